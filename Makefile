@@ -26,6 +26,16 @@ test-long: ## run the long tests only
 	@scripts/build
 	@$(PYTHON) -m pytest -m long
 
+test-soak: ## each design for SOAK_MINUTES=30 under mixed load: nothing grows, no answer is wrong
+	@scripts/setup race test
+	@scripts/build
+	@$(PYTHON) -m pytest -m soak
+
+hostile: ## what ordinary clients feel while hostile ones attack, each design (an hour)
+	@scripts/setup race test
+	@scripts/build
+	@$(PYTHON) -m tests.hostile $(HOSTILE)
+
 test-fresh: ## make race and make test on a fresh Debian 12 (as root)
 	@scripts/setup fresh
 	@scripts/test-fresh
@@ -38,6 +48,10 @@ bench: ## compare ours with its peers (25 minutes); BENCH='--only nginx' for a p
 lint: ## check format, warnings, types and scripts; change nothing
 	@scripts/setup race test lint
 	@scripts/lint
+
+analyze: ## gcc's static analyser over src/ (clang's is part of lint)
+	@scripts/setup race
+	@scripts/analyze
 
 format: ## format C and Python
 	@scripts/setup race test lint
@@ -57,4 +71,4 @@ wheel: ## build a wheel with all three programs in dist/
 clean: ## remove build results; keep .venv, .tools and races/
 	@rm -rf bin build build-*/ dist
 
-.PHONY: help setup build race test test-long test-fresh bench lint format sanitize install wheel clean
+.PHONY: help setup build race test test-long test-soak hostile test-fresh bench lint analyze format sanitize install wheel clean

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -128,6 +129,16 @@ def cpu_seconds(pid: int) -> float:
             fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
             ticks += sum(map(int, fields[11:15]))
     return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def resident_kib(pid: int) -> int:
+    """Of a process and those below it; a page that several of them share counts once."""
+    kib = 0
+    for one in tree(pid):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            rollup = Path(f"/proc/{one}/smaps_rollup").read_text()
+            kib += sum(map(int, re.findall(r"^Pss: +(\d+) kB$", rollup, re.MULTILINE)))
+    return kib
 
 
 def descriptors(pid: int) -> dict[int, str]:

@@ -5,6 +5,7 @@ import fcntl
 import socket
 import struct
 import termios
+from pathlib import Path
 
 from tests.waiting import wait_until
 
@@ -24,6 +25,12 @@ def reset(connection: socket.socket) -> None:
     """Closes with a reset in place of an end."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()
+
+
+def established(port: int) -> int:
+    """Connections of IPv4 that lead to this port and are open, whether accepted yet or not."""
+    rows = map(str.split, Path("/proc/net/tcp").read_text().splitlines()[1:])
+    return sum(row[1].endswith(f":{port:04X}") and row[3] == "01" for row in rows)
 
 
 def unread_bytes(connection: socket.socket) -> int:

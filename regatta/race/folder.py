@@ -2,14 +2,17 @@
 
 import fcntl
 import os
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from regatta.errors import RegattaError, UsageError
+from regatta.errors import LedgerError, RegattaError, UsageError
 
 RACES = Path("races")
+ROOM_BYTES = 1 << 20
+"""What a trial writes, and more."""
 
 
 def new_folder(name: str) -> Path:
@@ -42,3 +45,16 @@ def locked(folder: Path) -> Iterator[None]:
         ) from error
     finally:
         os.close(handle)
+
+
+def need_room(folder: Path) -> None:
+    """Ends the race if its disk is full: what failed there says nothing of its contender, and shall
+    be run when there is room."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(ROOM_BYTES))
+    except OSError as error:
+        raise LedgerError(
+            f"cannot write to {folder}: {error.strerror}; free some space, then continue with "
+            "--resume"
+        ) from error

@@ -12,6 +12,7 @@ from regatta.ledger.result import OK
 from regatta.ledger.write import Ledger
 from regatta.race.batches import batches
 from regatta.race.events import Note, Tell
+from regatta.race.folder import need_room
 from regatta.race.heats import Heats
 from regatta.race.repeats import Repeats
 from regatta.race.watch import Watch
@@ -83,6 +84,8 @@ class Runner:
             replace(result, attempt=attempt)
             for result in run_side_by_side(self.setup, cells, batch[0].kind, batch[0].block, slices)
         ]
+        if any(result.status != OK for result in results):
+            need_room(self.ledger.path.parent)
         for planned, result in zip(batch, results, strict=True):
             self.heats.disturbed[planned] = result.status == OK and result.disturbed is not None
         again = self.heat_again(batch[0], attempt)

@@ -12,6 +12,7 @@ from regatta.ledger.probe import CLOSED, KNEE, PlannedProbe, Probe
 from regatta.ledger.result import SERVER
 from regatta.ledger.samples import pack_samples
 from regatta.machine import accounting, disturbance
+from regatta.race.folder import need_room
 from regatta.race.matched.backlog import backlog_growth
 from regatta.race.matched.judge import why_not_held
 from regatta.trial.load import warm_up
@@ -64,6 +65,7 @@ class ProbeServer:
             why_not = self.judged(planned, window)
         except (RegattaError, OSError) as error:
             self.close_server()
+            need_room(self.setup.scratch.parent)
             client = error.summary if isinstance(error, AnswersError) else None
             return Probe(planned, f"failed: {error}", started_at, client=client)
         return Probe(

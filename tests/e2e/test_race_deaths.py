@@ -1,0 +1,142 @@
+"""Whichever process of a race is killed: nothing finished is lost, nothing is left behind."""
+
+import os
+import random
+import signal
+import subprocess
+import time
+import uuid
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from regatta.machine.cgroup import PREFIX, find_mount, lock_group
+from tests.e2e.racing import end_well, environment, needs_programs, regatta, study
+from tests.ledgers import rows
+from tests.processes import marked, network_namespaces
+from tests.waiting import wait_until
+
+CELLS = """
+[[cells]]
+designs = ["iterative", "fork-per-client", "select"]
+connections = [1, 4]
+requests = 40
+[[cells]]
+designs = ["prefork-mutex"]
+connections = [1, 4]
+workers = 4
+requests = 40
+"""
+LIFE_S = 120.0
+"""Longer than a race whose processes are killed takes."""
+TRIALS = "SELECT block, position, cell_id, attempt, status, reason, client FROM trial ORDER BY id"
+
+pytestmark = needs_programs
+
+
+@dataclass
+class Deaths:
+    """What was killed, and what the ledger held then."""
+
+    programs: list[str] = field(default_factory=list)
+    finished: list[list[tuple[object, ...]]] = field(default_factory=list)
+
+
+def name_of(pid: int) -> str:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    return ""
+
+
+def abandoned_groups() -> list[Path]:
+    """Control groups that a lab has made and none holds any more."""
+    found = []
+    with suppress(LookupError, OSError):
+        for path in find_mount().glob(f"**/{PREFIX}*"):
+            if (lock := lock_group(path)) is not None:
+                lock.close()
+                found.append(path)
+    return found
+
+
+def trials(out: Path) -> list[tuple[object, ...]]:
+    return rows(out, TRIALS) if (out / "ledger.sqlite").exists() else []
+
+
+def choose(chance: random.Random, pids: list[int], deaths: Deaths) -> int | None:
+    """One of a program that was not killed yet, if there is one."""
+    names = {pid: name_of(pid) for pid in pids}
+    new = [pid for pid, name in names.items() if name and name not in deaths.programs]
+    return chance.choice(new or pids) if pids else None
+
+
+def kill_some(lab: subprocess.Popen[bytes], mark: str, out: Path, seed: int, most: int) -> Deaths:
+    """While the lab lives, at moments that chance chooses, one of its processes."""
+    chance = random.Random(seed)
+    deaths = Deaths()
+    end = time.monotonic() + LIFE_S
+    while lab.poll() is None and len(deaths.programs) < most:
+        assert time.monotonic() < end, "the race neither goes on nor ends"
+        time.sleep(chance.uniform(0.0, 0.3))
+        victim = choose(chance, [pid for pid in marked(mark) if pid != lab.pid], deaths)
+        if victim is None:
+            continue
+        name = name_of(victim)
+        deaths.finished.append(trials(out))
+        with suppress(ProcessLookupError):
+            os.kill(victim, signal.SIGKILL)
+            deaths.programs.append(name)
+    return deaths
+
+
+def race_and_kill(folder: Path, text: str, seed: int, most: int) -> Deaths:
+    """The race ends by itself, well or with one line; gone on with, it is whole."""
+    (folder / "study.toml").write_text(text)
+    out, mark = folder / "race", uuid.uuid4().hex
+    lab = subprocess.Popen(
+        regatta("race", "study.toml", "--out", str(out)),
+        cwd=folder,
+        env=environment(mark),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    wait_until(lambda: lab.poll() is not None or marked(mark), "nothing starts")
+    deaths = kill_some(lab, mark, out, seed, most)
+    networks = network_namespaces(marked(mark)) - network_namespaces([os.getpid()])
+    _, complaint = lab.communicate(timeout=LIFE_S)
+    told = complaint.decode()
+    assert "Traceback" not in told
+    assert lab.returncode in (0, 1), told
+    wait_until(lambda: not marked(mark), "something has survived")
+    assert not networks & network_namespaces()
+    assert abandoned_groups() == []
+    if rows(out, "SELECT count(*) FROM meta WHERE key = 'finished_at'") == [(0,)]:
+        end_well(folder, "race", "--resume", str(out))
+    check(out, deaths)
+    return deaths
+
+
+def check(out: Path, deaths: Deaths) -> None:
+    found = trials(out)
+    planned = rows(out, "SELECT block, position, cell_id FROM plan ORDER BY 1, 2")
+    assert sorted({row[:3] for row in found}) == planned
+    for seen in deaths.finished:
+        assert found[: len(seen)] == seen, "a finished trial was lost or changed"
+    reasons = {row[5] for row in found if row[4] != "ok"}
+    assert all(reasons), "a trial failed and does not say why"
+    assert ".trial" not in {path.name for path in out.iterdir()}
+
+
+def test_whichever_process_is_killed_the_race_loses_nothing_and_leaves_nothing(
+    tmp_path: Path,
+) -> None:
+    deaths = race_and_kill(tmp_path, study(CELLS, blocks=2, counted_blocks=1), seed=1, most=6)
+    assert {"regatta-server"} <= set(deaths.programs)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(2, 12))
+def test_many_are_killed_and_the_race_loses_nothing(seed: int, tmp_path: Path) -> None:
+    race_and_kill(tmp_path, study(CELLS, blocks=6, counted_blocks=2), seed, most=40)

@@ -1,0 +1,69 @@
+"""`make hostile`: every attack on every design by turns with peace, as CSV and as Markdown.
+
+usage: python -m tests.hostile [--rounds N] [--seconds S] [--designs A,B] [--cases A,B] [--out FILE]
+
+What a file of that name holds already is kept and counts, so that a run can be done in parts."""
+
+import argparse
+import random
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.hostile import table
+from tests.hostile.cases import CASES, Case
+from tests.hostile.table import ALONE, ALONE_KEPT
+from tests.hostile.window import measure
+from tests.servers import ListedDesign, built, runnable
+
+KEPT = Case(ALONE_KEPT, "nobody attacks", 0, takes_all_room=True)
+
+
+def names(text: str) -> list[str]:
+    return text.split(",")
+
+
+def settings() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.hostile", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=4.0)
+    parser.add_argument("--designs", type=names, default=[design.name for design in runnable()])
+    parser.add_argument("--cases", type=names, default=[case.name for case in CASES])
+    parser.add_argument("--out", type=Path, default=Path(built("hostile.csv")))
+    return parser.parse_args()
+
+
+def turns(asked: argparse.Namespace) -> Iterator[tuple[int, ListedDesign, Case | None]]:
+    """Each design in each round, in an order of its own; and so its cases, peace among them."""
+    chance = random.Random()
+    for number in range(asked.rounds):
+        designs = [design for design in runnable() if design.name in asked.designs]
+        for design in chance.sample(designs, len(designs)):
+            cases = [case for case in CASES if case.name in asked.cases and not case.missing()]
+            peace = [None, KEPT] if design.serves == "all" else [None]
+            every = [*peace, *cases]
+            for case in chance.sample(every, len(every)):
+                yield number, design, case
+
+
+def main() -> None:
+    asked = settings()
+    for number, design, case in turns(asked):
+        name = case.name if case is not None else ALONE
+        with tempfile.TemporaryDirectory() as folder:
+            window = measure(design, case, asked.seconds, Path(folder))
+        table.write(asked.out, number, design, name, window)
+        told = "none" if window.p99_ms is None else f"{window.p99_ms:.2f} ms"
+        print(
+            f"{number} {design.name:18} {name:14} p99 {told:>10}, {window.unanswered} unanswered, "
+            f"{window.attackers} attackers, {window.server_mib:.1f} MiB",
+            file=sys.stderr,
+        )
+    text = table.markdown(runnable(), table.read(asked.out))
+    asked.out.with_suffix(".md").write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

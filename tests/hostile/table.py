@@ -1,0 +1,139 @@
+"""What was measured, as CSV (a line for each window) and as the tables that are made of it."""
+
+import csv
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.hostile.cases import CASES, Case, cannot
+from tests.hostile.window import Window, requests_per_connection
+from tests.servers import ListedDesign
+
+ALONE = "alone"
+ALONE_KEPT = "alone-kept"
+"""With connections that are kept: what a case is compared with that takes all room."""
+GOAL = 2.0
+"""Of the p99 alone."""
+COLUMNS = ("round", "design", "case", "p99_ms", "asked", "unanswered", "attackers", "server_mib")
+
+
+@dataclass(frozen=True)
+class Row:
+    """`p99_ms`: None if requests that were never answered reach it."""
+
+    design: str
+    case: str
+    p99_ms: float | None
+    unanswered: int
+    server_mib: float
+
+
+def write(path: Path, number: int, design: ListedDesign, case: str, window: Window) -> None:
+    """Adds a line; what was measured before stays."""
+    is_new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.writer(file)
+        if is_new:
+            writer.writerow([*COLUMNS, *window.errors])
+        p99 = "" if window.p99_ms is None else f"{window.p99_ms:.3f}"
+        found = (window.asked, window.unanswered, window.attackers, f"{window.server_mib:.1f}")
+        writer.writerow([number, design.name, case, p99, *found, *window.errors.values()])
+
+
+def read(path: Path) -> list[Row]:
+    with path.open(newline="") as file:
+        return [
+            Row(
+                line["design"],
+                line["case"],
+                float(line["p99_ms"]) if line["p99_ms"] else None,
+                int(line["unanswered"]),
+                float(line["server_mib"]),
+            )
+            for line in csv.DictReader(file)
+        ]
+
+
+Windows = dict[tuple[str, str], list[Row]]
+
+
+def grouped(rows: Sequence[Row]) -> Windows:
+    windows: Windows = defaultdict(list)
+    for row in rows:
+        windows[row.design, row.case].append(row)
+    return windows
+
+
+def p99(windows: Sequence[Row]) -> float | None:
+    """The middle one; None if that of most windows is none."""
+    found = sorted(float("inf") if row.p99_ms is None else row.p99_ms for row in windows)
+    middle = statistics.median_low(found)
+    return None if middle == float("inf") else middle
+
+
+def peace_of(design: ListedDesign, case: Case) -> str:
+    return ALONE_KEPT if requests_per_connection(design, case) == 0 else ALONE
+
+
+def attacked_cell(design: ListedDesign, case: Case, windows: Windows) -> str:
+    """p99, as a multiple of that alone, and how many went unanswered of all windows."""
+    under = windows[design.name, case.name]
+    if not under:
+        return "–"
+    unanswered = sum(row.unanswered for row in under)
+    alone, found = p99(windows[design.name, peace_of(design, case)]), p99(under)
+    if found is None or alone is None:
+        told = "none"
+    else:
+        times = found / alone
+        told = (
+            f"{found:.2f} (× {times:.1f})" if times <= GOAL else f"**{found:.2f}** (× {times:.1f})"
+        )
+    told += f", {unanswered} lost" if unanswered else ""
+    return f"{told} ¹" if cannot(design, case) else told
+
+
+def alone_cell(design: ListedDesign, windows: Windows) -> str:
+    found = [row.p99_ms for row in windows[design.name, ALONE] if row.p99_ms is not None]
+    if not found:
+        return "–"
+    return f"{statistics.median_low(found):.2f} ({min(found):.2f}–{max(found):.2f})"
+
+
+def memory_cell(design: ListedDesign, case: str, windows: Windows) -> str:
+    found = [row.server_mib for row in windows[design.name, case]]
+    return f"{max(found):.1f}" if found else "–"
+
+
+def table(
+    title: str, designs: Sequence[ListedDesign], cells: dict[str, Callable[[ListedDesign], str]]
+) -> str:
+    lines = [f"| {title} | {' | '.join(cells)} |", "| --- |" + " ---: |" * len(cells)]
+    for design in designs:
+        told = " | ".join(cell(design) for cell in cells.values())
+        lines.append(f"| `{design.name}` | {told} |")
+    return "\n".join(lines)
+
+
+def latency_table(designs: Sequence[ListedDesign], windows: Windows) -> str:
+    cells: dict[str, Callable[[ListedDesign], str]] = {
+        "alone (range)": lambda design: alone_cell(design, windows)
+    }
+    for case in CASES:
+        cells[case.name] = lambda design, case=case: attacked_cell(design, case, windows)
+    return table("p99, ms", designs, cells)
+
+
+def memory_table(designs: Sequence[ListedDesign], windows: Windows) -> str:
+    cells: dict[str, Callable[[ListedDesign], str]] = {}
+    for name in (ALONE, *(case.name for case in CASES)):
+        cells[name] = lambda design, name=name: memory_cell(design, name, windows)
+    return table("MiB", designs, cells)
+
+
+def markdown(designs: Sequence[ListedDesign], rows: Sequence[Row]) -> str:
+    windows = grouped(rows)
+    measured = [design for design in designs if windows[design.name, ALONE]]
+    return f"{latency_table(measured, windows)}\n\n{memory_table(measured, windows)}\n"

@@ -1,0 +1,53 @@
+"""Every design under every attack: others are served, and afterwards it is as before."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.hostile.cases import CASES, Case, cannot
+from tests.hostile.window import attacked, measure, served
+from tests.processes import descriptors, tree
+from tests.servers import ListedDesign, RunningServer, runnable
+from tests.waiting import wait_until
+
+SECONDS = 2.0
+every_design = pytest.mark.parametrize("design", runnable(), ids=lambda design: design.name)
+every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+pytestmark = pytest.mark.long
+
+
+def need(case: Case) -> None:
+    if why := case.missing():
+        pytest.skip(why)
+
+
+@every_case
+@every_design
+def test_ordinary_clients_are_all_answered_while_it_is_under_attack(
+    design: ListedDesign, case: Case, tmp_path: Path
+) -> None:
+    need(case)
+    if why := cannot(design, case):
+        pytest.skip(why)
+    window = measure(design, case, SECONDS, tmp_path)
+    assert window.unanswered == 0, window
+
+
+@every_case
+@every_design
+def test_after_the_attack_it_serves_and_holds_no_more_than_before(
+    design: ListedDesign, case: Case, tmp_path: Path
+) -> None:
+    need(case)
+    with served(design, case, tmp_path) as server:
+        server.connect_when_there_is_room().close()
+        before = open_files(server)
+        with attacked(server, case):
+            pass
+        for _ in range(10):
+            server.connect_when_there_is_room().close()
+        wait_until(lambda: open_files(server) <= before, "it keeps descriptors", 60)
+
+
+def open_files(server: RunningServer) -> int:
+    return sum(len(descriptors(pid)) for pid in tree(server.process.pid))

@@ -1,0 +1,124 @@
+"""One window: ordinary clients at an even rate, alone or while a server is under attack."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.e2e.scripted import Gated
+from tests.hostile.cases import Case
+from tests.processes import resident_kib
+from tests.servers import AS_US, ListedDesign, RunningServer, running
+from tests.sockets import established
+
+CLIENTS = 100
+RATE_PER_S = 500
+REQUESTS_PER_CONNECTION = 10
+"""Where a client may keep its connection and keeps nobody out by that."""
+CPUS = sorted(os.sched_getaffinity(0))
+SERVER_CPU, CLIENT_CPU = str(CPUS[0]), str(CPUS[-1])
+IS_ROOT = os.geteuid() == 0
+LOOPS = {
+    *("iterative", "select", "poll", "epoll", "epoll-edge", "epoll-workers", "uring"),
+    *("reactors", "uring-reactors"),
+}
+"""These can go before all else of the machine. A thread or process for each client must share a CPU
+as the kernel shares it among ordinary ones: theirs go before others by far most of the time."""
+AT_ONCE = ("chrt", "--fifo", "1")
+AHEAD = ("nice", "-n", "-15")
+ATTACKER = ("taskset", "-c", CLIENT_CPU, "nice", "-n", "-5" if IS_ROOT else "10")
+"""They have what is left of the clients' CPU: they shall slow down the server, not the clients."""
+SETTLED_S = 2.0
+LOOK_AGAIN_S = 0.1
+
+
+@dataclass(frozen=True)
+class Window:
+    """`p99_ms`: None if requests that were never answered reach it."""
+
+    p99_ms: float | None
+    asked: int
+    unanswered: int
+    errors: dict[str, int]
+    attackers: int
+    """Connections of theirs when the window opened."""
+    server_mib: float
+    """At its end: resident, pages that several processes share counted once."""
+
+
+def requests_per_connection(design: ListedDesign, case: Case | None) -> int:
+    """0: without end. Who keeps its connection keeps a worker, and others out."""
+    if design.serves != "all":
+        return 1
+    return 0 if case is not None and case.takes_all_room else REQUESTS_PER_CONNECTION
+
+
+@contextlib.contextmanager
+def served(design: ListedDesign, case: Case | None, folder: Path) -> Iterator[RunningServer]:
+    options = case.server_options if case is not None else ()
+    prefix = (AT_ONCE if design.name in LOOPS else AHEAD) if IS_ROOT else ()
+    cpus = ("--cpus", SERVER_CPU)
+    snapshot = ("--design", design.name, "--work", "snapshot")
+    with running(folder, *AS_US, *cpus, *snapshot, *options, prefix=prefix) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def attacked(server: RunningServer, case: Case) -> Iterator[None]:
+    """With as many attackers as the server lets connect."""
+    before = established(server.port)
+    attack = subprocess.Popen(
+        [*ATTACKER, *case.attack(server)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        process_group=0,
+    )
+    try:
+        wait_until_attacked(server, before + case.held)
+        assert attack.poll() is None, "the attack has ended by itself"
+        yield
+        assert attack.poll() is None, "the attack has ended by itself"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(attack.pid, signal.SIGKILL)
+        attack.wait()
+
+
+def wait_until_attacked(server: RunningServer, wanted: int) -> None:
+    """Until they have all their connections, or have had no more for a while."""
+    most, since = 0, time.monotonic()
+    while most < wanted and time.monotonic() - since < SETTLED_S:
+        now = established(server.port)
+        if now > most:
+            most, since = now, time.monotonic()
+        time.sleep(LOOK_AGAIN_S)
+
+
+def measure(design: ListedDesign, case: Case | None, seconds: float, folder: Path) -> Window:
+    with served(design, case, folder) as server:
+        kept = requests_per_connection(design, case)
+        client = Gated(
+            server,
+            f"-c {CLIENTS} --load open --rate {RATE_PER_S} --duration {seconds} --dialect http"
+            f" --per-connection {kept} --cpus {CLIENT_CPU}",
+        )
+        if IS_ROOT:
+            os.sched_setscheduler(client.process.pid, os.SCHED_FIFO, os.sched_param(1))
+        with attacked(server, case) if case is not None and case.held else contextlib.nullcontext():
+            attackers = established(server.port) - (CLIENTS if kept == 0 else 0)
+            client.go()
+            result = client.result()
+            memory = resident_kib(server.process.pid) / 1024
+    p99 = result["latency_ns"]["p99"]
+    return Window(
+        None if p99 is None else p99 / 1e6,
+        result["requests"] + result["unstarted"],
+        result["requests"] + result["unstarted"] - result["answered"],
+        {**result["errors"], "unstarted": result["unstarted"]},
+        attackers,
+        memory,
+    )
