@@ -152,6 +152,9 @@ class RunningServer:
         self.is_over = True
 
 
+GIVE = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "${@:2}" 3<&"$1"'
+"""For bash: becomes its words with this descriptor as the listener that a service manager gave."""
+
 Start = Callable[..., RunningServer]
 """Starts a server with options of a test's own, which ends with the test."""
 
@@ -166,18 +169,22 @@ def running(  # noqa: PLR0913  (each is a setting of a test of its own)
     environment: Mapping[str, str] | None = None,
     records: bool = False,
     binary: str | None = None,
+    listener: socket.socket | None = None,
 ) -> Iterator[RunningServer]:
     """Starts a server, waits until it is ready, and stops it at the end (status 0 required).
 
     records: with its recorder; without, all that it scans is what the clients cause. The source is
     procfs where the options name none: to load another takes longer than most tests do.
     binary: the path of another server than ours.
+    listener: passed as by a service manager, and used in place of `listen`.
     """
     summary = folder / "server.json"
     summary.unlink(missing_ok=True)
     ready_read, ready_write = os.pipe()
 
     path = binary or program("regatta-server")
+    if listener is not None:
+        prefix = [*prefix, "bash", "-c", GIVE, "bash", str(listener.fileno())]
     if descriptors is not None:
         prefix = [*prefix, needs("prlimit"), f"--nofile={descriptors}:{descriptors}"]
     process = subprocess.Popen(
@@ -192,7 +199,7 @@ def running(  # noqa: PLR0913  (each is a setting of a test of its own)
             *([] if "--source" in options else ["--source", "procfs"]),
             *options,
         ],
-        pass_fds=(ready_write,),
+        pass_fds=(ready_write, *([] if listener is None else [listener.fileno()])),
         env={**os.environ, **(environment or {})},
         process_group=0,
         stdout=subprocess.PIPE,

@@ -1,0 +1,93 @@
+"""deploy/hand-over: a shell that holds the listener for one server after another."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.processes import children
+from tests.servers import GIVE, PATIENCE_S, REPOSITORY, RunningServer, program, rows_of
+from tests.upgrading import load, wait_until_answered
+from tests.waiting import wait_until
+
+OPTIONS = ("--quiet", "--source", "procfs", "--no-recorder", "--work", "snapshot")
+
+
+class HandOver:
+    """The shell, started with a link to the server: what it leads to may change."""
+
+    def __init__(self, listener: socket.socket, link: Path) -> None:
+        self.link = link
+        self.relink(Path(program("regatta-server")))
+        words = [str(REPOSITORY / "deploy" / "hand-over"), str(link), *OPTIONS]
+        self.process = subprocess.Popen(
+            ["bash", "-c", GIVE, "bash", str(listener.fileno()), *words],
+            pass_fds=[listener.fileno()],
+            stderr=subprocess.PIPE,
+            process_group=0,
+        )
+        host, port = listener.getsockname()
+        self.server = RunningServer(self.process, f"{host}:{port}", link.with_suffix(".json"))
+
+    def relink(self, target: Path) -> None:
+        self.link.unlink(missing_ok=True)
+        self.link.symlink_to(target)
+
+    def upgrade(self) -> None:
+        before = children(self.process.pid)
+        self.process.send_signal(signal.SIGUSR2)
+
+        def is_done() -> bool:
+            now = children(self.process.pid)
+            return len(now) == 1 and now != before
+
+        wait_until(is_done, "the old server is not gone")
+
+
+@pytest.fixture
+def hand_over(tmp_path: Path) -> Iterator[HandOver]:
+    tmp_path.chmod(0o755)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        started = HandOver(listener, tmp_path / "regatta-server")
+    try:
+        rows_of(started.server.ask(b"top 2\n"))
+        yield started
+        started.process.send_signal(signal.SIGTERM)
+        assert started.process.wait(PATIENCE_S) == 0
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(started.process.pid, signal.SIGKILL)
+        started.process.communicate()
+
+
+def test_upgrades_under_load_lose_no_request(hand_over: HandOver) -> None:
+    with load(hand_over.server.address, "-c", "8", "--per-connection", "1") as told:
+        for _ in range(3):
+            wait_until_answered(hand_over.server, 300)
+            hand_over.upgrade()
+    assert told["errors"] == dict.fromkeys(told["errors"], 0)
+    assert told["answered"] >= 900
+
+
+def test_a_server_that_cannot_start_leaves_the_old_one_serving(
+    hand_over: HandOver, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken"
+    broken.write_text("#!/bin/sh\necho cannot start >&2\nexit 1\n")
+    broken.chmod(0o755)
+    before = children(hand_over.process.pid)
+    hand_over.relink(broken)
+    hand_over.process.send_signal(signal.SIGUSR2)
+    assert hand_over.process.stderr is not None
+    while b"cannot start" not in hand_over.process.stderr.readline():
+        pass
+    rows_of(hand_over.server.ask(b"top 2\n"))
+    wait_until(lambda: children(hand_over.process.pid) == before, "the broken one is not gone")
+    hand_over.relink(Path(program("regatta-server")))
+    hand_over.upgrade()
+    rows_of(hand_over.server.ask(b"top 2\n"))
