@@ -64,11 +64,12 @@ def background(*commands: list[str]) -> Iterator[list[subprocess.Popen[bytes]]]:
 
 
 def held(pid: int) -> dict[str, float]:
-    """What the server's processes hold together."""
+    """What the server's processes hold together; of files, but those that it keeps open to read the
+    host's other processes, which come and go with those."""
     open_files = 0
     for one in tree(pid):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            open_files += len(descriptors(one))
+            open_files += sum(not path.startswith("/proc/") for path in descriptors(one).values())
     return {
         "memory_kib": resident_kib(pid),
         "descriptors": open_files,
