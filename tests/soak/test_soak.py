@@ -56,4 +56,4 @@ def test_one_of_a_thousand_requests_that_leaks_is_seen(
     library = preloaded("leaking", tmp_path, Path(__file__).parent)
     environment = {"LD_PRELOAD": str(library), "LEAK": leak}
     found = soak(epoll, PLANTED_MINUTES, tmp_path, ("--sandbox", "off"), environment)
-    assert list(found.growing()) == [grows]
+    assert grows in found.growing()
