@@ -116,7 +116,7 @@ static int read_threads(int folder, struct detail_ask *ask, struct detail *detai
 int detail_read(int32_t pid, int64_t started_ns, struct detail_ask *ask, struct detail *detail) {
     const int64_t tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
     char path[32];
-    struct process process;
+    struct process process = {.started_ns = -1}; /* until it is read */
     detail->command_length = 0;
     detail->threads = detail->unread = detail->shown = 0;
     snprintf(path, sizeof path, "/proc/%d", pid);

@@ -62,7 +62,7 @@ CASES = (
         "4,000 at a time where 1,000 are allowed; who is refused comes again at once",
         4_000,
         ("silent",),
-        ("--max-connections", "1000"),
+        ("--max-connections", "1000", "--idle-timeout", "300000"),
         takes_all_room=True,
     ),
     Case("pipelines", "4 connections with 1,000,000 requests each", 4, ("pipes",)),

@@ -27,6 +27,7 @@ class Row:
     case: str
     p99_ms: float | None
     unanswered: int
+    attackers: int
     server_mib: float
 
 
@@ -50,6 +51,7 @@ def read(path: Path) -> list[Row]:
                 line["case"],
                 float(line["p99_ms"]) if line["p99_ms"] else None,
                 int(line["unanswered"]),
+                int(line["attackers"]),
                 float(line["server_mib"]),
             )
             for line in csv.DictReader(file)
@@ -102,6 +104,12 @@ def alone_cell(design: ListedDesign, windows: Windows) -> str:
     return f"{statistics.median_low(found):.2f} ({min(found):.2f}–{max(found):.2f})"
 
 
+def attackers_cell(design: ListedDesign, case: Case, windows: Windows) -> str:
+    """The fewest of any window: an attack that never came proves nothing."""
+    found = [row.attackers for row in windows[design.name, case.name]]
+    return f"{min(found):,}" if found else "–"
+
+
 def memory_cell(design: ListedDesign, case: str, windows: Windows) -> str:
     found = [row.server_mib for row in windows[design.name, case]]
     return f"{max(found):.1f}" if found else "–"
@@ -133,7 +141,17 @@ def memory_table(designs: Sequence[ListedDesign], windows: Windows) -> str:
     return table("MiB", designs, cells)
 
 
+def attackers_table(designs: Sequence[ListedDesign], windows: Windows) -> str:
+    cells: dict[str, Callable[[ListedDesign], str]] = {}
+    for case in CASES:
+        cells[f"{case.name} (of {case.held:,})"] = lambda design, case=case: attackers_cell(
+            design, case, windows
+        )
+    return table("connections", designs, cells)
+
+
 def markdown(designs: Sequence[ListedDesign], rows: Sequence[Row]) -> str:
     windows = grouped(rows)
     measured = [design for design in designs if windows[design.name, ALONE]]
-    return f"{latency_table(measured, windows)}\n\n{memory_table(measured, windows)}\n"
+    tables = (latency_table, memory_table, attackers_table)
+    return "\n\n".join(table_of(measured, windows) for table_of in tables) + "\n"

@@ -32,7 +32,7 @@ AT_ONCE = ("chrt", "--fifo", "1")
 AHEAD = ("nice", "-n", "-15")
 ATTACKER = ("taskset", "-c", CLIENT_CPU, "nice", "-n", "-5" if IS_ROOT else "10")
 """They have what is left of the clients' CPU: they shall slow down the server, not the clients."""
-SETTLED_S = 2.0
+SETTLED_S = 3.0
 LOOK_AGAIN_S = 0.1
 
 

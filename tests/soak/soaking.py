@@ -1,0 +1,127 @@
+"""A server under mixed load for minutes, with processes that come and go, and what it holds."""
+
+import contextlib
+import json
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.processes import descriptors, resident_kib, tasks, tree
+from tests.servers import AS_US, ListedDesign, RunningServer, program, running
+from tests.soak.flat import Trend, trend
+from tests.waiting import PATIENCE_S
+
+WARM_UP_S = 75
+"""By then all has been done once, and the history of a minute is full."""
+EACH_S = 1.0
+WORKERS = 32
+"""For whoever keeps a connection, and some for the others."""
+CHURN = "while :; do sleep 0.02; done"
+"""Some forty processes a second."""
+LEAKS = {"memory_kib": 1.0, "descriptors": 1.0, "threads": 1.0}
+"""What must be found, per 1,000 requests."""
+
+
+@dataclass(frozen=True)
+class Soak:
+    seconds: float
+    requests: int
+    wrong: int
+    first: dict[str, float]
+    last: dict[str, float]
+    trends: dict[str, Trend]
+
+    def growing(self) -> dict[str, Trend]:
+        return {what: found for what, found in self.trends.items() if found.grows(LEAKS[what])}
+
+
+def loads(design: ListedDesign) -> list[str]:
+    """500 requests a second in both dialects, where the design can over kept and slow connections:
+    one of those keeps the only worker of a design that serves one client at a time."""
+    if design.serves == "one":
+        return [
+            "-c 8 --load open --rate 250 --dialect http --per-connection 1",
+            "-c 8 --load open --rate 250 --dialect line --per-connection 1",
+        ]
+    return [
+        "-c 8 --load open --rate 150 --dialect http --per-connection 0 --idle 4 --slow 4",
+        "-c 8 --load open --rate 100 --dialect http --per-connection 10 -n 64",
+        "-c 8 --load open --rate 250 --dialect line --per-connection 1",
+    ]
+
+
+@contextlib.contextmanager
+def background(*commands: list[str]) -> Iterator[list[subprocess.Popen[bytes]]]:
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE) for command in commands]
+    try:
+        yield started
+    finally:
+        for one in started:
+            one.kill()
+            one.communicate()
+
+
+def held(pid: int) -> dict[str, float]:
+    """What the server's processes hold together; of files, but those that it keeps open to read the
+    host's other processes, which come and go with those."""
+    open_files = 0
+    for one in tree(pid):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            open_files += sum(not path.startswith("/proc/") for path in descriptors(one).values())
+    return {
+        "memory_kib": resident_kib(pid),
+        "descriptors": open_files,
+        "threads": len(tasks(pid)),
+    }
+
+
+def watch(
+    server: RunningServer, clients: list[subprocess.Popen[bytes]], seconds: float
+) -> tuple[list[float], list[dict[str, float]]]:
+    """Readings, one a second after the warm-up."""
+    begun = time.monotonic()
+    moments: list[float] = []
+    readings: list[dict[str, float]] = []
+    due = begun + WARM_UP_S
+    while due < begun + WARM_UP_S + seconds:
+        time.sleep(max(0.0, due - time.monotonic()))
+        assert [client.poll() for client in clients] == [None] * len(clients), "a client has ended"
+        moments.append(time.monotonic() - begun)
+        readings.append(held(server.process.pid))
+        due += EACH_S
+    return moments, readings
+
+
+def results(clients: list[subprocess.Popen[bytes]]) -> list[dict[str, int]]:
+    return [json.loads(client.communicate(timeout=PATIENCE_S * 2)[0]) for client in clients]
+
+
+def soak(
+    design: ListedDesign,
+    minutes: float,
+    folder: Path,
+    options: tuple[str, ...] = (),
+    environment: Mapping[str, str] | None = None,
+) -> Soak:
+    """Starts a server of the design, and stops it at the end (status 0 required)."""
+    seconds = 60 * minutes
+    asked = ("--design", design.name, "--work", "snapshot", "--max-age", "100", *AS_US, *options)
+    if design.serves == "workers":
+        asked += design.workers(WORKERS)
+    with running(folder, *asked, records=True, environment=environment) as server:
+        duration = str(WARM_UP_S + seconds + 2)
+        ask = [program("regatta-client"), "--json", "--duration", duration]
+        clients = [[*ask, *load.split(), server.address] for load in loads(design)]
+        with background(["sh", "-c", CHURN]), background(*clients) as asking:
+            moments, readings = watch(server, asking, seconds)
+            told = results(asking)
+        requests = sum(result["requests"] for result in told)
+        wrong = requests - sum(result["answered"] for result in told)
+    requests_per_s = requests / float(duration)
+    trends = {
+        what: trend(moments, [reading[what] for reading in readings], requests_per_s)
+        for what in LEAKS
+    }
+    return Soak(seconds, requests, wrong, readings[0], readings[-1], trends)

@@ -1,0 +1,59 @@
+"""Each design for $SOAK_MINUTES (30) under mixed load: nothing grows, and no answer is wrong.
+
+What was found is written to soak.csv in the build folder, a line for each run."""
+
+import csv
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.preload import preloaded
+from tests.servers import ListedDesign, built, runnable
+from tests.soak.soaking import Soak, soak
+
+MINUTES = float(os.environ.get("SOAK_MINUTES", "30"))
+PLANTED_MINUTES = 2.0
+pytestmark = pytest.mark.soak
+
+
+def note(design: ListedDesign, found: Soak) -> None:
+    row: dict[str, object] = {
+        "design": design.name,
+        "minutes": found.seconds / 60,
+        "requests": found.requests,
+        "wrong": found.wrong,
+    }
+    for what, seen in found.trends.items():
+        row |= {f"{what}_first": found.first[what], f"{what}_last": found.last[what]}
+        ends = {"slope": seen.slope, "low": seen.low, "high": seen.high}
+        row |= {f"{what}_{name}": f"{value:.4f}" for name, value in ends.items()}
+    path = Path(built("soak.csv"))
+    is_new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, row)
+        if is_new:
+            writer.writeheader()
+        writer.writerow(row)
+
+
+@pytest.mark.parametrize("design", runnable(), ids=lambda design: design.name)
+def test_what_it_holds_stays_the_same_and_every_answer_is_right(
+    design: ListedDesign, tmp_path: Path
+) -> None:
+    found = soak(design, MINUTES, tmp_path)
+    note(design, found)
+    assert (found.wrong, found.growing()) == (0, {})
+
+
+@pytest.mark.parametrize(
+    ("leak", "grows"), [("memory", "memory_kib"), ("descriptor", "descriptors")]
+)
+def test_one_of_a_thousand_requests_that_leaks_is_seen(
+    leak: str, grows: str, tmp_path: Path
+) -> None:
+    (epoll,) = [design for design in runnable() if design.name == "epoll"]
+    library = preloaded("leaking", tmp_path, Path(__file__).parent)
+    environment = {"LD_PRELOAD": str(library), "LEAK": leak}
+    found = soak(epoll, PLANTED_MINUTES, tmp_path, ("--sandbox", "off"), environment)
+    assert grows in found.growing()
