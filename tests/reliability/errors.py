@@ -1,5 +1,6 @@
 """How each system call can fail: what its page in section 2 of the manual (Linux man-pages 6.03)
-lists under ERRORS, but for ERESTARTSYS and the like, which no program ever sees.
+lists under ERRORS, but for ERESTARTSYS and the like, which no program ever sees. EWOULDBLOCK is
+EAGAIN.
 
 Calls are named as the kernel names them on x86-64, which may be another name than the page's."""
 
@@ -38,16 +39,16 @@ ERRORS = {
         "signalfd4": "EBADF EINVAL EMFILE ENFILE ENODEV ENOMEM",
         "clock_nanosleep": "EFAULT EINTR EINVAL ENOTSUP",
         "setitimer": "EFAULT EINVAL",
-        "flock": "EBADF EINTR EINVAL ENOLCK EWOULDBLOCK",
+        "flock": "EAGAIN EBADF EINTR EINVAL ENOLCK",
         "futex": "EACCES EAGAIN EDEADLK EFAULT EINTR EINVAL ENFILE ENOMEM ENOSYS EPERM ESRCH"
         " ETIMEDOUT",
         # files
         "read pread64": "EAGAIN EBADF EFAULT EINTR EINVAL EIO EISDIR",
         "write": "EAGAIN EBADF EDESTADDRREQ EDQUOT EFAULT EFBIG EINTR EINVAL EIO ENOSPC EPERM"
         " EPIPE",
-        "openat": "EACCES EBADF EBUSY EDQUOT EEXIST EFAULT EFBIG EINTR EINVAL EISDIR ELOOP EMFILE"
-        " ENAMETOOLONG ENFILE ENODEV ENOENT ENOMEM ENOSPC ENOTDIR ENXIO EOPNOTSUPP EOVERFLOW EPERM"
-        " EROFS ETXTBSY EWOULDBLOCK",
+        "openat": "EACCES EAGAIN EBADF EBUSY EDQUOT EEXIST EFAULT EFBIG EINTR EINVAL EISDIR ELOOP"
+        " EMFILE ENAMETOOLONG ENFILE ENODEV ENOENT ENOMEM ENOSPC ENOTDIR ENXIO EOPNOTSUPP EOVERFLOW"
+        " EPERM EROFS ETXTBSY",
         "getdents64": "EBADF EFAULT EINVAL ENOENT ENOTDIR",
         "fstat newfstatat": "EACCES EBADF EFAULT EINVAL ELOOP ENAMETOOLONG ENOENT ENOMEM ENOTDIR"
         " EOVERFLOW",
@@ -62,7 +63,6 @@ ERRORS = {
         # memory
         "mmap munmap": "EACCES EAGAIN EBADF EEXIST EINVAL ENFILE ENODEV ENOMEM EOVERFLOW EPERM"
         " ETXTBSY",
-        "brk": "ENOMEM",
         "mprotect": "EACCES EFAULT EINVAL ENOMEM",
         "madvise": "EACCES EAGAIN EBADF EBUSY EFAULT EINVAL EIO ENOMEM EPERM EHWPOISON",
         # processes, threads, signals
@@ -103,10 +103,11 @@ CANNOT_FAIL = {
 }
 """Their pages list no errors, and a way to fail there is not."""
 
-NO_PAGE = {
+LEFT_OUT = {
+    "brk": "the kernel says no by the end of memory as it was, and strace can only say an error",
     "arch_prctl": "the C library's start",
     "execve": "before the program's first instruction",
     "rseq": "the C library's: it has no page",
     "set_tid_address": "the C library's start, and cannot fail",
 }
-"""Left out, and why."""
+"""Why."""

@@ -14,7 +14,7 @@ from tests.servers import PATIENCE_S, needs
 from tests.waiting import wait_until
 
 ALWAYS = ""
-LINE = re.compile(r"^\d+ +(?:(?P<call>\w+)\(|\+\+\+ killed by (?P<signal>\w+))", re.MULTILINE)
+LINE = re.compile(r"^(?:\d+ +)?(?:(?P<call>\w+)\(|\+\+\+ killed by (?P<signal>\w+))", re.MULTILINE)
 CRASHES = {"SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV", "SIGSYS"}
 
 
@@ -66,11 +66,11 @@ class Trace:
         return f"it crashed: {signals}" if signals else None
 
 
-def tracing(fault: Fault, trace: Trace) -> list[str]:
-    """A prefix of a command."""
+def tracing(fault: Fault, trace: Trace, *more: str) -> list[str]:
+    """A prefix of a command: strace, with more options."""
     trace.path.unlink(missing_ok=True)
     options = fault.options if fault != NONE else []
-    return [needs("strace"), "-f", *options, "-o", str(trace.path)]
+    return [needs("strace"), *more, *options, "-o", str(trace.path)]
 
 
 @contextlib.contextmanager
@@ -79,7 +79,9 @@ def attached(pids: list[int], folder: Path, fault: Fault) -> Iterator[Trace]:
     trace, said = Trace(folder / "trace"), folder / "strace"
     each = [word for pid in pids for word in ("-p", str(pid))]
     with said.open("wb") as errors:
-        tracer = subprocess.Popen([*tracing(fault, trace), *each], stderr=errors, process_group=0)
+        tracer = subprocess.Popen(
+            [*tracing(fault, trace, "-f"), *each], stderr=errors, process_group=0
+        )
     try:
         # It says so also of one that it may not have, such as one that has just ended.
         wait_until(lambda: said.read_text().count("attach") >= len(pids), said.read_text)

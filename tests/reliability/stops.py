@@ -17,9 +17,9 @@ STAYING = 3
 
 
 def end_problem(status: int, said: str) -> str | None:
-    """It ends with status 0, or with 1 and a line that says why."""
+    """It ends with status 0, or with 1 or 2 and a line that says why."""
     last = said.splitlines()[-1:]
-    if status == 0 or (status == 1 and last and last[0].startswith("regatta-server: ")):
+    if status == 0 or (status in (1, 2) and last and last[0].startswith("regatta-server: ")):
         return None
     return f"it ended with status {status} and said {last}"
 
