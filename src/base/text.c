@@ -83,6 +83,15 @@ size_t utf8_sequence(const char *bytes, size_t length) {
     return size;
 }
 
+uint32_t utf8_code(const char *bytes, size_t sequence) {
+    uint32_t code = (unsigned char)bytes[0];
+    if (sequence > 1)
+        code &= 0xFFU >> (sequence + 1);
+    for (size_t i = 1; i < sequence; i++)
+        code = code << 6 | ((unsigned char)bytes[i] & 0x3F);
+    return code;
+}
+
 static const char HEX[] = "0123456789abcdef";
 
 /* Leading bytes that need no escape: in nearly every name, all. */

@@ -35,6 +35,8 @@ bool text_reserve(struct text *text, size_t length);
 
 /* Inline, like the next: a short literal becomes a few moves. */
 static inline void text_add(struct text *text, const void *bytes, size_t length) {
+    if (length == 0) /* there may be no memory yet to add nothing to */
+        return;
     if (length > text->capacity - text->length && !text_reserve(text, length))
         return;
     memcpy(text->bytes + text->length, bytes, length);
@@ -58,6 +60,9 @@ void text_add_json_string(struct text *text, const char *bytes, size_t length);
 /* Length of the valid UTF-8 sequence at `bytes` (1 to 4), 0 if there is none (RFC 3629: no
  * surrogates, nothing over-long, nothing above U+10FFFF). */
 size_t utf8_sequence(const char *bytes, size_t length);
+
+/* The code point of a valid sequence. */
+uint32_t utf8_code(const char *bytes, size_t sequence);
 
 /* Whether a terminal obeys a valid sequence instead of showing it: control characters, including C1
  * (U+0080 to 009F); marks that change the writing direction (U+061C, 200E, 200F, 202A to 202E, 2066

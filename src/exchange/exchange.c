@@ -80,6 +80,8 @@ HOT bool exchange_is_partial(const struct exchange *exchange) {
 }
 
 HOT struct span exchange_output(const struct exchange *exchange) {
+    if (exchange->output.bytes == NULL)
+        return (struct span){NULL, 0}; /* as in exchange_waiting */
     return (struct span){exchange->output.bytes + exchange->output_sent,
                          exchange->output.length - exchange->output_sent};
 }

@@ -8,8 +8,10 @@
 /* Room for any reply: head, body, and the empty line that ends it in the line dialect. */
 enum { REPLY_ROOM = HTTP_REPLY_HEAD_LIMIT + REPLY_LIMIT + 1 };
 
-/* Received and not consumed. */
+/* Received and not consumed. NULL bytes: nothing; NULL + 0 is not defined in C17. */
 static inline struct slice exchange_waiting(const struct exchange *exchange) {
+    if (exchange->input == NULL)
+        return (struct slice){NULL, 0};
     return (struct slice){exchange->input + exchange->input_from,
                           exchange->input_to - exchange->input_from};
 }

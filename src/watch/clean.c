@@ -22,18 +22,8 @@ void clean_begin(void) {
     is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
-/* Of a valid sequence. */
-static uint32_t code_of(const char *bytes, size_t length) {
-    uint32_t code = (unsigned char)bytes[0];
-    if (length > 1)
-        code &= 0xFFU >> (length + 1);
-    for (size_t i = 1; i < length; i++)
-        code = code << 6 | ((unsigned char)bytes[i] & 0x3F);
-    return code;
-}
-
 static bool is_shown(const char *bytes, size_t length) {
-    uint32_t code = code_of(bytes, length);
+    uint32_t code = utf8_code(bytes, length);
     if (length == 1)
         return code >= ' ' && code < 0x7F;
     for (size_t i = 0; i < sizeof FORMATTING / sizeof *FORMATTING; i++)
@@ -62,7 +52,7 @@ void clean_add(struct text *out, const char *string) {
 unsigned clean_width(const char *bytes, size_t *length) {
     *length = utf8_sequence(bytes, strnlen(bytes, 4));
     *length += *length == 0;
-    int width = *length == 1 ? 1 : wcwidth((wchar_t)code_of(bytes, *length));
+    int width = *length == 1 ? 1 : wcwidth((wchar_t)utf8_code(bytes, *length));
     return width > 0 ? (unsigned)width : 0;
 }
 

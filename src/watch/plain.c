@@ -78,11 +78,9 @@ static void add_string(struct text *out, const char *key, const char *string) {
         size_t length = utf8_sequence(string, left);
         unsigned char c = (unsigned char)*string;
         if (length == 0)
-            text_addf(out, "\\\\x%02x", c); /* like the service writes such a byte */
-        else if (c < ' ' || c == 0x7F)
-            text_addf(out, "\\u%04x", c);
-        else if (c == 0xC2 && (unsigned char)string[1] < 0xA0)
-            text_addf(out, "\\u%04x", (unsigned char)string[1]);
+            text_addf(out, "\\\\x%02x", c);      /* like the service writes such a byte */
+        else if (utf8_is_obeyed(string, length)) /* somebody may read it on a terminal */
+            text_addf(out, "\\u%04x", utf8_code(string, length));
         else if (c == '"' || c == '\\')
             text_add(out, (char[]){'\\', (char)c}, 2);
         else
