@@ -7,7 +7,7 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install what the targets below need, without building
-	@scripts/setup race test lint bench
+	@scripts/setup race test lint bench fuzz
 
 build: ## build bin/regatta, bin/regatta-server and bin/regatta-client
 	@scripts/setup race
@@ -61,6 +61,10 @@ sanitize: ## run the C tests under address, undefined and thread sanitizers
 	@scripts/setup race test
 	@scripts/sanitize
 
+fuzz: ## fuzz each parser for a minute, or for FUZZ_SECONDS=N (clang)
+	@scripts/setup race fuzz
+	@scripts/fuzz
+
 install: wheel ## install the programs and their manuals into PREFIX=/usr/local
 	@scripts/install "$(PREFIX)"
 
@@ -71,4 +75,4 @@ wheel: ## build a wheel with all three programs in dist/
 clean: ## remove build results; keep .venv, .tools and races/
 	@rm -rf bin build build-*/ dist
 
-.PHONY: help setup build race test test-long test-soak hostile test-fresh bench lint analyze format sanitize install wheel clean
+.PHONY: help setup build race test test-long test-soak hostile test-fresh bench lint analyze format sanitize fuzz install wheel clean

@@ -13,7 +13,7 @@ from regatta.ledger.cell import Cell, matched_cells
 from regatta.ledger.given.records import Given
 from regatta.ledger.given.tables import write_given
 from regatta.ledger.planned import PlannedTrial
-from regatta.ledger.read import read_meta
+from regatta.ledger.read import in_one_line, read_meta
 from regatta.ledger.schema import FILE_NAME, SCHEMA, SCHEMA_VERSION, TABLES, check_version, is_cut
 from regatta.ledger.write import Ledger, insert, search_row, write_plan
 
@@ -101,7 +101,7 @@ def open_ledger(path: Path) -> Ledger:
         raise
     except (sqlite3.Error, ValueError) as error:
         database.close()
-        raise LedgerError(f"{broken} ({error}); {advice}") from error
+        raise LedgerError(f"{broken} ({in_one_line(error)}); {advice}") from error
     return Ledger(path, database)
 
 

@@ -28,6 +28,16 @@ FROM trial JOIN cell ON cell.id = trial.cell_id ORDER BY block, position, attemp
 """
 
 
+DAMAGES = (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError)
+"""What a changed byte may lead to: a column by another name, text that is no text, a number in
+place of a list. SQLite has no checksums that would tell."""
+
+
+def in_one_line(error: Exception) -> str:
+    """SQLite quotes what it cannot understand, line ends and all."""
+    return " ".join(str(error).split())
+
+
 @contextmanager
 def connect(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection that cannot write. Says in one line what is wrong with a file it cannot read."""
@@ -44,9 +54,9 @@ def connect(path: Path) -> Iterator[sqlite3.Connection]:
             connection.row_factory = sqlite3.Row
             _check_version(path, connection)
             yield connection
-    except sqlite3.DatabaseError as error:
+    except DAMAGES as error:
         raise LedgerError(
-            f"{path}: not a ledger that can be read ({error}); is the file complete?"
+            f"{path}: not a ledger that can be read ({in_one_line(error)}); is the file complete?"
         ) from error
 
 

@@ -38,10 +38,9 @@ static bool read_plain(FILE *file, int64_t tick_ns, struct process *process) {
         return false;
     process->name_length = (uint8_t)stat_name_length(name, strlen(name), flags);
     memcpy(process->name, name, process->name_length);
-    process->user_ns = (int64_t)user * tick_ns;
-    process->system_ns = (int64_t)system * tick_ns;
-    process->started_ns = (int64_t)started * tick_ns;
-    return true;
+    return !__builtin_mul_overflow(user, tick_ns, &process->user_ns) &&
+           !__builtin_mul_overflow(system, tick_ns, &process->system_ns) &&
+           !__builtin_mul_overflow(started, tick_ns, &process->started_ns);
 }
 
 /* For any other name. */
@@ -82,8 +81,8 @@ static int read_busy(const char *path, int64_t tick_ns, struct scan *scan) {
         return errno == ENOENT ? 0 : -errno;
     if (fscanf(file, "cpu %llu %llu %llu %*u %*u %llu %llu", &user, &nice, &system, &irq,
                &softirq) == 5) {
-        scan->user_ns = (int64_t)(user + nice) * tick_ns;
-        scan->system_ns = (int64_t)(system + irq + softirq) * tick_ns;
+        scan->user_ns = (int64_t)((user + nice) * (uint64_t)tick_ns);
+        scan->system_ns = (int64_t)((system + irq + softirq) * (uint64_t)tick_ns);
     }
     fclose(file);
     return 0;

@@ -261,8 +261,8 @@ void procfs_busy(const struct procfs *procfs, struct scan *scan) {
     if (sscanf(text, "cpu %llu %llu %llu %*u %*u %llu %llu", &user, &nice, &system, &irq,
                &softirq) != 5)
         return;
-    scan->user_ns = (int64_t)(user + nice) * procfs->tick_ns;
-    scan->system_ns = (int64_t)(system + irq + softirq) * procfs->tick_ns;
+    scan->user_ns = (int64_t)((user + nice) * (uint64_t)procfs->tick_ns);
+    scan->system_ns = (int64_t)((system + irq + softirq) * (uint64_t)procfs->tick_ns);
 }
 
 int procfs_scan(struct procfs *procfs, struct scan *scan, scan_visit *visit, void *context) {

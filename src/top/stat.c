@@ -46,7 +46,7 @@ int stat_parse(const char *text, size_t length, int64_t tick_ns, struct process 
     const char *open = memchr(text, '(', length);
     const char *close = memrchr(text, ')', length);
     uint64_t pid, flags, user, system, start;
-    if (open == NULL || close == NULL || close < open || open == text ||
+    if (open == NULL || close == NULL || close < open || open == text || open[-1] != ' ' ||
         number_parse_bytes(text, (size_t)(open - text) - 1, 1, INT32_MAX, &pid) != 0)
         return -EINVAL;
 

@@ -97,6 +97,16 @@ TEST(a_growing_text_grows_to_its_limit) {
     text_release(&text);
 }
 
+/* Without memory there is nowhere to copy to, not even nothing. */
+TEST(nothing_can_be_added_to_an_empty_text) {
+    struct text text = text_growing(5000);
+    text_add(&text, text.bytes, 0);
+    text_add_string(&text, "");
+    assert_null(text.bytes);
+    assert_int_equal(text.length, 0);
+    assert_false(text.overflow);
+}
+
 TEST(numbers_are_written_in_full) {
     char space[64];
     struct text text = text_fixed(space, sizeof space);

@@ -125,6 +125,15 @@ static unsigned open_descriptors(void) {
     return count;
 }
 
+TEST(a_time_beyond_all_clocks_is_an_unknown_format) {
+    write_at("77", "stat",
+             "77 (old) S 1 1 1 0 -1 0 0 0 0 0 9223372036854775807 0 0 0 20 0 1 0 5 0 0\n");
+    assert_int_equal(take(), 0);
+    for (unsigned i = 0; i < seen.count; i++)
+        assert_int_not_equal(seen.processes[i].pid, 77);
+    remove_process("77");
+}
+
 TEST(nothing_is_kept_and_a_change_is_seen_at_once) {
     unsigned before = open_descriptors();
     for (int ticks = 30; ticks < 33; ticks++) {

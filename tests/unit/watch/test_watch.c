@@ -7,6 +7,7 @@
 #include "watch/figures.h"
 #include "watch/json.h"
 #include "watch/layout.h"
+#include "watch/plain.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,6 +202,17 @@ TEST(figures_are_rounded_and_never_overflow) {
     assert_string_equal(text, "3 min");
     figure_duration((int64_t)50 * 3600 * NS_PER_S, text);
     assert_string_equal(text, "2 days");
+}
+
+TEST(a_line_of_json_holds_nothing_that_a_terminal_obeys) {
+    static struct host host = {.wanted = "db1", .health = HEALTH_OK, .answered_ns = 1};
+    struct text out = text_growing(1 << 16);
+    strcpy(host.answer.host, "a\xe2\x80\xae\xd8\x9c\xe2\x80\xa8\xc2\x9b\x7f\x1b\"\\\xffz");
+    plain_add_json(&out, &host, 1, 2);
+    text_add(&out, "", 1);
+    assert_non_null(
+        strstr(out.bytes, "\"a\\u202e\\u061c\\u2028\\u009b\\u007f\\u001b\\\"\\\\\\\\xffz\""));
+    text_release(&out);
 }
 
 /* For any number of hosts and any window: all fit, and every host has a row. */

@@ -1,0 +1,98 @@
+/* The classic scan, with fopen and fscanf, of a /proc with one process: it is understood as the
+ * source procfs understands it. Input: the text of /proc/[pid]/stat, and of /proc/stat. */
+#include "fuzz.h"
+
+#include "base/clock.h"
+#include "top/classic.h"
+#include "top/stat.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAME_A_PROCESS_MAY_CHOOSE = 15, FILE_BYTES = 1023 };
+
+static char root[] = "/tmp/regatta-fuzz-XXXXXX";
+static int process_file = -1, busy_file = -1;
+
+static void remove_tree(void) {
+    char path[64];
+    static const char *const files[] = {"7/stat", "stat"}, *const folders[] = {"7", ""};
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, files[i]);
+        unlink(path);
+    }
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, folders[i]);
+        rmdir(path);
+    }
+}
+
+static int open_in_tree(const char *name) {
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    MUST(fd >= 0);
+    return fd;
+}
+
+static void make_tree(void) {
+    char path[64];
+    MUST(mkdtemp(root) != NULL);
+    atexit(remove_tree);
+    snprintf(path, sizeof path, "%s/7", root);
+    MUST(mkdir(path, 0700) == 0);
+    process_file = open_in_tree("7/stat");
+    busy_file = open_in_tree("stat");
+}
+
+static void write_file(int fd, const uint8_t *bytes, size_t length) {
+    MUST(ftruncate(fd, 0) == 0);
+    MUST(pwrite(fd, bytes, length, 0) == (ssize_t)length);
+}
+
+static void keep(void *context, const struct process *process) {
+    *(struct process *)context = *process;
+}
+
+/* As the kernel writes what follows the name: a letter, then numbers, with single blanks. */
+static bool is_of_the_kernel(const char *text, size_t length) {
+    const char *at = memrchr(text, ')', length), *end = text + length;
+    if (at == NULL || end - at < 4 || at[1] != ' ' || at[2] < 'A' || at[2] > 'Z' || at[3] != ' ')
+        return false;
+    for (at += 3; at < end; at++) {
+        bool is_last = at + 1 == end, is_digit = *at >= '0' && *at <= '9';
+        bool begins = !is_last && (at[1] == '-' || (at[1] >= '0' && at[1] <= '9'));
+        if (!is_digit && !(*at == ' ' && begins) && !(*at == '-' && at[-1] == ' ' && begins) &&
+            !(*at == '\n' && is_last))
+            return false;
+    }
+    return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
+    struct process seen = {0}, expected;
+    struct scan scan;
+    if (process_file < 0)
+        make_tree();
+    write_file(process_file, bytes, length);
+    write_file(busy_file, bytes, length);
+    MUST(classic_scan(root, &scan, keep, &seen) == 0);
+    MUST(scan.seen + scan.lost == (length > 0));
+    MUST(scan.seen == 0 || seen.name_length <= NAME_LIMIT);
+
+    const char *text = (const char *)bytes;
+    const int64_t tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
+    if (length > FILE_BYTES || !is_of_the_kernel(text, length) ||
+        memchr(text, '\0', length) != NULL || stat_parse(text, length, tick_ns, &expected) != 0)
+        return 0;
+    MUST(scan.seen == 1);
+    const char *name = memchr(text, '(', length), *name_end = memrchr(text, ')', length);
+    if (name_end - name > 1 + NAME_A_PROCESS_MAY_CHOOSE)
+        return 0; /* a part of it could pass for the fields behind it */
+    MUST(seen.pid == expected.pid && seen.name_length == expected.name_length &&
+         memcmp(seen.name, expected.name, seen.name_length) == 0);
+    MUST(seen.user_ns == expected.user_ns && seen.system_ns == expected.system_ns &&
+         seen.started_ns == expected.started_ns);
+    return 0;
+}

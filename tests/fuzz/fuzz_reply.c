@@ -1,0 +1,69 @@
+/* A reply as the client checks it: the same verdict however its bytes are split.
+ *
+ * Input: what was asked; how the bytes are split; bytes. */
+#include "fuzz.h"
+
+#include "base/limits.h"
+#include "reply/reply.h"
+
+enum { IN_HTTP = 1, AFTER_TOKEN = 2, KEPT_LIMIT = 1 << 20 };
+
+struct outcome {
+    struct reply reply;
+    enum verdict verdict, at_end;
+    struct text kept;
+};
+
+static void read_reply(struct outcome *outcome, struct input input, unsigned choices,
+                       unsigned split) {
+    struct pieces pieces = pieces_of(split);
+    struct reply *reply = &outcome->reply;
+    outcome->kept = text_growing(KEPT_LIMIT);
+    reply_begin(reply, (choices & IN_HTTP) != 0 ? DIALECT_HTTP : DIALECT_LINE, choices >> 2,
+                &outcome->kept);
+    if ((choices & AFTER_TOKEN) != 0)
+        reply_after_token(reply);
+    outcome->verdict = outcome->at_end = REPLY_INCOMPLETE;
+    while (input.left > 0 && outcome->verdict == REPLY_INCOMPLETE) {
+        size_t length = pieces_next(&pieces, input.left);
+        /* In memory of just its size: whoever reads beyond is seen. */
+        char *piece = malloc(length);
+        MUST(piece != NULL);
+        memcpy(piece, input.at, length);
+        outcome->verdict = reply_feed(reply, piece, length);
+        free(piece);
+        input.at += length;
+        input.left -= length;
+    }
+    /* What follows its end belongs to no reply. */
+    if (outcome->verdict == REPLY_COMPLETE && input.left > 0)
+        outcome->verdict = REPLY_MALFORMED;
+    else if (outcome->verdict == REPLY_MALFORMED)
+        MUST(reply->problem != NULL);
+    if (outcome->verdict == REPLY_INCOMPLETE)
+        outcome->at_end = reply_end(reply);
+    MUST(reply->line_length <= REPLY_LINE_LIMIT);
+    MUST(reply->rows.count <= reply->rows.wanted);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
+    static struct outcome whole, split_up;
+    struct input input = input_of(bytes, length);
+    unsigned choices = input_choice(&input), split = 1 + input_choice(&input);
+    read_reply(&whole, input, choices, 0);
+    read_reply(&split_up, input, choices, split);
+    MUST(whole.verdict == split_up.verdict && whole.at_end == split_up.at_end);
+    if (whole.verdict == REPLY_REFUSED)
+        MUST(whole.reply.line_length == split_up.reply.line_length &&
+             memcmp(whole.reply.line, split_up.reply.line, whole.reply.line_length) == 0);
+    if (whole.verdict == REPLY_COMPLETE)
+        MUST(rows_told(&whole.reply.rows) == rows_told(&split_up.reply.rows) &&
+             whole.reply.head.close == split_up.reply.head.close);
+    if (whole.verdict == REPLY_COMPLETE || whole.at_end == REPLY_COMPLETE)
+        MUST(whole.kept.length == split_up.kept.length &&
+             (whole.kept.length == 0 ||
+              memcmp(whole.kept.bytes, split_up.kept.bytes, whole.kept.length) == 0));
+    text_release(&whole.kept);
+    text_release(&split_up.kept);
+    return 0;
+}

@@ -1,0 +1,85 @@
+/* What --watch shows of an answer: whatever a server says, nothing of it controls a terminal.
+ *
+ * Input: whether the host fails, and the columns of a name; JSON, or the reason of the failure. */
+#include "fuzz.h"
+
+#include "watch/answer.h"
+#include "watch/clean.h"
+#include "watch/figures.h"
+#include "watch/json.h"
+#include "watch/plain.h"
+
+enum { SHOWN_LIMIT = 1 << 22 };
+
+static void check_shown(const struct text *shown) {
+    MUST(!shown->overflow);
+    for (uint32_t at = 0; at < shown->length;) {
+        const char *bytes = shown->bytes + at;
+        size_t sequence = utf8_sequence(bytes, shown->length - at);
+        MUST(sequence > 0);
+        MUST(*bytes == '\n' || !utf8_is_obeyed(bytes, sequence));
+        at += (uint32_t)sequence;
+    }
+}
+
+static void check_json(const struct text *shown) {
+    struct json json = {shown->bytes, shown->bytes + shown->length, false};
+    MUST(json_skip(&json) && json_over(&json));
+    MUST(memchr(shown->bytes, '\n', shown->length) == shown->bytes + shown->length - 1);
+}
+
+/* A name, cut to its place on a screen. */
+static void check_cut(const char *name, unsigned columns) {
+    struct text clean = text_growing(SHOWN_LIMIT), cut = text_growing(SHOWN_LIMIT);
+    unsigned width = 0;
+    clean_add(&clean, name);
+    unsigned taken = clean_cut(&cut, clean.bytes, clean.length, columns);
+    text_add(&cut, "", 1);
+    for (size_t at = 0, size; at + 1 < cut.length; at += size)
+        width += clean_width(cut.bytes + at, &size);
+    MUST(taken == width && width <= columns);
+    text_release(&clean);
+    text_release(&cut);
+}
+
+static void show(struct host *host, unsigned columns) {
+    struct text table = text_growing(SHOWN_LIMIT), line = text_growing(SHOWN_LIMIT);
+    int64_t now_ns = host->answered_ns + 1234567890;
+    plain_add_table(&table, host, 1, now_ns);
+    plain_add_json(&line, host, 1, now_ns);
+    check_shown(&table);
+    check_shown(&line);
+    check_json(&line);
+    for (uint32_t i = 0; i < host->answer.count; i++) {
+        struct row rest;
+        check_cut(host->answer.rows[i].name, columns);
+        figure_rest(&host->answer, i, &rest);
+        MUST(rest.user_ns >= 0 && rest.system_ns >= 0);
+    }
+    text_release(&table);
+    text_release(&line);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
+    static struct host host;
+    static bool has_begun;
+    struct input input = input_of(bytes, length);
+    unsigned choice = input_choice(&input);
+    if (!has_begun) {
+        setenv("LC_ALL", "C.UTF-8", 1); /* the terminal that shows most */
+        clean_begin();
+        has_begun = true;
+    }
+    memset(&host, 0, sizeof host);
+    host.wanted = "db1:7342";
+    host.answered_ns = 1;
+    host.health = HEALTH_OK;
+    if (choice % 4 == 0) {
+        host.health = HEALTH_FAILING;
+        snprintf(host.reason, sizeof host.reason, "%.*s", (int)input.left, input.at);
+    } else if (answer_parse(input.at, input.left, &host.answer) != NULL) {
+        return 0;
+    }
+    show(&host, choice / 4);
+    return 0;
+}
