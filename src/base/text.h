@@ -35,6 +35,8 @@ bool text_reserve(struct text *text, size_t length);
 
 /* Inline, like the next: a short literal becomes a few moves. */
 static inline void text_add(struct text *text, const void *bytes, size_t length) {
+    if (length == 0) /* there may be no memory yet to add nothing to */
+        return;
     if (length > text->capacity - text->length && !text_reserve(text, length))
         return;
     memcpy(text->bytes + text->length, bytes, length);

@@ -99,9 +99,9 @@ static void answer(struct play *play, const struct request *request) {
 }
 
 /* What a client is told before it is read, our client takes for a refusal in either dialect. */
-static void check_refusal(enum status status) {
+static void check_refusal(enum refusal refusal) {
     static struct reply reply;
-    struct span out = exchange_refusal(status);
+    struct span out = exchange_refusal(refusal);
     for (int dialect = 0; dialect < 2; dialect++) {
         reply_begin(&reply, dialect == 0 ? DIALECT_HTTP : DIALECT_LINE, 1, NULL);
         MUST(reply_feed(&reply, out.bytes, out.length) == REPLY_REFUSED);
@@ -205,10 +205,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct input input = input_of(bytes, length);
     unsigned choices = input_choice(&input), split = 1 + input_choice(&input);
     split += 256 * input_choice(&input);
-    if (length == 0) {
-        check_refusal(STATUS_UNAVAILABLE);
-        check_refusal(STATUS_FORBIDDEN);
-    }
+    for (unsigned refusal = 0; length == 0 && refusal < REFUSALS; refusal++)
+        check_refusal((enum refusal)refusal);
     converse(&whole, input, choices, 0);
     converse(&split_up, input, choices, split);
     MUST(whole.requests == split_up.requests && whole.sent == split_up.sent);
