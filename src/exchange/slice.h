@@ -20,7 +20,9 @@ static inline bool slice_equals(struct slice slice, const char *word) {
 
 /* An ASCII letter's small form, whatever the locale; any other byte as it is. */
 static inline char slice_to_small(char c) {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    if (c < 'A' || c > 'Z')
+        return c;
+    return (char)(c + ('a' - 'A'));
 }
 
 /* The same ignoring case, whatever the locale; the word is in small letters. */

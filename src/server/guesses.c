@@ -28,7 +28,7 @@ struct guesses {
 struct guesses *guesses_open(void) {
     struct guesses *guesses = shared_memory_take(sizeof *guesses);
     if (guesses != NULL && getrandom(guesses->key, sizeof guesses->key, 0) < 0)
-        guesses->key[0] = (uint64_t)clock_unix_ns();
+        guesses->key[0] = (uint64_t)clock_monotonic_ns();
     return guesses;
 }
 

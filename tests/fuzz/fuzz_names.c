@@ -14,6 +14,19 @@ static int hex_value(char c) {
     return c <= '9' ? c - '0' : c - 'a' + 10;
 }
 
+static char meaning_of(char letter) {
+    switch (letter) {
+    case 'n':
+        return '\n';
+    case 't':
+        return '\t';
+    case 'r':
+        return '\r';
+    default:
+        return letter;
+    }
+}
+
 /* What text_add_escaped has made of some bytes, back. Returns how many. */
 static size_t unescape(const char *escaped, size_t length, char *bytes) {
     size_t count = 0;
@@ -25,7 +38,7 @@ static size_t unescape(const char *escaped, size_t length, char *bytes) {
                 c = (char)(hex_value(escaped[at + 1]) * 16 + hex_value(escaped[at + 2]));
                 at += 2;
             } else {
-                c = c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : '\\';
+                c = meaning_of(c);
             }
         }
         bytes[count++] = c;

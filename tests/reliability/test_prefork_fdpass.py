@@ -9,7 +9,16 @@ import pytest
 
 from tests.processes import children, descriptor_limits, descriptors, tree
 from tests.reliability.injection import Fault, attached
-from tests.servers import AS_US, RunningServer, ask_over, is_refusal, read_reply, rows_of, running
+from tests.servers import (
+    AS_US,
+    RunningServer,
+    ask_over,
+    is_refusal,
+    read_all,
+    read_reply,
+    rows_of,
+    running,
+)
 
 WORKERS = 2
 SEEN_TO_WAIT_S = 0.3
@@ -48,9 +57,11 @@ def test_a_child_that_cannot_say_at_once_that_it_is_free_is_not_lost(
 def test_a_client_for_whom_a_child_has_no_descriptor_is_told_so(start: Start) -> None:
     server = start(1)
     (child,) = children(server.process.pid)
+    server.ask(b"top 2\n")  # by now the child has closed what it has of its parent's
     used = descriptors(child)
     with descriptor_limits({child: next(n for n in range(len(used) + 1) if n not in used)}):
-        assert is_refusal(server.ask(b"top 2\n"))
+        with server.connect() as client:
+            assert is_refusal(read_all(client))
     assert len(rows_of(server.ask(b"top 2\n"))) == 2
     assert server.stop()["errors"]["refused"] == 1
 
