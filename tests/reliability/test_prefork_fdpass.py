@@ -54,14 +54,20 @@ def test_a_child_that_cannot_say_at_once_that_it_is_free_is_not_lost(
     assert server.stop()["workers_replaced"] == 0
 
 
+def settled_child(server: RunningServer) -> int:
+    """The only one, once it has closed what it inherited: it has served a client."""
+    (child,) = children(server.process.pid)
+    server.ask(b"top 2\n")
+    return child
+
+
 def test_a_client_for_whom_a_child_has_no_descriptor_is_told_so(start: Start) -> None:
     server = start(1)
-    (child,) = children(server.process.pid)
-    server.ask(b"top 2\n")  # by now the child has closed what it has of its parent's
+    child = settled_child(server)
     used = descriptors(child)
-    with descriptor_limits({child: next(n for n in range(len(used) + 1) if n not in used)}):
-        with server.connect() as client:
-            assert is_refusal(read_all(client))
+    limit = next(n for n in range(len(used) + 1) if n not in used)
+    with descriptor_limits({child: limit}), server.connect() as client:
+        assert is_refusal(read_all(client))
     assert len(rows_of(server.ask(b"top 2\n"))) == 2
     assert server.stop()["errors"]["refused"] == 1
 
@@ -70,9 +76,10 @@ def test_a_client_for_whom_a_child_has_not_even_a_reserve_waits_until_it_has(
     start: Start,
 ) -> None:
     server = start(1)
-    (child,) = children(server.process.pid)
-    with server.connect() as client:
+    child = settled_child(server)
+    with ExitStack() as stack:
         with descriptor_limits({child: 3}):
+            client = stack.enter_context(server.connect())
             client.sendall(b"top 2\n")
             assert not select.select([client], [], [], SEEN_TO_WAIT_S)[0]
         assert len(rows_of(read_reply(client))) == 2
