@@ -29,7 +29,7 @@ test-long: ## run the long tests only
 test-soak: ## each design for SOAK_MINUTES=30 under mixed load: nothing grows, no answer is wrong
 	@scripts/setup race test
 	@scripts/build
-	@$(PYTHON) -m pytest -m soak
+	@scripts/soak
 
 hostile: ## what ordinary clients feel while hostile ones attack, each design (an hour)
 	@scripts/setup race test

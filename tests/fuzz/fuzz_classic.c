@@ -12,7 +12,7 @@
 
 enum { NAME_A_PROCESS_MAY_CHOOSE = 15, FILE_BYTES = 1023 };
 
-static char root[] = "/tmp/regatta-fuzz-XXXXXX";
+static char root[32];
 static int process_file = -1, busy_file = -1;
 
 static void remove_tree(void) {
@@ -38,6 +38,9 @@ static int open_in_tree(const char *name) {
 
 static void make_tree(void) {
     char path[64];
+    const char *memory = "/dev/shm"; /* files on a disk are made and cut slowly */
+    snprintf(root, sizeof root, "%s/regatta-fuzz-XXXXXX",
+             access(memory, W_OK) == 0 ? memory : "/tmp");
     MUST(mkdtemp(root) != NULL);
     atexit(remove_tree);
     snprintf(path, sizeof path, "%s/7", root);
@@ -47,8 +50,8 @@ static void make_tree(void) {
 }
 
 static void write_file(int fd, const uint8_t *bytes, size_t length) {
-    MUST(ftruncate(fd, 0) == 0);
     MUST(pwrite(fd, bytes, length, 0) == (ssize_t)length);
+    MUST(ftruncate(fd, (off_t)length) == 0);
 }
 
 static void keep(void *context, const struct process *process) {

@@ -22,14 +22,9 @@ REQUESTS_PER_CONNECTION = 10
 CPUS = sorted(os.sched_getaffinity(0))
 SERVER_CPU, CLIENT_CPU = str(CPUS[0]), str(CPUS[-1])
 IS_ROOT = os.geteuid() == 0
-LOOPS = {
-    *("iterative", "select", "poll", "epoll", "epoll-edge", "epoll-workers", "uring"),
-    *("reactors", "uring-reactors"),
-}
-"""These can go before all else of the machine. A thread or process for each client must share a CPU
-as the kernel shares it among ordinary ones: theirs go before others by far most of the time."""
-AT_ONCE = ("chrt", "--fifo", "1")
-AHEAD = ("nice", "-n", "-15")
+AHEAD = ("nice", "-n", "-20") if IS_ROOT else ()
+"""Of what else the machine does. Not as a realtime process: one that fills its CPU must stand back
+for 50 ms of each second, which ordinary requests would then wait for."""
 ATTACKER = ("taskset", "-c", CLIENT_CPU, "nice", "-n", "-5" if IS_ROOT else "10")
 """They have what is left of the clients' CPU: they shall slow down the server, not the clients."""
 SETTLED_S = 3.0
@@ -60,10 +55,9 @@ def requests_per_connection(design: ListedDesign, case: Case | None) -> int:
 @contextlib.contextmanager
 def served(design: ListedDesign, case: Case | None, folder: Path) -> Iterator[RunningServer]:
     options = case.server_options if case is not None else ()
-    prefix = (AT_ONCE if design.name in LOOPS else AHEAD) if IS_ROOT else ()
     cpus = ("--cpus", SERVER_CPU)
     snapshot = ("--design", design.name, "--work", "snapshot")
-    with running(folder, *AS_US, *cpus, *snapshot, *options, prefix=prefix) as server:
+    with running(folder, *AS_US, *cpus, *snapshot, *options, prefix=AHEAD) as server:
         yield server
 
 

@@ -2,11 +2,14 @@
 
 import contextlib
 import json
+import os
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.processes import descriptors, resident_kib, tasks, tree
 from tests.servers import AS_US, ListedDesign, RunningServer, program, running
@@ -16,6 +19,7 @@ from tests.waiting import PATIENCE_S
 WARM_UP_S = 75
 """By then all has been done once, and the history of a minute is full."""
 EACH_S = 1.0
+RATE_PER_S = int(os.environ.get("SOAK_RATE", "500"))
 WORKERS = 32
 """For whoever keeps a connection, and some for the others."""
 CHURN = "while :; do sleep 0.02; done"
@@ -29,6 +33,8 @@ class Soak:
     seconds: float
     requests: int
     wrong: int
+    errors: dict[str, int]
+    """Of the clients, by kind; those that happened."""
     first: dict[str, float]
     last: dict[str, float]
     trends: dict[str, Trend]
@@ -37,18 +43,20 @@ class Soak:
         return {what: found for what, found in self.trends.items() if found.grows(LEAKS[what])}
 
 
+def share(of_all: float, options: str) -> str:
+    return f"-c 8 --load open --rate {RATE_PER_S * of_all:g} {options}"
+
+
 def loads(design: ListedDesign) -> list[str]:
-    """500 requests a second in both dialects, where the design can over kept and slow connections:
+    """Half of the requests in each dialect, where the design can over kept and slow connections:
     one of those keeps the only worker of a design that serves one client at a time."""
+    short_lines = share(0.5, "--dialect line --per-connection 1")
     if design.serves == "one":
-        return [
-            "-c 8 --load open --rate 250 --dialect http --per-connection 1",
-            "-c 8 --load open --rate 250 --dialect line --per-connection 1",
-        ]
+        return [share(0.5, "--dialect http --per-connection 1"), short_lines]
     return [
-        "-c 8 --load open --rate 150 --dialect http --per-connection 0 --idle 4 --slow 4",
-        "-c 8 --load open --rate 100 --dialect http --per-connection 10 -n 64",
-        "-c 8 --load open --rate 250 --dialect line --per-connection 1",
+        share(0.3, "--dialect http --per-connection 0 --idle 4 --slow 4"),
+        share(0.2, "--dialect http --per-connection 10 -n 64"),
+        short_lines,
     ]
 
 
@@ -94,7 +102,7 @@ def watch(
     return moments, readings
 
 
-def results(clients: list[subprocess.Popen[bytes]]) -> list[dict[str, int]]:
+def results(clients: list[subprocess.Popen[bytes]]) -> list[dict[str, Any]]:
     return [json.loads(client.communicate(timeout=PATIENCE_S * 2)[0]) for client in clients]
 
 
@@ -119,9 +127,10 @@ def soak(
             told = results(asking)
         requests = sum(result["requests"] for result in told)
         wrong = requests - sum(result["answered"] for result in told)
+        errors = sum((Counter(result["errors"]) for result in told), Counter[str]())
     requests_per_s = requests / float(duration)
     trends = {
         what: trend(moments, [reading[what] for reading in readings], requests_per_s)
         for what in LEAKS
     }
-    return Soak(seconds, requests, wrong, readings[0], readings[-1], trends)
+    return Soak(seconds, requests, wrong, dict(errors), readings[0], readings[-1], trends)

@@ -3,6 +3,8 @@
 What was found is written to soak.csv in the build folder, a line for each run."""
 
 import csv
+import fcntl
+import json
 import os
 from pathlib import Path
 
@@ -23,16 +25,16 @@ def note(design: ListedDesign, found: Soak) -> None:
         "minutes": found.seconds / 60,
         "requests": found.requests,
         "wrong": found.wrong,
+        "errors": json.dumps(found.errors),
     }
     for what, seen in found.trends.items():
         row |= {f"{what}_first": found.first[what], f"{what}_last": found.last[what]}
         ends = {"slope": seen.slope, "low": seen.low, "high": seen.high}
         row |= {f"{what}_{name}": f"{value:.4f}" for name, value in ends.items()}
-    path = Path(built("soak.csv"))
-    is_new = not path.exists()
-    with path.open("a", newline="") as file:
+    with Path(built("soak.csv")).open("a", newline="") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # several designs may end at once
         writer = csv.DictWriter(file, row)
-        if is_new:
+        if file.tell() == 0:
             writer.writeheader()
         writer.writerow(row)
 
@@ -43,11 +45,13 @@ def test_what_it_holds_stays_the_same_and_every_answer_is_right(
 ) -> None:
     found = soak(design, MINUTES, tmp_path)
     note(design, found)
-    assert (found.wrong, found.growing()) == (0, {})
+    assert (found.wrong, found.errors, found.growing()) == (0, {}, {})
 
 
 @pytest.mark.parametrize(
-    ("leak", "grows"), [("memory", "memory_kib"), ("descriptor", "descriptors")]
+    ("leak", "grows"),
+    [("memory", "memory_kib"), ("descriptor", "descriptors")],
+    ids=["memory", "descriptor"],
 )
 def test_one_of_a_thousand_requests_that_leaks_is_seen(
     leak: str, grows: str, tmp_path: Path
