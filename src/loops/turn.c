@@ -35,6 +35,7 @@ HOT int turn_send(struct polled *connection) {
         else if (errno != EINTR)
             return -errno;
     }
+    connection->base.owed_ns = 0; /* all was taken; what is answered next has its own time */
     return 0;
 }
 

@@ -50,17 +50,18 @@ HOT static void note(struct server *server, int fd, const struct exchange *excha
 }
 
 /* After a stop the reply to all that has arrived ends the connection: a client that is told so
- * asks elsewhere, and does not send what nobody would read. */
-static void end_after_stop(int fd, struct exchange *exchange) {
+ * asks elsewhere, and does not send what nobody would read. Not the reply to a token: the request
+ * that it was sent for is still to come. */
+static void end_after_stop(int fd, struct exchange *exchange, const struct request *request) {
     char next;
-    if (recv(fd, &next, 1, MSG_PEEK | MSG_DONTWAIT) <= 0)
+    if (request->kind != REQUEST_AUTH && recv(fd, &next, 1, MSG_PEEK | MSG_DONTWAIT) <= 0)
         exchange_make_last(exchange);
 }
 
 void answer_reply(struct server *server, int fd, struct exchange *exchange,
                   const struct request *request, enum status status, const struct text *body) {
     if (stop_is_requested())
-        end_after_stop(fd, exchange);
+        end_after_stop(fd, exchange, request);
     exchange_reply(exchange, request, status, body);
     note(server, fd, exchange, request, status);
 }
@@ -90,7 +91,7 @@ HOT static void answer(struct server *server, int fd, struct exchange *exchange,
                        const struct request *request) {
     enum status status = answer_body(server, request, exchange_begin_reply(exchange));
     if (stop_is_requested())
-        end_after_stop(fd, exchange);
+        end_after_stop(fd, exchange, request);
     exchange_end_reply(exchange, request, status);
     note(server, fd, exchange, request, status);
 }

@@ -49,7 +49,8 @@ static bool has_more(const struct uring_connection *connection) {
            connection->is_shut;
 }
 
-/* Whether more has arrived than the exchange was given: kept, or told by completions to come. */
+/* Whether more has, or may have, arrived than the exchange was given: kept, or told by completions
+ * to come. */
 static bool is_followed(const struct uring_loop *loop, const struct uring_connection *connection) {
     const struct io_uring_cqe *completion;
     unsigned head;
@@ -57,7 +58,7 @@ static bool is_followed(const struct uring_loop *loop, const struct uring_connec
         if (completion->user_data == data_of(connection, RECEIVE) && completion->res > 0)
             return true;
     }
-    return connection->surplus != NULL;
+    return connection->surplus != NULL || io_uring_cq_has_overflow(&loop->uring.ring);
 }
 
 /* Answers what has arrived; not while replies are under way. was_partial: of what arrived, as in

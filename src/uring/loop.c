@@ -141,7 +141,7 @@ static int turn(struct loop *base, int wait_ms) {
                     : io_uring_submit_and_wait_timeout(ring, &completion, 1, &limit, NULL);
     if (error >= 0 || error == -ETIME || error == -EAGAIN || error == -EBUSY)
         loop_waited(base, 0);
-    else
+    else if (loop->error == 0) /* a request that could not be submitted stays an error */
         loop->error = error == -EBADR ? error : loop_waited(base, error);
     unsigned ready = io_uring_cq_ready(ring); /* later completions are for the next turn */
     settle(loop);

@@ -37,8 +37,10 @@ HOT static int send_output(struct server *server, int fd, struct exchange *excha
     return 0;
 }
 
-/* One read, and the answers to all that is complete then. Returns 0 or -errno. */
-HOT static int take_turn(struct server *server, int fd, struct exchange *exchange) {
+/* One read, and the answers to all that is complete then: what is begun after those has its
+ * own time (*begun_ns is 0 then). Returns 0 or -errno. */
+HOT static int take_turn(struct server *server, int fd, struct exchange *exchange,
+                         int64_t *begun_ns) {
     struct span space = exchange_space(exchange);
     if (space.length == 0)
         return 0; /* no memory: the exchange is closing */
@@ -56,6 +58,7 @@ HOT static int take_turn(struct server *server, int fd, struct exchange *exchang
         int error = send_output(server, fd, exchange);
         if (error != 0)
             return error;
+        *begun_ns = 0;
     }
     return 0;
 }
@@ -70,7 +73,7 @@ HOT bool converse(struct server *server, int fd) {
     exchange_admit(&exchange, &server->options->access.admission);
     stats_add(&server->counts->connections);
     while (error == 0 && !exchange_is_done(&exchange)) {
-        error = take_turn(server, fd, &exchange);
+        error = take_turn(server, fd, &exchange, &begun_ns);
         if (error == 0 && idle_request_is_late(&exchange, server->options, &begun_ns)) {
             answer_timeout(server, fd, &exchange);
             error = send_output(server, fd, &exchange);

@@ -141,13 +141,33 @@ def test_a_client_that_takes_its_replies_too_slowly_is_reset_though_it_always_ta
     assert server.stop()["errors"]["timeout"] == 1
 
 
-def take_slowly(connection: socket.socket, bytes_per_s: int) -> None:
-    """All of it, to the end."""
+def test_a_client_that_takes_its_replies_fast_enough_is_not_reset_however_many_they_are(
+    start: Start,
+) -> None:
+    """Together they take longer than the timeout; they are answered in many batches."""
+    timeout_s, requests, bytes_per_s = 0.4, 1300, 120_000
+    server = start("--idle-timeout", "400", "--work", "snapshot", prefix=giving(send_buffer=1))
+    with server.connect(receive_buffer=1) as steady:
+        steady.sendall(LINE.request(1) * requests)
+        steady.shutdown(socket.SHUT_WR)
+        begun = time.monotonic()
+        try:
+            assert take_slowly(steady, bytes_per_s) > requests * len("rank\n")
+        except ConnectionError:
+            assert server.stop()["errors"]["timeout"] == 1
+            raise
+        assert time.monotonic() - begun > 1.5 * timeout_s, "that proves nothing"
+    assert server.stop()["requests"] == requests
+
+
+def take_slowly(connection: socket.socket, bytes_per_s: int) -> int:
+    """All of it, to the end. Returns how many bytes there were."""
     begun = time.monotonic()
     taken = 0
     while piece := connection.recv(120):
         taken += len(piece)
         time.sleep(max(0, begun + taken / bytes_per_s - time.monotonic()))
+    return taken
 
 
 def test_clients_are_closed_while_others_are_busy(start: Start, design: ListedDesign) -> None:

@@ -94,6 +94,30 @@ def test_a_client_that_is_connected_may_ask_once_more_after_a_stop(
         assert reply.headers["connection"] == "close"
 
 
+def test_the_answer_to_a_token_after_a_stop_is_not_the_last(start: Start, tmp_path: Path) -> None:
+    """In lines a client may wait for it before it asks."""
+    token = tmp_path / "token"
+    token.write_text("correct-horse-battery-staple\n")
+    token.chmod(0o600)
+    begun, took_s = 0.0, HEARING_S * 1.0
+    while took_s > HEARING_S / 2:
+        server = start("--work", "snapshot", "--token-file", str(token))
+        with server.connect() as connection:
+            wait_until_asleep(server.process.pid)
+            server.process.send_signal(signal.SIGTERM)
+            begun = time.monotonic()
+            wait_until_asleep(server.process.pid)
+            connection.sendall(b"auth " + token.read_bytes())
+            told = connection.recv(100)
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(LINE.request(3))
+            took_s = time.monotonic() - begun
+            rest = read_all(connection)
+        server.stop()
+    assert told == b"ok\n\n"
+    assert [len(rows) for rows in LINE.answers(rest)] == [3]
+
+
 def test_a_request_may_be_completed_after_a_stop(start: Start, dialect: Dialect) -> None:
     told = None
     request = dialect.request(3)
