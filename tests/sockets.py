@@ -33,6 +33,12 @@ def established(port: int) -> int:
     return sum(row[1].endswith(f":{port:04X}") and row[3] == "01" for row in rows)
 
 
+def datagram_sockets() -> set[str]:
+    """The UNIX ones of this host, as a process's descriptors name them."""
+    rows = map(str.split, Path("/proc/net/unix").read_text().splitlines()[1:])
+    return {f"socket:[{row[6]}]" for row in rows if int(row[4], 16) == socket.SOCK_DGRAM}
+
+
 def unread_bytes(connection: socket.socket) -> int:
     """Bytes that this side (IPv4, same host) has sent and the other has not read yet."""
     address, port = connection.getpeername()

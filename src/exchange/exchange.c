@@ -19,8 +19,7 @@ HOT void exchange_drop_input(struct exchange *exchange) {
 }
 
 HOT void exchange_drop_output(struct exchange *exchange) {
-    if (exchange->held > 0)
-        output_budget_hold(exchange->buffers->budget, &exchange->held, 0);
+    output_budget_hold(exchange->buffers->budget, &exchange->held, 0);
     buffers_give(exchange->buffers,
                  (struct buffer){exchange->output.bytes, exchange->output.capacity});
     exchange->output = text_growing(OUTPUT_LIMIT);

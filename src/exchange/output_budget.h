@@ -2,8 +2,10 @@
  * together.
  *
  * Counted is what an ordinary reply does not need: whoever fits into the first buffer
- * (BUFFER_FIRST_BYTES) never touches the counter that all threads share. So beside the budget there
- * may be one such buffer for each connection, and one reply more for each thread. */
+ * (BUFFER_FIRST_BYTES) never touches the counter that all threads share. Nor does one in a larger
+ * buffer that its thread has kept (BUFFER_KEPT_BYTES), while no more are in use than a thread keeps
+ * (BUFFERS_KEPT). So beside the budget there may be one first buffer for each connection, and for
+ * each thread the kept ones and one reply more. */
 #pragma once
 #include <stdalign.h>
 #include <stdatomic.h>

@@ -51,6 +51,15 @@ HOT static void close_gap(struct exchange *exchange, const char *reply) {
     }
 }
 
+/* Whether the output is more than an ordinary reply needs (output_budget.h). Its memory may be
+ * larger than what waits in it: HEAD made a body for its length only, a lost reply leaves its
+ * room, and so does the reply that the buffer was kept from. */
+HOT static bool is_counted(const struct exchange *exchange) {
+    const struct text *out = &exchange->output;
+    return out->length > BUFFER_FIRST_BYTES || out->capacity > BUFFER_KEPT_BYTES ||
+           (out->capacity > BUFFER_FIRST_BYTES && exchange->buffers->in_use > BUFFERS_KEPT);
+}
+
 HOT void exchange_end_reply(struct exchange *exchange, const struct request *request,
                             enum status status) {
     struct text *out = &exchange->output;
@@ -70,7 +79,7 @@ HOT void exchange_end_reply(struct exchange *exchange, const struct request *req
         close_gap(exchange,
                   put_head(exchange, request, status, out->bytes + body_from, body_length));
     }
-    if (out->length > BUFFER_FIRST_BYTES)
+    if (is_counted(exchange))
         output_budget_hold(exchange->buffers->budget, &exchange->held, out->capacity);
     /* A client would take the next reply for a lost one: after a loss, the replies before it are
      * the last. */

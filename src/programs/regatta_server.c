@@ -113,7 +113,7 @@ static int run(struct server *server, bool records) {
 /* With the listener open: serves, and prints the summary. Returns the exit status. */
 static int serve(struct server *server, bool records) {
     const struct options *options = server->options;
-    int error = stop_install(server->listener.fd, server->ready.manager_fd);
+    int error = stop_install(server->listener.fd);
     if (error == 0 && options->design->workers == NO_POOL)
         error = ready_say(server);
     if (error != 0)

@@ -59,10 +59,6 @@ static const int allowed[] = {
 static const scmp_datum_t namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
                                        CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 
-/* With a ring only to end a reply: a listener that was shut down for reading is a socket that a
- * send by the ring, which this filter does not see, could connect (fast open). */
-static const int shutdowns[] = {SCMP_SYS(shutdown)};
-
 /* Not io_uring_setup: a new ring could do what this filter forbids. */
 static const int rings[] = {SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register)};
 
@@ -115,13 +111,12 @@ static void allow_without(struct filter *filter, int call, unsigned position, sc
 }
 
 /* A pair of sockets for each worker, also for one that replaces another. Not of datagrams: from
- * there one could be sent to any name. */
+ * there sendmsg, whose name for the receiver is in memory, could send one to anybody. */
 static void allow_passing(struct filter *filter) {
-    static const int receive[] = {SCMP_SYS(recvmsg)};
     count(filter, seccomp_rule_add(filter->context, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), 2,
                                    SCMP_A0(SCMP_CMP_EQ, AF_UNIX),
                                    SCMP_A1(SCMP_CMP_EQ, SOCK_STREAM | SOCK_CLOEXEC)));
-    allow(filter, receive, COUNT(receive));
+    allow(filter, &(int){SCMP_SYS(recvmsg)}, 1);
     allow_without(filter, SCMP_SYS(sendmsg), 2, MSG_FASTOPEN);
 }
 
@@ -142,9 +137,11 @@ static void fill(struct filter *filter, const struct sandbox_options *options) {
     allow_with(filter, SCMP_SYS(prlimit64), 2, &(scmp_datum_t){0}, 1);
     if (options->uses_rings) {
         allow(filter, rings, COUNT(rings));
+        /* Only to end a reply: a listener that was shut down for reading is a socket that a send by
+         * the ring, which this filter does not see, could connect (fast open). */
         allow_with(filter, SCMP_SYS(shutdown), 1, &(scmp_datum_t){SHUT_WR}, 1);
     } else {
-        allow(filter, shutdowns, COUNT(shutdowns));
+        allow(filter, &(int){SCMP_SYS(shutdown)}, 1);
     }
     if (options->uses_bpf)
         allow_with(filter, SCMP_SYS(bpf), 0, bpf_commands, COUNT(bpf_commands));

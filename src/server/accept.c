@@ -54,12 +54,12 @@ static bool wait_for_client(const struct listener *listener) {
     return poll_or_pause(waits, 2, listener->is_nonblocking ? 0 : -1) > 0 && waits[0].revents != 0;
 }
 
-/* No descriptor is left: has the service give back what it keeps, or accepts the next client with
- * the reserve and refuses it, unless another descriptor became free meanwhile. Returns a connection
- * that can be served, or -EAGAIN. */
-static int accept_with_reserve(struct server *server) {
+/* No descriptor is left, or no memory: has the service give back the descriptors that it keeps if
+ * they are what is short, or accepts the next client with the reserve and refuses it, unless
+ * another descriptor became free meanwhile. Returns a connection that can be served, or -EAGAIN. */
+static int accept_with_reserve(struct server *server, int error) {
     struct listener *listener = &server->listener;
-    if (service_shed(server->service)) {
+    if ((error == EMFILE || error == ENFILE) && service_shed(server->service)) {
         int fd = accept_any(listener);
         return fd >= 0 ? fd : -EAGAIN;
     }
@@ -136,7 +136,7 @@ HOT int listener_accept(struct server *server) {
         case ENFILE:
         case ENOBUFS:
         case ENOMEM:
-            fd = accept_with_reserve(server);
+            fd = accept_with_reserve(server, errno);
             if (fd >= 0)
                 fd = listener_welcome(server, fd);
             if (fd >= 0)

@@ -10,10 +10,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+static void forget(int *fd) {
+    if (*fd > STDERR_FILENO)
+        close(*fd);
+    *fd = -1;
+}
+
 void ready_forget(struct server *server) {
-    if (server->ready.fd > STDERR_FILENO)
-        close(server->ready.fd);
-    server->ready.fd = -1;
+    forget(&server->ready.fd);
+    forget(&server->ready.manager_fd);
 }
 
 int ready_say(struct server *server) {
@@ -26,9 +31,9 @@ int ready_say(struct server *server) {
     if (server->ready.sandbox_note.length > 0)
         fwrite(server->ready.sandbox_note.bytes, 1, server->ready.sandbox_note.length, stderr);
     text_release(&server->ready.sandbox_note);
+    notify_ready(&server->ready.manager_fd);
     if (server->ready.fd >= 0 && dprintf(server->ready.fd, "ready %s\n", listen) < 0)
         return -errno;
-    notify_ready(server->ready.manager_fd);
     ready_forget(server);
     server->ready.since_ns = clock_monotonic_ns();
     server->ready.startup = usage_now(RUSAGE_SELF);

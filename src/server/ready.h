@@ -9,7 +9,7 @@ struct server;
 
 struct ready {
     int fd;         /* --ready-fd; -1: none, or already closed */
-    int manager_fd; /* a service manager that wants to know too (service_manager.h); -1: none */
+    int manager_fd; /* of a service manager, to be told too (service_manager.h); -1: as above */
     struct text sandbox_note; /* which sandbox layers hold, printed when ready */
     int64_t since_ns;         /* CLOCK_MONOTONIC */
     struct usage startup;     /* what the process had used until then */

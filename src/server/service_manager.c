@@ -62,17 +62,11 @@ int notify_open(int *manager_fd) {
     return error;
 }
 
-static void tell(int manager_fd, const char *what, size_t length) {
-    if (manager_fd >= 0)
-        (void)!send(manager_fd, what, length, MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
-void notify_ready(int manager_fd) {
+void notify_ready(int *manager_fd) {
     static const char what[] = "READY=1";
-    tell(manager_fd, what, sizeof what - 1);
-}
-
-void notify_stopping(int manager_fd) {
-    static const char what[] = "STOPPING=1";
-    tell(manager_fd, what, sizeof what - 1);
+    if (*manager_fd < 0)
+        return;
+    (void)!send(*manager_fd, what, sizeof what - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    close(*manager_fd);
+    *manager_fd = -1;
 }

@@ -10,6 +10,7 @@ int activation_socket(void);
  * the environment. Returns 0 or -errno; *manager_fd is -1 if nobody wants to know. */
 int notify_open(int *manager_fd);
 
-/* Do nothing for -1. Safe in signal handlers. */
-void notify_ready(int manager_fd);
-void notify_stopping(int manager_fd);
+/* Says that the server is ready, and closes the socket; does nothing for -1. Nothing else is said,
+ * not even STOPPING=1: from a socket of datagrams one can be sent to any other's name, and where
+ * that is written in memory no filter of system calls can forbid it. */
+void notify_ready(int *manager_fd);

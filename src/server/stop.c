@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/hot.h"
 #include "base/limits.h"
-#include "server/service_manager.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -17,7 +16,6 @@
 
 /* The state of the signal handlers. Globals, because a handler gets no argument. */
 static _Atomic int requested, expired; /* atomic: other threads ask for them */
-static volatile sig_atomic_t manager = -1;
 static _Atomic int64_t deadline_ns;
 static volatile pid_t first, owner; /* the process that forks the others; whose the next two are */
 static volatile sig_atomic_t listener, event;
@@ -67,8 +65,6 @@ static void handle_stop(int signal_number) {
     if (requested == 0) {
         atomic_store(&deadline_ns, clock_monotonic_ns() + DRAIN_LIMIT_S * INT64_C(1000000000));
         set_alarm();
-        if (is_first)
-            notify_stopping(manager);
     }
     requested = 1;
     /* Otherwise these are the parent's: of a process that waits for no descriptor, or that has just
@@ -96,10 +92,9 @@ static int install(int signal_number, void (*handler)(int)) {
     return sigaction(signal_number, &action, NULL) == 0 ? 0 : -errno;
 }
 
-int stop_install(int listener_fd, int manager_fd) {
+int stop_install(int listener_fd) {
     first = owner = getpid();
     listener = listener_fd;
-    manager = manager_fd;
     event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (event < 0)
         return -errno;

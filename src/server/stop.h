@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* manager_fd: told of the first signal (service_manager.h). Returns 0 or -errno. */
-int stop_install(int listener_fd, int manager_fd);
+/* Returns 0 or -errno. */
+int stop_install(int listener_fd);
 
 /* In a process just forked: gives it an eventfd of its own, because the parent's would tell the
  * parent, and makes sure that it does not outlive the parent. If the parent, or the child itself,

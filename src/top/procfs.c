@@ -281,7 +281,7 @@ int procfs_scan(struct procfs *procfs, struct scan *scan, scan_visit *visit, voi
     scan_begin(scan, "procfs");
     reading.started_ns = scan->taken_at_ns - scan->boot_at_ns;
     procfs_busy(procfs, scan);
-    scan_cache_lock(&procfs->cache, &news);
+    scan_cache_lock(&procfs->cache, &news, scan->taken_mono_ns);
     int error = read_directory(&reading);
     scan_cache_unlock(&procfs->cache, &news, error == 0);
     close(reading.root);

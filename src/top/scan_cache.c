@@ -1,5 +1,7 @@
 #include "top/scan_cache.h"
 
+#include "base/clock.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -23,6 +25,7 @@ void scan_cache_open(struct scan_cache *cache) {
         cache->limit = (uint32_t)(limit.rlim_cur - SCAN_CACHE_FLOOR < INT32_MAX
                                       ? (limit.rlim_cur - SCAN_CACHE_FLOOR) / 2
                                       : INT32_MAX / 2);
+    cache->most = cache->limit;
 }
 
 static uint32_t descriptors_of(const struct scan_cache_entry *entry) {
@@ -51,14 +54,14 @@ void scan_cache_close(struct scan_cache *cache) {
 }
 
 void scan_cache_share(struct scan_cache *cache) {
-    cache->limit /= 2;
+    cache->limit = cache->most /= 2;
 }
 
 void scan_cache_forgo(struct scan_cache *cache) {
-    cache->limit = 0;
+    cache->limit = cache->most = 0;
 }
 
-bool scan_cache_shed(struct scan_cache *cache) {
+bool scan_cache_shed(struct scan_cache *cache, int64_t now_ns) {
     int tries = SHED_TRIES;
     while (atomic_flag_test_and_set_explicit(&cache->is_collecting, memory_order_acquire)) {
         if (tries-- == 0)
@@ -66,6 +69,7 @@ bool scan_cache_shed(struct scan_cache *cache) {
         poll(NULL, 0, 1);
     }
     pthread_rwlock_wrlock(&cache->lock);
+    cache->limited_ns = now_ns;
     bool had_any = cache->descriptors > 0;
     if (had_any) {
         cache->limit = cache->descriptors / 2;
@@ -77,12 +81,24 @@ bool scan_cache_shed(struct scan_cache *cache) {
     return had_any;
 }
 
-void scan_cache_lock(struct scan_cache *cache, struct scan_cache_news *news) {
+/* Only by the scan that collects news: no other reads the limit. */
+static void grow_back(struct scan_cache *cache, int64_t now_ns) {
+    if (cache->limit == cache->most ||
+        now_ns - cache->limited_ns < SCAN_CACHE_SHORT_S * (int64_t)NS_PER_S)
+        return;
+    uint32_t more = cache->limit > 0 ? cache->limit : 1;
+    cache->limit += more < cache->most - cache->limit ? more : cache->most - cache->limit;
+    cache->limited_ns = now_ns;
+}
+
+void scan_cache_lock(struct scan_cache *cache, struct scan_cache_news *news, int64_t now_ns) {
     news->added_count = news->changed_count = news->known_count = news->next = 0;
     news->collects =
         !atomic_flag_test_and_set_explicit(&cache->is_collecting, memory_order_acquire);
-    if (news->collects)
+    if (news->collects) {
         cache->turn++;
+        grow_back(cache, now_ns);
+    }
     pthread_rwlock_rdlock(&cache->lock);
 }
 

@@ -24,6 +24,7 @@ enum {
     SCAN_CACHE_NEWS_LIMIT = 256,   /* processes that a scan may add */
     SCAN_CACHE_CHANGES_LIMIT = 64, /* ... and change */
     SCAN_CACHE_YOUNG_NS = 1000000000,
+    SCAN_CACHE_SHORT_S = 60,    /* so long after descriptors ran out the limit stays */
     SCAN_CACHE_NAME_LIMIT = 39, /* of a remembered process; few kernel workers have longer names */
 };
 
@@ -43,7 +44,9 @@ struct scan_cache {
     struct scan_cache_entry *entries; /* by ascending pid */
     uint32_t count;
     uint32_t descriptors, limit; /* open, and allowed */
+    uint32_t most;               /* ... allowed while descriptors are not short */
     uint32_t turn;
+    int64_t limited_ns; /* when the limit was changed, or descriptors last ran out */
 };
 
 /* What a scan found: entries to add and to change, and whether any must go. */
@@ -69,12 +72,13 @@ void scan_cache_share(struct scan_cache *cache);
 /* Keeps nothing. Before the first scan. */
 void scan_cache_forgo(struct scan_cache *cache);
 
-/* Others need descriptors: closes all that are kept, and keeps half as many from now on. Waits for
- * a scan that changes the table. Returns whether there were any. */
-bool scan_cache_shed(struct scan_cache *cache);
+/* Others need descriptors: closes all that are kept, and keeps half as many from now on; twice as
+ * many again after each SCAN_CACHE_SHORT_S without a call. Waits for a scan that changes the table.
+ * now_ns: CLOCK_MONOTONIC. Returns whether there were any. */
+bool scan_cache_shed(struct scan_cache *cache, int64_t now_ns);
 
-/* Around the functions below. Empties the news. */
-void scan_cache_lock(struct scan_cache *cache, struct scan_cache_news *news);
+/* Around the functions below. Empties the news. now_ns: CLOCK_MONOTONIC. */
+void scan_cache_lock(struct scan_cache *cache, struct scan_cache_news *news, int64_t now_ns);
 
 /* The entry of a process; NULL: none. Fastest by ascending pid. */
 const struct scan_cache_entry *scan_cache_find(const struct scan_cache *cache,

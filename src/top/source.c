@@ -1,5 +1,6 @@
 #include "top/source.h"
 
+#include "base/clock.h"
 #include "top/bpf.h"
 #include "top/procfs.h"
 
@@ -119,7 +120,7 @@ void source_close(struct source *source) {
 }
 
 bool source_shed(struct source *source) {
-    return scan_cache_shed(&source->procfs.cache);
+    return scan_cache_shed(&source->procfs.cache, clock_monotonic_ns());
 }
 
 const char *source_problem(void) {

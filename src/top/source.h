@@ -31,7 +31,7 @@ int source_open(struct source **opened, enum source_kind wanted, unsigned flags)
 void source_close(struct source *source);
 
 /* Descriptors ran out: closes those that are kept from one scan to the next, and keeps half as many
- * from now on. Returns whether there were any. */
+ * for a while (scan_cache_shed). Returns whether there were any. */
 bool source_shed(struct source *source);
 
 /* Why source_open failed, in this thread, in a few words. */

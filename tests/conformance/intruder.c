@@ -46,6 +46,29 @@ static struct {
 /* As the server's own listener is, once it is shut down: sockets that lead nowhere yet. */
 static int loose[4], datagrams[2];
 
+/* As the server's own is, where it has one: a ring that may send. */
+static struct {
+    int fd;
+    char *memory;
+    struct io_uring_sqe *entries;
+    struct io_uring_params parameters;
+} ring;
+
+/* A socket that somebody else listens on, which the server has no business with. */
+static const char *another_name;
+
+/* Perhaps nobody may, here. */
+static void open_ring(void) {
+    const int may = PROT_READ | PROT_WRITE;
+    ring.fd = (int)syscall(SYS_io_uring_setup, 1, &ring.parameters);
+    if (ring.fd < 0)
+        return;
+    ring.memory = mmap(NULL, 4096, may, MAP_SHARED, ring.fd, IORING_OFF_SQ_RING);
+    ring.entries = mmap(NULL, 4096, may, MAP_SHARED, ring.fd, IORING_OFF_SQES);
+    if (ring.memory == MAP_FAILED || ring.entries == MAP_FAILED)
+        abort();
+}
+
 __attribute__((constructor)) static void prepare(void) {
     int fd = open(getenv("INTRUDER"), O_RDWR | O_CLOEXEC);
     notes = mmap(NULL, sizeof *notes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -55,6 +78,10 @@ __attribute__((constructor)) static void prepare(void) {
     for (unsigned i = 0; i < sizeof loose / sizeof *loose; i++)
         loose[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, datagrams);
+    open_ring();
+    another_name = getenv("INTRUDER_NAME");
+    if (getenv("INTRUDER_DATAGRAMS") != NULL) /* as if the server had kept such a socket */
+        fcntl(datagrams[0], F_DUPFD_CLOEXEC, 0);
 }
 
 /* ---- Files ---- */
@@ -262,6 +289,59 @@ static long send_to_a_name(void) {
     return sent < 0 && (errno == ENOENT || errno == ECONNREFUSED) ? 0 : sent; /* it looked for it */
 }
 
+/* A socket of the server's own from which a datagram goes to any name. */
+static int find_datagrams(void) {
+    for (int fd = 0; fd < 4096; fd++) {
+        int type = 0;
+        socklen_t length = sizeof type;
+        if (fd != datagrams[0] && fd != datagrams[1] &&
+            getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_DGRAM)
+            return fd;
+    }
+    errno = EACCES; /* it has none */
+    return -1;
+}
+
+static struct sockaddr_un anothers_name(void) {
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    strncpy(name.sun_path, another_name, sizeof name.sun_path - 1);
+    return name;
+}
+
+static long send_a_message(void) {
+    struct sockaddr_un name = anothers_name();
+    struct iovec data = {(char[]){"x"}, 1};
+    struct msghdr message = {
+        .msg_name = &name, .msg_namelen = sizeof name, .msg_iov = &data, .msg_iovlen = 1};
+    int fd = find_datagrams();
+    return fd < 0 ? -1 : sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* What a ring sends seccomp does not see. */
+static long send_by_a_ring(void) {
+    struct sockaddr_un name = anothers_name();
+    const struct io_uring_params *at = &ring.parameters;
+    int fd = find_datagrams();
+    if (ring.fd < 0)
+        errno = EPERM;
+    if (fd < 0 || ring.fd < 0)
+        return -1;
+    ring.entries[0] = (struct io_uring_sqe){.opcode = IORING_OP_SEND,
+                                            .fd = fd,
+                                            .addr = (uintptr_t) "x",
+                                            .len = 1,
+                                            .msg_flags = MSG_NOSIGNAL | MSG_DONTWAIT,
+                                            .addr2 = (uintptr_t)&name,
+                                            .addr_len = sizeof name};
+    *(uint32_t *)(ring.memory + at->sq_off.array) = 0;
+    atomic_store((_Atomic uint32_t *)(ring.memory + at->sq_off.tail), 1);
+    if (syscall(SYS_io_uring_enter, ring.fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0UL) < 0)
+        return -1;
+    int result = ((const struct io_uring_cqe *)(ring.memory + at->cq_off.cqes))->res;
+    errno = result < 0 ? -result : 0;
+    return result < 0 ? -1 : 0;
+}
+
 /* ---- Other processes ---- */
 
 static long signal_another(void) {
@@ -429,6 +509,8 @@ static const struct {
     ATTEMPT(connect_by_sendmsg),
     ATTEMPT(bind_a_port),
     ATTEMPT(send_to_a_name),
+    ATTEMPT(send_a_message),
+    ATTEMPT(send_by_a_ring),
     ATTEMPT(signal_another),
     ATTEMPT(signal_its_thread),
     ATTEMPT(queue_a_signal),

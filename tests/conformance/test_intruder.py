@@ -47,6 +47,8 @@ class Intrusion:
 
     errors: dict[str, int] = field(default_factory=dict)
     has_connected: bool = False
+    has_written: bool = False
+    """To a socket that is none of the server's business."""
     victim_ended_by: int | None = None
     """A signal, or None: it lives on."""
 
@@ -89,16 +91,37 @@ def victim(user: int | None) -> Iterator[subprocess.Popen[bytes]]:
         process.communicate()
 
 
+@contextlib.contextmanager
+def letterbox(path: Path) -> Iterator[socket.socket]:
+    """For datagrams of whoever finds it."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(str(path))
+        path.chmod(0o666)
+        listening.setblocking(False)
+        yield listening
+
+
 def intrude(
     folder: Path, library: Path, options: tuple[str, ...], user: int | None, prefix: list[str]
 ) -> Intrusion:
     """user: whose another process is; None: ours."""
-    notes = opened(folder) / "notes"
+    room = opened(folder)
+    notes, anothers = room / "notes", room / "anothers"
     notes.write_bytes(bytes(mmap.PAGESIZE))
     notes.chmod(0o666)
-    environment = {"LD_PRELOAD": str(library), "INTRUDER": str(notes)}
+    environment = {
+        "LD_PRELOAD": str(library),
+        "INTRUDER": str(notes),
+        "INTRUDER_NAME": str(anothers),
+        "NOTIFY_SOCKET": str(room / "manager"),
+    }
     found = Intrusion()
-    with socket.create_server(("127.0.0.1", 0)) as outside, victim(user) as other:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as outside,
+        letterbox(room / "manager"),
+        letterbox(anothers) as unasked,
+        victim(user) as other,
+    ):
         with running(notes.parent, *options, prefix=prefix, environment=environment) as server:
             with notes.open("r+b") as file:
                 has_ring = any("uring" in option for option in options)
@@ -116,6 +139,8 @@ def intrude(
         with contextlib.suppress(BlockingIOError):
             outside.accept()[0].close()
             found.has_connected = True
+        with contextlib.suppress(BlockingIOError):
+            found.has_written = unasked.recv(100) == b"x"
         with contextlib.suppress(subprocess.TimeoutExpired):
             found.victim_ended_by = -other.wait(0)
     return found
@@ -127,6 +152,7 @@ def assert_kept_out(found: Intrusion, beyond: set[str]) -> None:
         name: os.strerror(found.errors[name]) for name in found.successes() - beyond
     }
     assert not found.has_connected
+    assert not found.has_written
     if not beyond & SIGNALS:
         assert found.victim_ended_by is None
 
@@ -152,17 +178,20 @@ def test_whoever_gets_into_a_server_of_a_user_does_not_get_at_what_else_is_the_u
 PERHAPS_FORBIDDEN = {
     *("load_bpf", "make_a_map", "watch_events", "make_a_ring", "make_a_namespace"),
     *("trace_another", "read_memory", "write_memory", "read_memory_file", "write_memory_file"),
-    *("make_tcp6", "map_code", "turn_data_into_code", "become_root"),
+    *("send_by_a_ring", "make_tcp6", "map_code", "turn_data_into_code", "become_root"),
 }
 """To everybody, or to all but root: by a container, or by the settings of a host."""
 
 
 def test_all_that_is_refused_could_be_done_without_the_sandbox(
-    intruder: Path, tmp_path: Path
+    intruder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """And with a socket of datagrams, which it does not keep by itself."""
+    monkeypatch.setenv("INTRUDER_DATAGRAMS", "1")
     options = ("--design", "epoll", "--sandbox", "off")
     found = intrude(tmp_path, intruder, options, None, [])
     failed = {name: os.strerror(error) for name, error in found.errors.items() if error != 0}
     assert set(failed) <= PERHAPS_FORBIDDEN, failed
     assert found.has_connected
+    assert found.has_written
     assert found.victim_ended_by == signal.SIGUSR1

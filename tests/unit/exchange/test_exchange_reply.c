@@ -1,6 +1,8 @@
 /* Replies that are rendered directly into the output. */
 #include "exchange_play.h"
 
+#include "exchange/http_reply.h"
+
 static void ask(struct exchange *exchange, const char *asked) {
     struct span space = exchange_space(exchange);
     memcpy(space.bytes, asked, strlen(asked));
@@ -87,6 +89,63 @@ TEST(large_replies_count_against_the_budget_until_they_are_taken_or_dropped) {
     exchange_close(&other);
     assert_int_equal(budget.held, 0);
     exchange_close(&one);
+    buffers_close(&counted);
+}
+
+/* The body that a HEAD asks for is made, for its length, and its memory kept with the head. */
+TEST(memory_of_replies_that_were_cut_short_counts_too) {
+    struct output_budget budget = {.limit = 10000};
+    struct buffers counted = {.budget = &budget};
+    struct exchange head, lost;
+    struct request request;
+    exchange_open(&head, &counted);
+    ask(&head, "HEAD /top HTTP/1.1\r\nHost: h\r\n\r\n");
+    reply_with(&head, 20000);
+    assert_true(exchange_output(&head).length < HTTP_REPLY_HEAD_LIMIT);
+    assert_true(budget.held >= 20000);
+    exchange_close(&head);
+    assert_int_equal(budget.held, 0);
+
+    exchange_open(&lost, &counted);
+    ask(&lost, "top 1\ntop 1\n");
+    reply_with(&lost, 100);
+    assert_true(exchange_next(&lost, &request));
+    struct text *body = exchange_begin_reply(&lost);
+    text_reserve(body, 20000);
+    body->overflow = true;
+    exchange_end_reply(&lost, &request, STATUS_OK);
+    assert_true(budget.held >= 20000);
+    exchange_close(&lost);
+    assert_int_equal(budget.held, 0);
+    buffers_close(&counted);
+}
+
+TEST(few_small_replies_in_buffers_that_larger_ones_left_do_not_count_but_many_do) {
+    enum { MANY = 4 * BUFFERS_KEPT };
+    static struct exchange exchanges[MANY];
+    struct output_budget budget = {.limit = 10000};
+    struct buffers counted = {.budget = &budget};
+    uint64_t in_use = 0;
+    for (unsigned i = 0; i < MANY; i++) {
+        exchange_open(&exchanges[i], &counted);
+        ask(&exchanges[i], "HEAD /top HTTP/1.1\r\nHost: h\r\n\r\n");
+        reply_with(&exchanges[i], BUFFER_KEPT_BYTES - HTTP_REPLY_HEAD_LIMIT);
+        assert_int_equal(exchanges[i].output.capacity, BUFFER_KEPT_BYTES);
+        in_use += exchanges[i].output.capacity;
+        if (i < BUFFERS_KEPT)
+            assert_int_equal(budget.held, 0);
+    }
+    assert_true(budget.held + MANY * BUFFER_FIRST_BYTES + BUFFERS_KEPT * BUFFER_KEPT_BYTES >=
+                in_use);
+    for (unsigned i = 0; i < MANY; i++)
+        exchange_close(&exchanges[i]);
+    assert_int_equal(budget.held, 0);
+    exchange_open(&exchanges[0], &counted);
+    ask(&exchanges[0], "top 1\n");
+    reply_with(&exchanges[0], 100);
+    assert_int_equal(exchanges[0].output.capacity, BUFFER_KEPT_BYTES);
+    assert_int_equal(budget.held, 0);
+    exchange_close(&exchanges[0]);
     buffers_close(&counted);
 }
 

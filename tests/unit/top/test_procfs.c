@@ -158,10 +158,10 @@ TEST(what_is_kept_is_given_up_at_once_and_half_as_much_kept_later) {
     struct rlimit before;
     getrlimit(RLIMIT_NOFILE, &before);
     open_with_descriptors(SCAN_CACHE_FLOOR * 4);
-    assert_false(scan_cache_shed(&procfs.cache));
+    assert_false(scan_cache_shed(&procfs.cache, clock_monotonic_ns()));
     assert_int_equal(take(&snapshot), 0);
     assert_true(procfs.cache.descriptors == 3);
-    assert_true(scan_cache_shed(&procfs.cache));
+    assert_true(scan_cache_shed(&procfs.cache, clock_monotonic_ns()));
     assert_int_equal(procfs.cache.descriptors, 0);
     assert_int_equal(fcntl(SCAN_CACHE_FLOOR, F_GETFD), -1);
     for (int i = 0; i < 2; i++) {
@@ -169,6 +169,42 @@ TEST(what_is_kept_is_given_up_at_once_and_half_as_much_kept_later) {
         assert_int_equal(snapshot.scan.seen, 3);
         assert_true(procfs.cache.descriptors <= 1);
     }
+    setrlimit(RLIMIT_NOFILE, &before);
+}
+
+static uint32_t limit_at(int64_t now_ns) {
+    struct scan_cache_news news;
+    scan_cache_lock(&procfs.cache, &news, now_ns);
+    scan_cache_unlock(&procfs.cache, &news, false);
+    return procfs.cache.limit;
+}
+
+TEST(what_is_given_up_is_kept_again_when_descriptors_are_no_longer_short) {
+    const int64_t short_ns = SCAN_CACHE_SHORT_S * (int64_t)NS_PER_S;
+    int64_t now_ns = clock_monotonic_ns() - 30 * short_ns;
+    struct rlimit before;
+    getrlimit(RLIMIT_NOFILE, &before);
+    open_with_descriptors(SCAN_CACHE_FLOOR * 4);
+    const uint32_t most = procfs.cache.limit;
+    assert_int_equal(take(&snapshot), 0);
+    assert_true(scan_cache_shed(&procfs.cache, now_ns));
+    assert_int_equal(limit_at(now_ns + short_ns - 1), 1);
+
+    assert_false(scan_cache_shed(&procfs.cache, now_ns += short_ns - 1)); /* they still are */
+    assert_int_equal(limit_at(now_ns + short_ns - 1), 1);
+    assert_int_equal(limit_at(now_ns += short_ns), 2);
+    assert_int_equal(limit_at(now_ns + short_ns - 1), 2);
+
+    assert_int_equal(take(&snapshot), 0); /* a scan says by itself how late it is */
+    assert_int_equal(procfs.cache.limit, 4);
+    now_ns = snapshot.scan.taken_mono_ns;
+    for (uint32_t limit = 8; limit < most; limit *= 2)
+        assert_int_equal(limit_at(now_ns += short_ns), limit);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(limit_at(now_ns += short_ns), most);
+    assert_int_equal(take(&snapshot), 0);
+    assert_int_equal(take(&snapshot), 0);
+    assert_int_equal(procfs.cache.descriptors, 3);
     setrlimit(RLIMIT_NOFILE, &before);
 }
 
