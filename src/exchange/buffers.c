@@ -55,7 +55,8 @@ static void keep(struct buffers *buffers, struct buffer buffer) {
 HOT void buffers_give(struct buffers *buffers, struct buffer buffer) {
     if (buffer.bytes == NULL)
         return;
-    buffers->in_use--;
+    if (buffers->in_use > 0) /* one that was refused memory at first was never counted */
+        buffers->in_use--;
     if (buffers_is_lent(buffers, buffer.bytes) ||
         (buffers->count < BUFFERS_KEPT && buffer.capacity <= BUFFER_KEPT_BYTES))
         keep(buffers, buffer);
