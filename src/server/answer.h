@@ -4,7 +4,8 @@
 #include "server/server.h"
 
 /* Answers up to `limit` complete requests whose replies fit, fewer if they take long: others have
- * their turn. Returns how many. fd is used only to name the client in the log. */
+ * their turn. Returns how many. fd is not read from or written to: it is asked who the client is,
+ * for the log and guesses of the token, and after a stop whether more has come from it. */
 unsigned answer_requests(struct server *server, int fd, struct exchange *exchange, unsigned limit);
 
 /* The parts of it, for a design in which another thread answers: the next complete request whose

@@ -9,7 +9,8 @@ struct options;
 /* The clients that wait to be accepted when the server stops, not one worker alone. In memory
  * shared by all workers that accept from the same socket. */
 struct last_clients {
-    _Atomic int32_t left; /* below 0: not counted yet, or several workers took the last */
+    _Atomic int32_t left; /* INT32_MIN: not counted yet; else below 1: all are taken, below 0 if
+                             several workers at once took the last */
 };
 
 struct listener {

@@ -30,7 +30,7 @@ static int left_ms(int64_t until_ns) {
 }
 
 static int64_t hearing_end_ns(void) {
-    return atomic_load(&deadline_ns) - (DRAIN_LIMIT_S - HEARING_S) * INT64_C(1000000000);
+    return atomic_load(&deadline_ns) - (DRAIN_LIMIT_S - HEARING_S) * (int64_t)NS_PER_S;
 }
 
 /* For the end of the hearing, then for that of the drain. */
@@ -63,7 +63,7 @@ static void handle_stop(int signal_number) {
     if (requested != 0 && !is_first && getppid() != first)
         _exit(EXIT_FAILURE);
     if (requested == 0) {
-        atomic_store(&deadline_ns, clock_monotonic_ns() + DRAIN_LIMIT_S * INT64_C(1000000000));
+        atomic_store(&deadline_ns, clock_monotonic_ns() + DRAIN_LIMIT_S * (int64_t)NS_PER_S);
         set_alarm();
     }
     requested = 1;

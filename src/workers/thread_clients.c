@@ -72,31 +72,39 @@ static void shut(struct thread_clients *clients, int how) {
     pthread_mutex_unlock(&clients->lock);
 }
 
-/* Waits until nobody is left; until `end` if it is not NULL. */
-static void wait_until_empty(struct thread_clients *clients, const struct timespec *end) {
+/* Waits until nobody is left; until `end` if it is not NULL. Returns whether nobody is. */
+static bool wait_until_empty(struct thread_clients *clients, const struct timespec *end) {
     int error = 0;
     pthread_mutex_lock(&clients->lock);
     while (clients->count > 0 && error != ETIMEDOUT)
         error = end != NULL ? pthread_cond_clockwait(&clients->is_empty, &clients->lock,
                                                      CLOCK_MONOTONIC, end)
                             : pthread_cond_wait(&clients->is_empty, &clients->lock);
+    bool is_empty = clients->count == 0;
     pthread_mutex_unlock(&clients->lock);
+    return is_empty;
+}
+
+/* Until the threads of the pool have ended; NULL: there is none, and all clients have left. */
+static bool are_done_by(struct thread_clients *clients, struct threads *pool,
+                        const struct timespec *end) {
+    return pool != NULL ? threads_end_by(pool, end) : wait_until_empty(clients, end);
+}
+
+static void drain(struct thread_clients *clients, struct threads *pool) {
+    const struct timespec hearing_end = end_in(stop_hearing_ms()), end = end_in(stop_left_ms());
+    if (!are_done_by(clients, pool, &hearing_end))
+        shut(clients, SHUT_RD);
+    if (!are_done_by(clients, pool, &end))
+        shut(clients, SHUT_RDWR);
 }
 
 void thread_clients_drain(struct thread_clients *clients) {
-    const struct timespec hearing_end = end_in(stop_hearing_ms()), end = end_in(stop_left_ms());
-    wait_until_empty(clients, &hearing_end);
-    shut(clients, SHUT_RD);
-    wait_until_empty(clients, &end);
-    shut(clients, SHUT_RDWR);
+    drain(clients, NULL);
     wait_until_empty(clients, NULL);
 }
 
 void thread_clients_drain_pool(struct thread_clients *clients, struct threads *threads) {
-    const struct timespec hearing_end = end_in(stop_hearing_ms()), end = end_in(stop_left_ms());
-    if (!threads_end_by(threads, &hearing_end))
-        shut(clients, SHUT_RD);
-    if (!threads_end_by(threads, &end))
-        shut(clients, SHUT_RDWR);
+    drain(clients, threads);
     threads_join(threads);
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import children
+from tests.processes import children, state
 from tests.servers import GIVE, PATIENCE_S, REPOSITORY, RunningServer, program, rows_of
 from tests.upgrading import load, wait_until_answered
 from tests.waiting import wait_until
@@ -18,12 +18,24 @@ from tests.waiting import wait_until
 OPTIONS = ("--quiet", "--source", "procfs", "--no-recorder", "--work", "snapshot")
 
 
+class Held:
+    """A program that goes on starting until it is told to end."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "held"
+        self.begun = folder / "begun"
+        gate = folder / "gate"
+        os.mkfifo(gate)
+        self.path.write_text(f"#!/bin/sh\n: >{self.begun}\nread -r _ <{gate}\n")
+        self.path.chmod(0o755)
+
+
 class HandOver:
     """The shell, started with a link to the server: what it leads to may change."""
 
-    def __init__(self, listener: socket.socket, link: Path) -> None:
+    def __init__(self, listener: socket.socket, link: Path, target: Path) -> None:
         self.link = link
-        self.relink(Path(program("regatta-server")))
+        self.relink(target)
         words = [str(REPOSITORY / "deploy" / "hand-over"), str(link), *OPTIONS]
         self.process = subprocess.Popen(
             ["bash", "-c", GIVE, "bash", str(listener.fileno()), *words],
@@ -48,21 +60,42 @@ class HandOver:
 
         wait_until(is_done, "the old server is not gone")
 
+    def wait_until_held(self, held: Held) -> None:
+        """The shell waits for it."""
+        wait_until(held.begun.exists, "it is not started")
+        wait_until(lambda: state(self.process.pid) == "S", "the shell is not at rest")
 
-@pytest.fixture
-def hand_over(tmp_path: Path) -> Iterator[HandOver]:
-    tmp_path.chmod(0o755)
+    def end(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(PATIENCE_S) == 0
+        with pytest.raises(ConnectionRefusedError):
+            self.server.connect()
+
+
+@contextlib.contextmanager
+def handing_over(folder: Path, target: Path) -> Iterator[HandOver]:
+    folder.chmod(0o755)
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        started = HandOver(listener, tmp_path / "regatta-server")
+        started = HandOver(listener, folder / "regatta-server", target)
     try:
-        rows_of(started.server.ask(b"top 2\n"))
         yield started
-        started.process.send_signal(signal.SIGTERM)
-        assert started.process.wait(PATIENCE_S) == 0
+        started.end()
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(started.process.pid, signal.SIGKILL)
         started.process.communicate()
+
+
+@pytest.fixture
+def hand_over(tmp_path: Path) -> Iterator[HandOver]:
+    with handing_over(tmp_path, Path(program("regatta-server"))) as started:
+        rows_of(started.server.ask(b"top 2\n"))
+        yield started
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Held:
+    return Held(tmp_path)
 
 
 def test_upgrades_under_load_lose_no_request(hand_over: HandOver) -> None:
@@ -91,3 +124,27 @@ def test_a_server_that_cannot_start_leaves_the_old_one_serving(
     hand_over.relink(Path(program("regatta-server")))
     hand_over.upgrade()
     rows_of(hand_over.server.ask(b"top 2\n"))
+
+
+def test_an_upgrade_takes_the_place_of_one_that_still_starts(
+    hand_over: HandOver, held: Held
+) -> None:
+    hand_over.relink(held.path)
+    hand_over.process.send_signal(signal.SIGUSR2)
+    hand_over.wait_until_held(held)
+    hand_over.relink(Path(program("regatta-server")))
+    hand_over.upgrade()
+    rows_of(hand_over.server.ask(b"top 2\n"))
+
+
+def test_the_end_ends_the_one_that_still_starts_too(hand_over: HandOver, held: Held) -> None:
+    hand_over.relink(held.path)
+    hand_over.process.send_signal(signal.SIGUSR2)
+    hand_over.wait_until_held(held)
+    hand_over.end()
+
+
+def test_the_end_ends_the_very_first_one_while_it_starts(tmp_path: Path, held: Held) -> None:
+    with handing_over(tmp_path, held.path) as first:
+        first.wait_until_held(held)
+        first.end()
