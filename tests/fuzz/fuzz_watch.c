@@ -2,6 +2,7 @@
  *
  * Input: whether the host fails, and the columns of a name; JSON, or the reason of the failure. */
 #include "fuzz.h"
+#include "terminal.h"
 
 #include "watch/answer.h"
 #include "watch/clean.h"
@@ -13,13 +14,7 @@ enum { SHOWN_LIMIT = 1 << 22 };
 
 static void check_shown(const struct text *shown) {
     MUST(!shown->overflow);
-    for (uint32_t at = 0; at < shown->length;) {
-        const char *bytes = shown->bytes + at;
-        size_t sequence = utf8_sequence(bytes, shown->length - at);
-        MUST(sequence > 0);
-        MUST(*bytes == '\n' || !utf8_is_obeyed(bytes, sequence));
-        at += (uint32_t)sequence;
-    }
+    must_be_fit_for_a_terminal(shown->bytes, shown->length);
 }
 
 static void check_json(const struct text *shown) {
