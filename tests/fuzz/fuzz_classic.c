@@ -6,6 +6,7 @@
 #include "top/classic.h"
 #include "top/stat.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -71,12 +72,29 @@ static bool is_of_the_kernel(const char *text, size_t length) {
     return true;
 }
 
+/* A folder that is missing, or has too long a name; a process that ends while it is read. */
+static void check_missing(void) {
+    char path[128];
+    struct scan scan;
+    struct process seen;
+    snprintf(path, sizeof path, "%s/none", root);
+    MUST(classic_scan(path, &scan, keep, &seen) == -ENOENT);
+    memset(path, 'x', sizeof path - 1);
+    MUST(classic_scan(path, &scan, keep, &seen) == -ENAMETOOLONG);
+    snprintf(path, sizeof path, "%s/8", root);
+    MUST(mkdir(path, 0700) == 0);
+    MUST(classic_scan(root, &scan, keep, &seen) == 0 && scan.seen == 0 && scan.lost == 0);
+    MUST(rmdir(path) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct process seen = {0}, expected;
     struct scan scan;
     if (both_files < 0)
         make_tree();
     write_files(bytes, length);
+    if (length == 0)
+        check_missing();
     MUST(classic_scan(root, &scan, keep, &seen) == 0);
     MUST(scan.seen + scan.lost == (length > 0));
     MUST(scan.seen == 0 || seen.name_length <= NAME_LIMIT);

@@ -17,7 +17,10 @@ enum {
     LENT_BUFFERS = 4,
     CLIENT_ENDS = 8,
     CLIENT_IDLES = 16,
+    ANSWERS = 0xE0, /* ... are ordinary, but for these values: */
     LONG_ANSWERS = 0xE0,
+    LAST_ANSWERS = 0x60,   /* the server is about to stop */
+    LOST_ANSWERS = 0xA0,   /* no memory for their bodies, but for the first */
     LONG_ANSWERS_MOST = 2, /* of a conversation: they cost time */
     LONG_ANSWER_BYTES = REPLY_LIMIT - 1024,
     LINE_BYTES = 512,
@@ -37,8 +40,9 @@ time_t time(time_t *timer) {
 struct play {
     struct exchange exchange;
     struct pieces pieces;
-    bool takes_each; /* each reply alone, and looks at it as a client would */
-    unsigned long_answers;
+    bool is_followed; /* not all of the input was given to the exchange yet */
+    bool takes_each;  /* each reply alone, and looks at it as a client would */
+    unsigned answers, long_answers;
     uint64_t requests, sent;
     char output[OUTPUT_BYTES];
 };
@@ -80,6 +84,7 @@ static void answer(struct play *play, const struct request *request) {
     static struct text own = {.limit = REPLY_LIMIT}; /* once grown it stays: growing costs time */
     struct text *body = play->takes_each ? exchange_begin_reply(&play->exchange) : &own;
     own.length = 0;
+    own.overflow = false;
     check_request(request);
     play->requests++;
     if (request->kind == REQUEST_INVALID)
@@ -93,6 +98,11 @@ static void answer(struct play *play, const struct request *request) {
         play->long_answers--;
         add_long_answer(body);
     }
+    if (play->answers == LAST_ANSWERS) {
+        play->exchange.is_followed = play->is_followed;
+        exchange_make_last(&play->exchange);
+    }
+    body->overflow = play->answers == LOST_ANSWERS && play->requests > 1;
     if (play->takes_each)
         exchange_end_reply(&play->exchange, request, request->status);
     else
@@ -113,7 +123,8 @@ static void check_refusal(enum refusal refusal) {
 static void check_reply(const struct play *play, const struct request *request, struct span out) {
     static struct reply reply;
     const struct exchange *exchange = &play->exchange;
-    if (exchange->dialect == DIALECT_HTTP && exchange->is_head)
+    if ((exchange->dialect == DIALECT_HTTP && exchange->is_head) ||
+        (play->answers == LOST_ANSWERS && play->requests > 1))
         return;
     reply_begin(&reply, exchange->dialect == DIALECT_HTTP ? DIALECT_HTTP : DIALECT_LINE, 0, NULL);
     enum verdict verdict = reply_feed(&reply, out.bytes, out.length);
@@ -145,7 +156,7 @@ static void serve(struct play *play) {
         }
         send_all(play);
     }
-    if (exchange_is_idle(&play->exchange))
+    if (exchange_is_idle(&play->exchange) && !exchange_is_done(&play->exchange))
         MUST(play->exchange.input == NULL && play->exchange.output.bytes == NULL);
     if (exchange_is_answered(&play->exchange))
         MUST(exchange_is_idle(&play->exchange) && !exchange_is_done(&play->exchange));
@@ -161,6 +172,7 @@ UNTRACED static void receive(struct play *play, struct input input) {
         exchange_received(&play->exchange, length);
         input.at += length;
         input.left -= length;
+        play->is_followed = input.left > 0;
         serve(play);
     }
 }
@@ -186,7 +198,8 @@ static void converse(struct play *play, struct input input, unsigned choices, un
     struct buffers buffers = {.lent = (choices & LENT_BUFFERS) != 0 ? &lent : NULL};
     play->pieces = pieces_of(split);
     play->takes_each = split == 0;
-    play->long_answers = (choices & LONG_ANSWERS) == LONG_ANSWERS ? LONG_ANSWERS_MOST : 0;
+    play->answers = choices & ANSWERS;
+    play->long_answers = play->answers == LONG_ANSWERS ? LONG_ANSWERS_MOST : 0;
     play->requests = play->sent = 0;
     admission.token = (struct token){.length = (choices & WITH_TOKEN) != 0 ? sizeof token - 1 : 0};
     memcpy(admission.token.bytes, token, admission.token.length);

@@ -8,6 +8,7 @@
 #include "reply/rows.h"
 #include "service/render.h"
 #include "watch/answer.h"
+#include "watch/json.h"
 
 enum { FORM_LIMIT = 64 * 1024 };
 
@@ -55,6 +56,31 @@ static void check_escaped(const char *bytes, size_t length, struct text *escaped
     must_be_fit_for_a_terminal(escaped->bytes, escaped->length);
     MUST(unescape(escaped->bytes, escaped->length, back) == length);
     MUST(memcmp(back, bytes, length) == 0);
+}
+
+/* What has no room is left out, and said to be. */
+static void check_short(const struct text *escaped, const char *bytes, size_t length,
+                        unsigned room) {
+    char space[256];
+    struct text text = text_fixed(space, room);
+    text_add_escaped(&text, bytes, length);
+    MUST(text.overflow == (escaped->length > room) && text.length <= room);
+    MUST(text.overflow ||
+         (text.length == escaped->length && memcmp(space, escaped->bytes, text.length) == 0));
+}
+
+/* A string of any length, as it is escaped, is read from JSON again. */
+static void check_json_string(const struct input *input) {
+    static struct text escaped = {.limit = FORM_LIMIT}, json = {.limit = FORM_LIMIT};
+    static char back[FORM_LIMIT];
+    escaped.length = json.length = 0;
+    text_add_escaped(&escaped, input->at, input->left);
+    text_add_json_string(&json, input->at, input->left);
+    MUST(!escaped.overflow && !json.overflow);
+    struct json left = {json.bytes, json.bytes + json.length, false};
+    MUST(json_string(&left, back, sizeof back) && left.at == left.end);
+    MUST(strlen(back) == escaped.length);
+    MUST(escaped.length == 0 || memcmp(back, escaped.bytes, escaped.length) == 0);
 }
 
 /* Our own client takes the row. */
@@ -135,6 +161,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     char space[4 * HISTORY_NAME_LIMIT];
     struct text escaped = text_fixed(space, sizeof space);
     check_escaped(row->name, name_length, &escaped);
+    check_short(&escaped, row->name, name_length, form);
+    check_json_string(&input);
     check_row(row);
     char *host = input_string(&(struct input){row->name, name_length});
     check_forms(
