@@ -12,7 +12,7 @@
 enum {
     PIECES_MOST = 64, /* between replies */
     KEPT_LEAST = 4096,
-    SENT_MOST = 10240, /* more is kept than the exchange takes at once, or there is room for */
+    SENT_MOST = 20480, /* more is kept than the exchange takes at once, or there is room for */
     /* The exchange looks at a head again with each piece: so many take long enough. */
     GIVEN_MOST = 128,
 };
