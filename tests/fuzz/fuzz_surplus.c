@@ -14,7 +14,7 @@ enum {
     KEPT_LEAST = 4096,
     SENT_MOST = 20480, /* more is kept than the exchange takes at once, or there is room for */
     /* The exchange looks at a head again with each piece: so many take long enough. */
-    GIVEN_MOST = 128,
+    GIVEN_MOST = 32,
 };
 
 struct client {
