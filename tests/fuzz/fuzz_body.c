@@ -25,7 +25,7 @@ static void begin(struct body *body, unsigned kind) {
         body_in_chunks(body);
 }
 
-static void feed(struct outcome *outcome, struct input input, unsigned split) {
+UNTRACED static void feed(struct outcome *outcome, struct input input, unsigned split) {
     struct pieces pieces = pieces_of(split);
     const char *problem = NULL;
     outcome->kept = text_growing(KEPT_LIMIT);

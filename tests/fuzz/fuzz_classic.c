@@ -6,6 +6,7 @@
 #include "top/classic.h"
 #include "top/stat.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@
 enum { NAME_A_PROCESS_MAY_CHOOSE = 15, FILE_BYTES = 1023 };
 
 static char root[32];
-static int process_file = -1, busy_file = -1;
+static int both_files = -1; /* one file with two names */
 
 static void remove_tree(void) {
     char path[64];
@@ -28,16 +29,8 @@ static void remove_tree(void) {
     }
 }
 
-static int open_in_tree(const char *name) {
-    char path[64];
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-    MUST(fd >= 0);
-    return fd;
-}
-
 static void make_tree(void) {
-    char path[64];
+    char path[64], other[64];
     const char *memory = "/dev/shm"; /* files on a disk are made and cut slowly */
     snprintf(root, sizeof root, "%s/regatta-fuzz-XXXXXX",
              access(memory, W_OK) == 0 ? memory : "/tmp");
@@ -45,13 +38,19 @@ static void make_tree(void) {
     atexit(remove_tree);
     snprintf(path, sizeof path, "%s/7", root);
     MUST(mkdir(path, 0700) == 0);
-    process_file = open_in_tree("7/stat");
-    busy_file = open_in_tree("stat");
+    snprintf(path, sizeof path, "%s/7/stat", root);
+    snprintf(other, sizeof other, "%s/stat", root);
+    both_files = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    MUST(both_files >= 0 && link(path, other) == 0);
 }
 
-static void write_file(int fd, const uint8_t *bytes, size_t length) {
-    MUST(pwrite(fd, bytes, length, 0) == (ssize_t)length);
-    MUST(ftruncate(fd, (off_t)length) == 0);
+/* Each system call less is felt. */
+static void write_files(const uint8_t *bytes, size_t length) {
+    static size_t written;
+    MUST(pwrite(both_files, bytes, length, 0) == (ssize_t)length);
+    if (length < written)
+        MUST(ftruncate(both_files, (off_t)length) == 0);
+    written = length;
 }
 
 static void keep(void *context, const struct process *process) {
@@ -73,13 +72,29 @@ static bool is_of_the_kernel(const char *text, size_t length) {
     return true;
 }
 
+/* A folder that is missing, or has too long a name; a process that ends while it is read. */
+static void check_missing(void) {
+    char path[128];
+    struct scan scan;
+    struct process seen;
+    snprintf(path, sizeof path, "%s/none", root);
+    MUST(classic_scan(path, &scan, keep, &seen) == -ENOENT);
+    memset(path, 'x', sizeof path - 1);
+    MUST(classic_scan(path, &scan, keep, &seen) == -ENAMETOOLONG);
+    snprintf(path, sizeof path, "%s/8", root);
+    MUST(mkdir(path, 0700) == 0);
+    MUST(classic_scan(root, &scan, keep, &seen) == 0 && scan.seen == 0 && scan.lost == 0);
+    MUST(rmdir(path) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct process seen = {0}, expected;
     struct scan scan;
-    if (process_file < 0)
+    if (both_files < 0)
         make_tree();
-    write_file(process_file, bytes, length);
-    write_file(busy_file, bytes, length);
+    write_files(bytes, length);
+    if (length == 0)
+        check_missing();
     MUST(classic_scan(root, &scan, keep, &seen) == 0);
     MUST(scan.seen + scan.lost == (length > 0));
     MUST(scan.seen == 0 || seen.name_length <= NAME_LIMIT);

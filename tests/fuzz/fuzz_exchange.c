@@ -17,10 +17,14 @@ enum {
     LENT_BUFFERS = 4,
     CLIENT_ENDS = 8,
     CLIENT_IDLES = 16,
+    ANSWERS = 0xE0, /* ... are ordinary, but for these values: */
     LONG_ANSWERS = 0xE0,
+    LAST_ANSWERS = 0x60,   /* the server is about to stop */
+    LOST_ANSWERS = 0xA0,   /* no memory for their bodies, but for the first */
     LONG_ANSWERS_MOST = 2, /* of a conversation: they cost time */
     LONG_ANSWER_BYTES = REPLY_LIMIT - 1024,
     LINE_BYTES = 512,
+    SENT_IN_PIECES = 2048,  /* the end of an output */
     OUTPUT_BYTES = 1 << 20, /* of a conversation are compared */
 };
 
@@ -36,15 +40,16 @@ time_t time(time_t *timer) {
 struct play {
     struct exchange exchange;
     struct pieces pieces;
-    bool takes_each; /* each reply alone, and looks at it as a client would */
-    unsigned long_answers;
+    bool is_followed; /* not all of the input was given to the exchange yet */
+    bool takes_each;  /* each reply alone, and looks at it as a client would */
+    unsigned answers, long_answers;
     uint64_t requests, sent;
     char output[OUTPUT_BYTES];
 };
 
 static struct play whole, split_up;
 
-static void keep(struct play *play, const char *bytes, size_t length) {
+UNTRACED static void keep(struct play *play, const char *bytes, size_t length) {
     if (play->sent + length <= sizeof play->output)
         memcpy(play->output + play->sent, bytes, length);
     play->sent += length;
@@ -76,8 +81,10 @@ static void check_request(const struct request *request) {
 /* Shows all that was understood. One of the two conversations makes its replies where they are sent
  * from, the other elsewhere. */
 static void answer(struct play *play, const struct request *request) {
-    struct text own = text_growing(REPLY_LIMIT);
+    static struct text own = {.limit = REPLY_LIMIT}; /* once grown it stays: growing costs time */
     struct text *body = play->takes_each ? exchange_begin_reply(&play->exchange) : &own;
+    own.length = 0;
+    own.overflow = false;
     check_request(request);
     play->requests++;
     if (request->kind == REQUEST_INVALID)
@@ -91,11 +98,15 @@ static void answer(struct play *play, const struct request *request) {
         play->long_answers--;
         add_long_answer(body);
     }
+    if (play->answers == LAST_ANSWERS) {
+        play->exchange.is_followed = play->is_followed;
+        exchange_make_last(&play->exchange);
+    }
+    body->overflow = play->answers == LOST_ANSWERS && play->requests > 1;
     if (play->takes_each)
         exchange_end_reply(&play->exchange, request, request->status);
     else
         exchange_reply(&play->exchange, request, request->status, &own);
-    text_release(&own);
 }
 
 /* What a client is told before it is read, our client takes for a refusal in either dialect. */
@@ -112,7 +123,8 @@ static void check_refusal(enum refusal refusal) {
 static void check_reply(const struct play *play, const struct request *request, struct span out) {
     static struct reply reply;
     const struct exchange *exchange = &play->exchange;
-    if (exchange->dialect == DIALECT_HTTP && exchange->is_head)
+    if ((exchange->dialect == DIALECT_HTTP && exchange->is_head) ||
+        (play->answers == LOST_ANSWERS && play->requests > 1))
         return;
     reply_begin(&reply, exchange->dialect == DIALECT_HTTP ? DIALECT_HTTP : DIALECT_LINE, 0, NULL);
     enum verdict verdict = reply_feed(&reply, out.bytes, out.length);
@@ -121,9 +133,11 @@ static void check_reply(const struct play *play, const struct request *request, 
         MUST(reply.head.close == exchange->closing);
 }
 
-static void send_all(struct play *play) {
+/* Of a long output the first part at once: its bytes one by one would take nearly all the time. */
+UNTRACED static void send_all(struct play *play) {
     for (struct span out; (out = exchange_output(&play->exchange)).length > 0;) {
-        size_t length = pieces_next(&play->pieces, out.length);
+        size_t length = out.length > SENT_IN_PIECES ? out.length - SENT_IN_PIECES
+                                                    : pieces_next(&play->pieces, out.length);
         keep(play, out.bytes, length);
         exchange_sent(&play->exchange, length);
     }
@@ -142,13 +156,13 @@ static void serve(struct play *play) {
         }
         send_all(play);
     }
-    if (exchange_is_idle(&play->exchange))
+    if (exchange_is_idle(&play->exchange) && !exchange_is_done(&play->exchange))
         MUST(play->exchange.input == NULL && play->exchange.output.bytes == NULL);
     if (exchange_is_answered(&play->exchange))
         MUST(exchange_is_idle(&play->exchange) && !exchange_is_done(&play->exchange));
 }
 
-static void receive(struct play *play, struct input input) {
+UNTRACED static void receive(struct play *play, struct input input) {
     while (input.left > 0 && !exchange_is_done(&play->exchange)) {
         struct span space = exchange_space(&play->exchange);
         MUST(space.length > 0);
@@ -158,6 +172,7 @@ static void receive(struct play *play, struct input input) {
         exchange_received(&play->exchange, length);
         input.at += length;
         input.left -= length;
+        play->is_followed = input.left > 0;
         serve(play);
     }
 }
@@ -183,7 +198,8 @@ static void converse(struct play *play, struct input input, unsigned choices, un
     struct buffers buffers = {.lent = (choices & LENT_BUFFERS) != 0 ? &lent : NULL};
     play->pieces = pieces_of(split);
     play->takes_each = split == 0;
-    play->long_answers = (choices & LONG_ANSWERS) == LONG_ANSWERS ? LONG_ANSWERS_MOST : 0;
+    play->answers = choices & ANSWERS;
+    play->long_answers = play->answers == LONG_ANSWERS ? LONG_ANSWERS_MOST : 0;
     play->requests = play->sent = 0;
     admission.token = (struct token){.length = (choices & WITH_TOKEN) != 0 ? sizeof token - 1 : 0};
     memcpy(admission.token.bytes, token, admission.token.length);

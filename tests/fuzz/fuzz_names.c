@@ -3,10 +3,12 @@
  *
  * Input: the length of the name; how it is shown; the name; the command line. */
 #include "fuzz.h"
+#include "terminal.h"
 
 #include "reply/rows.h"
 #include "service/render.h"
 #include "watch/answer.h"
+#include "watch/json.h"
 
 enum { FORM_LIMIT = 64 * 1024 };
 
@@ -28,7 +30,7 @@ static char meaning_of(char letter) {
 }
 
 /* What text_add_escaped has made of some bytes, back. Returns how many. */
-static size_t unescape(const char *escaped, size_t length, char *bytes) {
+UNTRACED static size_t unescape(const char *escaped, size_t length, char *bytes) {
     size_t count = 0;
     for (size_t at = 0; at < length; at++) {
         char c = escaped[at];
@@ -46,22 +48,39 @@ static size_t unescape(const char *escaped, size_t length, char *bytes) {
     return count;
 }
 
-static void check_fit_for_a_terminal(const char *bytes, size_t length) {
-    for (size_t at = 0, sequence; at < length; at += sequence) {
-        sequence = utf8_sequence(bytes + at, length - at);
-        MUST(sequence > 0);
-        MUST(bytes[at] == '\n' || !utf8_is_obeyed(bytes + at, sequence));
-    }
-}
-
 static void check_escaped(const char *bytes, size_t length, struct text *escaped) {
     char back[HISTORY_NAME_LIMIT];
     text_add_escaped(escaped, bytes, length);
     MUST(!escaped->overflow && escaped->length <= 4 * length);
     MUST(memchr(escaped->bytes, '\n', escaped->length) == NULL);
-    check_fit_for_a_terminal(escaped->bytes, escaped->length);
+    must_be_fit_for_a_terminal(escaped->bytes, escaped->length);
     MUST(unescape(escaped->bytes, escaped->length, back) == length);
     MUST(memcmp(back, bytes, length) == 0);
+}
+
+/* What has no room is left out, and said to be. */
+static void check_short(const struct text *escaped, const char *bytes, size_t length,
+                        unsigned room) {
+    char space[256];
+    struct text text = text_fixed(space, room);
+    text_add_escaped(&text, bytes, length);
+    MUST(text.overflow == (escaped->length > room) && text.length <= room);
+    MUST(text.overflow ||
+         (text.length == escaped->length && memcmp(space, escaped->bytes, text.length) == 0));
+}
+
+/* A string of any length, as it is escaped, is read from JSON again. */
+static void check_json_string(const struct input *input) {
+    static struct text escaped = {.limit = FORM_LIMIT}, json = {.limit = FORM_LIMIT};
+    static char back[FORM_LIMIT];
+    escaped.length = json.length = 0;
+    text_add_escaped(&escaped, input->at, input->left);
+    text_add_json_string(&json, input->at, input->left);
+    MUST(!escaped.overflow && !json.overflow);
+    struct json left = {json.bytes, json.bytes + json.length, false};
+    MUST(json_string(&left, back, sizeof back) && left.at == left.end);
+    MUST(strlen(back) == escaped.length);
+    MUST(escaped.length == 0 || memcmp(back, escaped.bytes, escaped.length) == 0);
 }
 
 /* Our own client takes the row. */
@@ -75,7 +94,7 @@ static void check_row(const struct history_row *row) {
         MUST(rows_take(&rows, (struct cursor){line, line + text.length - 1}) == NULL);
 }
 
-static unsigned lines_of(const struct text *text) {
+UNTRACED static unsigned lines_of(const struct text *text) {
     unsigned lines = 0;
     for (uint32_t i = 0; i < text->length; i++)
         lines += text->bytes[i] == '\n';
@@ -88,7 +107,7 @@ static void check_forms(const struct rendering *rendering, const struct text *es
     const struct detail *detail = rendering->details;
     render_text(rendering, &text);
     MUST(!text.overflow);
-    check_fit_for_a_terminal(text.bytes, text.length);
+    must_be_fit_for_a_terminal(text.bytes, text.length);
     /* Head, row, everything else, source; command, thread, more threads. */
     unsigned lines = 4;
     if (detail != NULL)
@@ -96,7 +115,7 @@ static void check_forms(const struct rendering *rendering, const struct text *es
     MUST(lines_of(&text) == lines);
     render_json(rendering, &json);
     MUST(!json.overflow && lines_of(&json) == 1);
-    check_fit_for_a_terminal(json.bytes, json.length);
+    must_be_fit_for_a_terminal(json.bytes, json.length);
     MUST(answer_parse(json.bytes, json.length, &answer) == NULL && answer.count == 1);
     MUST(strlen(answer.rows[0].name) == escaped->length &&
          memcmp(answer.rows[0].name, escaped->bytes, escaped->length) == 0);
@@ -142,6 +161,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     char space[4 * HISTORY_NAME_LIMIT];
     struct text escaped = text_fixed(space, sizeof space);
     check_escaped(row->name, name_length, &escaped);
+    check_short(&escaped, row->name, name_length, form);
+    check_json_string(&input);
     check_row(row);
     char *host = input_string(&(struct input){row->name, name_length});
     check_forms(

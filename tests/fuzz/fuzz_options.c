@@ -35,10 +35,10 @@ static void check_address(const char *text) {
     }
 }
 
-/* A network holds its own address. */
+/* A network holds its own address, and so does what counts as one peer of it. */
 static void check_network(const char *text, size_t length) {
     const char *problem = NULL;
-    struct network network;
+    struct network network, peer;
     if (network_parse(text, length, &network, &problem) != 0) {
         MUST(problem != NULL);
         return;
@@ -50,6 +50,10 @@ static void check_network(const char *text, size_t length) {
     else
         memcpy(&((struct sockaddr_in6 *)&address)->sin6_addr, network.bytes, 16);
     MUST(network_holds(&network, &address));
+    MUST(network_of_peer(&address, &peer) && network_holds(&peer, &address));
+    MUST(peer.is_v4 == network.is_v4 && peer.prefix == (peer.is_v4 ? 32 : 64));
+    address.ss_family = AF_UNIX;
+    MUST(!network_of_peer(&address, &peer) && !network_holds(&network, &address));
 }
 
 static void check_sources(const char *text) {

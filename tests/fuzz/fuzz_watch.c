@@ -1,7 +1,9 @@
 /* What --watch shows of an answer: whatever a server says, nothing of it controls a terminal.
  *
- * Input: whether the host fails, and the columns of a name; JSON, or the reason of the failure. */
+ * Input: whether the host fails and in what phase, or the columns of a name, which are the age of
+ * what is shown too; JSON, or the reason of the failure. */
 #include "fuzz.h"
+#include "terminal.h"
 
 #include "watch/answer.h"
 #include "watch/clean.h"
@@ -9,17 +11,11 @@
 #include "watch/json.h"
 #include "watch/plain.h"
 
-enum { SHOWN_LIMIT = 1 << 22 };
+enum { SHOWN_LIMIT = 1 << 22, MOST_AGE_BITS = 60 /* 18 years */ };
 
 static void check_shown(const struct text *shown) {
     MUST(!shown->overflow);
-    for (uint32_t at = 0; at < shown->length;) {
-        const char *bytes = shown->bytes + at;
-        size_t sequence = utf8_sequence(bytes, shown->length - at);
-        MUST(sequence > 0);
-        MUST(*bytes == '\n' || !utf8_is_obeyed(bytes, sequence));
-        at += (uint32_t)sequence;
-    }
+    must_be_fit_for_a_terminal(shown->bytes, shown->length);
 }
 
 static void check_json(const struct text *shown) {
@@ -44,7 +40,7 @@ static void check_cut(const char *name, unsigned columns) {
 
 static void show(struct host *host, unsigned columns) {
     struct text table = text_growing(SHOWN_LIMIT), line = text_growing(SHOWN_LIMIT);
-    int64_t now_ns = host->answered_ns + 1234567890;
+    int64_t now_ns = host->answered_ns + ((int64_t)1 << columns % MOST_AGE_BITS);
     plain_add_table(&table, host, 1, now_ns);
     plain_add_json(&line, host, 1, now_ns);
     check_shown(&table);
@@ -74,8 +70,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     host.wanted = "db1:7342";
     host.answered_ns = 1;
     host.health = HEALTH_OK;
-    if (choice % 4 == 0) {
-        host.health = HEALTH_FAILING;
+    if (choice % 4 == 0 && input.left == 0) {
+        host.health = HEALTH_NEW;
+        host.answered_ns = 0;
+    } else if (choice % 4 == 0) {
+        host.health = choice / 4 % 2 == 0 ? HEALTH_FAILING : HEALTH_UNREACHABLE;
+        host.phase = choice / 8 % 2 == 0 ? PHASE_REST : PHASE_ASKING;
         snprintf(host.reason, sizeof host.reason, "%.*s", (int)input.left, input.at);
     } else if (answer_parse(input.at, input.left, &host.answer) != NULL) {
         return 0;

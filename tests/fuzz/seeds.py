@@ -47,6 +47,20 @@ WATCHED = (
     b'{"user_seconds": 123456789.000001, "system_seconds": 2.000000, "processes": 70}}\n'
 )
 ESCAPES = rb"\\x1b\u202e\ud83d\ude00\u0000 \/\b\f\n\r\t\"" + "é\u202e😀".encode() + b"\xff\x9b"
+RECENT = WATCHED % (b"null", b"recent", b"null", b"processes", b"pid", b"cat")
+HUGE = b'{"processes": [%s, %s]}' % (
+    2 * (b'{"user_seconds": 8000000000, "system_seconds": 8000000000.1}',)
+)
+LONG_HEAD = b"GET /top?n=2 HTTP/1.1\r\nHost: x\r\nA: " + 2000 * b"y" + b"\r\n\r\n"
+TOKENS = {
+    "good": b"0123456789abcdef\n",
+    "carriage-return": b"0123456789abcdef\r\n",
+    "empty": b"\n",
+    "short": b"0123456789abcde\n",
+    "long": 257 * b"x" + b"\n",
+    "longer": 300 * b"x",
+    "blank": b"01234567 9abcdef\n",
+}
 
 
 BAD_OPTIONS = [
@@ -100,6 +114,7 @@ def seeds() -> dict[str, dict[str, bytes]]:
     # Choices of the conversation: none; admission; with a token; long answers and lent buffers;
     # each with its end, and split in its own way.
     choices = {"plain": 0x08, "admitted": 0x01, "token": 0x0B, "long": 0xEC, "idle": 0x10}
+    choices |= {"last": 0x68, "lost": 0xA8}
     replies = {
         "line": bytes([LINE | TWO_ROWS, 0]) + TEXT_REPLY + b"\n",
         "token": bytes([LINE | AFTER_TOKEN | TWO_ROWS, 2]) + b"ok\n\n" + TEXT_REPLY + b"\n",
@@ -131,6 +146,7 @@ def seeds() -> dict[str, dict[str, bytes]]:
             if (choice == "plain" and "good" not in name)
             or name in ("valid", "bearer", "auth", "line", "pipeline")
         }
+        | {f"last-bytes-{name}": b"\x68\x00\x00" + asked[name] for name in ("line", "pipeline")}
         | {"empty": b""},
         "http_head": requests,
         "query": {name: text.rstrip(b"\r\n") for name, text in lines.items()}
@@ -157,9 +173,12 @@ def seeds() -> dict[str, dict[str, bytes]]:
             "into-chunks": bytes([3, 9]) + TEXT_REPLY,
         },
         "watch": {name: b"\x51" + WATCHED % words for name, words in answers.items()}
-        | {"failing": b"\x50refused: 401 \x1b]0;owned\x07\xc2\x9b" + "\u202eevil".encode()},
+        | {"failing": b"\x50refused: 401 \x1b]0;owned\x07\xc2\x9b" + "\u202eevil".encode()}
+        | {"unreachable": b"\x0cno route", "new": b"\x00"}
+        | {f"age-{2**bits}-ns": bytes([4 * bits + 1]) + RECENT for bits in (30, 36, 42, 45, 50)}
+        | {"overflow": b"\x01" + HUGE},
         "stat": STATS,
-        "classic": STATS,
+        "classic": STATS | {"nothing": b""},
         "cgroup": {
             "version-2": b"0::/user.slice/user-1000.slice/user@1000.service/app.slice/a.scope\n",
             "hybrid": b"12:cpu,cpuacct:/a\n1:name=systemd:/user.slice\n0::/\n",
@@ -173,6 +192,21 @@ def seeds() -> dict[str, dict[str, bytes]]:
             "controls": b"\x0f\x00\x1b]0;owned\x07\xc2\x9b2J\x7f\xff\xfe\x1b[2J",
             "direction": b"\x0e\x00" + "\u202eevil\u2028\u061c".encode() + b"= x\n+ 7 1.0 1.0 x",
             "quotes": b'\x08\x00"\\\n\t\r\\x"',
+            "long": b"\x08\x00" + 255 * b"x" + "é".encode() + 20 * b"y",
+            "long-controls": b"\x08\x00" + 255 * b"\x01" + "\u202e".encode() + b"y",
+        },
+        "surplus": {
+            f"{pause}-{name}": bytes([len(name), pause, 31]) + text[:500]
+            for pause in (0, 2, 6, 63)
+            for name, text in asked.items()
+            if name in ("valid", "line", "pipeline", "head", "empty-lines")
+        }
+        | {"long-head": bytes([2, 5, 0]) + LONG_HEAD},
+        "token": {
+            f"{kind}-{name}": bytes([kind]) + text
+            for kind in range(6)
+            for name, text in TOKENS.items()
+            if kind == 0 or name == "good"
         },
         "options": {f"bad-{number}": text for number, text in enumerate(BAD_OPTIONS)}
         | {
