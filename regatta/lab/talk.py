@@ -31,10 +31,14 @@ class Log:
         self.console.print(plain(text, self.console, style), soft_wrap=True)
 
     def say(self, text: str) -> None:
-        self.line(text, "yellow")
+        self.wrapped(text, "yellow")
+
+    def wrapped(self, text: str, style: str = "") -> None:
+        """With its lines broken between words."""
+        self.console.print(plain(text, self.console, style))
 
     def paragraph(self, text: str) -> None:
-        self.console.print(plain(text, self.console))
+        self.wrapped(text)
         self.console.print()
 
     def begin(self, number: int, step: Step, desk: Desk) -> None:
@@ -58,7 +62,10 @@ class Log:
 
     def not_there(self, names: Sequence[str]) -> None:
         for name in names:
-            self.say(f"{name} is not there, or empty: type the commands, or press r.")
+            self.say(
+                f"{name} is not there, or holds nothing yet: type the commands, from the server's "
+                "start to its end, or press r."
+            )
 
     def end(self, step: Step, kept: Kept) -> None:
         for printed in kept.printed:
@@ -70,11 +77,12 @@ class Log:
                 self.line(f"{INDENT}({len(lines) - MOST_LINES} more lines are in the report)")
             self.line()
         for table in kept.tables:
+            self.line()
             self.table(table)
         for sentence in kept.said:
             self.paragraph(sentence)
         for question in step.questions:
-            self.line(f"? {question}", "cyan")
+            self.wrapped(f"? {question}", "cyan")
 
     def table(self, table: Table) -> None:
         grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), title_justify="left")
@@ -105,6 +113,7 @@ class Terminal(Log):
                 return Choice.GO
             if key == "r":
                 return Choice.RUN
+            self.say(f"{key} is none of these keys.")
 
     def ask(self, question: str) -> str:
         return self.read(question) or ""

@@ -12,12 +12,15 @@ MADE = "% Made by regatta lab from state.json and answers.md; write your answers
 STARS = {"★": r"\ding{72}", "☆": r"\ding{73}"}
 WIDEST = 100
 """Letters of a line that is printed as it is."""
+ON_ONE_PAGE = 40
+"""Lines of an output that no page comes between; a longer one may not fit on one."""
 
 
 def to_latex(report: LabReport) -> str:
     lines = [MADE, r"\documentclass[a4paper]{article}", PACKAGES, r"\usepackage{pifont}"]
     lines += [r"\setlength{\parindent}{0pt}", r"\setlength{\parskip}{6pt}"]
-    lines += [rf"\title{{{tex(report.title)}}}", r"\date{}", r"\begin{document}", r"\maketitle", ""]
+    lines += [rf"\title{{{tex(report.title)}}}", r"\author{}\date{}"]
+    lines += [r"\begin{document}", r"\maketitle", ""]
     lines += paragraphs(report.text)
     for part in report.parts:
         lines += part_lines(part)
@@ -62,7 +65,7 @@ def part_lines(part: Part) -> list[str]:
         lines += picture_lines(picture)
     lines += paragraphs(part.kept.said)
     for number, question in enumerate(part.questions, start=1):
-        lines += [rf"\textbf{{Question {number}.}} {coded(question.text)}", ""]
+        lines += [rf"\textbf{{Question {number}.}} {coded(question.text)}\nopagebreak", ""]
         lines += paragraphs(tuple(question.answer.split("\n\n")))
     return lines
 
@@ -72,7 +75,8 @@ def printed_lines(printed: Printed) -> list[str]:
     lines = [f"$ {printed.command}", *printed.output.expandtabs().splitlines()]
     plain = [line.encode("ascii", "replace").decode() for line in lines]
     kept = [part for line in plain for part in wrap_as_it_is(line)]
-    return [r"{\footnotesize", r"\begin{verbatim}", *kept, r"\end{verbatim}}", ""]
+    size = r"{\footnotesize\samepage" if len(kept) <= ON_ONE_PAGE else r"{\footnotesize"
+    return [size, r"\begin{verbatim}", *kept, r"\end{verbatim}}", ""]
 
 
 def wrap_as_it_is(line: str) -> list[str]:

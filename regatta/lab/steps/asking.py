@@ -18,6 +18,8 @@ QUESTION = "top 2\n"
 PATIENCE_MS = 1000
 """How long a client waits behind a silent one before it gives up."""
 SUMMARY = re.compile(r"^\d+ requests? to ", re.MULTILINE)
+ONE_ANSWER = re.compile(r"^connection \d+ of \d+.*$", re.MULTILINE)
+ANSWERED = re.compile(r"^rank |: (all|[1-9]\d*) answered", re.MULTILINE)
 UNANSWERED = re.compile(r": 0 answered, \d+ timeout$", re.MULTILINE)
 NOBODY_SERVED = (
     "The last request failed, as it should: nobody is served behind the silent client. The server "
@@ -30,13 +32,32 @@ NOBODY_SILENT = (
 
 
 def summary_of(desk: Desk, command: str, name: str) -> Printed:
-    """Of a load: what it comes to stands after its answers."""
+    """Of a load: its first and its last answer, and what it comes to, which stands after them."""
     whole = desk.printed(command, name)
     found = list(SUMMARY.finditer(whole.output))
-    return Printed(command, whole.output[found[-1].start() :]) if found else whole
+    if not found:
+        return whole
+    answers = ONE_ANSWER.findall(whole.output)
+    ends = [*answers[:1], *answers[1:][-1:]]
+    return Printed(command, "\n".join([*ends, whole.output[found[-1].start() :]]))
 
 
-class AskByHand(Step):
+class Asking(Step):
+    """Asks a server that may not be there."""
+
+    answered: ClassVar[tuple[str, ...]]
+    """Its files in which an answer must be: a client that found no server writes there too."""
+
+    def lacking(self, desk: Desk) -> list[str]:
+        found = super().lacking(desk)
+        return found + [
+            name
+            for name in self.answered
+            if name not in found and not ANSWERED.search(desk.printed("", name).output)
+        ]
+
+
+class AskByHand(Asking):
     name = "server"
     title = "One server, asked by hand"
     text = (
@@ -44,13 +65,15 @@ class AskByHand(Step):
         "machine have used the most CPU time; it reads that from the files in /proc. It can serve "
         "in many ways, called designs, that differ in nothing else. `iterative` is the simplest: "
         "one process, one client at a time.",
-        "Start it in one terminal. Ask it in another: `top 2` is the whole request. Then end it.",
+        "Beside the lab's own terminal, open two more in the same folder. Start the server in one, "
+        "and ask it in the other: `top 2` is the whole request. Then end it.",
     )
     questions = (
         "Which process has used the most CPU time, and how much of it in the kernel?",
         "What must the server do to find that out? Look at `ls /proc` and `cat /proc/self/stat`.",
     )
     answer: ClassVar[str] = "answer.txt"
+    answered = (answer,)
 
     def commands(self, desk: Desk) -> Sequence[Typed]:
         ask = commands.kept(desk.tools.asking_line(), desk, self.answer)
@@ -73,7 +96,7 @@ class AskByHand(Step):
         return Kept(printed=(desk.printed(desk.tools.asking_line(), self.answer),))
 
 
-class AskWithMany(Step):
+class AskWithMany(Asking):
     name = "clients"
     title = "Many clients, and a silent one"
     text = (
@@ -93,6 +116,7 @@ class AskWithMany(Step):
     )
     many: ClassVar[str] = "clients.txt"
     behind: ClassVar[str] = "behind-a-silent-one.txt"
+    answered = (many,)
 
     def commands(self, desk: Desk) -> Sequence[Typed]:
         return commands.between(
@@ -129,7 +153,7 @@ class AskWithMany(Step):
         return Kept(said=(said,), printed=(summary_of(desk, many, self.many), in_vain))
 
 
-class AskOnTwoCpus(Step):
+class AskOnTwoCpus(Asking):
     name = "cpus"
     title = "A CPU for each side"
     text = (
@@ -139,7 +163,8 @@ class AskOnTwoCpus(Step):
         "More CPUs need not be faster: with short requests one for both may answer more of them, "
         "as nobody sleeps on another CPU and must be woken there for each answer. Two CPUs are "
         "there to tell the sides apart.",
-        "Ask twice: with a CPU for each side, then with both on the server's.",
+        "Ask twice: with a CPU for each side, then with both on the server's. From here on the "
+        "server is `--quiet`: the lines that it writes of its clients cost it time, too.",
     )
     questions = (
         "How many requests a second were answered, with a CPU for each and with one for both?",
@@ -148,6 +173,7 @@ class AskOnTwoCpus(Step):
     )
     apart: ClassVar[str] = "cpus-apart.txt"
     together: ClassVar[str] = "cpus-together.txt"
+    answered = (apart, together)
 
     def commands(self, desk: Desk) -> Sequence[Typed]:
         start = Typed(1, commands.line(commands.pinned_server(desk, ITERATIVE), desk))

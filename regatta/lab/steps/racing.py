@@ -17,6 +17,7 @@ from regatta.report.files import write_files
 from regatta.report.tables.against import ALIKE, relative_figures
 from regatta.report.text.numbers import capitalized, interval_of, plural, short, value_of
 from regatta.report.text.table import Table
+from regatta.report.text.trials import disturbed_sentence
 from regatta.report.text.verdicts import LEGEND, mark, verdict_sentence
 
 SINGLE_RUNS, RACE = "single-runs", "race"
@@ -194,4 +195,6 @@ def notes_of(analysis: Analysis) -> list[str]:
     placement = environment.get("placement")
     found = [placement.get("note") if isinstance(placement, dict) else None]
     found.append(environment.get("perf_note"))
-    return [f"{capitalized(str(note))}." for note in found if note]
+    said = [f"{capitalized(str(note))}." for note in found if note]
+    disturbed = disturbed_sentence(analysis)
+    return [*said, disturbed] if disturbed else said

@@ -13,7 +13,7 @@ from regatta.lab.kept import Kept, Picture, Printed
 from regatta.lab.report.answers import FILE, read_answers
 from regatta.lab.report.files import write_report
 from regatta.lab.report.latex import WIDEST, coded, printed_lines, tex
-from regatta.lab.report.parts import LabReport, Part
+from regatta.lab.report.parts import AnsweredQuestion, LabReport, Part
 from regatta.lab.step import Desk
 from regatta.lab.steps import STEPS
 from regatta.report.paper.pdf import DATA, TEMPLATE
@@ -55,8 +55,8 @@ def test_every_form_has_what_was_kept(desk: Desk) -> None:
         assert "There is only one CPU." in text
         assert "Not done yet: " in text
         assert "the work classic? That is, for each request the server reads all processes" in text
-    assert "one terminal. Ask it in another: `top 2` is the whole" in said
-    assert "one terminal. Ask it in another: <code>top 2</code> is the whole" in page
+    assert "ask it in the other: `top 2` is the whole" in said
+    assert "ask it in the other: <code>top 2</code> is the whole" in page
     for text in (said, page):
         assert re.search("Question 1[^Q]*Which process has used the most CPU time", text)
 
@@ -121,7 +121,7 @@ def test_the_report_for_latex_is_whole_and_holds_no_command_of_anybody(desk: Des
     assert said.endswith("\\end{document}\n")
     assert "\\begin{verbatim}\n$ nc -N\nrank pid\n1 42 <java>\n\\end{verbatim}" in said
     assert r"\textless{}b\textgreater{}a\textbar{}b" in said
-    assert r"Ask it in another: \texttt{top 2} is" in said
+    assert r"ask it in the other: \texttt{top 2} is" in said
     assert r"\includegraphics[width=0.8\linewidth]{pictures/first.pdf}" in said
     head = said.partition(r"\begin{longtable}")[2].partition(r"\endfirsthead")[0]
     assert r"\caption[]{\textbf{A table.} To be read.} \\" in head
@@ -133,6 +133,11 @@ def test_no_output_leaves_its_place_in_latex() -> None:
     lines = printed_lines(Printed("x", "\\end{verbatim}\\input{secret}\n" + "long " * 50))
     assert lines.count(r"\end{verbatim}}") == 1
     assert not [line for line in lines[2:-2] if "\\end{verbatim}" in line or len(line) > WIDEST]
+
+
+def test_no_page_comes_between_the_lines_of_a_short_output_in_latex() -> None:
+    assert printed_lines(Printed("x", "a line\n" * 20))[0] == r"{\footnotesize\samepage"
+    assert printed_lines(Printed("x", "a line\n" * 200))[0] == r"{\footnotesize"
 
 
 def test_the_blanks_around_stars_and_code_are_kept_in_latex() -> None:
@@ -149,23 +154,37 @@ def test_the_pdf_is_one_that_others_can_read(desk: Desk) -> None:
     assert desk.path("report.pdf").read_bytes() == first
 
 
-def test_no_page_comes_between_a_caption_and_its_table(tmp_path: Path) -> None:
+def pages_of(tmp_path: Path, shown: str, *labels: str) -> list[list[int]]:
+    """The pages of what is shown at many heights of a page, by label; `shown`: Typst, of `part`."""
     template = files("regatta.lab.report") / "templates" / TEMPLATE
     (tmp_path / TEMPLATE).write_text(template.read_text())
     kept = replace(KEPT, pictures=())
-    report = LabReport("A title", (), (Part("A part", (), kept, ()),))
+    questions = (AnsweredQuestion("Why?", "So."),)
+    report = LabReport("A title", (), (Part("A part", (), kept, questions),))
     (tmp_path / DATA).write_text(json.dumps(asdict(report)))
     probe = tmp_path / "probe.typ"
     probe.write_text(
-        f'#import "{TEMPLATE}": ruled, report\n'
+        f'#import "{TEMPLATE}": asked, printed, ruled, report\n'
+        "#let part = report.parts.at(0)\n"
         '#set page(paper: "a4", margin: 2cm)\n'
         "#for gap in range(600, 728, step: 4) {\n"
-        "  pagebreak(weak: true); v(gap * 1pt); ruled(report.parts.at(0).kept.tables.at(0))\n"
+        f"  pagebreak(weak: true); v(gap * 1pt); {shown}\n"
         "}\n"
         "#let pages(what) = query(what).map(one => one.location().page())\n"
-        "#context [#metadata((pages(<caption>), pages(<ruled>))) <pages>]\n"
+        f"#context [#metadata(({', '.join(f'pages({label})' for label in labels)},)) <pages>]\n"
     )
     found = typst.query(probe, "<pages>", root=tmp_path, field="value", one=True)
-    captions, tables = json.loads(found)
-    assert len(captions) == 32
+    pages: list[list[int]] = json.loads(found)
+    assert [len(of_label) for of_label in pages] == [32] * len(labels)
+    return pages
+
+
+def test_no_page_comes_between_a_caption_and_its_table(tmp_path: Path) -> None:
+    captions, tables = pages_of(tmp_path, "ruled(part.kept.tables.at(0))", "<caption>", "<ruled>")
     assert captions == tables
+
+
+def test_no_page_comes_between_a_question_and_its_answer(tmp_path: Path) -> None:
+    asked = "asked(1, part.questions.at(0))"
+    questions, answers = pages_of(tmp_path, asked, "<question>", "<answer>")
+    assert questions == answers

@@ -88,7 +88,7 @@ def test_the_commands_are_those_of_a_person(tmp_path: Path) -> None:
     ]
     typed = CountBothSides().commands(desk)
     assert typed[0].line == (
-        f"perf stat -o {tmp_path}/first/iterative-server.txt taskset -c 0 {server}"
+        f"perf stat -o {tmp_path}/first/iterative-server.txt taskset -c 0 {server} --quiet"
     )
     assert typed[1].line == (
         f"perf stat -o {tmp_path}/first/iterative-client.txt taskset -c 1 "
@@ -101,8 +101,8 @@ def test_without_the_tools_others_stand_in(tmp_path: Path) -> None:
     desk = desk_in(tmp_path)
     desk.tools = Tools(**{**vars(TOOLS), "perf": False, "taskset": False, "nc": False})
     assert CountBothSides().commands(desk)[0].line == (
-        "{ time bin/regatta-server --design iterative --work classic --no-recorder --cpus 0; } "
-        f"2> {tmp_path}/first/iterative-server.txt"
+        "{ time bin/regatta-server --design iterative --work classic --no-recorder "
+        f"--quiet --cpus 0; }} 2> {tmp_path}/first/iterative-server.txt"
     )
     assert "/dev/tcp/127.0.0.1/7342" in AskByHand().commands(desk)[1].line
 
@@ -180,6 +180,13 @@ def test_the_race_says_who_won_with_its_interval(tmp_path: Path) -> None:
     assert rows["select ★"][3] == "best"
     assert rows["iterative"][3].startswith("×1.5")
     assert (desk.path("race") / "report.html").exists()
+
+
+def test_the_race_says_that_others_disturbed_it(tmp_path: Path) -> None:
+    desk = desk_in(tmp_path)
+    race_made_up(desk, cpu_us=FAR, disturbed={("select", 10, 2)})
+    (said,) = [said for said in RaceThem().keep(desk).said if "disturbed" in said]
+    assert said.startswith("1 trial disturbed: other programs")
 
 
 def test_what_is_not_told_from_the_best_is_marked_before_its_figure(tmp_path: Path) -> None:
