@@ -35,8 +35,9 @@ class Soak:
     wrong: int
     errors: dict[str, int]
     """Of the clients, by kind; those that happened."""
-    first: dict[str, float]
-    last: dict[str, float]
+    moments: list[float]
+    """Of the readings; seconds."""
+    readings: list[dict[str, float]]
     trends: dict[str, Trend]
 
     def growing(self) -> dict[str, Trend]:
@@ -133,4 +134,4 @@ def soak(
         what: trend(moments, [reading[what] for reading in readings], requests_per_s)
         for what in LEAKS
     }
-    return Soak(seconds, requests, wrong, dict(errors), readings[0], readings[-1], trends)
+    return Soak(seconds, requests, wrong, dict(errors), moments, readings, trends)

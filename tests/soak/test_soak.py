@@ -1,6 +1,7 @@
 """Each design for $SOAK_MINUTES (30) under mixed load: nothing grows, and no answer is wrong.
 
-What was found is written to soak.csv in the build folder, a line for each run."""
+What was found is written to soak.csv in the build folder, a line for each run; the readings of the
+last one to soak/DESIGN.csv."""
 
 import csv
 import fcntl
@@ -28,7 +29,7 @@ def note(design: ListedDesign, found: Soak) -> None:
         "errors": json.dumps(found.errors),
     }
     for what, seen in found.trends.items():
-        row |= {f"{what}_first": found.first[what], f"{what}_last": found.last[what]}
+        row |= {f"{what}_first": found.readings[0][what], f"{what}_last": found.readings[-1][what]}
         ends = {"slope": seen.slope, "low": seen.low, "high": seen.high}
         row |= {f"{what}_{name}": f"{value:.4f}" for name, value in ends.items()}
     with Path(built("soak.csv")).open("a", newline="") as file:
@@ -39,12 +40,23 @@ def note(design: ListedDesign, found: Soak) -> None:
         writer.writerow(row)
 
 
+def write_readings(design: ListedDesign, found: Soak) -> None:
+    path = Path(built("soak")) / f"{design.name}.csv"
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, ["second", *found.trends])
+        writer.writeheader()
+        for moment, reading in zip(found.moments, found.readings, strict=True):
+            writer.writerow({"second": f"{moment:.1f}", **reading})
+
+
 @pytest.mark.parametrize("design", runnable(), ids=lambda design: design.name)
 def test_what_it_holds_stays_the_same_and_every_answer_is_right(
     design: ListedDesign, tmp_path: Path
 ) -> None:
     found = soak(design, MINUTES, tmp_path)
     note(design, found)
+    write_readings(design, found)
     assert (found.wrong, found.errors, found.growing()) == (0, {}, {})
 
 
