@@ -13,6 +13,7 @@
 static int accept_error;
 
 /* In place of libc's: the kernel runs out of memory for nobody who asks it to. */
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): libc's are reserved
 int accept4(int fd, __SOCKADDR_ARG address, socklen_t *restrict length, int flags) {
     (void)fd;
     (void)address;
