@@ -9,8 +9,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* A millisecond each. In a process that was forked in the middle of a scan it never ends. */
-enum { SHED_TRIES = 50 };
+/* A millisecond each: longer than a scan takes, also where others want the CPUs. In a process that
+ * was forked in the middle of a scan it never ends. */
+enum { SHED_TRIES = 250 };
 
 void scan_cache_open(struct scan_cache *cache) {
     struct rlimit limit;

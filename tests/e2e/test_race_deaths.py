@@ -115,7 +115,12 @@ def race_and_kill(folder: Path, text: str, seed: int, most: int) -> Deaths:
     assert abandoned_groups() == []
     if rows(out, "SELECT count(*) FROM meta WHERE key = 'finished_at'") == [(0,)]:
         # What was killed has failed, and a race with failed trials says so.
-        rest = run(*regatta("race", "--resume", str(out)), cwd=folder, env=environment())
+        rest = run(
+            *regatta("race", "--resume", str(out)),
+            timeout=LIFE_S,
+            cwd=folder,
+            env=environment(),
+        )
         assert rest.returncode in (0, 1), rest.stderr
         assert "Traceback" not in rest.stderr
     check(out, deaths)
