@@ -69,9 +69,9 @@ def grouped(rows: Sequence[Row]) -> Windows:
 
 
 def p99(windows: Sequence[Row]) -> float | None:
-    """The middle one; None if that of most windows is none."""
-    found = sorted(float("inf") if row.p99_ms is None else row.p99_ms for row in windows)
-    middle = statistics.median_low(found)
+    """The middle one, of two the higher; None if that is none."""
+    found = [float("inf") if row.p99_ms is None else row.p99_ms for row in windows]
+    middle = statistics.median_high(found)
     return None if middle == float("inf") else middle
 
 
@@ -101,7 +101,7 @@ def alone_cell(design: ListedDesign, windows: Windows) -> str:
     found = [row.p99_ms for row in windows[design.name, ALONE] if row.p99_ms is not None]
     if not found:
         return "–"
-    return f"{statistics.median_low(found):.2f} ({min(found):.2f}–{max(found):.2f})"
+    return f"{statistics.median_high(found):.2f} ({min(found):.2f}–{max(found):.2f})"
 
 
 def attackers_cell(design: ListedDesign, case: Case, windows: Windows) -> str:
