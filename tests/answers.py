@@ -43,6 +43,7 @@ class ProcessRow:
     command: str | None = None
     threads: list[Thread] = field(default_factory=list)
     threads_alive: int = 0
+    threads_unread: int = 0
 
     @property
     def us(self) -> int:
@@ -76,6 +77,7 @@ def add_line(rows: list[ProcessRow], line: str) -> None:
         rows[-1].command = line.removeprefix("= ")
     elif more := MORE.fullmatch(line):
         rows[-1].threads_alive += int(more[1])
+        rows[-1].threads_unread = int(more[2] or 0)
     elif thread := THREAD.fullmatch(line):
         rows[-1].threads.append(Thread(int(thread[1]), us(thread[2]) + us(thread[3]), thread[4]))
         rows[-1].threads_alive += 1
@@ -129,6 +131,7 @@ def read_json(body: bytes) -> Answer:
                 for thread in shown.get("threads", [])
             ],
             shown.get("threads_alive", 0),
+            shown.get("threads_unread", 0),
         )
         for shown in answer[many]
     ]

@@ -270,10 +270,6 @@ static bool answer_locked(struct answer *answer) {
     struct history *history = answer->history;
     if (history_taken_mono_ns(history) == 0 || !begin(answer))
         return false;
-    if (answer->ask->group >= GROUP_CGROUP) {
-        history->cgroups_asked_ns = clock_boot_ns();
-        history_look_for_cgroups(history);
-    }
     if (answer->changes != NULL && !sum_changes(answer))
         return false;
     make(answer);
@@ -285,7 +281,10 @@ bool history_ask(struct history *history, const struct history_ask *ask,
                  struct history_answer *out) {
     struct answer answer = {.history = history, .ask = ask, .out = out};
     *out = (struct history_answer){.count = 0};
-    history_lock(history);
+    if (ask->group >= GROUP_CGROUP)
+        history_lock_with_cgroups(history);
+    else
+        history_lock(history);
     bool is_there = answer_locked(&answer);
     history_unlock(history);
     return is_there;

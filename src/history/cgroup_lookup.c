@@ -1,6 +1,9 @@
 /* Looks up the control groups of processes, a file each: only while a client asks for them now and
- * then, and again only for processes that may have moved. */
+ * then, and again only for processes that may have moved. For the first client of a host with
+ * 10,000 processes that takes a tenth of a second, so the history's lock is let go while a file
+ * is read. One at a time looks; whoever comes after it finds what it found. */
 #include "base/clock.h"
+#include "base/shared_mutex.h"
 #include "history/cgroup.h"
 #include "history/state.h"
 
@@ -14,24 +17,27 @@ enum {
     AGAIN_S = 60,
     SPREAD_S = 16, /* not all in the same second */
     WANTED_S = 60, /* after a client has asked */
+    PASSES = 4,    /* over all processes, for those that came or moved meanwhile */
 };
 
 static const char unknown[] = "?"; /* unreadable or empty */
 
-static uint32_t look(struct history *history, int32_t pid) {
-    char path[32], text[CGROUP_BYTES];
-    size_t length = 0;
+/* Returns the path, within `text` or a constant. */
+static const char *read_cgroup(const struct history *history, int32_t pid, char text[CGROUP_BYTES],
+                               size_t *length) {
+    char path[32];
     const char *cgroup = NULL;
     snprintf(path, sizeof path, "%d/cgroup", pid);
     int fd = openat(history->proc, path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
-        ssize_t got = read(fd, text, sizeof text);
+        ssize_t got = read(fd, text, CGROUP_BYTES);
         close(fd);
-        cgroup = got > 0 ? cgroup_path(text, (size_t)got, &length) : NULL;
+        cgroup = got > 0 ? cgroup_path(text, (size_t)got, length) : NULL;
     }
-    if (cgroup == NULL)
-        return labels_use(&history->cgroups, unknown, sizeof unknown - 1);
-    return labels_use(&history->cgroups, cgroup, length);
+    if (cgroup != NULL)
+        return cgroup;
+    *length = sizeof unknown - 1;
+    return unknown;
 }
 
 static bool is_due(const struct member *member, const struct lookup *lookup, uint32_t now_s) {
@@ -43,21 +49,81 @@ static bool is_due(const struct member *member, const struct lookup *lookup, uin
     return now_s - lookup->looked_s >= AGAIN_S + (uint32_t)member->pid % SPREAD_S;
 }
 
-void history_look_for_cgroups(struct history *history) {
-    uint32_t now_s = (uint32_t)(clock_boot_ns() / NS_PER_S);
-    for (uint32_t i = 0; i < history->table.count; i++) {
-        const struct member *member = table_member(&history->table, i);
-        struct lookup *lookup = &history->lookups[table_slot(&history->table, member)];
-        if (member->gone_ms != 0 || !is_due(member, lookup, now_s))
-            continue;
-        uint32_t before = lookup->cgroup;
-        *lookup = (struct lookup){look(history, member->pid), now_s};
-        labels_leave(&history->cgroups, before);
-    }
+static struct lookup *lookup_of(const struct history *history, const struct member *member) {
+    return &history->lookups[table_slot(&history->table, member)];
 }
 
-void history_look_for_wanted_cgroups(struct history *history) {
-    if (history->cgroups_asked_ns != 0 &&
-        clock_boot_ns() - history->cgroups_asked_ns < WANTED_S * (int64_t)NS_PER_S)
-        history_look_for_cgroups(history);
+/* The first from this identity on; NULL: none. */
+static const struct member *next_due(const struct history *history, int32_t pid, int64_t started_ns,
+                                     uint32_t now_s) {
+    const struct table *table = &history->table;
+    for (uint32_t i = table_from(table, pid, started_ns); i < table->count; i++) {
+        const struct member *member = table_member(table, i);
+        if (member->gone_ms == 0 && is_due(member, lookup_of(history, member), now_s))
+            return member;
+    }
+    return NULL;
+}
+
+/* Unless the process has left meanwhile. */
+static void store(struct history *history, int32_t pid, int64_t started_ns, struct lookup found) {
+    const struct member *member = table_find(&history->table, pid, started_ns);
+    uint32_t unused = found.cgroup;
+    if (member != NULL) {
+        struct lookup *lookup = lookup_of(history, member);
+        unused = lookup->cgroup;
+        *lookup = found;
+    }
+    labels_leave(&history->cgroups, unused);
+}
+
+/* With the history's lock, which is let go while a file is read. Returns whether any was. */
+static bool look_at_all(struct history *history) {
+    char text[CGROUP_BYTES];
+    size_t length;
+    bool any = false;
+    int32_t pid = 0;
+    int64_t started_ns = 0;
+    const uint32_t now_s = (uint32_t)(clock_boot_ns() / NS_PER_S);
+    for (const struct member *member; (member = next_due(history, pid, started_ns, now_s)) != NULL;
+         started_ns++) {
+        pid = member->pid;
+        started_ns = member->started_ns;
+        any = true;
+        history_unlock(history);
+        const char *cgroup = read_cgroup(history, pid, text, &length);
+        history_lock(history);
+        store(history, pid, started_ns,
+              (struct lookup){labels_use(&history->cgroups, cgroup, length), now_s});
+    }
+    return any;
+}
+
+/* With both locks. In the last pass nothing was due, and it did not let go of the lock: all are
+ * known. Only a host that starts processes faster than they can be looked at has more passes. */
+static void look(struct history *history) {
+    for (int pass = 0; pass < PASSES && look_at_all(history); pass++)
+        continue;
+}
+
+static bool is_wanted(const struct history *history) {
+    return history->cgroups_asked_ns != 0 &&
+           clock_boot_ns() - history->cgroups_asked_ns < WANTED_S * (int64_t)NS_PER_S;
+}
+
+void history_lock_with_cgroups(struct history *history) {
+    shared_mutex_lock(&history->looking); /* it guards nothing that could be half changed */
+    history_lock(history);
+    history->cgroups_asked_ns = clock_boot_ns();
+    look(history);
+    pthread_mutex_unlock(&history->looking);
+}
+
+void history_look_ahead(struct history *history) {
+    shared_mutex_lock(&history->looking);
+    history_lock(history);
+    if (is_wanted(history))
+        look(history);
+    history_unlock(history);
+    pthread_mutex_unlock(&history->looking);
 }

@@ -73,6 +73,7 @@ int history_open(struct history **opened) {
         return error;
     struct history *history = open_in(&region, capacity);
     history->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    shared_mutex_open(&history->looking);
     shared_mutex_open(&history->lock);
     begin(history); /* the memory is zeroed; what is not touched is not there */
     *opened = history;

@@ -66,6 +66,10 @@ int64_t history_taken_mono_ns(const struct history *history);
 bool history_ask(struct history *history, const struct history_ask *ask,
                  struct history_answer *out);
 
+/* Looks up what a client who asked for control groups within the last minute may ask for again. For
+ * the recorder, after a reading. Holds up only those who ask for control groups. */
+void history_look_ahead(struct history *history);
+
 /* Fills in at most METRIC_GROUPS groups by name and what everything else used; returns how many.
  * A name becomes a group when it uses CPU, counts from then on, and stays one until it was idle
  * for an hour. So the number of series is limited, and no group, nor the rest, ever decreases.

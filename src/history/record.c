@@ -245,7 +245,6 @@ static int record(struct history *history, struct source *source, struct snapsho
     atomic_store(&history->taken_mono_ns, reading.scan.taken_mono_ns);
     if (is_settling(history, told_ns))
         metric_groups_settle(&history->metric_groups, &history->names, &reading.scan);
-    history_look_for_wanted_cgroups(history);
     if (snapshot != NULL)
         snapshot->scan = reading.scan;
     return 0;

@@ -32,8 +32,9 @@ struct lookup {
 };
 
 struct history {
-    struct region region; /* that holds all of it */
-    pthread_mutex_t lock; /* guards all that follows but the atomic */
+    struct region region;    /* that holds all of it */
+    pthread_mutex_t looking; /* held by whoever looks up control groups; before the other */
+    pthread_mutex_t lock;    /* guards all that follows but the atomic */
     _Atomic int64_t taken_mono_ns;
     struct scan newest;
     uint32_t number;          /* of the next kept reading */
@@ -78,7 +79,5 @@ static inline uint32_t history_group_of(const struct history *history, uint32_t 
     return group != 0 ? group : name;
 }
 
-/* Looks up control groups of processes that have none or may have moved: for a client that asks, or
- * for one that may ask again soon. */
-void history_look_for_cgroups(struct history *history);
-void history_look_for_wanted_cgroups(struct history *history);
+/* As history_lock, for a client that asks for control groups: all are known then. */
+void history_lock_with_cgroups(struct history *history);

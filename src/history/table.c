@@ -50,19 +50,23 @@ static int compare(const struct member *member, int32_t pid, int64_t started_ns)
     return 0;
 }
 
-struct member *table_find(const struct table *table, int32_t pid, int64_t started_ns) {
+uint32_t table_from(const struct table *table, int32_t pid, int64_t started_ns) {
     uint32_t low = 0, high = table->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        int order = compare(table_member(table, middle), pid, started_ns);
-        if (order == 0)
-            return table_member(table, middle);
-        if (order < 0)
+        if (compare(table_member(table, middle), pid, started_ns) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    return NULL;
+    return low;
+}
+
+struct member *table_find(const struct table *table, int32_t pid, int64_t started_ns) {
+    uint32_t place = table_from(table, pid, started_ns);
+    if (place == table->count || compare(table_member(table, place), pid, started_ns) != 0)
+        return NULL;
+    return table_member(table, place);
 }
 
 void table_begin(struct table *table) {

@@ -60,6 +60,9 @@ static inline struct member *table_member(const struct table *table, uint32_t pl
     return &table->members[table->order[place]];
 }
 
+/* The place of the first process that does not come before this identity; count: there is none. */
+uint32_t table_from(const struct table *table, int32_t pid, int64_t started_ns);
+
 /* A process by its identity; NULL: unknown. */
 struct member *table_find(const struct table *table, int32_t pid, int64_t started_ns);
 

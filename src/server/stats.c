@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/shared_memory.h"
 
-#include <stddef.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -87,6 +87,7 @@ int readings_record(const struct readings *readings) {
     struct snapshot *next = shared_snapshot_lock(readings->shared);
     int error = take_shared(readings, readings->recorded, next);
     shared_snapshot_unlock(readings->shared);
+    history_look_ahead(readings->history); /* nobody waits for that */
     return error;
 }
 

@@ -2,9 +2,11 @@
 
 #include "base/clock.h"
 #include "base/hot.h"
+#include "base/limits.h"
 #include "service/from_snapshot.h"
 #include "service/render.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static const char CANNOT_READ[] = "cannot read the processes: out of descriptors";
@@ -46,12 +48,32 @@ static const char *find(const struct answering *answering, const struct request 
     return NULL;
 }
 
+static_assert(THREADS_SURE * THREADED_LIMIT <= THREADS_READ_MOST, "enough for each row");
+
+/* How many threads are read of each row, however many those before it have. Returns the sum. */
+static uint32_t make_sure(const struct history_answer *answer, uint32_t *sure) {
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < answer->count; i++) {
+        uint32_t threads = detail_count_threads(answer->rows[i].pid);
+        sure[i] = threads < THREADS_SURE ? threads : THREADS_SURE;
+        sum += sure[i];
+    }
+    return sum;
+}
+
 /* False if descriptors or memory ran out. */
 static bool read_details(const struct request *request, const struct history_answer *answer,
                          struct detail *details) {
-    struct detail_ask ask = {request->wants_command, request->wants_threads, THREADS_READ_MOST};
+    uint32_t sure[TOP_LIMIT] = {0};
+    struct detail_ask ask = {.command = request->wants_command,
+                             .threads = request->wants_threads,
+                             .threads_left = THREADS_READ_MOST,
+                             .part = (uint32_t)(clock_monotonic_ns() / NS_PER_US)};
+    if (ask.threads)
+        ask.kept = make_sure(answer, sure);
     for (uint32_t i = 0; i < answer->count; i++) {
         const struct history_row *row = &answer->rows[i];
+        ask.kept -= sure[i];
         if (detail_read(row->pid, row->started_ns, &ask, &details[i]) != 0)
             return false;
     }

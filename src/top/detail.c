@@ -13,7 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DIRECTORY_BYTES = 8 * 1024, STAT_BYTES = 1024 };
+enum {
+    ENTRY_BYTES = 32, /* of a thread in a folder, at most */
+    DIRECTORY_BYTES = 8 * 1024,
+    STAT_BYTES = 1024
+};
 
 static bool is_shortage(int error) {
     return error == EMFILE || error == ENFILE || error == ENOMEM;
@@ -67,49 +71,110 @@ static int read_command(int folder, struct detail *detail) {
     return 0;
 }
 
-/* Offers each thread in the open folder `task`, while threads may be read. */
-static int read_tasks(int task, struct detail_ask *ask, struct snapshot *snapshot, uint32_t *seen) {
+/* A folder of /proc has a link for each entry and two more. */
+static uint32_t entries_of(const struct stat *about) {
+    return about->st_nlink > 2 ? (uint32_t)about->st_nlink - 2 : 0;
+}
+
+uint32_t detail_count_threads(int32_t pid) {
+    char path[32];
+    struct stat about;
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    return stat(path, &about) == 0 ? entries_of(&about) : 0;
+}
+
+/* The threads of one process. */
+struct reading {
+    int task;      /* the folder of its threads */
+    uint32_t left; /* that may still be read */
+    uint32_t seen; /* that were there */
+    struct snapshot snapshot;
+};
+
+/* Returns 0, also if it has ended; or -errno. */
+static int read_thread(struct reading *reading, const char *tid) {
+    char path[32];
+    struct process thread;
+    if (snprintf(path, sizeof path, "%s/stat", tid) >= (int)sizeof path)
+        return 0;
+    int found = read_stat(reading->task, path, &thread);
+    if (found < 0)
+        return found;
+    reading->left--;
+    reading->seen += (uint32_t)found;
+    if (found == 1)
+        snapshot_offer(&reading->snapshot, &thread);
+    return 0;
+}
+
+/* Reads threads from here on, while they may be read. No more entries are asked for than that: the
+ * kernel makes an inode for each. */
+static int read_entries(struct reading *reading) {
     char entries[DIRECTORY_BYTES] __attribute__((aligned(_Alignof(struct dirent64))));
-    ssize_t filled;
-    while (ask->threads_left > 0 && (filled = getdents64(task, entries, sizeof entries)) > 0) {
-        for (ssize_t at = 0; at < filled && ask->threads_left > 0;) {
+    ssize_t filled = 1;
+    while (reading->left > 0 && filled > 0) {
+        size_t wanted = reading->left * (size_t)ENTRY_BYTES;
+        filled =
+            getdents64(reading->task, entries, wanted < sizeof entries ? wanted : sizeof entries);
+        for (ssize_t at = 0; at < filled && reading->left > 0;) {
             const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
-            char path[32];
-            struct process thread;
+            int error = read_thread(reading, entry->d_name);
+            if (error != 0)
+                return error;
             at += entry->d_reclen;
-            if (entry->d_name[0] == '.' ||
-                snprintf(path, sizeof path, "%s/stat", entry->d_name) >= (int)sizeof path)
-                continue;
-            int found = read_stat(task, path, &thread);
-            if (found < 0)
-                return found;
-            ask->threads_left--;
-            *seen += (uint32_t)found;
-            if (found == 1)
-                snapshot_offer(snapshot, &thread);
         }
     }
     return 0;
 }
 
-static int read_threads(int folder, struct detail_ask *ask, struct detail *detail) {
-    struct snapshot snapshot;
+/* Where to begin among so many threads, to read `left` of them: the last part overlaps the one
+ * before it. */
+static uint32_t beginning(uint32_t threads, uint32_t left, uint32_t part) {
+    if (threads <= left || left == 0)
+        return 0;
+    uint32_t parts = (threads + left - 1) / left, begin = part % parts * left;
+    return begin < threads - left ? begin : threads - left;
+}
+
+/* The main thread, whose entry is the first after those of the folder and the one above, then
+ * others. */
+static int read_tasks(struct reading *reading, int32_t pid, uint32_t threads, uint32_t part) {
+    char tid[16];
+    if (reading->left == 0)
+        return 0;
+    snprintf(tid, sizeof tid, "%d", pid);
+    int error = read_thread(reading, tid);
+    if (error != 0)
+        return error;
+    uint32_t others = threads > 0 ? threads - 1 : 0;
+    lseek(reading->task, 3 + (off_t)beginning(others, reading->left, part), SEEK_SET);
+    return read_entries(reading);
+}
+
+static uint32_t may_read(const struct detail_ask *ask) {
+    return ask->threads_left > ask->kept ? ask->threads_left - ask->kept : 0;
+}
+
+static int read_threads(int folder, int32_t pid, struct detail_ask *ask, struct detail *detail) {
     struct stat about;
-    uint32_t seen = 0;
-    int task = openat(folder, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (task < 0)
+    const uint32_t most = may_read(ask);
+    struct reading reading = {.left = most};
+    reading.task = openat(folder, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (reading.task < 0)
         return is_shortage(errno) ? -errno : 0;
-    snapshot_begin(&snapshot);
-    int error = read_tasks(task, ask, &snapshot, &seen);
-    snapshot_end(&snapshot);
     /* A folder has a link for each entry and two more. */
-    bool is_known = fstat(task, &about) == 0 && about.st_nlink > 2;
-    close(task);
-    detail->threads = is_known ? (uint32_t)about.st_nlink - 2 : seen;
-    detail->threads = detail->threads > seen ? detail->threads : seen;
-    detail->unread = ask->threads_left == 0 ? detail->threads - seen : 0;
-    detail->shown = snapshot.count < THREADS_SHOWN ? snapshot.count : THREADS_SHOWN;
-    memcpy(detail->busiest, snapshot.top, detail->shown * sizeof snapshot.top[0]);
+    uint32_t alive =
+        fstat(reading.task, &about) == 0 && about.st_nlink > 2 ? (uint32_t)about.st_nlink - 2 : 0;
+    snapshot_begin(&reading.snapshot);
+    int error = read_tasks(&reading, pid, alive, ask->part);
+    snapshot_end(&reading.snapshot);
+    close(reading.task);
+    ask->threads_left -= most - reading.left;
+    detail->threads = alive > reading.seen ? alive : reading.seen;
+    detail->unread = reading.left == 0 ? detail->threads - reading.seen : 0;
+    const struct snapshot *busiest = &reading.snapshot;
+    detail->shown = busiest->count < THREADS_SHOWN ? busiest->count : THREADS_SHOWN;
+    memcpy(detail->busiest, busiest->top, detail->shown * sizeof busiest->top[0]);
     return error;
 }
 
@@ -132,7 +197,7 @@ int detail_read(int32_t pid, int64_t started_ns, struct detail_ask *ask, struct 
     if (error == 0 && is_same && ask->command)
         error = read_command(folder, detail);
     if (error == 0 && is_same && ask->threads)
-        error = read_threads(folder, ask, detail);
+        error = read_threads(folder, pid, ask, detail);
     close(folder);
     return error;
 }

@@ -145,7 +145,7 @@ const char *uring_missing(void) {
     else if (error == -EPERM)
         return "io_uring is not allowed here, perhaps by the seccomp filter of a container";
     else if (error == -ENOSYS)
-        return "this kernel has no io_uring";
+        return "there is no io_uring, or a container's seccomp filter says so";
     else if (error == -EINVAL)
         return "this kernel's io_uring is too old: Linux 6.1 is needed";
     else

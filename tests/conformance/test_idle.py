@@ -130,14 +130,14 @@ def test_the_kernel_keeps_nothing_for_a_client_that_was_given_up(
 def test_a_client_that_takes_its_replies_too_slowly_is_reset_though_it_always_takes_some(
     start: Start,
 ) -> None:
-    """12 kB a second, in pieces that come as fast as buffers of a few kB empty: who waits for the
+    """6 kB a second, in pieces that come as fast as buffers of a few kB empty: who waits for the
     next piece alone, waits to the end."""
     server = start("--idle-timeout", "400", "--work", "snapshot", prefix=giving(send_buffer=1))
     request = b"GET /top?n=64&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with server.connect(receive_buffer=1, segment=88) as slow:
         slow.sendall(5 * request)
         with pytest.raises(ConnectionError):
-            take_slowly(slow, 12_000)
+            take_slowly(slow, 6_000)
     assert server.stop()["errors"]["timeout"] == 1
 
 

@@ -17,11 +17,13 @@ from hypothesis import strategies as st
 
 from tests.answers import Answer, ProcessRow, ask_http, ask_line, unescape
 from tests.busiest import enough_ms
-from tests.servers import PATIENCE_S, RunningServer, running
+from tests.servers import RunningServer, running
 from tests.waiting import wait_until
 
 TICK_US = 10**6 // os.sysconf("SC_CLK_TCK")
 PR_SET_NAME = 15
+# As src/top/detail.h has them.
+THREADS_READ_MOST, THREADS_SURE = 256, 16
 libc = ctypes.CDLL(None, use_errno=True)
 # By so much two readings of the machine's busy time may differ in either direction: each number of
 # /proc/stat was rounded down to a tick for itself, the source `bpf` may use one that is a tick old,
@@ -213,8 +215,8 @@ def test_a_command_line_comes_back(fresh: RunningServer, argument: bytes, form: 
     assert unescape(row.command) == b" ".join(command).rstrip(b" ")
 
 
-def test_of_2000_threads_the_busiest_are_told(fresh: RunningServer) -> None:
-    """And the others are counted, within the time that a reply may take."""
+def test_of_2000_threads_as_many_are_looked_at_as_cost_others_little(fresh: RunningServer) -> None:
+    """And the others are counted. Whoever shares a loop with the client waits meanwhile."""
     over = threading.Event()
     threading.stack_size(65536)
     crowd = [threading.Thread(target=over.wait, daemon=True) for _ in range(2000)]
@@ -223,18 +225,21 @@ def test_of_2000_threads_the_busiest_are_told(fresh: RunningServer) -> None:
             thread.start()
         while time.thread_time() < 0.5:
             pass
-        begun = time.monotonic()
-        answer = ask_line(fresh, ["16", "threads=1"])
-        assert time.monotonic() - begun < PATIENCE_S / 4
+        answers = [ask_line(fresh, ["16", "threads=1", *form]) for form in ([], ["format=json"])]
     finally:
         over.set()
         threading.stack_size(0)
         for thread in crowd:
             thread.join()
-    ours = [row for row in answer.rows if row.number == os.getpid()]
-    for row in ours:
-        assert row.threads_alive >= 2001
-        assert len(row.threads) == 8
-        assert row.threads[0].tid == os.getpid()
-        assert [t.us for t in row.threads] == sorted((t.us for t in row.threads), reverse=True)
-    assert ours, "this process is not among the busiest 16"
+    for answer in answers:
+        read = [row.threads_alive - row.threads_unread for row in answer.rows]
+        assert THREADS_READ_MOST - 30 < sum(read) <= THREADS_READ_MOST  # some have just ended
+        assert all(
+            row.threads_unread == 0 or read[place] >= THREADS_SURE
+            for place, row in enumerate(answer.rows)
+        )
+        (ours,) = (row for row in answer.rows if row.number == os.getpid())
+        assert ours.threads_alive >= 2001
+        assert len(ours.threads) == 8
+        assert ours.threads[0].tid == os.getpid()
+        assert [t.us for t in ours.threads] == sorted((t.us for t in ours.threads), reverse=True)

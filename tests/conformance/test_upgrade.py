@@ -19,6 +19,8 @@ from tests.upgrading import Service, load, wait_until_answered
 
 HEARING_S = 1
 """For which a server hears its clients after a stop."""
+AT_ONCE = 8
+"""Clients that ask while servers are replaced."""
 
 
 @pytest.fixture
@@ -37,7 +39,7 @@ def per_connection(dialect: Dialect, design: ListedDesign) -> tuple[str, str]:
 def upgrade_under_load(service: Service, options: Sequence[str], times: int, requests: int) -> int:
     """Every other time the old server ends before the new one starts. Returns how many requests
     there were; all must have been answered."""
-    with load(service.server.address, "-c", "8", *options) as told:
+    with load(service.server.address, "-c", str(AT_ONCE), *options) as told:
         for number in range(times):
             wait_until_answered(service.server, requests)
             (service.restart if number % 2 else service.upgrade)()
@@ -50,7 +52,8 @@ def test_two_upgrades_under_load_lose_no_request(
     service: Service, dialect: Dialect, design: ListedDesign
 ) -> None:
     options = ("--dialect", dialect.name, *per_connection(dialect, design))
-    assert upgrade_under_load(service, options, 2, 300) >= 900
+    # What is on its way when the load ends has been counted by the server alone.
+    assert upgrade_under_load(service, options, 2, 300) >= 900 - AT_ONCE
 
 
 @pytest.mark.long

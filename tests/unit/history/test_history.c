@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -268,6 +269,7 @@ static struct history_row group_of_short_file(int32_t pid, const char *name) {
     place(history->proc, name, "/here");
     pass_ms(1000);
     record();
+    history_look_ahead(history);
     displace(history->proc, name);
     struct history_answer answer = ask(BY_TOTAL, GROUP_CGROUP, 0, 1);
     assert_int_equal(answer.rows[0].processes, 1);
@@ -277,11 +279,17 @@ static struct history_row group_of_short_file(int32_t pid, const char *name) {
     return answer.rows[0];
 }
 
-TEST(readings_look_for_control_groups_while_somebody_asks_now_and_then) {
-    char path[] = "/tmp/test_history.XXXXXX";
-    assert_non_null(mkdtemp(path));
+static char proc_path[sizeof "/tmp/test_history.XXXXXX"];
+
+static void begin_proc(void) {
+    snprintf(proc_path, sizeof proc_path, "/tmp/test_history.XXXXXX");
+    assert_non_null(mkdtemp(proc_path));
     close(history->proc);
-    history->proc = open(path, O_RDONLY | O_DIRECTORY);
+    history->proc = open(proc_path, O_RDONLY | O_DIRECTORY);
+}
+
+TEST(the_recorder_looks_for_control_groups_while_somebody_asks_now_and_then) {
+    begin_proc();
     struct history_row row = group_of_short_file(7, "7");
     assert_row(&row, 0, "?", 0, 0);
     pass_ms(50 * 1000);
@@ -290,7 +298,107 @@ TEST(readings_look_for_control_groups_while_somebody_asks_now_and_then) {
     pass_ms(60 * 1000);
     row = group_of_short_file(9, "9");
     assert_row(&row, 0, "?", 0, 0);
-    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(rmdir(proc_path), 0);
+}
+
+/* A process whose file keeps its reader waiting: a pipe. */
+static void place_slow(const char *pid) {
+    place(history->proc, pid, "");
+    int folder = openat(history->proc, pid, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(unlinkat(folder, "cgroup", 0), 0);
+    assert_int_equal(mkfifoat(folder, "cgroup", 0600), 0);
+    close(folder);
+}
+
+/* Waits until somebody reads that file. Returns its other end. */
+static int wait_for_reader(const char *pid) {
+    char path[32];
+    int fd;
+    snprintf(path, sizeof path, "%s/cgroup", pid);
+    while ((fd = openat(history->proc, path, O_WRONLY | O_NONBLOCK)) < 0) {
+        assert_int_equal(errno, ENXIO);
+        usleep(1000);
+    }
+    return fd;
+}
+
+static void tell(int reader, const char *cgroup) {
+    dprintf(reader, "0::%s\n", cgroup);
+    close(reader);
+}
+
+static void *ask_for_groups(void *answer) {
+    *(struct history_answer *)answer = ask(BY_TOTAL, GROUP_CGROUP, 0, 5);
+    return NULL;
+}
+
+/* Of one process each, and nobody else is left. */
+static void assert_groups(const struct history_answer *answer, const char *const names[],
+                          uint32_t count) {
+    assert_int_equal(answer->count, count);
+    for (uint32_t i = 0; i < count; i++)
+        assert_row(&answer->rows[i], 0, names[i], 0, 0);
+    assert_int_equal(answer->rest.processes, 0);
+}
+
+/* Nothing is held that readings or other answers need; whoever comes meanwhile is in the answer. */
+TEST(looking_for_control_groups_holds_up_nobody_else) {
+    struct history_answer answer, other;
+    pthread_t asking, asking_too;
+    begin_proc();
+    place_slow("7");
+    place(history->proc, "5", "/early");
+    place(history->proc, "9", "/late");
+    sim_start(7, "slow");
+    sim_start(9, "nine");
+    record();
+    assert_int_equal(pthread_create(&asking, NULL, ask_for_groups, &answer), 0);
+    int reader = wait_for_reader("7");
+    assert_int_equal(pthread_mutex_trylock(&history->lock), 0); /* else what follows would wait */
+    history_unlock(history);
+    /* Another process with the pid; and one that the search has passed. */
+    sim_end(7);
+    pass_ms(2000);
+    sim_start(7, "another");
+    displace(history->proc, "7");
+    place_slow("7");
+    sim_start(5, "five");
+    record();
+    assert_int_equal(ask(BY_TOTAL, GROUP_NAME, 0, 5).count, 3);
+    assert_int_equal(pthread_create(&asking_too, NULL, ask_for_groups, &other), 0);
+    tell(reader, "/former");
+    tell(wait_for_reader("7"), "/slow");
+    assert_int_equal(pthread_join(asking, NULL), 0);
+    assert_int_equal(pthread_join(asking_too, NULL), 0); /* it finds all known */
+    assert_groups(&answer, (const char *[]){"/early", "/late", "/slow"}, 3);
+    assert_groups(&other, (const char *[]){"/early", "/late", "/slow"}, 3);
+    displace(history->proc, "5");
+    displace(history->proc, "7");
+    displace(history->proc, "9");
+    assert_int_equal(rmdir(proc_path), 0);
+}
+
+/* Nothing is lost with it: it held no lock that guards anything. */
+TEST(a_process_may_die_while_it_looks_for_control_groups) {
+    begin_proc();
+    place_slow("7");
+    sim_start(7, "slow");
+    record();
+    pid_t child = fork();
+    if (child == 0) {
+        ask(BY_TOTAL, GROUP_CGROUP, 0, 5);
+        _exit(1);
+    }
+    int reader = wait_for_reader("7");
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    close(reader);
+    displace(history->proc, "7");
+    place(history->proc, "7", "/slow");
+    struct history_answer answer = ask(BY_TOTAL, GROUP_CGROUP, 0, 5);
+    assert_groups(&answer, (const char *[]){"/slow"}, 1);
+    displace(history->proc, "7");
+    assert_int_equal(rmdir(proc_path), 0);
 }
 
 /* A process's time after the last reading that saw it, and a process that no reading saw. */

@@ -42,7 +42,8 @@ static int64_t started_ns(pid_t pid) {
 }
 
 static struct detail_ask ask(bool command, bool threads, uint32_t threads_left) {
-    return (struct detail_ask){command, threads, threads_left};
+    return (struct detail_ask){
+        .command = command, .threads = threads, .threads_left = threads_left};
 }
 
 /* A child with these arguments, which ends with the test. */
@@ -165,6 +166,53 @@ TEST(the_busiest_threads_come_first_and_the_rest_is_counted) {
     assert_int_equal(detail.shown, 5);
     assert_int_equal(detail.threads, THREADS + OTHERS);
     assert_int_equal(detail.unread, THREADS + OTHERS - 5);
+    pthread_barrier_wait(&all_there);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void look(uint32_t threads_left, uint32_t kept, uint32_t part, uint32_t *left) {
+    struct detail_ask asked = {
+        .threads = true, .threads_left = threads_left, .kept = kept, .part = part};
+    assert_int_equal(detail_read(getpid(), started_ns(getpid()), &asked, &detail), 0);
+    *left = asked.threads_left;
+}
+
+/* Of threads that are too many, replies one after the other come to all, and each has the main
+ * one. */
+TEST(no_thread_is_never_looked_at) {
+    enum { THREADS = 40, READ = 5 };
+    pthread_t threads[THREADS];
+    static bool seen[1 << 22]; /* by tid */
+    uint32_t left, alive, count = 0;
+    int burns_ms = 0;
+    pthread_barrier_init(&all_there, NULL, THREADS + 1);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, burn_and_wait, &burns_ms), 0);
+    pthread_barrier_wait(&all_there);
+    look(READ, 0, 0, &left);
+    alive = detail.threads;
+    assert_true(alive > THREADS);
+    const uint32_t parts = (alive - 1 + READ - 2) / (READ - 1);
+    for (uint32_t part = 0; part < parts; part++) {
+        look(READ, 0, UINT32_MAX / parts * parts - parts + part, &left);
+        assert_int_equal(left, 0);
+        assert_int_equal(detail.shown, READ);
+        assert_int_equal(detail.unread, alive - READ);
+        bool has_main = false;
+        for (uint32_t i = 0; i < READ; i++) {
+            int32_t tid = detail.busiest[i].pid;
+            has_main |= tid == getpid();
+            count += !seen[tid];
+            seen[tid] = true;
+        }
+        assert_true(has_main);
+    }
+    assert_int_equal(count, alive);
+    assert_int_equal(detail_count_threads(getpid()), alive);
+    look(20, 13, 0, &left); /* what is kept for others is left */
+    assert_int_equal(left, 13);
+    assert_int_equal(detail.unread, alive - 7);
     pthread_barrier_wait(&all_there);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
