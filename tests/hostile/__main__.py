@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.hostile import table
 from tests.hostile.cases import CASES, Case
 from tests.hostile.table import ALONE, ALONE_KEPT
-from tests.hostile.window import measure
+from tests.hostile.window import ahead_of_other_sessions, measure
 from tests.servers import ListedDesign, built, runnable
 
 KEPT = Case(ALONE_KEPT, "nobody attacks", 0, takes_all_room=True)
@@ -47,8 +47,7 @@ def turns(asked: argparse.Namespace) -> Iterator[tuple[int, ListedDesign, Case |
                 yield number, design, case
 
 
-def main() -> None:
-    asked = settings()
+def run(asked: argparse.Namespace) -> None:
     for number, design, case in turns(asked):
         name = case.name if case is not None else ALONE
         with tempfile.TemporaryDirectory() as folder:
@@ -60,6 +59,12 @@ def main() -> None:
             f"{window.attackers} attackers, {window.server_mib:.1f} MiB",
             file=sys.stderr,
         )
+
+
+def main() -> None:
+    asked = settings()
+    with ahead_of_other_sessions():
+        run(asked)
     text = table.markdown(runnable(), table.read(asked.out))
     asked.out.with_suffix(".md").write_text(text)
     print(text)

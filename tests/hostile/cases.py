@@ -77,6 +77,6 @@ def cannot(design: ListedDesign, case: Case) -> str | None:
         return "it serves one client at a time"
     if design.serves == "workers":
         return "each client holds a worker"
-    if design.name == "select" and case.held > 1000 and not case.takes_all_room:
+    if design.name == "select" and case.held >= 1000 and not case.takes_all_room:
         return "select(2) knows 1,024 descriptors"
     return None
