@@ -28,6 +28,7 @@ from bench.table import Report, as_json, tables
 from bench.testbed import Testbed, raise_descriptor_limit, widen_ports
 from regatta.errors import RegattaError, UsageError
 from regatta.machine import placement, programs
+from regatta.machine.placed import AUTO
 from regatta.study.design import Design
 
 # Columns of a table that goes to a file.
@@ -63,7 +64,7 @@ def sort_out(rows: list[Row], designs: Sequence[Design]) -> tuple[list[Row], dic
 def make_testbed() -> Iterator[Testbed]:
     """One CPU for each side, whatever the machine has."""
     with (
-        placement.make_placement(placement.AUTO, None, None) as placed,
+        placement.make_placement(AUTO, None, None) as placed,
         tempfile.TemporaryDirectory(prefix="regatta-bench-") as folder,
     ):
         placed.client = replace(placed.client, cpus=placed.client.cpus[:1])

@@ -5,7 +5,7 @@ import subprocess
 from typing import Any
 
 from regatta.machine import environment, programs
-from regatta.machine.placement import Placement
+from regatta.machine.placed import Placement
 
 # How each peer is asked for its version; some say it on stderr, and wrk with exit status 1.
 VERSIONS = {"wrk": "-v", "nginx": "-v", "redis-server": "--version", "memcached": "--version"}

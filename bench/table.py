@@ -11,7 +11,7 @@ from rich.table import Table
 from bench.rows import Best
 from bench.side_by_side import Outcome
 from regatta.analysis.numbers import digits
-from regatta.machine.placement import NETNS
+from regatta.machine.placed import NETNS
 
 UNSURE = "?"
 

@@ -12,7 +12,7 @@ from bench.sleepers import RunningSleepers
 from regatta.errors import RegattaError, TrialError
 from regatta.machine import perf
 from regatta.machine.guard import guard_environment
-from regatta.machine.placement import NETNS, Placement
+from regatta.machine.placed import NETNS, Placement
 from regatta.trial.side import Side
 
 ASK_TIMEOUT_S = 20

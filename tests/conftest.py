@@ -2,6 +2,10 @@
 
 from hypothesis import HealthCheck, settings
 
+from tests.engines import podman, podman_home
+
+__all__ = ["podman", "podman_home"]
+
 settings.register_profile(
     "busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -11,8 +11,10 @@ from regatta.doctor.examine import measure as measure_findings
 from regatta.doctor.finding import as_json as plain
 from regatta.doctor.probes.bench import Bench
 from regatta.doctor.show import show
-from regatta.errors import CpuError, UsageError
-from regatta.machine.placement import Placement, make_placement
+from regatta.errors import CpuError, PlacementError, UsageError
+from regatta.machine.containers.engine import find_engine
+from regatta.machine.placed import Placement
+from regatta.machine.placement import make_placement
 from regatta.study import PLACEMENTS, cpus_option
 
 
@@ -25,7 +27,7 @@ def doctor(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     placement: Annotated[
-        str, typer.Option(help="Placement to assume: auto, netns or loopback.")
+        str, typer.Option(help="Placement to assume: auto, netns, loopback or containers.")
     ] = "auto",
     server_cpus: Annotated[
         str | None, typer.Option(help="CPUs of the server, if not the default: 0 or 2-5.")
@@ -92,10 +94,18 @@ def find_setup(kind: str, server_cpus: str | None, client_cpus: str | None) -> R
 
 
 def setup_in(placement: Placement) -> RaceSetup:
+    engine, refused = None, None
+    try:
+        engine = find_engine().text
+    except PlacementError as error:
+        refused = str(error)
     return RaceSetup(
         placement.server.cpus,
         placement.client.cpus,
         placement.kind,
         control_groups=placement.server.groups is not None,
         steering=placement.steering,
+        network=placement.wish.network if placement.wish else None,
+        engine=engine,
+        engine_refused=refused,
     )

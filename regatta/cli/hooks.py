@@ -6,7 +6,7 @@ from regatta.analysis.running.width import widest_lead
 from regatta.analysis.statistics.blocks_needed import quick_note, too_few_note
 from regatta.calibrate import store
 from regatta.doctor import RaceSetup, serious
-from regatta.machine.placement import Placement
+from regatta.machine.placed import Placement
 from regatta.race.hooks import Hooks
 from regatta.study import Study
 
@@ -23,6 +23,7 @@ def spoilers(study: Study, placement: Placement) -> dict[str, str]:
             most,
             groups,
             placement.steering,
+            placement.wish.network if placement.wish else None,
         )
     )
 

@@ -115,7 +115,8 @@ def race(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person 
         typer.Option(help="Folder for the ledger and report.", show_default="races/NAME-TIME"),
     ] = None,
     placement: Annotated[
-        str | None, typer.Option(help="auto, netns (two networks joined by a cable) or loopback.")
+        str | None,
+        typer.Option(help="auto, netns (two networks joined by a cable), loopback or containers."),
     ] = None,
     server_cpus: Annotated[
         str | None, typer.Option(help="CPUs of the server: 0 or 0,2 or 2-5.")

@@ -30,6 +30,9 @@ PLACEMENT = {
     "server_cpus": "CPUs of the server",
     "client_cpus": "CPUs of the client",
     "steering": "steering",
+    "network": "network",
+    "engine": "container engine",
+    "engine_version": "its version",
 }
 BEFORE = {"steering": "none"}
 """What differs between races without meaning anything."""

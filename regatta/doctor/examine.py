@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from regatta.doctor.activity import Activity, watch
-from regatta.doctor.checks import counting, cpus, limits, others, speed
+from regatta.doctor.checks import counting, cpus, engines, limits, others, speed
 from regatta.doctor.finding import SERIOUS, Finding, RaceSetup, Subject
 from regatta.doctor.machine import Machine
 from regatta.doctor.probes.bench import Bench
@@ -53,6 +53,7 @@ CHECKS = (
     Check(limits.TASKS, limits.inspect_tasks),
     Check(limits.PORTS, limits.inspect_ports),
     Check(limits.BACKLOG, limits.inspect_backlog),
+    Check(engines.CONTAINERS, engines.inspect_containers),
 )
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from regatta.analysis.numbers import digits
+from regatta.machine.placed import CONTAINERS, HOST, NETNS
 from regatta.machine.steering import OWN_SIDE, Steering
 from regatta.study.cpus import cpus_text
 
@@ -98,6 +99,17 @@ class RaceSetup:
     """Whether each side gets a control group of its own."""
     steering: Steering = Steering(OWN_SIDE)
     """Whose CPUs process what arrives at the two ends of the cable."""
+    network: str | None = None
+    """That containers share, where sides are in some."""
+    engine: str | None = None
+    """The container engine that works here, if that was asked."""
+    engine_refused: str | None = None
+    """Why none does."""
+
+    @property
+    def has_own_network(self) -> bool:
+        """Whether no other program of this machine is in a side's network."""
+        return self.placement == NETNS or (self.placement == CONTAINERS and self.network != HOST)
 
     @property
     def pinned(self) -> tuple[int, ...]:

@@ -120,6 +120,16 @@ def find_home() -> Home | None:
         group.close()
 
 
+def group_of(pid: int) -> ControlGroup | None:
+    """The group that a process was put into by others, who also take it away; None if its time
+    cannot be read."""
+    try:
+        group = ControlGroup(find_mount(), find_current_group(pid).rstrip("/"), ExitStack())
+        return group if group.charged_ns() > 0 else None
+    except (OSError, LookupError):
+        return None
+
+
 def find_mount() -> Path:
     """Of version 2, which every kernel of today can mount beside version 1."""
     for line in Path("/proc/self/mounts").read_text().splitlines():
@@ -129,9 +139,9 @@ def find_mount() -> Path:
     raise LookupError("cgroup v2 is not mounted")
 
 
-def find_current_group() -> str:
-    """The group of this process: empty, or a path that ends in a slash."""
-    for line in Path("/proc/self/cgroup").read_text().splitlines():
+def find_current_group(pid: int | str = "self") -> str:
+    """The group of a process, by default of this one: empty, or a path that ends in a slash."""
+    for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
         if line.startswith("0::"):
             path = line.removeprefix("0::").strip("/")
             return f"{path}/" if path else ""

@@ -9,7 +9,7 @@ from typing import Any
 from regatta import __version__
 from regatta.machine import kernel_config
 from regatta.machine.perf import Perf
-from regatta.machine.placement import Placement
+from regatta.machine.placed import Placement
 from regatta.machine.proc import read_text
 from regatta.machine.programs import Programs
 from regatta.study import Study

@@ -69,6 +69,20 @@ class Perf:
             options += following(group, cpus)
         return [self.path, "stat", *options, *arguments, "--"]
 
+    def attached_command(
+        self, side: str, wanted: Sequence[str], pid: int, group: str | None, cpus: Sequence[int]
+    ) -> list[str] | None:
+        """perf beside a program that runs already, until SIGINT: counting is off until told.
+
+        It follows the control group on these CPUs, or else the program's threads and what they
+        will start.
+        """
+        command = self.command(side, wanted, group, cpus)
+        if command is None:
+            return None
+        del command[-1]  # what stands before a workload
+        return command if group is not None else [*command, "--pid", str(pid)]
+
     def whole_command(self, side: str, wanted: Sequence[str]) -> list[str]:
         """What comes right before a program of which all is counted, from its exec to its exit."""
         arguments = self.arguments(wanted)

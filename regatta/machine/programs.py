@@ -27,6 +27,8 @@ class Programs:
     designs: tuple[Design, ...]
     canary: Path | None = None
     """Tells the clock of a CPU; a race can do without."""
+    dial: Path | None = None
+    """Lets the lab speak with a program in a container."""
 
 
 def candidate_folders() -> list[Path]:
@@ -102,6 +104,7 @@ def discover() -> Programs:
         client_version=query(client, "--version"),
         designs=parse_designs(query(server, "--list-designs", "--json")),
         canary=find_sibling(server, "regatta-canary"),
+        dial=find_sibling(server, "regatta-dial"),
     )
 
 

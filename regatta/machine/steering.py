@@ -24,8 +24,9 @@ STEERINGS = (OWN_SIDE, NONE)
 
 PROGRAM = Path(link_end.__file__)
 TIMEOUT_S = 20
-# The devices that /sys shows are those of the network in which it was mounted.
-WITH_ITS_DEVICES = 'mount -t sysfs sysfs /sys && exec "$@"'
+# The devices that /sys shows are those of the network in which it was mounted. Of a network that a
+# container holds, /sys was mounted first by its engine, which forbids writing.
+WITH_ITS_DEVICES = 'mount -t sysfs sysfs /sys && { mount -o remount,rw /sys; exec "$@"; }'
 ON_LOOPBACK = (
     "packets are not steered: loopback is one device for both sides, so the sender's CPU also "
     "receives"
@@ -74,19 +75,22 @@ class Steering:
         }
 
 
-def steer(wanted: str, sides: Mapping[str, SidePlacement]) -> Steering:
-    """Steers both ends of a cable, if that is wanted and permitted; each is named as its side."""
+def steer(wanted: str, sides: Mapping[str, SidePlacement], device: str | None = None) -> Steering:
+    """Steers both ends of a cable, if that is wanted and permitted.
+
+    Each is named as its side; or both are this device, each in its own network.
+    """
     ends: dict[str, End] = {}
     reasons: list[str] = []
-    for device, side in sides.items():
+    for name, side in sides.items():
         try:
-            state = steer_end(side.enter, device, side.cpus if wanted == OWN_SIDE else ())
+            state = steer_end(side.enter, device or name, side.cpus if wanted == OWN_SIDE else ())
         except (OSError, subprocess.SubprocessError, ValueError) as error:
             reasons.append(why(error))
             continue
         refused = state.pop("refused")
         reasons += [refused] if refused else []
-        ends[device] = end_of(state)
+        ends[name] = end_of(state)
     if all(name in ends and ends[name].goes_to(side.cpus) for name, side in sides.items()):
         return Steering(OWN_SIDE, None, **ends)
     reason = reasons[0] if reasons else "the kernel ignored it"

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from regatta.ledger.given.calibration import Calibration
-from regatta.machine.placement import Placement
+from regatta.machine.placed import Placement
 from regatta.race.run_plan import WidestLead
 from regatta.study import Study
 

@@ -2,7 +2,7 @@
 
 from regatta.machine.cgroup import NO_GROUPS
 from regatta.machine.perf import Perf
-from regatta.machine.placement import Placement
+from regatta.machine.placed import Placement
 from regatta.study import Study
 
 

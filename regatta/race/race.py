@@ -8,15 +8,15 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from regatta.errors import StudyError, UsageError
+from regatta.errors import UsageError
 from regatta.ledger.cell import WINDOW, matched_cells
 from regatta.ledger.files import Start, create, open_ledger
 from regatta.ledger.planned import PlannedTrial
 from regatta.ledger.schema import FILE_NAME
 from regatta.ledger.write import Ledger
 from regatta.machine import environment, perf
-from regatta.machine.placement import Placement, make_placement
-from regatta.machine.programs import Programs, called_with, find_tool, shown
+from regatta.machine.placed import Placement
+from regatta.machine.programs import Programs, called_with, shown
 from regatta.race.events import About, Finished, SearchStarted, Started, Tell
 from regatta.race.folder import locked, new_folder
 from regatta.race.given import given_to
@@ -24,9 +24,17 @@ from regatta.race.hooks import NO_HOOKS, Hooks
 from regatta.race.matched.run import find_cells
 from regatta.race.notes import notes, warnings
 from regatta.race.options import Options, Setting, apply, choose_seed
-from regatta.race.resume import NUMBERS, keep_accounts, keep_options, restore_placement, settled
+from regatta.race.place import check_programs, place_sides
+from regatta.race.resume import (
+    NUMBERS,
+    keep_accounts,
+    keep_options,
+    left_out_then,
+    restore_placement,
+    settled,
+)
 from regatta.race.sittings import run_sittings
-from regatta.study import Study, parse_study
+from regatta.study import Study, leave_out, parse_study
 from regatta.study.plan import AloneBlocks, make_plan
 from regatta.trial.canary import canary_on
 from regatta.trial.setup import TrialSetup
@@ -47,7 +55,9 @@ def begin(
         )
     check_programs(study)
     given = given_to(study, hooks)
-    with place_sides(study) as placement, locked(folder):
+    with place_sides(study, programs) as placement, locked(folder):
+        study = leave_out(study, placement.missing(programs))
+        setting = replace(setting, study=study)
         plan = plan_of(study, setting.seed)
         start = Start(about(setting), given, study.cells, plan, placement.kind)
         with create(folder, start) as ledger:
@@ -80,27 +90,12 @@ def yes_or_no(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def place_sides(study: Study) -> Placement:
-    return make_placement(study.placement, study.server_cpus, study.client_cpus, study.steering)
-
-
 def plan_of(study: Study, seed: int) -> list[PlannedTrial]:
     blocks = study.most_blocks or study.blocks
     windows = (number for number, cell in enumerate(study.cells, 1) if cell.scope == WINDOW)
     alone = AloneBlocks(study.alone_blocks, tuple(windows))
     counted_blocks = study.counted_blocks
     return make_plan(len(study.cells), blocks, counted_blocks, seed, study.sittings, alone)
-
-
-def check_programs(study: Study) -> None:
-    """A named server that does not exist is a mistake."""
-    for name in sorted({cell.contender for cell in study.cells} & study.contenders.keys()):
-        program = study.contenders[name].words("", 0, (), study.folder)[0]
-        if find_tool(program) is None:
-            raise StudyError(
-                f"`contenders.{name}.command`: there is no program {program}; install or build it, "
-                "or correct the path ({folder} is the study's folder)"
-            )
 
 
 def reopen(
@@ -121,7 +116,7 @@ def reopen(
             )
         folder_then = Path(ledger.meta("study_folder") or "")
         written = parse_study(text, programs.designs, folder_then, with_claims=False)
-        recorded = keep_options(ledger, written)
+        recorded = leave_out(keep_options(ledger, written), left_out_then(ledger))
         ledger.check_searches(recorded.cells)
         if ledger.settled():
             recorded = settled(ledger, recorded)
@@ -135,7 +130,7 @@ def reopen(
             run_nothing(ledger, tell)
             return folder
         study = setting.study
-        with place_sides(study) as placement:
+        with place_sides(study, programs) as placement:
             run(ledger, setting, programs, placement, tell, hooks)
     return folder
 
@@ -181,7 +176,7 @@ def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
         title=study.title,
         folder=ledger.path.parent,
         seed=setting.seed,
-        placement=placement.kind,
+        placement=placement.text,
         server_cpus=placement.server.cpus,
         client_cpus=placement.client.cpus,
     )

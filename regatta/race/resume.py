@@ -9,7 +9,7 @@ from regatta.ledger.given.tables import read_claims
 from regatta.ledger.write import Ledger
 from regatta.machine import sleep
 from regatta.machine.perf import GROUP, Perf
-from regatta.machine.placement import Placement
+from regatta.machine.placed import Placement
 from regatta.machine.steering import NONE, OWN_SIDE
 from regatta.race.matched.held import held_by
 from regatta.study import Study, with_rates
@@ -26,6 +26,12 @@ def keep_options(ledger: Ledger, study: Study) -> Study:
     same = study.but(quick=ledger.meta("quick") == "yes", claims=claims, **numbers)
     keeps_width = same.sittings == 1 and ledger.meta("ends_by_width") != "no"
     return same if keeps_width else same.but(width_percent=None, most_blocks=None)
+
+
+def left_out_then(ledger: Ledger) -> dict[str, str]:
+    """Designs that could not run where the race was begun, and why."""
+    recorded = ledger.environment("left_out")
+    return recorded if isinstance(recorded, dict) else {}
 
 
 def recorded_claims(ledger: Ledger) -> tuple[Claim, ...]:
@@ -89,4 +95,6 @@ def restore_placement(study: Study, ledger: Ledger) -> Study:
         server_cpus=tuple(recorded["server_cpus"]),
         client_cpus=tuple(recorded["client_cpus"]),
         steering=recorded.get("steering", NONE),
+        network=recorded.get("network", study.network),
+        engine=recorded.get("engine", study.engine),
     )

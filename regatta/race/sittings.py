@@ -15,7 +15,8 @@ from time import sleep, time
 from regatta.errors import RegattaError
 from regatta.ledger.write import Ledger
 from regatta.machine import environment
-from regatta.machine.placement import Placement, make_placement
+from regatta.machine.placed import Placement
+from regatta.machine.placement import make_placement
 from regatta.race.events import Note, Pausing, SittingStarted, Tell
 from regatta.race.relink import relink_all
 from regatta.race.resume import keep_accounts
@@ -117,7 +118,11 @@ def pause(study: Study, number: int, tell: Tell) -> None:
 def remake_placement(placement: Placement) -> Placement:
     """The same kind of place on the same CPUs, steered alike, with fresh networks."""
     return make_placement(
-        placement.kind, placement.server.cpus, placement.client.cpus, placement.steering.kind
+        placement.kind,
+        placement.server.cpus,
+        placement.client.cpus,
+        placement.steering.kind,
+        placement.wish,
     )
 
 

@@ -11,7 +11,7 @@ from regatta.study.cpus import cpus_option
 from regatta.study.find import find_study, shipped_names
 from regatta.study.limits import MAX_BLOCKS, MAX_SEED, MAX_SITTINGS, PLACEMENTS, STEERINGS
 from regatta.study.matched import with_rates
-from regatta.study.parse import Study, load_study, parse_study
+from regatta.study.parse import Study, leave_out, load_study, parse_study
 from regatta.study.pause import parse_pause
 from regatta.study.quick import cut_blocks
 
@@ -29,6 +29,7 @@ __all__ = [
     "cpus_option",
     "cut_blocks",
     "find_study",
+    "leave_out",
     "load_study",
     "parse_pause",
     "parse_study",

@@ -80,6 +80,8 @@ class Contender(Form):
     ready: Annotated[str, one_of(READY)] = PORT
     ready_line: Annotated[re.Pattern[str], BeforeValidator(read_pattern)] | None = None
     title: Text | None = None
+    image: Text | None = None
+    """That it comes in, where sides are containers."""
     stop_signal: Annotated[signal.Signals, BeforeValidator(read_signal)] = signal.SIGTERM
     twin_of: Annotated[str, among("designs")] | None = None
     """The design of whose strategy it is the smallest correct server, if of any."""

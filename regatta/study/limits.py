@@ -7,7 +7,10 @@ ARRIVALS = ("even", "poisson")
 SCOPES = ("window", "process")
 ENGINES = ("thread", "fork", "epoll")
 DIALECTS = ("line", "http")
-PLACEMENTS = ("auto", "netns", "loopback")
+PLACEMENTS = ("auto", "netns", "loopback", "containers")
+CONTAINERS = "containers"
+NETWORKS = ("bridge", "host", "veth")
+CONTAINER_ENGINES = ("podman", "docker")
 STEERINGS = ("own-side", "none")
 
 MAX_CONNECTIONS = 65_536

@@ -122,6 +122,19 @@ def without_missing(
 ) -> tuple[tuple[Cell, ...], dict[str, str]]:
     """The cells that can be raced here, and why the others cannot."""
     missing = {design.name: design.missing for design in designs if design.missing}
+    return without(cells, missing)
+
+
+def leave_out(study: Study, missing: Mapping[str, str]) -> Study:
+    """The study without designs that cannot run where it is raced, and why they cannot."""
+    cells, left_out = without(study.cells, missing)
+    return study.but(cells=cells, left_out={**study.left_out, **left_out})
+
+
+def without(
+    cells: Sequence[Cell], missing: Mapping[str, str]
+) -> tuple[tuple[Cell, ...], dict[str, str]]:
+    """The cells of all others, and the reasons that matter."""
     left_out = {name: missing[name] for name in missing if any(c.contender == name for c in cells)}
     raced = tuple(cell for cell in cells if cell.contender not in left_out)
     if not raced:

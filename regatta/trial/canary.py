@@ -17,7 +17,7 @@ from statistics import fmean
 from time import monotonic
 
 from regatta.machine.guard import guard_environment
-from regatta.trial.side import readable
+from regatta.machine.line import readable
 
 ANSWER_TIMEOUT_S = 10.0
 LINE_LIMIT = 64

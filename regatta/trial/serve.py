@@ -10,11 +10,12 @@ from typing import Any
 from regatta.errors import TrialError
 from regatta.ledger.cell import Cell
 from regatta.machine import accounting
-from regatta.machine.placement import Placement
+from regatta.machine.line import readable
+from regatta.machine.placed import Placement
 from regatta.study import Contender
 from regatta.study.limits import scans_each_request
 from regatta.trial.setup import TrialSetup
-from regatta.trial.side import READY_TIMEOUT_S, Side, readable
+from regatta.trial.side import READY_TIMEOUT_S, Side
 
 READY_POLL_S = 0.005
 
@@ -73,19 +74,13 @@ def design_command(setup: TrialSetup, cell: Cell, ready_fd: int) -> list[str]:
 
 
 def start_design(setup: TrialSetup, cell: Cell, wanted: tuple[str, ...], server: Side) -> str:
-    ready, ready_end = os.pipe()
-    try:
-        try:
-            command = design_command(setup, cell, ready_end)
-            extra = setup.server_environment()
-            server.start(setup.placement.server, command, setup.perf, wanted, ready_end, extra)
-        finally:
-            os.close(ready_end)
-        word, _, target = server.read_line(ready, READY_TIMEOUT_S, "ready").partition(" ")
+    place = setup.placement.server
+    with place.line(setup.scratch, server.name) as line:
+        command = design_command(setup, cell, line.number)
+        server.start(place, command, setup.perf, wanted, line, setup.server_environment())
+        word, _, target = server.read_line(line, READY_TIMEOUT_S, "ready").partition(" ")
         if word != "ready" or not target:
             raise server.failure("the server wrote something other than `ready`")
-    finally:
-        os.close(ready)
     return target
 
 
@@ -97,7 +92,9 @@ def start_contender(
     server.output_streams = ("stderr", "stdout")
     command = contender.words(host, port, setup.placement.server.cpus, setup.folder)
     extra = setup.server_environment()
-    server.start(setup.placement.server, command, setup.perf, wanted, extra=extra)
+    server.start(
+        setup.placement.server, command, setup.perf, wanted, extra=extra, image=contender.image
+    )
     wait_ready(server, ready_test(contender, setup.placement, port, setup.scratch))
     return f"{host}:{port}"
 
@@ -119,7 +116,6 @@ def ready_test(
 
 def wait_ready(server: Side, is_ready: Callable[[], bool]) -> None:
     """Polls: nothing tells us when somebody else's server is ready; only its exit wakes us."""
-    assert server.process
     deadline = time.monotonic() + READY_TIMEOUT_S
     pidfd = os.pidfd_open(server.process.pid)
     try:

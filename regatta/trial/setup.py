@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from regatta.machine.perf import Perf
-from regatta.machine.placement import Placement
+from regatta.machine.placed import Placement
 from regatta.machine.programs import Programs
 from regatta.study import Contender
 from regatta.study.limits import DEFAULT_DISTURBANCE_LIMIT_PERCENT

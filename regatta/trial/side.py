@@ -6,7 +6,6 @@ Every wait has a deadline, and none is a sleep in the hope that something has ha
 from __future__ import annotations
 
 import os
-import select
 import signal
 import subprocess
 import time
@@ -18,15 +17,16 @@ from regatta.errors import TrialError
 from regatta.ledger.counters import Counter
 from regatta.machine import accounting
 from regatta.machine.cgroup import ControlGroup
-from regatta.machine.guard import Warden, guard_environment, guarded
+from regatta.machine.line import Line, readable
 from regatta.machine.perf import Control, Perf
 from regatta.machine.perf_output import read_counters
 from regatta.machine.side_placement import SidePlacement
+from regatta.machine.started import Order, Started
 from regatta.trial.rest import Rest, wait_for_rest
 
 READY_TIMEOUT_S = 20
 STOP_TIMEOUT_S = 20
-PERF_POLL_MS = 20
+POLL_MS = 20
 LINE_LIMIT = 4096
 OUTPUT_LIMIT = 4096
 QUOTED_LINES = 3
@@ -55,11 +55,7 @@ class Side:
         self.accounted = accounted
         self.whole = whole
         self.counts_taskset = counts_taskset
-        self.counting = False
-        self.warden: Warden | None = None
-        self.group: ControlGroup | None = None
-        self.process: subprocess.Popen[bytes] | None = None
-        self.control: Control | None = None
+        self.started: Started | None = None
         self.wanted: Sequence[str] = ()
         self.pid: int | None = None
         self.pidfd: int | None = None
@@ -71,14 +67,28 @@ class Side:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
-        if self.control is not None:
-            self.control.close()
-        if self.warden is not None:
-            self.warden.dismiss()
+        if self.started is not None:
+            self.started.close()
         if self.pidfd is not None:
             os.close(self.pidfd)
-        if self.group is not None:
-            self.group.close()
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        """What the lab started: the program, or what runs it and ends with its status."""
+        assert self.started
+        return self.started.process
+
+    @property
+    def group(self) -> ControlGroup | None:
+        return None if self.started is None else self.started.group
+
+    @property
+    def control(self) -> Control | None:
+        return None if self.started is None else self.started.control
+
+    @property
+    def counting(self) -> bool:
+        return self.started is not None and self.started.counting
 
     def start(  # noqa: PLR0913, PLR0917  (all that a started program is given)
         self,
@@ -86,68 +96,40 @@ class Side:
         program: Sequence[str],
         perf: Perf,
         wanted: Sequence[str],
-        keep_fd: int | None = None,
+        line: Line | None = None,
         extra: Mapping[str, str] | None = None,
+        image: str | None = None,
     ) -> None:
-        """Starts the program; perf itself stays outside its place and off its CPUs.
+        """Has its place start the program, with perf if events are wanted.
 
-        `extra`: for its environment.
-
-        Outside a user namespace too: inside, perf believes it has rights that it lacks.
-        A whole program is started by perf itself, inside the place, as by hand.
+        `extra`: for its environment; `image`: that it comes in, where programs come in images.
         """
-        if not self.whole and (self.accounted or (wanted and perf.by_group)):
-            self.group = where.make_group()
-        if self.group is not None:
-            program = self.group.entering(program)
         self.wanted = wanted
-        follow = self.group.name if self.group is not None and perf.by_group else None
-        stat = perf.command(self.name, wanted, follow, where.cpus) if wanted else None
-        self.counting = stat is not None
-        if self.whole:
-            command = self.whole_command(where, program, perf)
-        elif stat is None:
-            command = where.command(program)
-        else:
-            self.control = Control(self.folder, self.name)
-            command = guarded([*stat, *where.command(program)])
-        with (
-            (self.folder / f"{self.name}.stdout").open("wb") as stdout,
-            (self.folder / f"{self.name}.stderr").open("wb") as stderr,
-        ):
-            self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=stdout,
-                stderr=stderr,
-                cwd=self.folder,
-                env=guard_environment() | dict(extra or {}),
-                pass_fds=() if keep_fd is None else (keep_fd,),
-                # Ctrl-C is for the lab; and the whole side can be killed as one group.
-                start_new_session=True,
+        self.started = where.start(
+            Order(
+                name=self.name,
+                folder=self.folder,
+                program=program,
+                perf=perf,
+                wanted=wanted,
+                accounted=self.accounted,
+                whole=self.whole,
+                counts_taskset=self.counts_taskset,
+                line=line,
+                environment=extra or {},
+                image=image,
             )
-        if self.whole:
-            self.warden = Warden(self.process.pid)
-
-    def whole_command(self, where: SidePlacement, program: Sequence[str], perf: Perf) -> list[str]:
-        """perf's place is between the guard and `taskset`, or after both."""
-        counted = perf.whole_command(self.name, self.wanted)
-        if self.counts_taskset:
-            return where.entered([*counted, *where.pinned(program)])
-        return where.command([*counted, *program])
+        )
 
     def find_program(self) -> int:
-        """The process id of the program itself, perf's only child, once it runs."""
-        assert self.process
-        pid = self.process.pid
-        if self.counting or self.whole:
-            listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-            if len(listed) != 1:
-                raise self.failure(f"the {self.name} was not found below perf")
-            pid = int(listed[0])
-        self.pid = pid
-        self.pidfd = os.pidfd_open(pid)
-        return pid
+        """The process id of the program itself, once it runs."""
+        assert self.started
+        try:
+            self.pid = self.started.find()
+        except LookupError as error:
+            raise self.failure(f"the {self.name} {error}") from error
+        self.pidfd = os.pidfd_open(self.pid)
+        return self.pid
 
     def accounts(self) -> accounting.TreeAccounts:
         """The kernel's accounts of the program and its descendants so far."""
@@ -159,41 +141,47 @@ class Side:
         assert self.pid is not None
         return wait_for_rest(self.pid, self.group)
 
-    def read_line(self, fd: int, timeout_s: float, what: str) -> str:
-        """One line from a descriptor that the program writes to."""
+    def read_line(self, line: Line, timeout_s: float, what: str) -> str:
+        """One line that the program writes."""
+        assert self.started
         deadline = time.monotonic() + timeout_s
-        poll = select.poll()
-        poll.register(fd, select.POLLIN)
-        line = b""
-        while not line.endswith(b"\n"):
-            left_ms = (deadline - time.monotonic()) * 1000
-            if left_ms <= 0 or not poll.poll(left_ms):
-                raise self.failure(f"the {self.name} was not {what} within {timeout_s:g} s")
-            piece = os.read(fd, LINE_LIMIT)
-            if not piece:
-                raise self.failure(f"the {self.name} exited before it was {what}")
-            line += piece
-            if len(line) > LINE_LIMIT:
-                raise self.failure(f"the {self.name} wrote too long a line")
-        return line.decode(errors="replace").strip()
+        received = b""
+        try:
+            fd = line.answered(deadline, self.process.pid).fileno()
+            while not received.endswith(b"\n"):
+                if not readable(fd, deadline):
+                    raise TimeoutError
+                piece = os.read(fd, LINE_LIMIT)
+                if not piece:
+                    raise EOFError
+                received += piece
+                if len(received) > LINE_LIMIT:
+                    raise self.failure(f"the {self.name} wrote too long a line")
+        except TimeoutError as error:
+            raise self.failure(f"the {self.name} was not {what} within {timeout_s:g} s") from error
+        except (EOFError, ConnectionResetError) as error:
+            self.started.settle()
+            raise self.failure(f"the {self.name} exited before it was {what}") from error
+        return received.decode(errors="replace").strip()
 
     def wait(self, timeout_s: float) -> int:
         """Waits for the end and returns the exit status."""
-        assert self.process
+        assert self.started
         deadline = time.monotonic() + timeout_s
         process_fd = os.pidfd_open(self.process.pid)
         try:
             if self.pidfd is not None and not readable(self.pidfd, deadline):
                 raise self.failure(f"the {self.name} did not end within {timeout_s:g} s")
-            # perf may miss its child's exit between looking and waiting; a message wakes it.
-            while not readable(process_fd, min(deadline, time.monotonic() + PERF_POLL_MS / 1000)):
+            while not readable(process_fd, min(deadline, time.monotonic() + POLL_MS / 1000)):
                 if time.monotonic() > deadline:
                     raise self.failure(f"the {self.name} did not end within {timeout_s:g} s")
-                if self.control is not None and self.pidfd is not None:
-                    self.control.send("ping")
+                if self.pidfd is not None:
+                    self.started.nudge()
         finally:
             os.close(process_fd)
-        return self.process.wait()
+        status = self.process.wait()
+        self.started.finish()
+        return status
 
     def ended(self, within_s: float = 0.0) -> bool:
         """True if the program has exited by itself, or does so within this time."""
@@ -216,12 +204,9 @@ class Side:
 
     def kill(self) -> None:
         """Kills whatever is left of it and waits until it is gone."""
-        if self.process is None:
+        if self.started is None:
             return
-        # The group also holds what the program has forked, and outlives its leader.
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        self.started.kill()
         if self.pidfd is not None:
             readable(self.pidfd, time.monotonic() + STOP_TIMEOUT_S)
 
@@ -256,10 +241,3 @@ class Side:
         """An error that ends with the program's last words."""
         output = self.last_output()[-QUOTED_LINES:]
         return TrialError(f"{what}: {' | '.join(output)}" if output else what)
-
-
-def readable(fd: int, deadline: float) -> bool:
-    """Waits until the descriptor is readable (a process: has exited)."""
-    poll = select.poll()
-    poll.register(fd, select.POLLIN)
-    return bool(poll.poll(max(0.0, deadline - time.monotonic()) * 1000))

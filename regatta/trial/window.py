@@ -2,7 +2,6 @@
 it is done. The server's accounts are of all that the load caused: from rest to rest.
 """
 
-import socket
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from regatta.ledger.counters import Counter
 from regatta.ledger.result import CLIENT
 from regatta.machine import accounting, disturbance
 from regatta.machine.disturbance import Others
+from regatta.machine.line import Line
 from regatta.machine.perf_output import Output as PerfOutput
 from regatta.machine.perf_output import select
 from regatta.machine.whole_cpu import BySide
@@ -112,33 +112,30 @@ def run_load(
     after them: not in the window.
     """
     cpus = setup.placement.cpus()
-    lab_end, client_end = socket.socketpair()
-    with lab_end, away_from(setup.placement.server.cpus):
-        with client_end:
-            load_command = [*command, "--gate-fd", str(client_end.fileno())]
-            client.start(
-                setup.placement.client, load_command, setup.perf, server.wanted, client_end.fileno()
-            )
-        if client.read_line(lab_end.fileno(), READY_TIMEOUT_S, "ready") != "ready":
+    place = setup.placement.client
+    with place.line(setup.scratch, client.name) as line, away_from(setup.placement.server.cpus):
+        load_command = [*command, "--gate-fd", str(line.number)]
+        client.start(place, load_command, setup.perf, server.wanted, line)
+        if client.read_line(line, READY_TIMEOUT_S, "ready") != "ready":
             raise client.failure("the client wrote something other than `ready`")
         client.find_program()
         opening = server.come_to_rest()
-        others_before = disturbance.read_clocks(cpus, setup.placement.client.cpus)
+        others_before = disturbance.read_clocks(cpus, place.cpus)
         with setup.placement.whole_cpu.account() as done:
             before = server.accounts()
             switch([server, client], "enable")
             start_ns = time.monotonic_ns()
-            send_word(lab_end, "go", client)
-            word = client.read_line(lab_end.fileno(), load_timeout_s(cell), "done")
+            send_word(line, "go", client)
+            word = client.read_line(line, load_timeout_s(cell), "done")
             window_ns = time.monotonic_ns() - start_ns
             closing = server.come_to_rest() if opening.found else None
             switch([server, client], "disable")
             after = server.accounts()
-        others_after = disturbance.read_clocks(cpus, setup.placement.client.cpus)
+        others_after = disturbance.read_clocks(cpus, place.cpus)
         others = disturbance.others_between(others_before, others_after, cpus)
         if word != "done":
             raise client.failure("the client wrote something other than `done`")
-        send_word(lab_end, "sum up", client)
+        send_word(line, "sum up", client)
     rest = Ends(opening, closing)
     return window_ns, accounting.server_counters(before, after), done, others, rest
 
@@ -152,9 +149,9 @@ def switch(sides: list[Side], command: str) -> None:
         control.wait()
 
 
-def send_word(lab_end: socket.socket, word: str, client: Side) -> None:
+def send_word(line: Line, word: str, client: Side) -> None:
     try:
-        lab_end.sendall(word.encode() + b"\n")
+        line.say(word)
     except BrokenPipeError as error:
         raise client.failure(f"the client exited before it was told to {word}") from error
 

@@ -6,7 +6,7 @@ from typing import Any
 from regatta.ledger.cell import Cell
 from regatta.ledger.result import Result
 from regatta.machine.perf import Perf, without_perf
-from regatta.machine.placement import Placement
+from regatta.machine.placed import Placement
 from regatta.machine.programs import discover
 from regatta.race.events import Tell
 from regatta.race.hooks import NO_HOOKS, Hooks

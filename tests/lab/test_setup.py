@@ -131,7 +131,7 @@ def test_install_leaves_programs_that_run_without_the_clone(tmp_path: Path) -> N
     question = (
         "import regatta.machine.programs as p, regatta.study as s; "
         "print(p.__file__, s.shipped_names()); "
-        "from regatta.race.race import check_programs as c; "
+        "from regatta.race.place import check_programs as c; "
         "from regatta.study import load_study as l; "
         "c(l(s.find_study('knee'), p.discover().designs))"
     )

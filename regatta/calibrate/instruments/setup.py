@@ -8,6 +8,7 @@ from regatta.calibrate.goals import Context
 from regatta.ledger.cell import Cell
 from regatta.machine import perf, placement
 from regatta.machine.perf import Perf
+from regatta.machine.placed import AUTO
 from regatta.trial.setup import TrialSetup
 from regatta.trial.trial import fresh_scratch
 
@@ -60,7 +61,7 @@ def trial_setup(
 ) -> Iterator[TrialSetup]:
     """The two sides in their places, as a race would put them, and an empty folder."""
     options = context.options
-    kind = options.placement or placement.AUTO
+    kind = options.placement or AUTO
     scratch = context.folder_for(SCRATCH)
     with placement.make_placement(kind, options.server_cpus, options.client_cpus) as placed:
         fresh_scratch(scratch)

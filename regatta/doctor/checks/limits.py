@@ -4,7 +4,7 @@ from regatta.doctor.activity import Activity
 from regatta.doctor.cgroup import smallest
 from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, RaceSetup, Subject
 from regatta.doctor.machine import CAP_SYS_RESOURCE, Machine
-from regatta.machine.placement import LOOPBACK, NETNS
+from regatta.machine.placed import LOOPBACK
 from regatta.machine.steering import OWN_SIDE, End
 
 # ---- Descriptors and tasks ----
@@ -104,7 +104,7 @@ FEWEST_PORTS = 1_000
 
 
 def inspect_ports(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
-    if setup.placement == NETNS:
+    if setup.has_own_network:
         says = "a race has its own network, with the kernel's 28,232 ports and none in TIME_WAIT"
         return PORTS.found(FINE, says)
     text = machine.text("/proc/sys/net/ipv4/ip_local_port_range") or ""
@@ -159,7 +159,7 @@ RAISED_IN = (5, 4)
 
 
 def inspect_backlog(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
-    has_network = setup.placement == NETNS
+    has_network = setup.has_own_network
     if has_network:
         # A new network has the kernel's default, whatever the host's is set to.
         length: int | None = DEFAULT_BACKLOG if machine.kernel() >= RAISED_IN else OLD_BACKLOG

@@ -78,11 +78,19 @@ def _summary(key: str, value: dict[str, Any]) -> str:
         return f"{len(active)} active, {len(open_)} vulnerable, {len(value)} in all"
     if key == "placement":
         return (
-            f"{value.get('kind', 'unknown')}, server on CPU {_text(value.get('server_cpus'))}, "
+            f"{_kind(value)}, server on CPU {_text(value.get('server_cpus'))}, "
             f"client on CPU {_text(value.get('client_cpus'))}, "
             f"packets steered: {_text(value.get('steering'))}"
         )
     return _text(value)
+
+
+def _kind(placement: dict[str, Any]) -> str:
+    kind = placement.get("kind", "unknown")
+    if "engine" not in placement:
+        return str(kind)
+    engine = f"{placement['engine']} {placement.get('engine_version')}"
+    return f"{kind} ({engine}, network {placement.get('network')})"
 
 
 def _text(value: Any) -> str:

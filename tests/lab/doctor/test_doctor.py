@@ -182,6 +182,37 @@ def test_a_side_on_cpus_of_two_kinds_is_serious(tmp_path: Path) -> None:
     assert found.fix == ("regatta race --server-cpus 0 --client-cpus 1",)
 
 
+@pytest.mark.parametrize(("network", "own"), [("bridge", True), ("veth", True), ("host", False)])
+def test_containers_have_ports_of_their_own_unless_they_share_the_machines(
+    network: str, own: bool, tmp_path: Path
+) -> None:
+    setup = RaceSetup((0,), (1,), "containers", network=network)
+    found = examined(machines.quiet(), tmp_path, setup)["ports"]
+    assert ("a race has its own network" in found.says) == own
+
+
+@pytest.mark.parametrize(
+    ("installed", "works", "level", "says"),
+    [
+        (True, "podman 4.3.1", FINE, "podman 4.3.1 works"),
+        (True, None, MINOR, "podman: no runtime"),
+        (False, None, FINE, "no engine, so no races in containers; to have one: sudo apt-get"),
+    ],
+)
+def test_a_container_engine_is_found_works_or_says_why_not(
+    installed: bool, works: str | None, level: str, says: str, tmp_path: Path
+) -> None:
+    files = machines.quiet() | ({"usr/sbin/podman": ""} if installed else {})
+    refused = None if works else "podman: no runtime"
+    setup = RaceSetup((0,), (1,), "loopback", engine=works, engine_refused=refused)
+    found = examined(files, tmp_path, setup)["containers"]
+    assert (found.level, found.fix) == (
+        level,
+        ("sudo apt-get install podman runc",) * (level == MINOR),
+    )
+    assert says in found.says
+
+
 def test_one_cpu_is_too_few_and_what_is_not_told_is_unknown(tmp_path: Path) -> None:
     found = examined(machines.bare(), tmp_path, RaceSetup((0,), (0,), "loopback"))
     assert found["cpus"].level == SERIOUS
@@ -294,7 +325,7 @@ def test_commands_are_never_wrapped_and_the_worst_comes_first(tmp_path: Path) ->
         for command in (*finding.fix, *finding.undo):
             assert any(line.endswith(command) for line in text.splitlines()), command
     assert text.index("serious") < text.index("minor") < text.index("fine")
-    assert "4 serious, 3 minor, 0 unknown, 13 fine" in " ".join(text.split())
+    assert "4 serious, 3 minor, 0 unknown, 14 fine" in " ".join(text.split())
     assert "--measure" in text
 
 

@@ -13,7 +13,8 @@ import pytest
 from regatta.machine import link_end, steering
 from regatta.machine.guard import guard_environment
 from regatta.machine.link_end import cpus_of, mask_of
-from regatta.machine.placement import Placement, make_placement
+from regatta.machine.placed import Placement
+from regatta.machine.placement import make_placement
 from regatta.machine.side_placement import SidePlacement
 from regatta.machine.steering import NONE, OWN_SIDE, End
 from tests.lab import rootless

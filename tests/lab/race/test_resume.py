@@ -9,7 +9,7 @@ from regatta.errors import UsageError
 from regatta.ledger.write import Ledger
 from regatta.machine.cgroup import Home
 from regatta.machine.perf import Perf
-from regatta.machine.placement import Placement
+from regatta.machine.placed import Placement
 from regatta.machine.side_placement import SidePlacement
 from regatta.machine.sleep import STAT, TIMER_LIST
 from regatta.machine.steering import NONE, OWN_SIDE, Steering

@@ -8,7 +8,8 @@ import pytest
 
 from regatta.analysis.statistics.blocks_needed import too_few_note
 from regatta.ledger.read import read
-from regatta.machine.placement import Placement, make_placement
+from regatta.machine.placed import Placement
+from regatta.machine.placement import make_placement
 from regatta.machine.side_placement import SidePlacement
 from regatta.machine.steering import STEERINGS, Steering
 from regatta.race import sittings
@@ -96,7 +97,7 @@ def test_every_sitting_is_placed_and_steered_as_the_first(
     monkeypatch.setattr(sittings, "make_placement", lambda *wanted: asked.append(wanted))
     sides = (SidePlacement((), (0, 2)), SidePlacement((), (1,)))
     remake_placement(Placement("netns", None, *sides, "198.18.0.1", steering=Steering(kind)))
-    assert asked == [("netns", (0, 2), (1,), kind)]
+    assert asked == [("netns", (0, 2), (1,), kind, None)]
 
 
 def test_a_sitting_says_when_and_where_it_was(tmp_path: Path, slept: list[float]) -> None:

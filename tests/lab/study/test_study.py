@@ -30,6 +30,7 @@ DESIGNS = [
     Design("prethread", "threads", pool=True),
     Design("uring", "a ring", missing="this kernel has no io_uring"),
 ]
+BOXES = '[placement]\nkind = "containers"\n'
 GOOD = """
 name = "mine"
 [[cells]]
@@ -109,6 +110,10 @@ def test_a_closed_load_has_a_duration_and_no_rounds() -> None:
         (GOOD + "[race]\ncounted_blocks = -1", ["race.counted_blocks", "-1"]),
         (GOOD + "[race]\nseed = -1", ["race.seed"]),
         (GOOD + '[placement]\nkind = "moon"', ["placement.kind", "moon", "netns"]),
+        (GOOD + '[placement]\nnetwork = "host"', ["placement.network", 'kind = "containers"']),
+        (GOOD + '[placement]\nengine = "podman"', ["placement.engine", 'kind = "containers"']),
+        (GOOD + BOXES + 'network = "tor"', ["placement.network", "tor", "bridge, host, veth"]),
+        (GOOD + BOXES + 'engine = "lxc"', ["placement.engine", "lxc", "podman, docker"]),
         (GOOD + '[placement]\nsteering = "left"', ["placement.steering", "left", "own-side"]),
         (GOOD + '[placement]\nserver_cpus = "x"', ["placement.server_cpus", "0,2"]),
         (GOOD + "[placement]\nserver_cpus = []", ["placement.server_cpus", "not empty"]),
@@ -221,6 +226,13 @@ def test_a_race_has_one_sitting_unless_told_and_rests_as_long_as_is_written() ->
     for text, seconds in (("0s", 0), ("90s", 90), ("10min", 600), ("1h", 3600)):
         study = parse_study(GOOD + f'[race]\nsittings = 5\npause = "{text}"', DESIGNS)
         assert (study.sittings, study.pause_s) == (5, seconds)
+
+
+def test_sides_may_be_in_containers() -> None:
+    study = parse_study(GOOD + BOXES, DESIGNS)
+    assert (study.placement, study.network, study.engine) == ("containers", "bridge", None)
+    study = parse_study(GOOD + BOXES + 'network = "veth"\nengine = "docker"', DESIGNS)
+    assert (study.network, study.engine) == ("veth", "docker")
 
 
 def test_an_open_load_has_a_rate_and_arrivals() -> None:

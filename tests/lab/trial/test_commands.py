@@ -8,10 +8,10 @@ import pytest
 from regatta.ledger.cell import Cell
 from regatta.machine import placement
 from regatta.machine.perf import PARENT, Perf, without_perf
-from regatta.machine.side_placement import SidePlacement
+from regatta.machine.side_placement import SidePlacement, whole_command
+from regatta.machine.started import Order
 from regatta.trial.load import PATIENCE_MS, client_command, load_timeout_s
 from regatta.trial.serve import design_command
-from regatta.trial.side import Side
 from tests.lab import faked
 
 CELL = Cell("select", 1, "classic", "burst", 5, "thread", "line", 1, None, None, 2, 100)
@@ -56,9 +56,16 @@ def test_what_is_asked_is_one_of_three(tmp_path: Path) -> None:
 def test_perf_counts_taskset_if_it_comes_first(
     tmp_path: Path, found: Perf, counts_taskset: bool
 ) -> None:
-    side = Side("server", tmp_path, whole=True, counts_taskset=counts_taskset)
-    side.wanted = ("task-clock",)
-    command = side.whole_command(SidePlacement(("enter",), (4, 6)), ["program"], found)
+    order = Order(
+        name="server",
+        folder=tmp_path,
+        program=["program"],
+        perf=found,
+        wanted=("task-clock",),
+        whole=True,
+        counts_taskset=counts_taskset,
+    )
+    command = whole_command(SidePlacement(("enter",), (4, 6)), order)
     counter = PARENT[-1] if found.path is None else found.path
     (pinning,) = (at for at, word in enumerate(command) if word.endswith("taskset"))
     assert command[pinning + 1 : pinning + 3] == ["-c", "4,6"]

@@ -1,0 +1,107 @@
+"""What namespaces are made of: the process that holds one, and the cable between two of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from regatta.errors import PlacementError
+from regatta.machine.programs import need_tool
+
+# 198.18.0.0/15 is set aside for measuring network devices: it is nobody's address.
+SERVER_ADDRESS = "198.18.0.1"
+CLIENT_ADDRESS = "198.18.0.2"
+PREFIX_LENGTH = 30
+TOOL_TIMEOUT_S = 20
+LINK_TIMEOUT_S = 10
+LINK_POLL_S = 0.005
+
+
+def last_line(text: str) -> str:
+    """What a tool said last, without its hint to ask for help."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("Try ")]
+    return lines[-1] if lines else "no reason was given"
+
+
+def start_holder(
+    command: Sequence[str], program: Sequence[str] | None = None
+) -> subprocess.Popen[bytes]:
+    """Starts a process that holds new namespaces: `cat`, which ends when the lab's pipe closes.
+
+    `program`: what the command ends with, if not this machine's cat.
+    """
+    holder = subprocess.Popen(
+        [*command, *([need_tool("cat", "coreutils")] if program is None else program)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # Ctrl-C is for the lab, which then takes its things down in order.
+        start_new_session=True,
+    )
+    assert holder.stdin
+    assert holder.stdout
+    assert holder.stderr
+    with suppress(BrokenPipeError):
+        holder.stdin.write(b".")
+        holder.stdin.flush()
+    # What comes back through cat proves that the namespaces are there.
+    if holder.stdout.read(1) != b".":
+        reason = last_line(holder.stderr.read().decode(errors="replace"))
+        holder.kill()
+        holder.wait()
+        raise PlacementError(reason)
+    holder.stderr.close()
+    return holder
+
+
+def run_tool(command: Sequence[str], stdin: str = "") -> str:
+    try:
+        run = subprocess.run(
+            command,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=TOOL_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise PlacementError(str(error)) from error
+    if run.returncode != 0:
+        raise PlacementError(last_line(run.stderr))
+    return run.stdout
+
+
+def wait_link_up(enter: Sequence[str], ip: str, device: str) -> None:
+    """Waits until the device carries packets; before that a first packet may be lost."""
+    deadline = time.monotonic() + LINK_TIMEOUT_S
+    while True:
+        links: list[dict[str, Any]] = json.loads(
+            run_tool([*enter, ip, "-j", "link", "show", "dev", device])
+        )
+        if links and links[0].get("operstate") == "UP":
+            return
+        if time.monotonic() > deadline:
+            raise PlacementError(f"the virtual device {device} did not come up")
+        time.sleep(LINK_POLL_S)
+
+
+def join(enter_server: Sequence[str], enter_client: Sequence[str], client_pid: int) -> None:
+    """Lays the cable between the two networks and gives both ends their address."""
+    ip = need_tool("ip", "iproute2")
+    lay = f"link add server type veth peer name client netns {client_pid}"
+    run_tool([*enter_server, ip, "-batch", "-"], f"{lay}\n")
+    ends = (("server", enter_server, SERVER_ADDRESS), ("client", enter_client, CLIENT_ADDRESS))
+    for device, enter, address in ends:
+        steps = [
+            "link set lo up",
+            f"address add {address}/{PREFIX_LENGTH} dev {device}",
+            f"link set {device} up",
+        ]
+        run_tool([*enter, ip, "-batch", "-"], "\n".join(steps) + "\n")
+    for device, enter, _ in ends:
+        wait_link_up(enter, ip, device)

@@ -1,0 +1,1 @@
+"""Sides in containers: the engine, the image, the leash that a race keeps its containers on."""

@@ -1,0 +1,78 @@
+"""The container engine: podman or docker, whichever works. Both take the same words."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from regatta.errors import PlacementError
+from regatta.machine.cable import last_line
+from regatta.machine.guard import guard_environment
+from regatta.machine.programs import find_tool
+
+PODMAN, DOCKER = "podman", "docker"
+VERSION = {
+    PODMAN: "{{.Version.Version}} {{.Host.OCIRuntime.Name}}",
+    DOCKER: "{{.ServerVersion}} {{.DefaultRuntime}}",
+}
+"""How each tells its version and what it starts containers with."""
+TIMEOUT_S = 60
+INSTALL = "sudo apt-get install podman runc"
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One that works."""
+
+    name: str
+    path: str
+    version: str
+    runtime: str
+
+    def command(self, *words: str) -> list[str]:
+        return [self.path, *words]
+
+    def run(self, *words: str, stdin: bytes = b"") -> str:
+        """What it prints; PlacementError with its last words if it refuses."""
+        return ask(self.name, self.command(*words), stdin)
+
+    @property
+    def text(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+def ask(name: str, command: Sequence[str], stdin: bytes = b"") -> str:
+    try:
+        run = subprocess.run(
+            command,
+            input=stdin,
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            check=False,
+            env=guard_environment(),
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise PlacementError(f"{name}: {error}") from error
+    if run.returncode != 0:
+        raise PlacementError(f"{name}: {last_line(run.stderr.decode(errors='replace'))}")
+    return run.stdout.decode(errors="replace").strip()
+
+
+def find_engine(wanted: str | None = None) -> Engine:
+    """The wanted one, or the first that works; PlacementError says of each why it does not."""
+    reasons: list[str] = []
+    for name in (PODMAN, DOCKER) if wanted is None else (wanted,):
+        path = find_tool(name)
+        if path is None:
+            reasons.append(f"{name} is not installed")
+            continue
+        try:
+            version, _, runtime = ask(name, [path, "info", "--format", VERSION[name]]).partition(
+                " "
+            )
+        except PlacementError as error:
+            reasons.append(str(error))
+            continue
+        return Engine(name, path, version, runtime)
+    raise PlacementError(f"no container engine works here ({'; '.join(reasons)}); {INSTALL}")

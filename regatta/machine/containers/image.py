@@ -1,0 +1,102 @@
+"""The image that our programs run in: the libraries that they need, and nothing else.
+
+It is made from this machine's own files, so nothing is pulled. The programs are not in it: they are
+mounted, and a new build with the same libraries needs no new image. Its name is the digest of what
+is in it; the engine keeps it for the next race.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import subprocess
+import tarfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from regatta.errors import PlacementError
+from regatta.machine.containers.engine import Engine
+from regatta.machine.programs import need_tool
+
+NAME = "localhost/regatta"
+FOLDERS = ("dev", "etc", "proc", "run", "sys", "tmp")
+CACHE = Path("/etc/ld.so.cache")
+"""Where the loader finds libraries in folders that it does not know by itself."""
+ELF = b"\x7fELF"
+TOOL_TIMEOUT_S = 20
+
+
+def libraries(program: Path) -> list[Path]:
+    """What the loader loads for a program, itself included; none for one that is static."""
+    with program.open("rb") as file:
+        if file.read(len(ELF)) != ELF:
+            raise PlacementError(
+                f"{program} is a script, and its interpreter is not in our image; give the "
+                "contender an `image`"
+            )
+    ldd = need_tool("ldd", "libc-bin")
+    run = subprocess.run(
+        [ldd, str(program)],
+        capture_output=True,
+        text=True,
+        timeout=TOOL_TIMEOUT_S,
+        check=False,
+        env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"},
+    )
+    if run.returncode != 0:
+        return []  # ldd says so of a static program
+    return parse_ldd(run.stdout, program)
+
+
+def parse_ldd(text: str, program: Path) -> list[Path]:
+    found: list[Path] = []
+    for line in text.splitlines():
+        name, _, rest = line.strip().partition(" => ")
+        if rest.startswith("not found"):
+            raise PlacementError(f"{program} lacks its library {name}; install it")
+        path = (rest or name).split(" (")[0]
+        if path.startswith("/"):
+            found.append(Path(path))
+    return found
+
+
+def contents(programs: Iterable[Path], tools: Sequence[Path]) -> list[Path]:
+    """All files of the image: the tools themselves, and the libraries of both."""
+    files = {path for program in (*programs, *tools) for path in libraries(program)}
+    files |= {*tools}
+    if CACHE.exists():
+        files.add(CACHE)
+    return sorted(files)
+
+
+def pack(files: Sequence[Path]) -> bytes:
+    """A tar of these files, where they are here. The same files make the same bytes."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        for name in FOLDERS:
+            folder = tarfile.TarInfo(name)
+            folder.type, folder.mode = tarfile.DIRTYPE, 0o755
+            tar.addfile(folder)
+        for path in files:
+            data = path.read_bytes()
+            entry = tarfile.TarInfo(str(path).lstrip("/"))
+            entry.size, entry.mode = len(data), 0o755
+            tar.addfile(entry, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def make_image(engine: Engine, programs: Iterable[Path], tools: Sequence[Path]) -> str:
+    """The name of an image in which these programs and tools find their libraries."""
+    packed = pack(contents(programs, tools))
+    name = f"{NAME}:{hashlib.sha256(packed).hexdigest()[:16]}"
+    if not has_image(engine, name):
+        engine.run("import", "-", name, stdin=packed)
+    return name
+
+
+def has_image(engine: Engine, name: str) -> bool:
+    try:
+        engine.run("image", "inspect", "--format", "{{.Id}}", name)
+    except PlacementError:
+        return False
+    return True

@@ -1,0 +1,153 @@
+"""Where both sides of a race run, once they are placed."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from regatta.machine import sleep
+from regatta.machine.programs import Programs
+from regatta.machine.side_placement import SidePlacement
+from regatta.machine.steering import Steering
+from regatta.machine.whole_cpu import WholeCpu
+from regatta.study import limits
+
+NETNS = "netns"
+LOOPBACK = "loopback"
+CONTAINERS = limits.CONTAINERS
+AUTO = "auto"
+PORTS = range(10_000, 32_000)
+LISTEN = "0A"  # the state in /proc/net/tcp
+
+
+BRIDGE, HOST, VETH = "bridge", "host", "veth"
+
+
+@dataclass(frozen=True)
+class ContainerWish:
+    """What a race wants of its containers."""
+
+    network: str = BRIDGE
+    engine: str | None = None
+    """None: whichever is there and works."""
+    programs: tuple[Path, ...] = ()
+    """That shall find their libraries in our image."""
+    images: tuple[str, ...] = ()
+    """That contenders come in."""
+    dial: Path | None = None
+    """`regatta-dial`, without which no program of ours can be spoken with."""
+    folder: Path | None = None
+    """The study's, for its contenders."""
+
+
+@dataclass
+class Placement:
+    """Where both sides run. Close it to give their networks back."""
+
+    kind: str
+    note: str | None
+    server: SidePlacement
+    client: SidePlacement
+    server_address: str
+    rootless: bool = False
+    steering: Steering = Steering()
+    """Whose CPUs process what arrives."""
+    sleep_source: str = sleep.STAT
+    """From which it is read how long a CPU sleeps."""
+    holders: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    network_of: int | str = "self"
+    """A process within the server's network."""
+    wish: ContainerWish | None = None
+    """Of containers; None where there are none."""
+
+    def close(self) -> None:
+        """Ends the holders; their namespaces and devices go with them."""
+        for holder in self.holders:
+            with suppress(OSError):
+                if holder.stdin:
+                    holder.stdin.close()
+            holder.kill()
+            holder.wait()
+            if holder.stdout:
+                holder.stdout.close()
+        self.holders.clear()
+
+    def __enter__(self) -> Placement:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def cpus(self) -> tuple[int, ...]:
+        """Of both sides."""
+        return tuple(sorted({*self.server.cpus, *self.client.cpus}))
+
+    @property
+    def whole_cpu(self) -> WholeCpu:
+        """The account of all that its CPUs do."""
+        return WholeCpu(self.sleep_source, self.server.cpus, self.client.cpus)
+
+    def access(self) -> list[str]:
+        """Options of our server: in a network of ours alone, whoever can reach it may ask.
+
+        All addresses are allowed, so that none is looked at: what is raced costs what it cost
+        before there was anything to allow.
+        """
+        if not self.is_private:
+            return []
+        return ["--allow", "0.0.0.0/0,::/0", "--no-token"]
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the server is in a network that nobody else is in."""
+        return self.kind != LOOPBACK
+
+    @property
+    def text(self) -> str:
+        """Where it is, in few words."""
+        return self.kind
+
+    def missing(self, programs: Programs) -> dict[str, str]:
+        """Designs that run on this machine and cannot here, and why."""
+        del programs
+        return {}
+
+    def free_port(self) -> int:
+        """A port of the server's network that nobody uses, below those the kernel gives out."""
+        used = {port for port, _ in self.sockets()}
+        return random.choice([port for port in PORTS if port not in used])
+
+    def listens(self, port: int) -> bool:
+        """True if connections to that port of the server's network are accepted."""
+        return (port, LISTEN) in self.sockets()
+
+    def sockets(self) -> set[tuple[int, str]]:
+        """Local port and state of every TCP socket in the server's network.
+
+        Its table is read from outside: no process has to enter, and no connection is wasted.
+        """
+        network = Path(f"/proc/{self.network_of}/net")
+        found: set[tuple[int, str]] = set()
+        for table in ("tcp", "tcp6"):
+            with suppress(FileNotFoundError):
+                for line in (network / table).read_text().splitlines()[1:]:
+                    fields = line.split()
+                    found.add((int(fields[1].rpartition(":")[2], 16), fields[3]))
+        return found
+
+    def describe(self) -> dict[str, object]:
+        """What the ledger's environment says about it."""
+        return {
+            "kind": self.kind,
+            "rootless": self.rootless,
+            "note": self.note,
+            "server_address": self.server_address,
+            "server_cpus": list(self.server.cpus),
+            "client_cpus": list(self.client.cpus),
+            "control_groups": self.server.groups is not None,
+            **self.steering.describe(),
+            "whole_cpu": self.whole_cpu.describe(),
+        }

@@ -1,0 +1,62 @@
+"""Places the two sides of a study's race."""
+
+from pathlib import Path
+
+from regatta.errors import StudyError
+from regatta.ledger.cell import PROCESS
+from regatta.machine.placed import CONTAINERS, ContainerWish, Placement
+from regatta.machine.placement import make_placement
+from regatta.machine.programs import Programs, find_tool
+from regatta.study import Contender, Study
+
+
+def place_sides(study: Study, programs: Programs) -> Placement:
+    cpus = (study.server_cpus, study.client_cpus)
+    if study.placement != CONTAINERS:
+        return make_placement(study.placement, *cpus, study.steering)
+    if any(cell.scope == PROCESS for cell in study.cells):
+        raise StudyError(
+            '`scope = "process"` counts a program from its first instruction, and an engine starts '
+            "programs out of perf's reach; race this study by netns"
+        )
+    return make_placement(study.placement, *cpus, study.steering, wish_of(study, programs))
+
+
+def wish_of(study: Study, programs: Programs) -> ContainerWish:
+    """What the race wants of its containers."""
+    raced = raced_contenders(study)
+    ours = [programs.server, programs.client, programs.dial]
+    theirs = [program_of(one, study.folder) for one in raced if one.image is None]
+    return ContainerWish(
+        network=study.network,
+        engine=study.engine,
+        programs=tuple(path.absolute() for path in (*ours, *theirs) if path is not None),
+        images=tuple(dict.fromkeys(one.image for one in raced if one.image is not None)),
+        dial=programs.dial and programs.dial.absolute(),
+        folder=study.folder if raced else None,
+    )
+
+
+def raced_contenders(study: Study) -> list[Contender]:
+    names = sorted({cell.contender for cell in study.cells} & study.contenders.keys())
+    return [study.contenders[name] for name in names]
+
+
+def program_of(contender: Contender, folder: Path) -> Path | None:
+    """Of one that is installed here; None if it is not."""
+    found = find_tool(contender.words("", 0, (), folder)[0])
+    return None if found is None else Path(found)
+
+
+def check_programs(study: Study) -> None:
+    """A named server that does not exist is a mistake; what is in an image is not looked for."""
+    in_images = study.placement == CONTAINERS
+    for name in sorted({cell.contender for cell in study.cells} & study.contenders.keys()):
+        contender = study.contenders[name]
+        if (in_images and contender.image) or program_of(contender, study.folder):
+            continue
+        program = contender.words("", 0, (), study.folder)[0]
+        raise StudyError(
+            f"`contenders.{name}.command`: there is no program {program}; install or build it, "
+            "or correct the path ({folder} is the study's folder)"
+        )
