@@ -10,7 +10,7 @@ import pytest
 from tests.commands import run_well
 from tests.servers import SANITIZER, built, needs, program
 
-PROGRAMS = ["regatta-server", "regatta-client", "regatta-canary"]
+PROGRAMS = ["regatta-server", "regatta-client", "regatta-canary", "regatta-dial"]
 pytestmark = pytest.mark.skipif(
     SANITIZER is not None, reason="a build with a sanitizer brings its own checks instead"
 )

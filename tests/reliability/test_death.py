@@ -89,9 +89,17 @@ def test_whichever_workers_die_only_their_own_requests_are_lost(
         wait_until(
             lambda: len(children(server.process.pid)) == workers, "the pool is not full again"
         )
-        assert value(server, "regatta_connections_open") == 1, "but for who asks"
+        looks = 0
+
+        def is_alone() -> bool:
+            """Who asks; a worker may close its last client a moment after that has its answer."""
+            nonlocal looks
+            looks += 1
+            return value(server, "regatta_connections_open") == 1
+
+        wait_until(is_alone, "connections are counted that nobody has")
         summary = server.stop()
-    # A worker counts a reply before it sends it; the last is the one for the metrics.
-    assert answered <= summary["requests"] - 1 <= answered + killer.killed
-    assert summary["connections"] - 1 <= asked
+    # A worker counts a reply before it sends it.
+    assert answered <= summary["requests"] - looks <= answered + killer.killed
+    assert summary["connections"] - looks <= asked
     print(f"{forking.name}: {killer.killed} killed, {asked} asked, {answered} answered")

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,24 @@ def lab(tmp_path: Path) -> CommandLine:
     return CommandLine(tmp_path)
 
 
+@pytest.fixture
+def lab_here(
+    lab: CommandLine, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., Done]:
+    """The same in this process: a new one spends most of its time on imports."""
+
+    def run_here(*arguments: str) -> Done:
+        monkeypatch.chdir(lab.folder)
+        monkeypatch.setenv("REGATTA_BIN", lab.environment["REGATTA_BIN"])
+        monkeypatch.setattr(sys, "argv", ["regatta", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert isinstance(ended.value.code, int)
+        return Done(arguments, ended.value.code, *capfd.readouterr())
+
+    return run_here
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
@@ -73,11 +92,15 @@ def lab(tmp_path: Path) -> CommandLine:
     ],
 )
 def test_a_mistake_is_one_line_and_nothing_is_written(
-    lab: CommandLine, arguments: list[str], status: int, words: list[str]
+    lab: CommandLine,
+    lab_here: Callable[..., Done],
+    arguments: list[str],
+    status: int,
+    words: list[str],
 ) -> None:
     (lab.folder / "bad.toml").write_text(STUDY.replace('"iterative"', '"mill"'))
     before = sorted(lab.folder.rglob("*"))
-    done = lab.run(*arguments)
+    done = lab_here(*arguments)
     assert_refused(done, status, "regatta")
     for word in words:
         assert word in done.stderr
