@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from regatta.errors import PlacementError
+from regatta.machine.guard import guard_environment
 from regatta.machine.programs import need_tool
 
 # 198.18.0.0/15 is set aside for measuring network devices: it is nobody's address.
@@ -59,21 +60,24 @@ def start_holder(
     return holder
 
 
-def run_tool(command: Sequence[str], stdin: str = "") -> str:
+def run_tool(
+    command: Sequence[str], stdin: bytes = b"", timeout_s: float = TOOL_TIMEOUT_S
+) -> str:
+    """What it prints; PlacementError with its last words if it refuses."""
     try:
         run = subprocess.run(
             command,
             input=stdin,
             capture_output=True,
-            text=True,
-            timeout=TOOL_TIMEOUT_S,
+            timeout=timeout_s,
             check=False,
+            env=guard_environment(),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise PlacementError(str(error)) from error
     if run.returncode != 0:
-        raise PlacementError(last_line(run.stderr))
-    return run.stdout
+        raise PlacementError(last_line(run.stderr.decode(errors="replace")))
+    return run.stdout.decode(errors="replace")
 
 
 def wait_link_up(enter: Sequence[str], ip: str, device: str) -> None:
@@ -94,7 +98,7 @@ def join(enter_server: Sequence[str], enter_client: Sequence[str], client_pid: i
     """Lays the cable between the two networks and gives both ends their address."""
     ip = need_tool("ip", "iproute2")
     lay = f"link add server type veth peer name client netns {client_pid}"
-    run_tool([*enter_server, ip, "-batch", "-"], f"{lay}\n")
+    run_tool([*enter_server, ip, "-batch", "-"], f"{lay}\n".encode())
     ends = (("server", enter_server, SERVER_ADDRESS), ("client", enter_client, CLIENT_ADDRESS))
     for device, enter, address in ends:
         steps = [
@@ -102,6 +106,6 @@ def join(enter_server: Sequence[str], enter_client: Sequence[str], client_pid: i
             f"address add {address}/{PREFIX_LENGTH} dev {device}",
             f"link set {device} up",
         ]
-        run_tool([*enter, ip, "-batch", "-"], "\n".join(steps) + "\n")
+        run_tool([*enter, ip, "-batch", "-"], ("\n".join(steps) + "\n").encode())
     for device, enter, _ in ends:
         wait_link_up(enter, ip, device)

@@ -21,9 +21,7 @@ CONTAINERS = limits.CONTAINERS
 AUTO = "auto"
 PORTS = range(10_000, 32_000)
 LISTEN = "0A"  # the state in /proc/net/tcp
-
-
-BRIDGE, HOST, VETH = "bridge", "host", "veth"
+BRIDGE, HOST, VETH = limits.NETWORKS
 
 
 @dataclass(frozen=True)

@@ -88,13 +88,13 @@ class LocalProgram(Started):
         return guarded([*stat, *where.command(program)])
 
     def find(self) -> int:
-        pid = self.process.pid
-        if self.counting or self.whole:
-            listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-            if len(listed) != 1:
-                raise LookupError("was not found below perf")
-            pid = int(listed[0])
-        return pid
+        started = super().find()
+        if not self.counting and not self.whole:
+            return started
+        listed = Path(f"/proc/{started}/task/{started}/children").read_text().split()
+        if len(listed) != 1:
+            raise LookupError("was not found below perf")
+        return int(listed[0])
 
     def nudge(self) -> None:
         """perf may miss its child's exit between looking and waiting; a message wakes it."""

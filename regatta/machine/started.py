@@ -80,7 +80,7 @@ class Started:
 
     def find(self) -> int:
         """The process id of the program itself, once it runs. LookupError if it is not found."""
-        raise NotImplementedError
+        return self.process.pid
 
     def nudge(self) -> None:
         """Sees to it that the end of the program is noticed."""

@@ -26,37 +26,42 @@ def wish_of(study: Study, programs: Programs) -> ContainerWish:
     """What the race wants of its containers."""
     raced = raced_contenders(study)
     ours = [programs.server, programs.client, programs.dial]
-    theirs = [program_of(one, study.folder) for one in raced if one.image is None]
+    theirs = [program_of(one, study.folder) for one in raced.values() if one.image is None]
     return ContainerWish(
         network=study.network,
         engine=study.engine,
         programs=tuple(path.absolute() for path in (*ours, *theirs) if path is not None),
-        images=tuple(dict.fromkeys(one.image for one in raced if one.image is not None)),
+        images=tuple(dict.fromkeys(one.image for one in raced.values() if one.image is not None)),
         dial=programs.dial and programs.dial.absolute(),
         folder=study.folder if raced else None,
     )
 
 
-def raced_contenders(study: Study) -> list[Contender]:
+def raced_contenders(study: Study) -> dict[str, Contender]:
+    """By name."""
     names = sorted({cell.contender for cell in study.cells} & study.contenders.keys())
-    return [study.contenders[name] for name in names]
+    return {name: study.contenders[name] for name in names}
+
+
+def word_of(contender: Contender, folder: Path) -> str:
+    """The first of its command: what to run."""
+    return contender.words("", 0, (), folder)[0]
 
 
 def program_of(contender: Contender, folder: Path) -> Path | None:
     """Of one that is installed here; None if it is not."""
-    found = find_tool(contender.words("", 0, (), folder)[0])
+    found = find_tool(word_of(contender, folder))
     return None if found is None else Path(found)
 
 
 def check_programs(study: Study) -> None:
     """A named server that does not exist is a mistake; what is in an image is not looked for."""
     in_images = study.placement == CONTAINERS
-    for name in sorted({cell.contender for cell in study.cells} & study.contenders.keys()):
-        contender = study.contenders[name]
+    for name, contender in raced_contenders(study).items():
         if (in_images and contender.image) or program_of(contender, study.folder):
             continue
-        program = contender.words("", 0, (), study.folder)[0]
         raise StudyError(
-            f"`contenders.{name}.command`: there is no program {program}; install or build it, "
-            "or correct the path ({folder} is the study's folder)"
+            f"`contenders.{name}.command`: there is no program "
+            f"{word_of(contender, study.folder)}; install or build it, or correct the path "
+            "({folder} is the study's folder)"
         )

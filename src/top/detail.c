@@ -162,9 +162,7 @@ static int read_threads(int folder, int32_t pid, struct detail_ask *ask, struct 
     reading.task = openat(folder, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (reading.task < 0)
         return is_shortage(errno) ? -errno : 0;
-    /* A folder has a link for each entry and two more. */
-    uint32_t alive =
-        fstat(reading.task, &about) == 0 && about.st_nlink > 2 ? (uint32_t)about.st_nlink - 2 : 0;
+    uint32_t alive = fstat(reading.task, &about) == 0 ? entries_of(&about) : 0;
     snapshot_begin(&reading.snapshot);
     int error = read_tasks(&reading, pid, alive, ask->part);
     snapshot_end(&reading.snapshot);

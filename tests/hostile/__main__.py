@@ -14,9 +14,12 @@ from pathlib import Path
 from tests.hostile import table
 from tests.hostile.cases import CASES, Case
 from tests.hostile.table import ALONE, ALONE_KEPT
-from tests.hostile.window import ahead_of_other_sessions, measure
+from tests.hostile.window import TICK_MS, Window, ahead_of_other_sessions, measure
 from tests.servers import ListedDesign, built, runnable
 
+STOLEN_LIMIT_MS = TICK_MS
+"""Half a percent of two seconds: less than what p99 leaves out."""
+TRIES = 5
 KEPT = Case(ALONE_KEPT, "nobody attacks", 0, takes_all_room=True)
 
 
@@ -47,16 +50,28 @@ def turns(asked: argparse.Namespace) -> Iterator[tuple[int, ListedDesign, Case |
                 yield number, design, case
 
 
+def quietest(design: ListedDesign, case: Case | None, seconds: float) -> Window:
+    """A window that the hypervisor left alone: the first, or of all tries the one that lost least.
+
+    Which one counts is decided by what was stolen, never by what was measured.
+    """
+    windows: list[Window] = []
+    while not windows or (windows[-1].stolen_ms > STOLEN_LIMIT_MS and len(windows) < TRIES):
+        with tempfile.TemporaryDirectory() as folder:
+            windows.append(measure(design, case, seconds, Path(folder)))
+    return min(windows, key=lambda window: window.stolen_ms)
+
+
 def run(asked: argparse.Namespace) -> None:
     for number, design, case in turns(asked):
         name = case.name if case is not None else ALONE
-        with tempfile.TemporaryDirectory() as folder:
-            window = measure(design, case, asked.seconds, Path(folder))
+        window = quietest(design, case, asked.seconds)
         table.write(asked.out, number, design, name, window)
         told = "none" if window.p99_ms is None else f"{window.p99_ms:.2f} ms"
         print(
             f"{number} {design.name:18} {name:14} p99 {told:>10}, {window.unanswered} unanswered, "
-            f"{window.attackers} attackers, {window.server_mib:.1f} MiB",
+            f"{window.attackers} attackers, {window.server_mib:.1f} MiB, "
+            f"{window.stolen_ms:.0f} ms stolen",
             file=sys.stderr,
         )
 

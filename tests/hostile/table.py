@@ -16,7 +16,8 @@ ALONE_KEPT = "alone-kept"
 """With connections that are kept: what a case is compared with that takes all room."""
 GOAL = 2.0
 """Of the p99 alone."""
-COLUMNS = ("round", "design", "case", "p99_ms", "asked", "unanswered", "attackers", "server_mib")
+COLUMNS = ("round", "design", "case", "p99_ms", "asked", "unanswered", "attackers")
+COLUMNS += ("server_mib", "stolen_ms")
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,9 @@ def write(path: Path, number: int, design: ListedDesign, case: str, window: Wind
         if is_new:
             writer.writerow([*COLUMNS, *window.errors])
         p99 = "" if window.p99_ms is None else f"{window.p99_ms:.3f}"
-        found = (window.asked, window.unanswered, window.attackers, f"{window.server_mib:.1f}")
-        writer.writerow([number, design.name, case, p99, *found, *window.errors.values()])
+        found = (window.asked, window.unanswered, window.attackers)
+        machine = (f"{window.server_mib:.1f}", f"{window.stolen_ms:.0f}")
+        writer.writerow([number, design.name, case, p99, *found, *machine, *window.errors.values()])
 
 
 def read(path: Path) -> list[Row]:

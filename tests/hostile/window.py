@@ -31,6 +31,9 @@ ATTACKER = ("taskset", "-c", CLIENT_CPU, "nice", "-n", "-5" if IS_ROOT else "10"
 """They have what is left of the clients' CPU: they shall slow down the server, not the clients."""
 SETTLED_S = 3.0
 LOOK_AGAIN_S = 0.1
+STEAL = 8
+"""The field of a line of /proc/stat: what the hypervisor gave to others."""
+TICK_MS = 1000 / os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,8 @@ class Window:
     """Connections of theirs when the window opened."""
     server_mib: float
     """At its end: resident, pages that several processes share counted once."""
+    stolen_ms: float
+    """That the hypervisor took from the two CPUs meanwhile, whichever lost more."""
 
 
 @contextlib.contextmanager
@@ -108,6 +113,13 @@ def wait_until_attacked(server: RunningServer, wanted: int) -> None:
         time.sleep(LOOK_AGAIN_S)
 
 
+def stolen_ms() -> list[float]:
+    """By the hypervisor since boot, from the server's CPU and the clients'."""
+    fields = [line.split() for line in Path("/proc/stat").read_text().splitlines()]
+    taken = {name: int(rest[STEAL - 1]) * TICK_MS for name, *rest in fields if name[:3] == "cpu"}
+    return [taken[f"cpu{cpu}"] for cpu in (SERVER_CPU, CLIENT_CPU)]
+
+
 def measure(design: ListedDesign, case: Case | None, seconds: float, folder: Path) -> Window:
     with served(design, case, folder) as server:
         kept = requests_per_connection(design, case)
@@ -120,8 +132,10 @@ def measure(design: ListedDesign, case: Case | None, seconds: float, folder: Pat
             os.sched_setscheduler(client.process.pid, os.SCHED_FIFO, os.sched_param(1))
         with attacked(server, case) if case is not None and case.held else contextlib.nullcontext():
             attackers = established(server.port) - (CLIENTS if kept == 0 else 0)
+            before = stolen_ms()
             client.go()
             result = client.result()
+            stolen = max(now - then for now, then in zip(stolen_ms(), before, strict=True))
             memory = resident_kib(server.process.pid) / 1024
     p99 = result["latency_ns"]["p99"]
     return Window(
@@ -131,4 +145,5 @@ def measure(design: ListedDesign, case: Case | None, seconds: float, folder: Pat
         {**result["errors"], "unstarted": result["unstarted"]},
         attackers,
         memory,
+        stolen,
     )

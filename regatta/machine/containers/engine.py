@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regatta.errors import PlacementError
-from regatta.machine.cable import last_line
-from regatta.machine.guard import guard_environment
+from regatta.machine.cable import run_tool
 from regatta.machine.programs import find_tool
 
 PODMAN, DOCKER = "podman", "docker"
@@ -44,19 +42,9 @@ class Engine:
 
 def ask(name: str, command: Sequence[str], stdin: bytes = b"") -> str:
     try:
-        run = subprocess.run(
-            command,
-            input=stdin,
-            capture_output=True,
-            timeout=TIMEOUT_S,
-            check=False,
-            env=guard_environment(),
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        return run_tool(command, stdin, TIMEOUT_S).strip()
+    except PlacementError as error:
         raise PlacementError(f"{name}: {error}") from error
-    if run.returncode != 0:
-        raise PlacementError(f"{name}: {last_line(run.stderr.decode(errors='replace'))}")
-    return run.stdout.decode(errors="replace").strip()
 
 
 def find_engine(wanted: str | None = None) -> Engine:

@@ -86,7 +86,7 @@ static struct process *sim_start(int32_t pid, const char *name) {
     return process;
 }
 
-static void sim_use(int32_t pid, int64_t user_us, int64_t system_us) {
+static inline void sim_use(int32_t pid, int64_t user_us, int64_t system_us) {
     sim.processes[pid].user_ns += user_us * NS_PER_US;
     sim.processes[pid].system_ns += system_us * NS_PER_US;
     sim.user_ns += user_us * NS_PER_US;
