@@ -199,6 +199,11 @@ def merge(parts: Sequence[Others]) -> Others:
     return Others(used_ns=dict(used), **sums)
 
 
+def at_once(parts: Sequence[Others]) -> Others:
+    """Of several hosts in one window."""
+    return replace(merge(parts), length_ns=max(part.length_ns for part in parts))
+
+
 def by_chance_ns(length_ns: int, cpus: int) -> float:
     """How far samples of so many CPUs may be off."""
     samples = length_ns * cpus / NS_PER_TICK

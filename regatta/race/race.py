@@ -192,7 +192,7 @@ def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
     trials = len(ledger.plan())
     tell(Started(race_about, trials, trials - len(ledger.left()), first_notes, study.sittings))
     started_s = time.monotonic()
-    with canary_on(programs.canary, placement.server.cpus) as canary:
+    with canary_on(placement.server, programs.canary) as canary:
         run_sittings(ledger, replace(setup, canary=canary), study, tell, hooks.widest_lead)
     ledger.finish()
     elapsed_s = time.monotonic() - started_s

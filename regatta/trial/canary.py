@@ -18,6 +18,7 @@ from time import monotonic
 
 from regatta.machine.guard import guard_environment
 from regatta.machine.line import readable
+from regatta.machine.side_placement import SidePlacement
 
 ANSWER_TIMEOUT_S = 10.0
 LINE_LIMIT = 64
@@ -34,9 +35,9 @@ class Clock:
 class Canary:
     """The program, as long as it answers."""
 
-    def __init__(self, program: Path, cpus: Sequence[int]) -> None:
+    def __init__(self, where: SidePlacement, program: Path) -> None:
         self.process = subprocess.Popen(
-            [program, ",".join(map(str, cpus))],
+            [program, ",".join(map(str, where.cpus))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=guard_environment(),
@@ -75,12 +76,12 @@ class Canary:
 
 
 @contextmanager
-def canary_on(program: Path | None, cpus: Sequence[int]) -> Iterator[Canary | None]:
-    """None if there is no such program."""
+def canary_on(server: SidePlacement, program: Path | None) -> Iterator[Canary | None]:
+    """On the server's CPUs; None if there is no such program."""
     if program is None:
         yield None
         return
-    canary = Canary(program, cpus)
+    canary = server.make(Canary, program)
     try:
         yield canary
     finally:

@@ -21,14 +21,12 @@ from regatta.ledger.planned import COUNTED_TRIAL
 from regatta.ledger.result import CLIENT, CPUS, FAILED, KERNEL, PERF, SERVER, Result, side_counters
 from regatta.machine import accounting, disturbance
 from regatta.machine.disturbance import Others
-from regatta.machine.resident import peak_memory
 from regatta.trial import canary, rest
 from regatta.trial.load import SEEDS_PER_BLOCK, sliced, warm_up
 from regatta.trial.merge import merge_cpus, merge_windows
-from regatta.trial.serve import check_pinned, start_server, stop_server
+from regatta.trial.serve import start_server, stop_server
 from regatta.trial.setup import TrialSetup
-from regatta.trial.side import Side
-from regatta.trial.window import AnswersError, Window, measure, measure_whole, perf_counters
+from regatta.trial.window import AnswersError, Window, measure, measure_whole
 
 DYING_S = 0.2
 
@@ -54,11 +52,12 @@ class RunningTrial:
         self.setup = setup
         self.cell = cell
         self.wanted = setup.events if kind == COUNTED_TRIAL else ()
-        self.result = Result(started_at=time.time(), conditions=conditions())
+        place = setup.placement.server
+        self.result = Result(started_at=time.time(), conditions=place.ask(conditions))
         whole = cell.scope == PROCESS
         # Its group would include what starts a whole process: use its threads' own clocks.
         self.server = stack.enter_context(
-            Side(SERVER, setup.scratch, not whole, whole, cell.counts_taskset)
+            setup.side(place, SERVER, not whole, whole, cell.counts_taskset)
         )
         self.target = ""
         self.windows: list[Window] = []
@@ -105,22 +104,24 @@ class RunningTrial:
         """One slice of the load."""
         with self.guarded():
             self.read_clock()
-            self.windows.append(measure(self.setup, part, self.target, self.server, seed))
+            self.windows.append(
+                measure(self.setup, part, self.target, self.server, self.wanted, seed)
+            )
 
     def finish(self) -> None:
         """Stops the server and adds up its slices."""
         with self.guarded():
             client, accounts, client_counters, samples = merge_windows(self.windows)
             self.record_client(client)
-            check_pinned(self.setup, self.cell, self.server)
-            assert self.server.pid is not None
-            memory = peak_memory(self.server.pid)
+            if self.cell.contender in self.setup.contenders:
+                self.server.check_pinned()
+            memory = self.server.peak_memory()
             self.result.server = self.output()
             self.result.window_ns = self.stop()
             self.result.samples = samples
             usage = accounting.client_counters(client.get("usage"))
             self.result.counters = [
-                *side_counters(SERVER, PERF, perf_counters(self.server, self.wanted)),
+                *side_counters(SERVER, PERF, self.server.counters()),
                 *side_counters(SERVER, KERNEL, [*accounts, memory]),
                 *side_counters(CLIENT, PERF, client_counters),
                 *side_counters(CLIENT, KERNEL, usage),
@@ -158,12 +159,10 @@ class RunningTrial:
         """Whether a client that did not keep up was held up by other programs."""
         if self.result.client_bound is None or self.result.client is None:
             return
-        cpus = self.setup.placement.client.cpus
-        cpus_overlap = not set(cpus).isdisjoint(self.setup.placement.server.cpus)
+        place = self.setup.placement
+        sides = (SERVER, CLIENT) if place.cpus_overlap else (CLIENT,)
         others = disturbance.merge([window.others for window in self.windows])
-        on_client = disturbance.on_client(
-            others, self.used_ns((SERVER, CLIENT) if cpus_overlap else (CLIENT,)), len(cpus)
-        )
+        on_client = disturbance.on_client(others, self.used_ns(sides), len(place.client.cpus))
         self.result.conditions["client_held_up"] = disturbance.held_up(
             on_client, self.result.client.get("cpu_share"), self.setup.disturbance_limit_percent
         )
@@ -214,7 +213,9 @@ class WholeProcessTrial(RunningTrial):
     def run_slice(self, part: Cell, seed: int) -> None:
         """The burst, and the idling after it."""
         with self.guarded():
-            self.windows.append(measure_whole(self.setup, part, self.target, self.server, seed))
+            self.windows.append(
+                measure_whole(self.setup, part, self.target, self.server, self.wanted, seed)
+            )
 
     def stop(self) -> int:
         super().stop()

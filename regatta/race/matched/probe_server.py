@@ -38,7 +38,8 @@ class ProbeServer:
         if self.server is None:
             shutil.rmtree(self.setup.scratch, ignore_errors=True)
             self.setup.scratch.mkdir(parents=True)
-            self.server = self.stack.enter_context(Side(SERVER, self.setup.scratch, True))
+            side = self.setup.side(self.setup.placement.server, SERVER, accounted=True)
+            self.server = self.stack.enter_context(side)
             self.target = start_server(self.setup, self.cell, (), self.server)
             warm_up(self.setup, self.cell, self.target)
         return self.server
@@ -60,7 +61,7 @@ class ProbeServer:
         started_at = time.time()
         try:
             server = self.start()
-            window = measure(self.setup, self.load(planned), self.target, server, seed)
+            window = measure(self.setup, self.load(planned), self.target, server, (), seed)
             samples = pack_samples([(window.samples, due(window.client))])
             why_not = self.judged(planned, window)
         except (RegattaError, OSError) as error:

@@ -13,7 +13,7 @@ from regatta.ledger.result import Result
 from regatta.ledger.samples import HEADER, pack_samples
 from regatta.machine import perf, placement
 from regatta.race.events import Event, Finished, Started, TrialFinished
-from regatta.trial import serve, side, window
+from regatta.trial import program, window
 from tests.lab import faked
 from tests.ledgers import rows
 from tests.processes import marked
@@ -81,8 +81,8 @@ def test_a_fault_is_the_reason_of_the_failure(
 @pytest.mark.parametrize(
     ("fault", "limit", "reason"),
     [
-        ("server-never-ready", (serve, "READY_TIMEOUT_S", 2), "the server was not ready within"),
-        ("server-never-stops", (side, "STOP_TIMEOUT_S", 2), "the server did not end within"),
+        ("server-never-ready", (program, "READY_TIMEOUT_S", 2), "the server was not ready within"),
+        ("server-never-stops", (program, "STOP_TIMEOUT_S", 2), "the server did not end within"),
         ("client-never-done", (window, "load_timeout_s", lambda _: 2), "the client was not done"),
     ],
 )
