@@ -18,6 +18,7 @@ from regatta.study import limits
 NETNS = "netns"
 LOOPBACK = "loopback"
 CONTAINERS = limits.CONTAINERS
+HOSTS = limits.HOSTS
 AUTO = "auto"
 BRIDGE, HOST, VETH = limits.NETWORKS
 
@@ -39,6 +40,19 @@ class ContainerWish:
     """The study's, for its contenders."""
 
 
+@dataclass(frozen=True)
+class HostsWish:
+    """Which hosts a race wants, as its study names them."""
+
+    server: str
+    client: str
+    address: str | None = None
+    """Of the server, for its clients; None: as ssh reaches its host."""
+
+
+Wish = ContainerWish | HostsWish
+
+
 @dataclass
 class Placement:
     """Where both sides run. Close it to give their networks back."""
@@ -56,8 +70,8 @@ class Placement:
     holders: list[subprocess.Popen[bytes]] = field(default_factory=list)
     network_of: int | str = "self"
     """A process within the server's network."""
-    wish: ContainerWish | None = None
-    """Of containers; None where there are none."""
+    wish: Wish | None = None
+    """None where everything is said without."""
 
     def close(self) -> None:
         """Ends the holders; their namespaces and devices go with them."""
@@ -83,8 +97,13 @@ class Placement:
         return (self.server,)
 
     def cpus(self) -> tuple[int, ...]:
-        """Of both sides; one that both have counts once."""
+        """Of both sides."""
         return tuple(sorted({*self.server.cpus, *self.client.cpus}))
+
+    @property
+    def cpu_count(self) -> int:
+        """Of both sides; one that both have counts once."""
+        return len(self.cpus())
 
     @property
     def cpus_overlap(self) -> bool:
@@ -121,9 +140,21 @@ class Placement:
         return self.kind != LOOPBACK
 
     @property
+    def network(self) -> str | None:
+        """Which of several that this kind of place knows."""
+        return None
+
+    @property
     def text(self) -> str:
         """Where it is, in few words."""
         return self.kind
+
+    def programs(self, found: Programs) -> Programs:
+        """Where they lie for the sides, if not where they were found here."""
+        return found
+
+    def need(self) -> None:
+        """PlacementError if it was lost: what would fail there says nothing of its contender."""
 
     def missing(self, programs: Programs) -> dict[str, str]:
         """Designs that run on this machine and cannot here, and why."""

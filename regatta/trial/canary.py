@@ -7,6 +7,8 @@ clock that changes while the server runs (wide vectors, heat) and to what the ho
 window.
 """
 
+from __future__ import annotations
+
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -70,9 +72,15 @@ class Canary:
             line += piece
         return line
 
-    def close(self) -> None:
+    def leave(self) -> None:
         self.process.kill()
         self.process.communicate()
+
+    def __enter__(self) -> Canary:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
 
 
 @contextmanager
@@ -81,11 +89,8 @@ def canary_on(server: SidePlacement, program: Path | None) -> Iterator[Canary | 
     if program is None:
         yield None
         return
-    canary = server.make(Canary, program)
-    try:
+    with server.make(Canary, program) as canary:
         yield canary
-    finally:
-        canary.close()
 
 
 def describe(clocks: Sequence[Clock]) -> dict[str, float]:

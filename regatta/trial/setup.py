@@ -1,5 +1,6 @@
 """What all trials of a race share."""
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,12 @@ from regatta.trial.canary import Canary
 from regatta.trial.side import Side
 
 PADDING = "REGATTA_PADDING"
+
+
+def fresh_scratch(folder: Path) -> None:
+    """An empty folder for the files of one trial; leftovers of a killed race are removed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,11 @@ class TrialSetup:
         """A side of a trial, made where it lives."""
         folder = where.folder(self.scratch)
         return where.make(Side, name, folder, accounted, whole, counts_taskset)
+
+    def clear_scratch(self) -> None:
+        """On every host."""
+        for side in self.placement.hosts:
+            side.ask(fresh_scratch, side.folder(self.scratch))
 
     def server_environment(self) -> dict[str, str]:
         """What every server's environment has beside the lab's own."""

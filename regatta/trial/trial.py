@@ -9,12 +9,12 @@ import random
 import shutil
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from regatta.errors import RegattaError, TrialError
+from regatta.errors import HostLostError, RegattaError, TrialError
 from regatta.ledger.cell import PROCESS, Cell
 from regatta.ledger.counters import CPU_TIME
 from regatta.ledger.planned import COUNTED_TRIAL
@@ -25,7 +25,7 @@ from regatta.trial import canary, rest
 from regatta.trial.load import SEEDS_PER_BLOCK, sliced, warm_up
 from regatta.trial.merge import merge_cpus, merge_windows
 from regatta.trial.serve import start_server, stop_server
-from regatta.trial.setup import TrialSetup
+from regatta.trial.setup import TrialSetup, fresh_scratch
 from regatta.trial.window import AnswersError, Window, measure, measure_whole
 
 DYING_S = 0.2
@@ -75,19 +75,30 @@ class RunningTrial:
         except (RegattaError, OSError) as error:
             if isinstance(error, AnswersError):
                 self.record_client(error.summary)
-            self.result.server = self.result.server or self.output()
-            # A dying server closes its connections a moment before it is dead.
-            if isinstance(error, TrialError) and self.died():
-                error = self.server.failure(f"the server died in mid-trial ({error})")
+            reason = self.reason_of(error)
             self.result = replace(
                 self.result,
                 status=FAILED,
-                reason=str(error),
+                reason=str(reason),
                 counters=[],
                 printed={},
                 samples=None,
             )
-            self.server.kill()
+            with suppress(HostLostError):
+                self.server.kill()
+
+    def reason_of(self, error: Exception) -> Exception:
+        """What may be behind an error, where the server can still be asked."""
+        if isinstance(error, HostLostError):
+            return error
+        try:
+            self.result.server = self.result.server or self.output()
+            # A dying server closes its connections a moment before it is dead.
+            if isinstance(error, TrialError) and self.died():
+                return self.server.failure(f"the server died in mid-trial ({error})")
+        except HostLostError as lost:
+            return lost
+        return error
 
     def start(self) -> None:
         """A fresh server, warmed up."""
@@ -140,7 +151,7 @@ class RunningTrial:
     def others(self, used_ns: float) -> Others:
         """What others did during the measurement; `used_ns` is what the trial used itself."""
         others = disturbance.merge([window.others for window in self.windows])
-        return disturbance.with_ended(others, used_ns, len(self.setup.placement.cpus()))
+        return disturbance.with_ended(others, used_ns, self.setup.placement.cpu_count)
 
     def used_ns(self, sides: Sequence[str] = (SERVER, CLIENT)) -> float:
         """The CPU time of these sides."""
@@ -236,12 +247,6 @@ def make_trial(setup: TrialSetup, cell: Cell, kind: str, stack: ExitStack) -> Ru
     return which(setup, cell, kind, stack)
 
 
-def fresh_scratch(folder: Path) -> None:
-    """An empty folder for the files of one trial; leftovers of a killed race are removed."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-
-
 def run_side_by_side(
     setup: TrialSetup, cells: Sequence[Cell], kind: str, block: int, slices: int
 ) -> list[Result]:
@@ -280,6 +285,6 @@ def take_turns(
 
 def with_scratch(setup: TrialSetup, number: int) -> TrialSetup:
     """The setup with a folder of its own for one of several trials."""
-    folder = setup.scratch / str(number)
-    folder.mkdir()
-    return replace(setup, scratch=folder)
+    own = replace(setup, scratch=setup.scratch / str(number))
+    own.clear_scratch()
+    return own

@@ -236,6 +236,16 @@ def test_without_an_account_of_sleep_in_ns_ticks_must_do(
     assert sleep.find_source() == STAT
 
 
+@pytest.mark.parametrize(("away_s", "source"), [(0, TIMER_LIST), (5000, STAT)])
+def test_in_a_time_namespace_ticks_must_do(
+    away_s: int, source: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    now_ns = time.monotonic_ns() + away_s * 10**9
+    (tmp_path / TIMER_LIST).write_text(TIMERS.replace("now at 500000", f"now at {now_ns}"))
+    monkeypatch.setattr(sleep, "PROC", tmp_path)
+    assert sleep.find_source() == source
+
+
 def test_only_who_has_stopped_its_tick_and_stays_so_is_asleep_for_certain(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

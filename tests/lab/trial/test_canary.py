@@ -67,7 +67,7 @@ def test_one_that_does_not_answer_costs_a_figure_and_no_trial(
     bird = Canary(HERE, program(tmp_path, text))
     assert bird.ask() is None
     assert bird.ask() is None
-    bird.close()
+    bird.leave()
 
 
 @pytest.mark.parametrize("sings", [True, False])
@@ -115,7 +115,7 @@ def test_it_sings_on_the_servers_cpus(tmp_path: Path, monkeypatch: pytest.Monkey
         asked.append(server.cpus)
         raise faked.StopError
 
-    monkeypatch.setattr("regatta.race.race.canary_on", listen)
+    monkeypatch.setattr("regatta.race.sittings.canary_on", listen)
     with pytest.raises(faked.StopError):
         faked.race(STUDY.replace("client_cpus = [0]", f"client_cpus = [{OTHER_CPU}]"), tmp_path)
     assert asked == [(0,)]
