@@ -11,7 +11,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from regatta.errors import TrialError
@@ -62,6 +62,8 @@ class SideProgram:
         self.counts_taskset = counts_taskset
         self.started: Started | None = None
         self.line: Line | None = None
+        self.away = ExitStack()
+        """Restores where this thread may run."""
         self.wanted: Sequence[str] = ()
         self.pid: int | None = None
         self.pidfd: int | None = None
@@ -108,28 +110,28 @@ class SideProgram:
 
         `speaks`: the option that tells the program its end of a line to us; `environment`: beside
         the lab's own; `image`: that it comes in, where programs come in images; `off_cpus`: where
-        perf shall not run.
+        neither perf nor this thread shall run until the window is closed.
         """
         self.wanted = wanted
         if speaks is not None:
             self.line = self.where.line(self.folder, self.name)
             program = [*program, speaks, str(self.line.number)]
-        with away_from(off_cpus):
-            self.started = self.where.start(
-                Order(
-                    name=self.name,
-                    folder=self.folder,
-                    program=program,
-                    perf=perf,
-                    wanted=wanted,
-                    accounted=self.accounted,
-                    whole=self.whole,
-                    counts_taskset=self.counts_taskset,
-                    line=self.line,
-                    environment=environment or {},
-                    image=image,
-                )
+        self.away.enter_context(away_from(off_cpus))
+        self.started = self.where.start(
+            Order(
+                name=self.name,
+                folder=self.folder,
+                program=program,
+                perf=perf,
+                wanted=wanted,
+                accounted=self.accounted,
+                whole=self.whole,
+                counts_taskset=self.counts_taskset,
+                line=self.line,
+                environment=environment or {},
+                image=image,
             )
+        )
 
     def ready(self) -> str:
         """Waits until the program says that it is; returns what else it says."""
@@ -257,6 +259,7 @@ class SideProgram:
 
     def kill(self) -> None:
         """Kills whatever is left of it and waits until it is gone."""
+        self.away.close()
         if self.started is None:
             return
         self.started.kill()

@@ -105,12 +105,17 @@ class Side(SideProgram):
         if self.before is not None:
             accounts = accounting.server_counters(self.before, self.accounts())
         self.opened.close()
+        self.away.close()
         rest = None if self.opening is None else Ends(self.opening, closing)
         return Half(self.meanwhile, accounts, rest)
 
-    def kill(self) -> None:
+    def abandon(self) -> None:
+        """Of a window that was cut off: this thread may run where it might before."""
         if self.opened is not None:
-            self.opened.close()  # this thread may run everywhere again
+            self.opened.close()
+
+    def kill(self) -> None:
+        self.abandon()
         super().kill()
 
     def switch(self, command: str) -> None:

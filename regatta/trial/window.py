@@ -4,10 +4,11 @@ it is done. The server's accounts are of all that the load caused: from rest to 
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from regatta.errors import TrialError
+from regatta.errors import HostLostError, TrialError
 from regatta.ledger.cell import Cell
 from regatta.ledger.counters import Counter
 from regatta.ledger.result import CLIENT, SERVER
@@ -70,9 +71,16 @@ def measure(  # noqa: PLR0913, PLR0917  (what a load is made of)
         client.start(command, setup.perf, wanted, speaks="--gate-fd", off_cpus=place.off_cpus)
         client.ready()
         client.open(place.watched_by(CLIENT))
-        server.open(place.watched_by(SERVER), rests=True)
-        length_ns = client.run(load_timeout_s(cell))
-        served, done = server.close(), client.close()
+        try:
+            server.open(place.watched_by(SERVER), rests=True)
+            length_ns = client.run(load_timeout_s(cell))
+            served = server.close()
+        except BaseException:
+            # Before the client ends: each gives back the CPUs that the other had left it.
+            with suppress(HostLostError):
+                server.abandon()
+            raise
+        done = client.close()
         client.say("sum up")
         summary = sum_up(cell, client, STOP_TIMEOUT_S)
         halves = (served.meanwhile, done.meanwhile)
