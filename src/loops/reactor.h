@@ -63,7 +63,7 @@ struct reactor {
     int watched_count;       /* entries of that array */
     /* Connections that have another turn without being ready, in their order. */
     struct polled *queued, *last_queued;
-    unsigned singles;        /* clients still to be accepted one at a time */
+    unsigned singles; /* clients still to be accepted one at a time */
 };
 
 /* A level-triggered one that answers requests itself and has no handler of the design's. */

@@ -4,9 +4,9 @@
 #include "server/server.h"
 
 /* Answers up to `limit` complete requests whose replies fit; at least one, but no more once others
- * have waited for a while. waiting_ns: since when they do, by CLOCK_MONOTONIC; 0: since now. Returns
- * how many. fd is not read from or written to: it is asked who the client is, for the log and
- * guesses of the token, and after a stop whether more has come from it. */
+ * have waited for a while. waiting_ns: since when they do, by CLOCK_MONOTONIC; 0: since now.
+ * Returns how many. fd is not read from or written to: it is asked who the client is, for the log
+ * and guesses of the token, and after a stop whether more has come from it. */
 unsigned answer_requests(struct server *server, int fd, struct exchange *exchange, unsigned limit,
                          int64_t waiting_ns);
 
