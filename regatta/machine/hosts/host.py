@@ -34,7 +34,8 @@ PORTS = range(20_000, 32_000)
 CONNECT_S = 10
 START_TIMEOUT_S = 60
 START_TRIES = 3
-TAKEN = "forwarding failed"
+TAKEN = ("forwarding", "in use")
+"""What ssh or the worker says of a port that somebody has."""
 BEAT_S = 1.0
 LOOK_S = 0.5
 END_TIMEOUT_S = 5
@@ -72,7 +73,7 @@ class Host:
             reason = self.try_start()
             if reason is None:
                 return
-            if TAKEN not in reason:
+            if not any(word in reason for word in TAKEN):
                 break
         self.close()
         raise PlacementError(f"{self}: {reason}")
@@ -113,7 +114,10 @@ class Host:
         if not line:
             self.ssh.kill()
             return last_line(self.ssh.stderr.read().decode(errors="replace"))
-        said = json.loads(line)
+        try:
+            said = json.loads(line)
+        except ValueError:
+            return f"its shell prints something when ssh logs in: {line.decode(errors='replace')}"
         self.root, self.address = Path(said["root"]), said["address"]
         return None
 
