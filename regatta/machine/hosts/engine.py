@@ -8,6 +8,7 @@ has failed.
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -19,6 +20,7 @@ LOOPBACK = "127.0.0.1"
 CONFIG: dict[str, Any] = {
     "distributed.scheduler.allowed-failures": 0,
     "distributed.scheduler.work-stealing": False,
+    "distributed.scheduler.http.routes": [],
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.tick.limit": "60s",
     "distributed.admin.system-monitor.interval": "60s",
@@ -34,14 +36,15 @@ class Engine:
         config.set(CONFIG)
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         self.security = Security.temporary()
-        self.cluster = LocalCluster(
-            n_workers=0,
-            host=LOOPBACK,
-            protocol="tls://",
-            security=self.security,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-        )
+        with warnings.catch_warnings(action="ignore"):  # of a port that another race has
+            self.cluster = LocalCluster(
+                n_workers=0,
+                host=LOOPBACK,
+                protocol="tls://",
+                security=self.security,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )
         self.client = Client(self.cluster, security=self.security)
 
     @property

@@ -32,6 +32,7 @@ KEPT = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER")
 SERVER_ADDRESS_FIELD = 2  # of SSH_CONNECTION
 QUIET: dict[str, Any] = {
     "distributed.worker.profile.enabled": False,
+    "distributed.worker.http.routes": [],
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
