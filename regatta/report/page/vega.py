@@ -7,6 +7,7 @@ kept below XDG_CACHE_HOME, a file for each version of what bundles it.
 import os
 from contextlib import suppress
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 import vl_convert
@@ -32,7 +33,7 @@ def path() -> Path:
     named = os.environ.get("XDG_CACHE_HOME", "")
     # By the specification a relative path is ignored.
     folder = Path(named) if Path(named).is_absolute() else Path.home() / ".cache"
-    return folder / "regatta" / f"vega-{vl_convert.__version__}.js"
+    return folder / "regatta" / f"vega-{version('vl-convert-python')}.js"
 
 
 def _kept() -> str | None:
