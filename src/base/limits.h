@@ -18,6 +18,7 @@ enum {
     WORKER_LIMIT = 4096,    /* processes or threads of a pool */
     ACCEPT_BATCH = 64,      /* connections that an event loop accepts before it serves again */
     REQUEST_BATCH = 16,     /* pipelined requests that it answers before it serves others */
+    TURN_US = 1000,         /* ... and how long it does so, of all connections together */
     SPARE_DESCRIPTORS = 32, /* reserved, not for connections, in server and client */
     DRAIN_LIMIT_S = 5,      /* from the stop to the end, whatever clients do */
     HEARING_S = 1,          /* ... of which they are heard: a request on its way is answered */

@@ -88,8 +88,12 @@ void reactor_serve_later(struct reactor *reactor, struct polled *connection) {
     if (connection->is_queued)
         return;
     connection->is_queued = true;
-    connection->next_queued = reactor->queued;
-    reactor->queued = connection;
+    connection->next_queued = NULL;
+    if (reactor->queued == NULL)
+        reactor->queued = connection;
+    else
+        reactor->last_queued->next_queued = connection;
+    reactor->last_queued = connection;
 }
 
 HOT static void apply(struct reactor *reactor, struct polled *connection, enum next next) {
@@ -132,7 +136,8 @@ HOT void reactor_ready(struct reactor *reactor, int fd, uint32_t events) {
     }
     connection->is_shut |= (events & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
     connection->can_read |= (events & ~(uint32_t)POLLOUT) != 0;
-    serve(reactor, connection);
+    if (!connection->is_queued)
+        serve(reactor, connection);
 }
 
 static void accept_clients(struct reactor *reactor) {
@@ -144,17 +149,21 @@ static void accept_clients(struct reactor *reactor) {
     }
 }
 
-/* Connections queued meanwhile have their turn after the next wait. */
+/* For a while at most, however many there are: whoever has become ready meanwhile comes before the
+ * rest. Those that are queued now have their turn after the next wait. */
 static void serve_queued(struct reactor *reactor) {
-    struct polled *next, *connection = reactor->queued;
-    reactor->queued = NULL;
-    for (; connection != NULL; connection = next) {
-        next = connection->next_queued;
+    const struct polled *last = reactor->last_queued;
+    const int64_t end_ns = reactor->queued != NULL ? clock_monotonic_ns() + TURN_US * NS_PER_US : 0;
+    for (struct polled *connection; (connection = reactor->queued) != NULL;) {
+        bool is_last = connection == last;
+        reactor->queued = connection->next_queued;
         connection->is_queued = false;
         if (connection->base.is_over)
             drop(reactor, connection);
         else
             serve(reactor, connection);
+        if (is_last || clock_monotonic_ns() >= end_ns)
+            break;
     }
 }
 
@@ -205,7 +214,7 @@ static void begin(struct loop *loop, struct connection *base) {
 
 static void time_out(struct loop *loop, struct connection *base) {
     struct polled *connection = (struct polled *)base;
-    if (!connection->is_busy) /* else we are the slow side */
+    if (!connection->is_busy && !connection->is_queued) /* else we are the slow side */
         apply((struct reactor *)loop, connection, turn_time_out(loop, connection));
 }
 

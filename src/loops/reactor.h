@@ -61,8 +61,9 @@ struct reactor {
     struct set *set;
     struct polled **watched; /* connections by descriptor */
     int watched_count;       /* entries of that array */
-    struct polled *queued;   /* connections that have another turn without being ready */
-    unsigned singles;        /* clients still to be accepted one at a time */
+    /* Connections that have another turn without being ready, in their order. */
+    struct polled *queued, *last_queued;
+    unsigned singles; /* clients still to be accepted one at a time */
 };
 
 /* A level-triggered one that answers requests itself and has no handler of the design's. */
@@ -74,6 +75,7 @@ int reactor_run(struct reactor *reactor);
 /* For dispatch: the descriptor has these events. */
 void reactor_ready(struct reactor *reactor, int fd, uint32_t events);
 
-/* Gives the connection a turn after all that are ready now, and ends NEXT_ANSWER. The only way to
- * serve a connection out of turn: dispatch may still have an event for it. */
+/* Gives the connection a turn after all that are ready now or were queued before, and ends
+ * NEXT_ANSWER. The only way to serve a connection out of turn: dispatch may still have an event for
+ * it. */
 void reactor_serve_later(struct reactor *reactor, struct polled *connection);

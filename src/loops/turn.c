@@ -64,7 +64,8 @@ HOT enum next turn_serve(struct loop *loop, struct polled *connection) {
     bool was_held_back = exchange_output(exchange).length > 0;
     if (turn_receive(connection) != 0)
         return lose(loop, connection);
-    unsigned answered = answer_requests(loop->server, connection->base.fd, exchange, REQUEST_BATCH);
+    unsigned answered =
+        answer_requests(loop->server, connection->base.fd, exchange, REQUEST_BATCH, loop->now_ns);
     int sent = turn_send(connection);
     if (idle_restarts(was_partial, answered))
         connections_touch(&loop->connections, &connection->base, loop->now_ns);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/hot.h"
+#include "base/limits.h"
 #include "server/log.h"
 #include "server/metrics.h"
 #include "server/stop.h"
@@ -9,8 +10,6 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-
-enum { TURN_NS = NS_PER_MS }; /* of work that one client asks for, before others have their turn */
 
 static enum error_kind kind_of(enum status status) {
     switch (status) {
@@ -106,17 +105,16 @@ HOT bool answer_next(const struct server *server, int fd, struct exchange *excha
 
 /* The clock is read only where more requests came with this one. */
 HOT unsigned answer_requests(struct server *server, int fd, struct exchange *exchange,
-                             unsigned limit) {
+                             unsigned limit, int64_t waiting_ns) {
     struct request request;
-    int64_t begun_ns = 0;
     unsigned count = 0;
     while (count < limit && answer_next(server, fd, exchange, &request)) {
         bool is_last = exchange_is_answered(exchange);
-        if (!is_last && begun_ns == 0)
-            begun_ns = clock_monotonic_ns();
+        if (!is_last && waiting_ns == 0)
+            waiting_ns = clock_monotonic_ns();
         answer(server, fd, exchange, &request);
         count++;
-        if (!is_last && clock_monotonic_ns() - begun_ns > TURN_NS)
+        if (!is_last && clock_monotonic_ns() - waiting_ns > TURN_US * NS_PER_US)
             break;
     }
     return count;

@@ -3,10 +3,12 @@
 #include "exchange/exchange.h"
 #include "server/server.h"
 
-/* Answers up to `limit` complete requests whose replies fit, fewer if they take long: others have
- * their turn. Returns how many. fd is not read from or written to: it is asked who the client is,
- * for the log and guesses of the token, and after a stop whether more has come from it. */
-unsigned answer_requests(struct server *server, int fd, struct exchange *exchange, unsigned limit);
+/* Answers up to `limit` complete requests whose replies fit; at least one, but no more once others
+ * have waited for a while. waiting_ns: since when they do, by CLOCK_MONOTONIC; 0: since now.
+ * Returns how many. fd is not read from or written to: it is asked who the client is, for the log
+ * and guesses of the token, and after a stop whether more has come from it. */
+unsigned answer_requests(struct server *server, int fd, struct exchange *exchange, unsigned limit,
+                         int64_t waiting_ns);
 
 /* The parts of it, for a design in which another thread answers: the next complete request whose
  * reply fits, if there is one; its reply's body, of which the status is returned; */

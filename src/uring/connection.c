@@ -73,8 +73,8 @@ static void advance(struct uring_loop *loop, struct uring_connection *connection
     }
     if (stop_is_requested())
         exchange->is_followed = is_followed(loop, connection);
-    unsigned answered =
-        answer_requests(loop->base.server, connection->base.fd, exchange, REQUEST_BATCH);
+    unsigned answered = answer_requests(loop->base.server, connection->base.fd, exchange,
+                                        REQUEST_BATCH, loop->base.now_ns);
     if (idle_restarts(was_partial, answered))
         touch(loop, connection);
     /* With more to do, it goes on when that is sent, after the other connections. */

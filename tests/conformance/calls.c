@@ -1,7 +1,10 @@
 /* Preloaded into a server: counts the calls of all its processes, in the file named by $CALLS. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,7 +16,10 @@
 
 static struct {
     _Atomic uint64_t accepted, in_vain, told; /* told: calls that change what epoll watches */
+    _Atomic uint64_t masked, held;            /* held: written by who held a lock */
 } * calls;
+
+static _Thread_local unsigned locks;
 
 __attribute__((constructor)) static void open_calls(void) {
     int fd = open(getenv("CALLS"), O_RDWR | O_CLOEXEC);
@@ -35,4 +41,31 @@ int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags) {
 int epoll_ctl(int set, int operation, int fd, struct epoll_event *event) {
     calls->told++;
     return (int)syscall(SYS_epoll_ctl, set, operation, fd, event);
+}
+
+int sigprocmask(int how, const sigset_t *set, sigset_t *before) {
+    calls->masked++;
+    return pthread_sigmask(how, set, before);
+}
+
+int pthread_mutex_lock(pthread_mutex_t *mutex) {
+    static int (*lock)(pthread_mutex_t *);
+    if (lock == NULL)
+        lock = (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, "pthread_mutex_lock");
+    locks++;
+    return lock(mutex);
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex) {
+    static int (*unlock)(pthread_mutex_t *);
+    if (unlock == NULL)
+        unlock = (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, "pthread_mutex_unlock");
+    locks--;
+    return unlock(mutex);
+}
+
+ssize_t write(int fd, const void *bytes, size_t length) {
+    if (locks > 0)
+        calls->held++;
+    return syscall(SYS_write, fd, bytes, length);
 }
