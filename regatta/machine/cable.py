@@ -60,9 +60,7 @@ def start_holder(
     return holder
 
 
-def run_tool(
-    command: Sequence[str], stdin: bytes = b"", timeout_s: float = TOOL_TIMEOUT_S
-) -> str:
+def run_tool(command: Sequence[str], stdin: bytes = b"", timeout_s: float = TOOL_TIMEOUT_S) -> str:
     """What it prints; PlacementError with its last words if it refuses."""
     try:
         run = subprocess.run(
