@@ -2,6 +2,8 @@
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
@@ -13,6 +15,7 @@ from regatta.errors import RegattaError, UsageError
 from regatta.report.text.printable import printable
 
 EXIT_INTERRUPTED = 130
+THREADS = "OPENBLAS_NUM_THREADS"
 ANSWERING = (["compare"], ["review"])
 VERBS = {
     "race": "Race the designs of a study: which one wins, by how much, and how sure that is.",
@@ -37,10 +40,28 @@ class Verbs(TyperGroup):
         return name, command if name is None else load(name), rest
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """What numpy multiplies by is told when it is loaded, and by the environment alone.
+
+    On matrices as small as ours more threads wait for each other, on CPUs that are measured. What
+    a race starts inherits none of it.
+    """
+    if THREADS in os.environ:
+        yield
+        return
+    os.environ[THREADS] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[THREADS]
+
+
 def load(verb: str) -> Any:
     """The command that the module of a verb defines, with the words that may follow it."""
     one = typer.Typer(add_completion=False, rich_markup_mode="rich")
-    module = import_module(f"regatta.cli.{verb}")
+    with one_thread():
+        module = import_module(f"regatta.cli.{verb}")
     parts = getattr(module, "PARTS", {})
     if not parts:
         one.command(verb)(getattr(module, verb))

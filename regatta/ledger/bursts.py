@@ -3,6 +3,8 @@
 By the client's clock: a request arrives when its connection is begun.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -65,7 +67,6 @@ def answers_per_burst(trial: Trial, _side: str) -> Reading:
 
 def _correlation(one: NDArray[np.int64], other: NDArray[np.int64]) -> float | None:
     """None where all are alike: then there is no order."""
-    first, second = ranks_of(one), ranks_of(other)
-    if 0 in (np.ptp(first), np.ptp(second)):
-        return None
-    return float(np.corrcoef(first, second)[0, 1])
+    first, second = (of - of.mean() for of in (ranks_of(one), ranks_of(other)))
+    spread = float(first @ first) * float(second @ second)
+    return float(first @ second) / math.sqrt(spread) if spread else None

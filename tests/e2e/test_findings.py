@@ -24,7 +24,6 @@ def test_verdicts_and_figures_of_a_race_are_put_beside_the_page(tmp_path: Path) 
         race / "ledger.sqlite",
         contenders=("iterative", "select"),
         connections=[1, 10],
-        engines=["thread", "fork"],
         blocks=6,
         requests=20,
         study=schema_5.STUDY,

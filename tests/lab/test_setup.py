@@ -1,5 +1,6 @@
 """The front door: what a person meets before the first race."""
 
+import importlib.util
 import os
 import re
 import resource
@@ -64,6 +65,14 @@ def test_setup_with_nothing_to_do_is_quick_and_silent() -> None:
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 1
     assert answer.returncode == 0, answer.stderr
     assert "installing" not in answer.stdout
+
+
+def test_what_is_installed_and_built_is_compiled() -> None:
+    """Where Python may keep nothing, each start would compile hundreds of files again."""
+    for module in ("numpy", "altair", "regatta", "regatta.cli.session"):
+        found = importlib.util.find_spec(module)
+        assert found is not None
+        assert Path(str(found.cached)).exists(), f"{module} is compiled at each start"
 
 
 def folder_of_stubs(folder: Path, real: str, stubs: dict[str, str]) -> Path:

@@ -72,9 +72,10 @@ class Rows:
         turns = ways.astype(np.float64)
         sums = turns @ self.values.T
         squares = (self.values * self.values).sum(axis=1)
-        # What the sum of squares allows is the same however blocks are turned; of a row that lacks
-        # some, what a way in space has of the others.
-        most = (turns * turns) @ self.known.T * squares
+        # What the sum of squares allows is the same however blocks are turned; of a way in space,
+        # what it has of the blocks that a row has.
+        turned = ways.dtype == np.int8
+        most = (self.count if turned else (turns * turns) @ self.known.T) * squares
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(most > 0, sums * sums / most, 0.0)
         return np.sign(sums) * score_of(np.minimum(share, 1 - 1e-12), self.count - 1)

@@ -12,7 +12,7 @@ Alternatives, and how often each is wrong, are in docs/decisions.md.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -50,6 +50,8 @@ class Slower:
     scale: Literal["ratio", "difference"] = "ratio"
     """A difference is one of ms."""
     units: Units = BLOCKS
+    _ends: dict[float, Ends] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Of the interval of a score, once it is known: it takes long."""
 
     @property
     def value(self) -> float:
@@ -83,6 +85,11 @@ class Slower:
 
     def interval(self, score: float) -> Ends:
         """None where no null value is far enough off to be excluded."""
+        if score not in self._ends:
+            self._ends[score] = self._interval(score)
+        return self._ends[score]
+
+    def _interval(self, score: float) -> Ends:
         value = self.value
         if math.isinf(score):
             return None, None

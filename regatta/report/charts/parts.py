@@ -58,15 +58,17 @@ def chart_row(design: str, step: int, estimate: Estimate, named: Named) -> dict[
 
 
 def finished(chart: Layers, analysis: Analysis) -> dict[str, Any]:
-    return specification(chart.add_params(alt.param(name="shown", value=analysis.contenders)))
+    shown = {"name": "shown", "value": analysis.contenders}
+    return specification(chart) | {"params": [shown]}
 
 
 def specification(chart: Layers) -> dict[str, Any]:
     """As wide as what it stands in."""
-    # Validating would take most of the report's time; the tests do.
-    spec: dict[str, Any] = chart.properties(width="container").to_dict(validate=False)
+    # Validating would take most of the report's time; the tests do. So would what altair adds to a
+    # chart: it copies the whole of it, with its points, for each word.
+    spec: dict[str, Any] = chart.to_dict(validate=False)
     spec.pop("config", None)  # the page has its own, for its light and dark scheme
-    return spec
+    return spec | {"width": "container"}
 
 
 def colour_of(analysis: Analysis) -> alt.Color:

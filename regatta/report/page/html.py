@@ -1,10 +1,8 @@
 """report.html: one file that needs no network and no other file."""
 
 import json
-from functools import cache
 from typing import Any
 
-import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -22,6 +20,7 @@ from regatta.report.charts.palette import styles
 from regatta.report.claims.page import claims_section
 from regatta.report.page import shapes
 from regatta.report.page.paper import paper_section
+from regatta.report.page.vega import vega
 from regatta.report.paper.groups import PaperGroup, paper_groups
 from regatta.report.soundness.notes import notes
 from regatta.report.soundness.sittings import sittings_sentence
@@ -75,7 +74,7 @@ def to_html(analysis: Analysis) -> str:
         primary=PRIMARY,
         study_toml=analysis.meta.get("study_toml", ""),
         charts=_json(charts),
-        vega=Markup(_vega()),
+        vega=Markup(vega()),
     )
 
 
@@ -96,15 +95,6 @@ def _shown(value: Any) -> Any:
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
     return printable(value, LINES)
-
-
-@cache
-def _vega() -> str:
-    """Vega, Vega-Lite and their embedding, as one script without any import."""
-    # Without a snippet it is all of them, as globals. The stubs demand one.
-    bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]
-    assert "</script" not in bundle.lower(), "the bundle would end its own element"
-    return bundle
 
 
 def _json(value: Any) -> Markup:

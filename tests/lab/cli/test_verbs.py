@@ -1,6 +1,7 @@
 """The table of verbs: cheap to list, and the same words as each verb's own help."""
 
 import inspect
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -38,6 +39,26 @@ def test_what_races_nothing_loads_nothing_heavy(option: str) -> None:
 
 def test_a_verb_that_is_called_is_loaded() -> None:
     assert {"regatta.cli.report", "numpy"} <= modules_after("report", "--help")
+
+
+THREADED = """
+import os, sys
+from regatta.cli.main import load
+before = dict(os.environ)
+load("compare")
+import numpy
+numpy.ones((500, 500)) @ numpy.ones((500, 500))
+assert dict(os.environ) == before
+print(len(os.listdir("/proc/self/task")) == 1)
+"""
+
+
+@pytest.mark.parametrize(("named", "alone"), [({}, True), ({"OPENBLAS_NUM_THREADS": "2"}, False)])
+def test_numpy_takes_one_cpu_unless_told(named: dict[str, str], alone: bool) -> None:
+    """And what a race starts inherits nothing of that."""
+    inherited = {name: value for name, value in os.environ.items() if "THREADS" not in name}
+    threaded = run(sys.executable, "-c", THREADED, cwd=ROOT, env=inherited | named)
+    assert (threaded.stdout, threaded.stderr) == (f"{alone}\n", "")
 
 
 def test_a_file_with_a_function_of_its_name_is_a_verb() -> None:

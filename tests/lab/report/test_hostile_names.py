@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from regatta.cli.main import app
 from regatta.cli.output import Output, print_json
 from regatta.report.csv import written
-from regatta.report.page import html
+from regatta.report.page.vega import vega
 from regatta.report.paper.document import paper_document
 from regatta.report.paper.files import write_document
 from regatta.report.paper.form import Document
@@ -74,7 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_no_file_of_a_report_holds_what_is_obeyed(folder: Path) -> None:
-    library = html._vega()
+    library = vega()
     files = [path for path in folder.rglob("*") if path.suffix in (".html", ".md", ".csv", ".tex")]
     files += folder.rglob("*.svg")
     assert {path.suffix for path in files} == {".html", ".md", ".csv", ".tex", ".svg"}

@@ -97,6 +97,14 @@ def test_an_interval_holds_the_truth_and_a_true_difference_is_seen() -> None:
     assert seen == 60
 
 
+def test_who_is_asked_again_has_the_interval_of_that_score() -> None:
+    chance = np.random.default_rng(3)
+    found = compared(cell(drawn(chance, 10)), cell(drawn(chance, 10)), 0.5)
+    (low, high), (lower, higher) = found.interval(2.0), found.interval(3.0)
+    assert lower < low < high < higher
+    assert found.interval(2.0) == (low, high)
+
+
 @given(st.integers(0, 50), st.sampled_from([0.7, 1.0, 1.2]), st.sampled_from([0.5, 0.9]))
 @settings(max_examples=20)
 def test_what_is_turned_round_has_the_ends_turned_round(

@@ -1,0 +1,27 @@
+"""What the tests of comparisons share."""
+
+import hashlib
+import pickle
+from importlib import import_module
+
+import pytest
+
+from regatta.analysis.analyse import analyse
+from regatta.analysis.results import Analysis
+from regatta.ledger.records import RaceRecord
+
+known: dict[bytes, Analysis] = {}
+
+
+@pytest.fixture(autouse=True)
+def _analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most of these compare one race before the change with one after it."""
+
+    def analyse_once(ledger: RaceRecord) -> Analysis:
+        what = hashlib.sha256(pickle.dumps(ledger)).digest()
+        if what not in known:
+            known[what] = analyse(ledger)
+        return known[what]
+
+    # The package gives its function the module's name.
+    monkeypatch.setattr(import_module("regatta.compare.compare"), "analyse", analyse_once)
