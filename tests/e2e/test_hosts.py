@@ -84,7 +84,7 @@ def test_two_designs_are_raced_over_two_hosts_and_both_are_told_of(
     assert "hosts (server alpha, client beta)" in report
     assert "the client&#39;s host" in report or "the client's host" in report
     wait_until(lambda: hosts.running("alpha") + hosts.running("beta") == [], "something runs on")
-    assert left() == before
+    assert left() <= before
 
 
 LOADED = """
@@ -153,6 +153,7 @@ def begin(hosts: Network, folder: Path) -> subprocess.Popen[bytes]:
 def test_a_host_that_is_lost_fails_the_trial_and_the_race_goes_on_when_it_is_back(
     lost: str, hosts: Network, tmp_path: Path
 ) -> None:
+    before = left()
     racing = begin(hosts, tmp_path)
     hosts.kill(lost)
     _, complaint = racing.communicate(timeout=LIFE_S)
@@ -169,6 +170,7 @@ def test_a_host_that_is_lost_fails_the_trial_and_the_race_goes_on_when_it_is_bac
     run(*hosts.enter, *command, cwd=tmp_path, env=lab(hosts), timeout=LIFE_S)
     found = rows(tmp_path / "race", "SELECT status, reason FROM trial ORDER BY id")
     assert [status for status, _ in found] == ["failed", "ok", "ok"], found
+    assert left() <= before, "a host that comes back takes away what it had"
 
 
 def kill_lab(_: Network, racing: subprocess.Popen[bytes]) -> None:
@@ -191,4 +193,4 @@ def test_a_host_that_hears_nothing_ends_what_was_started(
     racing.kill()
     racing.communicate()
     wait_until(lambda: hosts.running("alpha") == [], "something runs on", GONE_S)
-    wait_until(lambda: left() == before, "files are left", GONE_S)
+    wait_until(lambda: left() <= before, "files are left", GONE_S)

@@ -15,7 +15,7 @@ import signal
 import sys
 import tempfile
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,9 @@ from dask import config
 from distributed import Security, Worker
 
 from regatta.machine.accounting import descendants
+from regatta.machine.cgroup import lock_group
 
+PREFIX = "regatta-host-"
 PATIENCE_S = 4.0
 """Without a word of the lab's."""
 KEPT = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER")
@@ -87,6 +89,19 @@ def watch(worker: Worker, root: Path) -> None:
     end(worker, root)
 
 
+def make_root() -> tuple[Path, ExitStack]:
+    """A folder, locked as long as this process lives; those that nobody holds any more go."""
+    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if (left := lock_group(path)) is not None:
+                with left:
+                    shutil.rmtree(path, ignore_errors=True)
+    while True:
+        root = Path(tempfile.mkdtemp(prefix=PREFIX))
+        if (lock := lock_group(root)) is not None:
+            return root, lock
+
+
 async def serve(task: Task, address: str, root: Path) -> None:
     security = Security(require_encryption=True, **task.tls)
     async with Worker(
@@ -114,13 +129,14 @@ def main() -> None:
         del os.environ[name]
     logging.disable(logging.CRITICAL)  # the lab tells what is wrong, in its own words
     config.set(QUIET)
-    root = Path(tempfile.mkdtemp(prefix="regatta-host-"))
+    root, lock = make_root()
     try:
         asyncio.run(serve(task, address, root))
     except OSError as error:
         print(f"the tunnel does not work: {error}", file=sys.stderr)
     finally:
-        shutil.rmtree(root, ignore_errors=True)
+        with lock:
+            shutil.rmtree(root, ignore_errors=True)
 
 
 if __name__ == "__main__":
