@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from bench.paths import BUILT, NGINX_CONF
 from bench.testbed import NO_PERF, Figures, Testbed
 from regatta.errors import TrialError
-from regatta.machine import programs
-from regatta.trial.serve import wait_ready
+from regatta.machine import ports, programs
 from regatta.trial.side import Side
 
 PATH = "/top?n=2"
@@ -213,11 +212,13 @@ def serving(testbed: Testbed, server: Server, side_name: str = "server") -> Iter
 
     `side_name`: of the files that it writes, where several are up at once.
     """
-    port = testbed.placement.free_port()
-    with Side(side_name, testbed.folder, accounted=True) as side:
-        side.start(testbed.placement.server, server.command(testbed, port), NO_PERF, ())
-        wait_ready(side, lambda: testbed.placement.listens(port))
-        pid = side.find_program()
+    network = testbed.placement.network_of
+    port = ports.free_port(network)
+    with Side(testbed.placement.server, side_name, testbed.folder, accounted=True) as side:
+        side.start(server.command(testbed, port), NO_PERF, ())
+        side.wait_listening(network, port)
+        assert side.pid is not None
+        pid = side.pid
         reply = first_reply(testbed, server, port)
         yield Serving(side, pid, f"{testbed.host}:{port}", port, reply)
         side.stop(may_die=True)

@@ -64,8 +64,8 @@ class Testbed:
     def run_client(self, command: Sequence[str]) -> tuple[str, int]:
         """Runs a client to its end: what it printed, and its CPU time in ns, start and all."""
         before = children_cpu_ns()
-        with Side("client", self.folder) as client:
-            client.start(self.placement.client, command, NO_PERF, ())
+        with Side(self.placement.client, "client", self.folder) as client:
+            client.start(command, NO_PERF, ())
             client.find_program()
             status = client.wait(CLIENT_TIMEOUT_S)
             cpu_ns = children_cpu_ns() - before

@@ -45,6 +45,10 @@ class TrialError(RegattaError):
     """One trial failed; the ledger keeps it with this reason."""
 
 
+class HostLostError(TrialError):
+    """A host went away in mid-trial."""
+
+
 class InterruptedRaceError(RegattaError):
     """A person stopped the race; what was finished is in the ledger."""
 

@@ -105,7 +105,7 @@ def setup_in(placement: Placement) -> RaceSetup:
         placement.kind,
         control_groups=placement.server.groups is not None,
         steering=placement.steering,
-        network=placement.wish.network if placement.wish else None,
+        network=placement.network,
         engine=engine,
         engine_refused=refused,
     )

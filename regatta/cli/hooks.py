@@ -6,13 +6,15 @@ from regatta.analysis.running.width import widest_lead
 from regatta.analysis.statistics.blocks_needed import quick_note, too_few_note
 from regatta.calibrate import store
 from regatta.doctor import RaceSetup, serious
-from regatta.machine.placed import Placement
+from regatta.machine.placed import HOSTS, Placement
 from regatta.race.hooks import Hooks
 from regatta.study import Study
 
 
 def spoilers(study: Study, placement: Placement) -> dict[str, str]:
     """What the doctor finds serious for this race."""
+    if placement.kind == HOSTS:
+        return {}  # `regatta hosts check` looks at those
     most = max(cell.connections + cell.idle + cell.slow for cell in study.cells)
     groups = placement.server.groups is not None
     return serious(
@@ -23,7 +25,7 @@ def spoilers(study: Study, placement: Placement) -> dict[str, str]:
             most,
             groups,
             placement.steering,
-            placement.wish.network if placement.wish else None,
+            placement.network,
         )
     )
 

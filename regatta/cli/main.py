@@ -25,6 +25,7 @@ VERBS = {
     "advise": "Name the two or three designs that this machine's races favour for your situation.",
     "calibrate": "Measure how often Regatta is wrong on this machine, and keep it for all reports.",
     "doctor": "Find what on this machine spoils races, how much, and the command that fixes it.",
+    "hosts": "Look at the hosts that a study races on, and at the path between them.",
     "lab": "Take a guided hour: from one run by hand to a race, with a report of your own.",
 }
 """Each is a function in a module of its name, which is loaded when the verb is called: its imports

@@ -12,7 +12,7 @@ from typing import IO
 from regatta.errors import RegattaError
 from regatta.machine.guard import Warden, guard_environment
 from regatta.machine.line import readable
-from regatta.trial.side import LINE_LIMIT
+from regatta.trial.program import LINE_LIMIT
 
 READY_S, STOP_S, ANSWER_S = 20.0, 20.0, 60.0
 LOCAL = "127.0.0.1"

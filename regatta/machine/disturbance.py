@@ -74,6 +74,8 @@ class Others:
     client_steal_ns: int = 0
     """Of the client's CPUs, as the next."""
     client_busy_ns: int = 0
+    lab_ns: int = 0
+    """By the lab itself, or by what stands for it on another host."""
 
     def percent(self, ns: int) -> float:
         """Of one CPU."""
@@ -93,6 +95,7 @@ class Others:
             "steal_percent": round(self.percent(self.steal_ns), 2),
             "other_percent": round(self.percent(self.total_ns()), 2),
             "kernel_percent": round(self.percent(self.kernel_ns), 2),
+            "lab_percent": round(self.percent(self.lab_ns), 2),
             "others": [
                 {"name": name, "percent": round(percent, 2)} for name, percent in self.busiest()
             ],
@@ -130,7 +133,8 @@ def others_between(before: ClockReading, after: ClockReading, cpus: Sequence[int
     lab_pid = os.getpid()
     # Where it has CPUs of its own it stays off the race's (regatta/machine/whole_cpu.py).
     other_cpus = os.sched_getaffinity(0) - set(cpus)
-    lab_ns = 0 if other_cpus else after.clocks.get(lab_pid, 0) - before.clocks.get(lab_pid, 0)
+    lab_ns = after.clocks.get(lab_pid, 0) - before.clocks.get(lab_pid, 0)
+    there_ns = 0 if other_cpus else lab_ns
     family = Family(lab_pid)
     whole = set(cpus) >= set(range(os.cpu_count() or 1))
     for pid, clock_ns in after.clocks.items():
@@ -152,9 +156,10 @@ def others_between(before: ClockReading, after: ClockReading, cpus: Sequence[int
         used_ns={name: ns for name, ns in used.items() if ns},
         kernel_ns=kernel_ns,
         steal_ns=(after.steal_ticks - before.steal_ticks) * NS_PER_TICK,
-        busy_ns=(after.busy_ticks - before.busy_ticks) * NS_PER_TICK - lab_ns,
+        busy_ns=(after.busy_ticks - before.busy_ticks) * NS_PER_TICK - there_ns,
         client_steal_ns=(after.client_steal_ticks - before.client_steal_ticks) * NS_PER_TICK,
         client_busy_ns=(after.client_busy_ticks - before.client_busy_ticks) * NS_PER_TICK,
+        lab_ns=lab_ns,
     )
 
 
@@ -197,6 +202,11 @@ def merge(parts: Sequence[Others]) -> Others:
     times = [one.name for one in fields(Others) if one.name != "used_ns"]
     sums = {name: sum(getattr(part, name) for part in parts) for name in times}
     return Others(used_ns=dict(used), **sums)
+
+
+def at_once(parts: Sequence[Others]) -> Others:
+    """Of several hosts in one window."""
+    return replace(merge(parts), length_ns=max(part.length_ns for part in parts))
 
 
 def by_chance_ns(length_ns: int, cpus: int) -> float:

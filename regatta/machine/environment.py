@@ -84,6 +84,11 @@ def boot_id() -> str | None:
     return read_text("/proc/sys/kernel/random/boot_id")
 
 
+def identity() -> tuple[str | None, str, str]:
+    """Of this machine since its last start."""
+    return boot_id(), cpu_model(), kernel()
+
+
 def memory_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
@@ -112,9 +117,16 @@ def facts() -> dict[str, Callable[[], Any]]:
     }
 
 
+def read_facts() -> dict[str, Any]:
+    return {name: fact() for name, fact in facts().items()}
+
+
 def describe(study: Study, programs: Programs, perf: Perf, placement: Placement) -> dict[str, Any]:
     """Everything that the ledger keeps about where and with what the race was run."""
-    described = {name: fact() for name, fact in facts().items()}
+    read = [side.ask(read_facts) for side in placement.hosts]
+    described = dict(read[0])
+    if len(read) > 1:
+        described["client_host"] = read[1]
     described["placement"] = placement.describe()
     described["perf_version"] = perf.version
     described["perf_note"] = perf.note

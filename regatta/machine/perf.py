@@ -5,7 +5,7 @@ import select
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from regatta.errors import CounterError, TrialError
@@ -170,6 +170,23 @@ def probe(events: Sequence[str]) -> Perf:
     openable = openable_events(path, list(dict.fromkeys((PLAINEST, *wanted))))
     group = find_metric_group(path) if TOPDOWN in events else None
     return Perf(path, version, tuple(openable), group, None, can_follow(path))
+
+
+def common(found: Sequence[Perf]) -> Perf:
+    """What all of them can do."""
+    first, *others = found
+    for other in others:
+        if first.path is None or other.path is None:
+            return without_perf(first.note or other.note)
+        same = first.metric_group == other.metric_group
+        first = replace(
+            first,
+            path=first.path if first.path == other.path else "perf",
+            openable=tuple(event for event in first.openable if event in other.openable),
+            metric_group=first.metric_group if same else None,
+            by_group=first.by_group and other.by_group,
+        )
+    return first
 
 
 def can_follow(path: str) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import random
 import subprocess
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from regatta.ledger.result import SERVER
 from regatta.machine import sleep
 from regatta.machine.programs import Programs
 from regatta.machine.side_placement import SidePlacement
@@ -18,9 +18,8 @@ from regatta.study import limits
 NETNS = "netns"
 LOOPBACK = "loopback"
 CONTAINERS = limits.CONTAINERS
+HOSTS = limits.HOSTS
 AUTO = "auto"
-PORTS = range(10_000, 32_000)
-LISTEN = "0A"  # the state in /proc/net/tcp
 BRIDGE, HOST, VETH = limits.NETWORKS
 
 
@@ -41,6 +40,19 @@ class ContainerWish:
     """The study's, for its contenders."""
 
 
+@dataclass(frozen=True)
+class HostsWish:
+    """Which hosts a race wants, as its study names them."""
+
+    server: str
+    client: str
+    address: str | None = None
+    """Of the server, for its clients; None: as ssh reaches its host."""
+
+
+Wish = ContainerWish | HostsWish
+
+
 @dataclass
 class Placement:
     """Where both sides run. Close it to give their networks back."""
@@ -58,8 +70,8 @@ class Placement:
     holders: list[subprocess.Popen[bytes]] = field(default_factory=list)
     network_of: int | str = "self"
     """A process within the server's network."""
-    wish: ContainerWish | None = None
-    """Of containers; None where there are none."""
+    wish: Wish | None = None
+    """None where everything is said without."""
 
     def close(self) -> None:
         """Ends the holders; their namespaces and devices go with them."""
@@ -79,13 +91,37 @@ class Placement:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def hosts(self) -> tuple[SidePlacement, ...]:
+        """A side on each of its hosts."""
+        return (self.server,)
+
     def cpus(self) -> tuple[int, ...]:
         """Of both sides."""
         return tuple(sorted({*self.server.cpus, *self.client.cpus}))
 
     @property
-    def whole_cpu(self) -> WholeCpu:
-        """The account of all that its CPUs do."""
+    def cpu_count(self) -> int:
+        """Of both sides; one that both have counts once."""
+        return len(self.cpus())
+
+    @property
+    def cpus_overlap(self) -> bool:
+        """Whether one side may run on a CPU of the other."""
+        return not set(self.server.cpus).isdisjoint(self.client.cpus)
+
+    @property
+    def off_cpus(self) -> tuple[int, ...]:
+        """The server's, where the client's host has them: perf beside a client avoids them."""
+        return self.server.cpus
+
+    def watched_by(self, side: str) -> WholeCpu:
+        """The CPUs that are looked after where this side is.
+
+        Both sides have one host here: it is read once for both, by the server's side.
+        """
+        if side != SERVER:
+            return WholeCpu(self.sleep_source)
         return WholeCpu(self.sleep_source, self.server.cpus, self.client.cpus)
 
     def access(self) -> list[str]:
@@ -104,37 +140,26 @@ class Placement:
         return self.kind != LOOPBACK
 
     @property
+    def network(self) -> str | None:
+        """Which of several that this kind of place knows."""
+        return None
+
+    @property
     def text(self) -> str:
         """Where it is, in few words."""
         return self.kind
+
+    def programs(self, found: Programs) -> Programs:
+        """Where they lie for the sides, if not where they were found here."""
+        return found
+
+    def need(self) -> None:
+        """PlacementError if it was lost: what would fail there says nothing of its contender."""
 
     def missing(self, programs: Programs) -> dict[str, str]:
         """Designs that run on this machine and cannot here, and why."""
         del programs
         return {}
-
-    def free_port(self) -> int:
-        """A port of the server's network that nobody uses, below those the kernel gives out."""
-        used = {port for port, _ in self.sockets()}
-        return random.choice([port for port in PORTS if port not in used])
-
-    def listens(self, port: int) -> bool:
-        """True if connections to that port of the server's network are accepted."""
-        return (port, LISTEN) in self.sockets()
-
-    def sockets(self) -> set[tuple[int, str]]:
-        """Local port and state of every TCP socket in the server's network.
-
-        Its table is read from outside: no process has to enter, and no connection is wasted.
-        """
-        network = Path(f"/proc/{self.network_of}/net")
-        found: set[tuple[int, str]] = set()
-        for table in ("tcp", "tcp6"):
-            with suppress(FileNotFoundError):
-                for line in (network / table).read_text().splitlines()[1:]:
-                    fields = line.split()
-                    found.add((int(fields[1].rpartition(":")[2], 16), fields[3]))
-        return found
 
     def describe(self) -> dict[str, object]:
         """What the ledger's environment says about it."""
@@ -147,5 +172,5 @@ class Placement:
             "client_cpus": list(self.client.cpus),
             "control_groups": self.server.groups is not None,
             **self.steering.describe(),
-            "whole_cpu": self.whole_cpu.describe(),
+            "whole_cpu": self.watched_by(SERVER).describe(),
         }

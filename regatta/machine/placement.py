@@ -16,7 +16,16 @@ from regatta.errors import CpuError, PlacementError, UsageError
 from regatta.machine import cgroup, sleep, steering
 from regatta.machine.cable import SERVER_ADDRESS, join, start_holder
 from regatta.machine.containers.placement import place_in_containers
-from regatta.machine.placed import CONTAINERS, LOOPBACK, NETNS, ContainerWish, Placement
+from regatta.machine.placed import (
+    CONTAINERS,
+    HOSTS,
+    LOOPBACK,
+    NETNS,
+    ContainerWish,
+    HostsWish,
+    Placement,
+    Wish,
+)
 from regatta.machine.programs import need_tool
 from regatta.machine.side_placement import SidePlacement
 from regatta.study.cpus import cpu_list, cpus_of
@@ -137,14 +146,20 @@ def make_placement(
     server_cpus: Sequence[int] | None,
     client_cpus: Sequence[int] | None,
     steered: str = steering.OWN_SIDE,
-    wish: ContainerWish | None = None,
+    wish: Wish | None = None,
 ) -> Placement:
     """Places the two sides as asked; `auto` takes namespaces where they are permitted."""
+    if isinstance(wish, HostsWish):
+        return place_elsewhere(server_cpus, client_cpus, wish)
     server, client = choose_cpus(server_cpus, client_cpus, sorted(os.sched_getaffinity(0)))
     if kind == LOOPBACK:
         return place_on_loopback(server, client, steered, None)
     if kind == CONTAINERS:
         return place_in_containers(server, client, steered, wish or ContainerWish())
+    if kind == HOSTS:
+        raise PlacementError(
+            'the study names no hosts; add `server` and `clients` to [placement] kind = "hosts"'
+        )
     try:
         return place_in_namespaces(server, client, steered)
     except (PlacementError, UsageError) as error:
@@ -155,3 +170,12 @@ def make_placement(
             ) from error
         note = f"network namespaces are not permitted here ({error}): on loopback"
         return place_on_loopback(server, client, steered, note)
+
+
+def place_elsewhere(
+    server_cpus: Sequence[int] | None, client_cpus: Sequence[int] | None, wish: HostsWish
+) -> Placement:
+    """On other hosts: only who races there needs the engine, and waits for its import."""
+    from regatta.machine.hosts.placement import place_on_hosts  # noqa: PLC0415  (the same)
+
+    return place_on_hosts(server_cpus, client_cpus, wish)

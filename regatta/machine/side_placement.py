@@ -1,13 +1,17 @@
-"""Where one side runs: the network that its programs enter, their CPUs, and how they are started.
+"""Where one side runs: its host, the network that its programs enter, their CPUs, and how they are
+started.
 
 Here they are processes of the lab's, with perf in front of them. perf itself stays outside the
 side's place and off its CPUs, and outside a user namespace: inside, it believes it has rights that
 it lacks. A whole program is started by perf itself, inside the place, as by hand.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
 from regatta.machine import cgroup
 from regatta.machine.guard import Warden, guarded
@@ -15,6 +19,9 @@ from regatta.machine.line import Line
 from regatta.machine.perf import Control
 from regatta.machine.programs import need_tool
 from regatta.machine.started import Order, Started
+
+T = TypeVar("T")
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,20 @@ class SidePlacement:
     cpus: tuple[int, ...]
     groups: cgroup.Home | None = None
     """Where its control groups are made; None if that is not permitted."""
+
+    def make(
+        self, kind: Callable[Concatenate[SidePlacement, P], T], *args: P.args, **named: P.kwargs
+    ) -> T:
+        """An object that lives on this side's host, and is given this place."""
+        return kind(self, *args, **named)
+
+    def ask(self, question: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+        """What a function answers on this side's host."""
+        return question(*args, **named)
+
+    def folder(self, scratch: Path) -> Path:
+        """Where the host keeps the files of a trial that are in this folder of the lab's."""
+        return scratch
 
     def start(self, order: Order) -> Started:
         """Starts a program here."""

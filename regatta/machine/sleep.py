@@ -20,6 +20,8 @@ STAT = "stat"
 STEPS_NS = {TIMER_LIST: 1, STAT: NS_PER_TICK}
 
 NOHZ_FULL = Path("/sys/devices/system/cpu/nohz_full")
+NOW = re.compile(r"^now at (\d+) nsecs$", re.MULTILINE)
+SAME_CLOCK_NS = 1_000_000_000
 FIELD = re.compile(r"^  \.(\w+) *: (\d+)(?: nsecs)?$", re.MULTILINE)
 
 
@@ -43,10 +45,17 @@ class State:
 def find_source() -> str:
     """The most exact that may be read here."""
     try:
-        states()
+        text = (PROC / TIMER_LIST).read_text()
+        parse(text)
     except (OSError, LookupError):
         return STAT
-    return TIMER_LIST
+    return TIMER_LIST if of_our_clock(text) else STAT
+
+
+def of_our_clock(text: str) -> bool:
+    """In a time namespace the kernel's clock is not ours."""
+    now = NOW.search(text)
+    return now is None or abs(time.monotonic_ns() - int(now[1])) < SAME_CLOCK_NS
 
 
 def states() -> dict[int, State]:

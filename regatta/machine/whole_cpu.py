@@ -58,11 +58,16 @@ class LabThread:
 
 @dataclass(frozen=True)
 class WholeCpu:
-    """The account of a race's CPUs, from one source throughout."""
+    """The account of one host's part of a race's CPUs, from one source throughout."""
 
     source: str
-    server: tuple[int, ...]
-    client: tuple[int, ...]
+    server: tuple[int, ...] = ()
+    client: tuple[int, ...] = ()
+    """Of the sides that are looked after here; none of another."""
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        return (*self.server, *self.client)
 
     def describe(self) -> dict[str, object]:
         """What the ledger's environment says about it."""
@@ -70,19 +75,22 @@ class WholeCpu:
 
     @contextmanager
     def account(self) -> Iterator[BySide]:
-        """What both sides' CPUs do within the block; it is known after its end.
+        """What each side's CPUs do within the block; it is known after its end.
 
         Of CPUs that both sides have nobody can tell for whom they were busy. The lab stays off
-        the race's CPUs meanwhile, or else on one of the client's.
+        these CPUs meanwhile, or else on the last of them.
         """
+        if not self.cpus:
+            yield {}
+            return
         if set(self.server) & set(self.client):
             nothing = [not_supported(BUSY_TIME, "ns"), not_supported(STEAL_TIME, "ns")]
             yield {SERVER: nothing, CLIENT: nothing}
             return
         found: BySide = {}
         allowed = os.sched_getaffinity(0)
-        cpus = (*self.server, *self.client)
-        home = allowed - set(cpus) or {self.client[-1]}
+        cpus = self.cpus
+        home = allowed - set(cpus) or {cpus[-1]}
         thread = LabThread()
         try:
             thread.go(home)
@@ -94,7 +102,8 @@ class WholeCpu:
         finally:
             os.sched_setaffinity(0, allowed)
         for side, side_cpus in ((SERVER, self.server), (CLIENT, self.client)):
-            found[side] = counters(before, after, side_cpus)
+            if side_cpus:
+                found[side] = counters(before, after, side_cpus)
 
     def read_cpus(self, thread: LabThread, cpus: Sequence[int]) -> dict[int, CpuReading]:
         """At each CPU in turn; the lab goes there if it does not know it asleep."""

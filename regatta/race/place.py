@@ -1,10 +1,11 @@
 """Places the two sides of a study's race."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from regatta.errors import StudyError
 from regatta.ledger.cell import PROCESS
-from regatta.machine.placed import CONTAINERS, ContainerWish, Placement
+from regatta.machine.placed import CONTAINERS, HOSTS, ContainerWish, HostsWish, Placement, Wish
 from regatta.machine.placement import make_placement
 from regatta.machine.programs import Programs, find_tool
 from regatta.study import Contender, Study
@@ -12,17 +13,25 @@ from regatta.study import Contender, Study
 
 def place_sides(study: Study, programs: Programs) -> Placement:
     cpus = (study.server_cpus, study.client_cpus)
-    if study.placement != CONTAINERS:
-        return make_placement(study.placement, *cpus, study.steering)
-    if any(cell.scope == PROCESS for cell in study.cells):
-        raise StudyError(
-            '`scope = "process"` counts a program from its first instruction, and an engine starts '
-            "programs out of perf's reach; race this study by netns"
-        )
-    return make_placement(study.placement, *cpus, study.steering, wish_of(study, programs))
+    wish: Wish | None = None
+    if study.placement in OF_WINDOWS:
+        if any(cell.scope == PROCESS for cell in study.cells):
+            raise StudyError(
+                '`scope = "process"` counts a program from its first instruction, which is for '
+                f"netns and loopback, not for {study.placement}; race this study by netns"
+            )
+        wish = OF_WINDOWS[study.placement](study, programs)
+    return make_placement(study.placement, *cpus, study.steering, wish)
 
 
-def wish_of(study: Study, programs: Programs) -> ContainerWish:
+def hosts_of(study: Study, _: Programs) -> HostsWish | None:
+    """Which hosts the race wants; None if it names none."""
+    if study.server is None or not study.clients:
+        return None
+    return HostsWish(study.server, study.clients[0], study.address)
+
+
+def containers_of(study: Study, programs: Programs) -> ContainerWish:
     """What the race wants of its containers."""
     raced = raced_contenders(study)
     ours = [programs.server, programs.client, programs.dial]
@@ -35,6 +44,13 @@ def wish_of(study: Study, programs: Programs) -> ContainerWish:
         dial=programs.dial and programs.dial.absolute(),
         folder=study.folder if raced else None,
     )
+
+
+OF_WINDOWS: dict[str, Callable[[Study, Programs], Wish | None]] = {
+    CONTAINERS: containers_of,
+    HOSTS: hosts_of,
+}
+"""Where nothing is counted but in windows: what the race wants there."""
 
 
 def raced_contenders(study: Study) -> dict[str, Contender]:
@@ -55,7 +71,10 @@ def program_of(contender: Contender, folder: Path) -> Path | None:
 
 
 def check_programs(study: Study) -> None:
-    """A named server that does not exist is a mistake; what is in an image is not looked for."""
+    """A named server that does not exist is a mistake; what is in an image is not looked for, nor
+    what is on another host."""
+    if study.placement == HOSTS:
+        return
     in_images = study.placement == CONTAINERS
     for name, contender in raced_contenders(study).items():
         if (in_images and contender.image) or program_of(contender, study.folder):

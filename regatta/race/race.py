@@ -36,7 +36,6 @@ from regatta.race.resume import (
 from regatta.race.sittings import run_sittings
 from regatta.study import Study, leave_out, parse_study
 from regatta.study.plan import AloneBlocks, make_plan
-from regatta.trial.canary import canary_on
 from regatta.trial.setup import TrialSetup
 
 SCRATCH = ".trial"
@@ -56,6 +55,7 @@ def begin(
     check_programs(study)
     given = given_to(study, hooks)
     with place_sides(study, programs) as placement, locked(folder):
+        programs = placement.programs(programs)
         study = leave_out(study, placement.missing(programs))
         setting = replace(setting, study=study)
         plan = plan_of(study, setting.seed)
@@ -131,8 +131,13 @@ def reopen(
             return folder
         study = setting.study
         with place_sides(study, programs) as placement:
-            run(ledger, setting, programs, placement, tell, hooks)
+            run(ledger, setting, placement.programs(programs), placement, tell, hooks)
     return folder
+
+
+def probe(placement: Placement, study: Study) -> perf.Perf:
+    """What perf can do on every host of the race."""
+    return perf.common([side.ask(perf.probe, study.events) for side in placement.hosts])
 
 
 def run_nothing(ledger: Ledger, tell: Tell) -> None:
@@ -152,12 +157,14 @@ def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
 ) -> None:
     """Runs the trials that the plan still lacks."""
     study = setting.study
-    found = perf.probe(study.events) if setting.use_perf else perf.without_perf(None)
+    found = probe(placement, study) if setting.use_perf else perf.without_perf(None)
     found = keep_accounts(ledger, placement, found)
     spoilers = hooks.spoilers(study, placement)
     if ledger.environment("placement") is None:
         ledger.record_environment(environment.describe(study, programs, found, placement))
-        ledger.record_environment({"doctor": spoilers or "nothing serious"})
+        here = len(placement.hosts) == 1
+        fine = "nothing serious" if here else "not asked: it knows this machine alone"
+        ledger.record_environment({"doctor": spoilers or fine})
     setup = TrialSetup(
         programs=programs,
         placement=placement,
@@ -192,8 +199,7 @@ def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
     trials = len(ledger.plan())
     tell(Started(race_about, trials, trials - len(ledger.left()), first_notes, study.sittings))
     started_s = time.monotonic()
-    with canary_on(programs.canary, placement.server.cpus) as canary:
-        run_sittings(ledger, replace(setup, canary=canary), study, tell, hooks.widest_lead)
+    run_sittings(ledger, setup, study, tell, hooks.widest_lead)
     ledger.finish()
     elapsed_s = time.monotonic() - started_s
     tell(Finished(ledger.path.parent, tuple(ledger.failures()), elapsed_s))

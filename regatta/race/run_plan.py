@@ -80,6 +80,7 @@ class Runner:
             self.watch.begins(planned, cell)
         slices = 1 if cells[0].scope == PROCESS else self.study.slices
         attempt = self.ledger.attempts(batch) + 1
+        self.setup.placement.need()
         results = [
             replace(result, attempt=attempt)
             for result in run_side_by_side(self.setup, cells, batch[0].kind, batch[0].block, slices)

@@ -22,6 +22,7 @@ from regatta.race.relink import relink_all
 from regatta.race.resume import keep_accounts
 from regatta.race.run_plan import WidestLead, run_trials
 from regatta.study import Study
+from regatta.trial.canary import canary_on
 from regatta.trial.setup import TrialSetup
 
 MOST_BYTES = 4096
@@ -64,13 +65,15 @@ def run_sittings(
                     setup, placement=placement, perf=keep_accounts(ledger, placement, setup.perf)
                 )
             draw = draws[number] if number in servers else replace(draws[number], link_order=None)
-            begin_sitting(ledger, study, number, draw, tell)
+            begin_sitting(ledger, setup, study, number, draw, tell)
             server = servers.get(number, setup.programs.server)
             programs = replace(setup.programs, server=server)
             sitting_setup = replace(
                 setup, programs=programs, environment_bytes=draw.environment_bytes
             )
-            run_trials(ledger, sitting_setup, study, tell, number, widest_lead)
+            with canary_on(setup.placement.server, setup.programs.canary) as canary:
+                sitting_setup = replace(sitting_setup, canary=canary)
+                run_trials(ledger, sitting_setup, study, tell, number, widest_lead)
 
 
 def relink_servers(
@@ -85,6 +88,9 @@ def relink_servers(
     if note := unchanged_note(study):
         tell(Note(note))
     if all(cell.contender in study.contenders for cell in study.cells):
+        return {}
+    if len(setup.placement.hosts) > 1:
+        tell(Note("our server is the same file in every sitting: it lies on another host"))
         return {}
     folder = ledger.path.parent / SERVERS
     if not folder.is_dir() and ledger.was_begun():
@@ -126,9 +132,11 @@ def remake_placement(placement: Placement) -> Placement:
     )
 
 
-def begin_sitting(ledger: Ledger, study: Study, number: int, draw: SittingDraw, tell: Tell) -> None:
+def begin_sitting(  # noqa: PLR0913, PLR0917  (what a sitting is made of)
+    ledger: Ledger, setup: TrialSetup, study: Study, number: int, draw: SittingDraw, tell: Tell
+) -> None:
     """Records when, where and with what; a stopped sitting gets a second row."""
-    where = (environment.boot_id(), environment.cpu_model(), environment.kernel())
+    where = setup.placement.server.ask(environment.identity)
     ledger.record_sitting((number, time(), *where, draw.link_order, draw.environment_bytes))
     if study.sittings > 1:
         tell(SittingStarted(number, study.sittings, draw.link_order, draw.environment_bytes))

@@ -7,6 +7,8 @@ clock that changes while the server runs (wide vectors, heat) and to what the ho
 window.
 """
 
+from __future__ import annotations
+
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -18,6 +20,7 @@ from time import monotonic
 
 from regatta.machine.guard import guard_environment
 from regatta.machine.line import readable
+from regatta.machine.side_placement import SidePlacement
 
 ANSWER_TIMEOUT_S = 10.0
 LINE_LIMIT = 64
@@ -34,9 +37,9 @@ class Clock:
 class Canary:
     """The program, as long as it answers."""
 
-    def __init__(self, program: Path, cpus: Sequence[int]) -> None:
+    def __init__(self, where: SidePlacement, program: Path) -> None:
         self.process = subprocess.Popen(
-            [program, ",".join(map(str, cpus))],
+            [program, ",".join(map(str, where.cpus))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=guard_environment(),
@@ -69,22 +72,25 @@ class Canary:
             line += piece
         return line
 
-    def close(self) -> None:
+    def leave(self) -> None:
         self.process.kill()
         self.process.communicate()
 
+    def __enter__(self) -> Canary:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
+
 
 @contextmanager
-def canary_on(program: Path | None, cpus: Sequence[int]) -> Iterator[Canary | None]:
-    """None if there is no such program."""
+def canary_on(server: SidePlacement, program: Path | None) -> Iterator[Canary | None]:
+    """On the server's CPUs; None if there is no such program."""
     if program is None:
         yield None
         return
-    canary = Canary(program, cpus)
-    try:
+    with server.make(Canary, program) as canary:
         yield canary
-    finally:
-        canary.close()
 
 
 def describe(clocks: Sequence[Clock]) -> dict[str, float]:

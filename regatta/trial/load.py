@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from regatta.ledger.cell import Cell
 from regatta.trial.setup import TrialSetup
-from regatta.trial.side import Side
 
 LOAD_TIMEOUT_S = 120.0
 PATIENCE_MS = 100_000
@@ -67,10 +66,8 @@ def warm_up(setup: TrialSetup, cell: Cell, target: str) -> None:
     if setup.warmup_rounds == 0:
         return
     options = ["--load", "burst", "--rounds", str(setup.warmup_rounds)]
-    with Side("warm-up", setup.scratch) as client:
-        client.start(
-            setup.placement.client, client_command(setup, cell, target, options), setup.perf, ()
-        )
+    with setup.side(setup.placement.client, "warm-up") as client:
+        client.start(client_command(setup, cell, target, options), setup.perf, ())
         status = client.wait(load_timeout_s(cell))
         if status != 0:
             raise client.failure(f"the warm-up failed (exit {status})")

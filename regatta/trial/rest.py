@@ -45,6 +45,9 @@ class Ends:
 @contextmanager
 def away_from(cpus: Collection[int]) -> Iterator[None]:
     """Keeps this thread of the lab off these CPUs, if there are others."""
+    if not cpus:
+        yield
+        return
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, allowed - set(cpus) or allowed)
     try:

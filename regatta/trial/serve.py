@@ -1,34 +1,25 @@
 """The server of a trial, started, found ready and stopped: a design of ours, or a contender."""
 
 import json
-import os
-import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from regatta.errors import TrialError
 from regatta.ledger.cell import Cell
-from regatta.machine import accounting
-from regatta.machine.line import readable
-from regatta.machine.placed import Placement
+from regatta.machine.ports import free_port
 from regatta.study import Contender
 from regatta.study.limits import scans_each_request
 from regatta.trial.setup import TrialSetup
-from regatta.trial.side import READY_TIMEOUT_S, Side
+from regatta.trial.side import Side
 
-READY_POLL_S = 0.005
+SUMMARY = "server.json"
 
 
 def start_server(setup: TrialSetup, cell: Cell, wanted: tuple[str, ...], server: Side) -> str:
     """Starts the server and returns the address at which it accepts connections."""
     contender = setup.contenders.get(cell.contender)
     if contender is None:
-        target = start_design(setup, cell, wanted, server)
-    else:
-        target = start_contender(setup, contender, wanted, server)
-    server.find_program()
-    return target
+        return start_design(setup, cell, wanted, server)
+    return start_contender(setup, contender, wanted, server)
 
 
 def stop_server(setup: TrialSetup, cell: Cell, server: Side) -> dict[str, Any] | None:
@@ -41,10 +32,10 @@ def stop_server(setup: TrialSetup, cell: Cell, server: Side) -> dict[str, Any] |
         server.stop(contender.stop_signal, may_die=True)
         return None
     server.stop()
-    summary = setup.scratch / "server.json"
-    if not summary.is_file():
+    summary = server.file(SUMMARY)
+    if summary is None:
         raise server.failure("the server exited without writing its summary")
-    return read_json(summary.read_text(errors="replace"), server.name)
+    return read_json(summary.decode(errors="replace"), "server")
 
 
 def read_json(text: str, side: str) -> dict[str, Any]:
@@ -57,7 +48,7 @@ def read_json(text: str, side: str) -> dict[str, Any]:
     return value
 
 
-def design_command(setup: TrialSetup, cell: Cell, ready_fd: int) -> list[str]:
+def design_command(setup: TrialSetup, cell: Cell) -> list[str]:
     command = [str(setup.programs.server), "--design", cell.contender]
     command += ["--listen", f"{setup.placement.server_address}:0", "--work", cell.work]
     command += setup.placement.access()
@@ -70,17 +61,21 @@ def design_command(setup: TrialSetup, cell: Cell, ready_fd: int) -> list[str]:
         command += ["--workers", str(cell.workers)]
     if cell.backlog is not None:
         command += ["--backlog", str(cell.backlog)]
-    return [*command, "--ready-fd", str(ready_fd), "--summary", "server.json"]
+    return [*command, "--summary", SUMMARY]
 
 
 def start_design(setup: TrialSetup, cell: Cell, wanted: tuple[str, ...], server: Side) -> str:
-    place = setup.placement.server
-    with place.line(setup.scratch, server.name) as line:
-        command = design_command(setup, cell, line.number)
-        server.start(place, command, setup.perf, wanted, line, setup.server_environment())
-        word, _, target = server.read_line(line, READY_TIMEOUT_S, "ready").partition(" ")
-        if word != "ready" or not target:
-            raise server.failure("the server wrote something other than `ready`")
+    server.start(
+        design_command(setup, cell),
+        setup.perf,
+        wanted,
+        speaks="--ready-fd",
+        environment=setup.server_environment(),
+    )
+    target = server.ready()
+    server.hang_up()
+    if not target:
+        raise server.failure("the server did not say where it listens")
     return target
 
 
@@ -88,61 +83,18 @@ def start_contender(
     setup: TrialSetup, contender: Contender, wanted: tuple[str, ...], server: Side
 ) -> str:
     """Gives it a free port, starts it, and waits in the way the study names."""
-    host, port = setup.placement.server_address, setup.placement.free_port()
-    server.output_streams = ("stderr", "stdout")
-    command = contender.words(host, port, setup.placement.server.cpus, setup.folder)
-    extra = setup.server_environment()
+    place, network = setup.placement.server, setup.placement.network_of
+    host, port = setup.placement.server_address, place.ask(free_port, network)
+    server.shows(("stderr", "stdout"))
     server.start(
-        setup.placement.server, command, setup.perf, wanted, extra=extra, image=contender.image
+        contender.words(host, port, place.cpus, setup.folder),
+        setup.perf,
+        wanted,
+        environment=setup.server_environment(),
+        image=contender.image,
     )
-    wait_ready(server, ready_test(contender, setup.placement, port, setup.scratch))
+    if contender.ready_line is None:
+        server.wait_listening(network, port)
+    else:
+        server.wait_printed(contender.ready_line)
     return f"{host}:{port}"
-
-
-def ready_test(
-    contender: Contender, placement: Placement, port: int, scratch: Path
-) -> Callable[[], bool]:
-    pattern = contender.ready_line
-    if pattern is None:
-        return lambda: placement.listens(port)
-    outputs = [scratch / f"server.{stream}" for stream in ("stdout", "stderr")]
-
-    def line_is_there() -> bool:
-        lines = [line for path in outputs for line in path.read_text(errors="replace").split("\n")]
-        return any(pattern.search(line) for line in lines)
-
-    return line_is_there
-
-
-def wait_ready(server: Side, is_ready: Callable[[], bool]) -> None:
-    """Polls: nothing tells us when somebody else's server is ready; only its exit wakes us."""
-    deadline = time.monotonic() + READY_TIMEOUT_S
-    pidfd = os.pidfd_open(server.process.pid)
-    try:
-        while not is_ready():
-            if readable(pidfd, time.monotonic() + READY_POLL_S):
-                raise server.failure("the server exited before it was ready")
-            if time.monotonic() > deadline:
-                raise server.failure(f"the server was not ready within {READY_TIMEOUT_S:g} s")
-    finally:
-        os.close(pidfd)
-
-
-def check_pinned(setup: TrialSetup, cell: Cell, server: Side) -> None:
-    """A contender that pins its threads elsewhere ran on CPUs that are not the server's."""
-    if cell.contender not in setup.contenders:
-        return
-    assert server.pid is not None
-    server_cpus = set(setup.placement.server.cpus)
-    for pid in accounting.descendants(server.pid):
-        for tid in accounting.threads_of(pid):
-            try:
-                strange = os.sched_getaffinity(tid) - server_cpus
-            except OSError:
-                continue
-            if strange:
-                cpus = ",".join(map(str, sorted(strange)))
-                raise TrialError(
-                    f"the server's process {pid} may run on CPU {cpus}, which is not the "
-                    "server's; let it keep the CPUs that it is started on"
-                )

@@ -9,26 +9,24 @@ import random
 import shutil
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from regatta.errors import RegattaError, TrialError
+from regatta.errors import HostLostError, RegattaError, TrialError
 from regatta.ledger.cell import PROCESS, Cell
 from regatta.ledger.counters import CPU_TIME
 from regatta.ledger.planned import COUNTED_TRIAL
 from regatta.ledger.result import CLIENT, CPUS, FAILED, KERNEL, PERF, SERVER, Result, side_counters
 from regatta.machine import accounting, disturbance
 from regatta.machine.disturbance import Others
-from regatta.machine.resident import peak_memory
 from regatta.trial import canary, rest
 from regatta.trial.load import SEEDS_PER_BLOCK, sliced, warm_up
 from regatta.trial.merge import merge_cpus, merge_windows
-from regatta.trial.serve import check_pinned, start_server, stop_server
-from regatta.trial.setup import TrialSetup
-from regatta.trial.side import Side
-from regatta.trial.window import AnswersError, Window, measure, measure_whole, perf_counters
+from regatta.trial.serve import start_server, stop_server
+from regatta.trial.setup import TrialSetup, fresh_scratch
+from regatta.trial.window import AnswersError, Window, measure, measure_whole
 
 DYING_S = 0.2
 
@@ -54,11 +52,12 @@ class RunningTrial:
         self.setup = setup
         self.cell = cell
         self.wanted = setup.events if kind == COUNTED_TRIAL else ()
-        self.result = Result(started_at=time.time(), conditions=conditions())
+        place = setup.placement.server
+        self.result = Result(started_at=time.time(), conditions=place.ask(conditions))
         whole = cell.scope == PROCESS
         # Its group would include what starts a whole process: use its threads' own clocks.
         self.server = stack.enter_context(
-            Side(SERVER, setup.scratch, not whole, whole, cell.counts_taskset)
+            setup.side(place, SERVER, not whole, whole, cell.counts_taskset)
         )
         self.target = ""
         self.windows: list[Window] = []
@@ -76,19 +75,30 @@ class RunningTrial:
         except (RegattaError, OSError) as error:
             if isinstance(error, AnswersError):
                 self.record_client(error.summary)
-            self.result.server = self.result.server or self.output()
-            # A dying server closes its connections a moment before it is dead.
-            if isinstance(error, TrialError) and self.died():
-                error = self.server.failure(f"the server died in mid-trial ({error})")
+            reason = self.reason_of(error)
             self.result = replace(
                 self.result,
                 status=FAILED,
-                reason=str(error),
+                reason=str(reason),
                 counters=[],
                 printed={},
                 samples=None,
             )
-            self.server.kill()
+            with suppress(HostLostError):
+                self.server.kill()
+
+    def reason_of(self, error: Exception) -> Exception:
+        """What may be behind an error, where the server can still be asked."""
+        if isinstance(error, HostLostError):
+            return error
+        try:
+            self.result.server = self.result.server or self.output()
+            # A dying server closes its connections a moment before it is dead.
+            if isinstance(error, TrialError) and self.died():
+                return self.server.failure(f"the server died in mid-trial ({error})")
+        except HostLostError as lost:
+            return lost
+        return error
 
     def start(self) -> None:
         """A fresh server, warmed up."""
@@ -105,22 +115,24 @@ class RunningTrial:
         """One slice of the load."""
         with self.guarded():
             self.read_clock()
-            self.windows.append(measure(self.setup, part, self.target, self.server, seed))
+            self.windows.append(
+                measure(self.setup, part, self.target, self.server, self.wanted, seed)
+            )
 
     def finish(self) -> None:
         """Stops the server and adds up its slices."""
         with self.guarded():
             client, accounts, client_counters, samples = merge_windows(self.windows)
             self.record_client(client)
-            check_pinned(self.setup, self.cell, self.server)
-            assert self.server.pid is not None
-            memory = peak_memory(self.server.pid)
+            if self.cell.contender in self.setup.contenders:
+                self.server.check_pinned()
+            memory = self.server.peak_memory()
             self.result.server = self.output()
             self.result.window_ns = self.stop()
             self.result.samples = samples
             usage = accounting.client_counters(client.get("usage"))
             self.result.counters = [
-                *side_counters(SERVER, PERF, perf_counters(self.server, self.wanted)),
+                *side_counters(SERVER, PERF, self.server.counters()),
                 *side_counters(SERVER, KERNEL, [*accounts, memory]),
                 *side_counters(CLIENT, PERF, client_counters),
                 *side_counters(CLIENT, KERNEL, usage),
@@ -139,7 +151,7 @@ class RunningTrial:
     def others(self, used_ns: float) -> Others:
         """What others did during the measurement; `used_ns` is what the trial used itself."""
         others = disturbance.merge([window.others for window in self.windows])
-        return disturbance.with_ended(others, used_ns, len(self.setup.placement.cpus()))
+        return disturbance.with_ended(others, used_ns, self.setup.placement.cpu_count)
 
     def used_ns(self, sides: Sequence[str] = (SERVER, CLIENT)) -> float:
         """The CPU time of these sides."""
@@ -158,12 +170,10 @@ class RunningTrial:
         """Whether a client that did not keep up was held up by other programs."""
         if self.result.client_bound is None or self.result.client is None:
             return
-        cpus = self.setup.placement.client.cpus
-        cpus_overlap = not set(cpus).isdisjoint(self.setup.placement.server.cpus)
+        place = self.setup.placement
+        sides = (SERVER, CLIENT) if place.cpus_overlap else (CLIENT,)
         others = disturbance.merge([window.others for window in self.windows])
-        on_client = disturbance.on_client(
-            others, self.used_ns((SERVER, CLIENT) if cpus_overlap else (CLIENT,)), len(cpus)
-        )
+        on_client = disturbance.on_client(others, self.used_ns(sides), len(place.client.cpus))
         self.result.conditions["client_held_up"] = disturbance.held_up(
             on_client, self.result.client.get("cpu_share"), self.setup.disturbance_limit_percent
         )
@@ -214,7 +224,9 @@ class WholeProcessTrial(RunningTrial):
     def run_slice(self, part: Cell, seed: int) -> None:
         """The burst, and the idling after it."""
         with self.guarded():
-            self.windows.append(measure_whole(self.setup, part, self.target, self.server, seed))
+            self.windows.append(
+                measure_whole(self.setup, part, self.target, self.server, self.wanted, seed)
+            )
 
     def stop(self) -> int:
         super().stop()
@@ -233,12 +245,6 @@ class WholeProcessTrial(RunningTrial):
 def make_trial(setup: TrialSetup, cell: Cell, kind: str, stack: ExitStack) -> RunningTrial:
     which = WholeProcessTrial if cell.scope == PROCESS else RunningTrial
     return which(setup, cell, kind, stack)
-
-
-def fresh_scratch(folder: Path) -> None:
-    """An empty folder for the files of one trial; leftovers of a killed race are removed."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
 
 
 def run_side_by_side(
@@ -279,6 +285,6 @@ def take_turns(
 
 def with_scratch(setup: TrialSetup, number: int) -> TrialSetup:
     """The setup with a folder of its own for one of several trials."""
-    folder = setup.scratch / str(number)
-    folder.mkdir()
-    return replace(setup, scratch=folder)
+    own = replace(setup, scratch=setup.scratch / str(number))
+    own.clear_scratch()
+    return own

@@ -25,7 +25,6 @@ from regatta.trial.load import client_command, load_options, load_timeout_s
 from regatta.trial.serve import start_server, stop_server
 from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
-from regatta.trial.window import switch
 
 NAME = "counters"
 DESIGNS = ("fork-per-client", "thread-per-client", "epoll")
@@ -98,9 +97,9 @@ def settle(server: Side, lasting: frozenset[tuple[int, int]]) -> None:
 
 
 def run_load(setup: TrialSetup, cell: Cell, target: str) -> None:
-    with Side("load", setup.scratch) as client:
+    with setup.side(setup.placement.client, "load") as client:
         command = client_command(setup, cell, target, load_options(setup, cell, 0))
-        client.start(setup.placement.client, command, setup.perf, ())
+        client.start(command, setup.perf, ())
         if client.wait(load_timeout_s(cell)) != 0:
             raise client.failure("the load failed")
 
@@ -109,15 +108,15 @@ def compare(setup: TrialSetup, cell: Cell) -> CounterCheck:
     """One server's whole load, counted and charged."""
     with ExitStack() as stack:
         listener = stack.enter_context(Listener())
-        server = stack.enter_context(Side(SERVER, setup.scratch, accounted=True))
+        server = stack.enter_context(setup.side(setup.placement.server, SERVER, accounted=True))
         target = start_server(setup, cell, setup.events, server)
         settle(server, read_accounts(server).reading.threads)
         listener.take()
         before = read_accounts(server)
-        switch([server], "enable")
+        server.switch("enable")
         run_load(setup, cell, target)
         settle(server, before.reading.threads)
-        switch([server], "disable")
+        server.switch("disable")
         after = read_accounts(server)
         ended = listener.take()
         summary = stop_server(setup, cell, server)

@@ -9,8 +9,7 @@ from regatta.ledger.cell import Cell
 from regatta.machine import perf, placement
 from regatta.machine.perf import Perf
 from regatta.machine.placed import AUTO
-from regatta.trial.setup import TrialSetup
-from regatta.trial.trial import fresh_scratch
+from regatta.trial.setup import TrialSetup, fresh_scratch
 
 SCRATCH = "bench"
 PLAIN = Cell(

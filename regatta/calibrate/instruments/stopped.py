@@ -31,7 +31,6 @@ from regatta.ledger.samples import pack_samples, records_in
 from regatta.trial.merge import due
 from regatta.trial.serve import start_server, stop_server
 from regatta.trial.setup import TrialSetup
-from regatta.trial.side import Side
 from regatta.trial.window import measure
 
 NAME = "stopped"
@@ -116,13 +115,13 @@ class Stalled:
 
 def stall(setup: TrialSetup, cell: Cell, at: float, for_s: float, as_closed: bool) -> Stalled:
     """Runs the load, the server stopped after `at` of it; latencies as a report reads them."""
-    with Side(SERVER, setup.scratch) as server:
+    with setup.side(setup.placement.server, SERVER) as server:
         target = start_server(setup, cell, (), server)
         assert server.pid is not None
         assert cell.duration_s is not None
         load = replace(cell, load="closed", rate=None, arrivals=None) if as_closed else cell
         with stopped_once(server.pid, cell.duration_s * at, for_s) as stop:
-            window = measure(setup, load, target, server, 0)
+            window = measure(setup, load, target, server, (), 0)
         if stop.failed or not stop.end_ns:
             raise TrialError("the server could not be stopped for a while")
         stop_server(setup, cell, server)

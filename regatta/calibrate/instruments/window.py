@@ -18,7 +18,6 @@ from regatta.machine import accounting
 from regatta.trial.load import warm_up
 from regatta.trial.serve import start_server, stop_server
 from regatta.trial.setup import TrialSetup
-from regatta.trial.side import Side
 from regatta.trial.window import measure
 
 NAME = "window"
@@ -57,12 +56,12 @@ class Counted:
 
 
 def count(setup: TrialSetup, cell: Cell) -> Counted:
-    with Side(SERVER, setup.scratch, accounted=True) as server:
+    with setup.side(setup.placement.server, SERVER, accounted=True) as server:
         target = start_server(setup, cell, (), server)
         warm_up(setup, cell, target)
         time.sleep(REST_S)
         before = server.accounts()
-        window = measure(setup, cell, target, server, 0)
+        window = measure(setup, cell, target, server, (), 0)
         time.sleep(REST_S)
         after = server.accounts()
         stop_server(setup, cell, server)

@@ -36,9 +36,9 @@ class ProbeServer:
     def start(self) -> Side:
         """A fresh server, warmed up, unless one is running."""
         if self.server is None:
-            shutil.rmtree(self.setup.scratch, ignore_errors=True)
-            self.setup.scratch.mkdir(parents=True)
-            self.server = self.stack.enter_context(Side(SERVER, self.setup.scratch, True))
+            self.setup.clear_scratch()
+            side = self.setup.side(self.setup.placement.server, SERVER, accounted=True)
+            self.server = self.stack.enter_context(side)
             self.target = start_server(self.setup, self.cell, (), self.server)
             warm_up(self.setup, self.cell, self.target)
         return self.server
@@ -57,10 +57,11 @@ class ProbeServer:
 
     def probe(self, planned: PlannedProbe, seed: int) -> Probe:
         """Any failure is a reason why the rate is not held."""
+        self.setup.placement.need()
         started_at = time.time()
         try:
             server = self.start()
-            window = measure(self.setup, self.load(planned), self.target, server, seed)
+            window = measure(self.setup, self.load(planned), self.target, server, (), seed)
             samples = pack_samples([(window.samples, due(window.client))])
             why_not = self.judged(planned, window)
         except (RegattaError, OSError) as error:
@@ -92,7 +93,7 @@ class ProbeServer:
     def disturbed(self, window: Window) -> str | None:
         accounts = [*window.accounts, *accounting.client_counters(window.client.get("usage"))]
         used_ns = sum(one.value or 0.0 for one in accounts if one.event == CPU_TIME)
-        others = disturbance.with_ended(window.others, used_ns, len(self.setup.placement.cpus()))
+        others = disturbance.with_ended(window.others, used_ns, self.setup.placement.cpu_count)
         return disturbance.too_much(others, self.setup.disturbance_limit_percent)
 
 

@@ -11,6 +11,7 @@ from regatta.analysis.soundness.comfortable_rate import uses_more_cpus
 from regatta.analysis.statistics.opposed import Opposed
 from regatta.analysis.statistics.slower import FEWEST_BEYOND, enough_beyond
 from regatta.ledger.metrics import FRACTIONS, P99
+from regatta.machine.placed import HOSTS
 from regatta.machine.steering import OWN_SIDE
 from regatta.report.soundness.clock import clock_sentence
 from regatta.report.soundness.company import company_sentence
@@ -223,6 +224,11 @@ def _unsteered(analysis: Analysis) -> SoundnessNote:
     placement = analysis.environment.get("placement")
     if not isinstance(placement, dict) or placement.get("steering") == OWN_SIDE:
         return SoundnessNote("")
+    if placement.get("kind") == HOSTS:
+        return SoundnessNote(
+            "Each host receives its own packets, on whichever of its CPUs its network card wakes: "
+            "what fell on others than the server's is in neither account."
+        )
     if analysis.environment.get("irq_time_accounting") is True:
         return SoundnessNote(
             "Packets were not steered: CPU busy per request includes the client's receive path and "

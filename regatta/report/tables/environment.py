@@ -27,6 +27,7 @@ LABELS = {
     "perf_events": "events perf can open",
     "perf_topdown": "top-down group",
     "load_average": "load average before the race",
+    "client_host": "the client's host (all other facts: the server's)",
     "doctor": "what the doctor found serious",
     "somaxconn": "somaxconn",
     "irq_time_accounting": "built to charge interrupts to no program (IRQ_TIME_ACCOUNTING)",
@@ -76,6 +77,8 @@ def _summary(key: str, value: dict[str, Any]) -> str:
         active = [name for name, state in value.items() if str(state).startswith("Mitigation")]
         open_ = [name for name, state in value.items() if str(state).startswith("Vulnerable")]
         return f"{len(active)} active, {len(open_)} vulnerable, {len(value)} in all"
+    if key == "client_host":
+        return f"{_text(value.get('cpu_model'))}, kernel {_text(value.get('kernel'))}"
     if key == "placement":
         return (
             f"{_kind(value)}, server on CPU {_text(value.get('server_cpus'))}, "
@@ -87,6 +90,8 @@ def _summary(key: str, value: dict[str, Any]) -> str:
 
 def _kind(placement: dict[str, Any]) -> str:
     kind = placement.get("kind", "unknown")
+    if names := placement.get("host_names"):
+        return f"{kind} (server {names.get('server')}, client {names.get('client')})"
     if "engine" not in placement:
         return str(kind)
     engine = f"{placement['engine']} {placement.get('engine_version')}"

@@ -13,7 +13,7 @@ from regatta.cli.main import VERBS, app
 from tests.commands import run
 
 ROOT = Path(__file__).resolve().parents[3]
-HEAVY = {"altair", "jinja2", "numpy", "scipy", "typst", "vl_convert"}
+HEAVY = {"altair", "dask", "distributed", "jinja2", "numpy", "scipy", "typst", "vl_convert"}
 LOADED = """
 import sys
 from regatta.cli.main import main

@@ -188,6 +188,7 @@ def test_the_windows_of_a_trial_are_one() -> None:
         "steal_percent": 0.0,
         "other_percent": 20.5,
         "kernel_percent": 0.0,
+        "lab_percent": 0.0,
         "others": [{"name": "rustc", "percent": 20.5}, {"name": "cron", "percent": 0.0}],
     }
 
@@ -208,6 +209,11 @@ def test_what_the_lab_itself_runs_is_no_program_that_has_ended() -> None:
     assert disturbance.with_ended(alone, 0.0, 2) is alone
     unknown = others_between(before, replace(after, clocks={lab: 0}), cpus)
     assert ENDED in disturbance.with_ended(unknown, 0.0, 2).used_ns
+
+
+def test_what_others_did_on_two_hosts_at_once_is_added_over_one_length() -> None:
+    found = disturbance.at_once([Others(10, {"cc": 4}), Others(12, {"cc": 1, "cron": 2}), Others()])
+    assert (found.length_ns, found.used_ns) == (12, {"cc": 5, "cron": 2})
 
 
 def test_a_machine_that_is_always_busy_makes_no_race_longer() -> None:

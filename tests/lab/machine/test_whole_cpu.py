@@ -139,7 +139,7 @@ def test_packets_are_seen_that_nobody_is_charged_with() -> None:
             assert server.stdout.readline() == b"ready\n"
             flood = [sys.executable, "-S", "-c", FLOOD, place.server_address, str(PACKETS)]
             charged_ns = group.charged_ns()
-            with place.whole_cpu.account() as found:
+            with place.watched_by(SERVER).account() as found:
                 command = place.client.command(flood)
                 subprocess.run(command, env=guard_environment(), timeout=60, check=True)
             charged_ns = group.charged_ns() - charged_ns
@@ -234,6 +234,16 @@ def test_without_an_account_of_sleep_in_ns_ticks_must_do(
     (tmp_path / TIMER_LIST).write_text(text)
     monkeypatch.setattr(sleep, "PROC", tmp_path)
     assert sleep.find_source() == STAT
+
+
+@pytest.mark.parametrize(("away_s", "source"), [(0, TIMER_LIST), (5000, STAT)])
+def test_in_a_time_namespace_ticks_must_do(
+    away_s: int, source: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    now_ns = time.monotonic_ns() + away_s * 10**9
+    (tmp_path / TIMER_LIST).write_text(TIMERS.replace("now at 500000", f"now at {now_ns}"))
+    monkeypatch.setattr(sleep, "PROC", tmp_path)
+    assert sleep.find_source() == source
 
 
 def test_only_who_has_stopped_its_tick_and_stays_so_is_asleep_for_certain(

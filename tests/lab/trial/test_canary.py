@@ -12,6 +12,7 @@ from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis
 from regatta.ledger.read import read
 from regatta.ledger.schema import FILE_NAME
+from regatta.machine.side_placement import SidePlacement
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
 from regatta.report.soundness.clock import TITLE, clock_sentence, clock_table
@@ -22,6 +23,7 @@ from tests.lab import faked
 from tests.lab.synthetic import make
 from tests.ledgers import change, rows
 
+HERE = SidePlacement((), (0,))
 OTHER_CPU = max(os.sched_getaffinity(0))
 PAIR = f"{faked.PAIR}connections = [2]\n"
 STUDY = faked.on_one_cpu(
@@ -46,12 +48,12 @@ def program(folder: Path, text: str) -> Path:
 
 
 def test_it_is_asked_again_and_again(tmp_path: Path) -> None:
-    with canary_on(program(tmp_path, SINGS), [0]) as bird:
+    with canary_on(HERE, program(tmp_path, SINGS)) as bird:
         assert [bird.ask(), bird.ask()] == [Clock(40_001, 50_000), Clock(40_002, 50_000)]
         assert describe([Clock(1, 3), Clock(2, 5)]) == {"canary_ns": 1.5, "canary_median_ns": 4.0}
     assert bird.process.returncode is not None
     assert describe([]) == {}
-    with canary_on(None, [0]) as none:
+    with canary_on(HERE, None) as none:
         assert none is None
 
 
@@ -62,10 +64,10 @@ def test_one_that_does_not_answer_costs_a_figure_and_no_trial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     monkeypatch.setattr(canary, "ANSWER_TIMEOUT_S", 0.1)
-    bird = Canary(program(tmp_path, text), [0])
+    bird = Canary(HERE, program(tmp_path, text))
     assert bird.ask() is None
     assert bird.ask() is None
-    bird.close()
+    bird.leave()
 
 
 @pytest.mark.parametrize("sings", [True, False])
@@ -109,11 +111,11 @@ def test_the_song_comes_after_the_server_and_before_the_load(
 def test_it_sings_on_the_servers_cpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[int, ...]] = []
 
-    def listen(_: Path | None, cpus: tuple[int, ...]) -> None:
-        asked.append(cpus)
+    def listen(server: SidePlacement, _: Path | None) -> None:
+        asked.append(server.cpus)
         raise faked.StopError
 
-    monkeypatch.setattr("regatta.race.race.canary_on", listen)
+    monkeypatch.setattr("regatta.race.sittings.canary_on", listen)
     with pytest.raises(faked.StopError):
         faked.race(STUDY.replace("client_cpus = [0]", f"client_cpus = [{OTHER_CPU}]"), tmp_path)
     assert asked == [(0,)]

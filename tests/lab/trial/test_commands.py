@@ -23,7 +23,7 @@ def called(tmp_path: Path, cell: Cell) -> tuple[str, str]:
     """The server's command line and the client's."""
     with placement.make_placement("loopback", [0], [0]) as place:
         setup = faked.trial_setup(tmp_path, place)
-        return " ".join(design_command(setup, cell, 9)), " ".join(
+        return " ".join(design_command(setup, cell)), " ".join(
             client_command(setup, cell, "127.0.0.1:7", [])
         )
 

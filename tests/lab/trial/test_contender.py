@@ -11,7 +11,7 @@ from regatta.ledger.planned import TIMED
 from regatta.ledger.result import SERVER, Result
 from regatta.machine import placement
 from regatta.study import Study
-from regatta.trial import serve, side
+from regatta.trial import program
 from tests.lab import faked
 
 # A master with a worker that burns CPU time when it is asked, as nginx has; FAULT misbehaves.
@@ -66,8 +66,8 @@ LINE = 'ready = "line"\nready_line = "now serving"'
 def lab(tmp_path: Path, programs_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     (tmp_path / "server.py").write_text(SERVER_TEXT)
     monkeypatch.setenv("FAKE", "contender")
-    monkeypatch.setattr(serve, "READY_TIMEOUT_S", 10)
-    monkeypatch.setattr(side, "STOP_TIMEOUT_S", 10)
+    monkeypatch.setattr(program, "READY_TIMEOUT_S", 10)
+    monkeypatch.setattr(program, "STOP_TIMEOUT_S", 10)
 
 
 def study(folder: Path, keys: str = "") -> Study:
@@ -115,7 +115,7 @@ def test_what_goes_wrong_is_in_the_trial_with_its_output(
 ) -> None:
     if fault == "never":
         # In which Python starts and prints a line, on a busy machine too.
-        monkeypatch.setattr(serve, "READY_TIMEOUT_S", 5)
+        monkeypatch.setattr(program, "READY_TIMEOUT_S", 5)
     monkeypatch.setenv("FAULT", fault)
     result = run(tmp_path)
     assert result.status == "failed"

@@ -1,5 +1,6 @@
 """A trial that goes wrong is recorded with its reason; nothing hangs, nothing survives."""
 
+import os
 import re
 import time
 from pathlib import Path
@@ -13,7 +14,7 @@ from regatta.ledger.result import Result
 from regatta.ledger.samples import HEADER, pack_samples
 from regatta.machine import perf, placement
 from regatta.race.events import Event, Finished, Started, TrialFinished
-from regatta.trial import serve, side, window
+from regatta.trial import program, window
 from tests.lab import faked
 from tests.ledgers import rows
 from tests.processes import marked
@@ -81,8 +82,8 @@ def test_a_fault_is_the_reason_of_the_failure(
 @pytest.mark.parametrize(
     ("fault", "limit", "reason"),
     [
-        ("server-never-ready", (serve, "READY_TIMEOUT_S", 2), "the server was not ready within"),
-        ("server-never-stops", (side, "STOP_TIMEOUT_S", 2), "the server did not end within"),
+        ("server-never-ready", (program, "READY_TIMEOUT_S", 2), "the server was not ready within"),
+        ("server-never-stops", (program, "STOP_TIMEOUT_S", 2), "the server did not end within"),
         ("client-never-done", (window, "load_timeout_s", lambda _: 2), "the client was not done"),
     ],
 )
@@ -182,3 +183,18 @@ def test_a_race_whose_first_trials_all_fail_stops_with_the_reason(
     monkeypatch.setenv("FAKE", "server-fails-to-start")
     with pytest.raises(RegattaError, match="first 5 trials all failed.*moon"):
         faked.race(faked.TINY, tmp_path / "race")
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this machine has one CPU only")
+@pytest.mark.parametrize("fault", ["", "client-never-done"])
+def test_the_lab_may_run_everywhere_again_however_a_window_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    own = os.sched_getaffinity(0)
+    monkeypatch.setenv("FAKE", fault)
+    monkeypatch.setattr(window, "load_timeout_s", lambda _: 2 if fault else 60)
+    with placement.make_placement("loopback", [min(own)], [max(own)]) as place:
+        setup = faked.trial_setup(tmp_path, place)
+        result = faked.run_trial(setup, faked.parse(faked.TINY).cells[0], TIMED)
+    assert result.status == ("failed" if fault else "ok")
+    assert os.sched_getaffinity(0) == own

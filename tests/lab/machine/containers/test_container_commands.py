@@ -134,10 +134,10 @@ def test_a_failure_quotes_what_the_engine_passes_on_late(tmp_path: Path) -> None
         image="image",
         dial=Path("/opt/dial"),
     )
-    with SideOfTrial("server", tmp_path) as server, place.line(tmp_path, "server") as line:
-        server.start(place, ["/opt/server"], without_perf(None), (), line)
+    with SideOfTrial(place, "server", tmp_path) as server:
+        server.start(["/opt/server"], without_perf(None), (), speaks="--ready-fd")
         with pytest.raises(TrialError, match="^the server exited before .*: its last words$"):
-            server.read_line(line, 20, "ready")
+            server.ready()
 
 
 class Named:

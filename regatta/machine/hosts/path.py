@@ -1,0 +1,110 @@
+"""The path between two hosts, measured: an echo on one of them, and who asks it on the other."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from regatta.machine.hosts.placement import end_towards
+from regatta.machine.side_placement import SidePlacement
+
+ROUNDS = 1000
+FLOOD_S = 0.5
+FLOOD, ECHO = b"f", b"e"
+PIECE = bytes(1 << 16)
+TIMEOUT_S = 10.0
+
+
+class Echo:
+    """Answers every byte of one client, or takes all that comes and says how much that was."""
+
+    def __init__(self, where: SidePlacement, address: str, client: str) -> None:
+        del where
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        self.listener = socket.create_server((address, 0), family=family)
+        self.client = client
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def port(self) -> int:
+        return int(self.listener.getsockname()[1])
+
+    def serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, peer = self.listener.accept()
+                with connection, suppress(OSError):
+                    if peer[0] == self.client:
+                        answer(connection)
+
+    def leave(self) -> None:
+        self.listener.close()
+
+
+def answer(connection: socket.socket) -> None:
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.settimeout(TIMEOUT_S)
+    if connection.recv(1) == FLOOD:
+        taken = 0
+        while piece := connection.recv(len(PIECE)):
+            taken += len(piece)
+        connection.sendall(str(taken).encode())
+        return
+    while piece := connection.recv(1):
+        connection.sendall(piece)
+
+
+@dataclass(frozen=True)
+class PathFound:
+    """As a client sees it."""
+
+    p50_us: float
+    p99_us: float
+    bits_per_s: float
+
+
+def ask_path(address: str, port: int) -> PathFound:
+    """Some seconds at most."""
+    with socket.create_connection((address, port), TIMEOUT_S) as there:
+        there.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        there.sendall(ECHO)
+        trips = sorted(round_trip_ns(there) for _ in range(ROUNDS))
+    with socket.create_connection((address, port), TIMEOUT_S) as there:
+        there.sendall(FLOOD)
+        began_ns = time.monotonic_ns()
+        while time.monotonic_ns() - began_ns < FLOOD_S * 1e9:
+            there.sendall(PIECE)
+        there.shutdown(socket.SHUT_WR)
+        taken = int(there.recv(64))
+        flooded_ns = time.monotonic_ns() - began_ns
+    return PathFound(
+        p50_us=trips[ROUNDS // 2] / 1000,
+        p99_us=trips[ROUNDS * 99 // 100] / 1000,
+        bits_per_s=taken * 8e9 / flooded_ns,
+    )
+
+
+def round_trip_ns(there: socket.socket) -> int:
+    began_ns = time.monotonic_ns()
+    there.sendall(ECHO)
+    there.recv(1)
+    return time.monotonic_ns() - began_ns
+
+
+@dataclass(frozen=True)
+class EndFound:
+    """Where packets leave a host."""
+
+    device: str
+    cable: str | None
+    mtu: int
+    gro: bool | None
+
+
+def ask_end(there: str) -> EndFound:
+    end = end_towards(there)
+    mtu = int((Path("/sys/class/net") / end["device"] / "mtu").read_text())
+    return EndFound(end["device"], end["cable"], mtu, end["gro"])

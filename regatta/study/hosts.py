@@ -1,0 +1,40 @@
+"""How a study names a host: `ssh://[USER@]HOST[:PORT][/FOLDER]`, with the folder of its Regatta."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+SCHEME = "ssh"
+NEEDED = "ssh://HOST, ssh://USER@HOST:PORT or ssh://HOST/FOLDER"
+# What ssh could take for an option, or a shell for more than a word, is no name.
+WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*|\[?[0-9A-Fa-f:]+\]?")
+
+
+@dataclass(frozen=True)
+class HostName:
+    """What ssh needs to know of a host."""
+
+    host: str
+    user: str | None = None
+    port: int | None = None
+    folder: str | None = None
+    """With Regatta's clone there; None: the same as here."""
+
+    def ssh_words(self) -> list[str]:
+        words = [] if self.user is None else ["-l", self.user]
+        if self.port is not None:
+            words += ["-p", str(self.port)]
+        return [*words, self.host]
+
+
+def host_name(text: str) -> HostName:
+    """ValueError for what names no host."""
+    url = urlsplit(text)
+    host, user = url.hostname or "", url.username
+    words = (host,) if user is None else (host, user)
+    plain = not (url.query or url.fragment or url.password)
+    if url.scheme != SCHEME or not plain or not all(WORD.fullmatch(word) for word in words):
+        raise ValueError(f"{text!r} names no host")
+    return HostName(host, user, url.port, url.path.rstrip("/") or None)

@@ -1,0 +1,82 @@
+"""Hosts in a study: what names one, and what is refused before anybody is asked."""
+
+from pathlib import Path
+
+import pytest
+
+from regatta.errors import StudyError
+from regatta.study.hosts import HostName, host_name
+from tests.lab import faked
+
+CELL = '[[cells]]\ndesigns = ["select"]\nconnections = 1\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "folder"),
+    [
+        ("ssh://a", ["a"], None),
+        ("ssh://me@a.example:2222", ["-l", "me", "-p", "2222", "a.example"], None),
+        ("ssh://a/opt/regatta/", ["a"], "/opt/regatta"),
+        ("ssh://[fd00::7]", ["fd00::7"], None),
+    ],
+)
+def test_a_host_is_named_as_a_url(text: str, words: list[str], folder: str | None) -> None:
+    assert host_name(text).ssh_words() == words
+    assert host_name(text).folder == folder
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a",
+        "tcp://a",
+        "ssh://",
+        "ssh://-oProxyCommand=x",
+        "ssh://-l@a",
+        "ssh://a;b",
+        "ssh://me:pw@a",
+    ],
+)
+def test_what_ssh_or_a_shell_could_take_for_more_than_a_host_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="names no host"):
+        host_name(text)
+
+
+def parse(tmp_path: Path, **keys: object) -> object:
+    lines = "".join(f"{key} = {value!r}\n".replace("'", '"') for key, value in keys.items())
+    text = f'name = "mine"\n[placement]\n{lines}{CELL}'
+    return faked.parse(text, tmp_path)
+
+
+def test_one_server_and_one_client_are_named(tmp_path: Path) -> None:
+    study = parse(tmp_path, kind="hosts", server="ssh://a", clients="ssh://b", address="10.0.0.1")
+    assert (study.server, study.clients, study.address) == ("ssh://a", ("ssh://b",), "10.0.0.1")
+    assert host_name("ssh://b") == HostName("b")
+
+
+@pytest.mark.parametrize(
+    ("keys", "complaint"),
+    [
+        ({"kind": "hosts"}, "`placement.server` is missing"),
+        ({"kind": "hosts", "server": "ssh://a"}, "`placement.clients` is missing"),
+        ({"kind": "netns", "server": "ssh://a"}, '`placement.server` is for kind = "hosts"'),
+        (
+            {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://b", "ssh://c"]},
+            "`placement.clients` names several hosts; one client is possible as yet",
+        ),
+        (
+            {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://a"]},
+            'is the server\'s host; race on one by kind = "netns"',
+        ),
+        (
+            {"kind": "hosts", "server": "a", "clients": ["ssh://b"]},
+            "it must be ssh://HOST",
+        ),
+    ],
+)
+def test_what_cannot_be_raced_is_said_in_one_line(
+    tmp_path: Path, keys: dict[str, object], complaint: str
+) -> None:
+    with pytest.raises(StudyError) as raised:
+        parse(tmp_path, **keys)
+    assert complaint in str(raised.value)
