@@ -234,11 +234,8 @@ def test_of_2000_threads_as_many_are_looked_at_as_cost_others_little(fresh: Runn
     for answer in answers:
         read = [row.threads_alive - row.threads_unread for row in answer.rows]
         assert THREADS_READ_MOST - 30 < sum(read) <= THREADS_READ_MOST  # some have just ended
-        assert all(
-            row.threads_unread == 0 or read[place] >= THREADS_SURE
-            for place, row in enumerate(answer.rows)
-        )
         (ours,) = (row for row in answer.rows if row.number == os.getpid())
+        assert ours.threads_alive - ours.threads_unread >= THREADS_SURE
         assert ours.threads_alive >= 2001
         assert len(ours.threads) == 8
         assert ours.threads[0].tid == os.getpid()
