@@ -25,6 +25,7 @@ MAY_READ_IN_PYTHON = {
     "race/matched/probe_server.py",  # started_at
     "race/sittings.py",  # started_at
     "calibrate/run.py",  # taken_at
+    "doctor/hosts.py",  # which host's clock is behind: a certificate is not good there yet
 }
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from regatta.errors import StudyError
 from regatta.machine.programs import Programs
-from regatta.race.place import check_programs, place_sides, wish_of
+from regatta.race.place import check_programs, containers_of, place_sides
 from regatta.study import Study
 from tests.lab import faked
 
@@ -39,7 +39,7 @@ def study(text: str = TEXT) -> Study:
 
 
 def test_it_is_the_networks_the_engines_the_programs_and_the_images_of_the_study() -> None:
-    wish = wish_of(study(), PROGRAMS)
+    wish = containers_of(study(), PROGRAMS)
     assert (wish.network, wish.engine, wish.images) == ("veth", "docker", ("nginx:1.27",))
     assert wish.folder == Path("/folder")
     assert wish.dial == Path("/bin/d")
@@ -51,7 +51,7 @@ def test_it_is_the_networks_the_engines_the_programs_and_the_images_of_the_study
 
 def test_a_race_of_designs_alone_shows_no_folder() -> None:
     text = TEXT.replace('contenders = ["boxed", "mounted"]', "")
-    assert wish_of(study(text), PROGRAMS).folder is None
+    assert containers_of(study(text), PROGRAMS).folder is None
 
 
 def test_a_program_in_an_image_is_not_looked_for_here() -> None:
@@ -65,5 +65,5 @@ def test_a_program_in_an_image_is_not_looked_for_here() -> None:
 
 def test_a_whole_process_is_not_for_containers() -> None:
     text = TEXT.replace('load = "burst"', 'scope = ["window", "process"]')
-    with pytest.raises(StudyError, match="an engine starts programs out of perf's reach"):
+    with pytest.raises(StudyError, match="is for netns and loopback, not for containers"):
         place_sides(study(text), PROGRAMS)
