@@ -16,8 +16,10 @@ ALONE_KEPT = "alone-kept"
 """With connections that are kept: what a case is compared with that takes all room."""
 GOAL = 2.0
 """Of the p99 alone."""
-COLUMNS = ("round", "design", "case", "p99_ms", "asked", "unanswered", "attackers")
-COLUMNS += ("server_mib", "stolen_ms")
+COLUMNS = (
+    *("round", "design", "case", "p99_ms", "asked", "unanswered", "attackers"),
+    *("server_mib", "stolen_ms"),
+)
 
 
 @dataclass(frozen=True)

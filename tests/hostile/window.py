@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from regatta.machine.proc import NS_PER_TICK, PROC, STEAL, parse_cpus
 from tests.e2e.scripted import Gated
 from tests.hostile.cases import Case
 from tests.processes import resident_kib
@@ -31,9 +32,7 @@ ATTACKER = ("taskset", "-c", CLIENT_CPU, "nice", "-n", "-5" if IS_ROOT else "10"
 """They have what is left of the clients' CPU: they shall slow down the server, not the clients."""
 SETTLED_S = 3.0
 LOOK_AGAIN_S = 0.1
-STEAL = 8
-"""The field of a line of /proc/stat: what the hypervisor gave to others."""
-TICK_MS = 1000 / os.sysconf("SC_CLK_TCK")
+TICK_MS = NS_PER_TICK / 1e6
 
 
 @dataclass(frozen=True)
@@ -115,9 +114,8 @@ def wait_until_attacked(server: RunningServer, wanted: int) -> None:
 
 def stolen_ms() -> list[float]:
     """By the hypervisor since boot, from the server's CPU and the clients'."""
-    fields = [line.split() for line in Path("/proc/stat").read_text().splitlines()]
-    taken = {name: int(rest[STEAL - 1]) * TICK_MS for name, *rest in fields if name[:3] == "cpu"}
-    return [taken[f"cpu{cpu}"] for cpu in (SERVER_CPU, CLIENT_CPU)]
+    ticks = parse_cpus((PROC / "stat").read_text())
+    return [ticks[int(cpu)][STEAL] * TICK_MS for cpu in (SERVER_CPU, CLIENT_CPU)]
 
 
 def measure(design: ListedDesign, case: Case | None, seconds: float, folder: Path) -> Window:
