@@ -221,17 +221,21 @@ class Far:
 
         return call
 
-    def run(self, timeout_s: float) -> Any:
+    def run(self, timeout_s: float, at_ns: int | None = None) -> Any:
         """A client waits for the server's host too.
 
         Its worker waits with it and hears nothing else meanwhile: who no longer waits ends it.
         """
         try:
-            return self.host.answer(lambda: self.actor.run(timeout_s), self.host.company)
+            return self.host.answer(lambda: self.actor.run(timeout_s, at_ns), self.host.company)
         except BaseException as error:
             if isinstance(error, HostLostError) or not isinstance(error, RegattaError):
                 self.host.close()
             raise
+
+    def give_up(self) -> None:
+        """Its worker waits and hears nothing."""
+        self.host.close()
 
     def __enter__(self) -> Far:
         return self

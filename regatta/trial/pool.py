@@ -1,0 +1,99 @@
+"""From the summaries of clients that shared a load, at the same time, to one of the whole load.
+
+Sums are added. What each client was like stays beside them: whether it was the limit, how late its
+requests were, and when it began, by its own clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from regatta.errors import TrialError
+from regatta.machine.clocks import Offset
+from regatta.study.limits import START_SKEW_LIMIT_MS
+from regatta.trial.merge import NS_PER_S, add_up
+
+SHARED = ("target", "engine", "load", "dialect", "per_connection", "arrivals", "rounds")
+SUMS = (
+    *("connections", "rate_per_s", "achieved_per_s", "requests", "answered", "unstarted"),
+    *("connections_opened", "bytes_received", "idle", "idle_lost"),
+    *("slow", "slow_requests", "slow_lost"),
+)
+NS_PER_MS = 1e6
+OF_EACH = ("connections", "rate_per_s", "requests", "answered", "unstarted", "cpu_share")
+
+
+@dataclass(frozen=True)
+class Begin:
+    """When one of them was told to begin."""
+
+    host: str
+    """Its host; empty: the lab's own."""
+    at_ns: int
+    """By its own clock."""
+    offset: Offset
+    """Of that clock."""
+
+
+def pool_clients(summaries: Sequence[dict[str, Any]], begins: Sequence[Begin]) -> dict[str, Any]:
+    """One summary; TrialError if one of them lacks what all add up to."""
+    try:
+        return pool(summaries, begins)
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise TrialError("the clients' JSON lacks what they add up to") from error
+
+
+def pool(summaries: Sequence[dict[str, Any]], begins: Sequence[Begin]) -> dict[str, Any]:
+    first = summaries[0]
+    pooled = {key: first[key] for key in SHARED if key in first}
+    pooled |= {key: sum(one[key] for one in summaries) for key in SUMS if key in first}
+    pairs = list(zip(summaries, begins, strict=True))
+    began = [one["began_ns"] - begin.offset.ns for one, begin in pairs]
+    ended = [start + one["elapsed_ns"] for start, one in zip(began, summaries, strict=True)]
+    late = [one["began_ns"] - begin.at_ns for one, begin in pairs]
+    pooled["elapsed_ns"] = max(ended) - min(began)
+    pooled["throughput_per_s"] = pooled["answered"] / pooled["elapsed_ns"] * NS_PER_S
+    pooled["cpu_share"] = sum(one["cpu_share"] for one in summaries) / len(summaries)
+    pooled["client_bound"] = why_bound(summaries)
+    pooled["errors"] = add_up([one["errors"] for one in summaries])
+    pooled["usage"] = {
+        who: add_up([one["usage"][who] for one in summaries]) for who in first["usage"]
+    }
+    pooled["start_skew_ns"] = max(late) - min(late)
+    pooled["clients"] = [
+        {
+            "host": begin.host,
+            **{key: one[key] for key in OF_EACH if key in one},
+            "client_bound": one["client_bound"],
+            "late_p99_ns": late_p99_ns(one),
+            "began_late_ns": late_ns,
+            "clock_bound_ns": begin.offset.bound_ns,
+        }
+        for (one, begin), late_ns in zip(pairs, late, strict=True)
+    ]
+    return pooled
+
+
+def began_apart(summary: dict[str, Any]) -> str | None:
+    """Why a load was not what was asked for; None if its clients began together."""
+    skew_ms = summary.get("start_skew_ns", 0) / NS_PER_MS
+    return f"its clients began {skew_ms:.1f} ms apart" if skew_ms > START_SKEW_LIMIT_MS else None
+
+
+def why_bound(summaries: Sequence[dict[str, Any]]) -> str | None:
+    """Of the first that was the limit: then so were all together."""
+    for number, one in enumerate(summaries, 1):
+        if one["client_bound"]:
+            return f"{one['client_bound']} (client {number} of {len(summaries)})"
+    return None
+
+
+def late_p99_ns(summary: dict[str, Any]) -> int | None:
+    """How late it was itself in an open load, or a lower bound; None of other loads."""
+    late = summary.get("late_ns")
+    if summary["load"] != "open" or late is None:
+        return None
+    p99: int | None = late["p99"] if late["p99"] is not None else late["over"].get("p99")
+    return p99
