@@ -38,6 +38,8 @@ TAKEN = ("forwarding", "in use")
 """What ssh or the worker says of a port that somebody has."""
 BEAT_S = 1.0
 LOOK_S = 0.5
+FETCH_S = 20
+"""Of an answer that is there."""
 END_TIMEOUT_S = 5
 # A cable that was pulled is noticed as soon as at the worker.
 OPTIONS = (
@@ -167,15 +169,11 @@ class Host:
             raise self.lost()
         try:
             future = begin()
-            while True:
-                try:
-                    return future.result(timeout=LOOK_S)
-                except TimeoutError:
-                    if future.done():
-                        return future.result()  # it came just now, or it is what was raised
+            while not self.engine.has_come(future, LOOK_S):
                 for host in (self, *others):
                     if host.is_lost:
                         raise host.lost()
+            return future.result(timeout=FETCH_S)
         except HostLostError:
             raise
         except RegattaError as error:
