@@ -23,7 +23,7 @@ SAMPLE = np.dtype(
     ]
 )
 RECORD_SIZE = SAMPLE.itemsize
-ANSWERED, UNSTARTED = 0, 6
+ANSWERED, TIMED_OUT, UNSTARTED = 0, 2, 6
 """What `error` of a sample says of requests that did not fail."""
 NOT_TOLD = 0
 """What `told` says of a reply that names no processes, and of all in older ledgers."""

@@ -17,11 +17,11 @@ from regatta.errors import RegattaError
 from regatta.ledger.cell import Cell
 from regatta.ledger.counters import Counter
 from regatta.ledger.result import CLIENT
-from regatta.ledger.samples import ClientFile, pool_samples
+from regatta.ledger.samples import ClientFile, pool_samples, records_in
 from regatta.machine.clocks import Offset
 from regatta.trial.load import client_command, load_options, load_timeout_s, shared
 from regatta.trial.merge import due, merge_counters
-from regatta.trial.pool import Begin, pool_clients
+from regatta.trial.pool import Told, latency_of, pool_clients
 from regatta.trial.program import STOP_TIMEOUT_S
 from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Half, Side
@@ -140,12 +140,11 @@ class Clients:
         for side, name, (status, summary) in zip(self.sides, self.names, told, strict=True):
             heard(side, name, status, summary)
         assert whole is not None
+        samples = self.samples(summaries)
+        if self.many:
+            whole["latency_ns"] = latency_of(records_in(samples))
         counters = [side.counters() for side in self.sides]
-        return Asked(
-            summary=whole,
-            counters=merge_counters(counters, [1] * len(counters)),
-            samples=self.samples(summaries),
-        )
+        return Asked(whole, merge_counters(counters, [1] * len(counters)), samples)
 
     def pooled(self, summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
         if not self.many:
@@ -153,8 +152,10 @@ class Clients:
         return pool_clients(
             summaries,
             [
-                Begin(side.name, self.at_ns + self.starts_ns(number), offset)
-                for number, (side, offset) in enumerate(zip(self.places, self.offsets, strict=True))
+                Told(place.name, place.cpus, self.at_ns + self.starts_ns(number), offset)
+                for number, (place, offset) in enumerate(
+                    zip(self.places, self.offsets, strict=True)
+                )
             ],
         )
 

@@ -1,5 +1,6 @@
 """Clients that share a load: their shares, their clocks, their samples, their one summary."""
 
+import math
 import struct
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from regatta.errors import StudyError, TrialError
 from regatta.ledger.planned import COUNTED_TRIAL
 from regatta.ledger.result import Result
 from regatta.ledger.samples import (
+    SAMPLE,
     ClientFile,
     all_samples,
     latencies_ns,
@@ -24,7 +26,7 @@ from regatta.machine import placement
 from regatta.machine.clocks import Asked, Offset, offset_of
 from regatta.machine.placed import share_cpus
 from regatta.trial.load import shared
-from regatta.trial.pool import Begin, began_apart, pool_clients
+from regatta.trial.pool import Told, began_apart, latency_of, pool_clients
 from regatta.trial.trial import run_side_by_side
 from tests.lab import faked
 from tests.processes import marked
@@ -167,7 +169,10 @@ def test_what_several_did_at_once_is_one_load() -> None:
                 late_ns={"p99": None, "over": {"p99": 900}},
             ),
         ],
-        [Begin("a", 999 * MS, Offset()), Begin("b", 999 * MS + ahead, Offset(ahead, 40))],
+        [
+            Told("a", (1,), 999 * MS, Offset()),
+            Told("b", (1,), 999 * MS + ahead, Offset(ahead, 40)),
+        ],
     )
     assert (pooled["rate_per_s"], pooled["connections"]) == (200, 10)
     assert (pooled["requests"], pooled["answered"], pooled["errors"]) == (120, 119, {"timeout": 1})
@@ -182,7 +187,48 @@ def test_what_several_did_at_once_is_one_load() -> None:
     assert [one["late_p99_ns"] for one in pooled["clients"]] == [300, 900]
     assert [one["clock_bound_ns"] for one in pooled["clients"]] == [0, 40]
     with pytest.raises(TrialError, match="the clients' JSON lacks"):
-        pool_clients([summary(), {"load": "open"}], [Begin("", 0, Offset())] * 2)
+        pool_clients([summary(), {"load": "open"}], [Told("", (1,), 0, Offset())] * 2)
+
+
+def test_clients_on_one_cpu_are_the_limit_together() -> None:
+    halves = [summary(), summary(cpu_share=0.45)]
+    shared_cpu = [Told("", (1,), 0, Offset())] * 2
+    pooled = pool_clients(halves, shared_cpu)
+    assert pooled["cpu_share"] == pytest.approx(0.95)
+    assert pooled["client_bound"] == "used 95 % of a CPU that several clients share"
+    short = [{**one, "elapsed_ns": MS} for one in halves]
+    assert pool_clients(short, shared_cpu)["client_bound"] is None, "too short to tell"
+    for own in ([("", (1,)), ("", (2,))], [("a", (1,)), ("b", (1,))]):
+        apart = pool_clients(halves, [Told(*place, 0, Offset()) for place in own])
+        assert apart["client_bound"] is None
+        assert apart["cpu_share"] == pytest.approx(0.475)
+
+
+@given(
+    known=st.lists(st.integers(1, 10**9), max_size=300),
+    timed_out=st.lists(st.integers(1, 10**9), max_size=9),
+    unstarted=st.lists(st.integers(1, 10**9), max_size=9),
+)
+def test_the_p99_of_a_pool_is_the_clients_own_by_its_own_rule(
+    known: list[int], timed_out: list[int], unstarted: list[int]
+) -> None:
+    """src/results/percentile.h, for one client: nearest rank, what has no end comes last."""
+    rows = [
+        (took, error)
+        for error, list_ in ((0, known), (2, timed_out), (6, unstarted))
+        for took in list_
+    ]
+    if not rows:
+        return
+    records = np.zeros(len(rows), SAMPLE)
+    records["end_ns"], records["error"] = zip(*rows, strict=True)
+    last = sorted(timed_out + unstarted)
+    rank = math.ceil(0.99 * len(rows))
+    found = latency_of(records)
+    if rank <= len(known):
+        assert found == {"p99": sorted(known)[rank - 1], "over": {}}
+    else:
+        assert found == {"p99": None, "over": {"p99": sorted(known + last)[rank - 1]}}
 
 
 def race_of_three(tmp_path: Path, slices: int = 1) -> Result:
