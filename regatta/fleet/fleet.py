@@ -98,12 +98,12 @@ def machines_of(plan: Plan) -> Any:
 
 def race_on(machines: Any, name: str, order: Order, folder: Path) -> Came:
     try:
-        raced: Raced = machines.ask(name, race_there, order)
+        raced: Raced = machines.ask(name, race_there, order, name)
         result = json.loads(raced.result)
         keep(folder / name, raced)
-        machines.ask(name, forget, order.name)
+        machines.ask(name, forget, order.name, name)
     except (RegattaError, ValueError, zlib.error, OSError) as error:
-        return Came(name, None, str(error).removeprefix(f"{name}: "))
+        return Came(name, None, str(error).removeprefix("on ").removeprefix(f"{name}: "))
     return Came(name, result)
 
 

@@ -82,7 +82,7 @@ def steps(result: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
         of = f"{group['title']}: " if group["title"] else ""
         found += [(f"{of}{one['at']:,} {group['axis']}", one) for one in group["by_step"]]
         if len(group["by_step"]) > 1:
-            found.append((f"{of}over all {group['axis']}", group["overall"]))
+            found.append((f"{of}over all", group["overall"]))
     return found
 
 

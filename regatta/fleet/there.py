@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,14 +46,15 @@ class Raced:
     """Compressed."""
 
 
-def home(name: str) -> Path:
+def home(fleet: str) -> Path:
+    """Of all machines that share their homes; each has a folder of its own in it."""
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(state) / "regatta" / "fleet" / name
+    return Path(state) / "regatta" / "fleet" / fleet
 
 
-def race_there(order: Order) -> Raced:
+def race_there(order: Order, machine: str) -> Raced:
     """All of the race, or what is left of it."""
-    folder = home(order.name)
+    folder = home(order.name) / machine
     folder.mkdir(parents=True, exist_ok=True)
     (folder / STUDY).write_text(order.study)
     begun = (folder / RACE / FILE_NAME).exists()
@@ -72,6 +74,8 @@ def race_there(order: Order) -> Raced:
     return Raced(done.stdout, files)
 
 
-def forget(name: str) -> None:
+def forget(fleet: str, machine: str) -> None:
     """What the fleet has by now."""
-    shutil.rmtree(home(name), ignore_errors=True)
+    shutil.rmtree(home(fleet) / machine, ignore_errors=True)
+    with suppress(OSError):  # others are there
+        home(fleet).rmdir()

@@ -133,5 +133,5 @@ def test_an_interrupted_fleet_ends_what_it_started(tmp_path: Path) -> None:
         assert "--resume" in complaint.decode()
         wait_until(lambda: hosts.running("alpha") == [], lambda: str(hosts.running("alpha")), 30)
     (kept,) = left() - before_all
-    assert (kept / "race" / "ledger.sqlite").exists(), "it would go on where it was"
+    assert (kept / "alpha" / "race" / "ledger.sqlite").exists(), "it would go on where it was"
     shutil.rmtree(kept)
