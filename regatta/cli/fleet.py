@@ -76,8 +76,9 @@ def fleet(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person
         folder = out or RACES / plan.order.name
         plan.write(folder)
     came = raced(plan, folder, console)
-    title = f"{plan.order.name}: {plural(len(came), 'machine')}"
     results = {one.name: one.result for one in came if one.result is not None}
+    study_title = next((result["title"] for result in results.values()), plan.order.name)
+    title = f"{study_title}, on {plural(len(came), 'machine')}"
     standings = standings_of(results)
     write_fleet(folder, title, standings, came)
     if as_json:
