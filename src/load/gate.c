@@ -26,7 +26,8 @@ static int say(int fd, const char *word) {
     return 0;
 }
 
-/* Byte by byte: what follows the line must stay unread. Of a longer line only the beginning is kept.
+/* Byte by byte: what follows the line must stay unread. Of a longer line only the beginning is
+ * kept.
  */
 static int wait_for_line(int fd, char line[LINE_LIMIT], size_t *kept) {
     *kept = 0;
