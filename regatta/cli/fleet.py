@@ -14,8 +14,8 @@ from regatta.cli.output import Output, print_json
 from regatta.errors import InterruptedRaceError, RegattaError, UsageError
 from regatta.fleet.files import PAGE, sentence, write_fleet
 from regatta.fleet.fleet import Came, Plan, read_plan, run_fleet
-from regatta.fleet.standings import Standings, outcome_words, standings_of
-from regatta.fleet.tables import fleet_tables, took
+from regatta.fleet.standings import Standings, outcome_words, standings_of, summary_of
+from regatta.fleet.tables import fleet_tables
 from regatta.fleet.there import Order
 from regatta.machine.programs import called_with, discover, shown
 from regatta.race.folder import RACES
@@ -23,6 +23,7 @@ from regatta.report.text.numbers import plural
 from regatta.report.text.plain import plain
 from regatta.study import find_study, load_study
 from regatta.study.hosts import NEEDED, host_name
+from regatta.study.limits import HOSTS
 
 
 def fleet(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person may type)
@@ -113,9 +114,13 @@ def plan_of(study: str, urls: list[str], cluster: str | None, quick: bool) -> Pl
     if bool(urls) == (cluster is not None):
         raise UsageError("name the machines: --host or --hosts, or --cluster")
     path = find_study(study)
-    name = load_study(path, discover().designs).name
+    read = load_study(path, discover().designs)
+    if read.placement == HOSTS:
+        raise UsageError(
+            f"{path} names the hosts of one race; a fleet's machines race both sides themselves"
+        )
     order = Order(
-        name=f"{name}-fleet-{time.strftime('%Y%m%d-%H%M%S')}-{token_hex(2)}",
+        name=f"{read.name}-fleet-{time.strftime('%Y%m%d-%H%M%S')}-{token_hex(2)}",
         study=path.read_text(),
         options=("--quick",) if quick else (),
     )
@@ -131,9 +136,8 @@ def raced(plan: Plan, folder: Path, console: Output) -> list[Came]:
         if one.result is None:
             line(console, f"{done} {one.name}: failed: {one.reason}")
             return
-        first = next((group["overall"]["sentence"] for group in one.result["groups"]), "")
-        took_s = took(one.result)
-        line(console, f"{done} {one.name}: raced in {took_s or 0:.0f} s. {first}")
+        found = summary_of(one.result)
+        line(console, f"{done} {one.name}: raced in {found.took_s or 0:.0f} s. {found.says}")
 
     try:
         return run_fleet(plan, folder, tell)

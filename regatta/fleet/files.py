@@ -26,7 +26,8 @@ def sentence(standings: Standings, came: Sequence[Came]) -> str:
     failed = sum(one.result is None for one in came)
     machines = plural(len(came) - failed, "machine")
     kinds = plural(len(standings.kinds), "kind")
-    hold = sum(row.outcome == WINS and len(row.names) == 1 for row in standings.verdicts)
+    raced = len(came) - failed
+    hold = sum(row.outcome == WINS and row.machines == raced for row in standings.verdicts)
     lost = f"; {plural(failed, 'machine')} failed" if failed else ""
     return (
         f"{machines} of {kinds}: one design wins on all in {hold} of "

@@ -10,12 +10,15 @@ import json
 import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from regatta.errors import LedgerError, RegattaError, UsageError
-from regatta.fleet.there import Order, Raced, forget, race_there
+from regatta import __version__
+from regatta.errors import LedgerError, PlacementError, RegattaError, UsageError
+from regatta.fleet.standings import standings_of, summary_of
+from regatta.fleet.there import KEPT, Order, Raced, forget, piece, race_there
 
 FLEET, RESULT = "fleet.json", "result.json"
 
@@ -63,9 +66,9 @@ def finished(folder: Path) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for path in sorted(folder.glob(f"*/{RESULT}")):
         try:
-            found[path.parent.name] = json.loads(path.read_text())
-        except ValueError as error:
-            raise LedgerError(f"{path} is damaged; remove it, and --resume") from error
+            found[path.parent.name] = read_result(path.parent.name, path.read_text())
+        except RegattaError as error:
+            raise LedgerError(f"{path}: {error}; or remove it, and --resume") from error
     return found
 
 
@@ -97,21 +100,48 @@ def machines_of(plan: Plan) -> Any:
 
 
 def race_on(machines: Any, name: str, order: Order, folder: Path) -> Came:
+    """Whatever goes wrong on one machine is a reason, and stops no other."""
     try:
         raced: Raced = machines.ask(name, race_there, order, name)
-        result = json.loads(raced.result)
-        keep(folder / name, raced)
+        result = read_result(name, raced.result)
+
+        def piece_of(file: str, offset: int) -> bytes:
+            there: bytes = machines.ask(name, piece, order.name, name, file, offset)
+            return zlib.decompress(there)
+
+        keep(folder / name, raced, piece_of)
+    except Exception as error:
+        said = str(error).removeprefix("on ").removeprefix(f"{name}: ")
+        known = isinstance(error, RegattaError)
+        return Came(name, None, said if known else f"{type(error).__name__}: {said}")
+    with suppress(Exception):  # what was to be had of it is here
         machines.ask(name, forget, order.name, name)
-    except (RegattaError, ValueError, zlib.error, OSError) as error:
-        return Came(name, None, str(error).removeprefix("on ").removeprefix(f"{name}: "))
     return Came(name, result)
 
 
-def keep(folder: Path, raced: Raced) -> None:
+def read_result(name: str, text: str) -> dict[str, Any]:
+    """What a machine printed; PlacementError if this version cannot read all of it."""
+    try:
+        result: dict[str, Any] = json.loads(text)
+        version = result["regatta_version"]
+        standings_of({name: result})
+        summary_of(result)
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise PlacementError(
+            f"its result cannot be read ({error}); build this version there"
+        ) from error
+    if version != __version__:
+        raise PlacementError(f"it has Regatta {version}, and this machine {__version__}")
+    return result
+
+
+def keep(folder: Path, raced: Raced, piece_of: Callable[[str, int], bytes]) -> None:
     """The result last: it says that all is there."""
     folder.mkdir(exist_ok=True)
-    for name, content in raced.files.items():
-        (folder / name).write_bytes(zlib.decompress(content))
+    for name in KEPT:
+        with (folder / name).open("wb") as file:
+            while file.tell() < raced.sizes[name]:
+                file.write(piece_of(name, file.tell()))
     partial = folder / f".{RESULT}"
     partial.write_text(raced.result)
     partial.rename(folder / RESULT)

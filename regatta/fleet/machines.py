@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
+from threading import Lock
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -16,12 +18,14 @@ from regatta.machine.hosts.host import Host
 from regatta.study.hosts import host_name
 
 T = TypeVar("T")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""Of a machine, and of its folder."""
 CONNECT_S = 20
 LOOK_S = 0.5
 
 
 class Machines(ABC):
-    """Use it in a `with` statement, which ends what it has started on them."""
+    """Use it in a `with` statement."""
 
     names: list[str]
     """Each once; also the names of folders."""
@@ -32,7 +36,7 @@ class Machines(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Ends what runs there for us."""
+        """Nobody is asked any more."""
 
     def __enter__(self) -> Machines:
         return self
@@ -51,14 +55,26 @@ class SshMachines(Machines):
         self.names = list(self.urls)
         self.engine = Engine()
         self.hosts: dict[str, Host] = {}
+        self.lock = Lock()
+        self.closed = False
 
     def ask(self, name: str, question: Callable[..., T], *args: Any) -> T:
         if name not in self.hosts:
-            self.hosts[name] = Host(host_name(self.urls[name]), self.engine, [])
+            self.add(name, Host(host_name(self.urls[name]), self.engine, []))
         return self.hosts[name].ask(question, *args)
 
+    def add(self, name: str, host: Host) -> None:
+        """One that was begun when all were ended ends too."""
+        with self.lock:
+            self.hosts[name] = host
+            if self.closed:
+                host.close()
+
     def close(self) -> None:
-        for host in self.hosts.values():
+        with self.lock:
+            self.closed = True
+            hosts = list(self.hosts.values())
+        for host in hosts:
             host.close()
         self.engine.close()
 
@@ -78,8 +94,11 @@ class ClusterMachines(Machines):
         except (OSError, ValueError) as error:
             raise PlacementError(f"the scheduler {address} does not answer: {error}") from error
         self.workers: dict[str, str] = {}
-        for worker in sorted(self.client.scheduler_info(n_workers=-1)["workers"]):
-            self.workers.setdefault(urlsplit(worker).hostname or worker, worker)
+        for worker in sorted(self.addresses()):
+            name = (urlsplit(worker).hostname or "").replace(":", "-")
+            if not NAME.fullmatch(name):
+                raise PlacementError(f"the cluster's worker {worker!r} has no name for a folder")
+            self.workers.setdefault(name, worker)
         self.names = list(self.workers)
         if not self.names:
             self.close()
@@ -98,6 +117,9 @@ class ClusterMachines(Machines):
             while not future.done():
                 with suppress(TimeoutError), self.client.as_current():
                     wait([future], timeout=LOOK_S)
+                # A scheduler waits for ever for a worker that a task is pinned to.
+                if not future.done() and self.workers[name] not in self.addresses():
+                    raise HostLostError(f"{name}: its worker is gone")
             found: T = future.result()
         except RegattaError:
             raise
@@ -105,6 +127,10 @@ class ClusterMachines(Machines):
             raise HostLostError(f"{name}: its worker is gone ({type(error).__name__})") from error
         return found
 
+    def addresses(self) -> list[str]:
+        return list(self.client.scheduler_info(n_workers=-1)["workers"])
+
     def close(self) -> None:
+        """Races that were begun there run on to their end, as the cluster has them."""
         with suppress(Exception):
             self.client.close(timeout=5)

@@ -1,8 +1,9 @@
 """Which verdicts hold on all machines, and what each kind of machine says.
 
 A table is right as a whole on 19 of 20 machines. That a design wins on all of them is shown by
-every machine by itself, so it is wrong in at most one of 20 fleets, however many machines there
-are. That one is among the best on all of them is not: it may be missing somewhere by chance.
+every machine by itself, so each such verdict is wrong in at most one of 20 fleets, however many
+machines there are. That one is among the best on all of them is not: it may be missing somewhere by
+chance.
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ class Row:
     where all say the same, else `differ`."""
     names: tuple[str, ...] = ()
     """Of the designs that the outcome is about."""
+
+    @property
+    def machines(self) -> int:
+        """That raced it."""
+        return sum(sum(tally.values()) for tally in self.by_kind.values())
 
 
 @dataclass(frozen=True)
@@ -116,15 +122,49 @@ def tallied(said: Mapping[str, str], kind: Mapping[str, str]) -> dict[str, dict[
 
 
 def outcome_words(row: Row, machines: int) -> str:
-    """The last column of a table."""
+    """The last column of a table of so many machines, of which some may not have raced it."""
+    some = f" (of {machines})" if row.machines < machines else ""
     names = " or ".join(row.names)
     if row.outcome == WINS:
-        return f"{names} {WINS} {machines}"
+        return f"{names} {WINS} {row.machines}{some}"
     if row.outcome == MAY_WIN:
         silent = sum(tally.get(NO_VERDICT, 0) for tally in row.by_kind.values())
-        of = "that have a verdict" if silent else f"{machines}"
+        of = "that have a verdict" if silent else f"{row.machines}{some}"
         return f"{names} {'is' if len(row.names) == 1 else 'are'} {MAY_WIN} {of}"
-    return f"machines {row.outcome}" if row.outcome == DIFFER else row.outcome
+    words = f"machines {row.outcome}" if row.outcome == DIFFER else row.outcome
+    return f"{words}, on {row.machines}{some}" if some else words
+
+
+@dataclass(frozen=True)
+class MachineSummary:
+    """One machine's race, in a line."""
+
+    kind: str
+    title: str
+    """Of the study."""
+    run: int
+    """Trials, as the next."""
+    planned: int
+    disturbed: int
+    failed: int
+    took_s: float | None
+    """None: the race is not finished."""
+    says: str
+    """Its first verdict."""
+
+
+def summary_of(result: Mapping[str, Any]) -> MachineSummary:
+    trials, ended = result["trials"], result.get("finished_at")
+    return MachineSummary(
+        kind=kind_of(result),
+        title=str(result["title"]),
+        run=int(trials["run"]),
+        planned=int(trials["planned"]),
+        disturbed=int(trials["disturbed"]),
+        failed=int(trials["failed"]),
+        took_s=None if ended is None else float(ended) - float(result["created_at"]),
+        says=next((str(group["overall"]["sentence"]) for group in result["groups"]), ""),
+    )
 
 
 def kinds_words(kinds: Mapping[str, Sequence[str]]) -> dict[str, str]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from regatta.fleet.fleet import Came
-from regatta.fleet.standings import Results, Row, Standings, kind_of, kinds_words, outcome_words
+from regatta.fleet.standings import Results, Row, Standings, kinds_words, outcome_words, summary_of
 from regatta.report.text.numbers import plural
 from regatta.report.text.table import Table
 
 VERDICTS_SAY = (
     "Per kind of machine: which design needs the least server CPU per request, on how many "
-    "machines. “A or B”: not distinguishable there. That one wins on all is wrong in at most one "
-    "of 20 fleets, as each machine shows it by itself; one that is not among the best on some of "
+    "machines. “A or B”: not distinguishable there. Each “wins on all” is wrong in at most one of "
+    "20 fleets, as each machine shows it by itself; one that is not among the best on some of "
     "many machines may be so by chance, on one of 20."
 )
 CLAIMS_SAY = "What each claim of the study comes to, per kind of machine."
@@ -69,20 +68,14 @@ def machines_table(standings: Standings, came: Sequence[Came]) -> Table:
 def machine_row(one: Came, words: Mapping[str, str]) -> list[str]:
     if one.result is None:
         return ["", "", "", "", f"failed: {one.reason}"]
-    trials = one.result["trials"]
-    took_s = took(one.result)
+    found = summary_of(one.result)
     return [
-        words[kind_of(one.result)],
-        f"{trials['run']} of {trials['planned']}",
-        f"{trials['disturbed']}",
-        "" if took_s is None else f"{took_s:.0f} s",
-        plural(trials["failed"], "failed trial") if trials["failed"] else "a report",
+        words[found.kind],
+        f"{found.run} of {found.planned}",
+        f"{found.disturbed}",
+        "" if found.took_s is None else f"{found.took_s:.0f} s",
+        plural(found.failed, "failed trial") if found.failed else "a report",
     ]
-
-
-def took(result: Mapping[str, Any]) -> float | None:
-    began, ended = result.get("created_at"), result.get("finished_at")
-    return float(ended) - float(began) if began and ended else None
 
 
 def report_of(folder: Path, name: str) -> Path:

@@ -22,6 +22,7 @@ KEPT = (FILE_NAME, "report.html")
 FINISHED = (0, 1)
 """Exit statuses of a race that has results; 1: some of its trials failed."""
 QUOTED = 300
+PIECE = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,12 @@ class Order:
 
 @dataclass(frozen=True)
 class Raced:
-    """What a host sends back."""
+    """What a host says when it has raced; its files are asked for piece by piece."""
 
     result: str
     """As `regatta race --json` prints it."""
-    files: dict[str, bytes]
-    """Compressed."""
+    sizes: dict[str, int]
+    """Of its files, in bytes."""
 
 
 def home(fleet: str) -> Path:
@@ -70,8 +71,14 @@ def race_there(order: Order, machine: str) -> Raced:
     if done.returncode not in FINISHED or not done.stdout.strip():
         last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
         raise RegattaError(last.removeprefix("regatta: ")[:QUOTED])
-    files = {name: zlib.compress((folder / RACE / name).read_bytes()) for name in KEPT}
-    return Raced(done.stdout, files)
+    return Raced(done.stdout, {name: (folder / RACE / name).stat().st_size for name in KEPT})
+
+
+def piece(fleet: str, machine: str, name: str, offset: int) -> bytes:
+    """Of a file of the race, compressed: no answer is so large that a slow path cuts it off."""
+    with (home(fleet) / machine / RACE / name).open("rb") as file:
+        file.seek(offset)
+        return zlib.compress(file.read(PIECE))
 
 
 def forget(fleet: str, machine: str) -> None:

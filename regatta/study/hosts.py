@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 SCHEME = "ssh"
+SSH_PORT = 22
 NEEDED = "ssh://HOST, ssh://USER@HOST:PORT or ssh://HOST/FOLDER"
 # What ssh could take for an option, or a shell for more than a word, is no name.
 WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*|\[?[0-9A-Fa-f:]+\]?")
@@ -21,6 +22,11 @@ class HostName:
     port: int | None = None
     folder: str | None = None
     """With Regatta's clone there; None: the same as here."""
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """What tells it from others, whoever logs in; several may be behind one name."""
+        return self.host, self.port or SSH_PORT
 
     def ssh_words(self) -> list[str]:
         words = [] if self.user is None else ["-l", self.user]

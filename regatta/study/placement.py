@@ -84,8 +84,11 @@ class PlacementForm(Form):
                 raise wrong(key, 'is missing; kind = "hosts" needs `server` and `clients`')
         if not self.client_hosts:
             raise wrong("clients", 'is a number; kind = "hosts" needs a host for each client')
-        if hosts.host_name(self.server or "") in map(hosts.host_name, self.client_hosts):
+        places = [hosts.host_name(one).place for one in (self.server or "", *self.client_hosts)]
+        if places[0] in places[1:]:
             raise wrong("clients", 'has the server\'s host; race on one by kind = "netns"')
+        if len(set(places)) < len(places):
+            raise wrong("clients", "names a host twice; name each once")
         return self
 
     @property

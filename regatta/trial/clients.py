@@ -21,7 +21,7 @@ from regatta.ledger.samples import ClientFile, pool_samples, records_in
 from regatta.machine.clocks import Offset
 from regatta.trial.load import client_command, load_options, load_timeout_s, shared
 from regatta.trial.merge import due, merge_counters
-from regatta.trial.pool import Told, latency_of, pool_clients
+from regatta.trial.pool import Told, pool_clients, with_samples
 from regatta.trial.program import STOP_TIMEOUT_S
 from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Half, Side
@@ -142,7 +142,7 @@ class Clients:
         assert whole is not None
         samples = self.samples(summaries)
         if self.many:
-            whole["latency_ns"] = latency_of(records_in(samples))
+            whole = with_samples(whole, records_in(samples))
         counters = [side.counters() for side in self.sides]
         return Asked(whole, merge_counters(counters, [1] * len(counters)), samples)
 

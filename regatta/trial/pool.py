@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -61,14 +60,11 @@ def pool(summaries: Sequence[dict[str, Any]], told: Sequence[Told]) -> dict[str,
     pooled = {key: first[key] for key in SHARED if key in first}
     pooled |= {key: sum(one[key] for one in summaries) for key in SUMS if key in first}
     pairs = list(zip(summaries, told, strict=True))
-    began = [one["began_ns"] - its.offset.ns for one, its in pairs]
-    ended = [start + one["elapsed_ns"] for start, one in zip(began, summaries, strict=True)]
     late = [one["began_ns"] - its.at_ns for one, its in pairs]
-    pooled["elapsed_ns"] = max(ended) - min(began)
-    pooled["throughput_per_s"] = pooled["answered"] / pooled["elapsed_ns"] * NS_PER_S
+    shortest_ns = min(one["elapsed_ns"] for one in summaries)
     shares = cpu_shares(pairs)
-    pooled["cpu_share"] = fmean(shares.values())
-    pooled["client_bound"] = why_bound(summaries) or why_crowded(shares, pooled["elapsed_ns"])
+    pooled["cpu_share"] = max(shares.values())  # who is the limit first is the limit of all
+    pooled["client_bound"] = why_bound(summaries) or why_crowded(shares, shortest_ns)
     pooled["errors"] = add_up([one["errors"] for one in summaries])
     pooled["usage"] = {
         who: add_up([one["usage"][who] for one in summaries]) for who in first["usage"]
@@ -90,8 +86,15 @@ def pool(summaries: Sequence[dict[str, Any]], told: Sequence[Told]) -> dict[str,
 
 def began_apart(summary: dict[str, Any]) -> str | None:
     """Why a load was not what was asked for; None if its clients began together."""
-    skew_ms = summary.get("start_skew_ns", 0) / NS_PER_MS
-    return f"its clients began {skew_ms:.1f} ms apart" if skew_ms > START_SKEW_LIMIT_MS else None
+    if "clients" not in summary:
+        return None
+    unknown_ns = sum(sorted(one["clock_bound_ns"] for one in summary["clients"])[-2:])
+    skew_ms = (summary["start_skew_ns"] + unknown_ns) / NS_PER_MS
+    if skew_ms <= START_SKEW_LIMIT_MS:
+        return None
+    return (
+        f"its clients began {skew_ms:.1f} ms apart, or may have, as far as their clocks are known"
+    )
 
 
 def cpu_shares(pairs: Sequence[tuple[dict[str, Any], Told]]) -> dict[Place, float]:
@@ -126,6 +129,17 @@ def late_p99_ns(summary: dict[str, Any]) -> int | None:
         return None
     p99: int | None = late["p99"] if late["p99"] is not None else late["over"].get("p99")
     return p99
+
+
+def with_samples(pooled: dict[str, Any], records: NDArray[np.void]) -> dict[str, Any]:
+    """The same with what only all samples together tell, as one client tells it of its own."""
+    started = records[records["error"] != UNSTARTED]
+    elapsed_ns = int(started["end_ns"].max() - started["start_ns"].min())
+    return pooled | {
+        "elapsed_ns": elapsed_ns,
+        "throughput_per_s": pooled["answered"] / max(1, elapsed_ns) * NS_PER_S,
+        "latency_ns": latency_of(records),
+    }
 
 
 def latency_of(records: NDArray[np.void]) -> dict[str, Any]:

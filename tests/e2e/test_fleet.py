@@ -29,7 +29,30 @@ connections = [4]
 work = "snapshot"
 requests = 40
 """
+OVER = '"hosts"\nserver = "ssh://a"\nclients = "ssh://b"'
 LIFE_S = 240.0
+
+
+def test_a_worker_that_dies_is_told_and_waited_for_no_longer(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(study(SMALL, blocks=99))
+    before_all = left()
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        command = ("fleet", "study.toml", "--cluster", cluster.scheduler_address, "--out", "fleet")
+        racing = subprocess.Popen(
+            regatta(*command),
+            cwd=tmp_path,
+            env=environment(tmp_path.name),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        wait_until(lambda: left() > before_all, "no race begins", LIFE_S)
+        (worker,) = cluster.workers.values()
+        os.kill(worker.process.pid, signal.SIGKILL)
+        _, complaint = racing.communicate(timeout=LIFE_S)
+    assert racing.returncode == 1
+    assert "1 machine of 1 failed" in complaint.decode()
+    for kept in left() - before_all:
+        shutil.rmtree(kept)
 
 
 def left() -> set[Path]:
@@ -97,11 +120,13 @@ def test_a_cluster_of_the_users_is_a_fleet(tmp_path: Path) -> None:
         (("--host", "a"), "a is no machine; write ssh://HOST"),
         (("--hosts", "nowhere.txt"), "cannot read nowhere.txt"),
         (("--resume",), "--resume needs the folder"),
+        (("over.toml", "--host", "ssh://a"), "names the hosts of one race"),
     ],
 )
 def test_what_is_no_fleet_is_said_in_one_line(
     words: tuple[str, ...], complaint: str, tmp_path: Path
 ) -> None:
+    (tmp_path / "over.toml").write_text(study(SMALL.replace('"loopback"', OVER)))
     done = run(*regatta("fleet", *words), cwd=tmp_path, env=environment(), timeout=60)
     assert done.returncode == 2
     assert complaint in done.stderr

@@ -34,7 +34,10 @@ class Answering(ABC):
     def serve(self) -> None:
         with suppress(OSError):
             while True:
-                connection, peer = self.listener.accept()
+                try:
+                    connection, peer = self.listener.accept()
+                except ConnectionAbortedError:
+                    continue
                 with connection, suppress(OSError):
                     if peer[0] in self.clients:
                         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -42,6 +45,7 @@ class Answering(ABC):
                         self.answer(connection)
 
     def leave(self) -> None:
+        self.listener.shutdown(socket.SHUT_RDWR)  # who waits in accept hears of it
         self.listener.close()
 
 

@@ -66,7 +66,7 @@ class Host:
         company.append(self)
 
     def __str__(self) -> str:
-        return self.name.host
+        return self.name.host + (f":{self.name.port}" if self.name.port else "")
 
     def start(self) -> None:
         """Starts the worker. PlacementError says why it does not start."""
@@ -147,7 +147,12 @@ class Host:
 
     @property
     def is_lost(self) -> bool:
-        return self.ssh is None or self.ssh.poll() is not None
+        return self.ssh is None or self.has_gone
+
+    @property
+    def has_gone(self) -> bool:
+        """By itself; one that was closed here may be so for another's sake."""
+        return self.ssh is not None and self.ssh.poll() is not None
 
     def ask(self, question: Callable[..., T], *args: Any, **named: Any) -> T:
         """What a function answers there."""
@@ -170,9 +175,11 @@ class Host:
         try:
             future = begin()
             while not self.engine.has_come(future, LOOK_S):
-                for host in (self, *others):
-                    if host.is_lost:
+                for host in others:
+                    if host.has_gone:
                         raise host.lost()
+                if self.is_lost:
+                    raise self.lost()
             return future.result(timeout=FETCH_S)
         except HostLostError:
             raise

@@ -81,6 +81,8 @@ class HostPlacement(Placement):
     wish: HostsWish
     clock: Far | None = None
     """The server's host's, while several clients ask for it."""
+    server_ahead_ns: int = 0
+    """Its clock against the lab's, at most as far off as an answer takes: in no figure."""
 
     @property
     def sides(self) -> tuple[HostSide, ...]:
@@ -102,10 +104,13 @@ class HostPlacement(Placement):
                 Clock, self.server.there(), self.address, self.client_addresses
             )
         port = self.clock.port()
+        # Asked for now: within a window nothing is said to the server's host.
+        here_ns = time.monotonic_ns()
+        self.server_ahead_ns = self.server.ask(time.monotonic_ns) - here_ns
         return [client.ask(ask_clock, self.address, port) for client in self.all_clients]
 
     def soon_ns(self) -> int:
-        return self.server.ask(time.monotonic_ns) + SOON_NS
+        return time.monotonic_ns() + self.server_ahead_ns + SOON_NS
 
     @property
     def cpu_count(self) -> int:
@@ -153,7 +158,12 @@ class HostPlacement(Placement):
                     f"{side.host} has other programs ({theirs.server_version}) than this machine "
                     f"({found.server_version}); build the same version there"
                 )
-        server, client, *_ = there
+        server, client, *others = there
+        if any(one.client != client.client for one in others):
+            raise PlacementError(
+                "the clients' hosts have Regatta in different folders; put it in the same one, and "
+                "name it alike: ssh://HOST/FOLDER"
+            )
         return replace(server, client=client.client, client_version=client.client_version)
 
     def missing(self, programs: Programs) -> dict[str, str]:

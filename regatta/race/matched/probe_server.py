@@ -17,6 +17,7 @@ from regatta.race.matched.backlog import backlog_growth
 from regatta.race.matched.judge import why_not_held
 from regatta.trial.load import warm_up
 from regatta.trial.merge import due
+from regatta.trial.pool import began_apart
 from regatta.trial.serve import start_server, stop_server
 from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
@@ -96,7 +97,8 @@ class ProbeServer:
         accounts = [*window.accounts, *accounting.client_counters(window.client.get("usage"))]
         used_ns = sum(one.value or 0.0 for one in accounts if one.event == CPU_TIME)
         others = disturbance.with_ended(window.others, used_ns, self.setup.placement.cpu_count)
-        return disturbance.too_much(others, self.setup.disturbance_limit_percent)
+        others_took = disturbance.too_much(others, self.setup.disturbance_limit_percent)
+        return others_took or began_apart(window.client)
 
 
 @contextmanager

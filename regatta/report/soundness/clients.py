@@ -18,7 +18,8 @@ def clients_table(analysis: Analysis) -> Table | None:
     says = (
         "Several clients shared each load; percentiles are of all their requests together. They "
         f"began within {short(found.skew_p99_ns / NS_PER_MS)} ms of each other in 99 % of trials, "
-        f"by their own clocks; a trial beyond {START_SKEW_LIMIT_MS:g} ms is repeated."
+        f"by their own clocks; a trial beyond {START_SKEW_LIMIT_MS:g} ms is repeated. Rounds "
+        "of a burst are each client's own."
     )
     header = [
         *("client", "connections", "CPU used", "at most", "was the limit", "late, p99 at worst"),

@@ -28,6 +28,7 @@ LABELS = {
     "perf_topdown": "top-down group",
     "load_average": "load average before the race",
     "client_hosts": "the client's host (all other facts: the server's)",
+    "client_host": "the client's host (all other facts: the server's)",
     "doctor": "what the doctor found serious",
     "somaxconn": "somaxconn",
     "irq_time_accounting": "built to charge interrupts to no program (IRQ_TIME_ACCOUNTING)",
@@ -96,7 +97,7 @@ def _summary(key: str, value: dict[str, Any]) -> str:
 def _kind(placement: dict[str, Any]) -> str:
     kind = placement.get("kind", "unknown")
     if names := placement.get("host_names"):
-        clients = names["clients"]
+        clients = names.get("clients") or [names["client"]]  # of an older race
         who = "client" if len(clients) == 1 else "clients"
         return f"{kind} (server {names['server']}, {who} {', '.join(clients)})"
     if "engine" not in placement:

@@ -1,5 +1,7 @@
 """Which verdicts hold on all machines, from what each of them printed."""
 
+import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -7,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from regatta import __version__
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, RIVALS
-from regatta.errors import LedgerError, UsageError
+from regatta.errors import HostLostError, LedgerError, UsageError
 from regatta.fleet.files import sentence, write_fleet
-from regatta.fleet.fleet import Came, Plan, finished, keep, read_plan
+from regatta.fleet.fleet import Came, Plan, finished, keep, race_on, read_plan
 from regatta.fleet.standings import letters, outcome_words, standings_of
 from regatta.fleet.tables import fleet_tables
-from regatta.fleet.there import Order, Raced
+from regatta.fleet.there import Order, Raced, race_there
 
 DESIGNS = ("epoll", "select", "uring")
 
@@ -26,6 +29,8 @@ def result(best: list[str], outcome: str = "", cpu: str = "CPU A", **claims: str
         "environment": {"cpu_model": cpu, "cpus_allowed": [0, 1], "kernel": "6.1"},
         "groups": [{"title": "", "axis": "connections", "by_step": [verdict], "overall": verdict}],
         "claims": [{"id": name, "verdict": said} for name, said in claims.items()],
+        "title": "Mine",
+        "regatta_version": __version__,
         "trials": {"run": 9, "planned": 9, "disturbed": 2, "failed": 0},
         "created_at": "100.5",
         "finished_at": "171.5",
@@ -108,6 +113,42 @@ def test_the_report_names_every_machine_and_obeys_none(tmp_path: Path) -> None:
     )
 
 
+def test_what_some_machines_did_not_race_is_not_said_of_all() -> None:
+    results = {"a": result(["epoll"], C1="supported"), "b": {**result([]), "groups": []}}
+    standings = standings_of(results)
+    assert outcome_words(standings.verdicts[0], 2) == "epoll wins on all 1 (of 2)"
+    assert outcome_words(standings.claims[0], 2) == "supported, on 1 (of 2)"
+    came = [Came(name, one) for name, one in results.items()]
+    assert "one design wins on all in 0 of 1 verdict" in sentence(standings, came)
+
+
+class Unruly:
+    """Machines of which one answers, and the others are wrong in ways of their own."""
+
+    names = ("ok", "old", "gone", "odd")
+
+    def ask(self, name: str, question: object, *_: object) -> object:
+        if name == "gone":
+            raise HostLostError("gone: its worker is gone")
+        if name == "odd":
+            raise ModuleNotFoundError("No module named 'regatta.fleet'")
+        if question is race_there:
+            found = result(["epoll"])
+            text = json.dumps({**found, "regatta_version": "0.0.1"} if name == "old" else found)
+            return Raced(text, {"ledger.sqlite": 3, "report.html": 3})
+        return zlib.compress(b"abc")
+
+
+def test_whatever_is_wrong_on_one_machine_stops_no_other(tmp_path: Path) -> None:
+    machines, order = Unruly(), Order("mine-1", "")
+    came = {name: race_on(machines, name, order, tmp_path) for name in machines.names}
+    assert came["ok"].result == result(["epoll"])
+    assert came["gone"].reason == "its worker is gone"
+    assert "No module named" in came["odd"].reason
+    assert "0.0.1" in came["old"].reason
+    assert sorted(finished(tmp_path)) == ["ok"]
+
+
 def test_kinds_have_short_names_however_many_there_are() -> None:
     names = [letters(number) for number in range(1000)]
     assert names[:3] == ["A", "B", "C"]
@@ -122,10 +163,16 @@ def test_a_fleet_goes_on_with_the_machines_that_have_no_result(tmp_path: Path) -
     with pytest.raises(UsageError, match="holds a fleet already"):
         plan.write(tmp_path)
     assert finished(tmp_path) == {}
-    keep(tmp_path / "a", Raced('{"groups": []}', {}))
-    assert finished(tmp_path) == {"a": {"groups": []}}
-    (tmp_path / "a" / "result.json").write_text("{")
-    with pytest.raises(LedgerError, match="damaged"):
-        finished(tmp_path)
+    there = {"ledger.sqlite": bytes(range(256)) * 5, "report.html": b""}
+    raced = Raced(json.dumps(result(["epoll"])), {name: len(one) for name, one in there.items()})
+    keep(tmp_path / "a", raced, lambda name, offset: there[name][offset : offset + 100])
+    assert (tmp_path / "a" / "ledger.sqlite").read_bytes() == there["ledger.sqlite"]
+    assert (tmp_path / "a" / "report.html").read_bytes() == b""
+    assert finished(tmp_path) == {"a": result(["epoll"])}
+    other = json.dumps({**result([]), "regatta_version": "0.0.1"})
+    for text, complaint in (("{", "cannot be read"), ("{}", "cannot be read"), (other, "0.0.1")):
+        (tmp_path / "a" / "result.json").write_text(text)
+        with pytest.raises(LedgerError, match=complaint):
+            finished(tmp_path)
     with pytest.raises(LedgerError, match="holds no fleet"):
         read_plan(tmp_path / "a")

@@ -55,6 +55,12 @@ def test_one_server_and_one_client_are_named(tmp_path: Path) -> None:
     assert host_name("ssh://b") == HostName("b")
 
 
+def test_machines_behind_one_name_are_told_apart_by_their_ports(tmp_path: Path) -> None:
+    hosts = ["ssh://b:2222", "ssh://b:2223"]
+    study = parse(tmp_path, kind="hosts", server="ssh://b", clients=hosts)
+    assert study.client_count == 2
+
+
 def test_several_clients_are_a_number_or_hosts(tmp_path: Path) -> None:
     study = parse(tmp_path, kind="netns", clients=8)
     assert (study.client_count, study.client_hosts) == (8, ())
@@ -83,6 +89,14 @@ def test_several_clients_are_a_number_or_hosts(tmp_path: Path) -> None:
         (
             {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://b", "ssh://b"]},
             "it must be a list without duplicates",
+        ),
+        (
+            {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://b", "ssh://root@b:22"]},
+            "`placement.clients` names a host twice",
+        ),
+        (
+            {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://b", "ssh://root@a"]},
+            "`placement.clients` has the server's host",
         ),
         (
             {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://a"]},
