@@ -14,10 +14,12 @@ from regatta.report.charts.parts import (
     Named,
     Rows,
     colour_of,
+    data_of,
     finished,
     is_logarithmic,
     shape_of,
     tooltips,
+    unchecked,
     value_scale,
 )
 
@@ -27,6 +29,7 @@ FAINT = 0.45
 """Opacity of a bar: its interval and its design's point are seen on it."""
 
 
+@unchecked
 def lines_beside(
     analysis: Analysis, axis: Axis, named: Named, rows: Rows, theirs: Rows
 ) -> dict[str, Any]:
@@ -41,6 +44,7 @@ def lines_beside(
     return finished(ours + _hollow(analysis, axis, named, theirs, {"x": x, "y": y}), analysis)
 
 
+@unchecked
 def bars_beside(
     analysis: Analysis, axis: Axis, named: Named, rows: Rows, theirs: Rows
 ) -> dict[str, Any]:
@@ -58,7 +62,7 @@ def bars_beside(
     known = data.transform_filter("isValid(datum.low)")
     low = alt.Y("low:Q", title=title, scale=scale)
     layers: list[alt.Chart] = [
-        known.mark_rule(strokeWidth=1.5).encode(**at, y=low, y2="high:Q", color=colour),
+        known.mark_rule(strokeWidth=1.5).encode(**at, y=low, y2=alt.Y2("high:Q"), color=colour),
         data.mark_point(filled=True, size=45, opacity=1).encode(
             **at, y=y, color=colour, shape=shape_of(analysis), tooltip=tooltips(axis, named)
         ),
@@ -87,4 +91,4 @@ def _hollow(
 
 
 def _data(rows: Rows) -> alt.Chart:
-    return alt.Chart(alt.InlineData(values=rows)).transform_filter(SHOWN)
+    return data_of(rows).transform_filter(SHOWN)

@@ -21,11 +21,13 @@ from regatta.report.charts.parts import (
     chart_row,
     colour_of,
     dash_of,
+    data_of,
     drawn_digits,
     finished,
     shape_of,
     step_scale,
     tooltips,
+    unchecked,
     value_scale,
 )
 from regatta.report.text.numbers import short
@@ -66,12 +68,13 @@ def far_rows(analysis: Analysis, group: Group, metric: Metric, side: str) -> Row
     ]
 
 
+@unchecked
 def metric_chart(
     analysis: Analysis, group: Group, metric: Metric, rows: Rows, far: Rows
 ) -> dict[str, Any]:
     """Lines over the steps of the axis; with one step a row a design. Far trials are rings."""
     one_step = len({row["step"] for row in rows}) == 1
-    base = alt.Chart(alt.InlineData(values=rows)).transform_filter(SHOWN)
+    base = data_of(rows).transform_filter(SHOWN)
     drawn = _dots if one_step else lines
     chart = drawn(analysis, group.axis, metric, base, rows)
     if far:
@@ -79,9 +82,10 @@ def metric_chart(
     return finished(chart, analysis)
 
 
+@unchecked
 def line_chart(analysis: Analysis, axis: Axis, metric: Metric, rows: Rows) -> dict[str, Any]:
     """Lines over an axis on which each design has steps of its own."""
-    base = alt.Chart(alt.InlineData(values=rows)).transform_filter(SHOWN)
+    base = data_of(rows).transform_filter(SHOWN)
     return finished(lines(analysis, axis, metric, base, rows), analysis)
 
 
@@ -89,18 +93,17 @@ def _rings(analysis: Analysis, metric: Metric, rows: Rows, far: Rows, one_step: 
     # The estimates are among them unseen: where the designs of all far trials are taken out of a
     # chart, a layer of nothing would have no scale.
     values = [*rows, *({**row, "far": True} for row in far)]
-    data = alt.Chart(alt.InlineData(values=values)).transform_filter(SHOWN)
+    data = data_of(values).transform_filter(SHOWN)
     rings = data.mark_point(shape="circle", filled=False, size=60, strokeWidth=1.25)
     seen = alt.condition("datum.far", alt.value(0.9), alt.value(0))
-    value = "value:Q"
-    axes = {"x": value, "y": "design:N"} if one_step else {"x": "step:Q", "y": value}
+    x, y = ("value:Q", "design:N") if one_step else ("step:Q", "value:Q")
     tooltip = [
         alt.Tooltip("design:N"),
         alt.Tooltip("trial:N", title="a trial"),
         alt.Tooltip("says:N", title=metric.label),
     ]
     drawn: alt.Chart = rings.encode(
-        **axes, color=colour_of(analysis), opacity=seen, tooltip=tooltip
+        x=alt.X(x), y=alt.Y(y), color=colour_of(analysis), opacity=seen, tooltip=tooltip
     )
     return drawn
 
@@ -117,14 +120,18 @@ def lines(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: R
     layers = []
     if len(analysis.contenders) <= MOST_BANDS:
         band = base.transform_filter("isValid(datum.low)").mark_area(opacity=0.13, tooltip=None)
-        layers.append(band.encode(x=x, y=alt.Y("low:Q", title=y_title), y2="high:Q", color=colour))
+        layers.append(
+            band.encode(x=x, y=alt.Y("low:Q", title=y_title), y2=alt.Y2("high:Q"), color=colour)
+        )
     layers.append(
         base.mark_line(strokeWidth=1.75).encode(
             x=x, y=y, color=colour, strokeDash=dash_of(analysis)
         )
     )
     bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5)
-    layers.append(bars.encode(x=x, y=alt.Y("low:Q", title=y_title), y2="high:Q", color=colour))
+    layers.append(
+        bars.encode(x=x, y=alt.Y("low:Q", title=y_title), y2=alt.Y2("high:Q"), color=colour)
+    )
     points = base.mark_point(filled=True, size=55, opacity=1)
     layers.append(
         points.encode(
@@ -143,13 +150,14 @@ def _dots(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: R
     low = alt.X("low:Q", title=named.unit or None, scale=scale)
     points = base.mark_point(filled=True, size=70, opacity=1)
     return alt.layer(
-        bars.encode(x=low, x2="high:Q", y=y, color=colour),
+        bars.encode(x=low, x2=alt.X2("high:Q"), y=y, color=colour),
         points.encode(
             x=x, y=y, color=colour, shape=shape_of(analysis), tooltip=tooltips(axis, named)
         ),
     ).properties(height=alt.Step(26))
 
 
+@unchecked
 def latency_chart(analysis: Analysis, group: Group, step: int) -> dict[str, Any]:
     """The share of requests that were answered within a time, for each design.
 
@@ -165,7 +173,7 @@ def latency_chart(analysis: Analysis, group: Group, step: int) -> dict[str, Any]
         for result in group.at(step)
         for share, milliseconds in result.latencies.quantiles_ms
     ]
-    base = alt.Chart(alt.InlineData(values=rows)).transform_filter(SHOWN)
+    base = data_of(rows).transform_filter(SHOWN)
     x = alt.X(
         "ms:Q",
         title="latency, ms (logarithmic)",

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import altair as alt
+from altair.utils.schemapi import debug_mode
 
 from regatta.analysis.estimates import MEASURED, OVER, Estimate
 from regatta.analysis.results import Analysis
@@ -19,6 +20,8 @@ DRAWN = (MEASURED, OVER)
 """States of what is drawn: a client-bound figure says nothing of its server."""
 SHOWN = "indexof(shown, datum.design) >= 0"
 """A filter: the designs that the reader has not taken out."""
+unchecked = debug_mode(False)
+"""altair checks each part of a chart, and the whole: most of a report's time. The tests do it."""
 Rows = list[dict[str, Any]]
 Layers = alt.LayerChart | alt.FacetChart
 """What altair says that layers make."""
@@ -57,6 +60,12 @@ def chart_row(design: str, step: int, estimate: Estimate, named: Named) -> dict[
     return row
 
 
+def data_of(rows: Rows) -> alt.Chart:
+    """A chart of these points, to be drawn on."""
+    # altair copies a chart for each word, with all that its lists hold; a tuple it takes as it is.
+    return alt.Chart(alt.InlineData(values=tuple(rows)))
+
+
 def finished(chart: Layers, analysis: Analysis) -> dict[str, Any]:
     shown = {"name": "shown", "value": analysis.contenders}
     return specification(chart) | {"params": [shown]}
@@ -64,11 +73,10 @@ def finished(chart: Layers, analysis: Analysis) -> dict[str, Any]:
 
 def specification(chart: Layers) -> dict[str, Any]:
     """As wide as what it stands in."""
-    # Validating would take most of the report's time; the tests do. So would what altair adds to a
-    # chart: it copies the whole of it, with its points, for each word.
     spec: dict[str, Any] = chart.to_dict(validate=False)
     spec.pop("config", None)  # the page has its own, for its light and dark scheme
-    return spec | {"width": "container"}
+    points = {name: list(rows) for name, rows in spec["datasets"].items()}
+    return spec | {"datasets": points, "width": "container"}
 
 
 def colour_of(analysis: Analysis) -> alt.Color:
