@@ -10,6 +10,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -101,7 +102,7 @@ def test_a_sides_cpus_are_busy_for_at_least_what_it_is_charged(accounting: Path)
 @pytest.mark.parametrize("asked", ["own-side", "none"])
 def test_a_race_says_where_its_packets_were_steered(asked: str, tmp_path: Path) -> None:
     options = ("--blocks", "1", "--no-perf", "--placement", "netns", "--steering", asked)
-    folder = race(tmp_path, TINY, *options)
+    folder = race(tmp_path, ONE, *options)
     query = "SELECT json_extract(value, '$.steering') FROM environment WHERE key = 'placement'"
     assert rows(folder, query) == [(asked,)]
 
@@ -140,10 +141,34 @@ def test_without_perf_it_races_with_the_kernels_accounting(tmp_path: Path) -> No
     assert rows(folder, query) == [(2,)]
 
 
-@pytest.mark.parametrize(("load", "design"), [("burst", "select"), ("closed", "thread-per-client")])
-def test_every_load_and_dialect_is_answered(tmp_path: Path, load: str, design: str) -> None:
-    cells = ""
-    for dialect in ("line", "http"):
+LOADS = [("burst", "select"), ("closed", "thread-per-client")]
+OPEN_AND_POOLS = """
+[[cells]]
+designs = ["epoll"]
+connections = 5
+work = ["spin=50us", "wait=1ms"]
+load = "open"
+rate = [100, 200]
+arrivals = "poisson"
+duration_s = 0.2
+idle = 20
+slow = 2
+dialect = "http"
+[[cells]]
+designs = ["reactors", "prefork-mutex"]
+connections = 4
+workers = [2, 3]
+requests = 40
+dialect = "http"
+path = "/healthz"
+"""
+
+
+@pytest.fixture(scope="module")
+def all_loads(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A race of every kind of load, dialect, engine and pool."""
+    cells = OPEN_AND_POOLS
+    for (load, design), dialect in product(LOADS, ("line", "http")):
         cells += f"""
         [[cells]]
         designs = ["{design}"]
@@ -154,8 +179,16 @@ def test_every_load_and_dialect_is_answered(tmp_path: Path, load: str, design: s
         dialect = "{dialect}"
         {"requests = 10" if load == "burst" else "duration_s = 0.1"}
         """
-    folder = race(tmp_path, study(cells))
-    assert rows(folder, "SELECT status, count(*), reason FROM trial") == [("ok", 6, None)]
+    return race(tmp_path_factory.mktemp("loads"), study(cells))
+
+
+@pytest.mark.parametrize(("load", "design"), LOADS)
+def test_every_load_and_dialect_is_answered(all_loads: Path, load: str, design: str) -> None:
+    query = """
+        SELECT status, count(*), count(DISTINCT dialect || engine), reason
+        FROM trial JOIN cell ON cell.id = cell_id WHERE load = '{}' AND contender = '{}'
+    """
+    assert rows(all_loads, query.format(load, design)) == [("ok", 6, 6, None)]
 
 
 def test_the_ledger_and_the_report_are_left_in_the_folder(accounting: Path) -> None:
@@ -267,40 +300,23 @@ def test_without_rights_it_races_too(open_folder: Path) -> None:
     assert {state for _, state in rows(out, query)} == {"not supported"}
 
 
-def test_every_kind_of_load_and_pool_can_be_raced(tmp_path: Path) -> None:
-    cells = """
-        [[cells]]
-        designs = ["epoll"]
-        connections = 5
-        work = ["spin=50us", "wait=1ms"]
-        load = "open"
-        rate = [100, 200]
-        arrivals = "poisson"
-        duration_s = 0.2
-        idle = 20
-        slow = 2
-        dialect = "http"
-        [[cells]]
-        designs = ["reactors", "prefork-mutex"]
-        connections = 4
-        workers = [2, 3]
-        requests = 40
-        dialect = "http"
-        path = "/healthz"
+def test_every_kind_of_load_and_pool_can_be_raced(all_loads: Path) -> None:
+    query = """
+        SELECT status, count(*), reason FROM trial JOIN cell ON cell.id = cell_id
+        WHERE contender IN ('epoll', 'reactors', 'prefork-mutex')
     """
-    folder = race(tmp_path, study(cells, blocks=2))
-    assert rows(folder, "SELECT status, count(*), reason FROM trial") == [("ok", 16, None)]
+    assert rows(all_loads, query) == [("ok", 8, None)]
     query = """
         SELECT DISTINCT workers, json_array_length(server, '$.workers') FROM trial
         JOIN cell ON cell.id = cell_id WHERE workers IS NOT NULL ORDER BY 1
     """
-    assert rows(folder, query) == [(2, 2), (3, 3)]
+    assert rows(all_loads, query) == [(2, 2), (3, 3)]
     query = """
         SELECT json_extract(client, '$.idle'), json_extract(client, '$.slow'), rate
         FROM trial JOIN cell ON cell.id = cell_id WHERE load = 'open'
     """
-    assert set(rows(folder, query)) == {(20, 2, 100), (20, 2, 200)}
-    page = (folder / "summary.md").read_text()
+    assert set(rows(all_loads, query)) == {(20, 2, 100), (20, 2, 200)}
+    page = (all_loads / "summary.md").read_text()
     assert "200 requests/s" in page
     assert "Connections per worker" in page
 
