@@ -10,13 +10,13 @@ from regatta.report.charts.charts import lines
 from regatta.report.charts.parts import (
     HEIGHT,
     SHOWN,
-    Layers,
     Named,
     Rows,
     colour_of,
     data_of,
     finished,
     is_logarithmic,
+    layered,
     shape_of,
     tooltips,
     unchecked,
@@ -41,7 +41,8 @@ def lines_beside(
         return finished(ours, analysis)
     x = alt.X("step:Q", title=axis.many)
     y = alt.Y("value:Q", title=named.unit or None)
-    return finished(ours + _hollow(analysis, axis, named, theirs, {"x": x, "y": y}), analysis)
+    hollow = _hollow(analysis, axis, named, theirs, {"x": x, "y": y})
+    return finished(layered(ours, hollow, height=HEIGHT), analysis)
 
 
 @unchecked
@@ -72,8 +73,7 @@ def bars_beside(
         layers.insert(0, data.mark_bar(opacity=FAINT).encode(**at, y=y, color=colour))
     if theirs:
         layers.append(_hollow(analysis, axis, named, theirs, {**at, "y": y}))
-    chart: Layers = alt.layer(*layers).properties(height=HEIGHT)
-    return finished(chart, analysis)
+    return finished(layered(*layers, height=HEIGHT), analysis)
 
 
 def _hollow(

@@ -15,15 +15,16 @@ from regatta.report.charts.parts import (
     DRAWN,
     HEIGHT,
     SHOWN,
-    Layers,
     Named,
     Rows,
+    Spec,
     chart_row,
     colour_of,
     dash_of,
     data_of,
     drawn_digits,
     finished,
+    layered,
     shape_of,
     step_scale,
     tooltips,
@@ -78,7 +79,9 @@ def metric_chart(
     drawn = _dots if one_step else lines
     chart = drawn(analysis, group.axis, metric, base, rows)
     if far:
-        chart = _rings(analysis, metric, rows, far, one_step) + chart
+        chart = layered(
+            _rings(analysis, metric, rows, far, one_step), chart, height=chart["height"]
+        )
     return finished(chart, analysis)
 
 
@@ -108,7 +111,7 @@ def _rings(analysis: Analysis, metric: Metric, rows: Rows, far: Rows, one_step: 
     return drawn
 
 
-def lines(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: Rows) -> Layers:
+def lines(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: Rows) -> Spec:
     """`rows`: what the scales must hold."""
     steps = sorted({row["step"] for row in rows})
     values = steps if len(steps) <= MOST_TICKS else alt.Undefined
@@ -138,10 +141,10 @@ def lines(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: R
             x=x, y=y, color=colour, shape=shape_of(analysis), tooltip=tooltips(axis, named)
         )
     )
-    return alt.layer(*layers).properties(height=HEIGHT)
+    return layered(*layers, height=HEIGHT)
 
 
-def _dots(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: Rows) -> Layers:
+def _dots(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: Rows) -> Spec:
     y = alt.Y("design:N", title=None, sort=analysis.contenders, axis=alt.Axis(labelLimit=140))
     scale = value_scale(rows)
     x = alt.X("value:Q", title=named.unit or None, scale=scale)
@@ -149,12 +152,13 @@ def _dots(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: R
     bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2)
     low = alt.X("low:Q", title=named.unit or None, scale=scale)
     points = base.mark_point(filled=True, size=70, opacity=1)
-    return alt.layer(
+    return layered(
         bars.encode(x=low, x2=alt.X2("high:Q"), y=y, color=colour),
         points.encode(
             x=x, y=y, color=colour, shape=shape_of(analysis), tooltip=tooltips(axis, named)
         ),
-    ).properties(height=alt.Step(26))
+        height={"step": 26},
+    )
 
 
 @unchecked
@@ -190,12 +194,13 @@ def latency_chart(analysis: Analysis, group: Group, step: int) -> dict[str, Any]
     line = base.mark_line(interpolate="step-after", strokeWidth=2, tooltip=None)
     spots = base.mark_point(filled=True, size=90, opacity=0)
     tooltip = [alt.Tooltip("design:N"), alt.Tooltip("says:N", title="answered")]
-    chart = alt.layer(
+    chart = layered(
         line.encode(
             x=x, y=y, color=colour, strokeDash=dash_of(analysis), order=alt.Order("share:Q")
         ),
         spots.encode(x=x, y=y, color=colour, tooltip=tooltip),
-    ).properties(height=320)
+        height=320,
+    )
     return finished(chart, analysis)
 
 

@@ -13,6 +13,8 @@ from regatta.report.charts.palette import Style, styles
 from regatta.report.text.numbers import interval_of, value_of
 
 HEIGHT = 200
+INNER = ("data", "mark", "encoding", "transform", "layer")
+"""What a layer says for itself."""
 LOG_FROM = 20
 """Values that span more than this factor need a logarithmic axis to be seen."""
 TOO_FEW = "none: too few trials"
@@ -23,6 +25,7 @@ SHOWN = "indexof(shown, datum.design) >= 0"
 unchecked = debug_mode(False)
 """altair checks each part of a chart, and the whole: most of a report's time. The tests do it."""
 Rows = list[dict[str, Any]]
+Spec = dict[str, Any]
 Layers = alt.LayerChart | alt.FacetChart
 """What altair says that layers make."""
 
@@ -66,9 +69,25 @@ def data_of(rows: Rows) -> alt.Chart:
     return alt.Chart(alt.InlineData(values=tuple(rows)))
 
 
-def finished(chart: Layers, analysis: Analysis) -> dict[str, Any]:
+def layered(*layers: alt.Chart | Spec, height: int | Spec) -> Spec:
+    """What `alt.layer` says, which copies all layers several times: most of a report's time."""
+    whole: Spec = {"$schema": alt.SCHEMA_URL, "height": height, "datasets": {}, "layer": []}
+    for layer in layers:
+        spec = dict(layer) if isinstance(layer, dict) else layer.to_dict(validate=False)
+        whole["datasets"] |= {name: list(rows) for name, rows in spec.pop("datasets").items()}
+        whole["layer"].append({key: spec[key] for key in spec if key in INNER})
+    names = [layer["data"] for layer in whole["layer"]]
+    if all(name == names[0] for name in names):
+        whole["data"] = names[0]
+        for layer in whole["layer"]:
+            del layer["data"]
+    return whole
+
+
+def finished(chart: Spec, analysis: Analysis) -> Spec:
+    """As wide as what it stands in."""
     shown = {"name": "shown", "value": analysis.contenders}
-    return specification(chart) | {"params": [shown]}
+    return {**chart, "width": "container", "params": [shown]}
 
 
 def specification(chart: Layers) -> dict[str, Any]:
