@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from regatta.ledger.read import read
+from regatta.ledger.samples import latencies_ns
+from regatta.ledger.schema import FILE_NAME
 from regatta.machine.programs import find_tool
 from tests.commands import run_well
 from tests.e2e.racing import ROOT, end_well, environment, needs_programs, race, regatta, study
@@ -142,32 +145,12 @@ def test_without_perf_it_races_with_the_kernels_accounting(tmp_path: Path) -> No
 
 
 LOADS = [("burst", "select"), ("closed", "thread-per-client")]
-OPEN_AND_POOLS = """
-[[cells]]
-designs = ["epoll"]
-connections = 5
-work = ["spin=50us", "wait=1ms"]
-load = "open"
-rate = [100, 200]
-arrivals = "poisson"
-duration_s = 0.2
-idle = 20
-slow = 2
-dialect = "http"
-[[cells]]
-designs = ["reactors", "prefork-mutex"]
-connections = 4
-workers = [2, 3]
-requests = 40
-dialect = "http"
-path = "/healthz"
-"""
 
 
 @pytest.fixture(scope="module")
 def all_loads(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A race of every kind of load, dialect, engine and pool."""
-    cells = OPEN_AND_POOLS
+    """A race of both loads, each in every dialect and with every engine."""
+    cells = ""
     for (load, design), dialect in product(LOADS, ("line", "http")):
         cells += f"""
         [[cells]]
@@ -300,23 +283,46 @@ def test_without_rights_it_races_too(open_folder: Path) -> None:
     assert {state for _, state in rows(out, query)} == {"not supported"}
 
 
-def test_every_kind_of_load_and_pool_can_be_raced(all_loads: Path) -> None:
-    query = """
-        SELECT status, count(*), reason FROM trial JOIN cell ON cell.id = cell_id
-        WHERE contender IN ('epoll', 'reactors', 'prefork-mutex')
+def test_every_kind_of_load_and_pool_can_be_raced(tmp_path: Path) -> None:
+    cells = """
+        [placement]
+        clients = 2
+        [[cells]]
+        designs = ["epoll"]
+        connections = 5
+        work = ["spin=50us", "wait=1ms"]
+        load = "open"
+        rate = [100, 200]
+        arrivals = "poisson"
+        duration_s = 0.2
+        idle = 20
+        slow = 2
+        dialect = "http"
+        [[cells]]
+        designs = ["reactors", "prefork-mutex"]
+        connections = 4
+        workers = [2, 3]
+        requests = 40
+        dialect = "http"
+        path = "/healthz"
     """
-    assert rows(all_loads, query) == [("ok", 8, None)]
+    folder = race(tmp_path, study(cells, blocks=2))
+    assert rows(folder, "SELECT status, count(*), reason FROM trial") == [("ok", 16, None)]
     query = """
         SELECT DISTINCT workers, json_array_length(server, '$.workers') FROM trial
         JOIN cell ON cell.id = cell_id WHERE workers IS NOT NULL ORDER BY 1
     """
-    assert rows(all_loads, query) == [(2, 2), (3, 3)]
+    assert rows(folder, query) == [(2, 2), (3, 3)]
     query = """
         SELECT json_extract(client, '$.idle'), json_extract(client, '$.slow'), rate
         FROM trial JOIN cell ON cell.id = cell_id WHERE load = 'open'
     """
-    assert set(rows(all_loads, query)) == {(20, 2, 100), (20, 2, 200)}
-    page = (all_loads / "summary.md").read_text()
+    assert set(rows(folder, query)) == {(20, 2, 100), (20, 2, 200)}
+    for trial in read(folder / FILE_NAME).trials:
+        assert sum(one.requests for one in trial.clients) == trial.requests
+        assert len(trial.clients) == 2
+        assert latencies_ns(trial.samples).size == trial.answered
+    page = (folder / "summary.md").read_text()
     assert "200 requests/s" in page
     assert "Connections per worker" in page
 

@@ -126,7 +126,10 @@ def ask(called: Called) -> int:
     gate = socket.socket(fileno=called.number("--gate-fd", -1)) if measured else None
     if gate:
         gate.sendall(b"ready\n")
-        gate.recv(64)
+        told = gate.recv(64).split()
+        if len(told) > 1:
+            time.sleep(max(0, int(told[1]) - time.monotonic_ns()) / 1e9)
+    began_ns = time.monotonic_ns()
     connection = socket.socket()
     connection.settimeout(5)
     connection.connect((host, int(port)))
@@ -148,7 +151,7 @@ def ask(called: Called) -> int:
     records = requests - (1 if FAKE == "client-loses-a-sample" else 0)
     if "--samples" in called.given:
         data = struct.pack("<8sIIQq", b"RGSAMPL1", 32, 0, records, 0)
-        data += struct.pack("<qqqII", 1, 2, 3, 0, 0) * records
+        data += struct.pack("<qqqII", began_ns, began_ns + 1, began_ns + 2, 0, 0) * records
         with open(called.given["--samples"], "wb") as file:  # noqa: PTH123
             file.write(data)
     six = dict.fromkeys(
@@ -157,6 +160,9 @@ def ask(called: Called) -> int:
         1000,
     )
     report = {
+        "load": called.given.get("--load"),
+        "connections": connections,
+        "began_ns": began_ns,
         "requests": requests,
         "answered": answered,
         "errors": {"connect": 0, "timeout": requests - answered},
