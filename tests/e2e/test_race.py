@@ -307,7 +307,9 @@ def test_every_kind_of_load_and_pool_can_be_raced(tmp_path: Path) -> None:
         path = "/healthz"
     """
     folder = race(tmp_path, study(cells, blocks=2))
-    assert rows(folder, "SELECT status, count(*), reason FROM trial") == [("ok", 16, None)]
+    # On a busy machine clients may begin apart: then a trial was run again.
+    stand = read(folder / FILE_NAME).last_attempts
+    assert [(trial.status, trial.reason) for trial in stand] == [("ok", None)] * 16
     query = """
         SELECT DISTINCT workers, json_array_length(server, '$.workers') FROM trial
         JOIN cell ON cell.id = cell_id WHERE workers IS NOT NULL ORDER BY 1
