@@ -52,18 +52,20 @@ class Latencies:
 def estimate_cell(trials: list[Trial], units: Units = BLOCKS) -> tuple[Estimates, Latencies]:
     """The estimates of all metrics from the trials of a cell that say something about it."""
     all_usable = usable(trials)
+    all_served = served(trials)
     absent = behind(trials) or NO_TRIAL
     found: Estimates = {}
     for metric in METRICS:
         if metric.read is None:
             continue
         for side in metric.sides:
-            of_metric = taken(metric, usable_for(metric, side, trials))
+            of_metric = taken(metric, all_served if side == SERVER else all_usable)
             blocks = [trial.block for trial in of_metric]
+            late = behind(of_metric)
             for each in (metric, *_on_cores(metric, side, of_metric)):
                 one = summarize(readings(each, side, of_metric), absent, blocks, units)
-                state = one.state if one.value is None else behind(of_metric) or one.state
-                found[side, each.name] = replace(one, state=state)
+                is_late = late and one.value is not None
+                found[side, each.name] = replace(one, state=late) if is_late else one
     of_latency, latencies = estimate_latency(all_usable, absent, units)
     return found | of_latency, latencies
 
@@ -94,13 +96,16 @@ def usable(trials: list[Trial]) -> list[Trial]:
 
 
 def usable_for(metric: Metric, side: str, trials: list[Trial]) -> list[Trial]:
-    """The same; of what a server used also those in which the client set the pace, if most are so.
+    """Of a percentile, which has no reading of one trial, and of a client those that are usable."""
+    return usable(trials) if side != SERVER or metric.read is None else served(trials)
+
+
+def served(trials: list[Trial]) -> list[Trial]:
+    """The same for what a server used: also those in which the client set the pace, if most are so.
 
     What a request costs the server is known there, at the pace of that client. How long it takes
     and how many are answered says nothing of the server.
     """
-    if side != SERVER or metric.read is None:
-        return usable(trials)
     return [trial for ok in _by_kind(trials) for trial in ok if trial.counts or not _kept_up(ok)]
 
 
@@ -129,10 +134,8 @@ def taken(metric: Metric, trials: list[Trial]) -> list[Trial]:
 
 
 def readings(metric: Metric, side: str, trials: list[Trial]) -> list[Reading]:
-    """One reading a trial, of the trials that this metric may be taken from."""
-    if metric.read is None:
-        return []
-    return [metric.read(trial, side) for trial in taken(metric, trials)]
+    """One of each trial."""
+    return [] if metric.read is None else [metric.read(trial, side) for trial in trials]
 
 
 def summarize(

@@ -3,8 +3,6 @@
 By the client's clock: a request arrives when its connection is begun.
 """
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,8 +41,7 @@ def latency_by_arrival(trial: Trial, _side: str) -> Reading:
     found = bursts(trial)
     if found.shape[1] < 2:
         return NOT_SUPPORTED
-    pairs = zip(found["start_ns"], latencies_ns(found), strict=True)
-    known = [one for pair in pairs if (one := _correlation(*pair)) is not None]
+    known = _correlations(found["start_ns"], latencies_ns(found))
     return sum(known) / len(known) if known else NOT_SUPPORTED
 
 
@@ -65,8 +62,12 @@ def answers_per_burst(trial: Trial, _side: str) -> Reading:
     return float(np.mean(1 + np.count_nonzero(np.diff(told, axis=1), axis=1)))
 
 
-def _correlation(one: NDArray[np.int64], other: NDArray[np.int64]) -> float | None:
-    """None where all are alike: then there is no order."""
-    first, second = (of - of.mean() for of in (ranks_of(one), ranks_of(other)))
-    spread = float(first @ first) * float(second @ second)
-    return float(first @ second) / math.sqrt(spread) if spread else None
+def _correlations(one: NDArray[np.int64], other: NDArray[np.int64]) -> list[float]:
+    """Of each row; none of one in which all are alike: there is no order."""
+    first, second = (of - of.mean(axis=1, keepdims=True) for of in (ranks_of(one), ranks_of(other)))
+    together, *alone = (
+        (a * b).sum(axis=1) for a, b in ((first, second), (first, first), (second, second))
+    )
+    spread = alone[0] * alone[1]
+    found: list[float] = (together[spread > 0] / np.sqrt(spread[spread > 0])).tolist()
+    return found

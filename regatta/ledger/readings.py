@@ -24,38 +24,30 @@ def event(trial: Trial, side: str, name: str, origin: str = "perf") -> Reading:
 
     Of a thread each kind's is perf's estimate for all of its time, from the share of the time that
     it was on that kind: the kinds weigh as their shares. A control group is on several at once,
-    each with a time of its own: then they add up.
+    each with a time of its own: then they add up. Where none was counted, the words of the last.
     """
-    kinds = list(_counted(trial, side, name, origin).values())
+    there = trial.by_event.get((side, origin, name), ())
+    kinds = [one for one in there if one.state == COUNTED]
     if not kinds:
-        return _why_not(trial, side, name, origin)
+        return there[-1].state if there else NOT_SUPPORTED
+    if len(kinds) == 1:
+        return float(kinds[0].value or 0.0)
     values, shares = [one.value or 0.0 for one in kinds], [_share(one) for one in kinds]
     weights = weights_of(shares)
     weighted = sum(value * weight for value, weight in zip(values, weights, strict=True))
     return weighted if any(weights) else NOT_COUNTED
 
 
-def _why_not(trial: Trial, side: str, name: str, origin: str) -> str:
-    """The words in place of a count; of several kinds of core the last's."""
-    states = [
-        counter.state
-        for (of_side, of_origin, full), counter in trial.counters.items()
-        if (of_side, of_origin) == (side, origin) and parse_event_name(full).name == name
-    ]
-    return states[-1] if states else NOT_SUPPORTED
-
-
-def _counted(trial: Trial, side: str, name: str = "", origin: str = "perf") -> dict[str, Counter]:
-    """What was counted of a side, by its full name; of one event if it is named.
+def _counted(trial: Trial, side: str, name: str = "") -> dict[str, Counter]:
+    """What perf counted of a side, by its full name; of one event if it is named.
 
     A side pinned to one kind of core is "not counted" on the other: no loss.
     """
     return {
         full: counter
         for (of_side, of_origin, full), counter in trial.counters.items()
-        # Written out: a report asks this half a million times.
         if of_side == side
-        and of_origin == origin
+        and of_origin == "perf"
         and counter.state == COUNTED
         and (not name or parse_event_name(full).name == name)
     }

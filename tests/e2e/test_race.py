@@ -10,6 +10,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,7 @@ def test_a_sides_cpus_are_busy_for_at_least_what_it_is_charged(accounting: Path)
 @pytest.mark.parametrize("asked", ["own-side", "none"])
 def test_a_race_says_where_its_packets_were_steered(asked: str, tmp_path: Path) -> None:
     options = ("--blocks", "1", "--no-perf", "--placement", "netns", "--steering", asked)
-    folder = race(tmp_path, TINY, *options)
+    folder = race(tmp_path, ONE, *options)
     query = "SELECT json_extract(value, '$.steering') FROM environment WHERE key = 'placement'"
     assert rows(folder, query) == [(asked,)]
 
@@ -143,10 +144,14 @@ def test_without_perf_it_races_with_the_kernels_accounting(tmp_path: Path) -> No
     assert rows(folder, query) == [(2,)]
 
 
-@pytest.mark.parametrize(("load", "design"), [("burst", "select"), ("closed", "thread-per-client")])
-def test_every_load_and_dialect_is_answered(tmp_path: Path, load: str, design: str) -> None:
+LOADS = [("burst", "select"), ("closed", "thread-per-client")]
+
+
+@pytest.fixture(scope="module")
+def all_loads(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A race of both loads, each in every dialect and with every engine."""
     cells = ""
-    for dialect in ("line", "http"):
+    for (load, design), dialect in product(LOADS, ("line", "http")):
         cells += f"""
         [[cells]]
         designs = ["{design}"]
@@ -157,8 +162,16 @@ def test_every_load_and_dialect_is_answered(tmp_path: Path, load: str, design: s
         dialect = "{dialect}"
         {"requests = 10" if load == "burst" else "duration_s = 0.1"}
         """
-    folder = race(tmp_path, study(cells))
-    assert rows(folder, "SELECT status, count(*), reason FROM trial") == [("ok", 6, None)]
+    return race(tmp_path_factory.mktemp("loads"), study(cells))
+
+
+@pytest.mark.parametrize(("load", "design"), LOADS)
+def test_every_load_and_dialect_is_answered(all_loads: Path, load: str, design: str) -> None:
+    query = """
+        SELECT status, count(*), count(DISTINCT dialect || engine), reason
+        FROM trial JOIN cell ON cell.id = cell_id WHERE load = '{}' AND contender = '{}'
+    """
+    assert rows(all_loads, query.format(load, design)) == [("ok", 6, 6, None)]
 
 
 def test_the_ledger_and_the_report_are_left_in_the_folder(accounting: Path) -> None:
@@ -294,7 +307,9 @@ def test_every_kind_of_load_and_pool_can_be_raced(tmp_path: Path) -> None:
         path = "/healthz"
     """
     folder = race(tmp_path, study(cells, blocks=2))
-    assert rows(folder, "SELECT status, count(*), reason FROM trial") == [("ok", 16, None)]
+    # On a busy machine clients may begin apart: then a trial was run again.
+    stand = read(folder / FILE_NAME).last_attempts
+    assert [(trial.status, trial.reason) for trial in stand] == [("ok", None)] * 16
     query = """
         SELECT DISTINCT workers, json_array_length(server, '$.workers') FROM trial
         JOIN cell ON cell.id = cell_id WHERE workers IS NOT NULL ORDER BY 1

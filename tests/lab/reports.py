@@ -1,5 +1,6 @@
-"""The reports of a ledger, each from an analysis of its own."""
+"""The reports of a ledger; one that was analysed already, whatever its place, is not again."""
 
+import hashlib
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -15,9 +16,15 @@ from regatta.report.json_summary import to_dict
 from regatta.report.terminal.explain import print_standings
 from regatta.report.terminal.screen import print_screen
 
+_known: dict[bytes, Analysis] = {}
+
 
 def analysed(ledger: Path) -> Analysis:
-    return analyse(read(ledger))
+    """Nobody changes an analysis: all forms of a report, and tests of the same race, share it."""
+    what = hashlib.sha256(ledger.read_bytes()).digest()
+    if what not in _known:
+        _known[what] = analyse(read(ledger))
+    return _known[what]
 
 
 def printed(show: Callable[..., object], *what: object, width: int = 100, **terminal: Any) -> str:

@@ -4,7 +4,7 @@ A machine that is slow in one block is mostly still slow in the next. Blocks of 
 with their neighbours by 0 to 0.8, so ten of them say less of the long-run mean than ten independent
 ones, and a few of them cannot even tell how much less. So no one correlation is estimated: each
 from 0 to `HIGHEST` is held possible, is given weight by how well it explains the blocks (restricted
-likelihood of a first-order autoregression, times `_prior`), and the interval is that of Student's t
+likelihood of a first-order autoregression, times `_PRIOR`), and the interval is that of Student's t
 at each of them, mixed by these weights. Many blocks decide by themselves; few leave the wide ones
 in. It is symmetric about the mean that the table shows.
 
@@ -44,6 +44,9 @@ Reach = Callable[[Floats], float | None]
 
 _CORRELATIONS: Floats = np.linspace(0, HIGHEST, 20)
 """That are held possible."""
+_PRIOR: Floats = np.log((1 - _CORRELATIONS**2) ** -0.25)
+"""What is believed of each before any block was seen, in logarithms: a little more of a strong one.
+All alike would hold the truth in 91 % where neighbours correlate by 0.8."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,7 @@ def uncertain(*samples: Floats, correlated: bool = True) -> Uncertain | None:
     size = max(float(np.abs(values).max()) for values in samples)
     if max(spreads) <= 1e-12 * max(size, 1e-300):
         return None
-    likelihood = np.log(_prior(_CORRELATIONS))
+    likelihood = _PRIOR
     squares = np.zeros((len(samples), len(_CORRELATIONS)))
     for at, (values, spread) in enumerate(zip(samples, spreads, strict=True)):
         if spread > 1e-12 * max(size, 1e-300):
@@ -202,11 +205,3 @@ def _model(count: int) -> _Model:
         weights / together[:, None],
         np.array([inflation(count, correlation) for correlation in _CORRELATIONS]),
     )
-
-
-def _prior(correlations: Floats) -> Floats:
-    """What is believed of a correlation before any block was seen: a little more of a strong one.
-
-    All alike would hold the truth in 91 % where neighbours correlate by 0.8.
-    """
-    return (1 - correlations**2) ** -0.25

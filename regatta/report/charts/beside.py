@@ -10,14 +10,16 @@ from regatta.report.charts.charts import lines
 from regatta.report.charts.parts import (
     HEIGHT,
     SHOWN,
-    Layers,
     Named,
     Rows,
     colour_of,
+    data_of,
     finished,
     is_logarithmic,
+    layered,
     shape_of,
     tooltips,
+    unchecked,
     value_scale,
 )
 
@@ -27,6 +29,7 @@ FAINT = 0.45
 """Opacity of a bar: its interval and its design's point are seen on it."""
 
 
+@unchecked
 def lines_beside(
     analysis: Analysis, axis: Axis, named: Named, rows: Rows, theirs: Rows
 ) -> dict[str, Any]:
@@ -38,9 +41,11 @@ def lines_beside(
         return finished(ours, analysis)
     x = alt.X("step:Q", title=axis.many)
     y = alt.Y("value:Q", title=named.unit or None)
-    return finished(ours + _hollow(analysis, axis, named, theirs, {"x": x, "y": y}), analysis)
+    hollow = _hollow(analysis, axis, named, theirs, {"x": x, "y": y})
+    return finished(layered(ours, hollow, height=HEIGHT), analysis)
 
 
+@unchecked
 def bars_beside(
     analysis: Analysis, axis: Axis, named: Named, rows: Rows, theirs: Rows
 ) -> dict[str, Any]:
@@ -58,7 +63,7 @@ def bars_beside(
     known = data.transform_filter("isValid(datum.low)")
     low = alt.Y("low:Q", title=title, scale=scale)
     layers: list[alt.Chart] = [
-        known.mark_rule(strokeWidth=1.5).encode(**at, y=low, y2="high:Q", color=colour),
+        known.mark_rule(strokeWidth=1.5).encode(**at, y=low, y2=alt.Y2("high:Q"), color=colour),
         data.mark_point(filled=True, size=45, opacity=1).encode(
             **at, y=y, color=colour, shape=shape_of(analysis), tooltip=tooltips(axis, named)
         ),
@@ -68,8 +73,7 @@ def bars_beside(
         layers.insert(0, data.mark_bar(opacity=FAINT).encode(**at, y=y, color=colour))
     if theirs:
         layers.append(_hollow(analysis, axis, named, theirs, {**at, "y": y}))
-    chart: Layers = alt.layer(*layers).properties(height=HEIGHT)
-    return finished(chart, analysis)
+    return finished(layered(*layers, height=HEIGHT), analysis)
 
 
 def _hollow(
@@ -87,4 +91,4 @@ def _hollow(
 
 
 def _data(rows: Rows) -> alt.Chart:
-    return alt.Chart(alt.InlineData(values=rows)).transform_filter(SHOWN)
+    return data_of(rows).transform_filter(SHOWN)

@@ -15,17 +15,20 @@ from regatta.report.charts.parts import (
     DRAWN,
     HEIGHT,
     SHOWN,
-    Layers,
     Named,
     Rows,
+    Spec,
     chart_row,
     colour_of,
     dash_of,
+    data_of,
     drawn_digits,
     finished,
+    layered,
     shape_of,
     step_scale,
     tooltips,
+    unchecked,
     value_scale,
 )
 from regatta.report.text.numbers import short
@@ -66,22 +69,26 @@ def far_rows(analysis: Analysis, group: Group, metric: Metric, side: str) -> Row
     ]
 
 
+@unchecked
 def metric_chart(
     analysis: Analysis, group: Group, metric: Metric, rows: Rows, far: Rows
 ) -> dict[str, Any]:
     """Lines over the steps of the axis; with one step a row a design. Far trials are rings."""
     one_step = len({row["step"] for row in rows}) == 1
-    base = alt.Chart(alt.InlineData(values=rows)).transform_filter(SHOWN)
+    base = data_of(rows).transform_filter(SHOWN)
     drawn = _dots if one_step else lines
     chart = drawn(analysis, group.axis, metric, base, rows)
     if far:
-        chart = _rings(analysis, metric, rows, far, one_step) + chart
+        chart = layered(
+            _rings(analysis, metric, rows, far, one_step), chart, height=chart["height"]
+        )
     return finished(chart, analysis)
 
 
+@unchecked
 def line_chart(analysis: Analysis, axis: Axis, metric: Metric, rows: Rows) -> dict[str, Any]:
     """Lines over an axis on which each design has steps of its own."""
-    base = alt.Chart(alt.InlineData(values=rows)).transform_filter(SHOWN)
+    base = data_of(rows).transform_filter(SHOWN)
     return finished(lines(analysis, axis, metric, base, rows), analysis)
 
 
@@ -89,23 +96,22 @@ def _rings(analysis: Analysis, metric: Metric, rows: Rows, far: Rows, one_step: 
     # The estimates are among them unseen: where the designs of all far trials are taken out of a
     # chart, a layer of nothing would have no scale.
     values = [*rows, *({**row, "far": True} for row in far)]
-    data = alt.Chart(alt.InlineData(values=values)).transform_filter(SHOWN)
+    data = data_of(values).transform_filter(SHOWN)
     rings = data.mark_point(shape="circle", filled=False, size=60, strokeWidth=1.25)
     seen = alt.condition("datum.far", alt.value(0.9), alt.value(0))
-    value = "value:Q"
-    axes = {"x": value, "y": "design:N"} if one_step else {"x": "step:Q", "y": value}
+    x, y = ("value:Q", "design:N") if one_step else ("step:Q", "value:Q")
     tooltip = [
         alt.Tooltip("design:N"),
         alt.Tooltip("trial:N", title="a trial"),
         alt.Tooltip("says:N", title=metric.label),
     ]
     drawn: alt.Chart = rings.encode(
-        **axes, color=colour_of(analysis), opacity=seen, tooltip=tooltip
+        x=alt.X(x), y=alt.Y(y), color=colour_of(analysis), opacity=seen, tooltip=tooltip
     )
     return drawn
 
 
-def lines(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: Rows) -> Layers:
+def lines(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: Rows) -> Spec:
     """`rows`: what the scales must hold."""
     steps = sorted({row["step"] for row in rows})
     values = steps if len(steps) <= MOST_TICKS else alt.Undefined
@@ -117,24 +123,28 @@ def lines(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: R
     layers = []
     if len(analysis.contenders) <= MOST_BANDS:
         band = base.transform_filter("isValid(datum.low)").mark_area(opacity=0.13, tooltip=None)
-        layers.append(band.encode(x=x, y=alt.Y("low:Q", title=y_title), y2="high:Q", color=colour))
+        layers.append(
+            band.encode(x=x, y=alt.Y("low:Q", title=y_title), y2=alt.Y2("high:Q"), color=colour)
+        )
     layers.append(
         base.mark_line(strokeWidth=1.75).encode(
             x=x, y=y, color=colour, strokeDash=dash_of(analysis)
         )
     )
     bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5)
-    layers.append(bars.encode(x=x, y=alt.Y("low:Q", title=y_title), y2="high:Q", color=colour))
+    layers.append(
+        bars.encode(x=x, y=alt.Y("low:Q", title=y_title), y2=alt.Y2("high:Q"), color=colour)
+    )
     points = base.mark_point(filled=True, size=55, opacity=1)
     layers.append(
         points.encode(
             x=x, y=y, color=colour, shape=shape_of(analysis), tooltip=tooltips(axis, named)
         )
     )
-    return alt.layer(*layers).properties(height=HEIGHT)
+    return layered(*layers, height=HEIGHT)
 
 
-def _dots(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: Rows) -> Layers:
+def _dots(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: Rows) -> Spec:
     y = alt.Y("design:N", title=None, sort=analysis.contenders, axis=alt.Axis(labelLimit=140))
     scale = value_scale(rows)
     x = alt.X("value:Q", title=named.unit or None, scale=scale)
@@ -142,14 +152,16 @@ def _dots(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: R
     bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2)
     low = alt.X("low:Q", title=named.unit or None, scale=scale)
     points = base.mark_point(filled=True, size=70, opacity=1)
-    return alt.layer(
-        bars.encode(x=low, x2="high:Q", y=y, color=colour),
+    return layered(
+        bars.encode(x=low, x2=alt.X2("high:Q"), y=y, color=colour),
         points.encode(
             x=x, y=y, color=colour, shape=shape_of(analysis), tooltip=tooltips(axis, named)
         ),
-    ).properties(height=alt.Step(26))
+        height={"step": 26},
+    )
 
 
+@unchecked
 def latency_chart(analysis: Analysis, group: Group, step: int) -> dict[str, Any]:
     """The share of requests that were answered within a time, for each design.
 
@@ -165,7 +177,7 @@ def latency_chart(analysis: Analysis, group: Group, step: int) -> dict[str, Any]
         for result in group.at(step)
         for share, milliseconds in result.latencies.quantiles_ms
     ]
-    base = alt.Chart(alt.InlineData(values=rows)).transform_filter(SHOWN)
+    base = data_of(rows).transform_filter(SHOWN)
     x = alt.X(
         "ms:Q",
         title="latency, ms (logarithmic)",
@@ -182,12 +194,13 @@ def latency_chart(analysis: Analysis, group: Group, step: int) -> dict[str, Any]
     line = base.mark_line(interpolate="step-after", strokeWidth=2, tooltip=None)
     spots = base.mark_point(filled=True, size=90, opacity=0)
     tooltip = [alt.Tooltip("design:N"), alt.Tooltip("says:N", title="answered")]
-    chart = alt.layer(
+    chart = layered(
         line.encode(
             x=x, y=y, color=colour, strokeDash=dash_of(analysis), order=alt.Order("share:Q")
         ),
         spots.encode(x=x, y=y, color=colour, tooltip=tooltip),
-    ).properties(height=320)
+        height=320,
+    )
     return finished(chart, analysis)
 
 

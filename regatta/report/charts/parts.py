@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import altair as alt
+from altair.utils.schemapi import debug_mode
 
 from regatta.analysis.estimates import MEASURED, OVER, Estimate
 from regatta.analysis.results import Analysis
@@ -12,6 +13,8 @@ from regatta.report.charts.palette import Style, styles
 from regatta.report.text.numbers import interval_of, value_of
 
 HEIGHT = 200
+INNER = ("data", "mark", "encoding", "transform", "layer")
+"""What a layer says for itself."""
 LOG_FROM = 20
 """Values that span more than this factor need a logarithmic axis to be seen."""
 TOO_FEW = "none: too few trials"
@@ -19,7 +22,10 @@ DRAWN = (MEASURED, OVER)
 """States of what is drawn: a client-bound figure says nothing of its server."""
 SHOWN = "indexof(shown, datum.design) >= 0"
 """A filter: the designs that the reader has not taken out."""
+unchecked = debug_mode(False)
+"""altair checks each part of a chart, and the whole: most of a report's time. The tests do it."""
 Rows = list[dict[str, Any]]
+Spec = dict[str, Any]
 Layers = alt.LayerChart | alt.FacetChart
 """What altair says that layers make."""
 
@@ -57,18 +63,39 @@ def chart_row(design: str, step: int, estimate: Estimate, named: Named) -> dict[
     return row
 
 
-def finished(chart: Layers, analysis: Analysis) -> dict[str, Any]:
+def data_of(rows: Rows) -> alt.Chart:
+    """A chart of these points, to be drawn on."""
+    # altair copies a chart for each word, with all that its lists hold; a tuple it takes as it is.
+    return alt.Chart(alt.InlineData(values=tuple(rows)))
+
+
+def layered(*layers: alt.Chart | Spec, height: int | Spec) -> Spec:
+    """What `alt.layer` says, which copies all layers several times: most of a report's time."""
+    whole: Spec = {"$schema": alt.SCHEMA_URL, "height": height, "datasets": {}, "layer": []}
+    for layer in layers:
+        spec = dict(layer) if isinstance(layer, dict) else layer.to_dict(validate=False)
+        whole["datasets"] |= {name: list(rows) for name, rows in spec.pop("datasets").items()}
+        whole["layer"].append({key: spec[key] for key in spec if key in INNER})
+    names = [layer["data"] for layer in whole["layer"]]
+    if all(name == names[0] for name in names):
+        whole["data"] = names[0]
+        for layer in whole["layer"]:
+            del layer["data"]
+    return whole
+
+
+def finished(chart: Spec, analysis: Analysis) -> Spec:
+    """As wide as what it stands in."""
     shown = {"name": "shown", "value": analysis.contenders}
-    return specification(chart) | {"params": [shown]}
+    return {**chart, "width": "container", "params": [shown]}
 
 
 def specification(chart: Layers) -> dict[str, Any]:
     """As wide as what it stands in."""
-    # Validating would take most of the report's time; the tests do. So would what altair adds to a
-    # chart: it copies the whole of it, with its points, for each word.
     spec: dict[str, Any] = chart.to_dict(validate=False)
     spec.pop("config", None)  # the page has its own, for its light and dark scheme
-    return spec | {"width": "container"}
+    points = {name: list(rows) for name, rows in spec["datasets"].items()}
+    return spec | {"datasets": points, "width": "container"}
 
 
 def colour_of(analysis: Analysis) -> alt.Color:

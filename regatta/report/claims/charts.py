@@ -6,7 +6,14 @@ from typing import Any
 import altair as alt
 
 from regatta.report.charts.palette import styles
-from regatta.report.charts.parts import LOG_FROM, Layers, drawn_digits, specification
+from regatta.report.charts.parts import (
+    LOG_FROM,
+    Layers,
+    data_of,
+    drawn_digits,
+    specification,
+    unchecked,
+)
 from regatta.report.claims.panels import PUBLISHED, Panel, PanelRow
 
 HEAD, ROW = 26, 40
@@ -21,6 +28,7 @@ FAINT = 0.65
 Spec = dict[str, Any]
 
 
+@unchecked
 def panel_chart(panel: Panel, contenders: list[str]) -> Spec:
     """As wide as what it stands in; None of its rows is ever hidden."""
     return specification((_curve if panel.grows else _ranking)(panel, contenders))
@@ -29,7 +37,7 @@ def panel_chart(panel: Panel, contenders: list[str]) -> Spec:
 def _ranking(panel: Panel, contenders: list[str]) -> Layers:
     rows, heads, height = _placed(panel, contenders)
     down = alt.Scale(domain=[height, 0], nice=False, zero=False)
-    data = alt.Chart(alt.InlineData(values=rows))
+    data = data_of(rows)
     x = alt.X("value:Q", scale=_scale(panel.rows), axis=_axis(panel.rows))
     y = alt.Y("dot:Q", scale=down, axis=None)
     above = alt.Y("text:Q", scale=down, axis=None)
@@ -37,27 +45,27 @@ def _ranking(panel: Panel, contenders: list[str]) -> Layers:
     layers: list[alt.Chart] = [
         data.mark_rule().encode(x=alt.value(0), x2=alt.value("width"), y=y),
         data.mark_text(align="left", baseline="middle").encode(
-            x=alt.value(0), y=above, text="label:N"
+            x=alt.value(0), y=above, text=alt.Text("label:N")
         ),
         data.mark_text(align="right", baseline="middle").encode(
-            x=alt.value("width"), y=above, text="shown:N"
+            x=alt.value("width"), y=above, text=alt.Text("shown:N")
         ),
         _points(data).encode(x=x, y=y, tooltip=tip),
     ]
     if any("low" in row for row in rows):
-        layers.insert(3, _bars(data).encode(x=alt.X("low:Q"), x2="high:Q", y=y))
+        layers.insert(3, _bars(data).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y))
     if heads:
         layers.append(
-            alt.Chart(alt.InlineData(values=heads))
+            data_of(heads)
             .mark_text(align="left", baseline="middle", opacity=FAINT, fontWeight="bold")
-            .encode(x=alt.value(0), y=above, text="label:N")
+            .encode(x=alt.value(0), y=above, text=alt.Text("label:N"))
         )
     return alt.layer(*layers).properties(height=height)
 
 
 def _curve(panel: Panel, contenders: list[str]) -> Layers:
     """Values against the connections, and the line on which they would be in proportion."""
-    data = alt.Chart(alt.InlineData(values=[_point(row, contenders, panel) for row in panel.rows]))
+    data = data_of([_point(row, contenders, panel) for row in panel.rows])
     steps = sorted({row.connections for row in panel.rows})
     x = alt.X(
         "connections:Q",
@@ -67,7 +75,7 @@ def _curve(panel: Panel, contenders: list[str]) -> Layers:
     )
     y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4))
     tip = [alt.Tooltip("connections:Q", format=","), *_figure_tips(panel)]
-    line = alt.Chart(alt.InlineData(values=_proportional(panel.rows)))
+    line = data_of(_proportional(panel.rows))
     layers = [
         line.mark_line(strokeDash=[4, 4], opacity=FAINT, strokeWidth=1.25).encode(
             x=x, y=y, color=_own_colour()
@@ -75,7 +83,7 @@ def _curve(panel: Panel, contenders: list[str]) -> Layers:
         _points(data).encode(x=x, y=y, tooltip=tip),
     ]
     if any(row.low is not None for row in panel.rows):
-        layers.insert(1, _bars(data).encode(x=x, y=alt.Y("low:Q"), y2="high:Q"))
+        layers.insert(1, _bars(data).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q")))
     return alt.layer(*layers).properties(height=CURVE)
 
 

@@ -113,7 +113,9 @@ def test_without_a_command_the_help_is_shown_too(lab: CommandLine) -> None:
     assert "report" in done.stdout
 
 
-def test_a_ledger_without_its_end_is_left_alone(lab: CommandLine) -> None:
+def test_a_ledger_without_its_end_is_left_alone(
+    lab: CommandLine, lab_here: Callable[..., Done]
+) -> None:
     """Cut within a page, it is whole to SQLite, which would go on to write."""
     folder = lab.folder / "races" / "cut"
     folder.mkdir(parents=True)
@@ -125,10 +127,10 @@ def test_a_ledger_without_its_end_is_left_alone(lab: CommandLine) -> None:
     path.write_bytes(cut)
     before = sorted(folder.iterdir())
     for arguments in (["report", str(folder)], ["race", "--resume", str(folder)]):
-        done = lab.run(*arguments)
+        done = lab_here(*arguments)
         assert_refused(done, 1, "regatta")
         assert "its end is missing" in done.stderr
-    assert "no unfinished race" in lab.run("race", "--resume", "tiny.toml").stderr
+    assert "no unfinished race" in lab_here("race", "--resume", "tiny.toml").stderr
     assert path.read_bytes() == cut
     assert sorted(folder.iterdir()) == before
 
@@ -163,15 +165,18 @@ def test_a_failure_is_no_answer_of_a_verb_that_ends_with_one(
     assert "".join(map(str, error.args[-1:])) in capfd.readouterr().err
 
 
-def test_missing_programs_are_named_with_the_command_that_builds_them(lab: CommandLine) -> None:
-    done = lab.run("race", REGATTA_BIN=str(lab.folder))
+def test_missing_programs_are_named_with_the_command_that_builds_them(
+    lab: CommandLine, lab_here: Callable[..., Done]
+) -> None:
+    lab.environment["REGATTA_BIN"] = str(lab.folder)
+    done = lab_here("race")
     assert_refused(done, 1, "regatta")
     assert "make build" in done.stderr
 
 
-def test_a_broken_program_is_named(lab: CommandLine) -> None:
+def test_a_broken_program_is_named(lab: CommandLine, lab_here: Callable[..., Done]) -> None:
     (lab.folder / "bin" / "regatta-server").write_text("#!/bin/sh\necho broken >&2\nexit 3\n")
-    done = lab.run("race")
+    done = lab_here("race")
     assert_refused(done, 1, "regatta")
     assert "broken" in done.stderr
 
@@ -180,7 +185,9 @@ def test_the_version_is_told(lab: CommandLine) -> None:
     assert lab.run("--version").stdout.startswith("regatta 0.")
 
 
-def test_a_race_ends_with_one_screen_and_explains_on_request(lab: CommandLine) -> None:
+def test_a_race_ends_with_one_screen_and_explains_on_request(
+    lab: CommandLine, lab_here: Callable[..., Done]
+) -> None:
     raced = lab.run("race", "tiny.toml", "--out", "one", "--quiet")
     assert raced.returncode == 0
     lines = raced.stdout.splitlines()
@@ -189,37 +196,41 @@ def test_a_race_ends_with_one_screen_and_explains_on_request(lab: CommandLine) -
     assert len(lines) < 24
     again = lab.run("report", "one")
     assert again.stdout == raced.stdout
-    explained = lab.run("report", "one", "--explain").stdout
+    explained = lab_here("report", "one", "--explain").stdout
     for words in ("throughput", "page faults", "At 3 connections", "95 % interval", "calibrated"):
         assert words in " ".join(explained.split())
         assert words not in " ".join(raced.stdout.split()).replace("± its 95 % interval", "")
     assert explained.splitlines()[-1] == "report: one/report.html"
-    also = lab.run("race", "tiny.toml", "--out", "two", "--quiet", "--explain", "--blocks", "1")
+    also = lab_here("race", "tiny.toml", "--out", "two", "--quiet", "--explain", "--blocks", "1")
     assert "throughput" in also.stdout
 
 
-def test_a_first_look_says_so_before_and_after(lab: CommandLine) -> None:
+def test_a_first_look_says_so_before_and_after(
+    lab: CommandLine, lab_here: Callable[..., Done]
+) -> None:
     (lab.folder / "tiny.toml").write_text(STUDY.replace("blocks = 2", "blocks = 50"))
-    raced = lab.run("race", "tiny.toml", "--quick", "--out", "one")
+    raced = lab_here("race", "tiny.toml", "--quick", "--out", "one")
     assert raced.returncode == 0
     assert "note: a first look: 7 timed and 2 counted blocks\n" in raced.stdout
     assert "A first look sees only large differences: leave out --quick\n" in raced.stdout
     assert "**A first look sees only" in (lab.folder / "one/summary.md").read_text()
-    told = json.loads(lab.run("report", "one", "--json").stdout)
+    told = json.loads(lab_here("report", "one", "--json").stdout)
     assert (told["quick"], told["trials"]["ok"]) == (True, {"timed": 7, "counted": 2})
 
 
-def test_an_existing_race_is_not_overwritten(lab: CommandLine) -> None:
+def test_an_existing_race_is_not_overwritten(
+    lab: CommandLine, lab_here: Callable[..., Done]
+) -> None:
     (lab.folder / "out").mkdir()
     (lab.folder / "out" / "ledger.sqlite").write_text("precious")
-    done = lab.run("race", "tiny.toml", "--out", "out")
+    done = lab_here("race", "tiny.toml", "--out", "out")
     assert done.returncode == 2
     assert "--resume" in done.stderr
     assert (lab.folder / "out" / "ledger.sqlite").read_text() == "precious"
 
 
-def test_a_folder_that_cannot_be_made_is_named(lab: CommandLine) -> None:
-    done = lab.run("race", "tiny.toml", "--out", "tiny.toml/race")
+def test_a_folder_that_cannot_be_made_is_named(lab_here: Callable[..., Done]) -> None:
+    done = lab_here("race", "tiny.toml", "--out", "tiny.toml/race")
     assert_refused(done, 1, "regatta")
     assert "tiny.toml/race" in done.stderr
 

@@ -22,7 +22,9 @@ from regatta.doctor.probes import intervals, perf_cost
 from regatta.doctor.probes.child import Child, Neighbour, ProbeError
 from regatta.errors import RegattaError
 from regatta.ledger.counters import counted
+from regatta.ledger.records import Trial
 from tests.lab import made_up_machines as machines
+from tests.lab import readings
 from tests.processes import is_gone
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -131,12 +133,13 @@ def test_a_known_difference_is_inside_of_the_interval() -> None:
 
 
 def test_what_perf_costs_comes_from_the_kernels_account_of_both_kinds() -> None:
-    def trial(kind: str, cpu_ns: float, counts: bool = True) -> Any:
+    def trial(kind: str, cpu_ns: float, counts: bool = True) -> Trial:
         origins = ("kernel", "perf") if kind == "counted" else ("kernel",)
         counters = {
             ("server", origin, "cpu-time"): counted("cpu-time", cpu_ns, "ns") for origin in origins
         }
-        return SimpleNamespace(kind=kind, answered=100, counts=counts, counters=counters)
+        status = "ok" if counts else "failed"
+        return readings.trial(counters, kind=kind, answered=100, status=status)
 
     trials = [trial("timed", 1000 + i) for i in range(5)]
     trials += [trial("counted", 1200 + i) for i in range(5)]

@@ -139,7 +139,7 @@ def test_packets_are_seen_that_nobody_is_charged_with() -> None:
             assert server.stdout.readline() == b"ready\n"
             flood = [sys.executable, "-S", "-c", FLOOD, place.server_address, str(PACKETS)]
             charged_ns = group.charged_ns()
-            with place.watched_by(SERVER).account() as found:
+            with place.watched_by(place.server).account() as found:
                 command = place.client.command(flood)
                 subprocess.run(command, env=guard_environment(), timeout=60, check=True)
             charged_ns = group.charged_ns() - charged_ns

@@ -9,13 +9,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from regatta.analysis.analyse import analyse
 from regatta.analysis.estimates import CLIENT_BOUND
 from regatta.analysis.held import AT_LEAST, HOLDS, NOTHING, UNKNOWN, HeldRate
 from regatta.analysis.results import Analysis
 from regatta.analysis.standings import FAILED
 from regatta.ledger.probe import KNEE
-from regatta.ledger.read import read
 from regatta.report.pictures import pictures
 from regatta.report.tables.held import held_lines, held_tables, rounded_rate, sentences
 from tests.lab import reports
@@ -43,7 +41,7 @@ def held(analysis: Analysis) -> dict[str, HeldRate]:
 
 
 def test_the_interval_over_the_blocks_holds_the_truth(ledger: Path) -> None:
-    found = held(analyse(read(ledger)))
+    found = held(reports.analysed(ledger))
     for name, truth in CAPACITY.items():
         rate = found[name].rate
         assert (found[name].state, rate.trials) == (HOLDS, 4)
@@ -54,7 +52,7 @@ def test_the_interval_over_the_blocks_holds_the_truth(ledger: Path) -> None:
 
 def test_where_the_client_is_the_limit_it_is_at_least_so_much(tmp_path: Path) -> None:
     path = add_held(make(tmp_path / "ledger.sqlite", blocks=2), {"select": 90_000, "iterative": 50})
-    analysis = analyse(read(path))
+    analysis = reports.analysed(path)
     found = held(analysis)
     assert found["select"].state == AT_LEAST
     assert found["select"].rate.high is None
@@ -68,7 +66,7 @@ def test_where_the_client_is_the_limit_it_is_at_least_so_much(tmp_path: Path) ->
 
 
 def test_a_knee_has_p50_and_p99_at_each_share_and_rises(ledger: Path) -> None:
-    for one in held(analyse(read(ledger))).values():
+    for one in held(reports.analysed(ledger)).values():
         assert [point.share for point in one.knee] == [0.1, 0.25, 0.5, 0.75, 0.9, 1.0]
         first, last = one.knee[0], one.knee[-1]
         assert last.p50.value > first.p50.high
@@ -78,7 +76,7 @@ def test_a_knee_has_p50_and_p99_at_each_share_and_rises(ledger: Path) -> None:
 def test_what_the_client_limited_is_in_no_knee(copy: Path) -> None:
     late = "UPDATE probe SET client = json_set(client, '$.client_bound', 'was late')"
     change(copy, f"{late} WHERE kind = '{KNEE}' AND block = 1")
-    analysis = analyse(read(copy))
+    analysis = reports.analysed(copy)
     knee = held(analysis)["select"].knee
     assert {(point.p50.trials, point.blocks) for point in knee} == {(3, 4)}
     (_, p50, p99) = held_tables(analysis)
@@ -97,7 +95,7 @@ def test_a_share_that_most_blocks_do_not_know_says_so(copy: Path, told: str, sta
     where = f"kind = '{KNEE}' AND share = 1.0 AND block < 4 AND search_id = 1"
     change(copy, f"UPDATE probe SET {told} WHERE {where}")
     reports.write(copy)
-    analysis = analyse(read(copy))
+    analysis = reports.analysed(copy)
     first = analysis.held[0].kneed[0]
     last = first.knee[-1]
     assert (last.p99.value, last.p99.state, last.p99.trials, last.blocks) == (None, state, 1, 4)
@@ -112,7 +110,7 @@ def test_a_search_that_goes_on_is_in_a_report_with_what_it_has(copy: Path) -> No
     for table in ("trial", "cell", "plan", "counter"):
         change(copy, f"DELETE FROM {table}")
     reports.write(copy)
-    found = held(analyse(read(copy)))
+    found = held(reports.analysed(copy))
     assert found["select"].state == UNKNOWN
     assert (found["thread-per-client"].rate.trials, found["thread-per-client"].rate.low) == (
         1,
@@ -126,7 +124,7 @@ def test_a_search_that_goes_on_is_in_a_report_with_what_it_has(copy: Path) -> No
 def test_every_form_of_the_report_says_what_each_holds(ledger: Path) -> None:
     folder = ledger.parent
     page, text = ((folder / name).read_text() for name in ("report.html", "summary.md"))
-    (line,) = [line for line in sentences(analyse(read(ledger))) if line.startswith("select")]
+    (line,) = [line for line in sentences(reports.analysed(ledger)) if line.startswith("select")]
     figure = line.removeprefix("select holds ").partition(" ")[0]
     for where in (page, text):
         assert "What each holds" in where
@@ -150,7 +148,7 @@ def test_every_form_of_the_report_says_what_each_holds(ledger: Path) -> None:
 
 
 def test_the_knee_is_a_picture(ledger: Path) -> None:
-    drawn = pictures(analyse(read(ledger)))
+    drawn = pictures(reports.analysed(ledger))
     assert {"knee-p50", "knee-p99"} <= drawn.keys()
     page = (ledger.parent / "report.html").read_text()
     assert 'data-chart="knee-p99"' in page
@@ -161,14 +159,14 @@ def test_a_race_ends_with_what_each_holds(
     ledger: Path, show: Callable[[Path, Console], None]
 ) -> None:
     told = [line.strip() for line in reports.printed(show, ledger, width=80).splitlines()]
-    for line in sentences(analyse(read(ledger))):
+    for line in sentences(reports.analysed(ledger)):
         assert line in told
 
 
 def test_a_screen_has_a_line_for_each_of_six_and_no_more(tmp_path: Path) -> None:
     many = {f"server-{number}": 1_000 * number for number in range(1, 10)}
     path = add_held(make(tmp_path / "ledger.sqlite", blocks=2), many, blocks=2)
-    lines = held_lines(analyse(read(path)))
+    lines = held_lines(reports.analysed(path))
     assert len(lines) == 7
     assert lines[-1] == "3 more in the report"
     assert all(len(line) <= 80 for line in lines)

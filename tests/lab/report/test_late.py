@@ -204,7 +204,7 @@ def test_one_late_block_leaves_no_number_of_the_others(trial: Trial) -> None:
 
 
 def test_a_cell_that_does_not_hold_the_rate_says_so_everywhere(race: Path) -> None:
-    analysis = analyse(read(race))
+    analysis = reports.analysed(race)
     words = "does not hold the rate: started 3"
     rows = list(csv.DictReader(io.StringIO(to_csv(analysis))))
     for row in rows:
@@ -231,7 +231,7 @@ def test_a_cell_that_does_not_hold_the_rate_says_so_everywhere(race: Path) -> No
 
 
 def test_a_chart_of_a_percentile_has_who_was_late_where_it_is_at_least(race: Path) -> None:
-    (group,) = analyse(read(race)).groups
+    (group,) = reports.analysed(race).groups
     drawn = {row["design"]: row for row in metric_rows(group, P99, "client")}
     assert set(drawn) == {"select", "iterative", "epoll"}
     late = drawn["iterative"]
@@ -279,11 +279,11 @@ def test_who_is_too_slow_in_more_than_one_of_ten_trials_wins_nothing(
         "AND cell_id = (SELECT id FROM cell WHERE contender = 'select')",
         late,
     )
-    (group,) = analyse(read(path)).groups
+    (group,) = reports.analysed(path).groups
     (select,) = (result for result in group.cells if result.cell.contender == "select")
     assert (select.started or 0) >= 0.99
     assert bool(select.entry.barred) != wins
     if not wins:
         words = "does not hold the rate in 2 of 10 trials"
-        assert words in to_csv(analyse(read(path)))
+        assert words in to_csv(reports.analysed(path))
         assert words in " ".join(printed(path).split())

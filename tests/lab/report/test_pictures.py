@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.analysis.analyse import analyse
 from regatta.errors import RegattaError
-from regatta.ledger.read import read
 from regatta.report.pictures import WIDTH, pictures, write_pictures
 from tests.lab import reports
 from tests.lab.synthetic import make
@@ -32,7 +30,7 @@ def test_every_chart_is_a_picture_in_both_schemes(ledger: Path, written: list[Pa
     names = {path.name for path in written}
     assert {"server-cpu_time_per_request_us.png", "latency-10-dark.png"} <= names
     assert {name for name in names if not name.endswith("-dark.png")} == {
-        f"{name}.png" for name in pictures(analyse(read(ledger)))
+        f"{name}.png" for name in pictures(reports.analysed(ledger))
     }
     for path in written:
         head = path.read_bytes()[:24]
@@ -49,7 +47,7 @@ def test_both_schemes_differ(written: list[Path]) -> None:
 
 def test_a_name_makes_no_path(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", contenders=["../../evil"], connections=[1], blocks=2)
-    assert all("/" not in name for name in pictures(analyse(read(path))))
+    assert all("/" not in name for name in pictures(reports.analysed(path)))
 
 
 def test_a_control_character_in_a_name_is_drawn_as_its_number(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from regatta.analysis.analyse import analyse
 from regatta.analysis.claims.result import TOO_FEW
 from regatta.analysis.columns import Against
 from regatta.analysis.estimates import Estimate
@@ -21,7 +20,6 @@ from regatta.analysis.standings import LARGER, NO_DIFFERENCE
 from regatta.analysis.statistics.opposed import Opposed
 from regatta.cli.session import RaceSession, show_results
 from regatta.ledger.metrics import PRIMARY
-from regatta.ledger.read import read
 from regatta.report.soundness.notes import NOTES, notes
 from regatta.report.terminal.screen import LINES, PROMPT_LINES, print_screen
 from regatta.report.text.numbers import TOO_FEW_TO_SAY, around, between, more_than_one, ratio_around
@@ -62,7 +60,7 @@ OUTCOMES: dict[str, dict[str, Any]] = {
 
 
 def analysis_of(folder: Path, **changes: Any) -> Analysis:
-    return analyse(read(make(folder / "ledger.sqlite", **{**QUICK, **changes})))
+    return reports.analysed(make(folder / "ledger.sqlite", **{**QUICK, **changes}))
 
 
 def printed(analysis: Analysis, width: int = COLUMNS, **console: Any) -> str:
@@ -389,13 +387,13 @@ def test_a_headline_without_a_winner_names_who_may_be_as_good_and_cannot_win(
 def test_an_unfinished_race_says_how_to_go_on(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", **QUICK)
     change(path, "DELETE FROM trial WHERE block > 4")
-    text = printed(analyse(read(path)))
+    text = printed(reports.analysed(path))
     assert "Not finished, 72 of 108 trials: resume it" in text
     session = RaceSession(as_json=False, quiet=True)
     folder = tmp_path / "my race"
     folder.mkdir()
     with session.console.capture() as captured:
-        show_results(analyse(read(path)), folder, session)
+        show_results(reports.analysed(path), folder, session)
     assert f" race --resume '{folder}'\n" in captured.get()
     with session.console.capture() as captured:
         show_results(analysis_of(folder), folder, session)

@@ -45,7 +45,7 @@ def shown(path: Path, explain: bool) -> str:
 
 
 def test_every_verdict_and_interval_rests_on_sittings(path: Path) -> None:
-    analysis = analyse(read(path))
+    analysis = reports.analysed(path)
     (group,) = analysis.groups
     verdicts = [*group.by_step, group.overall]
     assert {verdict.blocks for verdict in verdicts} == {SITTINGS}
@@ -69,7 +69,7 @@ def test_the_intervals_of_levels_rest_on_the_sittings_means(path: Path) -> None:
 
 
 def test_the_report_says_how_much_lies_between_sittings_and_what_that_means(path: Path) -> None:
-    analysis = analyse(read(path))
+    analysis = reports.analysed(path)
     found = analysis.groups[0].between
     assert found.sittings == SITTINGS
     assert found.share > 0.8, "nearly all of it was made so"
@@ -86,7 +86,7 @@ def test_the_report_says_how_much_lies_between_sittings_and_what_that_means(path
 
 
 def test_the_report_says_when_each_sitting_was_and_with_what(path: Path) -> None:
-    between, when = sittings_tables(analyse(read(path)))
+    between, when = sittings_tables(reports.analysed(path))
     assert [row[1] for row in between.rows] == ["5"]
     assert [row[0] for row in when.rows] == ["1", "2", "3", "4", "5"]
     assert when.rows[1][3:5] == ["order 1002", "200 bytes"]
@@ -110,7 +110,7 @@ def test_the_screen_has_one_line_of_it_and_still_fits(path: Path) -> None:
 
 def test_a_race_in_one_sitting_says_in_one_line_what_it_does_not_know(tmp_path: Path) -> None:
     one = synthetic.make(tmp_path / "ledger.sqlite", connections=(1,))
-    analysis = analyse(read(one))
+    analysis = reports.analysed(one)
     assert sittings_sentence(analysis) == ONE
     assert sittings_tables(analysis) == []
     assert "sitting" not in shown(one, explain=False)
@@ -119,7 +119,7 @@ def test_a_race_in_one_sitting_says_in_one_line_what_it_does_not_know(tmp_path: 
 
 def test_two_sittings_carry_no_verdict_and_say_so(tmp_path: Path) -> None:
     two = synthetic.make(tmp_path / "ledger.sqlite", connections=(1,), sittings=2, blocks=8)
-    analysis = analyse(read(two))
+    analysis = reports.analysed(two)
     assert "a verdict needs 3 of them" in sittings_sentence(analysis)
     assert "fewer than 3 sittings can be paired" in shown(two, explain=True)
 
@@ -127,7 +127,7 @@ def test_two_sittings_carry_no_verdict_and_say_so(tmp_path: Path) -> None:
 def test_what_is_too_few_is_called_by_its_name(path: Path, tmp_path: Path) -> None:
     """Twelve blocks in two sittings are two numbers, and no blocks that were too few."""
     two = synthetic.make(tmp_path / "ledger.sqlite", blocks=6, sittings=2, connections=[10])
-    group = analyse(read(two)).groups[0]
+    group = reports.analysed(two).groups[0]
     assert headline(group).endswith("is ahead, with too few sittings to be sure")
     unseen = replace(
         group.by_step[0], outcome=NO_DIFFERENCE, lead=1.1, low=0.1, high=9.0, detectable=None

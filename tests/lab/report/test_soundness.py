@@ -67,6 +67,8 @@ def test_it_is_a_ring_in_its_chart_and_in_no_other(analysis: Analysis) -> None:
     without = metric_chart(analysis, group, PRIMARY, rows, [])
     assert "block 7" in json.dumps(with_ring)
     assert "block 7" not in json.dumps(without)
+    of_rings, of_lines = (with_ring["datasets"][one["data"]["name"]] for one in with_ring["layer"])
+    assert (of_rings, of_lines) == ([*rows, *({**one, "far": True} for one in far)], rows)
 
 
 def test_no_far_trial_says_nothing(analysis: Analysis) -> None:

@@ -74,7 +74,7 @@ def test_all_of_a_process_is_counted_whatever_the_kind(
     assert result.window_ns > 0.3e9
     found = {(row.side, row.origin, row.counter.event): row.counter for row in result.counters}
     kernel = found["server", "kernel", "cpu-time"].value or 0
-    assert kernel > 10e6, "the start of a Python program is part of its life"
+    assert kernel > 4e6, "the start of a Python program is part of its life"
     for side in ("server", "client"):
         clock = found[side, "perf", "task-clock"]
         assert clock.state == ("counted" if with_perf else "not supported")
