@@ -14,6 +14,7 @@ from regatta.analysis.grouping import Members, group, titles
 from regatta.analysis.held import held_groups
 from regatta.analysis.perf_table import perf_table
 from regatta.analysis.results import Analysis, CellResult, Group, NotedTrial
+from regatta.analysis.soundness.clients import clients_of
 from regatta.analysis.soundness.clock import clocks
 from regatta.analysis.soundness.comfortable_rate import comfortable_rate
 from regatta.analysis.soundness.company import in_company
@@ -95,6 +96,7 @@ def analyse(ledger: RaceRecord) -> Analysis:
         repeated=repeats_of(ledger, tables),
         clocks=clocks(ledger, grouped),
         company=in_company(ledger, units),
+        clients=clients_of(ledger.trials),
         claims=judge_all(
             given.claims,
             RaceResults(

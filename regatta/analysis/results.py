@@ -11,6 +11,7 @@ from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, Estimates, Laten
 from regatta.analysis.grouping import stands_at
 from regatta.analysis.held import HeldGroup
 from regatta.analysis.perf_table import PerfTable
+from regatta.analysis.soundness.clients import ClientsFound
 from regatta.analysis.soundness.clock import Ran
 from regatta.analysis.soundness.company import Company
 from regatta.analysis.soundness.outliers import Outlier
@@ -151,6 +152,8 @@ class Analysis:
     """What running disturbed trials again did."""
     clocks: list[Ran] = field(default_factory=list)
     """At what clock each contender ran; empty where nothing told it."""
+    clients: ClientsFound = field(default_factory=ClientsFound)
+    """Those that shared the loads."""
     company: list[Company] = field(default_factory=list)
     """What it costs each to stand beside the others; empty where nobody was raced alone."""
 

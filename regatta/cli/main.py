@@ -26,6 +26,7 @@ VERBS = {
     "calibrate": "Measure how often Regatta is wrong on this machine, and keep it for all reports.",
     "doctor": "Find what on this machine spoils races, how much, and the command that fixes it.",
     "hosts": "Look at the hosts that a study races on, and at the path between them.",
+    "fleet": "Race a study on many machines, each by itself, and say what holds on all of them.",
     "lab": "Take a guided hour: from one run by hand to a race, with a report of your own.",
 }
 """Each is a function in a module of its name, which is loaded when the verb is called: its imports
@@ -115,6 +116,7 @@ def regatta(
       regatta advise --connections 100 --work classic    which design for that?
       regatta calibrate                 measure how often verdicts are wrong on this machine
       regatta doctor                    what on this machine spoils races, and how to fix it
+      regatta fleet quick --hosts machines.txt           does it hold on all of them?
       regatta lab                       a guided hour, with a report of your own
     """
 

@@ -29,12 +29,13 @@ PLACEMENT = {
     "kind": "kind",
     "server_cpus": "CPUs of the server",
     "client_cpus": "CPUs of the client",
+    "clients": "number of clients",
     "steering": "steering",
     "network": "network",
     "engine": "container engine",
     "engine_version": "its version",
 }
-BEFORE = {"steering": "none"}
+BEFORE = {"steering": "none", "clients": 1}
 """What differs between races without meaning anything."""
 MEMORY_SLACK = 0.02
 """Kernels on one machine reserve different shares of its memory."""

@@ -14,6 +14,8 @@ from regatta import __version__
 from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, Subject
 from regatta.errors import RegattaError
 from regatta.machine import cgroup, environment, perf
+from regatta.machine.clocks import Offset
+from regatta.machine.hosts.clock import Clock, ask_clock
 from regatta.machine.hosts.engine import Engine
 from regatta.machine.hosts.host import Host
 from regatta.machine.hosts.path import Echo, EndFound, PathFound, ask_end, ask_path
@@ -24,6 +26,7 @@ from regatta.machine.programs import Programs, discover
 from regatta.machine.side_placement import SidePlacement
 from regatta.study.cpus import cpus_text
 from regatta.study.hosts import host_name
+from regatta.study.limits import START_SKEW_LIMIT_MS
 
 REACHED = Subject("reached", "A side that cannot be reached cannot be raced.")
 PROGRAMS = Subject("programs", "Two versions are two different services.")
@@ -34,7 +37,9 @@ CLOCK = Subject("clock", "Connections between the hosts are refused where dates 
 TRIP = Subject("round trip", "It is in every latency, and its spread in every percentile.")
 BANDWIDTH = Subject("bandwidth", "A load that fills the network measures the network.")
 DEVICES = Subject("devices", "Packet size and offload decide what a packet costs.")
+START = Subject("start", "Clients that begin apart make another load than was asked for.")
 CLOCK_ASKS = 10
+NS_PER_MS = 1e6
 FAR_S = 1.0
 UNEVEN = 10.0
 """Times the median: a path that others use too, or a card that waits to interrupt."""
@@ -78,14 +83,21 @@ def examine_hosts(wish: HostsWish) -> list[Finding]:
         engine = Engine()
         stack.callback(engine.close)
         hosts: list[Host] = []
-        for side, name in (("server", wish.server), ("client", wish.client)):
-            host = reach(side, name, engine, hosts, findings)
-            if host is not None:
-                stack.callback(host.close)
-                findings += of_host(host)
-        if len(hosts) == 2:
-            findings += of_path(hosts[0], hosts[1], wish.address or hosts[0].address)
+        stack.callback(close_all, hosts)
+        server = reach("server", wish.server, engine, hosts, findings)
+        clients = [reach("client", name, engine, hosts, findings) for name in wish.clients]
+        for host in hosts:
+            findings += of_host(host)
+        for client in clients:
+            if server is not None and client is not None:
+                address = wish.address or server.address
+                findings += of_path(server, client, address, several=len(clients) > 1)
     return findings
+
+
+def close_all(hosts: list[Host]) -> None:
+    for host in hosts:
+        host.close()
 
 
 def reach(
@@ -165,11 +177,15 @@ def clock_of(host: Host) -> Finding:
     return CLOCK.found(MINOR, says, advice="Have both hosts ask a time server (chrony).")
 
 
-def of_path(server: Host, client: Host, address: str) -> list[Finding]:
+def of_path(server: Host, client: Host, address: str, several: bool) -> list[Finding]:
+    """`several`: others begin with this client, which their clocks decide."""
+    here = SidePlacement((), ())
     try:
         seen = client.ask(address_towards, address)
-        with server.make(Echo, SidePlacement((), ()), address, seen) as echo:
+        with server.make(Echo, here, address, (seen,)) as echo:
             path = client.ask(ask_path, address, echo.port())
+        with server.make(Clock, here, address, (seen,)) as clock:
+            offset = client.ask(ask_clock, address, clock.port())
         ends = (server.ask(ask_end, seen), client.ask(ask_end, address))
     except (RegattaError, OSError, ValueError) as error:
         return [
@@ -179,19 +195,35 @@ def of_path(server: Host, client: Host, address: str) -> list[Finding]:
                 advice="Let TCP through between the hosts, or name another `address`.",
             )
         ]
-    return [trip(path), BANDWIDTH.found(FINE, f"{path.bits_per_s / 1e9:.2f} Gbit/s"), devices(ends)]
+    name = f"{client}: " if several else ""
+    found = [
+        trip(name, path),
+        BANDWIDTH.found(FINE, f"{name}{path.bits_per_s / 1e9:.2f} Gbit/s"),
+        devices(name, ends),
+    ]
+    return [*found, start_of(client, offset)] if several else found
 
 
-def trip(path: PathFound) -> Finding:
-    says = f"p50 {path.p50_us:.0f} µs, p99 {path.p99_us:.0f} µs"
+def start_of(client: Host, offset: Offset) -> Finding:
+    """Whether the moment at which all clients begin can be told to this one."""
+    bound_ms = offset.bound_ns / NS_PER_MS
+    says = f"{client}: its clock is known to {bound_ms:.3f} ms"
+    if 2 * bound_ms <= START_SKEW_LIMIT_MS:
+        return START.found(FINE, says)
+    advice = "Use a shorter path between the hosts: two clocks may differ by twice this."
+    return START.found(MINOR, says, advice=advice)
+
+
+def trip(name: str, path: PathFound) -> Finding:
+    says = f"{name}p50 {path.p50_us:.0f} µs, p99 {path.p99_us:.0f} µs"
     if path.p99_us < UNEVEN * path.p50_us:
         return TRIP.found(FINE, says)
     advice = "Race when nobody else uses this network; look at the card's coalescing (ethtool -c)."
     return TRIP.found(MINOR, says, advice=advice)
 
 
-def devices(ends: tuple[EndFound, EndFound]) -> Finding:
-    says = "; ".join(
+def devices(name: str, ends: tuple[EndFound, EndFound]) -> Finding:
+    says = name + "; ".join(
         f"{side}: {end.device} ({end.cable or 'driver not known'}), MTU {end.mtu}, "
         f"receive offload {({True: 'on', False: 'off', None: 'not known'})[end.gro]}"
         for side, end in zip(("server", "client"), ends, strict=True)

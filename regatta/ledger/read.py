@@ -19,7 +19,7 @@ from regatta.ledger.given.records import Given
 from regatta.ledger.given.tables import read_given
 from regatta.ledger.migrate import BEFORE, BEFORE_PRINTED, migrate, missing
 from regatta.ledger.probe import PlannedProbe, Probe
-from regatta.ledger.records import RaceRecord, SearchRecord, Sitting, Trial
+from regatta.ledger.records import ClientPart, RaceRecord, SearchRecord, Sitting, Trial
 from regatta.ledger.schema import FAILURES, SUPERSEDED, check_version, has_wal, is_cut
 
 TRIALS = f"""
@@ -191,7 +191,10 @@ def _printed(connection: sqlite3.Connection, meta: dict[str, str]) -> dict[int, 
 def _trial(
     row: sqlite3.Row, counters: dict[tuple[str, str, str], Counter], printed: dict[str, str]
 ) -> Trial:
-    made = ("conditions", "workers", "counters", "printed", "superseded", "unstarted", "load_ns")
+    made = (
+        *("conditions", "workers", "counters", "printed", "superseded", "unstarted", "load_ns"),
+        *("clients", "start_skew_ns"),
+    )
     plain = [name for name in Trial.__dataclass_fields__ if name not in made]
     summary = _from_json(row["client"])
     client = summary if isinstance(summary, dict) else {}
@@ -205,7 +208,13 @@ def _trial(
         workers=_worker_connections(row["server"]),
         counters=counters,
         printed=printed,
+        clients=tuple(_client_part(one) for one in client.get("clients", ())),
+        start_skew_ns=client.get("start_skew_ns", 0),
     )
+
+
+def _client_part(found: dict[str, Any]) -> ClientPart:
+    return ClientPart(**{name: found[name] for name in ClientPart.__dataclass_fields__})
 
 
 def _worker_connections(server: str | None) -> list[int]:

@@ -44,6 +44,26 @@ class Sitting:
 
 
 @dataclass(frozen=True)
+class ClientPart:
+    """One of several clients that shared a trial's load. Of its slices the worst is kept."""
+
+    host: str
+    """Empty: the lab's own."""
+    connections: int
+    requests: int
+    answered: int
+    cpu_share: float
+    """Of the CPU that it could use, 0 to 1."""
+    client_bound: str | None
+    late_p99_ns: int | None
+    """Its own delay in an open load; None of another load."""
+    began_late_ns: int
+    """After the moment that it was told, by its own clock."""
+    clock_bound_ns: int
+    """By how much that clock may differ from what was found, either way."""
+
+
+@dataclass(frozen=True)
 class Trial:
     id: int
     block: int
@@ -81,6 +101,10 @@ class Trial:
     """Bursts of its load; None of another load."""
     printed: dict[str, str] = field(default_factory=dict, repr=False)
     """What perf stat printed of each side of a whole process."""
+    clients: tuple[ClientPart, ...] = ()
+    """Empty where one client made the whole load."""
+    start_skew_ns: int = 0
+    """Between the first and the last of them to begin; of several slices the largest."""
 
     @property
     def held_up(self) -> str | None:

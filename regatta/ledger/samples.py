@@ -3,6 +3,7 @@
 import struct
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ SAMPLE = np.dtype(
     ]
 )
 RECORD_SIZE = SAMPLE.itemsize
-ANSWERED, UNSTARTED = 0, 6
+ANSWERED, TIMED_OUT, UNSTARTED = 0, 2, 6
 """What `error` of a sample says of requests that did not fail."""
 NOT_TOLD = 0
 """What `told` says of a reply that names no processes, and of all in older ledgers."""
@@ -45,6 +46,36 @@ def pack_samples(files: Sequence[tuple[bytes, int]]) -> bytes:
     records = sum(requests for _, requests in files)
     bodies = [data[HEADER.size :] for data, _ in files]
     return zlib.compress(HEADER.pack(magic, size, reserved, records, start_ns) + b"".join(bodies))
+
+
+@dataclass(frozen=True)
+class ClientFile:
+    """The samples file of one of several clients that shared a load."""
+
+    data: bytes
+    requests: int
+    """That it must hold a record of."""
+    first_connection: int
+    """The load's number of its connection 0."""
+    ahead_ns: int
+    """Of its clock against that of the first."""
+
+
+def pool_samples(files: Sequence[ClientFile]) -> bytes:
+    """One file of the whole load, by the clock of the first client and the load's connections."""
+    bodies: list[bytes] = []
+    for file in files:
+        check_samples(file.data, file.requests)
+        records = records_in(file.data).copy()
+        for name in ("start_ns", "end_ns"):
+            records[name] -= file.ahead_ns
+        begun = records["first_byte_ns"] != 0
+        records["first_byte_ns"][begun] -= file.ahead_ns
+        records["connection"] += file.first_connection
+        bodies.append(records.tobytes())
+    magic, size, reserved, _, start_ns = HEADER.unpack_from(files[0].data)
+    count = sum(file.requests for file in files)
+    return HEADER.pack(magic, size, reserved, count, start_ns) + b"".join(bodies)
 
 
 def check_samples(data: bytes, requests: int) -> None:

@@ -126,7 +126,9 @@ def describe(study: Study, programs: Programs, perf: Perf, placement: Placement)
     read = [side.ask(read_facts) for side in placement.hosts]
     described = dict(read[0])
     if len(read) > 1:
-        described["client_host"] = read[1]
+        described["client_hosts"] = {
+            side.name: found for side, found in zip(placement.hosts[1:], read[1:], strict=True)
+        }
     described["placement"] = placement.describe()
     described["perf_version"] = perf.version
     described["perf_note"] = perf.note

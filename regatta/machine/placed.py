@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import subprocess
+import time
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from regatta.ledger.result import SERVER
 from regatta.machine import sleep
+from regatta.machine.clocks import SAME, Offset
 from regatta.machine.programs import Programs
 from regatta.machine.side_placement import SidePlacement
 from regatta.machine.steering import Steering
@@ -21,6 +23,7 @@ CONTAINERS = limits.CONTAINERS
 HOSTS = limits.HOSTS
 AUTO = "auto"
 BRIDGE, HOST, VETH = limits.NETWORKS
+SOON_NS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -45,12 +48,19 @@ class HostsWish:
     """Which hosts a race wants, as its study names them."""
 
     server: str
-    client: str
+    clients: tuple[str, ...]
     address: str | None = None
     """Of the server, for its clients; None: as ssh reaches its host."""
 
 
 Wish = ContainerWish | HostsWish
+
+
+def share_cpus(cpus: Sequence[int], count: int) -> list[tuple[int, ...]]:
+    """So many shares: each CPU in one of them, or each share one CPU, whichever are more."""
+    if len(cpus) < count:
+        return [(cpus[number % len(cpus)],) for number in range(count)]
+    return [tuple(cpus[number::count]) for number in range(count)]
 
 
 @dataclass
@@ -61,6 +71,7 @@ class Placement:
     note: str | None
     server: SidePlacement
     client: SidePlacement
+    """The whole side; several clients share its CPUs."""
     server_address: str
     rootless: bool = False
     steering: Steering = Steering()
@@ -72,6 +83,7 @@ class Placement:
     """A process within the server's network."""
     wish: Wish | None = None
     """None where everything is said without."""
+    client_count: int = 1
 
     def close(self) -> None:
         """Ends the holders; their namespaces and devices go with them."""
@@ -96,6 +108,22 @@ class Placement:
         """A side on each of its hosts."""
         return (self.server,)
 
+    @property
+    def clients(self) -> tuple[SidePlacement, ...]:
+        """One side for each client."""
+        if self.client_count == 1:
+            return (self.client,)
+        shares = share_cpus(self.client.cpus, self.client_count)
+        return tuple(replace(self.client, cpus=share) for share in shares)
+
+    def offsets(self) -> list[Offset]:
+        """Of the clients' clocks."""
+        return [SAME] * self.client_count
+
+    def soon_ns(self) -> int:
+        """A moment by the server's clock that all clients can be told of before it comes."""
+        return time.monotonic_ns() + SOON_NS
+
     def cpus(self) -> tuple[int, ...]:
         """Of both sides."""
         return tuple(sorted({*self.server.cpus, *self.client.cpus}))
@@ -115,12 +143,17 @@ class Placement:
         """The server's, where the client's host has them: perf beside a client avoids them."""
         return self.server.cpus
 
-    def watched_by(self, side: str) -> WholeCpu:
+    @property
+    def client_cpu_count(self) -> int:
+        """Of all clients."""
+        return len(self.client.cpus)
+
+    def watched_by(self, side: SidePlacement) -> WholeCpu:
         """The CPUs that are looked after where this side is.
 
         Both sides have one host here: it is read once for both, by the server's side.
         """
-        if side != SERVER:
+        if side is not self.server:
             return WholeCpu(self.sleep_source)
         return WholeCpu(self.sleep_source, self.server.cpus, self.client.cpus)
 
@@ -147,7 +180,12 @@ class Placement:
     @property
     def text(self) -> str:
         """Where it is, in few words."""
-        return self.kind
+        return self.kind + self.several
+
+    @property
+    def several(self) -> str:
+        """How many clients share the load, if it is not one."""
+        return f", {self.client_count} clients" if self.client_count > 1 else ""
 
     def programs(self, found: Programs) -> Programs:
         """Where they lie for the sides, if not where they were found here."""
@@ -170,7 +208,8 @@ class Placement:
             "server_address": self.server_address,
             "server_cpus": list(self.server.cpus),
             "client_cpus": list(self.client.cpus),
+            "clients": self.client_count,
             "control_groups": self.server.groups is not None,
             **self.steering.describe(),
-            "whole_cpu": self.watched_by(SERVER).describe(),
+            "whole_cpu": self.watched_by(self.server).describe(),
         }

@@ -34,6 +34,11 @@ class SidePlacement:
     groups: cgroup.Home | None = None
     """Where its control groups are made; None if that is not permitted."""
 
+    @property
+    def name(self) -> str:
+        """Of its host; empty: the lab's own."""
+        return ""
+
     def make(
         self, kind: Callable[Concatenate[SidePlacement, P], T], *args: P.args, **named: P.kwargs
     ) -> T:

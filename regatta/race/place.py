@@ -14,21 +14,29 @@ from regatta.study import Contender, Study
 def place_sides(study: Study, programs: Programs) -> Placement:
     cpus = (study.server_cpus, study.client_cpus)
     wish: Wish | None = None
+    whole = any(cell.scope == PROCESS for cell in study.cells)
+    if whole and study.client_count > 1:
+        raise StudyError(
+            '`scope = "process"` counts one client from its first instruction; remove '
+            "`placement.clients`"
+        )
     if study.placement in OF_WINDOWS:
-        if any(cell.scope == PROCESS for cell in study.cells):
+        if whole:
             raise StudyError(
                 '`scope = "process"` counts a program from its first instruction, which is for '
                 f"netns and loopback, not for {study.placement}; race this study by netns"
             )
         wish = OF_WINDOWS[study.placement](study, programs)
-    return make_placement(study.placement, *cpus, study.steering, wish)
+    placement = make_placement(study.placement, *cpus, study.steering, wish)
+    placement.client_count = study.client_count
+    return placement
 
 
 def hosts_of(study: Study, _: Programs) -> HostsWish | None:
     """Which hosts the race wants; None if it names none."""
-    if study.server is None or not study.clients:
+    if study.server is None or not study.client_hosts:
         return None
-    return HostsWish(study.server, study.clients[0], study.address)
+    return HostsWish(study.server, study.client_hosts, study.address)
 
 
 def containers_of(study: Study, programs: Programs) -> ContainerWish:

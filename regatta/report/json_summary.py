@@ -69,6 +69,7 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
             "furthest": analysis.repeated.furthest,
             "verdicts_that_move": len(analysis.repeated.changed),
         },
+        "clients": asdict(analysis.clients),
         "clocks": [asdict(ran) for ran in analysis.clocks],
         "company": [asdict(one) for one in analysis.company],
         "calibration": calibration_json(analysis),

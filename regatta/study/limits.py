@@ -33,6 +33,9 @@ MAX_CELLS = 10_000
 MAX_CLAIMS = 1_000
 MAX_TOP = 64
 MAX_CPU = 65_535
+MAX_CLIENTS = 64
+START_SKEW_LIMIT_MS = 1.0
+"""Clients that begin further apart make another load: the trial is run again."""
 MAX_AGE_MS = 3_600_000
 MAX_SEED = 2**63 - 1
 MAX_WARMUP_ROUNDS = 1_000

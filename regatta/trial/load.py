@@ -61,6 +61,28 @@ def sliced(cell: Cell, slices: int) -> list[Cell]:
     return [replace(cell, duration_s=cell.duration_s / slices)] * slices
 
 
+def shared(cell: Cell, clients: int) -> list[Cell]:
+    """The cell's load among so many clients, each with a connection and a request a second."""
+    count = min(clients, cell.connections, cell.rate or clients)
+    if count == 1:
+        return [cell]
+    return [
+        replace(
+            cell,
+            connections=share(cell.connections, count, number),
+            rate=None if cell.rate is None else share(cell.rate, count, number),
+            idle=share(cell.idle, count, number),
+            slow=share(cell.slow, count, number),
+        )
+        for number in range(count)
+    ]
+
+
+def share(whole: int, count: int, number: int) -> int:
+    """Of a whole in so many shares that differ by one at most."""
+    return whole // count + (number < whole % count)
+
+
 def warm_up(setup: TrialSetup, cell: Cell, target: str) -> None:
     """A first load by a client of its own, so that measured requests meet warm code."""
     if setup.warmup_rounds == 0:

@@ -1,4 +1,4 @@
-"""From the windows of a trial's slices to the figures of the whole trial.
+"""From the figures of a trial's slices, or of several at once, to those of the whole.
 
 Sums are added; a share is weighted by the length of its window; what one slice could not count is
 not counted at all.
@@ -7,11 +7,8 @@ not counted at all.
 from collections.abc import Sequence
 from typing import Any
 
-from regatta.errors import TrialError
 from regatta.ledger.counters import COUNTED, Counter
-from regatta.ledger.samples import pack_samples
 from regatta.machine.whole_cpu import BySide
-from regatta.trial.window import Window
 
 NS_PER_S = 1e9
 SUMS = ("requests", "answered", "connections_opened", "bytes_received", "elapsed_ns", "unstarted")
@@ -20,6 +17,9 @@ SAME_IN_EVERY_SLICE = (
     *("per_connection", "rate_per_s", "arrivals"),
 )
 PERCENT = "%"
+SHARES = ("host", "connections", "rate_per_s")
+WORST = ("late_p99_ns", "began_late_ns", "clock_bound_ns")
+"""Of several clients."""
 
 
 def merge_counters(slices: Sequence[Sequence[Counter]], lengths_ns: Sequence[int]) -> list[Counter]:
@@ -64,6 +64,26 @@ def merge_clients(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     merged["usage"] = {
         who: add_up([summary["usage"][who] for summary in summaries]) for who in last["usage"]
     }
+    if "clients" in last:
+        merged["start_skew_ns"] = max(summary["start_skew_ns"] for summary in summaries)
+        merged["clients"] = [
+            merge_one(rows, lengths)
+            for rows in zip(*(summary["clients"] for summary in summaries), strict=True)
+        ]
+    return merged
+
+
+def merge_one(rows: Sequence[dict[str, Any]], lengths: Sequence[int]) -> dict[str, Any]:
+    """What one of several clients was like in all slices: its worst, where it is not a sum."""
+    last = rows[-1]
+    merged: dict[str, Any] = {key: last[key] for key in SHARES if key in last}
+    merged |= {key: sum(row[key] for row in rows) for key in SUMS if key in last}
+    merged["cpu_share"] = weighted([row["cpu_share"] for row in rows], lengths)
+    merged["client_bound"] = next(
+        (row["client_bound"] for row in rows if row["client_bound"]), None
+    )
+    for key in WORST:
+        merged[key] = max((row[key] for row in rows if row[key] is not None), default=None)
     return merged
 
 
@@ -77,28 +97,10 @@ def add_up(parts: Sequence[dict[str, int]]) -> dict[str, int]:
     return {key: sum(part[key] for part in parts) for key in parts[0]}
 
 
-def merge_cpus(windows: Sequence[Window]) -> BySide:
-    """All that each side's CPUs did in the windows; a whole process has none."""
-    lengths = [window.length_ns for window in windows]
-    return {
-        side: merge_counters([window.cpus[side] for window in windows], lengths)
-        for side in windows[0].cpus
-    }
-
-
-def merge_windows(
-    windows: Sequence[Window],
-) -> tuple[dict[str, Any], list[Counter], list[Counter], bytes]:
-    """The client's summary, the server's accounts, the client's counters, the packed samples."""
-    lengths = [window.length_ns for window in windows]
-    try:
-        client = merge_clients([window.client for window in windows])
-    except (KeyError, TypeError, ZeroDivisionError) as error:
-        raise TrialError("the client's JSON lacks what all of its slices add up to") from error
-    samples = pack_samples([(window.samples, due(window.client)) for window in windows])
-    return (
-        client,
-        merge_counters([window.accounts for window in windows], lengths),
-        merge_counters([window.client_counters for window in windows], lengths),
-        samples,
-    )
+def at_once(parts: Sequence[BySide]) -> BySide:
+    """What the CPUs of each side did in one window, over all of its hosts."""
+    found: dict[str, list[list[Counter]]] = {}
+    for part in parts:
+        for side, counters in part.items():
+            found.setdefault(side, []).append(counters)
+    return {side: merge_counters(lists, [1] * len(lists)) for side, lists in found.items()}

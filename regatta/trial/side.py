@@ -86,10 +86,13 @@ class Side(SideProgram):
             self.switch("enable")
             self.opened = stack.pop_all()
 
-    def run(self, timeout_s: float) -> int:
-        """Has a client that is ready run its load; how long that took, in ns."""
-        start_ns = time.monotonic_ns()
-        self.say("go")
+    def run(self, timeout_s: float, at_ns: int | None = None) -> int:
+        """Has a client that is ready run its load; how long that took, in ns.
+
+        `at_ns`: when it is to begin, by the clock of this host; None: at once.
+        """
+        start_ns = time.monotonic_ns() if at_ns is None else at_ns
+        self.say("go" if at_ns is None else f"go {at_ns}")
         word = self.read_line(timeout_s, "done")
         length_ns = time.monotonic_ns() - start_ns
         if word != "done":
@@ -113,6 +116,10 @@ class Side(SideProgram):
         """Of a window that was cut off: this thread may run where it might before."""
         if self.opened is not None:
             self.opened.close()
+
+    def give_up(self) -> None:
+        """Ends a client that somebody waits for."""
+        self.kill()
 
     def kill(self) -> None:
         self.abandon()

@@ -23,10 +23,12 @@ from regatta.machine import accounting, disturbance
 from regatta.machine.disturbance import Others
 from regatta.trial import canary, rest
 from regatta.trial.load import SEEDS_PER_BLOCK, sliced, warm_up
-from regatta.trial.merge import merge_cpus, merge_windows
+from regatta.trial.pool import began_apart
 from regatta.trial.serve import start_server, stop_server
 from regatta.trial.setup import TrialSetup, fresh_scratch
-from regatta.trial.window import AnswersError, Window, measure, measure_whole
+from regatta.trial.slices import Window, merge_cpus, merge_windows
+from regatta.trial.summary import AnswersError
+from regatta.trial.window import measure, measure_whole
 
 DYING_S = 0.2
 
@@ -164,7 +166,11 @@ class RunningTrial:
     def judge(self, others: Others) -> None:
         """Whether it was disturbed."""
         self.result.conditions |= others.describe()
-        self.result.disturbed = disturbance.too_much(others, self.setup.disturbance_limit_percent)
+        found = (
+            disturbance.too_much(others, self.setup.disturbance_limit_percent),
+            began_apart(self.result.client or {}),
+        )
+        self.result.disturbed = " and ".join(filter(None, found)) or None
 
     def judge_client(self) -> None:
         """Whether a client that did not keep up was held up by other programs."""
@@ -173,7 +179,7 @@ class RunningTrial:
         place = self.setup.placement
         sides = (SERVER, CLIENT) if place.cpus_overlap else (CLIENT,)
         others = disturbance.merge([window.others for window in self.windows])
-        on_client = disturbance.on_client(others, self.used_ns(sides), len(place.client.cpus))
+        on_client = disturbance.on_client(others, self.used_ns(sides), place.client_cpu_count)
         self.result.conditions["client_held_up"] = disturbance.held_up(
             on_client, self.result.client.get("cpu_share"), self.setup.disturbance_limit_percent
         )

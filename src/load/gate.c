@@ -1,5 +1,7 @@
 #include "load/gate.h"
 
+#include "base/clock.h"
+#include "base/number.h"
 #include "load/stop.h"
 
 #include <errno.h>
@@ -7,8 +9,9 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
-enum { NUDGE_MS = 100 };
+enum { NUDGE_MS = 100, LINE_LIMIT = 64 };
 
 static int say(int fd, const char *word) {
     for (size_t left = strlen(word); left > 0;) {
@@ -23,8 +26,11 @@ static int say(int fd, const char *word) {
     return 0;
 }
 
-/* Byte by byte: what follows the line must stay unread. */
-static int wait_for_line(int fd) {
+/* Byte by byte: what follows the line must stay unread. Of a longer line only the beginning is
+ * kept.
+ */
+static int wait_for_line(int fd, char line[LINE_LIMIT], size_t *kept) {
+    *kept = 0;
     for (;;) {
         char byte;
         /* In short waits: a signal may have come just before one. */
@@ -41,17 +47,46 @@ static int wait_for_line(int fd) {
             return -errno;
         if (length == 1 && byte == '\n')
             return 0;
+        if (length == 1 && *kept < LINE_LIMIT)
+            line[(*kept)++] = byte;
     }
 }
 
+static int wait_until(int64_t at_ns) {
+    for (int64_t now_ns = clock_monotonic_ns(); now_ns < at_ns; now_ns = clock_monotonic_ns()) {
+        int64_t nudge_ns = now_ns + (int64_t)NUDGE_MS * NS_PER_MS;
+        int64_t until_ns = at_ns < nudge_ns ? at_ns : nudge_ns;
+        struct timespec until = {until_ns / NS_PER_S, until_ns % NS_PER_S};
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+        if (stop_requested())
+            return -EINTR;
+    }
+    return 0;
+}
+
 int gate_ready(int fd) {
+    static const char AT[] = "go ";
+    const size_t words = sizeof AT - 1;
+    char line[LINE_LIMIT];
+    size_t length;
+    uint64_t at_ns;
     int outcome = say(fd, "ready\n");
-    return outcome == 0 ? wait_for_line(fd) : outcome;
+    if (outcome == 0)
+        outcome = wait_for_line(fd, line, &length);
+    if (outcome != 0)
+        return outcome;
+    if (length < words || memcmp(line, AT, words) != 0)
+        return 0;
+    if (number_parse_bytes(line + words, length - words, 0, INT64_MAX, &at_ns) != 0)
+        return -EPROTO;
+    return wait_until((int64_t)at_ns);
 }
 
 int gate_done(int fd) {
+    char line[LINE_LIMIT];
+    size_t length;
     int outcome = say(fd, "done\n");
     if (outcome == 0)
-        outcome = wait_for_line(fd);
+        outcome = wait_for_line(fd, line, &length);
     return outcome == -EPIPE ? 0 : outcome; /* the end of file is as good as a line here */
 }

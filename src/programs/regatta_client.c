@@ -52,6 +52,7 @@ static int run(struct load_options *options, struct summary *summary) {
     }
     struct usage self = usage_now(RUSAGE_SELF), children = usage_now(RUSAGE_CHILDREN);
     client_cost_begin(&load->cost);
+    summary->began_ns = clock_monotonic_ns();
     outcome = load->engine->run(load);
     client_cost_end(&load->cost);
     summary->self = usage_since(usage_now(RUSAGE_SELF), self);

@@ -10,6 +10,7 @@ struct summary {
     uint64_t outcomes[OUTCOME_COUNT]; /* of all that was due */
     uint64_t connections_opened, bytes_received;
     uint64_t idle_lost, slow_requests, slow_lost;
+    int64_t began_ns;   /* CLOCK_MONOTONIC, when the load was begun; set by its caller */
     int64_t elapsed_ns; /* first start to last end */
     double throughput_per_s;
     /* Of answered requests; requests that timed out or never started count with a lower bound. */

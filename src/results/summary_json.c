@@ -72,9 +72,10 @@ void summary_add_json(struct text *text, const struct load *load, const struct s
                   outcome_name(kind), summary->outcomes[kind]);
     text_addf(text,
               "},\n \"connections_opened\": %" PRIu64 ", \"bytes_received\": %" PRIu64
-              ",\n \"elapsed_ns\": %" PRId64 ", \"throughput_per_s\": %.1f,\n ",
-              summary->connections_opened, summary->bytes_received, summary->elapsed_ns,
-              summary->throughput_per_s);
+              ",\n \"began_ns\": %" PRId64 ", \"elapsed_ns\": %" PRId64
+              ", \"throughput_per_s\": %.1f,\n ",
+              summary->connections_opened, summary->bytes_received, summary->began_ns,
+              summary->elapsed_ns, summary->throughput_per_s);
     add_json_distribution(text, "latency_ns", &summary->latency);
     text_add_string(text, ",\n ");
     add_json_distribution(text, "first_byte_ns", &summary->first_byte);

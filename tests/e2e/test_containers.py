@@ -32,6 +32,7 @@ QUICK_LIKE = """
 [placement]
 kind = "containers"
 network = "{network}"
+clients = {clients}
 [[cells]]
 designs = ["iterative", "thread-per-client", "select"]
 connections = [10]
@@ -56,7 +57,8 @@ def placed(out: Path) -> dict[str, object]:
 def test_three_designs_are_raced_in_containers_and_none_is_left(
     network: str, tmp_path: Path
 ) -> None:
-    text = study(QUICK_LIKE.format(network=network), counted_blocks=1, slices=2)
+    clients = 2 if network == "veth" else 1
+    text = study(QUICK_LIKE.format(network=network, clients=clients), counted_blocks=1, slices=2)
     out = race(tmp_path, text)
     assert rows(out, "SELECT DISTINCT status, reason FROM trial") == [("ok", None)]
     assert rows(out, "SELECT DISTINCT placement FROM cell") == [("containers",)]
@@ -69,11 +71,14 @@ def test_three_designs_are_raced_in_containers_and_none_is_left(
         assert {end["cable"] for end in ends.values()} == {"veth"}
     told = f"containers (podman {where['engine_version']}, network {network})"
     assert told in (out / "report.html").read_text()
+    for trial in read(out / "ledger.sqlite").trials:
+        assert [one.connections for one in trial.clients] == ([5, 5] if clients > 1 else [])
+        assert (trial.requests, trial.answered) == (40, 40)
     assert (containers(), locks()) == ([], [])
 
 
 def test_a_design_that_the_engine_forbids_is_left_out_with_the_reason(tmp_path: Path) -> None:
-    cells = QUICK_LIKE.format(network="host").replace('"thread-per-client"', '"uring"')
+    cells = QUICK_LIKE.format(network="host", clients=1).replace('"thread-per-client"', '"uring"')
     with FILTER.open() as file:
         forbids = "io_uring_setup" not in file.read()
     out = race(tmp_path, study(cells))
@@ -92,7 +97,7 @@ def test_a_design_that_the_engine_forbids_is_left_out_with_the_reason(tmp_path: 
 def test_perf_and_the_kernel_count_the_same_programs(tmp_path: Path) -> None:
     if find_home() is None:
         pytest.skip("control groups are not permitted here")
-    cells = QUICK_LIKE.format(network="bridge").replace('"select"', '"fork-per-client"')
+    cells = QUICK_LIKE.format(network="bridge", clients=1).replace('"select"', '"fork-per-client"')
     cells = cells.replace("snapshot", "spin=2ms")
     out = race(tmp_path, study(cells, counted_blocks=1))
     assert rows(out, "SELECT value FROM environment WHERE key = 'perf_follows'") == [
@@ -111,7 +116,7 @@ def test_perf_and_the_kernel_count_the_same_programs(tmp_path: Path) -> None:
 
 def start(folder: Path, network: str = "bridge", blocks: int = 20) -> subprocess.Popen[bytes]:
     """A race, once a server of it is up. What it starts bears the folder's name."""
-    text = study(QUICK_LIKE.format(network=network), blocks)
+    text = study(QUICK_LIKE.format(network=network, clients=1), blocks)
     (folder / "study.toml").write_text(text)
     lab = subprocess.Popen(
         regatta("race", "study.toml", "--out", str(folder / "race")),

@@ -9,8 +9,12 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from regatta.ledger.read import read
+from regatta.ledger.samples import all_samples
+from regatta.ledger.schema import FILE_NAME
 from tests.commands import run, run_well
 from tests.e2e.racing import environment, needs_programs, regatta, study
 from tests.ledgers import rows
@@ -73,9 +77,9 @@ def test_two_designs_are_raced_over_two_hosts_and_both_are_told_of(
     assert rows(out, "SELECT DISTINCT status, reason FROM trial") == [("ok", None)]
     assert rows(out, "SELECT DISTINCT placement FROM cell") == [("hosts",)]
     known = {key: json.loads(value) for key, value in rows(out, "SELECT * FROM environment")}
-    assert known["placement"]["host_names"] == {"server": "alpha", "client": "beta"}
-    assert known["placement"]["server_address"] != known["placement"]["client_address"]
-    assert known["client_host"]["kernel"] == known["kernel"], "they are namespaces of one"
+    assert known["placement"]["host_names"] == {"server": "alpha", "clients": ["beta"]}
+    assert known["placement"]["server_address"] not in known["placement"]["client_addresses"]
+    assert known["client_hosts"]["beta"]["kernel"] == known["kernel"], "namespaces of one machine"
     for conditions in rows(out, "SELECT conditions FROM trial"):
         assert json.loads(conditions[0]).keys() >= {"canary_ns", "lab_percent", "rest_ms"}
     sides = "SELECT DISTINCT side FROM counter WHERE origin = 'cpus' AND state = 'counted'"
@@ -85,6 +89,41 @@ def test_two_designs_are_raced_over_two_hosts_and_both_are_told_of(
     assert "the client&#39;s host" in report or "the client's host" in report
     wait_until(lambda: hosts.running("alpha") + hosts.running("beta") == [], "something runs on")
     assert left() <= before
+
+
+SEVERAL = f"""{HOSTS.replace('"ssh://beta"', '"ssh://beta", "ssh://gamma"')}
+[[cells]]
+designs = ["epoll"]
+connections = [5]
+work = "snapshot"
+load = "open"
+rate = 600
+duration_s = 0.5
+"""
+
+
+def test_two_clients_with_clocks_of_their_own_are_one_load(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(study(SEVERAL, counted_blocks=1, slices=2))
+    out = tmp_path / "race"
+    with network(tmp_path / "network", "alpha", "beta", "gamma") as hosts:
+        command = regatta("race", "study.toml", "--out", str(out))
+        run_well(*hosts.enter, *command, cwd=tmp_path, env=lab(hosts), timeout=LIFE_S)
+    trials = read(out / FILE_NAME).trials
+    assert [trial.status for trial in trials if not trial.superseded] == ["ok", "ok"]
+    for trial in trials:
+        assert [one.host for one in trial.clients] == ["beta", "gamma"]
+        assert [one.connections for one in trial.clients] == [3, 2]
+        assert sum(one.requests for one in trial.clients) + trial.unstarted == 300
+        # Their clocks are 5,000 s apart; what both call the start is much less so.
+        assert 0 < max(one.clock_bound_ns for one in trial.clients) < 0.1e9
+        assert trial.start_skew_ns < 1e9
+        starts = np.sort(all_samples(trial.samples)["start_ns"])
+        assert starts[-1] - starts[0] < 60e9
+        assert trial.window_ns is not None
+        assert trial.window_ns < 60e9
+    report = (out / "report.html").read_text()
+    assert "hosts (server alpha, clients beta, gamma)" in report
+    assert "Several clients shared each load" in report
 
 
 LOADED = """

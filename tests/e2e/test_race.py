@@ -14,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from regatta.ledger.read import read
+from regatta.ledger.samples import latencies_ns
+from regatta.ledger.schema import FILE_NAME
 from regatta.machine.programs import find_tool
 from tests.commands import run_well
 from tests.e2e.racing import ROOT, end_well, environment, needs_programs, race, regatta, study
@@ -269,6 +272,8 @@ def test_without_rights_it_races_too(open_folder: Path) -> None:
 
 def test_every_kind_of_load_and_pool_can_be_raced(tmp_path: Path) -> None:
     cells = """
+        [placement]
+        clients = 2
         [[cells]]
         designs = ["epoll"]
         connections = 5
@@ -300,6 +305,10 @@ def test_every_kind_of_load_and_pool_can_be_raced(tmp_path: Path) -> None:
         FROM trial JOIN cell ON cell.id = cell_id WHERE load = 'open'
     """
     assert set(rows(folder, query)) == {(20, 2, 100), (20, 2, 200)}
+    for trial in read(folder / FILE_NAME).trials:
+        assert sum(one.requests for one in trial.clients) == trial.requests
+        assert len(trial.clients) == 2
+        assert latencies_ns(trial.samples).size == trial.answered
     page = (folder / "summary.md").read_text()
     assert "200 requests/s" in page
     assert "Connections per worker" in page

@@ -111,7 +111,10 @@ def ask(called: Called) -> int:
     gate = socket.socket(fileno=called.number("--gate-fd", -1)) if measured else None
     if gate:
         gate.sendall(b"ready\n")
-        gate.recv(64)
+        told = gate.recv(64).split()
+        if len(told) > 1:
+            time.sleep(max(0, int(told[1]) - time.monotonic_ns()) / 1e9)
+    began_ns = time.monotonic_ns()
     with socket.create_connection((host, int(port)), timeout=5) as connection:
         if FAKE == "contender" and measured:
             connection.sendall(b"measured\n")
@@ -130,7 +133,7 @@ def ask(called: Called) -> int:
     records = requests - (1 if FAKE == "client-loses-a-sample" else 0)
     if "--samples" in called.given:
         data = struct.pack("<8sIIQq", b"RGSAMPL1", 32, 0, records, 0)
-        data += struct.pack("<qqqII", 1, 2, 3, 0, 0) * records
+        data += struct.pack("<qqqII", began_ns, began_ns + 1, began_ns + 2, 0, 0) * records
         with open(called.given["--samples"], "wb") as file:  # noqa: PTH123
             file.write(data)
     six = dict.fromkeys(
@@ -139,6 +142,9 @@ def ask(called: Called) -> int:
         1000,
     )
     report = {
+        "load": called.given.get("--load"),
+        "connections": connections,
+        "began_ns": began_ns,
         "requests": requests,
         "answered": answered,
         "errors": {"connect": 0, "timeout": requests - answered},

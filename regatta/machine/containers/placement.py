@@ -83,7 +83,7 @@ class ContainerPlacement(Placement):
 
     @property
     def text(self) -> str:
-        return f"{self.kind} ({self.engine.text}, network {self.network})"
+        return f"{self.kind} ({self.engine.text}, network {self.network}){self.several}"
 
     def missing(self, programs: Programs) -> dict[str, str]:
         """An engine's filter of system calls may forbid what a design is made of."""

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from dask import config
-from distributed import Client, LocalCluster, Security
+from distributed import Client, Future, LocalCluster, Security, wait
 
 LOOPBACK = "127.0.0.1"
 CONFIG: dict[str, Any] = {
@@ -69,6 +69,20 @@ class Engine:
             actor=actor,
             **named,
         )
+
+    def has_come(self, future: Any, within_s: float) -> bool:
+        """Whether it has an answer or an error by then.
+
+        Not asked by its `result`: Dask fetches for all futures at once, and who is cut off while it
+        fetches for one leaves all others without.
+        """
+        with suppress(TimeoutError):
+            if isinstance(future, Future):
+                with self.client.as_current():
+                    wait([future], timeout=within_s)
+            else:
+                future.result(timeout=within_s)  # of an actor's: nothing is fetched
+        return bool(future.done())
 
     def close(self) -> None:
         """Whatever Dask meets as it ends, all that the race wanted of it is here by now.

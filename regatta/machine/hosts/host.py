@@ -38,6 +38,8 @@ TAKEN = ("forwarding", "in use")
 """What ssh or the worker says of a port that somebody has."""
 BEAT_S = 1.0
 LOOK_S = 0.5
+FETCH_S = 20
+"""Of an answer that is there."""
 END_TIMEOUT_S = 5
 # A cable that was pulled is noticed as soon as at the worker.
 OPTIONS = (
@@ -167,15 +169,11 @@ class Host:
             raise self.lost()
         try:
             future = begin()
-            while True:
-                try:
-                    return future.result(timeout=LOOK_S)
-                except TimeoutError:
-                    if future.done():
-                        return future.result()  # it came just now, or it is what was raised
+            while not self.engine.has_come(future, LOOK_S):
                 for host in (self, *others):
                     if host.is_lost:
                         raise host.lost()
+            return future.result(timeout=FETCH_S)
         except HostLostError:
             raise
         except RegattaError as error:
@@ -221,17 +219,21 @@ class Far:
 
         return call
 
-    def run(self, timeout_s: float) -> Any:
+    def run(self, timeout_s: float, at_ns: int | None = None) -> Any:
         """A client waits for the server's host too.
 
         Its worker waits with it and hears nothing else meanwhile: who no longer waits ends it.
         """
         try:
-            return self.host.answer(lambda: self.actor.run(timeout_s), self.host.company)
+            return self.host.answer(lambda: self.actor.run(timeout_s, at_ns), self.host.company)
         except BaseException as error:
             if isinstance(error, HostLostError) or not isinstance(error, RegattaError):
                 self.host.close()
             raise
+
+    def give_up(self) -> None:
+        """Its worker waits and hears nothing."""
+        self.host.close()
 
     def __enter__(self) -> Far:
         return self

@@ -3,58 +3,31 @@
 from __future__ import annotations
 
 import socket
-import threading
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from regatta.machine.hosts.answering import Answering, connect
 from regatta.machine.hosts.placement import end_towards
-from regatta.machine.side_placement import SidePlacement
 
 ROUNDS = 1000
 FLOOD_S = 0.5
 FLOOD, ECHO = b"f", b"e"
 PIECE = bytes(1 << 16)
-TIMEOUT_S = 10.0
 
 
-class Echo:
-    """Answers every byte of one client, or takes all that comes and says how much that was."""
+class Echo(Answering):
+    """Answers every byte, or takes all that comes and says how much that was."""
 
-    def __init__(self, where: SidePlacement, address: str, client: str) -> None:
-        del where
-        family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        self.listener = socket.create_server((address, 0), family=family)
-        self.client = client
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def port(self) -> int:
-        return int(self.listener.getsockname()[1])
-
-    def serve(self) -> None:
-        with suppress(OSError):
-            while True:
-                connection, peer = self.listener.accept()
-                with connection, suppress(OSError):
-                    if peer[0] == self.client:
-                        answer(connection)
-
-    def leave(self) -> None:
-        self.listener.close()
-
-
-def answer(connection: socket.socket) -> None:
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connection.settimeout(TIMEOUT_S)
-    if connection.recv(1) == FLOOD:
-        taken = 0
-        while piece := connection.recv(len(PIECE)):
-            taken += len(piece)
-        connection.sendall(str(taken).encode())
-        return
-    while piece := connection.recv(1):
-        connection.sendall(piece)
+    def answer(self, connection: socket.socket) -> None:
+        if connection.recv(1) == FLOOD:
+            taken = 0
+            while piece := connection.recv(len(PIECE)):
+                taken += len(piece)
+            connection.sendall(str(taken).encode())
+            return
+        while piece := connection.recv(1):
+            connection.sendall(piece)
 
 
 @dataclass(frozen=True)
@@ -68,11 +41,10 @@ class PathFound:
 
 def ask_path(address: str, port: int) -> PathFound:
     """Some seconds at most."""
-    with socket.create_connection((address, port), TIMEOUT_S) as there:
-        there.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    with connect(address, port) as there:
         there.sendall(ECHO)
         trips = sorted(round_trip_ns(there) for _ in range(ROUNDS))
-    with socket.create_connection((address, port), TIMEOUT_S) as there:
+    with connect(address, port) as there:
         there.sendall(FLOOD)
         began_ns = time.monotonic_ns()
         while time.monotonic_ns() - began_ns < FLOOD_S * 1e9:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,8 +19,10 @@ from regatta.errors import CpuError, PlacementError
 from regatta.ledger.result import CLIENT, SERVER
 from regatta.machine import cgroup, link_end, sleep, steering
 from regatta.machine.cable import run_tool
+from regatta.machine.clocks import SAME, Offset
+from regatta.machine.hosts.clock import Clock, ask_clock
 from regatta.machine.hosts.engine import Engine
-from regatta.machine.hosts.host import Host
+from regatta.machine.hosts.host import Far, Host
 from regatta.machine.placed import HOSTS, HostsWish, Placement
 from regatta.machine.programs import Programs, discover, need_tool
 from regatta.machine.side_placement import SidePlacement
@@ -30,6 +33,10 @@ from regatta.study.hosts import host_name
 T = TypeVar("T")
 P = ParamSpec("P")
 ANY_PORT = 9
+NAMED = 4
+"""So many clients are named one by one."""
+SOON_NS = 250_000_000
+"""Within which every client has heard when to begin; who has not begins late, and says so."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +44,10 @@ class HostSide(SidePlacement):
     """One side, on another host. What is made here is made there, and called from here."""
 
     host: Host
+
+    @property
+    def name(self) -> str:
+        return str(self.host)
 
     def there(self) -> SidePlacement:
         """What it is on its own host: a side as any other."""
@@ -60,18 +71,49 @@ class HostPlacement(Placement):
 
     server: HostSide
     client: HostSide
-    client_address: str
-    """From which the server sees its clients come."""
+    """The first; what is said of one is said of it."""
+    all_clients: tuple[HostSide, ...]
+    client_addresses: tuple[str, ...]
+    """From which the server sees them come."""
+    address: str
+    """Of the server."""
     engine: Engine
     wish: HostsWish
+    clock: Far | None = None
+    """The server's host's, while several clients ask for it."""
+
+    @property
+    def sides(self) -> tuple[HostSide, ...]:
+        return (self.server, *self.all_clients)
 
     @property
     def hosts(self) -> tuple[SidePlacement, ...]:
-        return (self.server, self.client)
+        return self.sides
+
+    @property
+    def clients(self) -> tuple[SidePlacement, ...]:
+        return self.all_clients
+
+    def offsets(self) -> list[Offset]:
+        if len(self.all_clients) == 1:
+            return [SAME]
+        if self.clock is None:
+            self.clock = self.server.host.make(
+                Clock, self.server.there(), self.address, self.client_addresses
+            )
+        port = self.clock.port()
+        return [client.ask(ask_clock, self.address, port) for client in self.all_clients]
+
+    def soon_ns(self) -> int:
+        return self.server.ask(time.monotonic_ns) + SOON_NS
 
     @property
     def cpu_count(self) -> int:
-        return len(self.server.cpus) + len(self.client.cpus)
+        return len(self.server.cpus) + self.client_cpu_count
+
+    @property
+    def client_cpu_count(self) -> int:
+        return sum(len(client.cpus) for client in self.all_clients)
 
     @property
     def cpus_overlap(self) -> bool:
@@ -81,36 +123,44 @@ class HostPlacement(Placement):
     def off_cpus(self) -> tuple[int, ...]:
         return ()
 
-    def watched_by(self, side: str) -> WholeCpu:
-        if side == SERVER:
-            return WholeCpu(self.sleep_source, server=self.server.cpus)
-        return WholeCpu(self.sleep_source, client=self.client.cpus)
+    def watched_by(self, side: SidePlacement) -> WholeCpu:
+        if side is self.server:
+            return WholeCpu(self.sleep_source, server=side.cpus)
+        return WholeCpu(self.sleep_source, client=side.cpus)
 
     def access(self) -> list[str]:
         """Others may be in this network."""
-        return ["--allow", self.client_address, "--no-token"]
+        return ["--allow", ",".join(self.client_addresses), "--no-token"]
 
     @property
     def text(self) -> str:
-        return f"{self.kind} (server {self.server.host}, client {self.client.host})"
+        return f"{self.kind} (server {self.server.host}, {self.client_names})"
+
+    @property
+    def client_names(self) -> str:
+        names = [client.name for client in self.all_clients]
+        if len(names) <= NAMED:
+            return f"{'client' if len(names) == 1 else 'clients'} {', '.join(names)}"
+        return f"{len(names)} clients {names[0]} to {names[-1]}"
 
     def programs(self, found: Programs) -> Programs:
         """As they lie on the hosts."""
-        server, client = (side.ask(discover) for side in self.hosts)
+        there = [side.ask(discover) for side in self.sides]
         ours = (found.server_version, found.client_version)
-        for side, theirs in ((self.server, server), (self.client, client)):
+        for side, theirs in zip(self.sides, there, strict=True):
             if (theirs.server_version, theirs.client_version) != ours:
                 raise PlacementError(
                     f"{side.host} has other programs ({theirs.server_version}) than this machine "
                     f"({found.server_version}); build the same version there"
                 )
+        server, client, *_ = there
         return replace(server, client=client.client, client_version=client.client_version)
 
     def missing(self, programs: Programs) -> dict[str, str]:
         return {design.name: design.missing for design in programs.designs if design.missing}
 
     def need(self) -> None:
-        for side in (self.server, self.client):
+        for side in self.sides:
             if side.host.is_lost:
                 raise PlacementError(
                     f"{side.host.lost()}; see that it can be reached (regatta hosts check), then "
@@ -118,16 +168,18 @@ class HostPlacement(Placement):
                 )
 
     def close(self) -> None:
-        for side in (self.server, self.client):
+        for side in self.sides:
             side.host.close()
         self.engine.close()
 
     def describe(self) -> dict[str, object]:
-        sides = {SERVER: self.server, CLIENT: self.client}
         return {
             **super().describe(),
-            "client_address": self.client_address,
-            "host_names": {name: str(side.host) for name, side in sides.items()},
+            "client_addresses": list(self.client_addresses),
+            "host_names": {
+                SERVER: str(self.server.host),
+                "clients": [client.name for client in self.all_clients],
+            },
         }
 
 
@@ -198,9 +250,9 @@ def place_on_hosts(
     engine = Engine()
     hosts: list[Host] = []
     try:
-        for name in (wish.server, wish.client):
+        for name in (wish.server, *wish.clients):
             Host(host_name(name), engine, hosts)
-        return place_on(hosts[0], hosts[1], (server_cpus, client_cpus), wish)
+        return place_on(hosts[0], hosts[1:], (server_cpus, client_cpus), wish)
     except BaseException:
         for host in hosts:
             host.close()
@@ -210,30 +262,37 @@ def place_on_hosts(
 
 def place_on(
     server: Host,
-    client: Host,
+    clients: Sequence[Host],
     cpus: tuple[Sequence[int] | None, Sequence[int] | None],
     wish: HostsWish,
 ) -> HostPlacement:
     served = settle(server, choose(server, SERVER, cpus[0]))
-    asked = settle(client, choose(client, CLIENT, cpus[1]))
+    asked = [settle(client, choose(client, CLIENT, cpus[1])) for client in clients]
     address = wish.address or server.address
     if not address or address.startswith("127.") or address == "::1":
         raise PlacementError(
-            f"ssh does not tell at which address {client} reaches {server}; name it: "
+            f"ssh does not tell at which address {clients[0]} reaches {server}; name it: "
             "`address` in [placement]"
         )
-    client_address = client.ask(address_towards, address)
-    exact = {served.sleep_source, asked.sleep_source} == {sleep.TIMER_LIST}
+    seen = tuple(client.ask(address_towards, address) for client in clients)
+    exact = {one.sleep_source for one in (served, *asked)} == {sleep.TIMER_LIST}
+    sides = tuple(
+        HostSide((), one.cpus, one.groups, host=client)
+        for one, client in zip(asked, clients, strict=True)
+    )
     return HostPlacement(
         kind=HOSTS,
         note=None,
         server=HostSide((), served.cpus, served.groups, host=server),
-        client=HostSide((), asked.cpus, asked.groups, host=client),
+        client=sides[0],
+        all_clients=sides,
+        client_count=len(sides),
         server_address=f"[{address}]" if ":" in address else address,
-        client_address=client_address,
+        address=address,
+        client_addresses=seen,
         steering=steering.Steering(
-            server=steering.end_of(server.ask(end_towards, client_address)),
-            client=steering.end_of(client.ask(end_towards, address)),
+            server=steering.end_of(server.ask(end_towards, seen[0])),
+            client=steering.end_of(clients[0].ask(end_towards, address)),
         ),
         sleep_source=sleep.TIMER_LIST if exact else sleep.STAT,
         engine=server.engine,

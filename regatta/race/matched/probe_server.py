@@ -20,7 +20,9 @@ from regatta.trial.merge import due
 from regatta.trial.serve import start_server, stop_server
 from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
-from regatta.trial.window import AnswersError, Window, measure
+from regatta.trial.slices import Window
+from regatta.trial.summary import AnswersError
+from regatta.trial.window import measure
 
 
 class ProbeServer:

@@ -1,10 +1,11 @@
-"""Tables on the trials: sittings, repeats, clock, outliers, warm-up."""
+"""Tables on the trials: sittings, clients, repeats, clock, outliers, warm-up."""
 
 import math
 
 from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.outliers import Outlier
 from regatta.ledger.metrics import BY_NAME
+from regatta.report.soundness.clients import clients_table
 from regatta.report.soundness.clock import clock_table
 from regatta.report.soundness.company import company_table
 from regatta.report.soundness.repeated import repeated_table
@@ -31,6 +32,7 @@ def soundness_tables(analysis: Analysis) -> list[Table]:
     """Those that this race has."""
     found = [
         *sittings_tables(analysis),
+        clients_table(analysis),
         repeated_table(analysis),
         clock_table(analysis),
         company_table(analysis),

@@ -27,7 +27,7 @@ LABELS = {
     "perf_events": "events perf can open",
     "perf_topdown": "top-down group",
     "load_average": "load average before the race",
-    "client_host": "the client's host (all other facts: the server's)",
+    "client_hosts": "the client's host (all other facts: the server's)",
     "doctor": "what the doctor found serious",
     "somaxconn": "somaxconn",
     "irq_time_accounting": "built to charge interrupts to no program (IRQ_TIME_ACCOUNTING)",
@@ -77,12 +77,17 @@ def _summary(key: str, value: dict[str, Any]) -> str:
         active = [name for name, state in value.items() if str(state).startswith("Mitigation")]
         open_ = [name for name, state in value.items() if str(state).startswith("Vulnerable")]
         return f"{len(active)} active, {len(open_)} vulnerable, {len(value)} in all"
-    if key == "client_host":
-        return f"{_text(value.get('cpu_model'))}, kernel {_text(value.get('kernel'))}"
+    if key == "client_hosts":
+        kinds = (
+            f"{_text(one['cpu_model'])}, kernel {_text(one['kernel'])}" for one in value.values()
+        )
+        return "; ".join(dict.fromkeys(kinds))
     if key == "placement":
+        count = value.get("clients", 1)
+        who = "client" if count == 1 else f"{count} clients"
         return (
             f"{_kind(value)}, server on CPU {_text(value.get('server_cpus'))}, "
-            f"client on CPU {_text(value.get('client_cpus'))}, "
+            f"{who} on CPU {_text(value.get('client_cpus'))}, "
             f"packets steered: {_text(value.get('steering'))}"
         )
     return _text(value)
@@ -91,7 +96,9 @@ def _summary(key: str, value: dict[str, Any]) -> str:
 def _kind(placement: dict[str, Any]) -> str:
     kind = placement.get("kind", "unknown")
     if names := placement.get("host_names"):
-        return f"{kind} (server {names.get('server')}, client {names.get('client')})"
+        clients = names["clients"]
+        who = "client" if len(clients) == 1 else "clients"
+        return f"{kind} (server {names['server']}, {who} {', '.join(clients)})"
     if "engine" not in placement:
         return str(kind)
     engine = f"{placement['engine']} {placement.get('engine_version')}"

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import StudyError
+from regatta.study import Study
 from regatta.study.hosts import HostName, host_name
 from tests.lab import faked
 
@@ -42,7 +43,7 @@ def test_what_ssh_or_a_shell_could_take_for_more_than_a_host_is_refused(text: st
         host_name(text)
 
 
-def parse(tmp_path: Path, **keys: object) -> object:
+def parse(tmp_path: Path, **keys: object) -> Study:
     lines = "".join(f"{key} = {value!r}\n".replace("'", '"') for key, value in keys.items())
     text = f'name = "mine"\n[placement]\n{lines}{CELL}'
     return faked.parse(text, tmp_path)
@@ -54,6 +55,14 @@ def test_one_server_and_one_client_are_named(tmp_path: Path) -> None:
     assert host_name("ssh://b") == HostName("b")
 
 
+def test_several_clients_are_a_number_or_hosts(tmp_path: Path) -> None:
+    study = parse(tmp_path, kind="netns", clients=8)
+    assert (study.client_count, study.client_hosts) == (8, ())
+    hosts = ["ssh://b", "ssh://c"]
+    study = parse(tmp_path, kind="hosts", server="ssh://a", clients=hosts)
+    assert (study.client_count, study.client_hosts) == (2, ("ssh://b", "ssh://c"))
+
+
 @pytest.mark.parametrize(
     ("keys", "complaint"),
     [
@@ -61,12 +70,23 @@ def test_one_server_and_one_client_are_named(tmp_path: Path) -> None:
         ({"kind": "hosts", "server": "ssh://a"}, "`placement.clients` is missing"),
         ({"kind": "netns", "server": "ssh://a"}, '`placement.server` is for kind = "hosts"'),
         (
-            {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://b", "ssh://c"]},
-            "`placement.clients` names several hosts; one client is possible as yet",
+            {"kind": "hosts", "server": "ssh://a", "clients": 3},
+            '`placement.clients` is a number; kind = "hosts" needs a host for each client',
+        ),
+        ({"kind": "netns", "clients": ["ssh://b"]}, "`placement.clients` names hosts, which are"),
+        ({"kind": "netns", "clients": 0}, "it must be a whole number from 1 to 64, or hosts"),
+        ({"kind": "netns", "clients": 65}, "it must be a whole number from 1 to 64, or hosts"),
+        (
+            {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://b", 3]},
+            "or how many clients there are",
+        ),
+        (
+            {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://b", "ssh://b"]},
+            "it must be a list without duplicates",
         ),
         (
             {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://a"]},
-            'is the server\'s host; race on one by kind = "netns"',
+            'has the server\'s host; race on one by kind = "netns"',
         ),
         (
             {"kind": "hosts", "server": "a", "clients": ["ssh://b"]},

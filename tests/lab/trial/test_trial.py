@@ -14,7 +14,7 @@ from regatta.ledger.result import Result
 from regatta.ledger.samples import HEADER, pack_samples
 from regatta.machine import perf, placement
 from regatta.race.events import Event, Finished, Started, TrialFinished
-from regatta.trial import program, window
+from regatta.trial import clients, program
 from tests.lab import faked
 from tests.ledgers import rows
 from tests.processes import marked
@@ -84,7 +84,7 @@ def test_a_fault_is_the_reason_of_the_failure(
     [
         ("server-never-ready", (program, "READY_TIMEOUT_S", 2), "the server was not ready within"),
         ("server-never-stops", (program, "STOP_TIMEOUT_S", 2), "the server did not end within"),
-        ("client-never-done", (window, "load_timeout_s", lambda _: 2), "the client was not done"),
+        ("client-never-done", (clients, "load_timeout_s", lambda _: 2), "the client was not done"),
     ],
 )
 def test_whatever_does_not_come_is_given_up(
@@ -192,7 +192,7 @@ def test_the_lab_may_run_everywhere_again_however_a_window_ends(
 ) -> None:
     own = os.sched_getaffinity(0)
     monkeypatch.setenv("FAKE", fault)
-    monkeypatch.setattr(window, "load_timeout_s", lambda _: 2 if fault else 60)
+    monkeypatch.setattr(clients, "load_timeout_s", lambda _: 2 if fault else 60)
     with placement.make_placement("loopback", [min(own)], [max(own)]) as place:
         setup = faked.trial_setup(tmp_path, place)
         result = faked.run_trial(setup, faked.parse(faked.TINY).cells[0], TIMED)
