@@ -10,13 +10,15 @@ struct server;
 /* A loop that needs more has its own struct that begins with this one. */
 struct connection {
     struct connection *older, *newer;
+    struct connection *next_queued; /* loop_serve_later */
     struct exchange exchange;
     /* What each turn needs, beside what the loop adds. */
     int64_t listed_ns; /* CLOCK_MONOTONIC, when it got its place in the list */
     int64_t active_ns; /* ... when something came or went */
     int64_t owed_ns;   /* ... when replies had to wait for the client; 0: none wait */
     int fd;
-    bool is_over; /* to be closed as soon as nothing else refers to it */
+    bool is_over;   /* to be closed as soon as nothing else refers to it */
+    bool is_queued; /* another turn is due, whatever comes for it */
 };
 
 struct connections {

@@ -29,6 +29,31 @@ int loop_accept(struct loop *loop, int limit) {
     return count;
 }
 
+void loop_serve_later(struct loop *loop, struct connection *connection) {
+    if (connection->is_queued)
+        return;
+    connection->is_queued = true;
+    connection->next_queued = NULL;
+    if (loop->queued == NULL)
+        loop->queued = connection;
+    else
+        loop->last_queued->next_queued = connection;
+    loop->last_queued = connection;
+}
+
+void loop_serve_queued(struct loop *loop) {
+    const struct connection *last = loop->last_queued;
+    const int64_t end_ns = loop->queued != NULL ? clock_monotonic_ns() + TURN_US * NS_PER_US : 0;
+    for (struct connection *connection; (connection = loop->queued) != NULL;) {
+        bool is_last = connection == last;
+        loop->queued = connection->next_queued;
+        connection->is_queued = false;
+        loop->kind->serve(loop, connection);
+        if (is_last || clock_monotonic_ns() >= end_ns)
+            break;
+    }
+}
+
 HOT int loop_waited(struct loop *loop, int error) {
     loop->now_ns = clock_monotonic_ns();
     if (error == 0 || error == -EINTR) {

@@ -20,8 +20,10 @@ struct loop_kind {
     void (*begin)(struct loop *loop, struct connection *connection);
     /* A connection has been idle for --idle-timeout. */
     void (*time_out)(struct loop *loop, struct connection *connection);
-    /* Waits once and handles all that is ready. Waits wait_ms at most; -1: until the next idle
-     * timeout. Returns 0 or -errno. */
+    /* Another turn of a connection that was queued. */
+    void (*serve)(struct loop *loop, struct connection *connection);
+    /* Waits once and handles all that is ready, then the queue. Waits wait_ms at most; -1: until
+     * the next idle timeout. Returns 0 or -errno. */
     int (*turn)(struct loop *loop, int wait_ms);
     /* Stops waiting for clients and for the stop. */
     void (*stop_accepting)(struct loop *loop);
@@ -35,6 +37,8 @@ struct loop {
     pthread_barrier_t *opening; /* shared by the loops of several threads; NULL: the only loop */
     int fd_limit;               /* descriptors must be below it; 0: no limit */
     struct connections connections;
+    /* Those that have another turn without being ready, in their order. */
+    struct connection *queued, *last_queued;
     int64_t now_ns;           /* CLOCK_MONOTONIC, as of the last wait */
     int64_t failing_since_ns; /* ... of the first wait that failed; 0: the last did not */
 };
@@ -48,6 +52,15 @@ int loop_accept(struct loop *loop, int limit);
 
 /* Adds an accepted client, or refuses it at a limit. */
 void loop_welcome(struct loop *loop, int fd);
+
+/* Gives the connection a turn after all that are ready now or were queued before. It must not be
+ * removed until then. */
+void loop_serve_later(struct loop *loop, struct connection *connection);
+
+/* For `turn`, after all that was ready: serves those that were queued before, for a while at most,
+ * however many there are: whoever has become ready meanwhile comes before the rest. Those that are
+ * queued now have their turn after the next wait. */
+void loop_serve_queued(struct loop *loop);
 
 /* For `turn`, after each wait, with 0 or its -errno. The kernel may be short of memory for a
  * moment: returns 0 after a pause, and the loop goes on. What lasts will not come right: returns

@@ -85,15 +85,7 @@ HOT static void watch(struct reactor *reactor, struct polled *connection, bool f
 
 void reactor_serve_later(struct reactor *reactor, struct polled *connection) {
     connection->is_busy = false;
-    if (connection->is_queued)
-        return;
-    connection->is_queued = true;
-    connection->next_queued = NULL;
-    if (reactor->queued == NULL)
-        reactor->queued = connection;
-    else
-        reactor->last_queued->next_queued = connection;
-    reactor->last_queued = connection;
+    loop_serve_later(&reactor->loop, &connection->base);
 }
 
 HOT static void apply(struct reactor *reactor, struct polled *connection, enum next next) {
@@ -109,7 +101,7 @@ HOT static void apply(struct reactor *reactor, struct polled *connection, enum n
         connection->is_busy = true;
         break;
     case NEXT_CLOSE:
-        if (connection->is_queued) /* freed when the queue comes to it */
+        if (connection->base.is_queued) /* freed when the queue comes to it */
             connection->base.is_over = true;
         else
             drop(reactor, connection);
@@ -136,7 +128,7 @@ HOT void reactor_ready(struct reactor *reactor, int fd, uint32_t events) {
     }
     connection->is_shut |= (events & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
     connection->can_read |= (events & ~(uint32_t)POLLOUT) != 0;
-    if (!connection->is_queued)
+    if (!connection->base.is_queued)
         serve(reactor, connection);
 }
 
@@ -146,24 +138,6 @@ static void accept_clients(struct reactor *reactor) {
         loop_accept(&reactor->loop, 1);
     } else if (loop_accept(&reactor->loop, ACCEPT_BATCH) <= 1) {
         reactor->singles = SINGLES;
-    }
-}
-
-/* For a while at most, however many there are: whoever has become ready meanwhile comes before the
- * rest. Those that are queued now have their turn after the next wait. */
-static void serve_queued(struct reactor *reactor) {
-    const struct polled *last = reactor->last_queued;
-    const int64_t end_ns = reactor->queued != NULL ? clock_monotonic_ns() + TURN_US * NS_PER_US : 0;
-    for (struct polled *connection; (connection = reactor->queued) != NULL;) {
-        bool is_last = connection == last;
-        reactor->queued = connection->next_queued;
-        connection->is_queued = false;
-        if (connection->base.is_over)
-            drop(reactor, connection);
-        else
-            serve(reactor, connection);
-        if (is_last || clock_monotonic_ns() >= end_ns)
-            break;
     }
 }
 
@@ -214,19 +188,28 @@ static void begin(struct loop *loop, struct connection *base) {
 
 static void time_out(struct loop *loop, struct connection *base) {
     struct polled *connection = (struct polled *)base;
-    if (!connection->is_busy && !connection->is_queued) /* else we are the slow side */
+    if (!connection->is_busy && !base->is_queued) /* else we are the slow side */
         apply((struct reactor *)loop, connection, turn_time_out(loop, connection));
+}
+
+static void serve_queued(struct loop *loop, struct connection *base) {
+    struct reactor *reactor = (struct reactor *)loop;
+    struct polled *connection = (struct polled *)base;
+    if (base->is_over)
+        drop(reactor, connection);
+    else
+        serve(reactor, connection);
 }
 
 static int turn(struct loop *loop, int wait_ms) {
     struct reactor *reactor = (struct reactor *)loop;
-    int limit_ms = reactor->queued != NULL ? 0 : wait_ms >= 0 ? wait_ms : loop_idle_ms(loop);
+    int limit_ms = loop->queued != NULL ? 0 : wait_ms >= 0 ? wait_ms : loop_idle_ms(loop);
     int ready = reactor->poller->wait(reactor->set, limit_ms);
     int error = loop_waited(loop, ready < 0 ? -errno : 0);
     if (error != 0)
         return error;
     reactor->poller->dispatch(reactor->set, ready, reactor);
-    serve_queued(reactor);
+    loop_serve_queued(loop);
     return 0;
 }
 
@@ -246,6 +229,7 @@ static const struct loop_kind kind = {
     .close = close_reactor,
     .begin = begin,
     .time_out = time_out,
+    .serve = serve_queued,
     .turn = turn,
     .stop_accepting = stop_accepting,
     .end_reading = end_reading,

@@ -61,9 +61,7 @@ struct reactor {
     struct set *set;
     struct polled **watched; /* connections by descriptor */
     int watched_count;       /* entries of that array */
-    /* Connections that have another turn without being ready, in their order. */
-    struct polled *queued, *last_queued;
-    unsigned singles; /* clients still to be accepted one at a time */
+    unsigned singles;        /* clients still to be accepted one at a time */
 };
 
 /* A level-triggered one that answers requests itself and has no handler of the design's. */
@@ -75,7 +73,6 @@ int reactor_run(struct reactor *reactor);
 /* For dispatch: the descriptor has these events. */
 void reactor_ready(struct reactor *reactor, int fd, uint32_t events);
 
-/* Gives the connection a turn after all that are ready now or were queued before, and ends
- * NEXT_ANSWER. The only way to serve a connection out of turn: dispatch may still have an event for
- * it. */
+/* loop_serve_later, which here ends NEXT_ANSWER too. The only way to serve a connection out of
+ * turn: dispatch may still have an event for it. */
 void reactor_serve_later(struct reactor *reactor, struct polled *connection);

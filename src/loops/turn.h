@@ -19,9 +19,7 @@ struct polled {
     bool is_for_writing; /* ... for that and not for reading */
     bool can_read;       /* there may be something to read */
     bool is_shut;        /* ... and the end after it: the client has closed or reset it */
-    bool is_queued;      /* another turn is due without its being ready */
     bool is_busy;        /* NEXT_ANSWER */
-    struct polled *next_queued;
 };
 
 /* Reads once if `can_read`, answers the complete requests, up to REQUEST_BATCH, and writes what can

@@ -21,7 +21,7 @@ static void touch(struct uring_loop *loop, struct uring_connection *connection) 
     connections_touch(&loop->base.connections, &connection->base, loop->base.now_ns);
 }
 
-/* Closes it as soon as no operation is under way. */
+/* Closes it as soon as no operation is under way, and it is not queued. */
 static void finish(struct uring_loop *loop, struct uring_connection *connection) {
     if (!connection->base.is_over) {
         connection->base.is_over = true;
@@ -30,7 +30,7 @@ static void finish(struct uring_loop *loop, struct uring_connection *connection)
         if (connection->under_way & SENDING_SLOWLY)
             uring_cancel(loop, data_of(connection, SEND_SLOWLY));
     }
-    if (connection->under_way != 0) {
+    if (connection->under_way != 0 || connection->base.is_queued) {
         loop->is_hurried |= is_sending_now(connection);
         return;
     }
@@ -77,7 +77,7 @@ static void advance(struct uring_loop *loop, struct uring_connection *connection
                                         REQUEST_BATCH, loop->base.now_ns);
     if (idle_restarts(was_partial, answered))
         touch(loop, connection);
-    /* With more to do, it goes on when that is sent, after the other connections. */
+    /* With more to do, it goes on when that is sent: uring_sent. */
     struct span out = exchange_output(exchange);
     if (out.length > 0)
         uring_send(loop, connection, out);
@@ -93,6 +93,7 @@ void uring_received(struct uring_loop *loop, struct uring_connection *connection
                     uint32_t flags) {
     struct exchange *exchange = &connection->base.exchange;
     bool was_partial = exchange_is_partial(exchange), is_kept = true;
+    size_t ahead = surplus_length(connection->surplus);
     if (!(flags & IORING_CQE_F_MORE))
         connection->under_way &= (uint8_t)~RECEIVING;
     if (result == -EAGAIN && loop->reads_no_more)
@@ -111,9 +112,9 @@ void uring_received(struct uring_loop *loop, struct uring_connection *connection
     } else {
         connection->is_shut |= result == 0;
         loop->is_hurried |= is_sending_now(connection);
-        if (!(connection->under_way & SENDING))
+        if (!(connection->under_way & SENDING) && !connection->base.is_queued)
             advance(loop, connection, was_partial);
-        else if (surplus_length(connection->surplus) > SURPLUS_LIMIT)
+        else if (surplus_length(connection->surplus) / SURPLUS_LIMIT > ahead / SURPLUS_LIMIT)
             uring_stop_receiving(loop, connection); /* until those are answered */
     }
 }
@@ -136,13 +137,22 @@ void uring_sent(struct uring_loop *loop, struct uring_connection *connection, in
             uring_time_out(loop, connection);
         else if (left.length > 0)
             uring_send_slowly(loop, connection, left);
+        else if (exchange_is_partial(exchange) || connection->surplus != NULL)
+            loop_serve_later(&loop->base, &connection->base); /* other connections first */
         else if (has_more(connection) || !(connection->under_way & RECEIVING))
             advance(loop, connection, false);
     }
 }
 
-void uring_time_out(struct uring_loop *loop, struct uring_connection *connection) {
+void uring_serve(struct uring_loop *loop, struct uring_connection *connection) {
     if (connection->base.is_over)
+        finish(loop, connection);
+    else
+        advance(loop, connection, false);
+}
+
+void uring_time_out(struct uring_loop *loop, struct uring_connection *connection) {
+    if (connection->base.is_over || connection->base.is_queued) /* queued: we are the slow side */
         return;
     if (connection->under_way & SENDING) { /* it reads nothing; its output is the kernel's now */
         answer_untaken(loop->base.server, connection->base.fd, &connection->base.exchange);

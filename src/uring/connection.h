@@ -10,5 +10,9 @@ void uring_received(struct uring_loop *loop, struct uring_connection *connection
 /* A send has completed: bytes or -errno. */
 void uring_sent(struct uring_loop *loop, struct uring_connection *connection, int result);
 
+/* Its turn has come, for which it was queued: more was to be answered once its replies were sent.
+ */
+void uring_serve(struct uring_loop *loop, struct uring_connection *connection);
+
 /* It has been idle for --idle-timeout. */
 void uring_time_out(struct uring_loop *loop, struct uring_connection *connection);

@@ -38,7 +38,8 @@ struct uring_loop {
     struct loop base;
     struct uring uring;
     struct uring_connection *sending; /* replies to be sent with the next wait */
-    bool is_hurried;                  /* ... which must not block: more is to be done then */
+    size_t unsent;                    /* ... their bytes that are not submitted yet, at most */
+    bool is_hurried;                  /* the next wait must not block: more is to be done then */
     uint64_t accepting;               /* user data of the listener's operation; 0: none */
     bool is_timing;
     bool reads_no_more;                /* than what has already arrived */

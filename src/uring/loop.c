@@ -2,7 +2,8 @@
  *
  * The kernel is told what to do, not asked what is ready: one accept, and one receive for each
  * connection, stay under way and complete again and again (multishot); replies are sent through the
- * ring; one system call a turn submits everything and waits for completions.
+ * ring; one system call a turn submits everything and waits for completions. Where clients send
+ * many requests together, their large replies take further ones: serve.
  *
  * A request costs one submission, for its reply, and one completion, for its arrival; and one
  * system call with a single client, 1/45 with 50 busy ones, 1/140 with 1,000. Tried and measured: a
@@ -18,6 +19,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+
+/* Bytes of replies: what is cheaper to send costs less than the system call. */
+enum { SENT_TOGETHER = 16 * 1024 };
 
 /* A multishot accept ends when it fails. listener_accept deals with the failure, once a client
  * waits again: with no descriptor left, another accept would fail at once. */
@@ -118,6 +122,22 @@ static void time_out(struct loop *loop, struct connection *connection) {
     uring_time_out((struct uring_loop *)loop, (struct uring_connection *)connection);
 }
 
+/* What cannot be submitted now will be with the next wait. */
+static void submit(struct uring_loop *loop) {
+    io_uring_submit(&loop->uring.ring);
+    loop->unsent = 0;
+}
+
+/* Replies are sent when they are submitted: not all with the next wait, so that this is part of the
+ * while that all who are queued have together. For large ones of a hundred the kernel needs 15 ms.
+ */
+static void serve(struct loop *base, struct connection *connection) {
+    struct uring_loop *loop = (struct uring_loop *)base;
+    uring_serve(loop, (struct uring_connection *)connection);
+    if (loop->unsent >= SENT_TOGETHER)
+        submit(loop);
+}
+
 /* Our own work does not count as the client's idle time. */
 static void note_answered(struct uring_loop *loop) {
     if (loop->sending != NULL)
@@ -143,6 +163,7 @@ static int turn(struct loop *base, int wait_ms) {
         loop_waited(base, 0);
     else if (loop->error == 0) /* a request that could not be submitted stays an error */
         loop->error = error == -EBADR ? error : loop_waited(base, error);
+    loop->unsent = 0;
     unsigned ready = io_uring_cq_ready(ring); /* later completions are for the next turn */
     settle(loop);
     for (; ready > 0 && io_uring_peek_cqe(ring, &completion) == 0; ready--) {
@@ -152,6 +173,11 @@ static int turn(struct loop *base, int wait_ms) {
         io_uring_cqe_seen(ring, completion);
         complete(loop, data, result, flags);
     }
+    if (base->queued != NULL) {
+        submit(loop); /* others need not wait for what takes a while */
+        loop_serve_queued(base);
+    }
+    loop->is_hurried |= base->queued != NULL;
     return loop->error;
 }
 
@@ -178,6 +204,7 @@ static const struct loop_kind kind = {
     .close = close_ring,
     .begin = begin,
     .time_out = time_out,
+    .serve = serve,
     .turn = turn,
     .stop_accepting = stop_accepting,
     .end_reading = end_reading,
