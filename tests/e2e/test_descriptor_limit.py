@@ -62,17 +62,24 @@ def kept(server: RunningServer) -> int:
     return sum(path.endswith(("/stat", "/schedstat")) for path in opened)
 
 
+def connected(server: RunningServer) -> int:
+    """Its sockets; one of a client that has left stays until that is noticed."""
+    return sum(path.startswith("socket:") for path in descriptors(server.process.pid).values())
+
+
 @pytest.mark.usefixtures("many_descriptors")
 def test_descriptors_that_scans_keep_are_given_up_for_connections(tmp_path: Path) -> None:
     """As many as are allowed are served, and the processes are read all the while."""
     options = ("--design", "epoll", "--work", "scan")
     with sleepers(100), running(tmp_path, *options, descriptors=LOW) as server:
+        alone = connected(server)
         wait_until(
             lambda: server.ask(b"top 1\n").startswith(b"rank") and kept(server) >= 100,
             "it keeps hardly anything",
         )
         allowed = int(value(server, "regatta_connections_limit"))
         assert allowed > LOW / 2
+        wait_until(lambda: connected(server) <= alone, "somebody is still connected")
         with server.crowd(allowed) as crowd:
             for connection in crowd:
                 connection.sendall(b"top 1\n")
