@@ -1,4 +1,4 @@
-# The front door. Every line here is one that a person could have typed; the work is in scripts/.
+# Entry points. Each recipe is a command that you could also type; the work is done in scripts/.
 .DEFAULT_GOAL := help
 PREFIX ?= /usr/local
 PYTHON := .venv/bin/python
@@ -6,7 +6,7 @@ PYTHON := .venv/bin/python
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
-setup: ## install what the targets below need, without building
+setup: ## install the packages that the targets below need, without building
 	@scripts/setup race test lint bench fuzz
 
 build: ## build bin/regatta, bin/regatta-server and bin/regatta-client
@@ -22,25 +22,25 @@ test: ## build and run all tests except the long ones (under 10 minutes)
 	@scripts/test
 
 test-long: ## run the long tests only
-	@scripts/setup race test
+	@scripts/setup race test guests
 	@scripts/build
 	@$(PYTHON) -m pytest -m long
 
-test-soak: ## each design for SOAK_MINUTES=30 under mixed load: nothing grows, no answer is wrong
+test-soak: ## run each design for SOAK_MINUTES=30 under mixed load: no leak, no wrong answer
 	@scripts/setup race test
 	@scripts/build
 	@scripts/soak
 
-hostile: ## what ordinary clients feel while hostile ones attack, each design (an hour)
+hostile: ## measure the latency of ordinary clients under attack, for each design (an hour)
 	@scripts/setup race test
 	@scripts/build
 	@$(PYTHON) -m tests.hostile $(HOSTILE)
 
-test-fresh: ## make race and make test on a fresh Debian 12 (as root)
+test-fresh: ## run `make race` and `make test` on a fresh Debian 12 (as root)
 	@scripts/setup fresh
 	@scripts/test-fresh
 
-bench: ## compare ours with its peers (25 minutes); BENCH='--only nginx' for a part
+bench: ## compare our programs with peers (25 minutes); BENCH='--only nginx' for some rows
 	@scripts/setup race test bench
 	@scripts/build
 	@$(PYTHON) -m bench $(BENCH)
@@ -49,7 +49,7 @@ lint: ## check format, warnings, types and scripts; change nothing
 	@scripts/setup race test lint
 	@scripts/lint
 
-analyze: ## gcc's static analyser over src/ (clang's is part of lint)
+analyze: ## run gcc's static analyser on src/ (clang's is part of lint)
 	@scripts/setup race
 	@scripts/analyze
 

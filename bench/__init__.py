@@ -1,1 +1,1 @@
-"""Side-by-side measurements of ours against peers; `make bench` runs them."""
+"""Compares our programs with peers; run by `make bench`."""

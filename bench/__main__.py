@@ -1,7 +1,7 @@
-"""`make bench`: every comparison in one run, as a table, or with --json as JSON.
+"""`make bench`: runs every comparison and prints a table, or JSON with --json.
 
-The exit status says whether the measuring went well, not whether the goals are met: a goal that is
-missed is a result.
+The exit status says whether the measurements succeeded, not whether the goals are met: a missed
+goal is a result.
 """
 
 import random
@@ -28,29 +28,29 @@ from bench.table import Report, as_json, tables
 from bench.testbed import Testbed, raise_descriptor_limit, widen_ports
 from regatta.errors import RegattaError, UsageError
 from regatta.machine import placement, programs
-from regatta.machine.placed import AUTO
+from regatta.machine.sides.placement import AUTO
 from regatta.study.design import Design
 
-# Columns of a table that goes to a file.
+# Width of a table that is written to a file.
 FILE_WIDTH = 120
 
 
 def matching(rows: list[Row], pattern: str) -> list[Row]:
-    """The rows whose names hold the pattern."""
+    """The rows whose names match the pattern."""
     try:
         found = [row for row in rows if re.search(pattern, row.name, re.IGNORECASE)]
     except re.error as error:
         raise UsageError(f"--only {pattern!r} is not a regular expression: {error}") from error
     if not found:
         names = "".join(f"\n  {row.name}" for row in rows)
-        raise UsageError(f"--only {pattern!r} matches no row; there are:{names}")
+        raise UsageError(f"--only {pattern!r} matches no row; the rows are:{names}")
     return found
 
 
 def sort_out(rows: list[Row], designs: Sequence[Design]) -> tuple[list[Row], dict[str, str]]:
-    """The rows that can be measured here, and why the others are left out.
+    """The rows that can be measured here, and the reason for each that cannot.
 
-    A design that is not there is a result of the build; a peer that is missing is an error.
+    A design that was not built is left out; a missing peer is an error.
     """
     missing = {design.name: design.missing for design in designs}
     found = {row.name: present(row, missing) for row in rows}
@@ -62,7 +62,7 @@ def sort_out(rows: list[Row], designs: Sequence[Design]) -> tuple[list[Row], dic
 
 @contextmanager
 def make_testbed() -> Iterator[Testbed]:
-    """One CPU for each side, whatever the machine has."""
+    """A testbed with one CPU for each side."""
     with (
         placement.make_placement(AUTO, None, None) as placed,
         tempfile.TemporaryDirectory(prefix="regatta-bench-") as folder,
@@ -77,7 +77,8 @@ def make_testbed() -> Iterator[Testbed]:
 
 
 def with_progress(trials: Trials, what: str, console: Console) -> Iterator[tuple[int, Run]]:
-    """The trials one by one, each before it starts: a bar on a terminal, else a line a block."""
+    """Yields each trial before it runs, and shows progress: a bar, or without a terminal a line for
+    each block."""
     started, block_now = time.monotonic(), -1
     columns = (BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
     hidden = not console.is_terminal
@@ -115,7 +116,7 @@ def measure(
 
 
 def main(
-    blocks: Annotated[int, typer.Option(min=2, help="Trials of each side, for each row.")] = 15,
+    blocks: Annotated[int, typer.Option(min=2, help="Trials of each side for each row.")] = 15,
     only: Annotated[
         str, typer.Option(help="Measure only the rows that match this regular expression.")
     ] = "",

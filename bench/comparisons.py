@@ -1,12 +1,14 @@
-"""What is compared, and the goals.
+"""The rows of the tables, and their goals.
 
-Where the peer of a row is a server, both sides have one CPU, the same bytes to answer and, where a
-row does not say otherwise, the same client: wrk with one thread.
+If the peer of a row is a server, both servers have one CPU and answer the same bytes. Unless the
+row names another, the client is wrk with one thread.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bench.http_clients import H2load, Oha
+from bench.idle_connections import FOOTPRINT, MEMORY, Footprint, RestingConnections
 from bench.loads import (
     BEYOND,
     CLIENT_CPU,
@@ -23,35 +25,37 @@ from bench.loads import (
     newcomers,
     staying,
 )
+from bench.pauses import P99, PausedServer
 from bench.readings import LIBPROC2, OPEN_READ_CLOSE, PER_PROCESS, ReaderTrial
 from bench.readings import ours as reader
-from bench.rest import FOOTPRINT, MEMORY, Footprint, RestingConnections
 from bench.rows import Best, Row, ServerTrial, Target, Turns
 from bench.servers import Load, Memcached, Nginx, Ours, Redis, Twin
 from bench.sleepers import NO_SLEEPERS, Sleepers
 
 FIRST = "iterative"
-# Those that serve best on one CPU; which of them it is, a screening finds out.
+# Candidates for the best design on one CPU; a screening chooses.
 CANDIDATES = ("epoll", "epoll-edge", "reactors", "uring", "uring-reactors")
 SCANNED = ("iterative", "thread-per-client", "select")
 AT_REST = ("poll", "epoll", "epoll-edge", "reactors", "uring")
 
-# Connecting is part of every load, and takes longer with many.
+# Longer with many connections, as connecting is part of every load.
 FEW, MANY = Wrk(50), Wrk(1_000, seconds=2)
 SHORT = Wrk(100, closing=True)
 BUSY = Wrk(100)
 IDLE = 10_000
-# All that select can watch, less the busy ones and a few descriptors of its own.
+# All that select can watch, minus the busy ones and a few other descriptors.
 SELECT_IDLE = 850
-# Loads that a design and its twin hold with ease: a new process takes ten times what others do.
+# Rates that every design and its twin can sustain; a new process costs ten times as much.
 EASY_RATE, EASY_FOR_PROCESSES = 2_000, 500
 POOL = 16
 # All twins together take ten minutes.
 TWIN_BLOCKS, TURNS, SLICE_S = 12, 2, 0.25
 # Memory hardly varies, and ten thousand connections take seconds to make.
 MEMORY_BLOCKS = 3
-# Twenty thousand processes take seconds to make and to end, and a server must come to know them.
+# Twenty thousand processes take seconds to start and to end, and a server must scan them first.
 PROCESS_BLOCKS, FOOTPRINT_BLOCKS = 3, 2
+# Five seconds each, and known to a percent.
+PAUSE_BLOCKS = 4
 
 
 def best(screened_under: Load, load: Load, deferred: bool = False) -> Best:
@@ -62,12 +66,12 @@ def best(screened_under: Load, load: Load, deferred: bool = False) -> Best:
 def cost(
     name: str, group: str, ours: ServerTrial | Best, peer: ServerTrial, goal: float | None
 ) -> Row:
-    """A row on the server's CPU time; without a goal it is there to explain another."""
+    """A row about the server's CPU time; a row without a goal explains another."""
     return Row(name, group, SERVER_CPU, ours, peer, None if goal is None else Target(goal))
 
 
 def keep_alive_rows(load: Wrk) -> list[Row]:
-    """The bare loops stand beside nginx too: nothing on epoll or io_uring costs less than they."""
+    """Also compares the bare loops with nginx: they are the lower bound for epoll and io_uring."""
     epoll, uring = ServerTrial(Ours("epoll"), load), ServerTrial(Ours("uring"), load)
     bare_epoll, bare_uring = ServerTrial(Twin("epoll"), load), ServerTrial(Twin("uring"), load)
     nginx, name = ServerTrial(Nginx(), load), load.name
@@ -81,7 +85,7 @@ def keep_alive_rows(load: Wrk) -> list[Row]:
 
 
 def store_rows() -> list[Row]:
-    """Each side by a client of its own, and both by the same lean one."""
+    """Each server with its usual client, and both with the same minimal client."""
     lean, group = GetClient(FEW.connections), FEW.name
     redis = ServerTrial(Redis(), RedisBenchmark(FEW.connections))
     own_clients = f"best design by wrk / redis-server by {redis.load.name}"
@@ -93,7 +97,7 @@ def store_rows() -> list[Row]:
 
 
 def short_rows() -> list[Row]:
-    """Once as both come, and once as an expert would set up both: with deferred accept."""
+    """Both servers by default, and both as an expert would configure them: with deferred accept."""
     rows = []
     for deferred in (False, True):
         word = "with" if deferred else "without"
@@ -114,7 +118,7 @@ def scan_rows() -> list[Row]:
 
 
 def beyond_snapshot_rows(designs: Sequence[str]) -> list[Row]:
-    """Fair is what costs the same under every design."""
+    """The work should cost the same under every design."""
     load = BeyondSnapshot()
     same = Target(1.05, down_to=0.95)
 
@@ -131,17 +135,30 @@ def beyond_snapshot_rows(designs: Sequence[str]) -> list[Row]:
 
 
 def client_rows() -> list[Row]:
-    """Both clients ask the same server, of which `epoll / bare epoll loop` has the trials too."""
-    ours, wrk = ServerTrial(Ours("epoll"), closed(FEW.connections)), ServerTrial(Ours("epoll"), FEW)
-    half = ServerTrial(Ours("epoll"), HalfOpen(FEW.connections))
-    return [
-        Row(f"regatta-client / wrk, {FEW.name}", FEW.name, CLIENT_CPU, ours, wrk, Target(1.0)),
-        Row(half.load.name, FEW.name, LATE, half, None, Target(100)),
-    ]
+    """All clients drive the same server; `epoll / bare epoll loop` shares two of these trials."""
+    count = FEW.connections
+    ours, wrk = ServerTrial(Ours("epoll"), closed(count)), ServerTrial(Ours("epoll"), FEW)
+    half = ServerTrial(Ours("epoll"), HalfOpen(count))
+    h2load, oha = (ServerTrial(Ours("epoll"), load) for load in (H2load(count), Oha(count)))
+    fast = Target(1.0, at_least=True)
+    rows = [Row(half.load.name, FEW.name, LATE, half, None, Target(100))]
+    for other, peer in (("wrk", wrk), ("h2load", h2load), ("oha", oha)):
+        name = f"regatta-client / {other}, {FEW.name}"
+        rows.append(Row(name, FEW.name, CLIENT_CPU, ours, peer, Target(1.0)))
+        rows.append(Row(f"{name}, throughput", FEW.name, THROUGHPUT, ours, peer, fast))
+    return rows + [pause_row(client) for client in ("regatta-client", "oha", "wrk")]
+
+
+def pause_row(client: str) -> Row:
+    """Whether the client's p99 is right; ours has a goal."""
+    load = PausedServer(client)
+    goal = Target(1.05, down_to=0.95) if client == "regatta-client" else None
+    trial = ServerTrial(Ours("epoll"), load)
+    return Row(f"p99 by {load.name}, / true", "pauses", P99, trial, None, goal, PAUSE_BLOCKS)
 
 
 def idle_rows() -> list[Row]:
-    """What idle connections take from the throughput of busy ones."""
+    """How much idle connections reduce the throughput of busy ones."""
 
     def row(design: str, idle: int, goal: Target | None) -> Row:
         without = ServerTrial(Ours(design), BUSY)
@@ -171,7 +188,7 @@ def memory_rows() -> list[Row]:
 def read(
     name: str, ours: ReaderTrial, peer: ReaderTrial | None, goal: float, blocks: int | None = None
 ) -> Row:
-    """Readings among the same sleepers follow one another, so that these start once a block."""
+    """Rows with the same sleepers share a group, so that these start once per block."""
     among = f"sources: {name}, {ours.sleepers.name}"
     return Row(
         among, f"sources, {ours.sleepers.name}", PER_PROCESS, ours, peer, Target(goal), blocks
@@ -179,7 +196,7 @@ def read(
 
 
 def source_rows() -> list[Row]:
-    """What a snapshot costs, by each source and by other ways to know the same."""
+    """What a snapshot costs from each source, compared with other ways to read it."""
     some, more, many = Sleepers(1_000), Sleepers(5_000), Sleepers(20_000)
     threads = Sleepers(100, 999)
 
@@ -217,7 +234,7 @@ def answer_rows() -> list[Row]:
 
 
 def footprint_rows() -> list[Row]:
-    """With all that a server remembers of ten thousand processes."""
+    """Memory of a server that has scanned ten thousand more processes."""
     sleepers = Sleepers(10_000)
 
     def row(source: str, design: str) -> Row:
@@ -234,7 +251,7 @@ def footprint_rows() -> list[Row]:
 
 
 def twin_loads(design: str) -> tuple[Load, Load]:
-    """Connections that stay, as many as a pool serves at a time; and short ones."""
+    """Keep-alive connections, as many as a pool can serve at once; and short connections."""
     connections = 1 if design == FIRST else POOL
     rate = EASY_FOR_PROCESSES if design == "fork-per-client" else EASY_RATE
     return staying(connections, SLICE_S), newcomers(rate, SLICE_S, connections)
@@ -243,7 +260,7 @@ def twin_loads(design: str) -> tuple[Load, Load]:
 def by_turns(
     group: str, ours: Sequence[Ours], twin: Twin, loads: Sequence[Load], goal: Target | None
 ) -> list[Row]:
-    """A design beside the bare server of the same strategy."""
+    """Compares a design with its twin, in turns."""
     turns = Turns((*ours, twin), tuple(loads), TURNS)
 
     def row(server: Ours, load: Load) -> Row:
@@ -255,7 +272,7 @@ def by_turns(
 
 
 def twin_rows(designs: Sequence[str]) -> list[Row]:
-    """Of a process for each client also with what it maps and holds open for the source bpf."""
+    """Every design and its twin; fork-per-client also with the source bpf, which adds mappings."""
     rows = []
     for design in designs:
         ours = [Ours(design)]
@@ -266,7 +283,7 @@ def twin_rows(designs: Sequence[str]) -> list[Row]:
 
 
 def default_rows() -> list[Row]:
-    """What sandbox, recorder and source add to a short connection: no goal, it explains."""
+    """What sandbox, recorder and source add to a short connection; without a goal."""
     rows = []
     for design in ("fork-per-client", "thread-per-client"):
         ours = [Ours(design, by_default=True)]
@@ -276,7 +293,7 @@ def default_rows() -> list[Row]:
 
 
 def comparisons(designs: Sequence[str]) -> list[Row]:
-    """Every row, in the order of the tables; `designs`: all that the server has."""
+    """All rows in table order; `designs`: all designs of the server."""
     return [
         *keep_alive_rows(FEW),
         *keep_alive_rows(MANY),

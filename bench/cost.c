@@ -9,7 +9,7 @@
 
 enum {
     WARM = 4,
-    WARM_TASKS = 240, /* our cache grows by up to 256 processes with each scan */
+    WARM_TASKS = 240, /* our cache grows by at most 256 processes per scan */
     LEAST_READINGS = 3,
     LEAST_NS = 100000000,
 };

@@ -1,14 +1,21 @@
-"""What one must know of this machine, and of the peers on it, to read the numbers."""
+"""Facts about this machine and the versions of the peers, to interpret the results."""
 
 import re
 import subprocess
 from typing import Any
 
 from regatta.machine import environment, programs
-from regatta.machine.placed import Placement
+from regatta.machine.sides.placement import Placement
 
-# How each peer is asked for its version; some say it on stderr, and wrk with exit status 1.
-VERSIONS = {"wrk": "-v", "nginx": "-v", "redis-server": "--version", "memcached": "--version"}
+# Each peer's option for its version; some print it to stderr, and wrk exits with status 1.
+VERSIONS = {
+    "wrk": "-v",
+    "h2load": "--version",
+    "oha": "--version",
+    "nginx": "-v",
+    "redis-server": "--version",
+    "memcached": "--version",
+}
 TOOL_TIMEOUT_S = 20
 
 

@@ -1,9 +1,9 @@
-/* A minimal closed-loop client: each connection sends the same request, waits for as many bytes as
- * the known reply has, and repeats. It drives redis and memcached, whose clients in Debian are
- * slower than the servers; it knows nothing of their protocols.
+/* A minimal closed-loop client: each connection sends the same request, reads a reply of known
+ * length, and repeats. It drives redis and memcached, whose clients in Debian are slower than the
+ * servers, without knowing their protocols.
  *
- * One thread, one edge-triggered epoll. Replies are recognised only by their length: its caller has
- * checked one. Prints {"requests": N, "seconds": S} as JSON.
+ * One thread, one edge-triggered epoll. It checks only the length of a reply: its caller has
+ * checked the first one. Prints {"requests": N, "seconds": S} as JSON.
  *
  * usage: get-client HOST:PORT CONNECTIONS SECONDS REQUEST-FILE REPLY-LENGTH */
 #include "base/address.h"
@@ -72,7 +72,8 @@ static int connect_all(struct client *client) {
     return 0;
 }
 
-/* Reads what has come; sends the next request when the reply is complete. Returns 0 or -errno. */
+/* Reads what has arrived; sends the next request when the reply is complete. Returns 0 or -errno.
+ */
 static int take(struct client *client, struct connection *connection) {
     char bytes[REPLY_SIZE];
     ssize_t got = recv(connection->fd, bytes, sizeof bytes, MSG_DONTWAIT);

@@ -1,5 +1,5 @@
-/* The same with the library of ps and top (procps-ng): the fields that we report, sorted by time:
- * `libproc2-peer`. */
+/* The cost of a reading with libproc2, the library of ps and top (procps-ng): the fields that we
+ * report, sorted by time: `libproc2-peer`. */
 #include "bench/cost.h"
 
 #include <libproc2/pids.h>

@@ -1,8 +1,8 @@
-"""What drives a server, and how each client's own output is read.
+"""The clients that drive servers, and parsers of their output.
 
-Costs are CPU times between two readings of the kernel's accounts, one before the client starts and
-one after its end, over the requests that the client says it made: connecting is counted on both
-sides of every ratio. Of a server it is what its control group was charged, as in a race.
+A cost is the CPU time from before the client's start to after its end, divided by the requests that
+the client reports. So connecting is included on both sides of every ratio. A server's CPU time is
+that of its control group, as in a race.
 """
 
 import csv
@@ -12,12 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bench.idle_connections import holding
 from bench.paths import BUILT
-from bench.rest import holding
 from bench.servers import PATH, Load, Ours, Server, Serving, serving
 from bench.testbed import Figures, Testbed
 from regatta.errors import TrialError
-from regatta.machine import accounting, programs
+from regatta.machine import programs
+from regatta.machine.accounts import process_tree
 
 SERVER_CPU = "server CPU per request, µs"
 CLIENT_CPU = "client CPU per request, µs"
@@ -35,14 +36,14 @@ class Served:
 def drive(
     testbed: Testbed, serving: Serving, command: list[str], read: Callable[[str], Served]
 ) -> Figures:
-    """Runs a client against a server, and what a request cost on both sides."""
+    """Runs a client against a server; returns the cost of a request on both sides."""
     before = serving.side.accounts()
     printed, client_ns = testbed.run_client(command)
     after = serving.side.accounts()
     served = read(printed)
     if served.requests == 0:
         raise TrialError(f"{command[0]} made no request")
-    server_ns = accounting.cpu_time_ns(before, after)
+    server_ns = process_tree.cpu_time_ns(before, after)
     return {
         SERVER_CPU: server_ns / 1000 / served.requests,
         CLIENT_CPU: client_ns / 1000 / served.requests,
@@ -51,7 +52,7 @@ def drive(
 
 
 def read_wrk(printed: str) -> Served:
-    """wrk mentions errors only if there were any; then its requests are not all answers."""
+    """TrialError if wrk reports errors, as its count of requests then includes failures."""
     for trouble in (r"Socket errors: .*", r"Non-2xx or 3xx responses: .*"):
         found = re.search(trouble, printed)
         if found:
@@ -59,13 +60,13 @@ def read_wrk(printed: str) -> Served:
     requests = re.search(r"(\d+) requests in ", printed)
     per_s = re.search(r"Requests/sec:\s+([\d.]+)", printed)
     if requests is None or per_s is None:
-        raise TrialError("wrk's output has another form than expected")
+        raise TrialError("wrk's output has an unexpected form")
     return Served(int(requests[1]), float(per_s[1]))
 
 
 @dataclass(frozen=True)
 class Wrk(Load):
-    """`closing`: a new connection for each request. `idle`: connections that are held beside."""
+    """`closing`: a new connection for each request. `idle`: idle connections held meanwhile."""
 
     connections: int
     seconds: int = 1
@@ -100,7 +101,7 @@ def read_json(printed: str) -> dict[str, Any]:
     except ValueError as error:
         raise TrialError("the client's output is not JSON") from error
     if not isinstance(value, dict):
-        raise TrialError("the client's JSON has another form than expected")
+        raise TrialError("the client's JSON is not an object")
     return value
 
 
@@ -111,7 +112,7 @@ def read_get_client(printed: str) -> Served:
 
 @dataclass(frozen=True)
 class GetClient(Load):
-    """The lean client of this folder; it asks any server its own question."""
+    """get_client.c, which sends each server its own request."""
 
     connections: int
     seconds: int = 1
@@ -128,12 +129,12 @@ class GetClient(Load):
 
 
 def read_redis_benchmark(printed: str, requests: int) -> Served:
-    """Its CSV does not repeat how many requests were wanted; it ends only after all of them."""
+    """Its CSV does not include the number of requests, but it ends only after all of them."""
     try:
         (row,) = csv.DictReader(printed.splitlines())
         return Served(requests, float(row["rps"]))
     except (ValueError, KeyError) as error:
-        raise TrialError("redis-benchmark's output has another form than expected") from error
+        raise TrialError("redis-benchmark's output has an unexpected form") from error
 
 
 @dataclass(frozen=True)
@@ -185,32 +186,32 @@ class RegattaClient(Load):
 
 
 def burst(connections: int, rounds: int = 3) -> RegattaClient:
-    """All connect at once, ask once and close, in the reports' dialect."""
+    """All connect at once, send one request in the line dialect and close."""
     name = f"regatta-client, bursts of {connections}"
     return RegattaClient(name, connections, ("--rounds", str(rounds)))
 
 
 def closed(connections: int) -> RegattaClient:
-    """As wrk's rival: the same connections, the same requests."""
+    """The same connections and requests as wrk."""
     options = ("--dialect", "http", "--load", "closed", "--duration", "1")
     return RegattaClient(f"regatta-client, {connections} connections", connections, options)
 
 
-# Over HTTP, whatever it is that the server says.
+# Over HTTP, without a check of the body.
 ANY_ANSWER = ("--dialect", "http", "--path", PATH)
 
 
 def staying(connections: int, seconds: float) -> RegattaClient:
-    """Connections that ask again as soon as they are answered."""
+    """Keep-alive connections in a closed loop."""
     options = (*ANY_ANSWER, "--load", "closed", "--duration", str(seconds))
     return RegattaClient(f"{connections} connections that stay", connections, options)
 
 
 def newcomers(rate: int, seconds: float, connections: int) -> RegattaClient:
-    """So many a second connect, ask once and are hung up on; at most so many at once.
+    """Short connections at a fixed rate, with one request each.
 
-    At a rate that every server holds with ease, and not as fast as it can: so a server that is
-    faster is not asked more often, and does not find more clients waiting at once.
+    The rate is one that every server sustains, not its maximum. So a faster server gets no more
+    requests, nor more clients that wait at once.
     """
     options = (*ANY_ANSWER, "--load", "open", "--rate", str(rate), "--per-connection", "1")
     name = f"{rate:,} short connections a second"
@@ -218,7 +219,7 @@ def newcomers(rate: int, seconds: float, connections: int) -> RegattaClient:
 
 
 def read_lateness(printed: str) -> float:
-    """What the client itself was late with; for a busy server it is not to blame."""
+    """How late the client itself started requests; waits for a busy server are not included."""
     summary = read_json(printed)
     read_regatta_client(printed)
     return float(summary["late_ns"]["p99"]) / 1000
@@ -226,9 +227,9 @@ def read_lateness(printed: str) -> float:
 
 @dataclass(frozen=True)
 class HalfOpen(Load):
-    """regatta-client with an open load at half of what it could start a second.
+    """regatta-client with an open load at half its capacity.
 
-    What it could is a second over its CPU time per request, of a closed load just before.
+    Its capacity is one second divided by its CPU time per request in a preceding closed load.
     """
 
     connections: int
@@ -250,21 +251,21 @@ ALL = b"GET /top?n=1&format=json HTTP/1.1\r\nHost: localhost\r\nConnection: clos
 
 
 def processes_read(testbed: Testbed, serving: Serving) -> int:
-    """How many processes the server reads for a request, those of its own design among them."""
+    """How many processes the server reads for a request, including its own."""
     reply = testbed.ask(serving.port, ALL)
     try:
         return int(json.loads(reply.partition(b"\r\n\r\n")[2])["tasks_seen"])
     except (ValueError, KeyError) as error:
-        raise TrialError("the server did not say how many processes it read") from error
+        raise TrialError("the server did not report how many processes it read") from error
 
 
 @dataclass(frozen=True)
 class BeyondSnapshot(Load):
     """What the work `classic` costs beyond `snapshot`, for each process that is read.
 
-    One client at a time, and the same again with a fresh server that differs in its work alone:
-    what the design costs by itself is in both. The processes of a pool, and the child that serves
-    a client, are read with all others (docs/decisions.md).
+    One client at a time, then the same against a fresh server that differs only in its work, to
+    subtract the design's own cost. Processes of the server itself are read with all others
+    (docs/decisions.md).
     """
 
     burst: RegattaClient = burst(1, rounds=300)

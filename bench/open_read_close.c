@@ -1,10 +1,10 @@
-/* Reads process times the plain way, without a library: getdents64 and, for each process, openat,
- * read and close, with our parser. The comparison shows what open descriptors are worth:
+/* Reads process times with plain system calls: getdents64 and, for each process, openat, read and
+ * close, with our parser. The comparison shows what keeping descriptors open saves:
  * `open-read-close`. */
 #include "base/clock.h"
 #include "bench/cost.h"
+#include "procfs/stat.h"
 #include "top/snapshot.h"
-#include "top/stat.h"
 
 #include <dirent.h>
 #include <fcntl.h>

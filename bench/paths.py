@@ -1,4 +1,4 @@
-"""Where this folder's programs lie, and what it takes of others."""
+"""Paths of the bench's programs and of nginx's configuration."""
 
 from pathlib import Path
 

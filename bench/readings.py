@@ -1,4 +1,4 @@
-"""What it costs to read all processes: a program of this folder, run among sleepers."""
+"""Measures what it costs to read all processes, by small C programs, with sleepers running."""
 
 import functools
 import json
@@ -38,9 +38,9 @@ class Reader:
             check=False,
         )
 
-    @functools.cache  # noqa: B019  a handful of them, each asked once
+    @functools.cache  # noqa: B019  only a few readers exist
     def lack(self) -> str | None:
-        """Why it cannot be run here; None: it can."""
+        """Why it cannot run here; None if it can."""
         if not (BUILT / self.program).exists():
             return f"{self.program} was not built; it needs the package {self.package}"
         run = self.run([])
@@ -60,7 +60,7 @@ OPEN_READ_CLOSE = Reader("open, read, close", "open-read-close")
 
 @dataclass(frozen=True)
 class ReaderTrial:
-    """Readings of all processes by a program of their own, on the server's CPU."""
+    """Readings of all processes on the server's CPU."""
 
     reader: Reader
     sleepers: Sleepers = NO_SLEEPERS
@@ -70,7 +70,7 @@ class ReaderTrial:
         return f"{self.reader.name} with {self.sleepers.name}"
 
     def check(self) -> None:
-        """What is missing is left out, and said so."""
+        """Nothing to check: a missing reader is left out, not an error."""
 
     def lack(self, _: object) -> str | None:
         return self.reader.lack() or self.sleepers.lack()

@@ -1,4 +1,4 @@
-"""The words of the table: what a row compares, and what it should come to."""
+"""What a row of the tables compares, and its goal."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -13,7 +13,7 @@ from bench.testbed import Figures, Testbed
 
 @dataclass(frozen=True)
 class ServerTrial:
-    """A fresh server under a load. Rows that name the same trial share its measurements."""
+    """A fresh server under a load. Rows with equal trials share the measurements."""
 
     server: Server
     load: Load
@@ -29,8 +29,8 @@ class ServerTrial:
         self.load.check()
 
     def lack(self, designs: Mapping[str, str | None]) -> str | None:
-        """Why it cannot be made here; None: it can."""
-        return lack(self.server, designs) or self.sleepers.lack()
+        """Why it cannot run here; None if it can."""
+        return lack(self.server, designs) or self.load.lack() or self.sleepers.lack()
 
     def run(self, testbed: Testbed) -> Figures:
         testbed.sleepers.want(self.sleepers)
@@ -40,10 +40,10 @@ class ServerTrial:
 
 @dataclass(frozen=True)
 class Turns:
-    """Servers that are up at the same time, each under every load by turns.
+    """Servers that run at the same time and take turns under every load.
 
-    What drifts on the machine drifts for all: a slice of load is short, and those that wait cost
-    nothing meanwhile. ABBA: what goes straight up or down within two turns is the same for all.
+    The slices are short, so the machine's drift affects all servers alike, and a waiting server
+    costs nothing. The order is ABBA, which cancels linear drift within two turns.
     """
 
     servers: tuple[Server, ...]
@@ -79,7 +79,7 @@ def mean_figures(slices: list[Figures]) -> Figures:
 
 @dataclass(frozen=True)
 class Best:
-    """A load for whichever server costs least in a screening, which is no part of the row."""
+    """A load for the server that costs least in a separate screening."""
 
     servers: tuple[Server, ...]
     screened_under: Load
@@ -97,10 +97,10 @@ class Target:
     at_least: bool = False
     """The value should not be below the bound; else it should not be above."""
     down_to: float | None = None
-    """Of what should be neither above the bound nor below this."""
+    """The lower bound, if the value should lie between two."""
 
     def side(self, value: float) -> int:
-        """0 as it should be, -1 too low, 1 too high."""
+        """0 if the goal is met, -1 if the value is too low, 1 if too high."""
         if self.at_least:
             return -1 if value < self.bound else 0
         if self.down_to is not None and value < self.down_to:
@@ -118,9 +118,9 @@ class Target:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: ours / the peer's or, without a peer, ours.
+    """One line of the table: the ratio of ours to the peer's or, without a peer, our value.
 
-    Trials of one group follow one another within a block: those that are compared stand near.
+    Trials of one group run close together within a block, as they are compared.
     """
 
     name: str
@@ -130,23 +130,23 @@ class Row:
     peer: ServerTrial | ReaderTrial | None
     goal: Target | None
     most_blocks: int | None = None
-    """For what hardly varies and takes long; None: all blocks."""
+    """Fewer blocks, for values that vary little and take long; None: all blocks."""
     turns: Turns | None = None
-    """What its two trials are measured in, if not each by itself."""
+    """The turns that measure its two trials; None: each trial runs by itself."""
 
     def trials(self) -> list[ServerTrial | ReaderTrial]:
         ours = self.ours.screening() if isinstance(self.ours, Best) else [self.ours]
         return ours if self.peer is None else [*ours, self.peer]
 
     def runs(self) -> Sequence[ServerTrial | ReaderTrial | Turns]:
-        """What is to be run for it."""
+        """The runs that it needs."""
         return self.trials() if self.turns is None else [self.turns]
 
 
 def present(row: Row, designs: Mapping[str, str | None]) -> Row | str:
-    """The row as it can be measured here, or a sentence why it is left out.
+    """The row as it can be measured here, or the reason why it is left out.
 
-    `designs`: those of this server, each with None or the reason why it cannot run here.
+    `designs`: this server's designs, each with None or the reason why it cannot run here.
     """
     if isinstance(row.ours, Best):
         servers = tuple(server for server in row.ours.servers if not lack(server, designs))
@@ -157,7 +157,7 @@ def present(row: Row, designs: Mapping[str, str | None]) -> Row | str:
 
 
 def lack(server: Server, designs: Mapping[str, str | None]) -> str | None:
-    """Why a server of ours, or the twin of one, cannot run here; None: it can, or is a peer."""
+    """Why one of our servers or its twin cannot run here; None if it can, or if it is a peer."""
     if not isinstance(server, Ours | Twin):
         return None
     return designs.get(server.design, f"this server has no design {server.design}")

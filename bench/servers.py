@@ -1,6 +1,6 @@
-"""Ours and the peers: how each is started, known to be ready, and stopped.
+"""Our server and its peers: how each is started, checked and stopped.
 
-Every server answers `testbed.body` to its question. Ready means: the question was answered with it.
+Every server answers its request with `testbed.body`; it is ready when it has done so once.
 """
 
 import re
@@ -12,40 +12,41 @@ from dataclasses import dataclass
 from bench.paths import BUILT, NGINX_CONF
 from bench.testbed import NO_PERF, Figures, Testbed
 from regatta.errors import TrialError
-from regatta.machine import ports, programs
+from regatta.machine import programs
+from regatta.machine.network import ports
 from regatta.trial.side import Side
 
 PATH = "/top?n=2"
 HTTP_GET = f"GET {PATH} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
-# Of redis and memcached.
+# The key for redis and memcached.
 KEY = "regatta"
-# A snapshot is taken once: replies keep their length, by which get-client knows them.
+# One snapshot for all replies, so that they keep their length, by which get-client delimits them.
 UNCHANGING_MS = 24 * 3600 * 1000
 
 
 class Server(ABC):
-    """One way to start a server. Two that are equal are the same server."""
+    """One way to start a server. Equal objects are the same server."""
 
     question = HTTP_GET
     """One request for the body."""
     program: str | None = None
-    """Of the package of the same name; None: built with the project."""
+    """A program whose package has the same name; None: built with the project."""
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """In the tables."""
+        """Its name in the tables."""
 
     @abstractmethod
     def command(self, testbed: Testbed, port: int) -> list[str]:
-        """Starts it, listening on that port."""
+        """The command that starts it, listening on that port."""
 
     def preparation(self, _: Testbed) -> tuple[bytes, bytes]:
-        """What a fresh server must be told first, and what it replies to that."""
+        """The request that a fresh server needs first, and its reply."""
         return b"", b""
 
     def check(self) -> None:
-        """Raises an error that says what to install, if the program is missing."""
+        """UsageError with the package to install if the program is missing."""
         if self.program is not None:
             programs.need_tool(self.program, self.program)
 
@@ -60,7 +61,7 @@ class Ours(Server):
     source: str = "procfs"
     recorder: bool = False
     by_default: bool = False
-    """Sandbox, recorder and source as they are by default."""
+    """Leave sandbox, recorder and source at their defaults."""
 
     @property
     def name(self) -> str:
@@ -86,7 +87,7 @@ class Ours(Server):
 
 @dataclass(frozen=True)
 class Twin(Server):
-    """The bare server of the same strategy: it sends the same bytes, and there is nothing else."""
+    """A design's twin, with a reply of the same bytes."""
 
     design: str
 
@@ -105,7 +106,7 @@ class Twin(Server):
 
 @dataclass(frozen=True)
 class Nginx(Server):
-    """`deferred`: connections are accepted only with their first request (TCP_DEFER_ACCEPT)."""
+    """`deferred`: accept a connection only when its first request arrives (TCP_DEFER_ACCEPT)."""
 
     deferred: bool = True
     program = "nginx"
@@ -115,12 +116,12 @@ class Nginx(Server):
         return "nginx" if self.deferred else "nginx without deferred accept"
 
     def command(self, testbed: Testbed, port: int) -> list[str]:
-        """As our worked example has it, with our body."""
+        """With the configuration of contenders/nginx and our body."""
         text = NGINX_CONF.read_text()
         deferred = " deferred" if self.deferred else ""
         text = text.replace("LISTEN", f"{testbed.host}:{port}{deferred}")
         text = re.sub('return 200 ".*"', f'return 200 "{testbed.body.decode()}"', text)
-        # Whoever runs the bench: in a user namespace there is nobody else.
+        # As the user who runs the bench: a user namespace has no other users.
         path = testbed.write("nginx.conf", f"user root root;\n{text}".encode())
         nginx = programs.need_tool("nginx", "nginx")
         return [nginx, "-p", str(testbed.folder), "-e", "stderr", "-c", path]
@@ -128,7 +129,7 @@ class Nginx(Server):
 
 @dataclass(frozen=True)
 class Redis(Server):
-    """Without all that it does beside answering: no persistence, no latency records, no log."""
+    """Only answers: no persistence, no latency records, no log."""
 
     name = "redis-server"
     program = "redis-server"
@@ -147,7 +148,7 @@ class Redis(Server):
 
 @dataclass(frozen=True)
 class Memcached(Server):
-    """With one thread that serves; its others sleep."""
+    """With one serving thread; its other threads sleep."""
 
     name = "memcached"
     program = "memcached"
@@ -164,7 +165,7 @@ class Memcached(Server):
 
 @dataclass(frozen=True)
 class Serving:
-    """A server that is ready. `reply` is its reply to its question."""
+    """A server that is ready. `reply`: what it answers to its request."""
 
     side: Side
     pid: int
@@ -174,25 +175,29 @@ class Serving:
 
 
 class Load(ABC):
-    """One way to drive a server. Two that are equal are the same load."""
+    """One way to drive a server. Equal objects are the same load."""
 
     program: str | None = None
     package: str = ""
-    """Of the client; no program: built with the project."""
+    """The client's package; without a program, the client is built with the project."""
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """In the tables."""
+        """Its name in the tables."""
 
     def check(self) -> None:
-        """Raises an error that says what to install, if the client is missing."""
+        """UsageError with the package to install if the client is missing."""
         if self.program is not None:
             programs.need_tool(self.program, self.package)
 
+    def lack(self) -> str | None:
+        """Why its rows are left out here; None if they are not."""
+        return None
+
     @abstractmethod
     def run(self, testbed: Testbed, server: Server, serving: Serving) -> Figures:
-        """Drives the server once; the figures by name."""
+        """Drives the server once; returns the figures by name."""
 
 
 def first_reply(testbed: Testbed, server: Server, port: int) -> bytes:
@@ -202,15 +207,15 @@ def first_reply(testbed: Testbed, server: Server, port: int) -> bytes:
         raise TrialError(f"{server.name} replied {reply[:80]!r} to {prepare[:20]!r}")
     reply = reply.removeprefix(prepared)
     if (b" 200 OK\r\n" if isinstance(server, Ours) else testbed.body) not in reply:
-        raise TrialError(f"{server.name} gave another reply than expected: {reply[:80]!r}")
+        raise TrialError(f"{server.name} gave an unexpected reply: {reply[:80]!r}")
     return reply
 
 
 @contextmanager
 def serving(testbed: Testbed, server: Server, side_name: str = "server") -> Iterator[Serving]:
-    """A fresh server for one trial; it must end well when told to.
+    """A fresh server for one trial; it must stop cleanly at the end.
 
-    `side_name`: of the files that it writes, where several are up at once.
+    `side_name`: names its files, where several servers run at once.
     """
     network = testbed.placement.network_of
     port = ports.free_port(network)
@@ -225,7 +230,7 @@ def serving(testbed: Testbed, server: Server, side_name: str = "server") -> Iter
 
 
 def sample_body(testbed: Testbed) -> bytes:
-    """The size of a body of ours, in letters that every peer's configuration can hold."""
+    """One of our bodies, with every character replaced that a peer's configuration cannot hold."""
     with serving(testbed, Ours("select")) as started:
         body = started.reply.partition(b"\r\n\r\n")[2]
     return re.sub(rb"[^A-Za-z0-9_. \n]", b"x", body)

@@ -1,7 +1,7 @@
-"""Trials in blocks, and what they say: a ratio of ours to a peer's, or a value of ours alone.
+"""Runs trials in blocks and estimates each row: a ratio of ours to the peer's, or our value alone.
 
 A block is one trial of every server under every load, in random order. Ratios are taken within
-blocks, so that what drifts on the machine drifts for both.
+blocks, so that the machine's drift affects both sides alike.
 """
 
 import math
@@ -16,13 +16,13 @@ from bench.loads import SERVER_CPU
 from bench.readings import ReaderTrial
 from bench.rows import Best, Row, ServerTrial, Turns
 from bench.testbed import Figures, Testbed
+from regatta.analysis.statistics.autocorrelation import reach_of
 from regatta.analysis.statistics.paired_mean import PairedMean
-from regatta.analysis.statistics.serial import reach_of
 from regatta.errors import RegattaError
 
 SCREENING_BLOCKS = 3
 
-# What is run at a time.
+# What is run at once.
 Run = ServerTrial | ReaderTrial | Turns
 # Trials in the order in which they run, each with its block.
 Trials = list[tuple[int, Run]]
@@ -30,13 +30,13 @@ Trials = list[tuple[int, Run]]
 
 @dataclass
 class Measurements:
-    """Each trial's figures by its block, and what went wrong."""
+    """Each trial's figures by block, and all failures."""
 
     figures: dict[ServerTrial | ReaderTrial, dict[int, Figures]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
 
     def run(self, testbed: Testbed, run: Run, block: int) -> None:
-        """Runs a trial, or several by turns. What fails is told of at the end; the others go on."""
+        """Runs a trial or turns; records a failure and goes on."""
         found: dict[ServerTrial | ReaderTrial, Figures]
         try:
             found = run.run(testbed) if isinstance(run, Turns) else {run: run.run(testbed)}
@@ -52,7 +52,7 @@ class Measurements:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A row's value with its 95 % interval; None where fewer than two blocks went well."""
+    """A row's value with its 95 % interval; None if fewer than two blocks succeeded."""
 
     row: Row
     ours: list[float]
@@ -74,7 +74,7 @@ class Outcome:
 
 
 def estimate(row: Row, measured: Measurements) -> Outcome:
-    """The mean of logarithms: a ratio and its inverse then say the same."""
+    """The geometric mean over blocks, so that a ratio and its inverse agree."""
     assert not isinstance(row.ours, Best)
     ours = measured.values(row.ours, row.figure)
     peer = measured.values(row.peer, row.figure) if row.peer is not None else None
@@ -84,11 +84,11 @@ def estimate(row: Row, measured: Measurements) -> Outcome:
     if len(blocks) < 2:
         return Outcome(row, our_values, peer_values, None, None, None)
     values = np.array(our_values) / (np.array(peer_values) if peer_values else 1.0)
-    # What may be 0 has no logarithm; a ratio of costs never is.
+    # A value can be 0 and has no logarithm then; a ratio of costs cannot.
     has_logs = bool((values > 0).all())
     numbers = np.log(values) if has_logs else values
     mean = float(numbers.mean())
-    # Of pairs in blocks sign flips are right; of values alone blocks that are alike count for less.
+    # Sign flips are exact for pairs; values alone need an allowance for correlated blocks.
     in_pairs = bool(peer_values) and has_logs
     interval = PairedMean(numbers).interval() if in_pairs else _alone(numbers)
     assert interval is not None
@@ -104,7 +104,7 @@ def _alone(numbers: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def blocks_of(rows: Iterable[Row], blocks: int) -> dict[Run, int]:
-    """Each trial of the rows once, and in how many blocks it takes part."""
+    """Each run of the rows once, with its number of blocks."""
     found: dict[Run, int] = {}
     for row in rows:
         wanted = min(blocks, row.most_blocks or blocks)
@@ -114,7 +114,7 @@ def blocks_of(rows: Iterable[Row], blocks: int) -> dict[Run, int]:
 
 
 def plan(rows: Sequence[Row], blocks: int, order: random.Random) -> Trials:
-    """Every trial of every block."""
+    """All trials, block by block, in random order within groups."""
     groups = list(dict.fromkeys(row.group for row in rows))
     planned: Trials = []
     for block in range(blocks):
@@ -126,7 +126,7 @@ def plan(rows: Sequence[Row], blocks: int, order: random.Random) -> Trials:
 
 
 def screening(rows: Sequence[Row], blocks: int, order: random.Random) -> Trials:
-    """The trials that decide which servers are the best; none where there is no choice."""
+    """The trials that choose the best servers; none where there is only one candidate."""
     choices = dict.fromkeys(
         tuple(row.ours.screening()) for row in rows if isinstance(row.ours, Best)
     )
@@ -139,7 +139,7 @@ def screening(rows: Sequence[Row], blocks: int, order: random.Random) -> Trials:
 
 
 def choose(best: Best, screened: Measurements) -> ServerTrial:
-    """The cheapest on the server's CPU, of those whose screening did not fail altogether."""
+    """The candidate with the lowest server CPU time, without those whose screening failed."""
     trials = best.screening()
     costs = {
         trial: float(np.log(list(screened.values(trial, SERVER_CPU).values())).mean())
@@ -147,14 +147,14 @@ def choose(best: Best, screened: Measurements) -> ServerTrial:
         if screened.figures.get(trial)
     }
     if len(trials) > 1 and not costs:
-        raise RegattaError(f"every screening failed; the last one: {screened.failures[-1]}")
+        raise RegattaError(f"every screening failed; the last failure: {screened.failures[-1]}")
     cheapest = min(trials, key=lambda trial: costs.get(trial, math.inf))
     assert isinstance(cheapest, ServerTrial)
     return ServerTrial(cheapest.server, best.load)
 
 
 def run_all(testbed: Testbed, planned: Iterable[tuple[int, Run]]) -> Measurements:
-    """Runs what is planned."""
+    """Runs all planned trials."""
     measured = Measurements()
     for block, trial in planned:
         measured.run(testbed, trial, block)
@@ -162,7 +162,7 @@ def run_all(testbed: Testbed, planned: Iterable[tuple[int, Run]]) -> Measurement
 
 
 def decide(rows: Sequence[Row], screened: Measurements) -> list[Row]:
-    """The rows with the best servers in their places, and in their names."""
+    """The rows with each `Best` replaced by the chosen server, which is added to the name."""
 
     def decided(row: Row) -> Row:
         if not isinstance(row.ours, Best):

@@ -1,8 +1,7 @@
-/* Sleeping processes, so that there is something to read: `sleepers PROCESSES THREADS`, with that
- * many threads in each besides its first. Prints "ready" when all of them sleep; the end of stdin
- * ends them all. None is left behind, however this program ends: they live in their own pid
- * namespace, which ends with its first process, or, if that is not permitted, the kernel kills each
- * when its parent ends. */
+/* Starts sleeping processes, so that there is something to read: `sleepers PROCESSES THREADS`, with
+ * THREADS additional threads in each. Prints "ready" when all sleep; the end of stdin ends them.
+ * None survives this program: they are in their own pid namespace, which ends with its first
+ * process, or, if that is not permitted, the kernel kills each when its parent ends. */
 #include "base/number.h"
 
 #include <errno.h>
@@ -40,41 +39,42 @@ static void start_threads(uint64_t count) {
     for (; count > 0; count--) {
         errno = pthread_create(&thread, &small, sleep_on, NULL);
         if (errno != 0)
-            fail("a thread");
+            fail("pthread_create");
     }
     pthread_attr_destroy(&small);
 }
 
-/* Writes a byte when it sleeps; then `said` is closed, or by the kernel if it fails. */
-static void be_one(uint64_t threads, pid_t parent, int said) {
+/* One sleeper: writes a byte when its threads run. Its end of the pipe is then closed, or by the
+ * kernel if it fails. */
+static void sleep_in_child(uint64_t threads, pid_t parent, int ready) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(EXIT_FAILURE);
     start_threads(threads);
-    if (write(said, "", 1) != 1)
+    if (write(ready, "", 1) != 1)
         _exit(EXIT_FAILURE);
-    close(said);
+    close(ready);
     sleep_on(NULL);
 }
 
-/* Returns when stdin ends; then this process ends, and all others with it. */
+/* Starts all sleepers and returns when stdin ends; they end with this process. */
 static void make_all(uint64_t processes, uint64_t threads) {
-    int said[2];
+    int ready[2];
     char byte;
     pid_t parent = getpid();
-    if (pipe(said) != 0)
-        fail("a pipe");
+    if (pipe(ready) != 0)
+        fail("pipe");
     for (uint64_t i = 0; i < processes; i++) {
         pid_t child = fork();
         if (child < 0)
-            fail("a process");
+            fail("fork");
         if (child == 0)
-            be_one(threads, parent, said[1]);
+            sleep_in_child(threads, parent, ready[1]);
     }
-    close(said[1]);
+    close(ready[1]);
     for (uint64_t i = 0; i < processes; i++)
-        if (read(said[0], &byte, 1) != 1)
-            fail("one of them failed");
+        if (read(ready[0], &byte, 1) != 1)
+            fail("a sleeping process failed");
     puts("ready");
     fflush(stdout);
     while (read(STDIN_FILENO, &byte, 1) > 0)
@@ -92,12 +92,12 @@ int main(int argc, char **argv) {
     bool has_own = unshare(CLONE_NEWPID) == 0;
     pid_t first = fork();
     if (first < 0)
-        fail("a process");
+        fail("fork");
     if (first == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         setpgid(0, 0);
         make_all(processes, threads);
-        if (!has_own) { /* it ends them and reaps them */
+        if (!has_own) { /* without a pid namespace: end and reap them */
             signal(SIGTERM, SIG_IGN);
             kill(0, SIGTERM);
             while (wait(NULL) > 0)

@@ -1,5 +1,7 @@
-"""Processes that sleep while something is measured among them: `bench/sleepers.c`, kept from one
-trial to the next that wants the same."""
+"""Sleeping processes that fill the process table during a measurement: `bench/sleepers.c`.
+
+They keep running from one trial to the next if that needs the same number.
+"""
 
 import subprocess
 import time
@@ -13,15 +15,15 @@ from regatta.errors import RegattaError, TrialError
 from regatta.machine.guard import guard_environment
 
 PID_MAX = Path("/proc/sys/kernel/pid_max")
-# Pids that the rest of the machine may need meanwhile.
+# Process ids left for the rest of the machine.
 SPARE_PIDS = 8_000
-# Our own source keeps nothing of a process that is younger than a second.
+# Our source caches nothing about a process that is younger than a second.
 SETTLE_S = 1.1
 
 
 @dataclass(frozen=True)
 class Sleepers:
-    """So many processes, each with so many threads beside its first."""
+    """A number of processes, each with additional threads."""
 
     processes: int = 0
     threads: int = 0
@@ -38,7 +40,7 @@ class Sleepers:
         return f"{self.processes:,} more processes{each}"
 
     def lack(self) -> str | None:
-        """Why there cannot be so many here; None: there can."""
+        """Why this many cannot run here; None if they can."""
         if self.tasks + SPARE_PIDS <= int(PID_MAX.read_text()):
             return None
         try:
@@ -52,7 +54,7 @@ NO_SLEEPERS = Sleepers()
 
 
 def start_helper(command: Sequence[str]) -> subprocess.Popen[str]:
-    """A program that runs through several trials and is spoken with in lines."""
+    """Starts a helper program that exchanges lines over pipes."""
     pipe = subprocess.PIPE
     return subprocess.Popen(
         command,
@@ -66,7 +68,7 @@ def start_helper(command: Sequence[str]) -> subprocess.Popen[str]:
 
 
 class RunningSleepers:
-    """Those that are there now. `want` may leave it as it is; `end` must be called."""
+    """The sleepers that are running. Call `end` when done."""
 
     def __init__(self) -> None:
         self.current = NO_SLEEPERS
@@ -74,6 +76,7 @@ class RunningSleepers:
         self.pid_max: str | None = None
 
     def want(self, sleepers: Sleepers) -> None:
+        """Starts these, unless they are already running."""
         if sleepers == self.current:
             return
         self.end()
@@ -103,7 +106,7 @@ class RunningSleepers:
             self.pid_max = before
 
     def end(self) -> None:
-        """Nobody is left when this returns, and the limit is as it was."""
+        """Ends all sleepers and restores the limit of process ids."""
         self.current = NO_SLEEPERS
         if self.process is not None:
             assert self.process.stdin

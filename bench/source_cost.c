@@ -1,7 +1,7 @@
-/* What a snapshot costs with one of our sources: `source-cost --source NAME`. */
+/* The cost of a snapshot with one of our sources: `source-cost --source NAME`. */
 #include "bench/cost.h"
+#include "source/source.h"
 #include "top/snapshot.h"
-#include "top/source.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static uint32_t read_processes(void *source) {
     return snapshot.scan.seen;
 }
 
-/* Like the server: the scan cache is sized by the limit. */
+/* Like the server, as this limit determines the size of the scan cache. */
 static void raise_descriptor_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {

@@ -1,4 +1,4 @@
-"""The outcomes, for people and for programs."""
+"""The outcomes as tables and as JSON."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -11,7 +11,7 @@ from rich.table import Table
 from bench.rows import Best
 from bench.side_by_side import Outcome
 from regatta.analysis.numbers import digits
-from regatta.machine.placed import NETNS
+from regatta.machine.sides.placement import NETNS
 
 UNSURE = "?"
 
@@ -20,7 +20,7 @@ four_digits = partial(digits, count=4)
 
 @dataclass(frozen=True)
 class Report:
-    """All that a run came to. `left_out`: rows that cannot be measured here, with the reason."""
+    """The results of a run. `left_out`: rows that cannot be measured here, with the reason."""
 
     outcomes: list[Outcome]
     left_out: dict[str, str]
@@ -31,7 +31,7 @@ class Report:
 
 
 def met(outcome: Outcome) -> str:
-    """What the estimate says; unsure where the interval includes the goal's bound."""
+    """Whether the estimate meets the goal; marked if the interval includes the goal's bound."""
     goal = outcome.row.goal
     if goal is None or outcome.value is None:
         return ""
@@ -71,7 +71,7 @@ def cells(outcome: Outcome) -> tuple[str, ...]:
 
 
 def tables(report: Report) -> list[Table | str]:
-    """A table for each figure, and what goes for all of them."""
+    """A table for each figure, and a caption for all."""
     found: list[Table | str] = []
     for figure in dict.fromkeys(outcome.row.figure for outcome in report.outcomes):
         table = Table(title=figure, title_justify="left")
@@ -103,7 +103,7 @@ def as_record(outcome: Outcome) -> dict[str, Any]:
 
 
 def as_json(report: Report) -> str:
-    """The table's rows with every block's values, so that anybody can estimate for themselves."""
+    """The rows with the values of every block, for other estimates."""
     return json.dumps(
         {
             "blocks": report.blocks,

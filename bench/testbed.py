@@ -1,4 +1,4 @@
-"""Where trials run: the placement of both sides, a folder for files, and what is started there."""
+"""What all trials share: the placement of both sides, a folder for files, and the sleepers."""
 
 import resource
 import subprocess
@@ -10,25 +10,25 @@ from pathlib import Path
 from bench.paths import HERE
 from bench.sleepers import RunningSleepers
 from regatta.errors import RegattaError, TrialError
-from regatta.machine import perf
 from regatta.machine.guard import guard_environment
-from regatta.machine.placed import NETNS, Placement
+from regatta.machine.perf.stat import without_perf
+from regatta.machine.sides.placement import NETNS, Placement
 from regatta.trial.side import Side
 
 ASK_TIMEOUT_S = 20
 CLIENT_TIMEOUT_S = 120
-NO_PERF = perf.without_perf(None)
-# Ten thousand connections of one process, and its other files.
+NO_PERF = without_perf(None)
+# Ten thousand connections of one process, and some other files.
 DESCRIPTORS = 11_000
 
 
-# What a trial yields: its figures by name.
+# The results of a trial by name.
 Figures = dict[str, float]
 
 
 @dataclass(frozen=True)
 class Testbed:
-    """What all trials share. `body` is what every server answers, give or take a digit."""
+    """What all trials share. `body`: what every server answers."""
 
     placement: Placement
     folder: Path
@@ -40,14 +40,14 @@ class Testbed:
         return self.placement.server_address
 
     def write(self, name: str, data: bytes) -> str:
-        """A file for one of the programs; returns its path."""
+        """Writes a file for a program; returns its path."""
         path = self.folder / name
         path.write_bytes(data)
         return str(path)
 
     def ask(self, port: int, request: bytes) -> bytes:
-        """One request from the client's side, and all that comes back."""
-        command = [sys.executable, "-S", str(HERE / "ask.py"), self.host, str(port)]
+        """Sends a request from the client's side; returns the whole reply."""
+        command = [sys.executable, "-S", str(HERE / "send_request.py"), self.host, str(port)]
         run = subprocess.run(
             self.placement.client.command(command),
             input=request,
@@ -58,11 +58,13 @@ class Testbed:
         )
         if run.returncode != 0:
             lines = run.stderr.decode(errors="replace").strip().splitlines()
-            raise TrialError(f"the first request failed: {lines[-1] if lines else '?'}")
+            raise TrialError(
+                f"the first request failed: {lines[-1] if lines else 'no reason given'}"
+            )
         return run.stdout
 
     def run_client(self, command: Sequence[str]) -> tuple[str, int]:
-        """Runs a client to its end: what it printed, and its CPU time in ns, start and all."""
+        """Runs a client to its end; returns its output and its CPU time in ns since its start."""
         before = children_cpu_ns()
         with Side(self.placement.client, "client", self.folder) as client:
             client.start(command, NO_PERF, ())
@@ -75,28 +77,28 @@ class Testbed:
 
 
 def children_cpu_ns() -> int:
-    """The CPU time of all processes that we started and that have ended."""
+    """The CPU time of all our child processes that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return round((usage.ru_utime + usage.ru_stime) * 1e9)
 
 
 def raise_descriptor_limit() -> None:
-    """All that the system allows without asking; the programs that we start inherit it."""
+    """Raises the limit of open files as far as permitted; our programs inherit it."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < DESCRIPTORS:
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))
         except (ValueError, OSError) as error:
             raise RegattaError(
-                f"10,000 connections need {DESCRIPTORS} descriptors and {hard} are allowed; "
-                f"raise the limit first: ulimit -Hn {DESCRIPTORS}"
+                f"10,000 connections need {DESCRIPTORS} open files, but the limit is {hard}; "
+                f"raise it first: ulimit -Hn {DESCRIPTORS}"
             ) from error
         return
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def widen_ports(placement: Placement) -> None:
-    """Lets short connections use almost every port, where the client has a network of its own."""
+    """Lets short connections use almost all ports, if the client has its own network."""
     if placement.kind != NETNS:
         return
     settings = "echo 1024 65535 > ip_local_port_range; echo 1 > tcp_tw_reuse"

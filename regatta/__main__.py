@@ -1,4 +1,4 @@
-"""`python -m regatta`: the same as `regatta`."""
+"""Runs the `regatta` command for `python -m regatta`."""
 
 from regatta.cli.main import main
 

@@ -1,8 +1,8 @@
-"""What can go wrong, each with its exit status and the one line that a person reads."""
+"""The errors of the lab. Each has an exit status and a message of one line."""
 
 
 class RegattaError(Exception):
-    """A failure that is explained in one line: what is wrong, and what to do."""
+    """A failure whose message says what is wrong and what to do."""
 
     exit_status = 1
 
@@ -14,23 +14,41 @@ class UsageError(RegattaError):
 
 
 class StudyError(UsageError):
-    """A study file does not say what a study can say."""
+    """A study file is not valid."""
+
+    MOST_SHOWN = 10
+
+    def __init__(self, *mistakes: str) -> None:
+        super().__init__(*mistakes)
+        self.mistakes = mistakes
+
+    def __str__(self) -> str:
+        if len(self.mistakes) == 1:
+            return self.mistakes[0]
+        shown = self.mistakes[: self.MOST_SHOWN]
+        listed = "; ".join(f"({number}) {one}" for number, one in enumerate(shown, start=1))
+        more = len(self.mistakes) - len(shown)
+        return f"{len(self.mistakes)} mistakes: {listed}" + (f"; and {more} more" if more else "")
 
 
 class PlacementError(RegattaError):
-    """The two sides cannot be put where they were asked to be."""
+    """The two sides cannot be placed as requested."""
 
 
 class CpuError(UsageError):
-    """The CPUs that were named, or found, cannot hold both sides."""
+    """The CPUs given or found are not enough for both sides."""
 
 
 class CounterError(RegattaError):
-    """perf answered something that cannot be understood."""
+    """The output of perf cannot be parsed."""
 
 
 class LedgerError(RegattaError):
-    """The ledger cannot be read, or is not the ledger of this race."""
+    """A ledger cannot be read, or belongs to another race."""
+
+
+class HopelessRaceError(RegattaError):
+    """A race in which nothing could be measured was ended; its ledger has the reasons."""
 
 
 class CalibrationError(RegattaError):
@@ -38,18 +56,18 @@ class CalibrationError(RegattaError):
 
 
 class GoalsMissedError(RegattaError):
-    """The instrument was measured, and is not as good as it has to be."""
+    """A calibration missed some of its goals."""
 
 
 class TrialError(RegattaError):
-    """One trial failed; the ledger keeps it with this reason."""
+    """One trial failed; the ledger records it with this reason."""
 
 
 class HostLostError(TrialError):
-    """A host went away in mid-trial."""
+    """A host was lost during a trial."""
 
 
 class InterruptedRaceError(RegattaError):
-    """A person stopped the race; what was finished is in the ledger."""
+    """The user stopped the race; finished trials are in the ledger."""
 
     exit_status = 130

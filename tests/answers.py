@@ -1,4 +1,4 @@
-"""Replies read strictly, in text and in JSON, as the same thing (docs/formats.md)."""
+"""Strict parsers of text and JSON replies, with one result for both (docs/formats.md)."""
 
 import json
 import re
@@ -13,12 +13,12 @@ ROW = re.compile(rf"(\d+) (\d+) {SECONDS} {SECONDS} (.*)")
 THREAD = re.compile(rf"\+ (\d+) {SECONDS} {SECONDS} (.*)")
 MORE = re.compile(r"\+ - - - \((\d+) more threads(?:, (\d+) of them not looked at)?\)")
 ESCAPE = re.compile(rb"\\(?:x([0-9a-f]{2})|(.))", re.DOTALL)
-# What a terminal obeys: it must never come unescaped.
-OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+# Characters that a terminal interprets: they must always be escaped.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def unescape(shown: str) -> bytes:
-    """The bytes that a name stands for."""
+    """The original bytes of an escaped name."""
     named = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"\\": b"\\"}
     return ESCAPE.sub(
         lambda found: bytes([int(found[1], 16)]) if found[1] else named[found[2]], shown.encode()
@@ -34,7 +34,7 @@ class Thread:
 
 @dataclass
 class ProcessRow:
-    """`number` is a pid, or how many processes a group has; times are in microseconds."""
+    """`number`: a pid, or the number of processes in a group. Times are in microseconds."""
 
     number: int
     user_us: int
@@ -70,7 +70,7 @@ def us(seconds: str) -> int:
 
 
 def add_line(rows: list[ProcessRow], line: str) -> None:
-    """A row, or what belongs to the row before."""
+    """Adds a row, or the command or thread lines that belong to the previous row."""
     if line.startswith("= "):
         assert rows[-1].command is None
         assert not rows[-1].threads
@@ -92,7 +92,7 @@ def read_text(body: bytes) -> Answer:
     text = body.decode("utf-8")
     assert text.endswith("\n")
     title, *lines, rest_line, source_line = text.removesuffix("\n").split("\n")
-    assert not [line for line in text.split("\n") if OBEYED.search(line)]
+    assert not [line for line in text.split("\n") if CONTROL.search(line)]
     rest, source = REST.fullmatch(rest_line), SOURCE.fullmatch(source_line)
     assert rest, rest_line
     assert source, source_line
@@ -108,10 +108,10 @@ KEYS = ["host", "taken_at", "age_ms", "source", "source_reason", "tasks_seen", "
 
 
 def read_json(body: bytes) -> Answer:
-    # Decimals stay text: a float would round them.
+    # Keep decimals as text: a float would round them.
     answer: dict[str, Any] = json.loads(body.decode("utf-8"), parse_float=str)
     assert body.count(b"\n") == 1
-    assert not OBEYED.search(body.decode("utf-8").removesuffix("\n"))
+    assert not CONTROL.search(body.decode("utf-8").removesuffix("\n"))
     many = "processes" if answer["group"] is None else "groups"
     assert list(answer) == [*KEYS, "group", "elapsed_seconds", many, "rest"]
     assert all(process["rank"] == rank for rank, process in enumerate(answer[many], start=1))

@@ -1,4 +1,4 @@
-"""How a process comes to be among the busiest: a host may have many that are busier."""
+"""How much CPU time puts a process into the top of this host's processes."""
 
 import contextlib
 import os
@@ -8,12 +8,12 @@ import pytest
 
 TICK_MS = 1000 // os.sysconf("SC_CLK_TCK")
 AMONG = 40
-"""Of the 64 that can be asked for: others may rise meanwhile."""
+"""Lower than the 64 rows of a reply, because other processes may overtake ours meanwhile."""
 MOST_MS = 5000
 
 
 def enough_ms() -> int:
-    """CPU time that makes a process one of the busiest here."""
+    """CPU time with which a process ranks among the first AMONG."""
     used = []
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):

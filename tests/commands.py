@@ -1,4 +1,4 @@
-"""Programs that run to their end, and how those of ours refuse to."""
+"""Run programs to completion, and check how ours reject bad options."""
 
 import re
 import subprocess
@@ -10,7 +10,7 @@ Done = subprocess.CompletedProcess[str]
 
 
 def run(*command: object, stdin: str = "", timeout: float = PATIENCE_S, **settings: Any) -> Done:
-    """Whatever its status. What it printed is decoded as it is, carriage returns and all."""
+    """Any exit status is accepted. Output is decoded unchanged, carriage returns included."""
     words = [str(word) for word in command]
     settings |= {"input": stdin.encode(), "capture_output": True, "timeout": timeout}
     done = subprocess.run(words, check=False, **settings)
@@ -18,13 +18,13 @@ def run(*command: object, stdin: str = "", timeout: float = PATIENCE_S, **settin
 
 
 def run_well(*command: object, **settings: Any) -> str:
-    """It must end with status 0; returns what it printed."""
+    """The program must exit with status 0. Returns its stdout."""
     done = run(*command, **settings)
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout
 
 
 def assert_refused(done: Done, status: int = 2, name: str = "regatta-server") -> None:
-    """One line on stderr says why, and nothing is on stdout."""
+    """The program exited with one line of reason on stderr and nothing on stdout."""
     assert (done.returncode, done.stdout) == (status, ""), done.stderr
     assert re.fullmatch(rf"{name}: [^\n]+\n", done.stderr), done.stderr

@@ -1,15 +1,15 @@
-"""For all tests: the time that an example of a property takes is no failure on a busy machine."""
+"""Settings for all tests: hypothesis has no deadline, because test machines are busy."""
 
 import os
 
 from hypothesis import HealthCheck, settings
 
-from tests.engines import podman, podman_home
+from tests.container_engine import podman, podman_home
 
 __all__ = ["podman", "podman_home"]
 
-# As the verbs have it, and before anything loads numpy: threads that wait for each other take more
-# than half of the CPUs from the tests beside.
+# As in the verbs, and before numpy is loaded: BLAS threads that spin on each other take more than
+# half of the CPU time from tests that run in parallel.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile(

@@ -1,4 +1,4 @@
-"""The two dialects, so that a test can be written once for both."""
+"""The two wire dialects behind one interface, so that a test is written once for both."""
 
 import socket
 from collections.abc import Callable
@@ -13,13 +13,13 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Dialect:
-    """How one dialect asks for processes, and how its answers are read and checked."""
+    """How to ask for processes in one dialect, and how to read and check the replies."""
 
     name: str
     pattern: bytes
     """A request, with %d for the number of rows."""
     ending: bytes
-    """What a connection is told whose request ended too early, or never."""
+    """Start of the error reply to a truncated or unfinished request."""
     split: Callable[[bytes], list[bytes]]
     receive: Callable[[socket.socket], bytes]
 
@@ -27,11 +27,11 @@ class Dialect:
         return self.pattern % rows
 
     def answers(self, received: bytes) -> list[Rows]:
-        """The rows of every reply; fails unless all of them are whole."""
+        """The rows of every reply. Fails if any reply is incomplete."""
         return [rows_of(reply) for reply in self.split(received)]
 
     def read_answer(self, connection: socket.socket) -> Rows:
-        """The rows of the one reply that is awaited; the connection stays open."""
+        """Reads one reply and returns its rows. The connection stays open."""
         (rows,) = self.answers(self.receive(connection))
         return rows
 

@@ -1,4 +1,4 @@
-"""Tests that run once for each design."""
+"""Parametrization by design."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tests.servers import runnable
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
-    """A test that names `design` runs for each that this machine can run."""
+    """Runs a test with a `design` argument once for each design that this machine supports."""
     if "design" in metafunc.fixturenames:
         designs = runnable()
         assert designs, "none of the server's designs can run on this machine"

@@ -1,4 +1,4 @@
-"""HTTP replies read by an independent parser, h11."""
+"""HTTP replies parsed by h11, which shares no code with ours."""
 
 import re
 import socket
@@ -9,7 +9,7 @@ import h11
 
 @dataclass
 class Reply:
-    """One reply: `headers` have lower-case names."""
+    """Header names are in lower case."""
 
     status: int
     headers: dict[str, str]
@@ -17,10 +17,9 @@ class Reply:
 
 
 def parse_replies(received: bytes, methods: list[str] | None = None) -> list[Reply]:
-    """The replies to requests with these methods, in order; fails on any that is not valid HTTP.
-
-    Fewer come where the server closed before the end; bytes left over are an error. Without
-    methods: every reply there is, to as many GETs.
+    """The replies to requests with these methods, in order. Fails on invalid HTTP and on surplus
+    bytes. There are fewer replies than methods if the server closed early. Without methods, all
+    replies are taken as replies to GET.
     """
     client = h11.Connection(h11.CLIENT)
     replies: list[Reply] = []
@@ -47,8 +46,13 @@ def parse_replies(received: bytes, methods: list[str] | None = None) -> list[Rep
     return replies
 
 
+def only_reply(received: bytes) -> Reply:
+    (reply,) = parse_replies(received)
+    return reply
+
+
 def read_http_reply(connection: socket.socket) -> bytes:
-    """One reply to a GET, from a connection that stays open."""
+    """Reads one reply to a GET. The connection stays open."""
     received = bytearray()
     while (length := length_of(received)) is None or len(received) < length:
         piece = connection.recv(65536)
@@ -58,7 +62,7 @@ def read_http_reply(connection: socket.socket) -> bytes:
 
 
 def length_of(beginning: bytearray) -> int | None:
-    """How long the reply is that begins so; None: its head is not whole yet."""
+    """Length of the reply that starts with these bytes; None if its head is incomplete."""
     head, end, _ = beginning.partition(b"\r\n\r\n")
     if not end:
         return None

@@ -1,4 +1,4 @@
-"""A race's ledger as SQLite has it: what it holds, and changes that no race would make."""
+"""Raw SQL access to a race's ledger, also for changes that no race would make."""
 
 import sqlite3
 from contextlib import closing
@@ -9,7 +9,7 @@ from regatta.ledger.schema import FILE_NAME
 
 
 def opened(place: Path) -> sqlite3.Connection:
-    """`place`: the ledger, or the folder of its race."""
+    """`place`: the ledger file or the race folder."""
     return sqlite3.connect(place / FILE_NAME if place.is_dir() else place)
 
 

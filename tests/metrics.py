@@ -1,4 +1,4 @@
-"""/metrics read by an independent parser, that of Prometheus' own library for Python."""
+"""/metrics parsed by Prometheus' own Python library."""
 
 from prometheus_client import parser as text_parser
 from prometheus_client.metrics_core import Metric
@@ -11,7 +11,7 @@ OPENMETRICS = (
     "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
     "text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
 )
-"""What Prometheus sends as its Accept."""
+"""The Accept header of Prometheus."""
 
 Labels = frozenset[tuple[str, str]]
 
@@ -29,7 +29,7 @@ def fetch(server: RunningServer, accept: str | None = None, method: str = "GET")
 
 
 def families(reply: Reply) -> dict[str, Metric]:
-    """Its metrics by their names; fails on anything that is not as its format asks."""
+    """Metrics by name. Fails on anything that violates the format."""
     text = reply.body.decode("utf-8")
     is_openmetrics = reply.headers["content-type"].startswith("application/openmetrics-text")
     parse = (
@@ -45,7 +45,7 @@ def families(reply: Reply) -> dict[str, Metric]:
 
 
 def samples(server: RunningServer, accept: str | None = None) -> dict[str, dict[Labels, float]]:
-    """Every sample's value, by its name and its labels."""
+    """All sample values, by name and labels."""
     return samples_of(fetch(server, accept))
 
 
@@ -61,5 +61,4 @@ def samples_of(reply: Reply) -> dict[str, dict[Labels, float]]:
 
 
 def value(server: RunningServer, name: str, **wanted: str) -> float:
-    """One sample's value."""
     return samples(server)[name][labels(**wanted)]

@@ -1,4 +1,4 @@
-"""What a test asks of the kernel about a server's processes, and does to them."""
+"""Inspect and control processes: /proc, signals, limits."""
 
 import contextlib
 import os
@@ -12,17 +12,17 @@ from pathlib import Path
 from tests.waiting import wait_until
 
 MARK = "REGATTA_TEST_MARK"
-"""In the environment of what a test starts: whatever descends from that has it too."""
+"""Environment variable that marks a process and all its descendants."""
 
 
-def everybody() -> list[int]:
+def all_pids() -> list[int]:
     return [int(path.name) for path in Path("/proc").glob("[0-9]*")]
 
 
 def marked(mark: object) -> list[int]:
-    """The living processes, but this one, whose environment has this mark."""
+    """Live processes, except this one, with this mark in their environment."""
     found = []
-    for pid in everybody():
+    for pid in all_pids():
         with contextlib.suppress(OSError):
             if f"{MARK}={mark}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
                 found.append(pid)
@@ -30,22 +30,22 @@ def marked(mark: object) -> list[int]:
 
 
 def network_namespaces(of: list[int] | None = None) -> set[str]:
-    """Those of these processes, or of all. The kernel soon reuses the number of a gone one: whether
-    one has gone is asked of those that were inside."""
+    """Network namespaces of these processes, by default of all. The kernel soon reuses the inode of
+    a removed one: to see whether it is gone, look at the processes that were inside."""
     found = set()
-    for pid in everybody() if of is None else of:
+    for pid in all_pids() if of is None else of:
         with contextlib.suppress(OSError):
             found.add(str(Path(f"/proc/{pid}/ns/net").readlink()))
     return found
 
 
-def inside(networks: set[str]) -> list[int]:
-    """The processes whose network is one of these."""
-    return [pid for pid in everybody() if network_namespaces([pid]) & networks]
+def pids_inside(networks: set[str]) -> list[int]:
+    """Processes in one of these network namespaces."""
+    return [pid for pid in all_pids() if network_namespaces([pid]) & networks]
 
 
 def commands(pids: list[int]) -> list[str]:
-    """Their command lines; of those that ended meanwhile none."""
+    """Command lines, without those of processes that have ended meanwhile."""
     found = []
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -54,14 +54,14 @@ def commands(pids: list[int]) -> list[str]:
 
 
 def threads(pid: int) -> list[int]:
-    """Of a process; none of one that ended meanwhile."""
+    """Thread ids of a process; none if it has ended."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         return [int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()]
     return []
 
 
 def children(pid: int) -> list[int]:
-    """The living child processes of all its threads."""
+    """Live children of all threads of a process."""
     found = []
     for task in threads(pid):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
@@ -71,13 +71,13 @@ def children(pid: int) -> list[int]:
 
 
 def tree(pid: int) -> list[int]:
-    """The process, its children, theirs, and so on."""
+    """The process and all its descendants."""
     return [pid, *(below for child in children(pid) for below in tree(child))]
 
 
 @contextlib.contextmanager
 def sleepers(count: int) -> Iterator[list[int]]:
-    """So many processes that do nothing: a fresh container may hold hardly any others."""
+    """`count` sleeping processes: a fresh container may have hardly any others."""
     started = [subprocess.Popen(["sleep", "600"]) for _ in range(count)]
     try:
         yield [sleeper.pid for sleeper in started]
@@ -89,7 +89,7 @@ def sleepers(count: int) -> Iterator[list[int]]:
 
 
 def state(pid: int) -> str | None:
-    """As in proc(5): "S" asleep, "Z" ended, though nobody has waited for it; None: no such one."""
+    """State letter of proc(5), such as "S" sleeping or "Z" zombie; None: no such process."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -101,20 +101,20 @@ def is_gone(pid: int) -> bool:
 
 
 def tasks(pid: int) -> list[int]:
-    """The threads of the process and of those below it."""
+    """Threads of the process and of all its descendants."""
     return [task for one in tree(pid) for task in threads(one)]
 
 
 def wait_until_asleep(pid: int) -> None:
-    """Until nothing of it runs: by then it has done all that it was given reason to do."""
-    wait_until(lambda: all(state(task) == "S" for task in tasks(pid)), "it is never at rest")
+    """Until all its threads sleep: it has then handled everything that was sent to it."""
+    wait_until(lambda: all(state(task) == "S" for task in tasks(pid)), "it never sleeps")
 
 
 @contextlib.contextmanager
 def stopped(pid: int) -> Iterator[None]:
-    """It leads a group of its own: none of that runs meanwhile, and none has yet to be stopped."""
+    """Stops the process group that `pid` leads, and waits until every thread has stopped."""
     os.killpg(pid, signal.SIGSTOP)
-    wait_until(lambda: all(state(task) == "T" for task in tasks(pid)), "it runs on")
+    wait_until(lambda: all(state(task) == "T" for task in tasks(pid)), "it is not stopped")
     try:
         yield
     finally:
@@ -122,7 +122,7 @@ def stopped(pid: int) -> Iterator[None]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of a process, those below it, and those it has waited for."""
+    """User and system time of a process, its descendants, and the children it has reaped."""
     ticks = 0
     for one in tree(pid):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
@@ -132,7 +132,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 def resident_kib(pid: int) -> int:
-    """Of a process and those below it; a page that several of them share counts once."""
+    """Proportional set size of a process and its descendants: shared pages count once."""
     kib = 0
     for one in tree(pid):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
@@ -142,7 +142,7 @@ def resident_kib(pid: int) -> int:
 
 
 def descriptors(pid: int) -> dict[int, str]:
-    """What its open descriptors lead to."""
+    """Targets of its open descriptors."""
     found = {}
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):
@@ -152,7 +152,7 @@ def descriptors(pid: int) -> dict[int, str]:
 
 @contextlib.contextmanager
 def descriptor_limits(limits: dict[int, int]) -> Iterator[None]:
-    """No new descriptor of these processes may have this number or a higher one."""
+    """Sets RLIMIT_NOFILE by pid, and restores it."""
     before = {pid: resource.prlimit(pid, resource.RLIMIT_NOFILE) for pid in limits}
     for pid, limit in limits.items():
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (limit, before[pid][1]))

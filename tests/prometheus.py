@@ -1,4 +1,4 @@
-"""A real Prometheus server that scrapes what a test wants, and what it then knows."""
+"""A real Prometheus server, and queries to it."""
 
 import contextlib
 import json
@@ -19,13 +19,13 @@ Series = list[dict[str, Any]]
 
 
 class Prometheus:
-    """One that runs: its HTTP interface."""
+    """The HTTP interface of a running Prometheus."""
 
     def __init__(self, url: str) -> None:
         self.url = url
 
     def ask(self, path: str, **parameters: str) -> Any:
-        """What its interface answers; fails, with its reason, if it is not a success."""
+        """The data of a reply. Fails with Prometheus' reason if the request fails."""
         query = urllib.parse.urlencode(parameters)
         try:
             with urllib.request.urlopen(f"{self.url}/api/v1/{path}?{query}", timeout=5) as reply:
@@ -36,7 +36,7 @@ class Prometheus:
         return answer["data"]
 
     def query(self, expression: str, at: float | None = None) -> Series:
-        """The series that a query gives, now or at a moment."""
+        """Result of a query, now or at a Unix time."""
         when = {} if at is None else {"time": f"{at:.3f}"}
         return list(self.ask("query", query=expression, **when)["result"])
 
@@ -46,7 +46,7 @@ class Prometheus:
         is_so: Callable[[Series], object] = bool,
         patience_s: float = 3 * PATIENCE_S,
     ) -> Series:
-        """Asks until what comes is so; series grow by one sample a second at best."""
+        """Repeats a query until its result satisfies `is_so`."""
         deadline = time.monotonic() + patience_s
         while not is_so(found := self.query(expression)):
             assert time.monotonic() < deadline, f"{expression}: {found}"
@@ -55,14 +55,14 @@ class Prometheus:
 
 
 def number(series: Series) -> float:
-    """The value of a query that gives one."""
+    """The value of a query with one result."""
     assert len(series) == 1, series
     return float(series[0]["value"][1])
 
 
 @contextlib.contextmanager
 def running(configuration: Path) -> Iterator[Prometheus]:
-    """Starts one with this configuration, its data beside it; waits until it answers."""
+    """Starts Prometheus with its data next to the configuration; waits until it is ready."""
     port = free_port()
     log = configuration.parent / "prometheus.log"
     with log.open("wb") as output:

@@ -1,4 +1,4 @@
-"""A running regatta-server, and small ways to talk to it: shared by every test that needs one."""
+"""A running regatta-server, and small ways to talk to it."""
 
 import contextlib
 import functools
@@ -21,44 +21,44 @@ from tests.waiting import PATIENCE_S
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 AS_US = ("--user", "root") if os.geteuid() == 0 else ()
-"""Options of a server that runs as whoever runs the tests: some may be done to such a one alone."""
+"""Options that keep a server under the user of the tests, who may then change its limits."""
 
 
 def program(name: str) -> str:
-    """Path of one of our programs: in $REGATTA_BIN, else in bin/."""
+    """Path of one of our programs, in $REGATTA_BIN or bin/."""
     return str(Path(os.environ.get("REGATTA_BIN", REPOSITORY / "bin")).resolve() / name)
 
 
 def built(path: str) -> str:
-    """Path of a program that is built for the tests and not installed."""
+    """Path of a file in the build folder, such as a test program."""
     return str(Path(os.environ.get("REGATTA_BUILD", REPOSITORY / "build")).resolve() / path)
 
 
 @dataclass(frozen=True)
 class ListedDesign:
-    """A design as the server's table tells: a new one is under test by being there."""
+    """A row of `--list-designs`. A new design is tested without further registration."""
 
     name: str
     pool: bool
     """It takes --workers."""
     serves: str
-    """How many clients at a time, however silent they are: "one", "workers" or "all"."""
+    """How many idle clients it serves at a time: "one", "workers" or "all"."""
     missing: str | None
     """Why it cannot run on this machine."""
 
     def workers(self, count: int) -> tuple[str, ...]:
-        """Options for so many, where it has a pool."""
+        """Options for this many workers, if it has a pool."""
         return ("--workers", str(count)) if self.pool else ()
 
     def serving(self, clients: int) -> tuple[str, ...]:
-        """Options that make it serve just so many silent clients, where it has such a limit."""
+        """Options with which it serves exactly this many idle clients, if it has such a limit."""
         assert self.serves != "one" or clients == 1, f"{self.name} serves one client at a time"
         return self.workers(clients) if self.serves == "workers" else ()
 
 
 @functools.cache
 def table() -> tuple[ListedDesign, ...]:
-    """Every design that the server lists."""
+    """All designs that the server lists."""
     listed = json.loads(run_well(program("regatta-server"), "--list-designs", "--json"))
     return tuple(
         ListedDesign(row["name"], row["pool"], row["serves"], row["missing"]) for row in listed
@@ -66,22 +66,24 @@ def table() -> tuple[ListedDesign, ...]:
 
 
 def runnable() -> list[ListedDesign]:
-    """Those of them that can run on this machine."""
+    """Designs that can run on this machine."""
     return [design for design in table() if design.missing is None]
 
 
 def designs() -> list[str]:
-    """Their names."""
     return [design.name for design in runnable()]
 
 
 SANITIZER = os.environ.get("REGATTA_SANITIZER")
-"""The one that the programs under test were built with ("address", "thread"), if any: it has CPU
-time and memory of its own, which a test must not take for theirs. scripts/sanitize says it."""
+"""Sanitizer of the build under test ("address", "thread"), if any, set by scripts/sanitize. It adds
+CPU time and memory that tests must not attribute to our programs."""
+ONE_SNAPSHOT = ("--work", "snapshot", "--max-age", "86400000")
+"""Options with which one snapshot serves the whole life of the server."""
+REPEAT_S = 1.0
 
 
 class RunningServer:
-    """A server in its own process; `summary` holds its summary once it was stopped."""
+    """A server process. `stop` fills in `summary`, `stdout` and `stderr`."""
 
     def __init__(self, process: subprocess.Popen[bytes], address: str, summary: Path) -> None:
         host, port = address.rsplit(":", 1)
@@ -91,33 +93,42 @@ class RunningServer:
         self.port = int(port)
         self._summary = summary
         self.summary: dict[str, Any] = {}
+        self.stdout = self.stderr = ""
         self.is_over = False
 
     def connect(
-        self, receive_buffer: int | None = None, segment: int | None = None
+        self,
+        receive_buffer: int | None = None,
+        segment: int | None = None,
+        source: str | None = None,
+        host: str | None = None,
     ) -> socket.socket:
-        """A connected socket with a timeout, that sends at once; the caller closes it (`with`).
+        """A connected socket with a timeout and TCP_NODELAY; the caller closes it (`with`).
 
-        segment: bytes of a TCP segment at most, which keeps the server's send buffer small, too."""
-        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        segment: maximum TCP segment size, which also keeps the server's send buffer small.
+        source: the client's address. host: another address of the server."""
+        host = host or self.host
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
         connection = socket.socket(family, socket.SOCK_STREAM)
         if receive_buffer is not None:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         if segment is not None:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, segment)
+        if source is not None:
+            connection.bind((source, 0))
         connection.settimeout(PATIENCE_S)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.connect((self.host, self.port))
+        connection.connect((host, self.port))
         return connection
 
     @contextlib.contextmanager
-    def crowd(self, count: int) -> Iterator[list[socket.socket]]:
-        """So many connections at a time."""
+    def connect_many(self, count: int) -> Iterator[list[socket.socket]]:
+        """`count` connections at a time."""
         with contextlib.ExitStack() as stack:
             yield [stack.enter_context(self.connect()) for _ in range(count)]
 
     def connect_when_there_is_room(self) -> socket.socket:
-        """A connection that is served: those who left before must first be noticed."""
+        """A connection that is served, once the server has noticed that earlier clients left."""
         deadline = time.monotonic() + PATIENCE_S
         while True:
             connection = self.connect()
@@ -129,38 +140,55 @@ class RunningServer:
             assert time.monotonic() < deadline, "the server did not recover"
 
     def ask(self, request: bytes) -> bytes:
-        """Sends a request, ends sending, and returns all that comes back."""
+        """Sends a request, half-closes, and returns the whole reply."""
         with self.connect() as connection:
             connection.sendall(request)
             connection.shutdown(socket.SHUT_WR)
             return read_all(connection)
 
     def stop(self) -> dict[str, Any]:
-        """SIGTERM; the server must drain and end with status 0. Returns its summary."""
+        """SIGTERM; the server must drain and exit with status 0. Returns its summary."""
         if not self.is_over:
-            self.process.send_signal(signal.SIGTERM)
-            _, complaint = self.process.communicate(timeout=PATIENCE_S)
-            assert self.process.returncode == 0, complaint.decode(errors="replace")
+            printed = self._terminate()
+            self.stdout, self.stderr = ((text or b"").decode(errors="replace") for text in printed)
+            assert self.process.returncode == 0, self.stderr
             self.summary = json.loads(self._summary.read_text())
             self.is_over = True
         return self.summary
 
+    def _terminate(self) -> tuple[bytes, bytes]:
+        """Ends it by SIGTERM. Returns stdout and stderr.
+
+        The thread sanitizer delays a signal that arrives in its own code until the next system call
+        of the program, which may be a wait for clients: there the signal is repeated.
+        """
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                left_s = deadline - time.monotonic()
+                pause_s = REPEAT_S if SANITIZER == "thread" else PATIENCE_S
+                return self.process.communicate(timeout=min(left_s, pause_s))
+            except subprocess.TimeoutExpired:
+                if time.monotonic() > deadline:
+                    raise
+
     def kill(self) -> None:
-        """SIGKILL, which no server can see coming; it leaves no summary."""
+        """SIGKILL; the server leaves no summary."""
         self.process.kill()
         self.process.wait(PATIENCE_S)
         self.is_over = True
 
 
-GIVE = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "${@:2}" 3<&"$1"'
-"""For bash: becomes its words with this descriptor as the listener that a service manager gave."""
+PASS_LISTENER = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "${@:2}" 3<&"$1"'
+"""Bash script: execute the other arguments with descriptor $1 as the inherited listener."""
 
 Start = Callable[..., RunningServer]
-"""Starts a server with options of a test's own, which ends with the test."""
+"""Starts a server with these options, for the duration of the test."""
 
 
 @contextlib.contextmanager
-def running(  # noqa: PLR0913  (each is a setting of a test of its own)
+def running(  # noqa: PLR0913  (each is set by some test)
     folder: Path,
     *options: str,
     listen: str = "127.0.0.1:0",
@@ -171,12 +199,12 @@ def running(  # noqa: PLR0913  (each is a setting of a test of its own)
     binary: str | None = None,
     listener: socket.socket | None = None,
 ) -> Iterator[RunningServer]:
-    """Starts a server, waits until it is ready, and stops it at the end (status 0 required).
+    """Starts a server, waits until it is ready, and stops it at the end (exit status 0 required).
 
-    records: with its recorder; without, all that it scans is what the clients cause. The source is
-    procfs where the options name none: to load another takes longer than most tests do.
-    binary: the path of another server than ours.
-    listener: passed as by a service manager, and used in place of `listen`.
+    records: with the recorder; without it only clients cause scans. The default source is procfs,
+    because loading bpf takes longer than most tests.
+    binary: path of another server program.
+    listener: passed by socket activation, instead of `listen`.
     """
     summary = folder / "server.json"
     summary.unlink(missing_ok=True)
@@ -184,7 +212,7 @@ def running(  # noqa: PLR0913  (each is a setting of a test of its own)
 
     path = binary or program("regatta-server")
     if listener is not None:
-        prefix = [*prefix, "bash", "-c", GIVE, "bash", str(listener.fileno())]
+        prefix = [*prefix, "bash", "-c", PASS_LISTENER, "bash", str(listener.fileno())]
     if descriptors is not None:
         prefix = [*prefix, needs("prlimit"), f"--nofile={descriptors}:{descriptors}"]
     process = subprocess.Popen(
@@ -214,22 +242,31 @@ def running(  # noqa: PLR0913  (each is a setting of a test of its own)
         yield server
         server.stop()
     finally:
-        if not server.summary:  # neither it nor its workers shall disturb other tests
+        if not server.summary:  # neither it nor its workers may disturb other tests
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
 
 
 def read_all(connection: socket.socket) -> bytes:
-    """Everything until the other side ends."""
+    """Everything until the peer closes."""
     received = bytearray()
     while piece := connection.recv(65536):
         received += piece
     return bytes(received)
 
 
+def read_until_lost(connection: socket.socket) -> bytes:
+    """Everything until the peer closes or resets."""
+    received = bytearray()
+    with contextlib.suppress(ConnectionError):
+        while piece := connection.recv(65536):
+            received += piece
+    return bytes(received)
+
+
 def read_reply(connection: socket.socket) -> bytes:
-    """One reply of the line dialect, with the empty line that ends it."""
+    """One reply of the line dialect, including the empty line at its end."""
     received = bytearray()
     while not received.endswith(b"\n\n"):
         piece = connection.recv(65536)
@@ -239,13 +276,13 @@ def read_reply(connection: socket.socket) -> bytes:
 
 
 def ask_over(connection: socket.socket, request: bytes = b"top 2\n") -> bytes:
-    """One reply of the line dialect, over a connection that stays."""
+    """One request and reply of the line dialect. The connection stays open."""
     connection.sendall(request)
     return read_reply(connection)
 
 
 def is_refusal(answer: bytes) -> bool:
-    """What a client is told who cannot be served: clients of both dialects can read it."""
+    """Whether this is the refusal of a server at its limit, which both dialects can read."""
     return (
         answer.startswith(b"HTTP/1.1 503 ")
         and b"\r\n\r\nerror: " in answer
@@ -261,7 +298,7 @@ SOURCE = re.compile(
 
 
 def rows_of(reply: bytes) -> list[dict[str, Any]]:
-    """The rows of one text reply (its empty line included), checked for form."""
+    """The rows of one text reply (including the empty line at its end). Checks the format."""
     lines = reply.decode("utf-8").split("\n")
     assert lines[0] == "rank pid user_seconds system_seconds name"
     assert REST.fullmatch(lines[-4])
@@ -283,7 +320,7 @@ def rows_of(reply: bytes) -> list[dict[str, Any]]:
 
 
 def needs(tool: str) -> str:
-    """Path of a tool that the set-up installs."""
+    """Path of a tool that `make setup` installs."""
     path = shutil.which(tool)
     assert path is not None, f"{tool} is missing; `make setup` installs it"
     return path

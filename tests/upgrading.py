@@ -1,4 +1,4 @@
-"""A listener that outlives its servers: one after another serves on it, while clients ask."""
+"""One listening socket, served by a sequence of servers while clients keep asking."""
 
 import contextlib
 import json
@@ -15,7 +15,7 @@ from tests.waiting import wait_until
 
 
 class Service:
-    """Holds the listener, as a service manager does, and has the server of the moment."""
+    """Holds the listener, as a service manager does, and the current server."""
 
     def __init__(self, stack: contextlib.ExitStack, folder: Path, *options: str) -> None:
         self._stack = stack
@@ -26,47 +26,46 @@ class Service:
         self.server = self.start(*options)
 
     def start(self, *options: str) -> RunningServer:
-        """One more, that serves beside those that run; it is stopped with the service."""
+        """Starts one more server next to those already running; it is stopped with the service."""
         self._started += 1
         folder = self._folder / f"server-{self._started}"
         folder.mkdir()
         return self._stack.enter_context(running(folder, *options, listener=self._listener))
 
     def upgrade(self) -> None:
-        """The new server serves before the old one is told to stop."""
+        """Starts the new server before the old one is stopped."""
         old, self.server = self.server, self.start(*self._options)
         old.stop()
 
     def restart(self) -> None:
-        """As systemd does it: clients wait in the queue until the new one serves."""
+        """Stops the old server first, as systemd does: clients wait in the backlog meanwhile."""
         self.server.stop()
         self.server = self.start(*self._options)
 
 
 def wait_until_answered(server: RunningServer, requests: int) -> None:
-    """By the one that serves at its address, which nobody serves beside."""
-
+    """`server` must be the only one on its listener."""
     asked = 0
 
     def answered() -> float:
         nonlocal asked
-        asked += 1  # our own questions are requests too
+        asked += 1  # each look at the metrics is a request too
         return sum(samples(server)["regatta_requests_total"].values()) - asked
 
-    wait_until(lambda: answered() >= requests, "it is not asked")
+    wait_until(lambda: answered() >= requests, "the server gets too few requests")
 
 
 @contextlib.contextmanager
 def load(address: str, *options: str) -> Iterator[dict[str, Any]]:
-    """Clients ask on and on during the block; after it the dictionary says what came of that."""
-    told: dict[str, Any] = {}
+    """Clients send requests during the block. After it, the dictionary has their result."""
+    result: dict[str, Any] = {}
     command = [program("regatta-client"), "--load", "closed", "--duration", "3600", "--json"]
     client = subprocess.Popen(
         [*command, *options, address], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
     try:
-        yield told
+        yield result
     finally:
         client.send_signal(signal.SIGINT)
         out, _ = client.communicate(timeout=PATIENCE_S)
-    told |= json.loads(out)
+    result |= json.loads(out)

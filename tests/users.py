@@ -1,4 +1,4 @@
-"""Programs as another user: how it is become, and where it may run what is tested."""
+"""Run programs as another user, who may have no access to the checkout."""
 
 import atexit
 import functools
@@ -8,18 +8,17 @@ import stat
 import tempfile
 from pathlib import Path
 
-NOBODYS = random.randrange(30_000, 60_000)
-"""A user who has no processes, so that a limit on their number is exact: not even those of another
-run of the tests, beside this one."""
+UNUSED_UID = random.randrange(30_000, 60_000)
+"""A user id without processes, so that RLIMIT_NPROC is exact, even with parallel test runs."""
 
 
 def as_user(number: int) -> list[str]:
-    """A prefix of a command, for root only: no supplementary groups, no capabilities."""
+    """Command prefix, for root only: no supplementary groups, no capabilities."""
     return ["setpriv", f"--reuid={number}", f"--regid={number}", "--clear-groups"]
 
 
 def runnable_by_all(program: str) -> str:
-    """The program's path, or that of a copy: a checkout may lie in its owner's closed folder."""
+    """The program, or a copy of it if others cannot reach its folder."""
     path = Path(program).resolve()
     if all(folder.stat().st_mode & stat.S_IXOTH for folder in path.parents):
         return program
@@ -37,8 +36,8 @@ def open_folder() -> Path:
     return folder
 
 
-def opened(folder: Path) -> Path:
-    """A new folder in it that every user may enter and write to."""
+def world_writable(folder: Path) -> Path:
+    """A new subfolder that every user may enter and write to."""
     new = folder / "open"
     new.mkdir()
     new.chmod(0o777)

@@ -1,16 +1,16 @@
-"""Waiting until something is so, and not a moment longer."""
+"""Wait for a condition, and no longer than needed."""
 
 import time
 from collections.abc import Callable
 
 PATIENCE_S = 20.0
-"""How long a test waits for what should come at once, before it fails."""
+"""How long a test waits for something immediate before it fails."""
 
 
 def wait_until(
     is_so: Callable[[], object], what: str | Callable[[], str], patience_s: float = PATIENCE_S
 ) -> None:
-    """`what`: did not come to be, if it fails."""
+    """`what`: the failure message."""
     deadline = time.monotonic() + patience_s
     while not is_so():
         assert time.monotonic() < deadline, what if isinstance(what, str) else what()

@@ -1,6 +1,6 @@
-/* The twin of epoll, and a loop of that of reactors: level-triggered.
+/* The loop of the twins of epoll and reactors: level-triggered.
  *
- * A new client's request is read at once; the client is watched if it stays. */
+ * A new client's request is read at once; the client is added to epoll only if it stays. */
 #include "react.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ static int watch(int epoll, int fd) {
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &readable) == 0 ? 0 : -errno;
 }
 
-/* Accepts one client per event: if more wait, the listener is ready again. */
+/* Accepts one client per event: the listener stays ready if more are waiting. */
 static int welcome(const struct twin *twin, int epoll, int listener, struct asked *asked) {
     int fd = twin_accept(listener);
     if (fd < 0)
@@ -23,7 +23,7 @@ static int welcome(const struct twin *twin, int epoll, int listener, struct aske
 }
 
 int react(const struct twin *twin, int listener) {
-    struct asked *asked = calloc(FD_SIZE, sizeof *asked); /* its own, of each loop */
+    struct asked *asked = calloc(FD_SIZE, sizeof *asked); /* one per loop */
     struct epoll_event events[EVENT_BATCH];
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     int error = asked == NULL || epoll < 0 ? -errno : twin_set_nonblocking(listener);

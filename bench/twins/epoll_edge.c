@@ -1,5 +1,5 @@
-/* The twin of epoll-edge: one loop, edge-triggered. After an edge it reads until a read is short;
- * the client's end may have been reported with its last bytes. */
+/* The twin of epoll-edge: one loop, edge-triggered. After an edge it reads until a short read; the
+ * client's end may be reported together with its last bytes. */
 #include "twin.h"
 
 #include <errno.h>

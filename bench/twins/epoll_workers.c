@@ -1,7 +1,7 @@
-/* The twin of epoll-workers: one loop, on edge-triggered epoll, reads and writes; each request goes
- * to a pool of threads and comes back answered. The threads do no work. */
+/* The twin of epoll-workers: one loop on edge-triggered epoll reads and writes; each request goes
+ * through a pool of threads, which do no work, and back. */
+#include "lifecycle/threads.h"
 #include "queue.h"
-#include "server/threads.h"
 
 #include <errno.h>
 #include <sys/epoll.h>
@@ -14,9 +14,9 @@ enum { EVENT_BATCH = 512 };
 struct connection {
     struct asked asked;
     bool is_busy;    /* a worker has its request */
-    bool can_read;   /* what came meanwhile was reported and will not be reported again */
-    bool is_shut;    /* ... and its end */
-    bool is_watched; /* not worth it before the first reply: many clients end with it */
+    bool can_read;   /* input was reported, and will not be reported again */
+    bool is_shut;    /* the client's end was reported */
+    bool is_watched; /* only after the first reply, as many clients then end */
 };
 
 static struct connection connections[FD_SIZE];
@@ -42,7 +42,7 @@ static void ask(struct connection *connection, int fd) {
     pthread_cond_signal(&asking.has_some);
 }
 
-/* Reads until there is a request for the workers, or nothing more. */
+/* Reads until a request is complete or there is no more input. */
 static int listen_to(int epoll, int fd) {
     struct connection *connection = &connections[fd];
     char bytes[READ_SIZE];

@@ -1,7 +1,7 @@
 /* The twin of fork-per-client: a process for each connection.
  *
- * Ended children are reaped when the next one starts: no signal for each, and the CPU time of all
- * of them is accounted. */
+ * Children are reaped when the next one starts: this takes no signals, and accounts for all of
+ * their CPU time. */
 #include "twin.h"
 
 #include <errno.h>

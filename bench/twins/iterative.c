@@ -1,4 +1,4 @@
-/* The twin of iterative: accept, converse, accept the next. */
+/* The twin of iterative: one client after another. */
 #include "twin.h"
 
 int serve(const struct twin *twin) {

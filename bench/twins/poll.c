@@ -17,7 +17,7 @@ static void watch(struct loop *loop, int fd) {
     loop->fds[loop->count++] = (struct pollfd){.fd = fd, .events = POLLIN};
 }
 
-/* The last one moves into the gap. */
+/* Moves the last entry into the gap. */
 static void forget(struct loop *loop, unsigned slot) {
     loop->fds[slot] = loop->fds[--loop->count];
 }
@@ -31,7 +31,7 @@ static int welcome(struct loop *loop) {
     return 0;
 }
 
-/* From the end: the one that fills a gap was already handled. */
+/* From the end, so that an entry that fills a gap has already been handled. */
 static int turn(struct loop *loop) {
     int left = poll(loop->fds, loop->count, -1);
     if (left < 0)

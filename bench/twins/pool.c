@@ -1,6 +1,6 @@
 #include "pool.h"
 
-#include "server/threads.h"
+#include "lifecycle/threads.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
-/* A pool whose workers all run one function: processes, or threads with stacks as ours have. */
+/* A pool of processes or threads that all run one function; threads have the same stacks as ours.
+ */
 #pragma once
 #include "twin.h"
 
 typedef void work_function(void *argument, unsigned worker);
 
-/* They return -errno if workers cannot be started or end; a working one never ends. */
+/* Return -errno if workers cannot be started or one ends; a working one never ends. */
 int pool_of_processes(work_function *work, void *argument);
 int pool_of_threads(unsigned count, work_function *work, void *argument);

@@ -1,5 +1,5 @@
-/* The twin of prefork-fdpass: the parent accepts and passes descriptors to processes, each of which
- * reports with a byte that it is free again. */
+/* The twin of prefork-fdpass: the parent accepts and passes descriptors to child processes, which
+ * send a byte when they are free again. */
 #include "twin.h"
 #include "workers/fd_channel.h"
 
@@ -17,7 +17,7 @@ struct parent {
     bool is_free[WAITS];
 };
 
-/* Returns the descriptor; -1: there will be no more. */
+/* Returns the descriptor; -1 if there will be no more. */
 static int receive(int socket) {
     union {
         struct cmsghdr header; /* for its alignment */
@@ -45,7 +45,7 @@ static void work(const struct twin *twin, int socket) {
     _exit(EXIT_FAILURE);
 }
 
-/* A child keeps the parent's ends of earlier pairs: all end together. */
+/* A child inherits the parent's ends of earlier pairs, which is harmless, as all end together. */
 static int start(const struct twin *twin, struct parent *parent, unsigned child) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -66,7 +66,7 @@ static int find_free(const struct parent *parent) {
     return -1;
 }
 
-static int hear(struct parent *parent, int child) {
+static int mark_free(struct parent *parent, int child) {
     char byte;
     parent->is_free[child] = true;
     return recv(parent->waits[child].fd, &byte, 1, 0) == 1 ? 0 : -ECHILD;
@@ -90,7 +90,7 @@ static int turn(struct parent *parent, int listener) {
         return errno == EINTR ? 0 : -errno;
     for (int child = FIRST; error == 0 && child < WAITS; child++)
         if (parent->waits[child].revents != 0)
-            error = hear(parent, child);
+            error = mark_free(parent, child);
     if (error == 0 && parent->waits[LISTENER].revents != 0)
         error = welcome(parent, listener);
     return error;

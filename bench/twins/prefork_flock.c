@@ -12,8 +12,8 @@ struct prefork {
     int listener, file;
 };
 
-/* A lock belongs to an open file description, which forked processes share: each opens the file
- * again. */
+/* A lock belongs to an open file description, which forked processes share, so each process opens
+ * the file again. */
 static int open_own(int file) {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);

@@ -1,4 +1,4 @@
-/* A queue of descriptors between threads. Each is in it at most once, so there is always room. */
+/* A queue of descriptors between threads. Each is queued at most once, so it cannot overflow. */
 #pragma once
 #include "twin.h"
 
@@ -30,7 +30,7 @@ static inline bool queue_add(struct queue *queue, int fd) {
     return was_empty;
 }
 
-/* Waits for one. */
+/* Waits until there is one. */
 static inline int queue_take(struct queue *queue) {
     pthread_mutex_lock(&queue->lock);
     while (!queue->is_filled)
@@ -42,7 +42,7 @@ static inline int queue_take(struct queue *queue) {
     return fd;
 }
 
-/* Takes all, as a list by `next`; -1: none. */
+/* Takes all, linked by `next`; -1 if there is none. */
 static inline int queue_take_all(struct queue *queue) {
     pthread_mutex_lock(&queue->lock);
     int first = queue->is_filled ? queue->first : -1;

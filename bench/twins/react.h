@@ -1,5 +1,4 @@
-/* An event loop, on epoll or io_uring, that serves a listener: the only one of the process, or one
- * of several. */
+/* An event loop on epoll or io_uring that serves a listener; a process may run several. */
 #pragma once
 #include "twin.h"
 

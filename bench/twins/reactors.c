@@ -1,5 +1,5 @@
-/* The twins of reactors and uring-reactors: a loop for each CPU that this process may use, each in
- * its own thread with its own listener. */
+/* The twins of reactors and uring-reactors: one loop for each CPU that this process may use, each
+ * in its own thread and with its own listener. */
 #include "pool.h"
 #include "react.h"
 

@@ -1,4 +1,4 @@
-/* The twin of select: one loop, two copies of a set for each turn. */
+/* The twin of select: one loop, which copies the set for each call. */
 #include "twin.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ static void forget(struct loop *loop, int fd) {
         loop->highest--;
 }
 
-/* A descriptor beyond FD_SETSIZE would be written outside the set. */
+/* A descriptor of FD_SETSIZE or more would be written outside the set. */
 static int welcome(struct loop *loop) {
     int fd = twin_accept(loop->listener);
     if (fd < 0)

@@ -1,5 +1,5 @@
-/* The twin of thread-per-client: a thread for each connection, with a stack as ours has. */
-#include "server/threads.h"
+/* The twin of thread-per-client: a thread for each connection, with the same stack size as ours. */
+#include "lifecycle/threads.h"
 #include "twin.h"
 
 #include <stdint.h>
@@ -19,7 +19,7 @@ int serve(const struct twin *twin) {
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     while (fd >= 0 && (fd = twin_accept(listener)) >= 0) {
         pthread_t thread;
-        /* NOLINTNEXTLINE(performance-no-int-to-ptr): it is never followed */
+        /* NOLINTNEXTLINE(performance-no-int-to-ptr): it is never dereferenced */
         int error = pthread_create(&thread, &attributes, converse, (void *)(intptr_t)fd);
         if (error != 0)
             return -error;

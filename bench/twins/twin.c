@@ -45,13 +45,13 @@ int twin_accept(int listener) {
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         if (fd >= 0)
             return fd;
-        /* If a client is gone before it is accepted, take the next. */
+        /* A client may disconnect before it is accepted: take the next one. */
         if (errno != EINTR && errno != ECONNABORTED)
             return -errno;
     }
 }
 
-/* ---- A conversation ---- */
+/* ---- Serving a connection ---- */
 
 bool asked_is_whole(struct asked *asked, const char *bytes, size_t length) {
     size_t size = sizeof asked->tail, kept = length < size ? size - length : 0;
@@ -60,13 +60,13 @@ bool asked_is_whole(struct asked *asked, const char *bytes, size_t length) {
     return memcmp(asked->tail + size - 4, "\r\n\r\n", 4) == 0;
 }
 
-/* By "Connection: close", the last header that our clients send. */
+/* Recognised by "Connection: close", the last header that our clients send. */
 bool asked_is_last(const struct asked *asked) {
     return memcmp(asked->tail, "lose\r\n\r\n", sizeof asked->tail) == 0;
 }
 
-/* The socket buffer is empty when a reply is written, because the client has received the one
- * before. So the whole reply fits, or the client is gone. */
+/* The socket buffer is empty, because the client has received the previous reply. So the whole
+ * reply fits, or the client has disconnected. */
 bool twin_reply(const struct twin *twin, const struct asked *asked, int fd) {
     bool is_last = asked_is_last(asked);
     const char *reply = is_last ? twin->last : twin->reply;
@@ -101,9 +101,9 @@ void twin_converse(const struct twin *twin, int fd) {
     close(fd);
 }
 
-/* ---- Begin and end ---- */
+/* ---- Start and end ---- */
 
-/* Also in a child, which has no children. */
+/* Also runs in a child, which has no children. */
 static void end_group(int signal_number) {
     signal(signal_number, SIG_IGN);
     kill(0, signal_number);
@@ -129,7 +129,7 @@ static int read_reply(struct twin *twin, const char *path) {
     return error;
 }
 
-/* Like our reply, and about as long. */
+/* A reply like ours, of about the same length. */
 static int make_reply(struct twin *twin) {
     static const char body[] = "rank pid user_seconds system_seconds name\n"
                                "1 1234 100.000000 50.000000 busiest\n"
@@ -144,7 +144,7 @@ static int make_reply(struct twin *twin) {
     return 0;
 }
 
-/* The reply with "Connection: close" at the end of its head. */
+/* The reply with "Connection: close" as its last header. */
 static int make_last(struct twin *twin) {
     static const char says[] = "\r\nConnection: close";
     const char *end = memmem(twin->reply, twin->reply_length, "\r\n\r\n", 4);

@@ -1,8 +1,8 @@
-/* The twin of uring, and a loop of uring-reactors' twin: multishot accept and receive into provided
- * buffers, on a ring like ours. Sending a reply makes no completion.
+/* The loop of the twins of uring and uring-reactors: multishot accept and receive into provided
+ * buffers, on a ring like ours. Sending a reply creates no completion.
  *
- * A client's first receive is not multishot: a client with one request is then closed, and nothing
- * must be cancelled. */
+ * A client's first receive is not multishot, so that a client with one request can be closed
+ * without a cancellation. */
 #include "react.h"
 #include "uring/ring.h"
 
@@ -19,7 +19,7 @@ struct loop {
     struct asked *asked; /* by descriptor */
 };
 
-/* An entry that is submitted with the next wait, or at once if the ring is full. */
+/* An entry, submitted with the next wait; if the ring is full, it is submitted first. */
 static struct io_uring_sqe *next_entry(struct loop *loop) {
     struct io_uring_sqe *entry = io_uring_get_sqe(&loop->uring.ring);
     if (entry != NULL)
@@ -54,7 +54,7 @@ static void receive(struct loop *loop, int fd, bool is_first) {
     mark(entry, fd, RECEIVE);
 }
 
-/* Receiving reports its failures too. */
+/* Without a completion: the receive reports a broken connection. */
 static void send_reply(struct loop *loop, int fd, bool is_last) {
     const struct twin *twin = loop->twin;
     struct io_uring_sqe *entry = next_entry(loop);
@@ -63,7 +63,7 @@ static void send_reply(struct loop *loop, int fd, bool is_last) {
     mark(entry, fd, OTHER);
 }
 
-/* Through the ring too, after the reply before it. It ends a pending receive. */
+/* Through the ring, so after the reply. It ends a pending receive. */
 static void shut(struct loop *loop, int fd) {
     struct io_uring_sqe *entry = next_entry(loop);
     io_uring_prep_shutdown(entry, fd, SHUT_RDWR);
@@ -88,7 +88,7 @@ static bool answer(struct loop *loop, struct asked *asked, int fd, const struct 
 
 static void take_received(struct loop *loop, int fd, const struct io_uring_cqe *cqe) {
     bool goes_on = (cqe->flags & IORING_CQE_F_MORE) != 0;
-    bool is_over = cqe->res <= 0 && cqe->res != -ENOBUFS; /* all in use: only for a moment */
+    bool is_over = cqe->res <= 0 && cqe->res != -ENOBUFS; /* no buffer was free: try again */
     if (cqe->res > 0)
         is_over = answer(loop, &loop->asked[fd], fd, cqe);
     if (cqe->flags & IORING_CQE_F_BUFFER)

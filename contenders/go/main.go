@@ -1,10 +1,10 @@
-// Go's way to serve many clients: a goroutine for each connection, written as if it blocked. The
-// runtime parks a goroutine that waits and multiplexes all of them on epoll and few threads.
+// Serves each connection with a goroutine, as is usual in Go, written as if calls blocked. The runtime
+// parks waiting goroutines and multiplexes them on epoll and a few threads.
 //
-// It answers constant bytes that look like a reply of ours, in our line dialect on plain net, or in
-// HTTP with net/http, which is what most Go services are built on.
+// It answers with constant bytes that look like a reply of ours: in our line dialect on plain net, or
+// in HTTP with net/http, which most Go services use. `pages` serves those of docs/runtimes.md.
 //
-// usage: go-server line|http HOST:PORT
+// usage: go-server line|http|pages HOST:PORT
 package main
 
 import (
@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"time"
 )
 
 const body = "rank pid user_seconds system_seconds name\n" +
@@ -47,24 +48,51 @@ func serveLines(listener net.Listener) error {
 	}
 }
 
-func serveHTTP(listener net.Listener) error {
-	reply := []byte(body)
-	length := strconv.Itoa(len(body))
-	return http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+// page answers with these bytes after this time.
+func page(kind, text string, wait time.Duration) http.HandlerFunc {
+	reply := []byte(text)
+	length := strconv.Itoa(len(text))
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if wait > 0 {
+			time.Sleep(wait)
+		}
+		w.Header().Set("Content-Type", kind)
 		w.Header().Set("Content-Length", length)
 		w.Write(reply)
-	}))
+	}
+}
+
+func serveHTTP(listener net.Listener) error {
+	return http.Serve(listener, page("text/plain; charset=utf-8", body, 0))
+}
+
+func servePages(listener net.Listener) error {
+	const text = "Hello, World!"
+	pages := http.NewServeMux()
+	pages.Handle("/plaintext", page("text/plain", text, 0))
+	pages.Handle("/json", page("application/json", `{"message":"Hello, World!"}`, 0))
+	pages.Handle("/wait", page("text/plain", text, 5*time.Millisecond))
+	home := page("text/plain", text, 0)
+	pages.HandleFunc("/", func(w http.ResponseWriter, request *http.Request) {
+		if request.URL.Path != "/" {
+			http.NotFound(w, request)
+			return
+		}
+		home(w, request)
+	})
+	return http.Serve(listener, pages)
 }
 
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) != 3 {
-		log.Fatal("usage: go-server line|http HOST:PORT")
+		log.Fatal("usage: go-server line|http|pages HOST:PORT")
 	}
-	serve, known := map[string]func(net.Listener) error{"line": serveLines, "http": serveHTTP}[os.Args[1]]
+	serve, known := map[string]func(net.Listener) error{
+		"line": serveLines, "http": serveHTTP, "pages": servePages,
+	}[os.Args[1]]
 	if !known {
-		log.Fatalf("go-server: the dialect is line or http, not %q", os.Args[1])
+		log.Fatalf("go-server: the first word is line, http or pages, not %q", os.Args[1])
 	}
 	listener, err := net.Listen("tcp", os.Args[2])
 	if err != nil {

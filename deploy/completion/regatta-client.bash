@@ -1,20 +1,20 @@
-# Completion for bash. `make install` puts it where bash-completion finds it; by hand:
+# Completion for bash. `make install` installs it for bash-completion; to load it by hand:
 #     . deploy/completion/regatta-client.bash
 
 _regatta_client() {
     local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]} words='' options
-    # readline takes --load=open for three words.
+    # readline splits --load=open into three words.
     if [[ $word == = ]]; then
         word=''
     elif [[ $option == = ]]; then
         option=${COMP_WORDS[COMP_CWORD - 2]}
     fi
-    # Those of --watch are others, wherever it stands.
+    # --watch has other options, wherever it is on the line.
     if [[ " ${COMP_WORDS[*]:1} " == *' --watch '* ]]; then
         options='--watch --top --by --window --group --interval --count --timeout --token-file
             --json --help --version'
     else
-        options='--watch --connections --top --dialect --request --path --token-file --timeout --load
+        options='--watch --connections --top --dialect --request --until --requests --path --token-file --timeout --load
             --rounds --duration --per-connection --rate --arrivals --seed --idle --slow --engine
             --sources --cpus --quiet --json --samples --gate-fd --help --version'
     fi
@@ -26,14 +26,14 @@ _regatta_client() {
         --load) words='burst closed open' ;;
         --arrivals) words='even poisson' ;;
         --path) words='/top /metrics /healthz' ;;
-        --samples | --token-file)
+        --samples | --token-file | --requests)
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
             ;;
         -c | --connections | -n | --top | --timeout | --rounds | --duration | --per-connection | \
             --window | --interval | --count | --rate | --seed | --idle | --slow | --sources | --cpus | --gate-fd | \
-            --request)
+            --request | --until)
             COMPREPLY=() # a number, a list, a text: nothing to offer
             return
             ;;

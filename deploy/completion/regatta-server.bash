@@ -1,9 +1,9 @@
-# Completion for bash. `make install` puts it where bash-completion finds it; by hand:
+# Completion for bash. `make install` installs it for bash-completion; to load it by hand:
 #     . deploy/completion/regatta-server.bash
 
 _regatta_server() {
     local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]} words=''
-    # readline takes --design=select for three words.
+    # readline splits --design=select into three words.
     if [[ $word == = ]]; then
         word=''
     elif [[ $option == = ]]; then

@@ -1,4 +1,4 @@
-"""Which designs do this machine's measurements favour for a situation, and what would decide?"""
+"""Recommends designs for a situation from this machine's races, and plans the deciding study."""
 
 from regatta.advise.advice import Advice, AdviceRequest, advise
 from regatta.advise.deciding import MARK, Deciding

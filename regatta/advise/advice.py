@@ -1,4 +1,4 @@
-"""From a situation to advice: what is favoured, why, what is unknown, and what would decide."""
+"""From a situation to advice: recommended designs, what is unknown, and the deciding study."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,20 +11,21 @@ from regatta.advise.ranking import Ranking, rank
 from regatta.advise.situation import Situation, why_far
 from regatta.ledger.axes import AXES
 from regatta.ledger.cell import Cell
+from regatta.report.text.numbers import plural
 
 MOST_VALUES = 8
 
 
 @dataclass(frozen=True)
 class AdviceRequest:
-    """The question, and where to look for answers."""
+    """The situation, and the races to search."""
 
     situation: Situation
     ledgers: Sequence[Path]
-    """Ledgers given by name; none: all of this machine's in `races`."""
+    """The ledgers to search; if empty, all of this machine in `races`."""
     races: Path
     machine: dict[str, Any]
-    """Facts of this machine, by their names in a ledger."""
+    """Facts of this machine, named as in a ledger."""
     designs: Sequence[str]
     """Designs that can run here."""
 
@@ -33,9 +34,9 @@ class AdviceRequest:
 class Advice:
     situation: Situation
     ranking: Ranking | None
-    """At the nearest place with at least two designs; None: not measured."""
+    """For the nearest group with at least two designs; None if nothing near was measured."""
     others: list[MeasuredGroup]
-    """Other places nearby."""
+    """Other groups that are near."""
     not_measured: list[str]
     notes: list[str]
     ledgers: int
@@ -67,22 +68,22 @@ def _not_measured(
     lines = []
     if ranking is None and near:
         reasons = "; ".join(f"{name}: {why}" for name, why in near[0].left_out)
-        lines.append(f"Not measured: none of the near races applies here. {reasons}.")
+        lines.append(f"Not measured: no design of a near race applies here. {reasons}.")
     elif ranking is None:
         lines.append(_nothing_near(situation, found.raced, found.ledgers))
     if situation.memory_bytes is not None:
         lines.append(
-            "Memory: not measured; races do not record it. A process or thread per connection "
-            "takes more of it than one event loop."
+            "Memory: not measured. A process or thread per connection needs more than an event "
+            "loop."
         )
     if ranking is not None and ranking.group.elsewhere:
-        lines.append(f"On this machine: not measured; {ranking.group.race} is of another one.")
+        lines.append(f"On this machine: not measured; {ranking.group.race} is from another one.")
     return lines
 
 
 def _nothing_near(situation: Situation, raced: list[Cell], ledgers: int) -> str:
     if not raced:
-        return "Not measured: there is no race of this machine yet."
+        return "Not measured: this machine has no races yet."
     parts = []
     for name, get in why_far(situation):
         values = list(dict.fromkeys(get(cell) for cell in raced))
@@ -92,5 +93,5 @@ def _nothing_near(situation: Situation, raced: list[Cell], ledgers: int) -> str:
         more = ", …" if len(texts) > MOST_VALUES else ""
         quantity = AXES[name].many if name in AXES else name
         parts.append(f"{quantity} {', '.join(texts[:MOST_VALUES])}{more}")
-    races = f"{ledgers} race{'' if ledgers == 1 else 's'}"
-    return f"Not measured: no cell of {races} is within a factor 2. Raced: {'; '.join(parts)}."
+    races = plural(ledgers, "race")
+    return f"Not measured: no cell of {races} is within a factor of 2. Raced: {'; '.join(parts)}."

@@ -1,4 +1,4 @@
-"""The study that would decide: exactly this situation, for the designs in question."""
+"""The deciding study: exactly this situation, for the designs in question."""
 
 import json
 from collections.abc import Sequence
@@ -13,14 +13,14 @@ from regatta.study.limits import DEFAULT_REQUESTS, MAX_REQUESTS
 
 MARK = "# Written by `regatta advise`."
 SEEN = 1.05
-"""The difference that the study should detect at 80 % power."""
+"""The ratio that the study should detect at 80 % power."""
 FEWEST_BLOCKS, MOST_BLOCKS = 8, 60
 TYPICAL_BLOCKS = 12
 OVERHEAD_S = 0.3
-"""Seconds of a trial besides its load: starting, warming up, stopping."""
+"""Seconds of a trial besides its load: start, warm-up, stop."""
 DURATION_S = 0.5
 MOST_WORKERS = 64
-# One design of each strategy that can hold many connections and answer them as they come.
+# One design of each strategy that scales to many connections.
 STRATEGIES = ("thread-per-client", "epoll", "epoll-workers", "reactors", "uring")
 
 
@@ -29,7 +29,7 @@ class Deciding:
     designs: list[str]
     blocks: int
     seconds: float
-    """Roughly how long it takes."""
+    """About how long it takes."""
     toml: str
     cannot: str
     """Why this machine cannot run it; empty if it can."""
@@ -38,9 +38,9 @@ class Deciding:
 def deciding_study(
     situation: Situation, ranking: Ranking | None, known: Sequence[str], cpus: int
 ) -> Deciding | None:
-    """None if there is nothing to decide: only one design serves the situation.
+    """None if only one design serves the situation.
 
-    `known` are the designs that can run here, `cpus` the CPUs of this machine.
+    `known` are the designs that run on this machine, `cpus` its number of CPUs.
     """
     designs = _designs(ranking, known)
     if len(designs) < 2:
@@ -62,7 +62,7 @@ def deciding_study(
     if situation.cpus is not None:
         server, client = range(situation.cpus), range(situation.cpus, cpus)
         if not client:
-            cannot = f"it needs {situation.cpus} CPUs and one for the client; here are {cpus}"
+            cannot = f"it needs {situation.cpus} CPUs and one for the client; there are {cpus}"
             client = range(situation.cpus, situation.cpus + 1)
         lines += ["", "[placement]"]
         lines += [f"server_cpus = {list(server)}", f"client_cpus = {list(client)}"]
@@ -83,7 +83,7 @@ def _designs(ranking: Ranking | None, known: Sequence[str]) -> list[str]:
 
 
 def _groups(designs: list[str], situation: Situation) -> list[tuple[list[str], int]]:
-    """A pool of blocking workers holds one for each connection, silent ones too."""
+    """Splits the designs: a pool of blocking workers needs a worker for each connection."""
     pools = [name for name in designs if name.startswith(POOLS_THAT_HOLD)]
     others = [name for name in designs if name not in pools]
     workers = min(max(situation.connections, 1), MOST_WORKERS)
@@ -91,7 +91,7 @@ def _groups(designs: list[str], situation: Situation) -> list[tuple[list[str], i
 
 
 def _spreads(ranking: Ranking | None) -> list[Spread]:
-    """For each design in question: how its ratio to the best varies in the nearest race."""
+    """For each rival, how its ratio to the best varies in the nearest race."""
     if ranking is None or not ranking.favoured:
         return []
     best = ranking.favoured[0].measured
@@ -105,7 +105,7 @@ def _blocks(spreads: Sequence[Spread], designs: int) -> int:
 
 
 def _purpose(spreads: Sequence[Spread], blocks: int, designs: int) -> str:
-    """A comment: what so many blocks can detect, if the noise is that of the nearest race."""
+    """A comment on what this number of blocks detects, given the noise of the nearest race."""
     if not spreads:
         return ""
     seen = max(one.seen(blocks, designs) for one in spreads)
@@ -113,7 +113,7 @@ def _purpose(spreads: Sequence[Spread], blocks: int, designs: int) -> str:
 
 
 def _cell(situation: Situation, ranking: Ranking | None) -> tuple[list[str], float]:
-    """A group's lines without its designs, and about how long its load takes."""
+    """The TOML lines of a group without its designs, and about how long its load takes."""
     near = None if ranking is None else ranking.group.cell
     dialect = "http" if near is None else near.dialect
     lines = [f"connections = {situation.busy}", f'work = "{situation.work}"']

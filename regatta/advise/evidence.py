@@ -1,4 +1,4 @@
-"""What this machine's ledgers hold that is near a situation."""
+"""Finds the cells near a situation in this machine's ledgers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,9 +8,9 @@ from typing import Any
 from regatta.advise.situation import Situation, distance
 from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import Estimate, estimate_cell, usable
-from regatta.analysis.held import HOLDS, held_groups
+from regatta.analysis.held_rates import HOLDS, held_groups
 from regatta.analysis.soundness.failing import failing
-from regatta.analysis.soundness.rate import started
+from regatta.analysis.soundness.open_load import started
 from regatta.analysis.statistics.units import BLOCKS, Units, units_of
 from regatta.errors import LedgerError
 from regatta.ledger.cell import Cell
@@ -19,51 +19,52 @@ from regatta.ledger.read import read
 from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.result import OK
 from regatta.ledger.schema import FILE_NAME, ledger_path
+from regatta.report.text.numbers import plural
 from regatta.study.matched import MATCHED
 
 HeldRates = dict[tuple[object, ...], float]
-"""Requests a second by the identity of a matched cell."""
+"""Requests/s by the identity of a matched cell."""
 SAME_MACHINE = ("cpu_model", "cpus", "architecture")
 
 
 @dataclass(frozen=True)
 class MeasuredDesign:
-    """One design in one place."""
+    """The figures of one design in one cell."""
 
     design: str
     cell: Cell
     cpu: Estimate
-    """µs a request."""
+    """µs per request."""
     p50: Estimate
     """ms."""
     p99: Estimate
     throughput: Estimate
-    """Requests a second."""
+    """Requests/s."""
     failed: str | None
-    """Why no trial succeeded, if none did."""
+    """Why all trials failed, if they did."""
     blocks: dict[int, float]
-    """Its server CPU per request in each block."""
+    """Server CPU per request in each block."""
     failing: str = ""
-    """In how many trials it failed, if in too many."""
+    """In how many trials it failed, if too many."""
     holds: float | None = None
-    """The highest rate it holds, if a search found it; None: unknown."""
+    """The highest rate that it holds, if a search found it."""
     started: float | None = None
-    """Of an open load: the share of what was due that was started."""
+    """Under an open load, the fraction of the due requests that were started."""
 
 
 @dataclass(frozen=True)
 class MeasuredGroup:
-    """Cells of one race that differ only in the design: these may be compared."""
+    """Cells of one race that differ only in the design and are therefore comparable."""
 
     race: Path
     created_at: float
     distance: float
     elsewhere: bool
-    """It was raced on another machine."""
+    """Whether it was raced on another machine."""
     server_cpus: int | None
     measured: list[MeasuredDesign]
     units: Units = BLOCKS
-    """Its race's."""
+    """The independent units of the race."""
 
     @property
     def cell(self) -> Cell:
@@ -73,18 +74,18 @@ class MeasuredGroup:
 @dataclass(frozen=True)
 class Found:
     groups: list[MeasuredGroup]
-    """Nearest first; of equally near ones the newer first."""
+    """The nearest first, and the newer first of equally near ones."""
     ledgers: int
-    """Ledgers that were read."""
+    """The number of ledgers read."""
     notes: list[str]
     raced: list[Cell]
-    """All cells of them, near or not."""
+    """All their cells, near or not."""
 
 
 def search(
     situation: Situation, ledgers: Sequence[Path], races: Path, machine: dict[str, Any]
 ) -> Found:
-    """In the given ledgers, else in all of this machine's in `races`."""
+    """Searches the given ledgers, or all of this machine in `races`."""
     named = bool(ledgers)
     paths = [ledger_path(path) for path in ledgers] or sorted(races.glob(f"*/{FILE_NAME}"))
     groups: list[MeasuredGroup] = []
@@ -108,8 +109,8 @@ def search(
         raced += ledger.cells
         groups += near
     if others:
-        races_word = "race" if others == 1 else "races"
-        notes.append(f"{others} {races_word} of another machine left out; --ledger takes them in.")
+        left_out = plural(others, "race")
+        notes.append(f"Left out {left_out} of other machines; --ledger includes them.")
     groups.sort(key=lambda group: (group.distance, -group.created_at))
     return Found(groups, count, notes, raced)
 
@@ -137,7 +138,7 @@ def _groups(
         except LedgerError as error:  # samples are unpacked only here
             raise LedgerError(f"{path}: {error}") from error
         if all(one.cpu.value is None and one.failed is None for one in measured):
-            continue  # a race that was stopped before this cell
+            continue  # the race was stopped before this cell
         far = distance(situation, cells[0], cpus)
         assert far is not None, "only near cells are kept"
         created = float(ledger.meta.get("created_at") or 0)
@@ -146,11 +147,15 @@ def _groups(
 
 
 def _parted(cells: list[Cell]) -> list[list[Cell]]:
-    """Split by what is asked for, if a contender would otherwise appear twice."""
+    """Splits cells by what is asked if a contender would otherwise appear twice."""
     if len({(cell.contender, cell.workers) for cell in cells}) == len(cells):
         return [cells]
-    asked = dict.fromkeys((cell.path, cell.request) for cell in cells)
-    return [[cell for cell in cells if (cell.path, cell.request) == one] for one in asked]
+    asked = dict.fromkeys(map(_asked, cells))
+    return [[cell for cell in cells if _asked(cell) == one] for one in asked]
+
+
+def _asked(cell: Cell) -> tuple[str | None, ...]:
+    return cell.path, cell.request, cell.until, cell.requests
 
 
 def _server_cpus(ledger: RaceRecord) -> int | None:
@@ -160,7 +165,7 @@ def _server_cpus(ledger: RaceRecord) -> int | None:
 
 
 def _held(ledger: RaceRecord) -> HeldRates:
-    """What a server was found to hold, unless its client was the limit."""
+    """The rate that each matched cell holds, unless the client was the bottleneck."""
     members = (one for group in held_groups(ledger) for one in group.members)
     return {
         one.cell.identity(): one.rate.high or one.rate.value

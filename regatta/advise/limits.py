@@ -1,8 +1,7 @@
-"""Known limits of designs: no figure is carried past one.
+"""Known limits of designs. A figure from one side of a limit does not apply on the other side.
 
-Within a factor of two a figure carries (situation.py). But beyond what a design can watch, beyond
-as many clients as its workers serve, and with no CPU time left it behaves differently: there a
-measurement from the other side of the limit does not apply.
+The limits are the connections that a design can watch, the clients that its workers can serve, and
+the CPU time of the server.
 """
 
 from dataclasses import dataclass
@@ -12,11 +11,11 @@ from regatta.advise.situation import Situation
 from regatta.ledger.cell import Cell
 
 POOLS_THAT_HOLD = ("prefork", "prethread")
-"""Their workers serve one client until it leaves, silent or not."""
+"""Each worker serves one client until it disconnects, even if it is idle."""
 POOL_WORKERS = 16
-"""If no number was given."""
+"""The default number."""
 WATCHED_BY_SELECT = 1000
-"""FD_SETSIZE less two dozen descriptors for the server itself."""
+"""FD_SETSIZE minus two dozen descriptors for the server itself."""
 US_PER_S = 1e6
 
 
@@ -27,16 +26,16 @@ class DesignLimit:
 
 
 def crossed(situation: Situation, one: MeasuredDesign, group: MeasuredGroup) -> str:
-    """The limit between what was measured and the situation; empty if there is none."""
+    """The limit between the measurement and the situation; empty if there is none."""
     return _of_clients(situation, one.cell) or _of_rate(situation, one, group)
 
 
 def _of_clients(situation: Situation, cell: Cell) -> str:
     limit = _limit(cell)
-    there = cell.connections + cell.idle
-    if limit is None or (there <= limit.clients) == (situation.connections <= limit.clients):
+    measured = cell.connections + cell.idle
+    if limit is None or (measured <= limit.clients) == (situation.connections <= limit.clients):
         return ""
-    return f"{limit.why}, and it was measured with {there:,}, not {situation.connections:,}"
+    return f"{limit.why}, and was measured with {measured:,}, not {situation.connections:,}"
 
 
 def _limit(cell: Cell) -> DesignLimit | None:
@@ -54,7 +53,7 @@ def _limit(cell: Cell) -> DesignLimit | None:
 
 
 def _of_rate(situation: Situation, one: MeasuredDesign, group: MeasuredGroup) -> str:
-    """Whether a server would be saturated: by the rate it holds, else by its CPU per request."""
+    """Why a server would be saturated: the rate that it holds, or its CPU per request."""
     rate, offered = situation.rate, one.cell.rate
     if rate is None or offered is None or rate <= offered:
         return ""
@@ -64,4 +63,4 @@ def _of_rate(situation: Situation, one: MeasuredDesign, group: MeasuredGroup) ->
     each_us = one.cpu.value if one.cpu.low is None else one.cpu.low
     if cpus is None or each_us is None or (needed := rate * each_us / US_PER_S) <= cpus:
         return ""
-    return f"{rate:,} requests/s would take {needed:.1f} CPUs of {cpus} at what one took"
+    return f"{rate:,} requests/s would need {needed:.1f} of {cpus} CPUs at its CPU per request"

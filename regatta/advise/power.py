@@ -1,10 +1,9 @@
-"""How many blocks tell two designs apart, planned from the noise of an earlier, short race.
+"""How many blocks are needed to distinguish two designs, from the noise of an earlier, short race.
 
-The planned race decides as every race does: all pairs of its designs are one family at 95 %, so
-more designs demand more of each pair (Tukey's range stands in for it). The variance is itself an
-estimate; 80 % power at its point value would make plans from small variances far too short. So
-power is averaged over what the earlier race might have seen (Julious and Owen 2006): a quantile of
-the noncentral t.
+The planned race tests all pairs of its designs as one family at 95 %, so each pair needs more with
+more designs (approximated by Tukey's range). The variance is itself an estimate: planning for 80 %
+power at its point value would make races too short. Instead power is averaged over the uncertainty
+of the variance (Julious and Owen 2006), which gives a quantile of the noncentral t.
 """
 
 import math
@@ -20,7 +19,7 @@ from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.sign_flips import POWER
 
 FEWEST_COMMON = 3
-"""Common blocks; fewer do not show how much two designs vary."""
+"""Fewest common blocks from which to estimate the spread."""
 
 
 @dataclass(frozen=True)
@@ -30,14 +29,14 @@ class Spread:
     each: float
     """The standard deviation of its logarithm."""
     blocks: int
-    """Blocks that it was estimated from."""
+    """The number of blocks behind the estimate."""
 
     def seen(self, blocks: int, designs: int) -> float:
-        """The ratio that a race of so many blocks and designs detects at 80 % power."""
+        """The ratio that a race of this size detects at 80 % power."""
         return math.exp(self._reach(blocks, designs) * self.each / math.sqrt(blocks))
 
     def needed(self, ratio: float, designs: int, fewest: int, most: int) -> int:
-        """Blocks to detect this ratio at 80 % power, within these bounds."""
+        """The number of blocks to detect this ratio at 80 % power, from `fewest` to `most`."""
         return fewest + bisect_left(
             range(fewest, most), True, key=lambda blocks: self.seen(blocks, designs) <= ratio
         )
@@ -58,5 +57,5 @@ def spread(one: MeasuredDesign, other: MeasuredDesign) -> Spread | None:
 
 @cache
 def _critical(designs: int, blocks: int) -> float:
-    """How many standard errors apart two of so many must be, all pairs together at 95 %."""
+    """Critical distance of two designs in standard errors, for all pairs together at 95 %."""
     return float(stats.studentized_range.isf(LEVEL, designs, blocks - 1)) / math.sqrt(2)

@@ -1,17 +1,17 @@
-"""Which designs a place favours, by rules that are told with the answer.
+"""Ranks the designs of a group for a situation.
 
-1. Out is who did not serve: failed, was never measured because the client set the pace, or, at an
-   offered rate, did not hold it or answered clearly less than was asked. And who is measured on the
-   other side of a limit of its own (limits.py).
-2. Out is who makes clients wait: its p50 or p99 is clearly more than twice the best of the place.
-   Server CPU says nothing of a server that serves one client after the other while it waits.
-   Of these, who was not measured well and is not clearly dearer than the favoured is named: it may
-   need less.
-3. The others by server CPU per request: the least, and up to two more that cannot be told from it
-   or are next. Of a pool in several sizes the best one stands for it.
-"Clearly" means: by their 95 % intervals; in rule 3 as the standings of a race decide, all at once
-(statistics/comparisons_with_best.py): the best was chosen by the figures that it is then compared
-with.
+1. Exclude designs that did not serve: all or too many trials failed, the client was the bottleneck,
+   or the offered rate was not held. Also those measured on the other side of a limit (limits.py).
+2. Exclude designs whose p50 or p99 is clearly more than twice the best: server CPU alone would
+   favour a server that makes its clients wait.
+3. Rank the rest by server CPU per request: the least, and up to two more that are not
+   distinguishable from it or are next. A pool raced in several sizes counts with its best size.
+
+Excluded designs that were not measured well, and do not clearly need more CPU than the recommended
+ones, are listed: they may need less.
+
+"Clearly" means by 95 % intervals; in rule 3 by simultaneous comparisons with the best
+(statistics/comparisons_with_best.py), because the best is chosen by the figures being compared.
 """
 
 import math
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from regatta.advise.evidence import MeasuredDesign, MeasuredGroup
 from regatta.advise.limits import crossed
 from regatta.advise.situation import Situation
-from regatta.analysis.columns import Against, Column, against_best
+from regatta.analysis.columns import AgainstBest, Column, against_best
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, Estimate
 from regatta.analysis.standings import LARGER
 from regatta.analysis.statistics.units import Units
@@ -32,20 +32,20 @@ MOST_WAITING = 2.0
 KEEPS_UP = 0.95
 MOST = 3
 LIMITED = (CLIENT_BOUND, DISTURBED)
-"""What a server's figures are of its client."""
+"""States in which the figures depend on the client rather than the server."""
 FAR_BEHIND = 1.5
-"""A third design that clearly needs more than this many times the best's CPU is not advised."""
+"""A third design that clearly needs more CPU than this many times the best is not shown."""
 
 
 @dataclass(frozen=True)
 class Favoured:
     measured: MeasuredDesign
-    against_best: Against | None
-    """Its server CPU per request against the best of the others; None for the best."""
+    against_best: AgainstBest | None
+    """Server CPU per request against the best of the others; None for the best."""
 
     @property
     def undecided(self) -> bool:
-        """It may be as good as the best."""
+        """Whether it may be as good as the best."""
         return self.against_best is not None and self.against_best.outcome != LARGER
 
 
@@ -54,13 +54,13 @@ class Ranking:
     group: MeasuredGroup
     favoured: list[Favoured]
     left_out: list[tuple[str, str]]
-    """Design and why, in words."""
+    """Design and reason."""
     may_need_less: list[tuple[str, str]]
-    """Of these, who may be the best, and what kept it from being measured."""
+    """Excluded designs that may be the best, and why they were not measured."""
 
     @property
     def rivals(self) -> list[Favoured]:
-        """Designs that more trials could tell from the best: undecided ones, else the next."""
+        """The designs to distinguish from the best: the undecided ones, else the next."""
         open_ones = [one for one in self.favoured[1:] if one.undecided]
         return open_ones or self.favoured[1:2]
 
@@ -87,7 +87,7 @@ def rank(situation: Situation, group: MeasuredGroup) -> Ranking:
         one.design: why
         for one in group.measured
         if (why := _unknown(one)) and not crossed(situation, one, group)
-        if not any(_is_dearer(one, other.measured) for other in favoured)
+        if not any(_costs_more(one, other.measured) for other in favoured)
     }
     return Ranking(
         group,
@@ -98,7 +98,7 @@ def rank(situation: Situation, group: MeasuredGroup) -> Ranking:
 
 
 def _favoured(measured: list[MeasuredDesign], units: Units) -> list[Favoured]:
-    """All are one family, a pool's sizes too: each might have been shown."""
+    """Ranks all cells as one family, including each size of a pool."""
     by_id = {str(one.cell.id): one for one in measured}
     column = Column(
         0,
@@ -108,7 +108,7 @@ def _favoured(measured: list[MeasuredDesign], units: Units) -> list[Favoured]:
     )
     compared = {one.contender: one for one in against_best([column], units=units)}
     found: list[Favoured] = []
-    # The best is compared with nobody.
+    # The best is not in `compared`.
     for number in sorted(by_id, key=lambda number: (number in compared, column.figures[number])):
         one = Favoured(by_id[number], compared.get(number))
         if all(one.measured.design != other.measured.design for other in found):
@@ -124,7 +124,7 @@ def _shown(favoured: list[Favoured]) -> list[Favoured]:
 
 def _does_not_serve(situation: Situation, one: MeasuredDesign) -> str:
     if one.failed is not None:
-        return f"every trial of it failed: {one.failed}"
+        return f"every trial failed: {one.failed}"
     if one.failing:
         return f"it {one.failing}"
     if one.cpu.value is None or one.cpu.state in LIMITED:
@@ -139,7 +139,7 @@ def _does_not_serve(situation: Situation, one: MeasuredDesign) -> str:
 
 
 def _unknown(one: MeasuredDesign) -> str:
-    """What kept it from being measured; empty if it was."""
+    """Why it was not measured well; empty if it was."""
     if one.failing:
         return one.failing
     if one.cpu.state in LIMITED:
@@ -147,14 +147,14 @@ def _unknown(one: MeasuredDesign) -> str:
     return "was not measured" if one.cpu.value is None else ""
 
 
-def _is_dearer(one: MeasuredDesign, other: MeasuredDesign) -> bool:
-    """Clearly: what limits its client only makes its requests cheaper."""
+def _costs_more(one: MeasuredDesign, other: MeasuredDesign) -> bool:
+    """Clearly, also if the client was the bottleneck: that only makes requests cheaper."""
     low, high = one.cpu.low, other.cpu.high
     return low is not None and high is not None and low > high
 
 
 def _waits(one: MeasuredDesign, others: list[MeasuredDesign]) -> str:
-    """Why its latency excludes it; empty if it is about as quick as the best."""
+    """Why its latency excludes it; empty if it does not."""
     kinds: tuple[tuple[str, Callable[[MeasuredDesign], Estimate]], ...] = (
         ("p50", lambda each: each.p50),
         ("p99", lambda each: each.p99),
@@ -172,7 +172,7 @@ def _waits(one: MeasuredDesign, others: list[MeasuredDesign]) -> str:
 
 
 def _most(estimate: Estimate) -> float:
-    """Its upper bound, if it has one."""
+    """The upper end of its interval, or infinity if it is unknown."""
     if estimate.value is None or (estimate.high is None and estimate.low is not None):
         return math.inf
     return estimate.value if estimate.high is None else estimate.high

@@ -1,4 +1,4 @@
-"""Advice as a few lines for people, or as plain data."""
+"""Prints advice, or converts it to plain data."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -21,14 +21,14 @@ from regatta.report.text.numbers import (
     times,
     value_of,
 )
-from regatta.report.text.plain import plain
+from regatta.report.text.terminal import plain
 
 MOST_OTHERS = 3
-CORRECTED = "All intervals of differences here hold together at 95 %."
+CORRECTED = "The intervals of differences hold simultaneously at 95 %."
 
 
 def print_advice(advice: Advice, study: Path, console: Console) -> None:
-    """`study`: where the deciding study was written."""
+    """`study` is the file of the deciding study."""
     _line(f"Situation: {advice.situation.words()}.", console, "bold")
     for line in advice.not_measured:
         _line(line, console, "yellow")
@@ -66,12 +66,12 @@ def _print_ranking(advice: Advice, console: Console) -> None:
 
 
 def group_words(group: MeasuredGroup) -> str:
-    how = "exactly this" if group.distance == 0 else "within a factor 2"
+    how = "exactly this" if group.distance == 0 else "within a factor of 2"
     return f"{cell_words(group.cell)} ({how}), in {group.race}"
 
 
 def cell_words(cell: Cell) -> str:
-    """The place without the design, to which a pool's size belongs."""
+    """The cell without its design and the size of its pool."""
     parts = [
         axis.count(value)
         for name, axis in AXES.items()
@@ -80,9 +80,9 @@ def cell_words(cell: Cell) -> str:
     parts += [f"work {cell.work}", f"load {cell.load}", cell.dialect]
     if cell.per_connection is not None:
         parts.append(
-            "connections kept"
+            "persistent connections"
             if cell.per_connection == 0
-            else f"{cell.per_connection} requests a connection"
+            else f"{cell.per_connection} requests per connection"
         )
     return ", ".join(parts)
 
@@ -90,7 +90,7 @@ def cell_words(cell: Cell) -> str:
 def figures(one: MeasuredDesign) -> str:
     pool = "" if one.cell.workers is None else f"{AXES['workers'].count(one.cell.workers)}, "
     return (
-        f"{pool}server CPU {_figure(one.cpu, 'µs a request')}, p50 {_figure(one.p50, 'ms')}, "
+        f"{pool}server CPU {_figure(one.cpu, 'µs/request')}, p50 {_figure(one.p50, 'ms')}, "
         f"p99 {_figure(one.p99, 'ms')}, "
         f"{_figure(one.throughput, 'requests/s')}"
     )
@@ -106,7 +106,7 @@ def _figure(estimate: Estimate, unit: str) -> str:
 def difference(one: Favoured, best: str) -> str:
     found = one.against_best
     if found is None or found.value is None or found.low is None or found.high is None:
-        return f"too few blocks in common with {best} to compare them"
+        return f"too few blocks in common with {best} to compare"
     if found.scale == "ratio":
         interval = between(found.value, found.low, found.high)
         factor = times(found.value, found.low, found.high)
@@ -127,10 +127,10 @@ def deciding_words(deciding: Deciding, study: Path) -> str:
     minutes = f"{deciding.seconds / 60:.0f} minutes"
     length = f"{deciding.seconds:.0f} s" if deciding.seconds < 120 else minutes
     names = ", ".join(deciding.designs)
-    cannot = f" Not on this machine: {deciding.cannot}." if deciding.cannot else ""
+    cannot = f". This machine cannot run it: {deciding.cannot}." if deciding.cannot else ""
     return (
-        f"What would decide between {names} is in {study}: {deciding.blocks} blocks, about "
-        f"{length}.{cannot} Run it with: regatta race {study}"
+        f"To decide between {names}, run {study} ({deciding.blocks} blocks, about {length}): "
+        f"regatta race {study}{cannot}"
     )
 
 

@@ -1,8 +1,7 @@
-"""A user's situation, and which measured cells are near it.
+"""A user's situation, and its distance to measured cells.
 
-Near means within a factor of two in each given quantity: active connections, idle ones, the rate,
-the time of the work, the server's CPUs. How far a figure carries beyond that is not known, so
-beyond it the answer is "not measured".
+Near means within a factor of 2 in each given quantity: active connections, idle connections, rate,
+time of the work, CPUs of the server. Figures are not extrapolated beyond that.
 """
 
 import math
@@ -29,18 +28,18 @@ BYTES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 @dataclass(frozen=True)
 class Situation:
     connections: int
-    """All of them, silent ones included."""
+    """All connections, including idle ones."""
     idle_percent: float
     rate: int | None
-    """Requests a second over all connections; None: as fast as they are answered."""
+    """Requests/s over all connections; None for a closed load."""
     work: str
     cpus: int | None
-    """For the server; None: whatever the races had."""
+    """For the server; None for any number."""
     memory_bytes: int | None
 
     @property
     def idle(self) -> int:
-        """Silent connections; at least one is active."""
+        """The number of idle connections; at least one connection is active."""
         return min(round(self.connections * self.idle_percent / 100), self.connections - 1)
 
     @property
@@ -61,7 +60,7 @@ class Situation:
         return ", ".join(parts)
 
 
-def make_situation(  # noqa: PLR0913, PLR0917  (one for each thing that a person may know)
+def make_situation(  # noqa: PLR0913, PLR0917  (one parameter an option)
     connections: int,
     idle: float,
     rate: int | None,
@@ -69,7 +68,7 @@ def make_situation(  # noqa: PLR0913, PLR0917  (one for each thing that a person
     cpus: int | None,
     memory: str | None,
 ) -> Situation:
-    """Checks each value; UsageError says what it may be."""
+    """Checks the options; UsageError says which values are allowed."""
     _within("--connections", connections, 1, MAX_CONNECTIONS)
     _within("--idle", idle, 0, 100)
     _within("--rate", rate, 1, MAX_RATE_PER_S)
@@ -95,7 +94,7 @@ def _bytes(text: str | None) -> int | None:
 
 
 def distance(situation: Situation, cell: Cell, server_cpus: int | None) -> float | None:
-    """0 for the exact situation, 1 for each quantity a factor 2 off; None if it is not near."""
+    """0 for the exact situation, plus 1 for each quantity off by a factor of 2; None if far."""
     if cell.slow or cell.backlog is not None or cell.scope != WINDOW:
         return None
     if (situation.rate is None) != (cell.rate is None):
@@ -112,7 +111,7 @@ def distance(situation: Situation, cell: Cell, server_cpus: int | None) -> float
 
 
 def _distance(wanted: float, measured: float) -> float | None:
-    """In factors of two, on a logarithmic scale; 0 is near to nothing else."""
+    """The ratio in factors of 2; None if it is larger or only one value is 0."""
     if wanted == measured:
         return 0.0
     if min(wanted, measured) <= 0:
@@ -130,7 +129,7 @@ def _work_distance(wanted: str, measured: str) -> float | None:
 
 
 def _work_us(work: str) -> int | None:
-    """The time in a work's name; 0 if it has none, None if it cannot be read."""
+    """The time in the name of a work; 0 if it has none, None if it is malformed."""
     _, given, text = work.partition("=")
     if not given:
         return 0
@@ -139,7 +138,7 @@ def _work_us(work: str) -> int | None:
 
 
 def why_far(situation: Situation) -> list[tuple[str, Callable[[Cell], object]]]:
-    """The quantities to vary to come near, for the line that says what was raced."""
+    """The quantities to list in the line that says what was raced."""
     found: list[tuple[str, Callable[[Cell], object]]] = [
         ("connections", lambda cell: cell.connections),
         ("work", lambda cell: cell.work),

@@ -1,4 +1,4 @@
-"""Do the standings of two races agree: the same winners, and overlapping intervals?
+"""Whether the standings of two races agree: the same winners, and overlapping intervals.
 
 Two races of one study an hour apart, with nothing changed, should agree. `regatta compare` and the
 calibration report it in the same words.
@@ -18,14 +18,14 @@ CONTRADICTION = "not the same, and none is among the best of both races"
 
 @dataclass(frozen=True)
 class Winners:
-    """Who won one table, or one step of it, in both races."""
+    """The winners of one table, or of one step of it, in both races."""
 
     where: str
     old: str
     new: str
     agreement: str
     won: bool
-    """In both by one alone, past nobody who may be as good."""
+    """Whether both races have a single winner and no rival."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Overlap:
     overlap: int
     of: int
     apart: list[str]
-    """Those that do not, in words."""
+    """Labels of those that do not."""
 
     @property
     def share(self) -> float | None:
@@ -49,14 +49,21 @@ class Agreement:
     steps: list[Winners]
     """One for each step of these tables."""
     cells: Overlap
-    """Intervals of the server's CPU time per request, which decides the standings."""
+    """Intervals of the primary metric."""
     figures: Overlap
     """Intervals in all columns of the standings."""
 
     @property
     def same_winner(self) -> bool:
-        """In every table over all its steps; what happens inside a table is in `steps`."""
+        """In every table over all its steps; single steps are in `steps`.
+
+        Where no race has a single winner, it is the set of the best that is the same.
+        """
         return bool(self.overall) and all(each.agreement == SAME for each in self.overall)
+
+    @property
+    def has_winner(self) -> bool:
+        return any(each.won for each in self.overall)
 
 
 def agree(old: Analysis, new: Analysis) -> Agreement:
@@ -83,7 +90,7 @@ def agree(old: Analysis, new: Analysis) -> Agreement:
 
 
 def same_table(mine: Group, analysis: Analysis) -> Group | None:
-    """The placement is not part of what makes it the same table."""
+    """The table with the same facts and axis; the placement may differ."""
     for group in analysis.groups:
         facts = {name: value for name, value in group.facts.items() if name != "placement"}
         wanted = {name: value for name, value in mine.facts.items() if name != "placement"}
@@ -105,14 +112,14 @@ def _winners(where: str, group: Group, old: Verdict, new: Verdict) -> Winners | 
 
 
 def _ahead(verdict: Verdict) -> set[str]:
-    """Who may be as good as any other; nobody where nothing was compared."""
+    """Contenders that may be as good as any other; empty where nothing was compared."""
     if verdict.front is None or verdict.outcome in (ALONE, ONLY):
         return set()
     return set(verdict.best) | set(verdict.rivals)
 
 
 def _pairs(old: Analysis, new: Analysis) -> list[tuple[CellResult, CellResult]]:
-    # A design without a pool stands in several tables: the same trials each time, counted once.
+    # A design without a pool is in several tables with the same trials; count them once.
     theirs = {one.cell.identity(): one for group in old.groups for one in group.cells}
     ours = {one.cell.identity(): one for group in new.groups for one in group.cells}
     return [(theirs[key], one) for key, one in ours.items() if key in theirs]
@@ -135,7 +142,7 @@ def _overlap(pairs: list[tuple[CellResult, CellResult]], names: tuple[str, ...])
 
 
 def _ends(estimate: Estimate) -> tuple[float, float] | None:
-    """Without an upper end nothing above contradicts it."""
+    """An interval without an upper end extends to infinity."""
     if estimate.value is None or estimate.low is None:
         return None
     return estimate.low, float("inf") if estimate.high is None else estimate.high

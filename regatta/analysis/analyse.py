@@ -1,4 +1,4 @@
-"""The whole analysis: from a ledger to everything that tables and pictures show."""
+"""The whole analysis: from a ledger to everything that tables and charts show."""
 
 from collections import Counter as Tally
 from collections.abc import Callable
@@ -11,29 +11,30 @@ from regatta.analysis.columns import Column, against_best
 from regatta.analysis.contrast import of_trials, requests_of
 from regatta.analysis.estimates import estimate_cell, usable, usable_for
 from regatta.analysis.grouping import Members, group, titles
-from regatta.analysis.held import held_groups
+from regatta.analysis.held_rates import held_groups
 from regatta.analysis.perf_table import perf_table
 from regatta.analysis.results import Analysis, CellResult, Group, NotedTrial
 from regatta.analysis.soundness.clients import clients_of
 from regatta.analysis.soundness.clock import clocks
 from regatta.analysis.soundness.comfortable_rate import comfortable_rate
-from regatta.analysis.soundness.company import in_company
 from regatta.analysis.soundness.failing import failing, slow
+from regatta.analysis.soundness.lab_use import lab_use
+from regatta.analysis.soundness.open_load import started
 from regatta.analysis.soundness.outliers import outliers
-from regatta.analysis.soundness.rate import started
 from regatta.analysis.soundness.repeated import StandingsTable, repeats_of
+from regatta.analysis.soundness.side_by_side import side_by_side_costs
 from regatta.analysis.soundness.warmup import warm_ups
 from regatta.analysis.soundness.workers import connections_by_rank
 from regatta.analysis.standings import Entries, verdicts
-from regatta.analysis.statistics.between import between
+from regatta.analysis.statistics.between_sittings import between
 from regatta.analysis.statistics.leads import Values, leads
-from regatta.analysis.statistics.opposed import Measures, opposed
 from regatta.analysis.statistics.paired_mean import PairedMean
+from regatta.analysis.statistics.percentile_comparison import Requests
+from regatta.analysis.statistics.rank_conflicts import Measures, rank_conflicts
 from regatta.analysis.statistics.sign_flips import BlockValues
-from regatta.analysis.statistics.slower import Requests
 from regatta.analysis.statistics.units import Units, units_of
 from regatta.ledger.cell import Cell
-from regatta.ledger.given.records import Baseline
+from regatta.ledger.inputs.records import Baseline
 from regatta.ledger.metrics import BUSY, BY_NAME, PRIMARY, STANDINGS, Metric, side_of
 from regatta.ledger.readings import clock_ghz, cores_of
 from regatta.ledger.records import RaceRecord, Trial
@@ -41,7 +42,7 @@ from regatta.ledger.result import OK
 
 
 def leads_of(ledger: RaceRecord) -> list[PairedMean | None]:
-    """Of all groups, at each step and overall: what a running race can afford to ask for."""
+    """Leads of all groups, at each step and overall; cheap enough for a running race."""
     blocks = {cell_id: _by_block(trials, (PRIMARY,)) for cell_id, trials in ledger.by_cell.items()}
     return [lead for members in group(ledger.cells) for lead in leads(_values(members, blocks))]
 
@@ -53,11 +54,11 @@ def analyse(ledger: RaceRecord) -> Analysis:
     cpus = _client_cpus(ledger.environment)
     units = units_of(ledger)
     results = {cell.id: _result(cell, ledger.trials_of(cell), cpus, units) for cell in ledger.cells}
-    given = ledger.given
+    inputs = ledger.inputs
     last = ledger.last_attempts
     kinds = Tally(trial.kind for trial in last if trial.status == OK)
     groups = [
-        _group(title, members, results, given.baseline, units)
+        _group(title, members, results, inputs.baseline, units)
         for title, members in zip(titles(grouped), grouped, strict=True)
     ]
     tables = [
@@ -67,7 +68,7 @@ def analyse(ledger: RaceRecord) -> Analysis:
     return Analysis(
         meta=ledger.meta,
         environment=ledger.environment,
-        calibration=given.calibration,
+        calibration=inputs.calibration,
         contenders=sorted(order, key=lambda name: (order[name], name)),
         groups=groups,
         failures=[NotedTrial(cells[trial.cell_id], trial) for trial in last if trial.status != OK],
@@ -79,7 +80,7 @@ def analyse(ledger: RaceRecord) -> Analysis:
             for trial in ledger.trials
             if trial.disturbed is not None
         ],
-        baseline=given.baseline,
+        baseline=inputs.baseline,
         outliers=[
             one
             for cell in sorted(ledger.cells, key=lambda cell: cell.id)
@@ -95,10 +96,11 @@ def analyse(ledger: RaceRecord) -> Analysis:
         restless=[NotedTrial(cells[trial.cell_id], trial) for trial in last if trial.is_restless],
         repeated=repeats_of(ledger, tables),
         clocks=clocks(ledger, grouped),
-        company=in_company(ledger, units),
+        side_by_side=side_by_side_costs(ledger, units),
         clients=clients_of(ledger.trials),
+        lab_use=lab_use(last),
         claims=judge_all(
-            given.claims,
+            inputs.claims,
             RaceResults(
                 cells=sorted(ledger.cells, key=lambda cell: cell.id),
                 trials=ledger.by_cell,
@@ -111,9 +113,9 @@ def analyse(ledger: RaceRecord) -> Analysis:
 
 
 CLOCKED = (BY_NAME["task_clock_per_request_us"], BY_NAME["cycles_per_request"])
-"""From the same trials, so that they differ by the clock alone."""
+"""From the same trials, so they differ only by clock speed."""
 Blocks = dict[str, BlockValues]
-"""What the columns of the standings rest on, of one cell: by metric, one number a block."""
+"""One number a block by metric, for one cell: the data of the columns of the standings."""
 
 
 def _values(members: Members, blocks: dict[int, Blocks]) -> Values:
@@ -182,10 +184,10 @@ def _group(
                 steps_of_metric, decided.standing_of if metric is PRIMARY else None, units
             )
         ],
-        contradictions=opposed(
+        contradictions=rank_conflicts(
             _measures(members, results, lambda result: result.blocks, (PRIMARY, BUSY)), units
         ),
-        inversions=opposed(
+        inversions=rank_conflicts(
             _measures(members, results, lambda result: result.clocked, CLOCKED), units
         ),
     )
@@ -197,7 +199,7 @@ def _measures(
     blocks_of: Callable[[CellResult], Blocks],
     pair: tuple[Metric, Metric],
 ) -> dict[int, dict[str, Measures]]:
-    """By step and contender; who cannot be compared, or lacks one of the two, is left out."""
+    """By step and contender, without those that are barred or lack one of the two metrics."""
     first, second = (metric.name for metric in pair)
     return {
         step: {
@@ -216,7 +218,7 @@ def _client_cpus(environment: dict[str, Any]) -> int:
 
 
 def _is_clocked(trial: Trial) -> bool:
-    """Cycles of the kernel too, and of one kind of core: else more than the clock differs."""
+    """Whether cycles include the kernel and are of one kind of core, so only clocks differ."""
     return not isinstance(clock_ghz(trial, "server"), str) and len(cores_of(trial, "server")) < 2
 
 

@@ -1,17 +1,16 @@
-"""CPU time beyond the baseline: what a contender costs more than one without its overhead.
+"""CPU time beyond the baseline: the difference to a contender without the overhead.
 
-The book's table: the CPU time of each design less the iterative server's is what it spends on
-managing processes and threads. Differences are paired within blocks, and all of them at all steps
-are one family (statistics/joint.py): in 19 of 20 tables nothing is wrongly called larger than the
-noise, and all intervals hold.
+The book's table: the CPU time of each design minus the iterative server's is what it spends on
+managing processes and threads. Differences are paired within blocks; all of them at all steps are
+one family (statistics/joint.py) with a family-wise error rate of 5 % and simultaneous intervals.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from regatta.analysis.statistics.autocorrelation import reach_of
 from regatta.analysis.statistics.joint import AROUND, Mean, agreeing, decide_jointly
-from regatta.analysis.statistics.serial import reach_of
 from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.analysis.statistics.units import BLOCKS, Units
 
@@ -24,10 +23,10 @@ class Difference:
     us_per_request: float
     low: float | None
     high: float | None
-    """The ends of its interval; None with too few shared blocks for one."""
+    """The ends of its interval; None with too few shared blocks."""
     blocks: int
     larger: bool
-    """Than the noise."""
+    """Whether it is distinguishable from 0."""
 
 
 def differences(
@@ -65,6 +64,6 @@ def _reaching(less: BlockValues, score: float, units: Units) -> tuple[float, flo
     low, high = mean.interval(score)
     if units.sitting_of:
         return low, high
-    # In µs it is a level: a machine that is slow for a while makes all of it dearer.
+    # A difference in µs scales with the machine's speed, so autocorrelation of blocks matters.
     reach = reach_of(np.array([less[block] for block in sorted(less)])) or 0.0
     return min(low, mean.value - reach), max(high, mean.value + reach)

@@ -1,9 +1,9 @@
 """Each contender against the best, in each column of the standings.
 
-Each column is a family of its own over all steps of the axis, decided as the standings are
-(statistics/comparisons_with_best.py); in the deciding column these are the very same decisions.
-Only who served the load, and at no client's limit, is what others are compared with, if anybody
-did. Whoever else is not shown to be worse has no ratio.
+Each column is a separate family over all steps of the axis, decided in the same way as the
+standings (statistics/comparisons_with_best.py); the primary column reuses their decisions. The
+reference is a contender that served the load and was not client-bound, if there is one. Other
+contenders get a ratio only if they are shown to be worse.
 """
 
 import math
@@ -20,14 +20,18 @@ from regatta.analysis.statistics.comparisons_with_best import (
     standings_of_pairs,
 )
 from regatta.analysis.statistics.joint import ABOVE, AROUND, agreeing
+from regatta.analysis.statistics.percentile_comparison import (
+    PercentileComparison,
+    Requests,
+    compare_percentiles,
+)
 from regatta.analysis.statistics.sign_flips import BlockValues
-from regatta.analysis.statistics.slower import Requests, Slower, slower
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.ledger.metrics import COUNTS, FRACTIONS, NEAR_ZERO, STANDINGS, Metric, side_of
 
 
 @dataclass(frozen=True)
-class Against:
+class AgainstBest:
     """One contender against the best of a column."""
 
     at: int
@@ -37,16 +41,16 @@ class Against:
     contender: str
     best: str
     scale: Scale | None
-    """None, as all up to `detectable`, with too few shared blocks."""
+    """None, as are all fields up to `detectable`, with too few shared blocks."""
     value: float | None
-    """The contender's divided by the best of the others', or less it: see `scale`."""
+    """The contender's figure divided by that of the best other, or minus it (`scale`)."""
     low: float | None
     high: float | None
     p_value: float | None
-    """Corrected."""
+    """Adjusted for the family."""
     blocks: int
     detectable: float | None
-    """The smallest value that would have been seen four times in five; None: too few blocks."""
+    """The smallest value detectable at 80 % power; None: too few blocks."""
     outcome: str
 
 
@@ -57,40 +61,42 @@ class Column:
     at: int
     metric: Metric
     figures: dict[str, float]
-    """As the table shows them."""
+    """As shown in the table."""
     blocks: dict[str, BlockValues]
     requests: dict[str, Requests] = field(default_factory=dict)
-    """Of a percentile: what it is one of."""
+    """Latencies by contender, if the metric is a percentile."""
     barred: Collection[str] = ()
-    """Who cannot win."""
+    """Contenders that cannot win."""
 
     @property
     def references(self) -> list[str]:
-        """Who may be the best: of all, where everybody is barred."""
+        """Contenders that may be the best; all of them if all are barred."""
         free = [name for name in self.figures if name not in self.barred]
         return free or list(self.figures)
 
     @property
     def fraction(self) -> float | None:
-        """Of the requests, where the metric is a percentile."""
+        """Of the requests, if the metric is a percentile; else None."""
         return FRACTIONS.get(self.metric.name)
 
     def pair_differences(self, units: Units) -> dict[tuple[str, str], BlockValues]:
-        """Of a percentile: how much more of each one's requests are slow than of another's."""
+        """Of a percentile: each pair's difference in the share of slow requests, by block."""
         found = {}
         for name, other in combinations(sorted(self.requests), 2):
             pair = self.pair(other, name, units)
-            if isinstance(pair, Slower):
+            if isinstance(pair, PercentileComparison):
                 found[name, other] = pair.against(1.0)
         return found
 
-    def pair(self, first: str, second: str, units: Units) -> Slower | str:
+    def pair(self, first: str, second: str, units: Units) -> PercentileComparison | str:
         assert self.fraction is not None
-        return slower(self.requests[first], self.requests[second], self.fraction, units)
+        return compare_percentiles(
+            self.requests[first], self.requests[second], self.fraction, units
+        )
 
     @property
     def scale(self) -> Scale:
-        """What may be 0 has no ratio, nor has a count of next to nothing."""
+        """A difference for figures that may be 0 and for counts near 0."""
         least = min(
             (min(values.values()) for values in self.blocks.values() if values), default=0.0
         )
@@ -103,7 +109,7 @@ class Column:
         return -1 if self.metric.better == "higher" else 1
 
     def losses(self) -> dict[str, BlockValues]:
-        """On a scale on which more is worse."""
+        """Values on a scale on which more is worse."""
         inner = math.log if self.scale == "ratio" else float
         return {
             name: {block: self.sign * inner(value) for block, value in values.items()}
@@ -111,17 +117,17 @@ class Column:
         }
 
     def figure(self, loss: float) -> float:
-        """The reverse."""
+        """The inverse of `losses`."""
         return outward(self.sign * loss, self.scale)
 
 
 def against_best(
     columns: list[Column], decided: list[dict[str, Standing]] | None = None, units: Units = BLOCKS
-) -> list[Against]:
-    """Every contender but the best, of one metric's column at each step.
+) -> list[AgainstBest]:
+    """Every contender but the best, for one metric at each step.
 
-    `decided`: what was decided already, of the metric that decides the standings. It does where
-    nobody is ahead who may not be the best.
+    `decided`: the decisions of the standings, for the primary metric. They are reused unless a
+    barred contender leads.
     """
     if decided is None or any(map(_is_led_by_barred, columns, decided)):
         decided = _decided(columns, units)
@@ -148,7 +154,7 @@ def _decided(columns: list[Column], units: Units) -> list[dict[str, Standing]]:
 
 
 def _best(column: Column, standing_of: dict[str, Standing], of: list[str]) -> str | None:
-    """By its mean loss, as ratios are compared, of those not shown to be worse than another."""
+    """The smallest mean loss (or percentile) among those not shown to be worse."""
     known = [name for name in of if name not in standing_of or not standing_of[name].worse]
     if column.fraction is not None:
         return min(known, key=lambda name: (column.figures[name], name), default=None)
@@ -162,9 +168,9 @@ def _best(column: Column, standing_of: dict[str, Standing], of: list[str]) -> st
 
 def _against(
     column: Column, name: str, best: str, standing: Standing | None, units: Units
-) -> Against:
+) -> AgainstBest:
     key = (column.at, column.metric.name, side_of(column.metric), name, best)
-    without = Against(*key, None, None, None, None, None, 0, None, TOO_FEW)
+    without = AgainstBest(*key, None, None, None, None, None, 0, None, TOO_FEW)
     if standing is None:
         return without
     pair = None if column.fraction is None else column.pair(best, name, units)
@@ -179,7 +185,7 @@ def _against(
     return _with_percentiles(decided, pair, standing)
 
 
-def _with_means(decided: Against, column: Column, standing: Standing) -> Against:
+def _with_means(decided: AgainstBest, column: Column, standing: Standing) -> AgainstBest:
     low, high = sorted((column.figure(standing.low), column.figure(standing.high)))
     detectable = column.figure(standing.detectable)
     visible = column.scale == "difference" or seen(max(detectable, 1 / detectable)) is not None
@@ -194,8 +200,10 @@ def _with_means(decided: Against, column: Column, standing: Standing) -> Against
     )
 
 
-def _with_percentiles(decided: Against, pair: Slower, standing: Standing) -> Against:
-    """The decision is the table's; the rest is of these two alone."""
+def _with_percentiles(
+    decided: AgainstBest, pair: PercentileComparison, standing: Standing
+) -> AgainstBest:
+    """The decision is the family's; value and interval come from this pair alone."""
     ends = pair.interval(standing.score)
     low, high = agreeing(ends, 1.0, ABOVE if standing.worse else AROUND)
     detectable = pair.detectable(standing.score)

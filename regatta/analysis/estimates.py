@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from regatta.analysis.statistics.autocorrelation import Reach, mean_interval, reach_of
 from regatta.analysis.statistics.percentile_intervals import Over, percentile_intervals
-from regatta.analysis.statistics.serial import Reach, mean_interval, reach_of
+from regatta.analysis.statistics.request_latencies import RequestLatencies, latencies_of, pool
 from regatta.analysis.statistics.units import BLOCKS, Units
-from regatta.analysis.statistics.waits import Waits, pool, waits
 from regatta.ledger import metrics
 from regatta.ledger.cell import PROCESS
 from regatta.ledger.metrics import FRACTIONS, METRICS, NO_TRIAL, Metric, on_core
@@ -30,10 +30,10 @@ class Estimate:
     low: float | None
     high: float | None
     trials: int
-    """How many trials it rests on."""
+    """The number of trials it rests on."""
     state: str
-    """`measured`, or the words that say why there is no value; `over`: it is at least `low`;
-    `client-bound` or `disturbed` with a value: of a server as its client could let it work."""
+    """`measured`, or why there is no value; `over`: it is at least `low`; `client-bound` or
+    `disturbed` with a value: measured at the rate that the client could sustain."""
 
 
 Estimates = dict[tuple[str, str], Estimate]
@@ -43,14 +43,14 @@ Estimates = dict[tuple[str, str], Estimate]
 @dataclass(frozen=True)
 class Latencies:
     requests: int
-    """All that were due."""
+    """All that were due, answered or not."""
     quantiles_ms: list[tuple[float, float]]
-    """Fraction and latency, few enough to draw, dense in the tail; they end where it is only known
-    that the others took longer."""
+    """Fraction and latency: few points, dense in the tail. They end before the requests of which
+    only a lower bound is known."""
 
 
 def estimate_cell(trials: list[Trial], units: Units = BLOCKS) -> tuple[Estimates, Latencies]:
-    """The estimates of all metrics from the trials of a cell that say something about it."""
+    """The estimates of all metrics from the usable trials of a cell."""
     all_usable = usable(trials)
     all_served = served(trials)
     absent = behind(trials) or NO_TRIAL
@@ -71,7 +71,7 @@ def estimate_cell(trials: list[Trial], units: Units = BLOCKS) -> tuple[Estimates
 
 
 def _on_cores(metric: Metric, side: str, trials: list[Trial]) -> list[Metric]:
-    """The metric of each kind of core, where the side ran on several."""
+    """The metric for each kind of core, if the side ran on several."""
     if not metric.by_core:
         return []
     cores = set[str]().union(*(cores_of(trial, side) for trial in trials))
@@ -87,24 +87,24 @@ def behind(trials: list[Trial]) -> str:
 
 
 def usable(trials: list[Trial]) -> list[Trial]:
-    """The trials of a cell that went well and in which the client kept up.
+    """The successful trials of a cell in which the client kept up.
 
-    Where it did not keep up in most of a kind, the few others are its luckiest moments and no fair
-    picture of the server: then none of that kind is used.
+    If it kept up in fewer than half of a kind, the others are a biased selection, so none of that
+    kind is used.
     """
     return [trial for ok in _by_kind(trials) if _kept_up(ok) for trial in ok if trial.counts]
 
 
 def usable_for(metric: Metric, side: str, trials: list[Trial]) -> list[Trial]:
-    """Of a percentile, which has no reading of one trial, and of a client those that are usable."""
+    """`usable` trials for client metrics and percentiles, else `served` ones."""
     return usable(trials) if side != SERVER or metric.read is None else served(trials)
 
 
 def served(trials: list[Trial]) -> list[Trial]:
-    """The same for what a server used: also those in which the client set the pace, if most are so.
+    """The same for the server's resources: also client-bound trials, if most are client-bound.
 
-    What a request costs the server is known there, at the pace of that client. How long it takes
-    and how many are answered says nothing of the server.
+    The cost of a request is valid there, at the client's rate; latency and throughput are not the
+    server's.
     """
     return [trial for ok in _by_kind(trials) for trial in ok if trial.counts or not _kept_up(ok)]
 
@@ -119,29 +119,29 @@ def _kept_up(ok: list[Trial]) -> bool:
 
 
 def takes(metric: Metric, trial: Trial) -> bool:
-    """Whether the metric may be taken from this trial; a whole process is always counted."""
+    """Whether the metric is measured in this kind of trial; whole processes are always counted."""
     return trial.kind == metric.kind or trial.scope == PROCESS
 
 
 def taken(metric: Metric, trials: list[Trial]) -> list[Trial]:
-    """The trials of a cell that this metric may be taken from."""
+    """The trials that the metric is measured in."""
     right = [trial for trial in trials if takes(metric, trial)]
     if metric in (metrics.SWITCHES_PER_REQUEST, metrics.FAULTS_PER_REQUEST) and not right:
-        # A race without perf may have no counted trial. What the kernel counts of its own
-        # accord disturbs nothing, so then a timed trial will do.
+        # A race without perf may have no counted trials. The kernel counts these anyway, without
+        # disturbing the measurement, so timed trials will do.
         return trials
     return right
 
 
 def readings(metric: Metric, side: str, trials: list[Trial]) -> list[Reading]:
-    """One of each trial."""
+    """One a trial."""
     return [] if metric.read is None else [metric.read(trial, side) for trial in trials]
 
 
 def summarize(
     found: list[Reading], absent: str, blocks: Sequence[int], units: Units = BLOCKS
 ) -> Estimate:
-    """`blocks`: of each reading."""
+    """`blocks`: the block of each reading; `absent`: the state without readings."""
     numbers = {
         block: reading
         for block, reading in zip(blocks, found, strict=True)
@@ -160,10 +160,9 @@ def estimate_latency(
 ) -> tuple[Estimates, Latencies]:
     """Percentiles of the pooled requests.
 
-    The slowest of all is the last of them: more requests may find a slower one, so its interval has
-    no upper end.
+    The last is the maximum: more requests may find a slower one, so its interval has no upper end.
     """
-    by_block = {trial.block: waits(trial) for trial in ok if takes(metrics.P50, trial)}
+    by_block = {trial.block: latencies_of(trial) for trial in ok if takes(metrics.P50, trial)}
     by_block = {block: requests for block, requests in by_block.items() if requests.count > 0}
     per_trial = list(by_block.values())
     if not per_trial:
@@ -177,9 +176,9 @@ def estimate_latency(
 
 
 def percentiles_ms(
-    trials: list[Waits], fractions: list[float], reach: Reach = reach_of
+    trials: list[RequestLatencies], fractions: list[float], reach: Reach = reach_of
 ) -> list[Estimate]:
-    """Of the pooled requests, one for each fraction."""
+    """Of the pooled requests, one a fraction."""
     found = []
     for one in percentile_intervals(trials, fractions, reach):
         if isinstance(one, Over):
@@ -190,8 +189,8 @@ def percentiles_ms(
     return found
 
 
-def _quantiles(pooled: Waits) -> list[tuple[float, float]]:
-    """The distribution in at most some 120 points: exact order statistics, not smoothed."""
+def _quantiles(pooled: RequestLatencies) -> list[tuple[float, float]]:
+    """The distribution in about 120 points: exact order statistics, not smoothed."""
     count = pooled.count
     body = np.linspace(0, 1, 81)
     tail = 1 - np.logspace(-2, -5, 40)

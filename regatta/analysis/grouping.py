@@ -1,6 +1,6 @@
 """Which cells share a table: those that differ only in the contender and one quantity.
 
-That quantity is the axis of the table and its charts: whatever the study varies most finely
+That quantity is the axis of the table and its charts: the one with the most steps
 (regatta/ledger/axes.py). Other quantities that vary split the cells into several tables.
 """
 
@@ -13,9 +13,9 @@ from regatta.ledger.axes import AXES, Axis, choose_axis
 from regatta.ledger.cell import AS_STARTED, PROCESS, TRAITS, WINDOW, Cell
 
 FACTS = (*TRAITS, "scope", *AS_STARTED, "placement")
-# These usually follow from something else (the rounds from the connections, path and request from
-# the contender), so they part cells only where two would else share a row and a step.
-LOOSE = ("rounds", "path", "request")
+# These usually follow from something else (rounds from connections, what is asked from the
+# contender), so they split cells only if two would otherwise share a row and a step.
+LOOSE = ("rounds", "path", "request", "until", "requests")
 
 SCOPE_WORDS = {WINDOW: "the load alone", PROCESS: "the whole process, start to stop"}
 
@@ -37,12 +37,12 @@ class Members:
 
     axis: Axis
     facts: Facts
-    """What they share."""
+    """Name and value of everything they share."""
     cells: list[Cell]
 
     @property
     def steps(self) -> list[int]:
-        """The values of the axis, rising."""
+        """The values of the axis, ascending."""
         found = {getattr(cell, self.axis.name) for cell in self.cells}
         return sorted(value for value in found if value is not None)
 
@@ -51,7 +51,7 @@ class Members:
 
 
 def stands_at(axis: Axis, cell: Cell, step: int) -> bool:
-    """A design without a pool stands beside every size of the pools: as what they compare with."""
+    """A design without a pool is in the tables of all pool sizes, for comparison."""
     return getattr(cell, axis.name) in (step, None)
 
 
@@ -68,7 +68,7 @@ def group(cells: list[Cell]) -> list[Members]:
 
 
 def titles(groups: list[Members]) -> list[str]:
-    """What sets each group apart, in words; alone it says work, load and engine."""
+    """What distinguishes each group; work, load and engine if there is only one."""
     common = set.intersection(*(set(members.facts) for members in groups)) if groups else set()
     return [_title(members.facts, common) for members in groups]
 
@@ -79,7 +79,7 @@ def _split(facts: Facts, cells: list[Cell]) -> Iterator[Members]:
     rows = list(dict.fromkeys(tuple(getattr(cell, name) for name in others) for cell in cells))
     for row in rows:
         if any(row != other and _covers(row, other) for other in rows):
-            continue  # its cells, which have no pool, stand in the tables of the others
+            continue  # its cells have no pool and are in the tables of the others
         members = [
             cell for cell in cells if _covers(tuple(getattr(cell, name) for name in others), row)
         ]

@@ -1,6 +1,6 @@
-"""How a number is written of whose interval nothing is known."""
+"""Formats numbers without an interval."""
 
 
 def digits(value: float, count: int = 3) -> str:
-    """So many that count; thousands are whole."""
+    """With so many significant digits; from 1,000 on without decimals."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{count}g}"

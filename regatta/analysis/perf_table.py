@@ -1,12 +1,12 @@
-"""The table that lab reports print for one cell: metric, server, client, in perf stat's order."""
+"""The counter table of one cell: metric, server, client, in perf stat's order."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.ledger.counters import COUNTED, COUNTERS, NOT_SUPPORTED, SUMMED, Counter
+from regatta.ledger.event_names import parse_event_name
 from regatta.ledger.metrics import SIDES
-from regatta.ledger.perf_spelling import parse_event_name
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.records import Trial
 
@@ -16,12 +16,12 @@ ORDER = [one.name for one in COUNTERS]
 @dataclass(frozen=True)
 class CounterMeans:
     totals: BlockValues
-    """Of each trial, by its block; empty where it was not counted, and `state` says why."""
+    """By block; empty if it was not counted, and `state` says why."""
     shares: BlockValues
-    """The same of a request; empty for what is no sum: a share, a peak."""
+    """The same per request; empty for shares and peaks, which are not sums."""
     state: str
     running_percent: float | None = None
-    """Of the time; None: nobody says."""
+    """Share of the time that it was counted; None if unknown."""
 
     @property
     def per_trial(self) -> float | None:
@@ -38,7 +38,7 @@ class CounterRow:
     event: str
     unit: str
     kind: str
-    """Of the trials it was taken from."""
+    """Of the trials it comes from."""
     sides: dict[str, CounterMeans]
 
 
@@ -50,11 +50,11 @@ class PerfTable:
     requests: float | None
     trials: dict[str, int]
     printed: dict[str, str]
-    """What perf stat printed of each side, in the first trial that was of whole processes."""
+    """perf stat's output for each side, from the first whole-process trial."""
 
 
 def perf_table(ok: list[Trial]) -> PerfTable:
-    """From the trials of a cell that are used."""
+    """From the usable trials of a cell."""
     by_kind = {
         kind: [trial for trial in ok if trial.kind == kind] for kind in (TIMED, COUNTED_TRIAL)
     }
@@ -88,7 +88,7 @@ def _row(origin: str, event: str, by_kind: dict[str, list[Trial]]) -> CounterRow
         ),
         "",
     )
-    # Times are taken where counting does not disturb them, if they were measured there at all.
+    # Prefer times from timed trials, which counting does not disturb.
     first, second = (TIMED, COUNTED_TRIAL) if unit == "ns" else (COUNTED_TRIAL, TIMED)
     kind = first if _carry(by_kind[first], origin, event) else second
     entries = {side: _entry(by_kind[kind], side, origin, event, unit) for side in SIDES}

@@ -1,10 +1,10 @@
 """Who won: the standings at each step of the axis and overall, with verdicts.
 
-The winner is a set: whoever is not shown to need more server CPU per request than another
-(statistics/comparisons_with_best.py), at 95 % for the whole table. A set of one has won. Nobody
-wins past a rival that may be as good: one that failed has no figure, one that was too slow for the
-rate served another load, and one with a client-bound cell is known only at that client's limit.
-That limit only makes requests cheaper, so who needs more there is worse.
+The best are a set: the contenders not shown to need more server CPU per request than another
+(statistics/comparisons_with_best.py), with a family-wise error rate of 5 % for the table. A set of
+one has won, unless a rival may be as good: a contender that failed has no figure, one too slow for
+the rate served a lower load, and a client-bound one is known only at the client's maximum rate.
+That limit only makes requests cheaper, so a contender that needs more there is worse.
 """
 
 import math
@@ -30,17 +30,17 @@ FAILED = "failed"
 TOO_SLOW = "too slow for the rate"
 
 SEEN_TO = 11.0
-"""As a ratio: a race that sees nothing smaller than 1,000 % has too few units to say what."""
+"""A detectable ratio beyond this says nothing: there are too few units."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Who raced at a step, and what is known of it."""
+    """A contender at one step."""
 
     blocks: BlockValues
     """Its server CPU per request."""
     barred: str = ""
-    """Why it cannot win, if it cannot."""
+    """Why it cannot win; empty if it can."""
 
 
 Entries = Mapping[str, Entry]
@@ -51,15 +51,15 @@ class Verdict:
     at: int | None
     """The step of the axis; None: over all of them."""
     best: tuple[str, ...]
-    """Who is not shown to need more than another, the least first."""
+    """Contenders not shown to need more than another, the least first."""
     worse: tuple[str, ...]
-    """Who is, the least first."""
+    """Contenders shown to need more, the least first."""
     rivals: dict[str, str]
-    """Who may be as good as the best and cannot win, and why: client-bound, failed, …"""
+    """Contenders that may be as good but cannot win, and why: client-bound, failed, …"""
     front: str | None
-    """The least of those that may be as good, a rival or not."""
+    """The least of the best and the rivals."""
     runner_up: str | None
-    """The next that may be as good at the same load, else the next of the worse."""
+    """The next of the best and rivals at the same load, else the first of the worse."""
     lead: float | None
     """The runner-up's server CPU per request divided by the least of the others."""
     low: float | None
@@ -67,12 +67,12 @@ class Verdict:
     p_value: float | None
     blocks: int
     detectable: float | None
-    """The smallest lead that would have been seen four times in five; None: too few blocks."""
+    """The smallest lead detectable at 80 % power; None: too few blocks."""
     outcome: str
 
     @property
     def starred(self) -> tuple[str, ...]:
-        """Who has a star: nobody has one beside somebody who cannot be compared with it."""
+        """Contenders with a star: none if a rival cannot be compared."""
         return self.best if self.outcome in (LARGER, NO_DIFFERENCE) else ()
 
 
@@ -81,13 +81,13 @@ class Standings:
     by_step: list[Verdict]
     overall: Verdict
     standing_of: list[dict[str, Standing]] = field(default_factory=list)
-    """What the verdict of each step rests on: logarithms of ratios."""
+    """The decisions behind the verdict of each step, as logarithms of ratios."""
 
 
 def verdicts(entries: dict[int, Entries], units: Units = BLOCKS) -> Standings:
     """One verdict for each step of the axis, and the overall one.
 
-    With one step the overall verdict is that one, and no further comparison.
+    With one step the overall verdict is the same, without a further comparison.
     """
     logs = [_logs(step) for step in entries.values()]
     contests = [[step] for step in logs]
@@ -164,7 +164,7 @@ def _outcome(
 
 
 def seen(ratio: float) -> float | None:
-    """The smallest ratio that would have been seen, or None if that says nothing."""
+    """A detectable ratio, or None if it is too large to say anything."""
     return ratio if ratio <= SEEN_TO else None
 
 
@@ -177,7 +177,7 @@ def _logs(step: Entries) -> dict[str, BlockValues]:
 
 
 def _log_means(logs: list[dict[str, BlockValues]]) -> dict[str, float]:
-    """Over all steps, of who finished all of them at least once: what ratios are ranked by."""
+    """Sums over all steps, for contenders with a figure at each: the order of the standings."""
     return {
         name: sum(sum(step[name].values()) / len(step[name]) for step in logs)
         for name in logs[0]
@@ -186,7 +186,7 @@ def _log_means(logs: list[dict[str, BlockValues]]) -> dict[str, float]:
 
 
 def _over_all(entries: dict[int, Entries]) -> dict[str, Entry]:
-    """Whoever cannot win at one step cannot win over all of them."""
+    """A contender barred at one step is barred overall."""
     names = dict.fromkeys(name for step in entries.values() for name in step)
     return {name: Entry({}, _barred(name, entries)) for name in names}
 
@@ -199,4 +199,4 @@ def _barred(name: str, entries: dict[int, Entries]) -> str:
     return next((why for why in found if why), NOT_MEASURED if missing else "")
 
 
-assert PRIMARY.better == "lower", "a winner is who needs least"
+assert PRIMARY.better == "lower", "the winner needs the least"

@@ -1,7 +1,7 @@
-"""How much of a design's cost is the strategy's: its bare twin, measured at the same step.
+"""The share of a design's cost that is due to its strategy, from its bare twin at the same step.
 
-A twin (bench/twins) is the smallest correct server of the same strategy. The twin's share of a
-design's cost per request is the strategy's, the rest is the design's own.
+A twin (bench/twins) is the smallest correct server of the same strategy. Its cost per request is
+the strategy's; the rest of the design's cost is the design's own.
 """
 
 import math
@@ -34,7 +34,7 @@ class TwinShare:
 
 
 def twin_shares(group: Group, twins: Mapping[str, str]) -> list[TwinShare]:
-    """At every step each design whose twin stands there too; `twins`: the design of each twin."""
+    """At every step, each design that was raced with its twin; `twins`: design by twin."""
     return [
         share
         for step in group.steps
@@ -47,7 +47,7 @@ def twin_shares(group: Group, twins: Mapping[str, str]) -> list[TwinShare]:
 
 
 def _share(step: int, design: CellResult, twin: CellResult, units: Units) -> TwinShare | None:
-    """None where fewer than two units hold both, or a figure is not known."""
+    """None if fewer than two units have both, or a figure is missing."""
     ours, bare = (one.blocks.get(PRIMARY.name, {}) for one in (design, twin))
     us, twin_us = (one.estimates[side_of(PRIMARY), PRIMARY.name].value for one in (design, twin))
     common = sorted(ours.keys() & bare.keys())

@@ -1,15 +1,15 @@
-"""How a cell of one race compares with the same cell of another: nothing pairs their trials.
+"""Compares a cell of one race with the same cell of another race, without pairing.
 
-Two races ran at different times, so their blocks have nothing in common; each race's mean has its
-own uncertainty, and the two add as in Welch's test. Within a race the blocks follow one another,
-and a machine that is slow in one is mostly still slow in the next. Pairing takes that out of the
-contrasts inside a race; here it stays in. As for a level (serial.py) every correlation of
-neighbours is held possible, by how well it explains the blocks of both races.
+Two races ran at different times, so their blocks cannot be paired; each race's mean has its own
+uncertainty, and the two add as in Welch's test. Consecutive blocks of a race are autocorrelated.
+Pairing removes that from the contrasts inside a race, but not here, so autocorrelations are
+averaged over, weighted by how well they explain the blocks of both races (autocorrelation.py).
 
-A race of several sittings is one number a sitting. Where the other race is but one, that one is as
-far from others of its kind as these are from each other: its blocks cannot tell. With sittings that
-vary as much as blocks do, nothing changed, five sittings of 6 blocks against one of 20, an interval
-of "no change" at 95 % holds it in 96 %, and in 83 % where the one race's blocks speak for it.
+A race of several sittings contributes one number a sitting. If the other race has only one sitting,
+that sitting is assumed to vary as the sittings of the first race do, since its own blocks cannot
+show it. In a simulation without a change, with sittings that vary as much as blocks do, five
+sittings of 6 blocks against one of 20, a 95 % interval covers "no change" in 96 %; with the
+variance of the single race's blocks it would in 83 %.
 """
 
 import math
@@ -19,12 +19,12 @@ import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
 from regatta.analysis.contrast import Scale
+from regatta.analysis.statistics.autocorrelation import Floats, Uncertain, uncertain
 from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.paired_mean import FEWEST_ALIKE
-from regatta.analysis.statistics.serial import Floats, Uncertain, uncertain
-from regatta.analysis.statistics.slower import FEWEST_BLOCKS
+from regatta.analysis.statistics.percentile_comparison import FEWEST_BLOCKS
 
-SETTLED = 10
+ITERATIONS = 10
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class Change:
 
     scale: Scale
     mean: float
-    """New less old: of logarithms on a ratio's scale, else in the metric's unit."""
+    """New minus old: logarithms on the ratio scale, else in the metric's unit."""
     uncertain: Uncertain | None
-    """None where no trial differs from the others of its race."""
+    """None if no trial differs from the others of its race."""
     chance: float = 0.0
-    """Then: how easily so few of them part so by coincidence. Whole numbers do, in two or three
-    blocks."""
+    """In that case, the probability of this difference by coincidence: whole numbers may agree
+    within two or three blocks of each race."""
 
     @property
     def value(self) -> float:
@@ -46,10 +46,10 @@ class Change:
         return self._out(self.mean)
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Of the value; it misses the truth with probability `level`."""
+        """Of the value, at confidence 1 - `level`."""
         reach = self.uncertain.reach(level) if self.uncertain else 0.0
         low, high = self.mean - reach, self.mean + reach
-        if self.chance > level:  # no change is as likely as this one
+        if self.chance > level:  # then no change cannot be excluded
             low, high = min(low, 0.0), max(high, 0.0)
         return self._out(low), self._out(high)
 
@@ -62,15 +62,15 @@ class Change:
         return self.chance if inside and tested != self.mean else float(tested == self.mean)
 
     def blocks_for(self, beyond: float) -> int | None:
-        """Blocks (sittings, if either race has several) that each race would need to tell no change
-        from `beyond` four times in five."""
+        """Blocks (sittings, if either race has several) that each race needs to distinguish
+        `beyond` from no change at 80 % power."""
         distance = abs(self._in(beyond))
         if distance == 0:
             return None
         if self.uncertain is None:
             return FEWEST_ALIKE if self.chance else FEWEST_BLOCKS + 1
         needed = FEWEST_BLOCKS + 1
-        for _ in range(SETTLED):  # the fewer the blocks, the wider Student's distribution
+        for _ in range(ITERATIONS):  # Student's quantile depends on the number of blocks
             freedom = 2 * (needed - 1)
             reach = special.stdtrit(freedom, 0.975) + special.stdtrit(freedom, 0.8)
             enough = math.ceil((reach * self.uncertain.of_one / distance) ** 2)
@@ -90,7 +90,7 @@ class Sample:
 
     values: Floats
     correlated: bool = True
-    """Whether neighbours may be; the sittings of a race are not."""
+    """Whether neighbours may be correlated; sittings are not."""
 
 
 def unpaired(old: Sample, new: Sample) -> Change | None:
@@ -118,7 +118,7 @@ def _change(scale: Scale, old: Sample, new: Sample) -> Change:
 
 
 def _against_one_sitting(sittings: Floats, blocks: Floats) -> Uncertain | None:
-    """None where neither the sittings of the one race nor the blocks of the other differ."""
+    """None if neither the sittings of one race nor the blocks of the other differ."""
     spread = float(sittings.var(ddof=1))
     other = max(spread, float(blocks.var(ddof=1)) / len(blocks))
     error = math.sqrt(spread / len(sittings) + other)

@@ -1,5 +1,5 @@
-"""Proof that the instrument is sound: measurements of known truths.
+"""Calibration: measures known truths, to show how often Regatta's verdicts are wrong.
 
-The parts (`parts.py`) each measure something whose truth is known and judge it by goals
-(`goals.py`); `run.py` runs them, and `store.py` keeps the result for this machine.
+Each part (`parts.py`) measures something whose truth is known and judges it by goals (`goals.py`).
+`run.py` runs the parts; `store.py` keeps the result for this machine.
 """

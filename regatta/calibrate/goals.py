@@ -1,17 +1,17 @@
-"""What a calibration is made of: parts that measure, and what they may use."""
+"""The parts of a calibration, and the context in which they run."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from regatta.ledger.given.calibration import Goal
+from regatta.ledger.inputs.calibration import Goal
 from regatta.machine.programs import Programs
 from regatta.race.options import Options
 from regatta.study import Study
 
 
 def within(percent: float, name: str, of: str, deviation: float, detail: str) -> Goal:
-    """A goal: off by no more than so many per cent."""
+    """The goal that a deviation is within `percent`."""
     return Goal(
         name=name,
         goal=f"within {percent:g} % of {of}",
@@ -24,26 +24,26 @@ def within(percent: float, name: str, of: str, deviation: float, detail: str) ->
 
 @dataclass(frozen=True)
 class Context:
-    """What a part may use while it runs."""
+    """What a part can use while it runs."""
 
     programs: Programs
     folder: Path
-    """This calibration's. A part keeps its files below `folder_for(NAME)`; they may exist already:
-    a stopped calibration continues."""
+    """The folder of the calibration. A part keeps its files below `folder_for(NAME)`, where they
+    may already exist if a stopped calibration continues."""
     options: Options
-    """Placement, CPUs and seed as given by the user, for races and loads."""
+    """Placement, CPUs and seed for races and loads."""
     quick: bool
-    """A smoke test: the least that runs every step."""
+    """A smoke test: the least data that runs every step."""
     inject: str | None
-    """The error injected into the analysis on purpose."""
+    """The injected error."""
     say: Callable[[str], None]
     """Shows one line of progress."""
     race: Callable[[Study, Path], Path]
-    """Runs a study in that folder, or continues it, and returns the path of its ledger."""
+    """Runs or continues a study in a folder and returns the path of its ledger."""
     shape: str = "quick"
-    """The study whose shape is raced: one that ships with the project, or a file."""
+    """The study whose shape is raced: the name of a shipped one, or a file."""
     races: int | None = None
-    """How many fresh races the user wants, for each part that needs some."""
+    """The number of fresh races that the user wants, for each part that needs some."""
 
     def folder_for(self, name: str) -> Path:
         path = self.folder / name
@@ -56,24 +56,24 @@ class Context:
 
 @dataclass(frozen=True)
 class CalibrationPart:
-    """Some goals that are measured together."""
+    """A group of goals that are measured together."""
 
     name: str
     """A word for `--only` and for the part's files."""
     says: str
-    """What it does, in a few words, for the progress."""
+    """A short description for the progress."""
     run: Callable[[Context], list[Goal]]
     takes_s: float
-    """About how long a whole one takes on a quiet machine with two fast CPUs."""
+    """About how long it takes on a quiet machine with two fast CPUs."""
     races: int = 0
-    """How many fresh races that is, of a shape and in a number that a person may choose."""
+    """Its default number of fresh races, if the user can choose it."""
     injected: tuple[str, ...] = ()
     """The errors that can be injected into it."""
     reads_races: bool = False
-    """Judged anew from its kept races each time; else its goals are kept."""
+    """Whether its goals are judged again from its ledgers each time, rather than stored."""
 
     def expected_s(self, races: int | None) -> float:
-        """The same for so many races."""
+        """About how long it takes with this number of races."""
         return (
             self.takes_s * races / self.races if races is not None and self.races else self.takes_s
         )

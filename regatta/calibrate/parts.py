@@ -1,6 +1,6 @@
 """The parts of a calibration, in the order in which they run."""
 
-from regatta.calibrate import raced, star_errors
+from regatta.calibrate import past_races, star_errors
 from regatta.calibrate.coverage import part as coverage
 from regatta.calibrate.equals import part as equals
 from regatta.calibrate.goals import CalibrationPart
@@ -18,5 +18,5 @@ def all_parts() -> tuple[CalibrationPart, ...]:
         stopped.PART,
         counters.PART,
         window.PART,
-        *raced.PARTS,
+        *past_races.PARTS,
     )

@@ -1,4 +1,4 @@
-"""Runs the parts of a calibration, and continues a stopped one."""
+"""Runs the parts of a calibration, or continues a stopped one."""
 
 import json
 import time
@@ -11,14 +11,14 @@ from regatta import __version__
 from regatta.calibrate import store
 from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.errors import CalibrationError, RegattaError, UsageError
-from regatta.ledger.given.calibration import VERSION, Calibration, Goal, read_goals
+from regatta.ledger.inputs.calibration import VERSION, Calibration, Goal, read_goals
 from regatta.race.folder import RACES, locked
 
 STATE = "calibration.json"
 
 
 def newest_folder(quick: bool) -> Path | None:
-    """The newest calibration of that size that has races."""
+    """The folder of the newest calibration, quick or not, that has races."""
     found: list[tuple[float, Path]] = []
     for path in RACES.glob(f"*/{STATE}"):
         with suppress(CalibrationError):
@@ -31,7 +31,7 @@ def newest_folder(quick: bool) -> Path | None:
 def choose(
     parts: Sequence[CalibrationPart], only: Sequence[str], inject: str | None
 ) -> list[CalibrationPart]:
-    """The parts asked for; with an injected error, those it touches."""
+    """The parts to run: those of `only`, and with an injected error those that it affects."""
     names = [part.name for part in parts]
     for name in only:
         if name not in names:
@@ -43,12 +43,12 @@ def choose(
     if inject is not None:
         chosen = [part for part in chosen if inject in part.injected]
         if not chosen:
-            raise UsageError(f"--inject {inject} does not touch what --only names")
+            raise UsageError(f"--inject {inject} does not affect the parts of --only")
     return chosen
 
 
 def read_state(folder: Path) -> dict[str, object]:
-    """The folder's state, if any."""
+    """The state of the calibration in a folder; empty if there is none."""
     try:
         state = json.loads((folder / STATE).read_text())
     except FileNotFoundError:
@@ -61,7 +61,7 @@ def read_state(folder: Path) -> dict[str, object]:
 
 
 def stored_goals(folder: Path, part: CalibrationPart) -> list[Goal] | None:
-    """The part's kept goals in this folder."""
+    """The goals of a part that were stored in this folder."""
     if part.reads_races:
         return None
     parts = read_state(folder).get("parts")
@@ -75,14 +75,15 @@ def stored_goals(folder: Path, part: CalibrationPart) -> list[Goal] | None:
 
 
 @contextmanager
-def begun(folder: Path, quick: bool) -> Iterator[None]:
-    """Locks the folder; an error if it holds a calibration of another size."""
+def locked_folder(folder: Path, quick: bool) -> Iterator[None]:
+    """Locks the folder. Raises UsageError if its calibration differs in `--quick`."""
     with locked(folder):
         state = read_state(folder)
         if state.get("quick", quick) is not quick:
-            was = "a whole one; leave out --quick" if quick else "a quick one; add --quick"
+            fix = "leave out --quick" if quick else "add --quick"
             raise UsageError(
-                f"the calibration that was started in {folder} is {was}, or name another --out"
+                f"the calibration in {folder} was started {'without' if quick else 'with'} "
+                f"--quick; {fix}, or name another --out"
             )
         if not state:
             write_state(folder, {"version": VERSION, "quick": quick, "parts": {}})
@@ -93,7 +94,7 @@ def write_state(folder: Path, state: dict[str, object]) -> None:
     store.write_whole(folder / STATE, json.dumps(state, ensure_ascii=False, indent=2) + "\n")
 
 
-def keep(folder: Path, part: CalibrationPart, goals: list[Goal]) -> None:
+def save_goals(folder: Path, part: CalibrationPart, goals: list[Goal]) -> None:
     state = read_state(folder)
     parts = state.get("parts")
     state["parts"] = {
@@ -104,7 +105,7 @@ def keep(folder: Path, part: CalibrationPart, goals: list[Goal]) -> None:
 
 
 def run_part(part: CalibrationPart, context: Context) -> list[Goal]:
-    """The part's goals. A part that cannot run is a missed goal that says why."""
+    """The goals of a part. A part that fails is a missed goal with the reason."""
     try:
         return part.run(context)
     except UsageError:
@@ -115,24 +116,24 @@ def run_part(part: CalibrationPart, context: Context) -> list[Goal]:
 
 
 def run(
-    parts: Sequence[CalibrationPart], context: Context, tell: Callable[[str], None]
+    parts: Sequence[CalibrationPart], context: Context, progress: Callable[[str], None]
 ) -> Calibration:
-    """All goals of the parts. An injected error leaves no trace in the folder."""
+    """The goals of all parts. With an injected error nothing is stored in the folder."""
     started_s = time.monotonic()
     goals: list[Goal] = []
-    with begun(context.folder, context.quick):
+    with locked_folder(context.folder, context.quick):
         for number, part in enumerate(parts, start=1):
             head = f"{number}/{len(parts)} {part.name}: {part.says}"
             stored = None if context.inject else stored_goals(context.folder, part)
             if stored is not None:
-                tell(f"{head} (kept from before)")
+                progress(f"{head} (stored)")
                 goals += stored
                 continue
-            tell(head)
+            progress(head)
             found = run_part(part, context)
             goals += found
             if context.inject is None and not any(goal.met is False for goal in found):
-                keep(context.folder, part, found)
+                save_goals(context.folder, part, found)
     return Calibration(
         taken_at=time.time(),
         elapsed_s=time.monotonic() - started_s,

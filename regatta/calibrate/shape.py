@@ -1,7 +1,7 @@
-"""The shape of a shipped study: its blocks, slices and cells, for a calibration's contenders.
+"""The shape of a study, that is its blocks, slices and cells, for the contenders of a calibration.
 
-It is read from the study's file, so that what is calibrated is what people race. Of several groups
-of cells, works, loads or dialects the first is used; nothing else is cut.
+It is read from the study's file, so that a calibration measures what people race. Of several groups
+of cells, works, loads or dialects only the first is used.
 """
 
 import json
@@ -18,11 +18,11 @@ from regatta.study.limits import DEFAULT_MAX_AGE_MS, scans_each_request
 from regatta.study.matched import MATCHED
 
 NOT_OF_THE_SHAPE = ("designs", "contenders", "workers")
-"""Keys of a group of cells that say who races."""
+"""Keys of a group of cells that define the contenders."""
 NOT_OF_ONE_RACE = ("seed", "sittings", "pause", "alone_blocks")
-"""Keys of a race for several sittings, and for blocks in no average."""
+"""Keys of a race for several sittings, and for blocks that are in no average."""
 TRIAL_S = 0.25
-"""About how long a trial takes, to estimate the races."""
+"""About how long a trial takes besides its load."""
 
 
 @dataclass(frozen=True)
@@ -33,22 +33,22 @@ class Shape:
     cells: Mapping[str, Any]
     """Its first `[[cells]]`, without contenders."""
     groups: int
-    """How many groups it has."""
+    """The number of its groups of cells."""
     cut: bool = False
-    """A smoke test: hardly any blocks."""
+    """Whether it was reduced to a few blocks, for a smoke test."""
 
     @property
     def work(self) -> str:
         return str(self.cells["work"])
 
     def words(self) -> str:
-        """In words: what of the study is raced."""
+        """A description of what is raced of the study."""
         whole = "all cells" if self.groups == 1 else f"the first of {self.groups} groups of cells"
         parts = "slices and requests, in few blocks" if self.cut else "blocks, slices and requests"
         return f"{self.name}'s {parts}; {whole} (work {self.work})"
 
     def command(self, server: str, design: str, work: str | None = None) -> list[str]:
-        """Our server as a contender, with the options of every design."""
+        """The command of our server as a contender."""
         found = [
             *(server, "--design", design, "--listen", "{host}:{port}"),
             *("--work", work or self.work, "--allow", "0.0.0.0/0", "--no-token", "--no-recorder"),
@@ -61,7 +61,7 @@ class Shape:
     def study(
         self, context: Context, title: str, commands: Mapping[str, Sequence[str]], **changes: int
     ) -> Study:
-        """The race of these contenders, in their order; `changes` are of `[race]`."""
+        """The race of these contenders, in order; `changes` override keys of `[race]`."""
         race = {**self.race, **changes}
         lines = ['name = "calibration"', f"title = {json.dumps(title)}", "[race]"]
         # JSON's numbers, strings and lists are valid TOML.
@@ -81,7 +81,7 @@ def shape_of(context: Context) -> Shape:
     group = content["cells"][0]
     if study.cells[0].load == MATCHED:
         raise UsageError(
-            f"--shape is {context.shape}, whose first cells are a search; take quick or reports"
+            f"--shape is {context.shape}, whose first cells are a search; use quick or reports"
         )
     chosen = {key: getattr(study.cells[0], key) for key in ("work", "load", "dialect")}
     cells = {key: value for key, value in group.items() if key not in NOT_OF_THE_SHAPE} | chosen

@@ -1,28 +1,28 @@
-"""How much a calibration measures: every number that decides how long it takes, in one place."""
+"""The sizes of a calibration, which determine how long it takes."""
 
 from dataclasses import dataclass
 
 BLOCKS = 10
-"""Blocks of one comparison, as in a usual race."""
+"""Blocks of one comparison, as in a typical race."""
 ENOUGH_BLOCKS = 2 * BLOCKS
-"""With fewer all draws are alike and prove nothing."""
+"""With fewer blocks all draws are alike and prove nothing."""
 RACES = 40
 """Fresh races of equal copies."""
 TOO_OFTEN = 0.1
-"""The true share of errors to exclude before the 5 % are called met."""
+"""The goal of 5 % errors is met if this true share is excluded."""
 QUICK_RACES = 2
 QUICK_BLOCKS = {"blocks": 6, "counted_blocks": 2}
-"""The fewest blocks that can tell anything apart."""
+"""The fewest blocks that can show a difference."""
 MOST_WRONG_PERCENT = 6.35
-"""What 97 or 98 of 100 runs of 1,000 drawn tables stay below if the true share is 5 %."""
+"""At a true share of 5 %, 97.5 % of runs of 1,000 drawn tables stay below this."""
 POWER_RACES = 10
 SLOWER_PERCENT = (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0)
-"""Target effects of the spins; the real ones are measured."""
+"""Target effects of the spins; the actual effects are measured."""
 POWER_WITHIN_PERCENT = (5.0, 10.0)
-"""Effects to be found in 80 % of races: over all steps, and at the hardest step."""
+"""Effects to detect in 80 % of races: over all steps, and at the hardest step."""
 CHEAPER_PERCENT = 5
 FOUND_PERCENT = 95.0
-"""Share of tables in which a contender so much cheaper has the only star."""
+"""Share of tables in which this cheaper contender must have the only star."""
 
 
 @dataclass(frozen=True)

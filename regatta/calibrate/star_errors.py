@@ -1,14 +1,13 @@
-"""Stars: how often a table leaves out one of the best, and how often it finds the only best.
+"""Stars: how often a table gives no star to one of the best, and how often only the best has one.
 
-Real blocks of a race of all designs are drawn, as many as a race usually has. Each contender's own
-mean is removed, so all are equal by construction while common and individual noise stay. On top of
-that some contenders get bursts of noise at random; or one is made a little cheaper, with the real
-noise alone. The third kind of table is what a comparison of the first with the second alone gets
-wrong: the cheapest has bursts, so that it often seems to cost more than a calm one, and a third
-costs most.
+Tables are drawn from real blocks of one race of all designs, as many blocks as a typical race has.
+Removing each contender's mean makes all equal but keeps common and individual noise. There are
+three kinds of tables: equal contenders, some with random bursts of noise; one contender a little
+cheaper, with real noise only; and one cheaper contender with bursts, which often seems to cost more
+than a calm one, beside a third that costs most. Comparing only the first with the second gets the
+last kind wrong.
 
-All tables are drawn from one race: they show what the rule does with such noise, and nothing of
-labs that favour somebody; that is `equals`, in fresh races.
+The tables show how the rule treats such noise. Biased races are the subject of `equals`.
 """
 
 import json
@@ -19,10 +18,10 @@ from pathlib import Path
 import numpy as np
 
 from regatta.analysis.contrast import by_block
+from regatta.analysis.statistics.autocorrelation import Floats
 from regatta.analysis.statistics.comparisons_with_best import standings
 from regatta.analysis.statistics.leads import leads
 from regatta.analysis.statistics.level import LEVEL
-from regatta.analysis.statistics.serial import Floats
 from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.calibrate.sizes import (
     BLOCKS,
@@ -34,7 +33,7 @@ from regatta.calibrate.sizes import (
     sizes,
 )
 from regatta.calibrate.workers import on_all_cpus
-from regatta.ledger.given.calibration import Goal
+from regatta.ledger.inputs.calibration import Goal
 from regatta.ledger.metrics import PRIMARY, side_of
 from regatta.ledger.read import read
 from regatta.study import Study, parse_study
@@ -43,24 +42,24 @@ SEED = 1984
 CONNECTIONS = 10
 FEW = 3
 EQUAL, CHEAPER, BURSTING = "equal", "cheaper", "bursting"
-"""The kinds of tables: all equal, with bursts; one cheaper; the cheaper of three with bursts."""
+"""The kinds of tables: all equal, with bursts; one cheaper; one of three cheaper, with bursts."""
 NEXT = "next"
-"""The wrong way: only the first is compared with the second."""
+"""The injected error: compares only the first with the second."""
 NOISIER_TO = 2.0
-"""Each contender's noise is scaled by 1 to this."""
+"""The noise of each contender is scaled by 1 to this."""
 BURST_BLOCKS = 0.2
 """Share of blocks with bursts."""
 BURST = 0.2
-"""The mean addition of a burst to a trial; how often it hits differs."""
+"""Mean relative size of a burst; how often a contender is hit differs."""
 LONG_BURST = 0.7
-"""The same for the cheapest with bursts, in each of these blocks."""
+"""The same for the cheapest with bursts, which is hit in each of these blocks."""
 DEARER = 0.06
-"""How much more the third costs than the second, beside these."""
+"""How much more the third contender costs in that kind of table."""
 
 
 @dataclass(frozen=True)
 class TableTask:
-    """One table to be drawn: plain data, for another process."""
+    """A table to draw, as plain data for another process."""
 
     number: int
     kind: str
@@ -71,9 +70,9 @@ class TableTask:
 @dataclass(frozen=True)
 class TableOutcome:
     wrong: bool
-    """One of the best is left out."""
+    """Whether one of the best has no star."""
     found: bool
-    """All but the best are left out."""
+    """Whether only the best has a star."""
 
 
 def run(context: Context) -> list[Goal]:
@@ -94,7 +93,7 @@ def run(context: Context) -> list[Goal]:
 
 
 def all_study(context: Context, size: StarSizes) -> Study:
-    """Every design that can run here, as `quick` races them."""
+    """All designs that run on this machine, raced as in `quick`."""
     designs = [design.name for design in context.programs.designs if design.missing is None]
     lines = [
         'name = "calibration"',
@@ -112,11 +111,11 @@ def all_study(context: Context, size: StarSizes) -> Study:
 
 
 def noise_of(ledger: Path) -> Floats:
-    """Each contender's residuals, one row each: logarithms, block by block."""
+    """The residuals of the logarithms: one row a contender, one column a block."""
     raced = read(ledger)
     blocks = [by_block(PRIMARY, side_of(PRIMARY), raced.trials_of(cell)) for cell in raced.cells]
     known = [values for values in blocks if not isinstance(values, str)]
-    # A contender that failed too often would cost all others their blocks.
+    # A contender that failed too often would leave too few common blocks.
     complete = [values for values in known if 2 * len(values) > max(map(len, known))]
     common = sorted(set.intersection(*map(set, complete))) if complete else []
     logs = np.log(np.array([[values[block] for block in common] for values in complete]))
@@ -129,16 +128,16 @@ def draw_table(noise: Floats, task: TableTask) -> TableOutcome:
         f"{row:02}": dict(enumerate(logs.tolist())) for row, logs in enumerate(draw(task, noise))
     }
     left_out = LEFT_OUT[task.inject](named)
-    # The cheaper one is the first; without one all are the best.
+    # The first is the cheaper one; if all are equal, all are the best.
     best = set(named) if task.kind == EQUAL else {"00"}
     return TableOutcome(bool(left_out & best), left_out == set(named) - {"00"})
 
 
 def draw(task: TableTask, noise: Floats) -> Floats:
     chance = np.random.default_rng([SEED, task.contenders, task.number])
-    who = chance.choice(len(noise), task.contenders, replace=False)
-    when = chance.choice(noise.shape[1], BLOCKS, replace=False)
-    logs: Floats = noise[np.ix_(who, when)]
+    rows = chance.choice(len(noise), task.contenders, replace=False)
+    blocks = chance.choice(noise.shape[1], BLOCKS, replace=False)
+    logs: Floats = noise[np.ix_(rows, blocks)]
     if task.kind == EQUAL:
         each = (task.contenders, 1)
         hit = chance.random(logs.shape) < chance.random(each)
@@ -156,8 +155,8 @@ def draw(task: TableTask, noise: Floats) -> Floats:
 Named = dict[str, dict[int, float]]
 
 
-def honest(named: Named) -> set[str]:
-    """As every table decides it."""
+def by_standings(named: Named) -> set[str]:
+    """As the tables of a report decide."""
     (found,) = standings([[named]])
     return {name for name, one in found.items() if one.worse}
 
@@ -173,8 +172,8 @@ def by_the_next(named: Named) -> set[str]:
     return set(named) - {min(means, key=means.__getitem__)} if seen else set()
 
 
-LEFT_OUT = {None: honest, NEXT: by_the_next}
-"""By injected error: who is called worse than the best."""
+LEFT_OUT = {None: by_standings, NEXT: by_the_next}
+"""By injected error: the contenders found worse than the best."""
 
 
 def goal_of(tasks: list[TableTask], noise: Floats) -> Goal:
@@ -193,14 +192,14 @@ def goal_of(tasks: list[TableTask], noise: Floats) -> Goal:
             f"has the only star in at least {FOUND_PERCENT:g} %",
             f"{found:.1f} %",
             met=found >= FOUND_PERCENT if enough else None,
-            detail=f"{detail}; it is left out in {wrong:.1f} %",
+            detail=f"{detail}; it has no star in {wrong:.1f} %",
             value=found,
         )
     most = MOST_WRONG_PERCENT
     equal = f"stars: {contenders} equal contenders, with bursts"
     return Goal(
         equal if kind == EQUAL else f"stars: {CHEAPER_PERCENT} % cheaper, but with bursts",
-        f"{'one' if kind == EQUAL else 'it'} is left out in at most {most} %",
+        f"{'one' if kind == EQUAL else 'it'} has no star in at most {most} %",
         f"{wrong:.2f} %",
         met=wrong <= most if enough else None,
         detail=detail,
@@ -209,7 +208,7 @@ def goal_of(tasks: list[TableTask], noise: Floats) -> Goal:
 
 
 def within_blocks(noise: Floats) -> float:
-    """In per cent, of the median contender: the noise left by pairing within blocks."""
+    """The noise that remains after pairing within blocks, in percent, for the median contender."""
     left = noise - noise.mean(axis=0)
     return 100 * float(np.median(left.std(axis=1, ddof=1)))
 

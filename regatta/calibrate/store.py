@@ -1,7 +1,7 @@
-"""The newest calibration of this machine, kept as JSON below XDG_STATE_HOME.
+"""Stores the newest calibration of this machine as JSON below XDG_STATE_HOME.
 
-One file a machine, named by a hash of what identifies it, so that several can share a home folder.
-The file is checked before it is trusted.
+The file is named by a hash of the machine's facts, as machines may share a home folder. Its content
+is validated when it is read.
 """
 
 import hashlib
@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import CalibrationError
-from regatta.ledger.given.calibration import Calibration, from_plain, to_plain
+from regatta.ledger.inputs.calibration import Calibration, from_plain, to_plain
 from regatta.machine import environment
 
 MOST_BYTES = 1 << 20
 MACHINE = ("cpu_model", "cpus", "architecture", "virtualisation", "kernel", "clock_source")
-"""Another kernel or clock is another instrument."""
+"""A calibration is not valid for another kernel or clock."""
 
 
 def machine() -> dict[str, Any]:
@@ -30,14 +30,14 @@ def machine() -> dict[str, Any]:
 def path_for(facts: dict[str, Any]) -> Path:
     """The file of the machine with these facts."""
     state = os.environ.get("XDG_STATE_HOME", "")
-    # By the specification a relative path is ignored.
+    # The XDG specification requires that a relative path is ignored.
     folder = Path(state) if Path(state).is_absolute() else Path.home() / ".local/state"
     text = json.dumps(facts, sort_keys=True)
     return folder / "regatta" / f"calibration-{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Old or new, never half: the file is renamed once it is complete and on disk."""
+    """Replaces a file atomically, after the new content is on disk."""
     new = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ def save(calibration: Calibration) -> Path:
 
 
 def load() -> Calibration | None:
-    """This machine's; None if there is none, a one-line error if it is damaged."""
+    """The calibration of this machine, or None. CalibrationError if the file is damaged."""
     path = path_for(machine())
     again = "remove it and run `regatta calibrate`"
     try:
@@ -74,13 +74,13 @@ def load() -> Calibration | None:
     try:
         return from_plain(json.loads(raw))
     except (ValueError, RecursionError) as error:
-        # JSON's own error would name lines and columns of a file that nobody wrote by hand.
+        # Line and column of a JSON error do not help with a generated file.
         reason = "it is not JSON" if isinstance(error, json.JSONDecodeError) else str(error)
         raise CalibrationError(f"{path} is not a calibration: {reason}; {again}") from error
 
 
 def for_ledger() -> Calibration | str | None:
-    """What a race is given. A race needs none: it is told instead why a file cannot be read."""
+    """The calibration for a race, or why its file cannot be read; a race needs none."""
     try:
         return load()
     except CalibrationError as error:

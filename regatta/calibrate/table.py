@@ -1,4 +1,4 @@
-"""The goals of a calibration as a person reads them."""
+"""The goals of a calibration as a table for the terminal."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from regatta.ledger.given.calibration import MET, MISSED, NOT_MEASURED, NOT_REFUTED, Goal
+from regatta.ledger.inputs.calibration import MET, MISSED, NOT_MEASURED, NOT_REFUTED, Goal
 
 STYLES = {MET: "green", NOT_REFUTED: "yellow", MISSED: "bold red", NOT_MEASURED: "yellow"}
 

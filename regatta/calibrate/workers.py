@@ -1,4 +1,4 @@
-"""Computing on all CPUs: while a calibration judges, nothing is being measured."""
+"""Computes on all CPUs, while no trial is running."""
 
 import os
 import signal
@@ -11,10 +11,10 @@ Outcome = TypeVar("Outcome")
 
 
 def on_all_cpus(work: Callable[[Task], Outcome], tasks: Sequence[Task]) -> list[Outcome]:
-    """The answers in the order of the questions. Workers inherit what is in memory now."""
+    """The outcomes in the order of the tasks. Workers inherit the memory of this process."""
     workers = min(len(os.sched_getaffinity(0)), len(tasks))
     if workers < 2:
         return [work(one) for one in tasks]
-    # Ctrl-C is for the parent: leaving the pool ends the workers.
+    # Only the parent handles Ctrl-C; leaving the pool ends the workers.
     with get_context("fork").Pool(workers, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
         return list(pool.imap(work, tasks, chunksize=1))

@@ -1,1 +1,1 @@
-"""The command line: a file for each verb, and what a person sees while it runs."""
+"""The command line: one file a verb, and the display of progress."""

@@ -1,4 +1,4 @@
-"""`regatta calibrate`: how often this instrument is wrong, measured on this machine."""
+"""`regatta calibrate`: measure how often Regatta's verdicts are wrong on this machine."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,13 +15,13 @@ from regatta.calibrate.run import choose, newest_folder, run
 from regatta.calibrate.table import goals_table
 from regatta.cli.display import display_on
 from regatta.cli.hooks import HOOKS
-from regatta.cli.output import Output, print_json
+from regatta.cli.output import Output, print_json, say
 from regatta.errors import CalibrationError, GoalsMissedError, InterruptedRaceError, UsageError
-from regatta.ledger.given.calibration import NOT_MEASURED, Calibration, to_plain
+from regatta.ledger.inputs.calibration import NOT_MEASURED, Calibration, to_plain
 from regatta.machine.programs import called_with, discover, shown
 from regatta.race.folder import new_folder
-from regatta.race.once import race_with
 from regatta.race.options import Options
+from regatta.race.race_once import race_with
 from regatta.report.text.calibration import headline
 from regatta.report.text.durations import duration
 
@@ -29,9 +29,9 @@ SHAPE = "quick"
 MOST_RACES = 1_000
 
 
-def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person may type)
+def calibrate(  # noqa: PLR0913, PLR0917  (one parameter an option)
     show: Annotated[
-        bool, typer.Option("--show", help="Show what is stored for this machine; measure nothing.")
+        bool, typer.Option("--show", help="Show the stored result; measure nothing.")
     ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the goals as JSON, progress on stderr.")
@@ -39,73 +39,74 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="Run every step with very little data, in minutes; nothing is stored."
+            "--quick", help="Run every step with very little data, in minutes. Stores nothing."
         ),
     ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for its races. A calibration that was stopped there continues.",
+            help="Folder for the races. Continues a calibration that was stopped there.",
             show_default="races/calibration-TIME",
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="Run only this part; may be repeated. Nothing is stored."),
+        typer.Option(help="Run only this part; repeatable. Stores nothing."),
     ] = None,
     races: Annotated[
         int | None,
         typer.Option(
             min=0,
             max=MOST_RACES,
-            help="Fresh races of equal copies, and of slowed servers, one to two minutes each. "
-            "A higher number with the same --out adds races; 0 skips them.",
+            help="Races of equal copies, and of slowed servers, one to two minutes each. A higher "
+            "number with the same --out adds races; 0 skips them.",
             show_default="40 and 10",
         ),
     ] = None,
     shape: Annotated[
         str,
         typer.Option(
-            help="The study whose blocks, slices and cells those races use: a name or a file. "
-            "Only quick is stored."
+            help="Study whose blocks, slices and cells these races use: a name or a file. Only "
+            "quick is stored."
         ),
     ] = SHAPE,
     inject: Annotated[
         str | None,
         typer.Option(
-            help="Inject an error, to see that it is found. Into the analysis: requests (treated "
-            "as independent), independent (blocks treated so), peek (stop when significant), next "
-            "(a star compares only the first with the second) or closed-load (clients wait for a "
-            "stopped server). Into the lab: bias=2% or bias=5% (one of two equals is favoured, at "
-            "random in each race), place=2% (the first in the study is slower), drift (equals "
-            "drift apart and back over some blocks). Uses the races of --out, or of the newest "
-            "calibration. Nothing is stored."
+            help="Inject an error that a goal must detect. Into the analysis: requests (treated as "
+            "independent), independent (blocks treated so), peek (stop when significant), next "
+            "(compare only the first with the second) or closed-load (omits waiting clients). Into "
+            "the races: bias=2% or bias=5% (favours one of two equals, at random in each race), "
+            "place=2% (the first in the study is slower) or drift (equals drift apart and back). "
+            "Uses the races of --out or of the newest calibration. Stores nothing."
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> None:
-    """Measure how often Regatta is wrong on this machine, and keep it for all reports.
+    """Measure how often Regatta's verdicts are wrong on this machine.
 
-    Each part measures something with a known truth: equal copies of four designs in fresh races, a
-    server slowed by a known amount, one stopped for a known time. Exit status: 1 if a goal is
-    missed. It takes one to three hours on a quiet machine; Ctrl-C stops it, and the same --out
-    continues.
+    Each part measures a known truth: equal copies of four designs in fresh races (false alarms), a
+    server slowed by a known amount (power), a server stopped for a known time (coordinated
+    omission). All reports of this machine then quote the result.
+
+    It takes one to three hours on a quiet machine. Ctrl-C stops it; the same --out continues. Exit
+    status: 1 if a goal is missed, else 0.
 
     [bold]Examples[/]
 
-      regatta calibrate                       measure, show the table of goals, store it
-      regatta calibrate --show                what is stored for this machine
-      regatta calibrate --json > goals.json
-      regatta calibrate --quick               every step, in a few minutes
+      regatta calibrate                     measure, show and store the goals
+      regatta calibrate --show              the stored goals of this machine
+      regatta calibrate --quick             every step, in a few minutes
       regatta calibrate --out races/calibration-20260101-120000
-      regatta calibrate --only equals --races 40 --out races/aa   the A/A alone
-      regatta calibrate --inject requests     a wrong analysis: must miss a goal
-      regatta calibrate --inject bias=2%      a lab that favours one of two equals: must, too
-      regatta calibrate --only counters       perf against the kernel, in half a minute
+      regatta calibrate --only counters     perf against the kernel, 30 seconds
+      regatta calibrate --only equals --races 40 --out races/aa
+      regatta calibrate --inject requests   a wrong analysis: must miss a goal
+      regatta calibrate --inject bias=2%    biased races: must miss a goal
+      regatta calibrate --json > goals.json
     """
     if show:
         if quick or out or only or inject or races is not None or shape != SHAPE:
-            raise UsageError("--show measures nothing; leave out every option but --json")
+            raise UsageError("--show measures nothing; with it only --json may be given")
         show_stored(as_json)
         return
     session = CalibrationSession(out, quick, quiet, shape, races)
@@ -118,14 +119,14 @@ def calibrate(  # noqa: PLR0913, PLR0917  (each parameter is an option that a pe
 
 @dataclass
 class CalibrationSession:
-    """One call of the verb: where it works and what it shows while it does."""
+    """Where one calibration keeps its races and shows its progress."""
 
     out: Path | None
     quick: bool
     quiet: bool
     shape: str
     races: int | None
-    # The standard output is for the table, or the JSON.
+    # stdout is for the table or the JSON alone.
     console: Console = field(default_factory=lambda: Output(stderr=True))
     folder: Path | None = None
 
@@ -135,11 +136,11 @@ class CalibrationSession:
 
 
 def measure(session: CalibrationSession, only: list[str], inject: str | None) -> Calibration:
-    """Runs the parts; Ctrl-C becomes an end that says how to go on."""
+    """Runs the parts. After Ctrl-C the error says how to continue."""
     parts = choose(all_parts(), only, inject)
     session.folder = (session.out or new_folder("calibration")).absolute()
     if inject and session.out is None:
-        # A wrong analysis needs no races of its own.
+        # An injected error is applied to races that exist.
         session.folder = newest_folder(session.quick) or session.folder
     session.say(f"the races are in {session.folder}")
     if not session.quick and inject is None:
@@ -150,13 +151,13 @@ def measure(session: CalibrationSession, only: list[str], inject: str | None) ->
         return run(parts, make_context(session, inject), session.say)
     except KeyboardInterrupt as error:
         raise InterruptedRaceError(
-            "interrupted; what was finished is kept. Go on with: "
+            "interrupted; finished races are kept. Continue with: "
             f"{called_with('calibrate', *repeated_options(session, only))}"
         ) from error
 
 
 def repeated_options(session: CalibrationSession, only: list[str]) -> list[str | Path]:
-    """The options that a calibration which goes on needs once more."""
+    """The options to repeat when the calibration is continued."""
     assert session.folder is not None
     words: list[str | Path] = ["--quick"] if session.quick else []
     words += [word for name in only for word in ("--only", name)]
@@ -202,16 +203,12 @@ def present(calibration: Calibration, as_json: bool) -> None:
             say(console, f"{goal.name}: {goal.detail}")
 
 
-def say(console: Console, text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-
 def judge(calibration: Calibration) -> None:
-    """The exit status 1 where a goal is missed, with the goals' names. One that is not refuted is
-    no failure."""
+    """Raises GoalsMissedError, exit status 1, if a goal is missed; one that is only undecided is
+    not."""
     missed = calibration.missed
     if missed:
         names = ", ".join(goal.name for goal in missed)
         raise GoalsMissedError(f"{len(missed)} of {len(calibration.goals)} goals missed: {names}")
     if calibration.outcome == NOT_MEASURED:
-        raise GoalsMissedError("nothing could be measured here, so nothing is proven")
+        raise GoalsMissedError("no goal could be measured on this machine")

@@ -1,4 +1,4 @@
-"""`regatta compare`: is anything worse than it was?"""
+"""`regatta compare`: find regressions between two races."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,45 +13,45 @@ DEFAULT_METRIC = "cpu_time_per_request_us"
 MAX_THRESHOLD = 1000.0
 
 
-def compare(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person may type)
+def compare(  # noqa: PLR0913, PLR0917  (one parameter an option)
     old: Annotated[Path, typer.Argument(help="The race before the change: its folder or ledger.")],
     new: Annotated[Path, typer.Argument(help="The race after it.")],
     threshold: Annotated[
         float,
-        typer.Option(help="A change for the worse by more than this percentage is a regression."),
+        typer.Option(help="Percentage: a larger change for the worse is a regression."),
     ] = 5.0,
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="Metric to compare, named as in summary.csv; may be repeated.",
+            help="Metric to compare, as in summary.csv; repeatable.",
             show_default=DEFAULT_METRIC,
         ),
     ] = None,
     reference: Annotated[
         str | None,
         typer.Option(
-            help="A design that the change did not touch. Others are divided by it within blocks, "
-            "which cancels the machine's drift."
+            help="A design that the change did not touch. Dividing the others by it in each block "
+            "cancels drift of the machine."
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Compare two races of one study, before and after a change.
 
-    For each cell of both races: NEW / OLD with its 95 % interval. A regression is an interval
-    beyond the threshold (corrected for multiple comparisons), no regression one on the good side;
-    all else is undecided: the races were too short to tell.
+    Prints NEW / OLD with its 95 % interval for each cell of both races. If the whole interval is
+    beyond the threshold, after correction for multiple comparisons, it is a regression; if all of
+    it is within, there is none; otherwise the races were too short to decide.
 
-    Exit status: 0 no regression in any cell, 1 a regression, 3 undecided, 2 not comparable (no
-    ledger, a newer one, a damaged one, nothing in common).
+    Run both on the same quiet machine, soon after each other: drift of the machine looks like a
+    change. --reference cancels most of it. Another link order also looks like a change, unless both
+    races have several --sittings.
 
-    Race both on the same quiet machine, one soon after the other: drift of the machine looks like
-    a change. --reference cancels most of it. A different link order looks like one too; only races
-    of several --sittings account for it.
+    Exit status: 0 no regression in any cell, 1 a regression, 2 not comparable (a ledger is missing,
+    damaged or too new, or no cell is in both), 3 undecided.
 
     [bold]Examples[/]
 
-      regatta race quick --out before     then change the server, build, and
+      regatta race quick --out before     then change the server and build it
       regatta race quick --out after
       regatta compare before after
       regatta compare before after --threshold 10 --metric latency_p99_ms

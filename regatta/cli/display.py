@@ -1,8 +1,8 @@
-"""How a race is shown while it runs: not at all, live on a terminal, in lines elsewhere."""
+"""Chooses the progress display of a race: none, live on a terminal, or one line an event."""
 
 from rich.console import Console
 
-from regatta.analysis.running.quick import quick_standings
+from regatta.analysis.running.live_standings import quick_standings
 from regatta.cli.live import LiveDisplay, Standings
 from regatta.cli.progress import Lines, Silent
 from regatta.ledger.schema import FILE_NAME
@@ -18,6 +18,6 @@ def display_on(console: Console, quiet: bool) -> Display:
 
 
 def standings_of(started: Started) -> Standings:
-    """What the live display calls for the standings so far."""
+    """A function that returns the standings so far."""
     path = started.about.folder / FILE_NAME
     return lambda: quick_standings(path)

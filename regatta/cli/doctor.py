@@ -1,20 +1,23 @@
-"""`regatta doctor`: what on this machine will spoil results, and the command that fixes it."""
+"""`regatta doctor`: find what spoils races on this machine."""
 
 import os
 from typing import Annotated
 
 import typer
 
-from regatta.cli.output import Output, print_json
-from regatta.doctor import EXAMINE_S, SERIOUS, Finding, Machine, RaceSetup, examine, watch
+from regatta.cli.output import Output, print_json, say
+from regatta.doctor.activity import watch
+from regatta.doctor.examine import EXAMINE_S, examine
 from regatta.doctor.examine import measure as measure_findings
+from regatta.doctor.finding import SERIOUS, Finding, RaceSetup
 from regatta.doctor.finding import as_json as plain
+from regatta.doctor.machine import Machine
 from regatta.doctor.probes.bench import Bench
 from regatta.doctor.show import show
 from regatta.errors import CpuError, PlacementError, UsageError
 from regatta.machine.containers.engine import find_engine
-from regatta.machine.placed import Placement
 from regatta.machine.placement import make_placement
+from regatta.machine.sides.placement import Placement
 from regatta.study import PLACEMENTS, cpus_option
 
 
@@ -22,29 +25,30 @@ def doctor(
     measure: Annotated[
         bool,
         typer.Option(
-            "--measure", help="Also measure how much each finding matters: half a minute of probes."
+            "--measure", help="Also measure how much each finding matters, in half a minute."
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     placement: Annotated[
-        str, typer.Option(help="Placement to assume: auto, netns, loopback or containers.")
+        str, typer.Option(help="Placement of the race: auto, netns, loopback or containers.")
     ] = "auto",
     server_cpus: Annotated[
-        str | None, typer.Option(help="CPUs of the server, if not the default: 0 or 2-5.")
+        str | None, typer.Option(help="CPUs of the server: 0 or 0,2 or 2-5.")
     ] = None,
     client_cpus: Annotated[str | None, typer.Option(help="CPUs of the client.")] = None,
 ) -> None:
-    """Find what on this machine spoils races, how much, and the command that fixes it.
+    """Find what spoils races on this machine, and how to fix it.
 
-    It changes nothing: the commands are for you to run, each with the one that undoes it. Exit
-    status: 1 if anything is serious, else 0.
+    It changes nothing. It prints the commands that fix each problem and the ones that undo them.
+
+    Exit status: 1 if a finding is serious, else 0.
 
     [bold]Examples[/]
 
-      regatta doctor                             look, in a second
-      regatta doctor --measure                   and measure how much it matters
+      regatta doctor               check the machine, in a second
+      regatta doctor --measure     also measure how much each finding matters
       regatta doctor --server-cpus 2 --client-cpus 3
-      regatta doctor --json | jq '.findings[] | select(.level == "serious") | .fix'
+      regatta doctor --json | jq '.findings[] | select(.level != "fine")'
     """
     setup = find_setup(placement, server_cpus, client_cpus)
     machine = Machine()
@@ -56,27 +60,27 @@ def doctor(
         print_json(document)
     else:
         console = Output()
-        console.print(f"A race here would run: {setup.text()}.\n", markup=False, highlight=False)
+        say(console, f"A race here would run: {setup.text()}.\n")
         show(console, findings, measure)
     if any(finding.level == SERIOUS for finding in findings):
         raise typer.Exit(1)
 
 
 def with_probes(findings: list[Finding], machine: Machine, setup: RaceSetup) -> list[Finding]:
-    """Measures, and says on the standard error what it is at."""
+    """Measures, with progress on stderr."""
     console = Output(stderr=True)
     with console.status("measuring") as status:
 
-        def say(what: str) -> None:
+        def progress(what: str) -> None:
             status.update(f"measuring: {what}")
             if not console.is_terminal:
-                console.print(f"measuring: {what}", markup=False, highlight=False)
+                say(console, f"measuring: {what}")
 
-        return measure_findings(findings, Bench(machine, setup, say))
+        return measure_findings(findings, Bench(machine, setup, progress))
 
 
 def find_setup(kind: str, server_cpus: str | None, client_cpus: str | None) -> RaceSetup:
-    """Where `regatta race` with these options would run: it makes the place, and gives it back."""
+    """Where `regatta race` with these options would run. Creates the placement to find out."""
     if kind not in PLACEMENTS:
         raise UsageError(f"--placement is {kind}; it must be one of {', '.join(PLACEMENTS)}")
     server = cpus_option(server_cpus, "--server-cpus")
@@ -87,7 +91,7 @@ def find_setup(kind: str, server_cpus: str | None, client_cpus: str | None) -> R
     except CpuError:
         if server is not None or client is not None:
             raise
-        # One CPU alone: a race refuses it, the doctor says why.
+        # A race refuses a machine with one CPU; the doctor explains why.
         allowed = tuple(sorted(os.sched_getaffinity(0)))
         with make_placement(kind, allowed, allowed) as placement:
             return setup_in(placement)

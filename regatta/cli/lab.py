@@ -1,4 +1,4 @@
-"""`regatta lab`: a guided hour, and the table of a class."""
+"""`regatta lab`: a guided hour, and one table of the results of a class."""
 
 import sys
 from functools import partial
@@ -13,70 +13,70 @@ from regatta.cli.hooks import HOOKS
 from regatta.cli.output import Output, print_json
 from regatta.errors import InterruptedRaceError, RegattaError, UsageError
 from regatta.lab import commands
-from regatta.lab.begin import Wishes, agreed_state, lay_out, status_lines
 from regatta.lab.collect.show import print_collected, to_dict
 from regatta.lab.collect.verdicts import collect as collect_ledgers
+from regatta.lab.console import Log, Terminal
 from regatta.lab.report.answers import FILE as ANSWERS
 from regatta.lab.report.files import write_report
+from regatta.lab.runner import check_step, do_again, next_step, run_steps
+from regatta.lab.session import LabOptions, agreed_state, open_lab, status_lines
 from regatta.lab.state import Guess
-from regatta.lab.step import Desk
+from regatta.lab.step import Lab
 from regatta.lab.steps import STEPS
-from regatta.lab.talk import Log, Terminal
-from regatta.lab.walk import check_step, do_again, next_step, walk
 from regatta.machine.programs import Programs, discover, shown
 from regatta.race.folder import locked
-from regatta.race.once import RaceOnce, race_with
 from regatta.race.options import Options
+from regatta.race.race_once import RaceOnce, race_with
 
 
-def lab(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person may type)
+def lab(  # noqa: PLR0913, PLR0917  (one parameter an option)
     context: typer.Context,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Do every step without waiting, as without a terminal.")
+        bool, typer.Option("--yes", help="Do every step without waiting for Enter.")
     ] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Short races: the way of the hour, in a minute.")
+        bool, typer.Option("--quick", help="Short races: all steps in a minute.")
     ] = False,
     out: Annotated[Path, typer.Option(help="Folder of the lab.")] = commands.FOLDER,
     guess: Annotated[
-        str | None, typer.Option(help="Your guess: the design that needs the least server CPU.")
+        str | None, typer.Option(help="Your guess: the design with the least server CPU.")
     ] = None,
     by: Annotated[
-        float | None, typer.Option(help="And how many times as much the next one needs, as 1.2.")
+        float | None,
+        typer.Option(help="Your guess: how many times as much the runner-up needs, as 1.2."),
     ] = None,
     designs: Annotated[
-        str | None, typer.Option(help="The designs to compare, with commas between them.")
+        str | None, typer.Option(help="Designs to compare, separated by commas.")
     ] = None,
-    connections: Annotated[int | None, typer.Option(help="Clients that ask at once.")] = None,
+    connections: Annotated[int | None, typer.Option(help="Number of concurrent clients.")] = None,
     work: Annotated[
-        str | None, typer.Option(help="What each request does: classic, snapshot, wait=5ms …")
+        str | None, typer.Option(help="Work of each request: classic, snapshot, wait=5ms …")
     ] = None,
     status: Annotated[
-        bool, typer.Option("--status", help="Say which steps are done, and end.")
+        bool, typer.Option("--status", help="Show which steps are done and exit.")
     ] = False,
     again: Annotated[
         str | None,
-        typer.Option(help="Do this step again, and what rests on it; old files are kept."),
+        typer.Option(help="Repeat this step and those that depend on it; keeps old files."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress of races.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Hide the progress of races.")] = False,
 ) -> None:
-    """Take a guided hour: from one run by hand to a race, with a report of your own.
+    """Take a guided hour, from one run by hand to a full race.
 
-    Nine steps: a server asked by hand; many clients; a CPU for each side; perf stat; a table from
-    one run; a guess; ten single runs; a race; what was wrong with the table. Type the commands
-    that it shows, or have it run them. The report with your figures and the questions is in
-    lab/report.md, .html, .tex and .pdf; answers go into lab/answers.md.
+    Nine steps: a request by hand; many clients; a CPU for each side; perf stat; a table from one
+    run; a guess; ten single runs; a race; what was wrong with the table. Type the commands that it
+    shows, or let it run them. Your report with figures and questions is lab/report.md, .html, .tex
+    and .pdf; write your answers into lab/answers.md.
 
-    Stop with q or Ctrl-C at any time: the same command goes on. `regatta lab collect` makes one
-    table of many machines' ledgers.
+    q or Ctrl-C stops at any time; the same command continues.
 
     [bold]Examples[/]
 
-      regatta lab                              begin, or go on
-      regatta lab --status                     which steps are done?
+      regatta lab                 begin, or continue
+      regatta lab --status        which steps are done?
+      regatta lab --again race    repeat a step
       regatta lab --yes --quick --out /tmp/try --guess epoll --by 1.2
       regatta lab --designs iterative,prefork-accept,reactors --connections 50
-      regatta lab --again race
       regatta lab collect handed-in/*.sqlite
     """
     if context.invoked_subcommand is not None:
@@ -86,7 +86,7 @@ def lab(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person m
         return
     if again is not None:
         check_step(again)
-    wishes = Wishes(
+    options = LabOptions(
         designs=None if designs is None else tuple(name.strip() for name in designs.split(",")),
         connections=connections,
         work=work,
@@ -95,24 +95,24 @@ def lab(  # noqa: PLR0913, PLR0917  (each parameter is an option that a person m
     )
     console = Output()
     waits = console.is_terminal and sys.stdin.isatty() and not yes
-    talk = Terminal(console) if waits else Log(console)
+    display = Terminal(console) if waits else Log(console)
     programs = discover()
-    agreed_state(out, wishes, programs, again)  # a mistake is told before there is a folder
+    agreed_state(out, options, programs, again)  # reports mistakes before the folder exists
     with locked(out):
-        # Another lab may have gone on in this folder until now.
-        state = agreed_state(out, wishes, programs, again)
+        # Until we had the lock, another `regatta lab` may have changed the folder.
+        state = agreed_state(out, options, programs, again)
         race = partial(races, programs, console, quiet)
-        desk = lay_out(out, state, programs, race, talk)
-        desk.guess = wishes.guess
+        lab = open_lab(out, state, programs, race, display)
+        lab.guess = options.guess
         if again is not None:
-            do_again(desk, again)
-        go(desk, talk, yes)
+            do_again(lab, again)
+        go(lab, display, yes)
 
 
 def read_guess(design: str | None, by: float | None) -> Guess | None:
     if design is None:
         if by is not None:
-            raise UsageError("--by needs --guess: the design that needs the least")
+            raise UsageError("--by needs --guess, the design with the least server CPU")
         return None
     return Guess(design, by)
 
@@ -128,42 +128,42 @@ def races(
     return race_with(programs, options, partial(display_on, console, quiet), HOOKS)
 
 
-def go(desk: Desk, talk: Log, yes: bool) -> None:
-    """The steps that are left; with none the report is made again, for the answers."""
-    again = commands.lab(desk.folder, *(["--yes"] if yes else []))
+def go(lab: Lab, display: Log, yes: bool) -> None:
+    """Does the remaining steps. If none remain, writes the report again with the new answers."""
+    again = commands.lab_command(lab.folder, *(["--yes"] if yes else []))
     try:
-        for line in desk.tools.lacks:
-            talk.say(line)
-        if next_step(desk) is None:
-            write_report(desk, STEPS)
-        elif not walk(desk, talk):
-            talk.line(f"Stopped; what is done is kept. Go on with: {again}")
+        for line in lab.tools.lacks:
+            display.say(line)
+        if next_step(lab) is None:
+            write_report(lab, STEPS)
+        elif not run_steps(lab, display):
+            display.line(f"Stopped; finished steps are kept. Continue with: {again}")
             return
     except KeyboardInterrupt as error:
         raise InterruptedRaceError(
-            f"interrupted; what is done is kept. Go on with: {again}"
+            f"interrupted; finished steps are kept. Continue with: {again}"
         ) from error
-    talk.line()
-    talk.line(
-        f"All steps are done. Answer their questions in {shown(desk.path(ANSWERS))}. The answers "
-        f"come into the report with: {again}"
+    display.line()
+    display.line(
+        f"All steps are done. Answer the questions in {shown(lab.path(ANSWERS))}. To add your "
+        f"answers to the report, run: {again}"
     )
-    talk.line(f"report: {shown(desk.path('report.html'))}")
+    display.line(f"report: {shown(lab.path('report.html'))}")
 
 
 def collect(
     ledgers: Annotated[
-        list[Path], typer.Argument(metavar="LEDGER...", help="Ledgers, or the folders of races.")
+        list[Path], typer.Argument(metavar="LEDGER...", help="Ledgers or folders of races.")
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
 ) -> None:
-    """Make one table of verdicts of many machines' ledgers: what a class has found.
+    """Make one table of the verdicts in many machines' ledgers.
 
-    A row a machine and question: its CPU, its kernel, the best design, and how many times as much
-    the next one needs, with its 95 % interval; below it how often each design was the best. Copies
+    One row for each machine and question: CPU, kernel, the best design, and how many times as much
+    the runner-up needs, with its 95 % interval. Below: how often each design was best. Copies
     of one race count once.
 
-    Exit status: 0, or 1 if a ledger cannot be read; the others are in the table all the same.
+    Exit status: 1 if a ledger cannot be read (the table has the others), else 0.
 
     [bold]Examples[/]
 
@@ -179,5 +179,4 @@ def collect(
         raise RegattaError("; ".join(found.refused))
 
 
-PARTS = {"collect": collect}
-"""Words that may follow the verb, each with what it does."""
+SUBCOMMANDS = {"collect": collect}

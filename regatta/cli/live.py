@@ -34,10 +34,10 @@ Standings = Callable[[], list[dict[str, Any]]]
 
 
 class LiveDisplay(Silent):
-    """What runs now, what is left, and the standings so far.
+    """What runs now, how much is left, and the standings so far.
 
-    It draws between trials only. A display that refreshes by itself would run on the CPUs that
-    are being measured.
+    It draws only between trials: a display that refreshes by itself would use the CPUs that are
+    being measured.
     """
 
     def __init__(self, console: Console, standings: Callable[[Started], Standings]) -> None:
@@ -67,7 +67,7 @@ class LiveDisplay(Silent):
             case SearchStarted():
                 self.begin(search_heading(event), event.notes)
             case Searching():
-                rate = f"at {event.rate:,} requests a second" if event.rate else "in a closed load"
+                rate = f"at {event.rate:,} requests/s" if event.rate else "in a closed load"
                 self.now = f"{event.cell.contender} {rate}"
             case Searched():
                 self.searched = event
@@ -108,7 +108,7 @@ class LiveDisplay(Silent):
             self.rows = self.standings()
 
     def draw_search(self) -> RenderableType:
-        """Before the race: what is tried now, and what was found last."""
+        """Before the race: what is being tried, and the last result."""
         last = self.searched
         if last is None:
             return Text(f"now  {self.now}", style="dim")
@@ -143,7 +143,7 @@ class LiveDisplay(Silent):
 
 
 def row_name(row: dict[str, Any], varying: list[str]) -> str:
-    """The contender, and what else tells its rows apart in this study."""
+    """The contender and whatever else distinguishes its rows in this study."""
     return " · ".join(
         AXES[key].count(row[key]) if key in AXES else str(row[key])
         for key in ("contender", *varying)
@@ -152,9 +152,9 @@ def row_name(row: dict[str, Any], varying: list[str]) -> str:
 
 
 def standings_so_far(rows: list[dict[str, Any]]) -> RenderableType:
-    """A line for each contender, a column for each step of the axis; the least is green.
+    """A row for each contender, a column for each step of the axis; the least is green.
 
-    Contenders are compared only where everything else is the same.
+    Contenders are compared only where everything else is equal.
     """
     axis = choose_axis(rows, dict.get)
     others = [name for name in AXES if name != axis.name]
@@ -171,7 +171,7 @@ def standings_so_far(rows: list[dict[str, Any]]) -> RenderableType:
         name = row_name(row, varying)
         groups[name] = tuple(row[key] for key in varying)
         value = float(row["cpu_us_per_request"])
-        # What has no such quantity (a design without workers) stands at every step of it.
+        # A design without this quantity (workers) is shown at every step.
         for step in steps if row[axis.name] is None else [row[axis.name]]:
             values.setdefault(name, {})[step] = value
             key = (*groups[name], step)

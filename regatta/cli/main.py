@@ -1,52 +1,74 @@
-"""The command line: a table of verbs, and what becomes of an error."""
+"""The `regatta` command: the table of verbs, and errors as one line with an exit status."""
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from inspect import getdoc
+from keyword import iskeyword
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from regatta import __version__
+from regatta.cli.usage import usage_message
 from regatta.errors import RegattaError, UsageError
 from regatta.report.text.printable import printable
 
 EXIT_INTERRUPTED = 130
 THREADS = "OPENBLAS_NUM_THREADS"
-ANSWERING = (["compare"], ["review"])
+STATUS_1_IS_A_RESULT = (["compare"], ["review"])
 VERBS = {
-    "race": "Race the designs of a study: which one wins, by how much, and how sure that is.",
-    "report": "Write report.html, summary.md and summary.csv of a race again, and print who won.",
+    "race": "Race the designs of a study and report which one wins.",
+    "versus": "Compare servers in one line: which is better, and by how much.",
+    "report": "Write the report of a race again and print its results.",
     "compare": "Compare two races of one study, before and after a change.",
-    "review": "Say what cannot be concluded from somebody's figures: perf stat output, or a table.",
-    "advise": "Name the two or three designs that this machine's races favour for your situation.",
-    "calibrate": "Measure how often Regatta is wrong on this machine, and keep it for all reports.",
-    "doctor": "Find what on this machine spoils races, how much, and the command that fixes it.",
-    "hosts": "Look at the hosts that a study races on, and at the path between them.",
-    "fleet": "Race a study on many machines, each by itself, and say what holds on all of them.",
-    "lab": "Take a guided hour: from one run by hand to a race, with a report of your own.",
+    "review": "Check perf stat output or a table: contradictions and gaps.",
+    "advise": "Recommend designs for your situation from this machine's races.",
+    "calibrate": "Measure how often Regatta's verdicts are wrong on this machine.",
+    "doctor": "Find what spoils races on this machine, and how to fix it.",
+    "hosts": "Check the hosts that a study races on, and the path between them.",
+    "fleet": "Race a study on many machines and compare their verdicts.",
+    "import": "Make a study of a published benchmark, its rankings as claims.",
+    "lab": "Take a guided hour, from one run by hand to a full race.",
 }
-"""Each is a function in a module of its name, which is loaded when the verb is called: its imports
-take longer than all else of `--help`. Beside it the first line of its own help."""
+"""The first line of each verb's help. The verb is a function in the module of the same name, which
+is imported only when the verb is called: the imports take longer than the rest of `--help`."""
+
+
+def without_flag_types(parameters: list[Any]) -> list[Any]:
+    """typer shows `<bool>` beside a flag, as if it took a value."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return parameters
+
+
+class Verb(TyperCommand):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return without_flag_types(super().get_params(ctx))
 
 
 class Verbs(TyperGroup):
-    """Has a verb's module loaded when the verb is called, and not to list it."""
+    """A group that imports the module of a verb when the verb is called, not to list it."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return without_flag_types(super().get_params(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command if name is None else load(name), rest
+        return name, load(name) if name in VERBS else command, rest
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """What numpy multiplies by is told when it is loaded, and by the environment alone.
+    """Has OpenBLAS, which reads its environment when numpy is imported, start no threads.
 
-    On matrices as small as ours more threads wait for each other, on CPUs that are measured. What
-    a race starts inherits none of it.
+    On our small matrices more threads only wait for each other, on CPUs that are being measured.
+    The variable is removed again so that raced programs do not inherit it.
     """
     if THREADS in os.environ:
         yield
@@ -58,23 +80,36 @@ def one_thread() -> Iterator[None]:
         del os.environ[THREADS]
 
 
+def joined_lines(text: str) -> str:
+    """Prose with one line a paragraph, which the terminal wraps; indented lines stay as they are.
+
+    typer prints the line breaks of a docstring in addition to its own.
+    """
+    return re.sub(r"(?<=\S)\n(?=\S)", " ", text)
+
+
 def load(verb: str) -> Any:
-    """The command that the module of a verb defines, with the words that may follow it."""
-    one = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    """The command that the module of a verb defines, with its subcommands."""
     with one_thread():
-        module = import_module(f"regatta.cli.{verb}")
-    parts = getattr(module, "PARTS", {})
-    if not parts:
-        one.command(verb)(getattr(module, verb))
+        name = f"{verb}_" if iskeyword(verb) else verb
+        module = import_module(f"regatta.cli.{name}")
+    group = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode="rich")
+
+    def help_of(function: Any) -> str:
+        return joined_lines(getdoc(function) or "")
+
+    function, subcommands = getattr(module, name), getattr(module, "SUBCOMMANDS", {})
+    if subcommands:
+        group.callback(invoke_without_command=True, help=help_of(function))(function)
     else:
-        one.callback(invoke_without_command=True)(getattr(module, verb))
-    for name, part in parts.items():
-        one.command(name)(part)
-    return typer.main.get_command(one)
+        group.command(verb, cls=Verb, help=help_of(function))(function)
+    for word, subcommand in subcommands.items():
+        group.command(word, cls=Verb, help=help_of(subcommand))(subcommand)
+    return typer.main.get_command(group)
 
 
 def unloaded() -> None:
-    """Stands for a verb in the list of all."""
+    """Stands for a verb whose module is not imported yet."""
 
 
 app = typer.Typer(
@@ -104,20 +139,18 @@ def regatta(
 ) -> None:
     """Which server design should I use? Race them on your machine.
 
+    `regatta COMMAND --help` explains a command and shows examples of it.
+
     [bold]Examples[/]
 
-      regatta race                      the study quick: three designs, a minute
-      regatta race reports              a longer study that ships with the project
+      regatta race                      three designs, about a minute
+      regatta race reports              a longer study
       regatta race mine.toml --seed 7   your own study, in a fixed random order
       regatta race --resume             continue the newest unfinished race
-      regatta report races/quick-…      write the report of a race again
       regatta compare before after      did a change make anything worse?
       regatta review perf.txt           what do these figures not show?
-      regatta advise --connections 100 --work classic    which design for that?
-      regatta calibrate                 measure how often verdicts are wrong on this machine
-      regatta doctor                    what on this machine spoils races, and how to fix it
-      regatta fleet quick --hosts machines.txt           does it hold on all of them?
-      regatta lab                       a guided hour, with a report of your own
+      regatta advise --connections 100 --work classic
+      regatta doctor                    what spoils races on this machine?
     """
 
 
@@ -126,20 +159,28 @@ for name, summary in VERBS.items():
 
 
 def fail(message: str, status: int) -> NoReturn:
-    """One line on the standard error, whatever the message was."""
+    """Prints the message as one line on stderr and exits."""
     line = printable(" ".join(message.split()))
     print(f"regatta: {line}", file=sys.stderr)
     sys.exit(status)
 
 
+def is_verdict(arguments: list[str]) -> bool:
+    """Whether `versus` is asked for a verdict, which is its exit status."""
+    return arguments[:1] == ["versus"] and any(
+        argument.startswith(("--base", "--head")) for argument in arguments
+    )
+
+
 def failure_status(status: int = RegattaError.exit_status) -> int:
-    """What a failure ends with; of these verbs 1 is an answer, and nothing else may be."""
+    """The exit status of a failure. Where 1 reports a result, a failure is 2."""
     failed = status == RegattaError.exit_status
-    return UsageError.exit_status if failed and sys.argv[1:2] in ANSWERING else status
+    is_result = sys.argv[1:2] in STATUS_1_IS_A_RESULT or is_verdict(sys.argv[1:])
+    return UsageError.exit_status if failed and is_result else status
 
 
 def main() -> None:
-    """The program: errors become one line and an exit status, never a traceback."""
+    """The program. An error is one line and an exit status, never a traceback."""
     command = typer.main.get_command(app)
     try:
         status = command.main(standalone_mode=False, prog_name="regatta")
@@ -148,19 +189,16 @@ def main() -> None:
     except KeyboardInterrupt:
         fail("interrupted", EXIT_INTERRUPTED)
     except BrokenPipeError:
-        # The reader has gone (`regatta report … | head`): end without a word, as others do.
+        # The reader closed the pipe (`regatta report … | head`): exit without a message.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(failure_status())
     except OSError as error:
         named = f": {error.filename}" if error.filename else ""
         fail(f"{error.strerror or error}{named}; correct that and try again", failure_status())
     except Exception as error:
-        # typer's own complaints about options know how to put themselves into words; the class
-        # has another home in each version.
-        describe = getattr(error, "format_message", None)
-        if describe is not None:
-            message = describe().rstrip(".") or "no command given"
-            fail(f"{message}; see regatta --help", UsageError.exit_status)
+        # typer's usage errors format themselves; the module of their class differs by version.
+        if hasattr(error, "format_message"):
+            fail(usage_message(error), UsageError.exit_status)
         if type(error).__name__ == "Abort":
             fail("interrupted", EXIT_INTERRUPTED)
         message = f"internal error ({type(error).__name__}: {error}); please report it"

@@ -1,4 +1,4 @@
-"""Where a verb prints: a terminal obeys nothing of what names, hosts and files say."""
+"""Prints text that may contain control characters, from names, hosts and files, safely."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from regatta.report.text.printable import LINES, is_seen, printable
 
 
 class Output(Console):
-    """A console for text of any origin. Of whatever is printed only its own styles are obeyed."""
+    """A console that escapes control characters in everything it prints."""
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -23,8 +23,13 @@ class Output(Console):
             yield segment._replace(text=text)
 
 
+def say(console: Console, text: str) -> None:
+    """Prints one line, unwrapped, so that a path or command in it can be copied."""
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
 def print_json(document: Any) -> None:
-    """The letters of all scripts as they are; what is not printable as JSON's own numbers."""
+    """Prints JSON with letters of all scripts as they are and unprintable characters escaped."""
     text = json.dumps(document, ensure_ascii=False, indent=2)
     typer.echo(re.sub(r"[^\n -~]", lambda found: quoted(found[0]), text))
 

@@ -1,9 +1,10 @@
-"""The events of a race in words: a line each, for logs and pipes."""
+"""The events of a race as lines of text, for logs and pipes."""
 
 from __future__ import annotations
 
 from rich.console import Console
 
+from regatta.cli.output import say
 from regatta.race.events import (
     About,
     Event,
@@ -28,7 +29,7 @@ def heading(event: Started) -> str:
 
 def search_heading(event: SearchStarted) -> str:
     return (
-        f"{which(event.about)}: what each of {event.contenders} contenders holds, "
+        f"{which(event.about)}: search for the highest rate of {event.contenders} contenders, "
         f"in {event.blocks} blocks, {where(event.about)}"
     )
 
@@ -49,16 +50,16 @@ def searched(event: Searched) -> str:
 
 
 def sitting(event: SittingStarted | Pausing) -> str:
-    """Which one is raced, or when the next one is."""
+    """The sitting that begins, or the pause before it."""
     if isinstance(event, Pausing):
         return (
             f"sitting {event.next_sitting} begins in {duration(event.pause_s)}; or stop with "
-            "Ctrl-C, and continue with --resume at any time"
+            "Ctrl-C and continue with --resume at any time"
         )
-    linked = "as built" if event.link_order is None else f"in order {event.link_order}"
+    linked = "as built" if event.link_order is None else f"{event.link_order}"
     return (
-        f"sitting {event.number} of {event.of}: functions {linked}, "
-        f"{event.environment_bytes} bytes more environment"
+        f"sitting {event.number} of {event.of}: link order {linked}, environment larger by "
+        f"{event.environment_bytes} bytes"
     )
 
 
@@ -74,16 +75,16 @@ def outcome(event: TrialFinished) -> str:
     marked = "" if event.disturbed is None else f", disturbed: {event.disturbed}"
     if event.cpu_us_per_request is None:
         return f"done{marked}"
-    return f"server {event.cpu_us_per_request:,.1f} µs CPU a request{marked}"
+    return f"server CPU {event.cpu_us_per_request:,.1f} µs/request{marked}"
 
 
 def repeated(event: TrialDisturbed) -> str:
-    why = event.disturbed or "a trial it is compared with was"
+    why = event.disturbed or "a trial that it is compared with was disturbed"
     return f"disturbed ({why}): repeated"
 
 
 class Silent:
-    """--quiet: shows nothing."""
+    """The display of `--quiet`: shows nothing."""
 
     def __call__(self, event: Event) -> None:
         pass
@@ -96,14 +97,14 @@ class Silent:
 
 
 class Lines(Silent):
-    """One line an event, for logs and pipes."""
+    """Prints one line an event."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
         self.trials = 0
 
     def say(self, text: str) -> None:
-        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        say(self.console, text)
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -122,7 +123,7 @@ class Lines(Silent):
                 for note in event.notes:
                     self.say(f"note: {note}")
                 if event.done:
-                    self.say(f"{event.done} trials are in the ledger already")
+                    self.say(f"{event.done} trials are already in the ledger")
             case SittingStarted() | Pausing():
                 self.say(sitting(event))
             case TrialFinished():

@@ -1,38 +1,43 @@
-"""`regatta report`: the report of a race, written again."""
+"""`regatta report`: write the report of a race again."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from regatta.cli.exports import EXPORT
 from regatta.cli.session import EXPLAIN, RaceSession, analysis_of, show_results
 from regatta.ledger.schema import FILE_NAME
+from regatta.report.exports.write import parse_exports, write_exports
 from regatta.report.paper.document import paper_document
 from regatta.report.paper.files import write_document
 from regatta.report.pictures import write_pictures
 
 
-def report(
+def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
     folder: Annotated[Path, typer.Argument(help="The folder of a race, or its ledger.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     explain: Annotated[bool, EXPLAIN] = False,
     pictures: Annotated[
         Path | None,
         typer.Option(
-            help="Also write every chart into this folder, as NAME.png and NAME-dark.png.",
+            help="Also write each chart into this folder, as NAME.png and NAME-dark.png.",
             show_default=False,
         ),
     ] = None,
     tables: Annotated[
         Path | None,
         typer.Option(
-            help="Also write every table into this folder as NAME.md, .csv and .tex, the plots as "
-            "NAME.svg and .pdf, and all together as report.md, report.tex and report.pdf.",
+            help="Also write a paper into this folder: report.md, .tex and .pdf, each table as "
+            "NAME.md, .csv and .tex, each plot as NAME.svg and .pdf.",
             show_default=False,
         ),
     ] = None,
+    export: Annotated[list[str] | None, EXPORT] = None,
 ) -> None:
-    """Write report.html, summary.md and summary.csv of a race again, and print who won.
+    """Write the report of a race again and print its results.
+
+    The report is report.html, summary.md and summary.csv in the folder of the race.
 
     [bold]Examples[/]
 
@@ -41,11 +46,14 @@ def report(
       regatta report races/quick-20260101-120000 --json
       regatta report races/quick-20260101-120000 --pictures docs/pictures
       regatta report races/quick-20260101-120000 --tables paper
+      regatta report races/quick-20260101-120000 --export otava:history.json
     """
     race_folder = (folder.parent if folder.name == FILE_NAME else folder).absolute()
     session = RaceSession(as_json, quiet=True, explain=explain)
+    exports = parse_exports(export or [])
     analysis = analysis_of(race_folder)
     show_results(analysis, race_folder, session)
+    write_exports(analysis, exports)
     if pictures is not None:
         count = len(write_pictures(analysis, pictures))
         session.say(f"pictures: {count} in {pictures}")

@@ -1,4 +1,4 @@
-"""A race as a person sees it: begun or resumed, shown while it runs, and its results."""
+"""Runs or resumes a race with its progress display, and shows its results."""
 
 from pathlib import Path
 
@@ -8,10 +8,10 @@ from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis
 from regatta.cli.display import display_on
 from regatta.cli.hooks import HOOKS
-from regatta.cli.output import Output, print_json
-from regatta.errors import InterruptedRaceError, UsageError
+from regatta.cli.output import Output, print_json, say
+from regatta.errors import HopelessRaceError, InterruptedRaceError, UsageError
 from regatta.ledger.files import find_unfinished
-from regatta.ledger.read import read, read_failures
+from regatta.ledger.read import read
 from regatta.ledger.schema import FILE_NAME
 from regatta.machine.programs import Programs, called_with, discover, shown
 from regatta.race.events import Display, Event, SearchStarted, Started
@@ -26,30 +26,29 @@ from regatta.report.text.trials import unfinished
 from regatta.study import find_study, load_study
 
 EXPLAIN = typer.Option(
-    "--explain", help="Print every figure with its interval, all sentences and all claims."
+    "--explain", help="Print every figure with its interval, all sentences and claims."
 )
 
 
 class RaceSession:
-    """One call of `regatta race`: where its output goes, and which folder it races in."""
+    """Where the output of one `regatta race` goes, and the folder of its race."""
 
     def __init__(self, as_json: bool, quiet: bool, explain: bool = False) -> None:
         if as_json and explain:
-            raise UsageError("--json and --explain cannot be combined: the JSON has everything")
+            raise UsageError("--json and --explain cannot be combined: the JSON has all figures")
         self.as_json = as_json
         self.quiet = quiet
         self.explain = explain
-        # With --json the standard output is for the JSON alone.
+        # With --json stdout is for the JSON alone.
         self.console = Output(stderr=as_json)
         self.folder: Path | None = None
 
     def say(self, line: str) -> None:
-        """One line, however long: somebody may copy a path out of it."""
-        self.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(self.console, line)
 
 
 def resume(study: str | None, programs: Programs, display: Display) -> Path:
-    """Goes on with a race: one named by its folder, or the newest unfinished of a study."""
+    """Continues the race in a folder, or the newest unfinished race of a study."""
     if study is not None and Path(study).is_dir():
         return reopen(Path(study), None, programs, display, HOOKS)
     wanted = load_study(find_study(study or "quick"), programs.designs)
@@ -58,16 +57,16 @@ def resume(study: str | None, programs: Programs, display: Display) -> Path:
 
 
 def run_race(study: str | None, resumes: bool, options: Options, session: RaceSession) -> Path:
-    """Races with the display that fits, and turns Ctrl-C into an end that says how to go on."""
+    """Runs or resumes a race. After Ctrl-C the error says how to continue."""
     if resumes and options != Options():
         raise UsageError(
-            "a resumed race keeps its options; leave out all but --resume, --json, --explain and "
-            "--quiet"
+            "a resumed race keeps its options; only --json, --explain and --quiet may be given "
+            "with --resume"
         )
     programs = discover()
     display = display_on(session.console, session.quiet)
 
-    def tell(event: Event) -> None:
+    def on_event(event: Event) -> None:
         if isinstance(event, SearchStarted | Started):
             session.folder = event.about.folder
         display(event)
@@ -75,17 +74,26 @@ def run_race(study: str | None, resumes: bool, options: Options, session: RaceSe
     try:
         with display:
             if resumes:
-                return resume(study, programs, tell)  # type: ignore[arg-type]
+                return resume(study, programs, on_event)  # type: ignore[arg-type]
             path = find_study(study or "quick")
             study_read = load_study(path, programs.designs)
-            return begin(study_read, options, programs, tell, HOOKS)
+            return begin(study_read, options, programs, on_event, HOOKS)
     except KeyboardInterrupt as error:
-        if session.folder is None:
-            raise InterruptedRaceError("interrupted before anything started") from error
-        raise InterruptedRaceError(
-            "interrupted; finished trials are kept. Continue with: "
-            f"{called_with('race', '--resume', shown(session.folder))}"
-        ) from error
+        raise interrupted(session.folder) from error
+    except HopelessRaceError as error:
+        assert session.folder is not None, "it had begun"
+        write_files(analysis_of(session.folder), session.folder)
+        raise HopelessRaceError(f"{error}. Report: {shown(session.folder)}/report.html") from error
+
+
+def interrupted(folder: Path | None) -> InterruptedRaceError:
+    """`folder`: of the race that Ctrl-C stopped; None: it had none yet."""
+    if folder is None:
+        return InterruptedRaceError("interrupted before anything started")
+    return InterruptedRaceError(
+        "interrupted; finished trials are kept. Continue with: "
+        f"{called_with('race', '--resume', shown(folder))}"
+    )
 
 
 def analysis_of(folder: Path) -> Analysis:
@@ -93,7 +101,7 @@ def analysis_of(folder: Path) -> Analysis:
 
 
 def show_results(analysis: Analysis, folder: Path, session: RaceSession) -> None:
-    """Writes the report, and prints the results and where to find more of them."""
+    """Writes the report, prints the results and says where to find more."""
     write_files(analysis, folder)
     if session.as_json:
         print_json(to_dict(analysis))
@@ -106,7 +114,3 @@ def show_results(analysis: Analysis, folder: Path, session: RaceSession) -> None
     if unfinished(analysis):
         session.say(f"resume: {called_with('race', '--resume', shown(folder))}")
     session.say(f"report: {shown(folder) / 'report.html'}")
-
-
-def failed_trials(folder: Path) -> list[str]:
-    return read_failures(folder / FILE_NAME)

@@ -1,4 +1,4 @@
-"""Two ledgers of one study, before and after a change: is anything worse?"""
+"""Compares two ledgers of one study, before and after a change, and finds regressions."""
 
 from regatta.compare.compare import ComparisonRequest, RaceComparison, compare
 from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED, CellComparison

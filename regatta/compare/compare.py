@@ -1,4 +1,4 @@
-"""The whole comparison: from two ledgers to what a person or a CI job must know."""
+"""The whole comparison, from two ledgers to verdicts and an exit status."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +10,7 @@ from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis, CellResult
 from regatta.analysis.statistics.units import sittings_of
 from regatta.analysis.unpaired import Sample
+from regatta.compare.align_rates import align_rates
 from regatta.compare.decide import (
     NO_REGRESSION,
     NOT_MEASURED,
@@ -23,7 +24,6 @@ from regatta.compare.decide import (
 )
 from regatta.compare.disagreements import Disagreement, disagreements
 from regatta.compare.match import Matched, differences, match
-from regatta.compare.same_share import at_rates_of
 from regatta.errors import LedgerError, UsageError
 from regatta.ledger.cell import Cell
 from regatta.ledger.metrics import BY_NAME, Metric, side_of
@@ -38,21 +38,21 @@ EXIT = {NO_REGRESSION: 0, REGRESSION: 1, UNDECIDED: 3}
 
 @dataclass(frozen=True)
 class ComparisonRequest:
-    """The question."""
+    """What to compare."""
 
     old: Path
     new: Path
     """Folders of races, or their ledgers."""
     threshold: float
-    """A share: 0.05 for 5 %."""
+    """A fraction: 0.05 for 5 %."""
     metrics: tuple[str, ...]
     reference: str | None = None
-    """A contender that the change did not touch: all others are divided by it."""
+    """A contender that the change did not touch; the others are divided by it."""
 
 
 @dataclass(frozen=True)
 class RaceSummary:
-    """What is reported of each race."""
+    """What a comparison reports about each race."""
 
     path: Path
     study: str
@@ -72,7 +72,7 @@ class RaceComparison:
     cells: list[CellComparison]
     agreement: Agreement
     disagreements: list[Disagreement]
-    """Places and claims on which the two disagree."""
+    """Ranks and claims on which the two disagree."""
 
     @property
     def verdict(self) -> str:
@@ -87,19 +87,19 @@ class RaceComparison:
 
 
 def compare(request: ComparisonRequest) -> RaceComparison:
-    """Errors are UsageError: the status 1 is for regressions alone."""
+    """Raises only UsageError, exit status 2: status 1 means a regression."""
     metrics = [_metric(name) for name in dict.fromkeys(request.metrics)]
     paths = [ledger_path(folder) for folder in (request.old, request.new)]
     if paths[0].resolve() == paths[1].resolve():
         raise UsageError(f"OLD and NEW are the same ledger, {paths[0]}; name two races")
     old, new = (_read(path) for path in paths)
-    old, rates = at_rates_of(new, old)
+    old, rates = align_rates(new, old)
     matched = match(old, new)
     if not matched.pairs:
         raise UsageError(
             f"{paths[0]} and {paths[1]} have no cell in common (studies "
-            f"{old.meta.get('study_name')} and {new.meta.get('study_name')}); there is nothing to "
-            "compare"
+            f"{old.meta.get('study_name')} and {new.meta.get('study_name')}), so nothing can be "
+            "compared"
         )
     if request.reference is not None:
         matched = _without_reference(matched, request.reference)
@@ -147,9 +147,7 @@ def _read(path: Path) -> RaceRecord:
     except LedgerError as error:
         raise UsageError(str(error)) from error
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise UsageError(
-            f"{path}: not a ledger that can be read ({error}); is it complete?"
-        ) from error
+        raise UsageError(f"{path}: the ledger cannot be read ({error}); is it complete?") from error
 
 
 def _analyse(path: Path, ledger: RaceRecord) -> Analysis:
@@ -175,13 +173,13 @@ def _without_reference(matched: Matched, reference: str) -> Matched:
     pairs = [pair for pair in matched.pairs if pair[1].contender != reference]
     if reference not in names or not pairs:
         raise UsageError(
-            f"--reference is {reference}; it must be one of several contenders of both races; "
-            f"they have {', '.join(names)}"
+            f"--reference is {reference}; it must be one of several contenders of both races, "
+            f"which are {', '.join(names)}"
         )
     return replace(matched, pairs=pairs)
 
 
-def _pairs(  # noqa: PLR0913, PLR0917  (what a comparison follows from)
+def _pairs(  # noqa: PLR0913, PLR0917  (everything a verdict depends on)
     matched: Matched,
     values: list[dict[int, Sample | str]],
     metric: Metric,
@@ -206,18 +204,23 @@ def _pairs(  # noqa: PLR0913, PLR0917  (what a comparison follows from)
             known[side][one.id] if (one := reference_of(cell, references[side])) else None
             for side, cell in enumerate(cells)
         ]
-        unlike = _unlike(metric, of_cells) or _unlike(metric, of_references, f"{reference} ")
-        both = unlike or both
+        not_comparable = _not_comparable(metric, of_cells) or _not_comparable(
+            metric, of_references, f"{reference} "
+        )
+        both = not_comparable or both
         then, now = (one.estimates[side_of(metric), metric.name] for one in of_cells)
         found.append(CellPair(cells[1], metric, then, now, both, _broken(ledgers, cells)))
     return found
 
 
-def _unlike(metric: Metric, results: Sequence[CellResult | None], reference: str = "") -> str:
-    """Why figures do not compare: who fails, or does not hold the rate, has those of another load.
+def _not_comparable(
+    metric: Metric, results: Sequence[CellResult | None], reference: str = ""
+) -> str:
+    """Why figures are not comparable: a contender that fails, or does not hold the rate, served
+    another load.
 
-    How a server itself answers at a rate that it does not hold is a figure; no other is divided by
-    it. `reference`: its name and a space, if these are the reference's.
+    The client's figures at a rate that is not held are still valid, but not as a reference.
+    `reference` is its name and a space if `results` are the reference's.
     """
     is_load = side_of(metric) == SERVER or reference
     for at, result in zip(("OLD", "NEW"), results, strict=True):
@@ -228,7 +231,7 @@ def _unlike(metric: Metric, results: Sequence[CellResult | None], reference: str
 
 
 def _broken(ledgers: tuple[RaceRecord, RaceRecord], cells: tuple[Cell, Cell]) -> str | None:
-    """A server that stopped answering is a regression at any threshold."""
+    """Why a server that answered before fails every trial now: a regression at any threshold."""
     old, new = (ledger.trials_of(cell) for ledger, cell in zip(ledgers, cells, strict=True))
     answers = [any(trial.status == OK for trial in trials) for trials in (old, new)]
     if not new or answers != [True, False]:

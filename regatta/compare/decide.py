@@ -1,9 +1,9 @@
-"""For each common cell and metric: a regression, no regression, or undecided.
+"""Decides for each common cell and metric: regression, no regression, or undecided.
 
-A regression is a change for the worse whose interval lies beyond the threshold, also after Holm's
-correction over all comparisons: where nothing changed at most 5 of 100 calls raise a false alarm,
-however many cells there are. "No regression" needs no correction: the exit status says it only if
-it holds in every cell, and is wrong no more often than the most doubtful of them.
+A regression is a change for the worse that exceeds the threshold also after Holm's correction over
+all comparisons: if nothing changed, at most 5 of 100 calls raise a false alarm, however many cells
+there are. "No regression" needs no correction: the exit status requires it in every cell, so it is
+wrong no more often than in the least certain cell.
 """
 
 from dataclasses import dataclass
@@ -31,27 +31,26 @@ class CellComparison:
     """One cell of both races in one metric."""
 
     cell: Cell
-    """The new race's."""
+    """The cell of the new race."""
     metric: Metric
     side: str
     old: Estimate
     new: Estimate
     verdict: str
     why: str
-    """Why, if the verdict needs words."""
+    """The reason, if the verdict needs one."""
     scale: str | None = None
     """`ratio` (new / old) or `difference` (new - old, of a metric that can be 0)."""
     value: float | None = None
     low: float | None = None
     high: float | None = None
-    """The ends of its 95 % interval."""
+    """The 95 % interval."""
     beyond: float | None = None
-    """The threshold, on the same scale: worse than this is a regression."""
+    """The threshold on the same scale: a worse value is a regression."""
     p_value: float | None = None
-    """Of the truth being at the threshold, after Holm's correction."""
+    """For a true change at the threshold, after Holm's correction."""
     blocks_needed: int | None = None
-    """Per race, to tell no change from the threshold at 80 % power; sittings, if either
-    race has several."""
+    """Blocks per race to confirm "no change" at 80 % power; sittings if either race has several."""
 
 
 @dataclass(frozen=True)
@@ -63,20 +62,20 @@ class CellPair:
     old: Estimate
     new: Estimate
     samples: tuple[Sample, Sample] | str
-    """Or why there are none."""
+    """Of both races, or why they are missing."""
     broken: str | None
-    """Why every trial of the new race failed, if the old race's did not."""
+    """Why every trial of the new race failed, if some of the old race succeeded."""
 
 
 Blocks = dict[int, float] | str
-"""A cell's number for each block, or why there is none."""
+"""The value of a cell in each block, or why there is none."""
 
 
 def samples(metric: Metric, ledger: RaceRecord, reference: str | None) -> dict[int, Sample | str]:
-    """One for each cell of the race, by block or, if there are several, by sitting.
+    """The sample of each cell, by cell id: one value a block, or a sitting if there are several.
 
-    With a reference each number is divided by that contender's in the same block: what the machine
-    did to both cancels, and so does most of what it does in one hour and not in the next.
+    With a reference, each value is divided by the reference's in the same block, which cancels what
+    the machine did to both: most of its drift.
     """
     side = side_of(metric)
     blocks: dict[int, Blocks] = {
@@ -108,13 +107,13 @@ def _relative(cells: list[Cell], blocks: dict[int, Blocks], reference: str) -> d
 
 
 def reference_of(cell: Cell, references: list[Cell]) -> Cell | None:
-    """The reference's cell at the same place; of a pool, the one of the same size."""
+    """The cell of the reference under the same load; for pools the one of the same size."""
     comparable = [one for one in references if one.comparison_key() == cell.comparison_key()]
     found = [one for one in comparable if one.workers == cell.workers] or comparable
     if len(found) > 1:
         raise UsageError(
-            f"--reference is {found[0].contender}, which raced in several sizes or paths under the "
-            f"load of {cell.label()}; name a design that raced there in one"
+            f"--reference is {found[0].contender}, which raced with several pool sizes or paths "
+            f"under the load of {cell.label()}; name a design that raced with one"
         )
     return found[0] if found else None
 
@@ -126,12 +125,12 @@ def _divided(ours: Blocks, theirs: Blocks) -> Blocks:
         return theirs
     common = ours.keys() & theirs.keys()
     if not common or min(min(ours[block], theirs[block]) for block in common) <= 0:
-        return "not above 0 in every block, so there is no ratio to the reference"
+        return "not above 0 in every block, so it has no ratio to the reference"
     return {block: ours[block] / theirs[block] for block in common}
 
 
 def decide(pairs: list[CellPair], threshold: float) -> list[CellComparison]:
-    """One result a pair, in their order. `threshold` is a share: 0.05 for 5 %."""
+    """One result for each pair, in order. `threshold` is a fraction: 0.05 for 5 %."""
     changes = [_change(pair) for pair in pairs]
     beyond = [
         None if change is None else regression_limit(pair.metric, change, pair.samples, threshold)
@@ -149,7 +148,7 @@ def decide(pairs: list[CellPair], threshold: float) -> list[CellComparison]:
 def regression_limit(
     metric: Metric, change: Change, both: tuple[Sample, Sample] | str, threshold: float
 ) -> float:
-    """The value from which on a change is a regression, on the metric's scale."""
+    """The value beyond which a change is a regression, on the scale of the change."""
     worse = 1 if metric.better == "lower" else -1
     if change.scale == "ratio":
         return float((1 + threshold) ** worse)
@@ -211,19 +210,19 @@ def _verdict(metric: Metric, change: Change, beyond: float, decision: Decision) 
     if is_worse:
         return (
             UNDECIDED,
-            "beyond the threshold, but not after correction for the number of comparisons",
+            "beyond the threshold, but not after correction for multiple comparisons",
         )
     return UNDECIDED, ""
 
 
 def _state(words: str) -> str:
-    return f"{OVER}, as requests that were due did not start" if words == OVER else words
+    return f"{OVER}: some due requests did not start" if words == OVER else words
 
 
 def _without(pair: CellPair) -> tuple[str, str]:
-    """The verdict where there is no interval."""
+    """The verdict without an interval."""
     if pair.broken is not None:
-        return REGRESSION, f"no trial of it went well in NEW: {pair.broken}"
+        return REGRESSION, f"every trial failed in NEW: {pair.broken}"
     if pair.old.value is None:
         return NOT_MEASURED, f"in OLD: {_state(pair.old.state)}"
     if pair.new.value is None:

@@ -1,7 +1,7 @@
-"""Where two races disagree: ranks at a step, and verdicts on claims.
+"""Ranks and claims on which two races disagree.
 
-For a change of the measuring and not of the server, such as another placement: all figures may
-change, the conclusions need not.
+For changes of the measurement, such as another placement, where all figures may change but the
+conclusions should not.
 """
 
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ def _standing_words(group: Group, step: int) -> dict[str, str]:
 
 
 def _ranked(group: Group, step: int, names: set[str]) -> list[str]:
-    """Ranked by server CPU, the least first, without those that have no figure."""
+    """The contenders with a figure, by server CPU, the least first."""
     figures = {
         result.cell.contender: result.estimates[side_of(PRIMARY), PRIMARY.name].value
         for result in group.at(step)

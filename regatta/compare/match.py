@@ -1,4 +1,4 @@
-"""Which cells two races have in common, and what else differs between them."""
+"""The cells that two races have in common, and other differences between the races."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,21 +36,21 @@ PLACEMENT = {
     "engine_version": "its version",
 }
 BEFORE = {"steering": "none", "clients": 1}
-"""What differs between races without meaning anything."""
+"""Values of races from before these were recorded."""
 MEMORY_SLACK = 0.02
-"""Kernels on one machine reserve different shares of its memory."""
+"""Kernels reserve different shares of the memory of one machine."""
 
 
 @dataclass(frozen=True)
 class Matched:
     pairs: list[tuple[Cell, Cell]]
-    """From the old race and the new one."""
+    """Of the old and the new race."""
     only_old: list[Cell]
     only_new: list[Cell]
 
 
 def match(old: RaceRecord, new: RaceRecord) -> Matched:
-    """In the order of the new ledger. Where it ran (the placement) does not part two cells."""
+    """Pairs equal cells, in the order of the new ledger. The placement may differ."""
     theirs = {cell.identity(): cell for cell in old.cells}
     ours = {cell.identity(): cell for cell in new.cells}
     return Matched(
@@ -61,7 +61,7 @@ def match(old: RaceRecord, new: RaceRecord) -> Matched:
 
 
 def differences(old: RaceRecord, new: RaceRecord, matched: Matched) -> list[str]:
-    """One line for each difference between the races, and for each flaw."""
+    """One line for each difference between the races, and for each flaw of one."""
     lines = [
         _study(old, new),
         _machine(old, new),
@@ -81,9 +81,9 @@ def differences(old: RaceRecord, new: RaceRecord, matched: Matched) -> list[str]
 def _study(old: RaceRecord, new: RaceRecord) -> str:
     names = [ledger.meta.get("study_name", "unknown") for ledger in (old, new)]
     if names[0] != names[1]:
-        return f"Different studies, {names[0]} and {names[1]}: only cells of both are compared."
+        return f"Different studies, {names[0]} and {names[1]}: only cells in both are compared."
     if old.meta.get("study_toml") != new.meta.get("study_toml"):
-        return f"The study {names[0]} was changed in between: only cells of both are compared."
+        return f"The study {names[0]} has changed: only cells in both are compared."
     return ""
 
 
@@ -98,7 +98,7 @@ def _machine(old: RaceRecord, new: RaceRecord) -> str:
         found.append(f"{label} ({', '.join(words)})" if plain else label)
     if not found:
         return ""
-    return f"Different machines: {', '.join(found)}. Differences may be theirs, not the change's."
+    return f"Different machines: {', '.join(found)}. Differences may not be due to the change."
 
 
 def _close(then: Any, now: Any) -> bool:
@@ -125,14 +125,14 @@ def _size(value: Any) -> str:
 
 
 def _accounts(old: RaceRecord, new: RaceRecord) -> str:
-    """A control group is charged for a thread's very end; the clock of its process is not."""
+    """Unlike the CPU clock of a process, a control group is charged for the exit of threads."""
     then, now = (_by_group(ledger) for ledger in (old, new))
     if then == now:
         return ""
-    words = ["its control group" if each else "its clock" for each in (then, now)]
+    words = ["control group" if each else "process clock" for each in (then, now)]
     return (
-        f"Different accounts of the server's CPU time: {words[0]} in OLD, {words[1]} in NEW. "
-        "Designs that create threads seem to differ by a few per cent."
+        f"Server CPU was measured differently: by {words[0]} in OLD, by {words[1]} in NEW. "
+        "Designs that create threads then differ by a few per cent."
     )
 
 
@@ -145,15 +145,15 @@ def _sittings(old: RaceRecord, new: RaceRecord) -> str:
     then, now = sittings_of(old), sittings_of(new)
     if max(then, now) < 2:
         return (
-            "Each race is one sitting: no interval here covers another link order, boot or hour "
-            "(`--sittings 5` in both would)."
+            "Each race is one sitting: the intervals do not include variation of link order, boot "
+            "and hour (races with `--sittings 5` do)."
         )
     if min(then, now) > 1:
         return ""
     one, other = ("OLD", "NEW") if then < now else ("NEW", "OLD")
     return (
-        f"{one} is one sitting, of {plural(max(then, now), 'sitting')} in {other}: it is taken to "
-        f"be as far from others like it as those of {other} are from each other."
+        f"{one} is one sitting, and {other} has {plural(max(then, now), 'sitting')}: sittings of "
+        f"{one} are assumed to vary as much as those of {other}."
     )
 
 
@@ -164,7 +164,7 @@ def _word(value: Any) -> str:
 
 
 def _state(name: str, ledger: RaceRecord) -> str:
-    """What a race lacks: it was stopped early, or trials failed."""
+    """The flaws of a race: missing, failed and disturbed trials."""
     failed = sum(trial.status != OK for trial in ledger.last_attempts)
     client_bound = sum(trial.is_client_bound for trial in ledger.last_attempts)
     held_up = sum(trial.held_up is not None for trial in ledger.last_attempts)
@@ -177,7 +177,7 @@ def _state(name: str, ledger: RaceRecord) -> str:
 
 
 def cell_words(cells: Sequence[Cell]) -> dict[int, str]:
-    """In words, by the cell's id: what but the contender tells it from the others."""
+    """By cell id, what besides the contender distinguishes the cell."""
     varying = [name for name in IDENTITY if len({getattr(cell, name) for cell in cells}) > 1]
     wanted = [name for name in varying if name not in ("contender", *LOOSE)]
     distinct = {(cell.contender, *(getattr(cell, name) for name in wanted)) for cell in cells}

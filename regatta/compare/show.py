@@ -1,4 +1,4 @@
-"""A comparison as a table with a sentence, or as plain data."""
+"""Prints a comparison as tables and sentences, or converts it to plain data."""
 
 from dataclasses import asdict
 from typing import Any
@@ -17,14 +17,18 @@ from regatta.ledger.axes import AXES
 from regatta.ledger.cell import IDENTITY, Cell
 from regatta.ledger.metrics import PRIMARY, Metric
 from regatta.report.text.numbers import interval_of, plural, short, value_of
-from regatta.report.text.plain import encodable, plain
+from regatta.report.text.terminal import encodable, plain
 
 STYLES = {REGRESSION: "bold red", UNDECIDED: "yellow", NO_REGRESSION: "green"}
 MOST_APART = 3
+ONE_RACE = (
+    "Both versions in one race need far fewer, as the machine's drift cancels: "
+    "regatta versus './old --port {port}' './new --port {port}'"
+)
 
 
 def print_comparison(comparison: RaceComparison, console: Console) -> None:
-    """A table for each metric, then what follows from it in one sentence."""
+    """Prints a table for each metric, then the verdict in one sentence."""
     for name, race in (("OLD", comparison.old), ("NEW", comparison.new)):
         _line(f"{name}  {race.path}{_versions(race)}", console, "dim")
     for metric in dict.fromkeys(compared.metric for compared in comparison.cells):
@@ -33,8 +37,8 @@ def print_comparison(comparison: RaceComparison, console: Console) -> None:
         console.print(_table(metric, of_metric, console))
     if comparison.reference is not None:
         _line(
-            f"NEW / OLD is relative to {comparison.reference}: each trial's figure is divided by "
-            "that design's in the same block.",
+            f"NEW / OLD is relative to {comparison.reference}: each figure is divided by that of "
+            f"{comparison.reference} in the same block.",
             console,
             "dim",
         )
@@ -98,7 +102,7 @@ def _change(compared: CellComparison) -> str:
 
 
 def _disagreement_table(disagreements: list[Disagreement], console: Console) -> Table:
-    table = _titled("what changed: ranks by server CPU per request, and verdicts on claims")
+    table = _titled("changed ranks by server CPU per request, and verdicts on claims")
     for name in ("where", "design or claim", "OLD", "NEW"):
         table.add_column(name, overflow="fold")
     for one in disagreements:
@@ -112,7 +116,7 @@ def _titled(title: str) -> Table:
 
 
 def reasons(comparison: RaceComparison) -> list[str]:
-    """A line for each verdict that needs words."""
+    """A line for each verdict that needs a reason."""
     where = cell_words([compared.cell for compared in comparison.cells])
     return [
         f"{compared.cell.contender}, {where[compared.cell.id]}: {compared.verdict}, {compared.why}."
@@ -126,22 +130,21 @@ def verdict_sentence(comparison: RaceComparison) -> str:
     found = [compared for compared in comparison.cells if compared.verdict == comparison.verdict]
     of = plural(len(comparison.cells), "comparison")
     if comparison.verdict == REGRESSION:
-        # After Holm's correction none of these is the luck of many tries.
         return f"Regression beyond {limit} in {len(found)} of {of}{_in_sittings(comparison)}."
     if comparison.verdict == NO_REGRESSION:
         return f"No regression beyond {limit} in any of {of}{_in_sittings(comparison)}."
     unit = "block" if _are_one_sitting_each(comparison) else "sitting"
     needed = [each.blocks_needed for each in found if each.blocks_needed is not None]
     advice = (
-        f' To confirm "no change" you would need about {plural(max(needed), unit)} per race.'
+        f' Confirming "no change" needs about {plural(max(needed), unit)} per race.'
         if needed
         else ""
     )
-    return f"Undecided at this size: {len(found)} of {of} may be beyond {limit} or not.{advice}"
+    return f"Undecided: {len(found)} of {of} may or may not be beyond {limit}.{advice} {ONE_RACE}"
 
 
 def _in_sittings(comparison: RaceComparison) -> str:
-    """A verdict on two races of one sitting each is limited to these sittings."""
+    """Limits a verdict on two races of one sitting each to these sittings."""
     return ", in these two sittings" if _are_one_sitting_each(comparison) else ""
 
 
@@ -150,18 +153,24 @@ def _are_one_sitting_each(comparison: RaceComparison) -> bool:
 
 
 def standings_sentence(agreement: Agreement) -> str:
-    """Whether the two races agree on who won."""
-    same = sum(each.agreement == SAME for each in agreement.overall)
+    """Whether the two races agree on the winner."""
+    overall = agreement.overall
     winners = ""
-    if len(agreement.overall) > 1:
-        winners = f"the same winner in {same} of {len(agreement.overall)} tables"
-    elif same:
-        winners = f"the same {_ahead(agreement.overall[0])}, {agreement.overall[0].new}"
-    elif agreement.overall:
-        one = agreement.overall[0]
+    if len(overall) > 1:
+        kinds = {_ahead(each): [one for one in overall if one.won == each.won] for each in overall}
+        winners = "; ".join(_same_in(tables, ahead) for ahead, tables in kinds.items())
+    elif overall and overall[0].agreement == SAME:
+        winners = f"the same {_ahead(overall[0])}, {overall[0].new}"
+    elif overall:
+        one = overall[0]
         winners = f"the {_ahead(one)} was {one.old} and is {one.new}; {one.agreement}"
     overlaps = [_overlap("cells", agreement.cells), _overlap("figures", agreement.figures)]
     return f"Standings: {'; '.join(part for part in (winners, *overlaps) if part)}."
+
+
+def _same_in(tables: list[Winners], ahead: str) -> str:
+    same = sum(each.agreement == SAME for each in tables)
+    return f"the same {ahead} in {same} of {plural(len(tables), 'table')}"
 
 
 def _ahead(winners: Winners) -> str:
@@ -195,7 +204,7 @@ def to_dict(comparison: RaceComparison) -> dict[str, Any]:
         "only_old": [_cell(cell) for cell in comparison.matched.only_old],
         "only_new": [_cell(cell) for cell in comparison.matched.only_new],
         "standings": {
-            "same_winner": agreement.same_winner if agreement.overall else None,
+            "same_winner": agreement.same_winner if agreement.has_winner else None,
             "overall": [asdict(each) for each in agreement.overall],
             "steps": [asdict(each) for each in agreement.steps],
             "cells": {**asdict(agreement.cells), "share": agreement.cells.share},

@@ -1,4 +1,4 @@
-"""What else the machine did for a short while: shares of its CPUs, and who used them."""
+"""What the machine did during a short time: shares of its CPUs, and the busiest processes."""
 
 import os
 import time
@@ -20,7 +20,7 @@ from regatta.machine.proc import (
 
 @dataclass(frozen=True)
 class Task:
-    """A process at one moment; `ticks` is all the CPU time that it has used."""
+    """A process at one moment. `ticks` is its CPU time since it started."""
 
     pid: int
     parent: int
@@ -35,34 +35,34 @@ class TickReading:
     tasks: dict[tuple[int, int], Task]
     """Keyed by process id and start time."""
     lab_family: frozenset[int]
-    """The lab, and the processes that it descends from: its shell, its terminal, process 1."""
+    """The lab and its ancestors: its shell, its terminal, process 1."""
 
 
 @dataclass(frozen=True)
 class Other:
-    """A process that used some of the machine; percent of one CPU."""
+    """Another process that used CPU time, in percent of one CPU."""
 
     pid: int
     name: str
     percent: float
     may_pause: bool
-    """It is no thread of the kernel, and none of those that this very program hangs on."""
+    """False for kernel threads and the ancestors of the lab, which must not be stopped."""
 
 
 @dataclass(frozen=True)
 class Activity:
     seconds: float
     busy: dict[int, float]
-    """By CPU, in percent of the time."""
+    """Percent of the time, by CPU."""
     steal: dict[int, float]
     since_boot: tuple[int, int]
-    """Ticks stolen, and ticks that the machine wanted to run, of all CPUs since the boot."""
+    """Ticks stolen since boot, and stolen or busy, summed over all CPUs."""
     others: tuple[Other, ...]
     """The busiest first."""
 
 
 def read_ticks(machine: Machine, lab_pid: int) -> TickReading:
-    """The accounts of all CPUs and processes now; `lab_pid`: the process of the lab."""
+    """The CPU times of all CPUs and processes now. `lab_pid` is the process of the lab."""
     cpus = parse_cpus(machine.text("/proc/stat") or "")
     tasks: dict[tuple[int, int], Task] = {}
     for name in machine.names("/proc"):
@@ -74,7 +74,7 @@ def read_ticks(machine: Machine, lab_pid: int) -> TickReading:
 
 
 def lineage(tasks: dict[tuple[int, int], Task], pid: int) -> frozenset[int]:
-    """The process and all that it descends from."""
+    """The process and its ancestors."""
     parents = {task.pid: task.parent for task in tasks.values()}
     found = {1, pid}
     while parents.get(pid, 0) not in {0, *found}:
@@ -84,7 +84,7 @@ def lineage(tasks: dict[tuple[int, int], Task], pid: int) -> frozenset[int]:
 
 
 def read_task(pid: int, text: str) -> tuple[tuple[int, int], Task] | None:
-    """From /proc/PID/stat; None if it has ended."""
+    """A process from the text of /proc/PID/stat; None if it has ended."""
     try:
         stat = parse_stat(text.encode(errors="replace"))
     except ValueError:
@@ -94,7 +94,7 @@ def read_task(pid: int, text: str) -> tuple[tuple[int, int], Task] | None:
 
 
 def between(before: TickReading, after: TickReading, seconds: float, lab_pid: int = 0) -> Activity:
-    """What happened from one moment to a later one."""
+    """The activity between two readings."""
     whole = seconds * TICKS_A_SECOND
 
     def share(cpu: int, columns: tuple[int, ...]) -> float:
@@ -104,7 +104,7 @@ def between(before: TickReading, after: TickReading, seconds: float, lab_pid: in
 
     others: list[Other] = []
     for key, task in after.tasks.items():
-        # Who began in between has used all that it has in that while.
+        # All CPU time of a process that started in between falls into the interval.
         old = before.tasks[key].ticks if key in before.tasks else 0
         if task.ticks > old and task.pid != lab_pid:
             percent = 100 * (task.ticks - old) / whole
@@ -122,7 +122,7 @@ def between(before: TickReading, after: TickReading, seconds: float, lab_pid: in
 
 
 def watch(machine: Machine, seconds: float) -> Activity:
-    """The same for the next so many seconds, in which the lab itself sleeps."""
+    """The activity of the next `seconds`, during which the lab sleeps."""
     lab_pid = os.getpid()
     before, began = read_ticks(machine, lab_pid), time.monotonic()
     time.sleep(seconds)

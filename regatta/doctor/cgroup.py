@@ -1,4 +1,4 @@
-"""Limits of control groups: of the lab's group and all above it, in cgroup v1 and v2."""
+"""Limits of the lab's control group and its ancestors, in cgroup v1 and v2."""
 
 from dataclasses import dataclass
 
@@ -11,16 +11,16 @@ ROOT = "/sys/fs/cgroup"
 class GroupLimit:
     value: float
     path: str
-    """Of the file that sets it."""
+    """The file that sets it."""
     text: str
-    """What it holds now."""
+    """The content of that file."""
 
 
 def folders(machine: Machine, controller: str) -> list[str]:
-    """The folders of the lab's group and of those above it, for one controller.
+    """The folders of the lab's group and its ancestors, for one controller.
 
-    In a container the path may be that of the host, and the folder is not there: then the
-    container's own group is the root.
+    In a container /proc/self/cgroup may show the path on the host, where no folder exists; the root
+    is then the container's own group.
     """
     found: list[str] = []
     for line in (machine.text("/proc/self/cgroup") or "").splitlines():
@@ -41,14 +41,14 @@ def folders(machine: Machine, controller: str) -> list[str]:
 
 
 def mounts(names: str, controller: str) -> list[str]:
-    """Where a hierarchy is mounted: the new kind has no names."""
+    """Where a hierarchy may be mounted. In v2 `names` is empty."""
     if names:
         return [f"{ROOT}/{names}", f"{ROOT}/{controller}"]
     return [f"{ROOT}/unified", ROOT]
 
 
 def smallest(machine: Machine, controller: str, file: str) -> GroupLimit | None:
-    """The smallest number in a file of this name; `max` and what is absent limit nothing."""
+    """The smallest number in files of this name; `max` and a missing file are no limit."""
     found: list[GroupLimit] = []
     for folder in folders(machine, controller):
         path = f"{folder}/{file}"
@@ -59,7 +59,7 @@ def smallest(machine: Machine, controller: str, file: str) -> GroupLimit | None:
 
 
 def cpu_quota(machine: Machine) -> GroupLimit | None:
-    """The smallest share of CPU time that a group may use, in CPUs."""
+    """The smallest CPU quota of the groups, in CPUs."""
     found: list[GroupLimit] = []
     for folder in folders(machine, "cpu"):
         new, old = f"{folder}/cpu.max", f"{folder}/cpu.cfs_quota_us"
@@ -76,7 +76,7 @@ def cpu_quota(machine: Machine) -> GroupLimit | None:
 
 
 def throttled(machine: Machine) -> int:
-    """How often groups above the lab were stopped for having used their share."""
+    """How often a group was throttled because its quota was used up."""
     times = 0
     for folder in folders(machine, "cpu"):
         for line in (machine.text(f"{folder}/cpu.stat") or "").splitlines():

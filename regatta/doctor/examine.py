@@ -1,10 +1,10 @@
-"""All checks of a machine, in the order in which a person may go through them."""
+"""All checks of a machine, in the order of the report."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from regatta.doctor.activity import Activity, watch
-from regatta.doctor.checks import counting, cpus, engines, limits, others, speed
+from regatta.doctor.checks import contention, counting, cpus, engines, limits, speed
 from regatta.doctor.finding import SERIOUS, Finding, RaceSetup, Subject
 from regatta.doctor.machine import Machine
 from regatta.doctor.probes.bench import Bench
@@ -12,11 +12,9 @@ from regatta.errors import RegattaError
 
 EXAMINE_S = 1.0
 GLANCE_S = 0.2
-"""Before each race: so short that a race is not noticeably longer for it."""
+"""Before each race: short, to delay the race little."""
 
 Inspect = Callable[[Machine, RaceSetup, Activity], Finding]
-
-
 Measure = Callable[[Finding, Bench], Finding]
 
 
@@ -25,7 +23,7 @@ class Check:
     subject: Subject
     inspect: Inspect
     measure: Measure | None = None
-    """How much it matters here; None where that is no question of degree."""
+    """Measures how much it matters here; None if there is nothing to measure."""
 
     @property
     def name(self) -> str:
@@ -40,9 +38,9 @@ CHECKS = (
     Check(speed.TURBO, speed.inspect_turbo, speed.measure_turbo),
     Check(speed.IDLE, speed.inspect_idle, speed.measure_idle),
     Check(speed.POWER, speed.inspect_power),
-    Check(others.LOAD, others.inspect_load, others.measure_load),
-    Check(others.STEAL, others.inspect_steal, others.measure_steal),
-    Check(others.QUOTA, others.inspect_quota),
+    Check(contention.LOAD, contention.inspect_load, contention.measure_load),
+    Check(contention.STEAL, contention.inspect_steal, contention.measure_steal),
+    Check(contention.QUOTA, contention.inspect_quota),
     Check(counting.CLOCK, counting.inspect_clock, counting.measure_clock),
     Check(counting.COUNTERS, counting.inspect_counters, counting.measure_counters),
     Check(counting.PARANOID, counting.inspect_paranoid),
@@ -58,12 +56,12 @@ CHECKS = (
 
 
 def examine(machine: Machine, setup: RaceSetup, activity: Activity) -> list[Finding]:
-    """What every check says, in their order."""
+    """One finding a check, in the order of the checks."""
     return [check.inspect(machine, setup, activity) for check in CHECKS]
 
 
 def measure(findings: list[Finding], bench: Bench) -> list[Finding]:
-    """The same findings, with what the probes say; a probe that fails says why it did."""
+    """The findings with the results of the probes. A failed probe is noted in its finding."""
     checks = {check.name: check for check in CHECKS}
     return [measured(checks[finding.name], finding, bench) for finding in findings]
 
@@ -79,7 +77,7 @@ def measured(check: Check, finding: Finding, bench: Bench) -> Finding:
 
 
 def serious(setup: RaceSetup, machine: Machine | None = None) -> dict[str, str]:
-    """What a race should know before it starts: the serious findings, by the check's name."""
+    """The serious findings before a race, by the name of the check."""
     machine = machine or Machine()
     findings = examine(machine, setup, watch(machine, GLANCE_S))
     return {finding.name: finding.says for finding in findings if finding.level == SERIOUS}

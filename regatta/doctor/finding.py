@@ -1,4 +1,4 @@
-"""A finding of the doctor: plain data, from which the terminal and the JSON are made."""
+"""A finding of the doctor, as plain data for the terminal and the JSON."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from regatta.analysis.numbers import digits
-from regatta.machine.placed import CONTAINERS, HOST, NETNS
-from regatta.machine.steering import OWN_SIDE, Steering
+from regatta.machine.network.steering import OWN_SIDE, Steering
+from regatta.machine.sides.placement import CONTAINERS, HOST, NETNS
 from regatta.study.cpus import cpus_text
 
 SERIOUS = "serious"
@@ -17,8 +17,8 @@ FINE = "fine"
 LEVELS = (SERIOUS, MINOR, UNKNOWN, FINE)
 """The worst first. Serious: results would be wrong, or too noisy to decide anything."""
 
-# A trial of the study quick differs from the next by 3 to 5 % here: what takes more than that is
-# larger than all that repeating is meant for, and what takes less than 1 % drowns in it.
+# Trials of the study quick differ by 3 to 5 % on our machine. A larger effect is beyond the noise
+# that repetition averages out; one below 1 % disappears in it.
 SERIOUS_PERCENT = 5.0
 NEGLIGIBLE_PERCENT = 1.0
 
@@ -29,7 +29,7 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Effect:
-    """How much something was measured to matter here: a mean with its 95 % interval."""
+    """The measured size of a problem on this machine: a mean with its 95 % interval."""
 
     what: str
     value: float
@@ -47,25 +47,25 @@ class Effect:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing of this machine, how bad it is for a race, and what can be done."""
+    """One property of this machine, how bad it is for a race, and what to do."""
 
     name: str
     level: str
     says: str
-    """What is, in one line."""
+    """The state of the machine, in one line."""
     matters: str
-    """Why anyone should care."""
+    """Why it matters to a race."""
     fix: Words = ()
-    """Commands that change it, to be typed as they are."""
+    """Commands that fix it, ready to copy."""
     undo: Words = ()
     advice: str = ""
-    """What to do where no command does it, or beside the commands."""
+    """What to do besides or instead of the commands."""
     effects: tuple[Effect, ...] = ()
     unmeasured: str = ""
-    """Why it was not measured, though that was asked for."""
+    """Why a requested measurement failed."""
 
     def measured(self, effects: list[Effect], level: str, advice: str = "") -> Finding:
-        """With what was measured, and the level that follows; advice stands in for none."""
+        """The finding with its effects and new level. `advice` is used if it had none."""
         own_advice = "" if self.advice == MEASURE_IT else self.advice
         if level != FINE and not self.fix:
             own_advice = own_advice or advice
@@ -74,11 +74,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a check is about."""
+    """The name of a check, and why it matters to a race."""
 
     name: str
     matters: str
-    """Why anyone should care."""
 
     def found(
         self, level: str, says: str, *, fix: Words = (), undo: Words = (), advice: str = ""
@@ -88,27 +87,27 @@ class Subject:
 
 @dataclass(frozen=True)
 class RaceSetup:
-    """Where a race would run, and with how many connections at a time."""
+    """Where a race would run, and with how many concurrent connections."""
 
     server_cpus: tuple[int, ...]
     client_cpus: tuple[int, ...]
     placement: str
     connections: int | None = None
-    """The most of any cell of the study that is about to be raced; None: no study is meant."""
+    """The most of any cell of the study to be raced; None without a study."""
     control_groups: bool = True
     """Whether each side gets a control group of its own."""
     steering: Steering = Steering(OWN_SIDE)
-    """Whose CPUs process what arrives at the two ends of the cable."""
+    """Which CPUs process the packets that arrive at each end of the cable."""
     network: str | None = None
-    """That containers share, where sides are in some."""
+    """The network of the containers, if the sides run in containers."""
     engine: str | None = None
-    """The container engine that works here, if that was asked."""
+    """The container engine that works here; None if none does or none was tried."""
     engine_refused: str | None = None
-    """Why none does."""
+    """Why no container engine works."""
 
     @property
     def has_own_network(self) -> bool:
-        """Whether no other program of this machine is in a side's network."""
+        """Whether the sides share their networks with no other program of this machine."""
         return self.placement == NETNS or (self.placement == CONTAINERS and self.network != HOST)
 
     @property
@@ -123,25 +122,25 @@ class RaceSetup:
 
 
 def level_of(effect: Effect, negligible: float = NEGLIGIBLE_PERCENT) -> str:
-    """How bad a measured share (in %) is. One that may be none, and is not serious, is fine."""
+    """The level of a measured effect in percent. One that may be 0 and is not serious is fine."""
     if effect.low > SERIOUS_PERCENT:
         return SERIOUS
-    unseen = effect.low <= 0 and effect.high < SERIOUS_PERCENT
-    return FINE if unseen or effect.high < negligible else MINOR
+    may_be_zero = effect.low <= 0 and effect.high < SERIOUS_PERCENT
+    return FINE if may_be_zero or effect.high < negligible else MINOR
 
 
 def worse(first: str, second: str) -> str:
-    """Of two levels. What is not known is no better than what is fine."""
+    """The worse of two levels. Unknown is worse than fine."""
     return min(first, second, key=LEVELS.index)
 
 
 def by_level(findings: list[Finding]) -> list[Finding]:
-    """The worst first; within a level as they were found."""
+    """The worst first, in stable order."""
     return sorted(findings, key=lambda finding: LEVELS.index(finding.level))
 
 
 def as_json(setup: RaceSetup, findings: list[Finding], measured: bool) -> dict[str, Any]:
-    """The whole examination as plain data (docs/formats.md)."""
+    """The examination as plain data (docs/formats.md)."""
     return {
         "situation": asdict(setup),
         "measured": measured,

@@ -1,4 +1,4 @@
-"""A machine as its kernel's files show it, below a root folder: `/`, or a made-up machine's."""
+"""A machine as the files of its kernel show it, below `/` or the root of a simulated machine."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ TOOL_FOLDERS = ("/usr/sbin", "/sbin", "/usr/local/sbin")
 
 
 class Machine:
-    """Reads files by the path that they have on a real machine; what is absent is None."""
+    """Reads files by their path on a real machine; None if a file is missing or unreadable."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         self.root = root
@@ -33,25 +33,25 @@ class Machine:
             return None
 
     def exists(self, name: str) -> bool:
-        """True if it is there and this user may know it."""
+        """Whether the file exists and this user may see it."""
         try:
             return self.path(name).exists()
         except OSError:
             return False
 
     def names(self, folder: str) -> list[str]:
-        """The names in a folder, in order; none where it cannot be read."""
+        """The sorted names in a folder; none if it cannot be read."""
         try:
             return sorted(entry.name for entry in self.path(folder).iterdir())
         except OSError:
             return []
 
     def cpu_set(self, name: str) -> tuple[int, ...]:
-        """CPUs of a file that lists them as the kernel does: `0-3,8`."""
+        """The CPUs in a file in the kernel's list format: `0-3,8`."""
         return cpu_set(self.text(name))
 
     def status(self, field: str) -> str | None:
-        """A field of /proc/self/status: of the lab itself, and so of all that it starts."""
+        """A field of /proc/self/status; programs that the lab starts inherit its value."""
         return field_of(self.text("/proc/self/status") or "", field)
 
     def cpu_info(self, field: str) -> str | None:
@@ -62,7 +62,7 @@ class Machine:
         return cpu_set(self.status("Cpus_allowed_list"))
 
     def may(self, capability: int) -> bool:
-        """Whether the lab has this right of root's (capabilities(7))."""
+        """Whether the lab has this capability (capabilities(7))."""
         try:
             return bool(int(self.status("CapEff") or "", 16) >> capability & 1)
         except ValueError:
@@ -72,7 +72,7 @@ class Machine:
         return (self.status("Uid") or "").split()[:1] == ["0"]
 
     def hard_limit(self, name: str) -> int | None:
-        """A hard limit of /proc/self/limits; None if there is none."""
+        """A hard limit in /proc/self/limits; None if unlimited."""
         for line in (self.text("/proc/self/limits") or "").splitlines():
             if line.startswith(name):
                 fields = line[len(name) :].split()
@@ -80,13 +80,13 @@ class Machine:
         return None
 
     def hypervisor(self) -> str | None:
-        """Who runs this virtual machine, as far as it shows; None on a machine of its own."""
+        """The vendor of this virtual machine; None on bare metal."""
         if "hypervisor" in (self.cpu_info("flags") or "").split():
             return self.text("/sys/class/dmi/id/sys_vendor") or "a hypervisor"
         return self.text("/sys/hypervisor/type")
 
     def kernel(self) -> tuple[int, int]:
-        """The first two numbers of the kernel's version; (0, 0) where it does not tell."""
+        """Major and minor version of the kernel; (0, 0) if unknown."""
         parts = (self.text("/proc/sys/kernel/osrelease") or "").split(".")
         try:
             return int(parts[0]), int(parts[1])
@@ -94,7 +94,7 @@ class Machine:
             return 0, 0
 
     def siblings(self, cpu: int) -> set[int]:
-        """The CPUs that share a core with this one, itself included."""
+        """The CPUs that share a core with this one, including itself."""
         folder = f"/sys/devices/system/cpu/cpu{cpu}/topology"
         return {cpu, *self.cpu_set(f"{folder}/thread_siblings_list")}
 
@@ -104,7 +104,7 @@ class Machine:
 
 
 def field_of(text: str, field: str) -> str | None:
-    """The value of the first line `FIELD : VALUE`."""
+    """The value in the first line `FIELD : VALUE`."""
     for line in text.splitlines():
         name, colon, value = line.partition(":")
         if colon and name.strip() == field:
@@ -113,7 +113,7 @@ def field_of(text: str, field: str) -> str | None:
 
 
 def cpu_set(text: str | None) -> tuple[int, ...]:
-    """A list of CPUs; what is none has no CPUs."""
+    """The CPUs in a list; none if it is missing or malformed."""
     try:
         return cpus_of(text or "")
     except ValueError:

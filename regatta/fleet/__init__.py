@@ -1,1 +1,1 @@
-"""The same study on many hosts, each a race of its own, and what holds on all of them."""
+"""Races one study on many machines and compares their verdicts."""

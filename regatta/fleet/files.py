@@ -1,4 +1,4 @@
-"""fleet.html and fleet.md: one report of all machines."""
+"""Writes fleet.html and fleet.md, the report on all machines."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from regatta.fleet.fleet import Came
+from regatta.fleet.fleet import MachineResult
 from regatta.fleet.standings import WINS, Standings
 from regatta.fleet.tables import fleet_tables, report_of
 from regatta.report.page.html import environment
-from regatta.report.text.escape import escape
+from regatta.report.text.markdown import escape
 from regatta.report.text.numbers import plural
 from regatta.report.text.table import Table
 
@@ -21,12 +21,12 @@ PAGE, MARKDOWN = "fleet.html", "fleet.md"
 STYLE = files("regatta.report.page") / "templates" / "report.css"
 
 
-def sentence(standings: Standings, came: Sequence[Came]) -> str:
-    """What it came to, in one line."""
-    failed = sum(one.result is None for one in came)
-    machines = plural(len(came) - failed, "machine")
+def sentence(standings: Standings, outcomes: Sequence[MachineResult]) -> str:
+    """The result of the fleet in one line."""
+    failed = sum(one.result is None for one in outcomes)
+    machines = plural(len(outcomes) - failed, "machine")
     kinds = plural(len(standings.kinds), "kind")
-    raced = len(came) - failed
+    raced = len(outcomes) - failed
     hold = sum(row.outcome == WINS and row.machines == raced for row in standings.verdicts)
     lost = f"; {plural(failed, 'machine')} failed" if failed else ""
     return (
@@ -35,20 +35,21 @@ def sentence(standings: Standings, came: Sequence[Came]) -> str:
     )
 
 
-def write_fleet(folder: Path, title: str, standings: Standings, came: Sequence[Came]) -> None:
-    tables = fleet_tables(standings, came)
-    said = sentence(standings, came)
-    links = {one.name: quote(str(report_of(Path(), one.name))) for one in came if one.result}
+def write_fleet(
+    folder: Path, title: str, standings: Standings, outcomes: Sequence[MachineResult]
+) -> None:
+    tables = fleet_tables(standings, outcomes)
+    links = {one.name: quote(str(report_of(Path(), one.name))) for one in outcomes if one.result}
     page = environment("regatta.fleet").get_template("fleet.html.j2")
     text = page.render(
         title=title,
-        sentence=said,
+        sentence=sentence(standings, outcomes),
         tables=tables,
         links=links,
-        style=Markup(STYLE.read_text(encoding="utf-8")),  # noqa: S704  (our own)
+        style=Markup(STYLE.read_text(encoding="utf-8")),  # noqa: S704  (our own file)
     )
     (folder / PAGE).write_text(text)
-    lines = [f"# {escape(title)}", "", escape(said), ""]
+    lines = [f"# {escape(title)}", "", escape(sentence(standings, outcomes)), ""]
     for table in tables:
         lines += markdown(table)
     (folder / MARKDOWN).write_text("\n".join(lines))

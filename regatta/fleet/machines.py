@@ -1,42 +1,39 @@
-"""Where the machines of a fleet are: by ssh, or workers of a Dask cluster that the user has."""
+"""The machines of a fleet: hosts reached over ssh, or the workers of the user's Dask cluster."""
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import suppress
 from threading import Lock
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from distributed import Client, Future, wait
-
 from regatta.errors import HostLostError, PlacementError, RegattaError
-from regatta.machine.hosts.engine import Engine
-from regatta.machine.hosts.host import Host
+from regatta.machine.hosts.dask_cluster import DaskCluster
+from regatta.machine.hosts.ssh_host import SshHost
+from regatta.machine.hosts.user_cluster import UserCluster
 from regatta.study.hosts import host_name
 
 T = TypeVar("T")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-"""Of a machine, and of its folder."""
-CONNECT_S = 20
-LOOK_S = 0.5
+"""The name of a machine and of its folder."""
+POLL_S = 0.5
 
 
 class Machines(ABC):
-    """Use it in a `with` statement."""
+    """A context manager."""
 
     names: list[str]
-    """Each once; also the names of folders."""
+    """Unique; also the names of the machines' folders."""
 
     @abstractmethod
     def ask(self, name: str, question: Callable[..., T], *args: Any) -> T:
-        """What a function answers there; HostLostError if the machine goes meanwhile."""
+        """Calls a function on a machine; HostLostError if the machine is lost meanwhile."""
 
     @abstractmethod
     def close(self) -> None:
-        """Nobody is asked any more."""
+        """Ends all calls; no more may follow."""
 
     def __enter__(self) -> Machines:
         return self
@@ -46,25 +43,27 @@ class Machines(ABC):
 
 
 class SshMachines(Machines):
-    """A worker of ours on each host, over ssh."""
+    """Hosts on which we start a worker over ssh."""
 
     def __init__(self, urls: list[str]) -> None:
         self.urls = {folder_name(url): url for url in urls}
         if len(self.urls) < len(urls):
-            raise PlacementError("a host is named twice; two races on one would disturb each other")
+            raise PlacementError(
+                "a host is named twice; two races on one host would disturb each other"
+            )
         self.names = list(self.urls)
-        self.engine = Engine()
-        self.hosts: dict[str, Host] = {}
+        self.engine = DaskCluster()
+        self.hosts: dict[str, SshHost] = {}
         self.lock = Lock()
         self.closed = False
 
     def ask(self, name: str, question: Callable[..., T], *args: Any) -> T:
         if name not in self.hosts:
-            self.add(name, Host(host_name(self.urls[name]), self.engine, []))
+            self.add(name, SshHost(host_name(self.urls[name]), self.engine, []))
         return self.hosts[name].ask(question, *args)
 
-    def add(self, name: str, host: Host) -> None:
-        """One that was begun when all were ended ends too."""
+    def add(self, name: str, host: SshHost) -> None:
+        """Closes the host at once if `close` was called while it started."""
         with self.lock:
             self.hosts[name] = host
             if self.closed:
@@ -80,24 +79,23 @@ class SshMachines(Machines):
 
 
 def folder_name(url: str) -> str:
-    """Of a host: as it is named, without what would be a path."""
+    """The name of a host, without characters of a path."""
     host = host_name(url)
     return host.host.replace(":", "-") + (f"-{host.port}" if host.port else "")
 
 
 class ClusterMachines(Machines):
-    """The workers of a cluster, one a machine. What secures it is in the user's Dask settings."""
+    """One worker on each machine of a cluster."""
 
     def __init__(self, address: str) -> None:
-        try:
-            self.client = Client(address, timeout=CONNECT_S, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise PlacementError(f"the scheduler {address} does not answer: {error}") from error
+        self.cluster = UserCluster(address)
         self.workers: dict[str, str] = {}
-        for worker in sorted(self.addresses()):
+        for worker in sorted(self.cluster.workers()):
             name = (urlsplit(worker).hostname or "").replace(":", "-")
             if not NAME.fullmatch(name):
-                raise PlacementError(f"the cluster's worker {worker!r} has no name for a folder")
+                raise PlacementError(
+                    f"the name of the cluster's worker {worker!r} cannot be a folder"
+                )
             self.workers.setdefault(name, worker)
         self.names = list(self.workers)
         if not self.names:
@@ -105,20 +103,11 @@ class ClusterMachines(Machines):
             raise PlacementError(f"the cluster {address} has no workers")
 
     def ask(self, name: str, question: Callable[..., T], *args: Any) -> T:
-        future: Future[T] = self.client.submit(
-            question,
-            *args,
-            workers=[self.workers[name]],
-            allow_other_workers=False,
-            retries=0,
-            pure=False,
-        )
+        future = self.cluster.submit(self.workers[name], question, *args, actor=False)
         try:
-            while not future.done():
-                with suppress(TimeoutError), self.client.as_current():
-                    wait([future], timeout=LOOK_S)
-                # A scheduler waits for ever for a worker that a task is pinned to.
-                if not future.done() and self.workers[name] not in self.addresses():
+            while not self.cluster.is_done(future, POLL_S):
+                # The scheduler would wait forever for the worker of a pinned task.
+                if self.workers[name] not in self.cluster.workers():
                     raise HostLostError(f"{name}: its worker is gone")
             found: T = future.result()
         except RegattaError:
@@ -127,10 +116,6 @@ class ClusterMachines(Machines):
             raise HostLostError(f"{name}: its worker is gone ({type(error).__name__})") from error
         return found
 
-    def addresses(self) -> list[str]:
-        return list(self.client.scheduler_info(n_workers=-1)["workers"])
-
     def close(self) -> None:
-        """Races that were begun there run on to their end, as the cluster has them."""
-        with suppress(Exception):
-            self.client.close(timeout=5)
+        """Disconnects. Races that run on the cluster continue to their end."""
+        self.cluster.close()

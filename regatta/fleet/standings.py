@@ -1,9 +1,8 @@
-"""Which verdicts hold on all machines, and what each kind of machine says.
+"""Verdicts that hold on all machines, and the verdicts on each kind of machine.
 
-A table is right as a whole on 19 of 20 machines. That a design wins on all of them is shown by
-every machine by itself, so each such verdict is wrong in at most one of 20 fleets, however many
-machines there are. That one is among the best on all of them is not: it may be missing somewhere by
-chance.
+A whole table is right on 19 of 20 machines. "Wins on all" needs the same verdict from every machine
+by itself, so it is wrong in at most one of 20 fleets, however many machines there are. "Among the
+best on all" has no such guarantee: on one machine the design may be missing by chance.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ class Row:
 
     where: str
     by_kind: dict[str, dict[str, int]]
-    """How many machines of each kind say what."""
+    """How many machines of each kind came to each verdict."""
     outcome: str
-    """`wins on all`, `among the best on all`, `differ` or `no verdict`; of a claim its verdict
-    where all say the same, else `differ`."""
+    """`wins on all`, `among the best on all`, `differ` or `no verdict`; for a claim its verdict if
+    all machines agree, else `differ`."""
     names: tuple[str, ...] = ()
-    """Of the designs that the outcome is about."""
+    """The designs that the outcome is about."""
 
     @property
     def machines(self) -> int:
-        """That raced it."""
+        """The number of machines that raced it."""
         return sum(sum(tally.values()) for tally in self.by_kind.values())
 
 
@@ -49,7 +48,7 @@ class Standings:
 
 
 def kind_of(result: Mapping[str, Any]) -> str:
-    """What one must know of a machine to expect another of its kind to do the same."""
+    """What decides whether two machines should give the same results."""
     known = result["environment"]
     where = known.get("virtualisation")
     cpus = known.get("cpus_allowed") or []
@@ -82,7 +81,7 @@ def standings_of(results: Results) -> Standings:
 
 
 def steps(result: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Each verdict with its place; of a table with several steps also the one over all."""
+    """Each verdict with its place; for a table with several steps also the one over all."""
     found = []
     for group in result["groups"]:
         of = f"{group['title']}: " if group["title"] else ""
@@ -114,7 +113,7 @@ def claim_row(where: str, found: Mapping[str, str], kind: Mapping[str, str]) -> 
 
 
 def tallied(said: Mapping[str, str], kind: Mapping[str, str]) -> dict[str, dict[str, int]]:
-    """By kind of machine, what most say first."""
+    """Counts by kind of machine, the most frequent verdict first."""
     found: dict[str, Tally[str]] = {}
     for name, words in said.items():
         found.setdefault(kind[name], Tally())[words] += 1
@@ -122,14 +121,14 @@ def tallied(said: Mapping[str, str], kind: Mapping[str, str]) -> dict[str, dict[
 
 
 def outcome_words(row: Row, machines: int) -> str:
-    """The last column of a table of so many machines, of which some may not have raced it."""
+    """The last column. `machines` is the size of the fleet; some may not have raced this row."""
     some = f" (of {machines})" if row.machines < machines else ""
     names = " or ".join(row.names)
     if row.outcome == WINS:
         return f"{names} {WINS} {row.machines}{some}"
     if row.outcome == MAY_WIN:
-        silent = sum(tally.get(NO_VERDICT, 0) for tally in row.by_kind.values())
-        of = "that have a verdict" if silent else f"{row.machines}{some}"
+        without = sum(tally.get(NO_VERDICT, 0) for tally in row.by_kind.values())
+        of = "that have a verdict" if without else f"{row.machines}{some}"
         return f"{names} {'is' if len(row.names) == 1 else 'are'} {MAY_WIN} {of}"
     words = f"machines {row.outcome}" if row.outcome == DIFFER else row.outcome
     return f"{words}, on {row.machines}{some}" if some else words
@@ -137,18 +136,18 @@ def outcome_words(row: Row, machines: int) -> str:
 
 @dataclass(frozen=True)
 class MachineSummary:
-    """One machine's race, in a line."""
+    """The race of one machine, for a row of the table."""
 
     kind: str
     title: str
-    """Of the study."""
+    """The title of the study."""
     run: int
-    """Trials, as the next."""
     planned: int
     disturbed: int
     failed: int
+    """These four count trials."""
     took_s: float | None
-    """None: the race is not finished."""
+    """None if the race is not finished."""
     says: str
     """Its first verdict."""
 
@@ -168,7 +167,7 @@ def summary_of(result: Mapping[str, Any]) -> MachineSummary:
 
 
 def kinds_words(kinds: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """A short name of each kind, in the order of the table: A, B, …"""
+    """A short name for each kind, in the order of the table: A, B, …"""
     return {kind: letters(number) for number, kind in enumerate(kinds)}
 
 

@@ -1,41 +1,41 @@
-"""The tables of a fleet's report, the same on a terminal, in Markdown and as a page."""
+"""The tables of a fleet's report, for the terminal, Markdown and HTML."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from regatta.fleet.fleet import Came
+from regatta.fleet.fleet import MachineResult
 from regatta.fleet.standings import Results, Row, Standings, kinds_words, outcome_words, summary_of
 from regatta.report.text.numbers import plural
 from regatta.report.text.table import Table
 
 VERDICTS_SAY = (
-    "Per kind of machine: which design needs the least server CPU per request, on how many "
-    "machines. “A or B”: not distinguishable there. Each “wins on all” is wrong in at most one of "
-    "20 fleets, as each machine shows it by itself; one that is not among the best on some of "
-    "many machines may be so by chance, on one of 20."
+    "The design with the least server CPU per request, and on how many machines of each kind. “A "
+    "or B”: not distinguishable there. Each “wins on all” is wrong in at most one of 20 fleets, as "
+    "every machine shows it by itself. On one machine of 20, a design may be missing from the best "
+    "by chance."
 )
-CLAIMS_SAY = "What each claim of the study comes to, per kind of machine."
-KINDS_SAY = "Machines of one kind have the same CPU, as many of them, and the same kernel."
-MACHINES_SAY = "Each has a report of its own, in the folder of its name."
+CLAIMS_SAY = "The verdict on each claim of the study, per kind of machine."
+KINDS_SAY = "Machines of one kind have the same CPU model, number of CPUs and kernel."
+MACHINES_SAY = "The report of each machine is in the folder of its name."
 
 
-def fleet_tables(standings: Standings, came: Sequence[Came]) -> list[Table]:
-    """Those that this fleet has; the machines come last."""
-    results = {one.name: one.result for one in came if one.result is not None}
+def fleet_tables(standings: Standings, outcomes: Sequence[MachineResult]) -> list[Table]:
+    """The tables of this fleet; the machines come last."""
+    results = {one.name: one.result for one in outcomes if one.result is not None}
     found = [kinds_table(standings), rows_table("Verdicts", VERDICTS_SAY, standings, results)]
     if standings.claims:
         found.append(rows_table("Claims", CLAIMS_SAY, standings, results, claims=True))
-    return (
-        [*found, machines_table(standings, came)] if results else [machines_table(standings, came)]
-    )
+    if not results:
+        return [machines_table(standings, outcomes)]
+    return [*found, machines_table(standings, outcomes)]
 
 
 def kinds_table(standings: Standings) -> Table:
     words = kinds_words(standings.kinds)
     rows = [[words[kind], kind, f"{len(names)}"] for kind, names in standings.kinds.items()]
-    return Table("Kinds of machine", KINDS_SAY, ["kind", "what it is", "machines"], rows)
+    return Table("Kinds of machine", KINDS_SAY, ["kind", "machine", "machines"], rows)
 
 
 def rows_table(
@@ -51,21 +51,23 @@ def rows_table(
 
 
 def said(row: Row, kind: str) -> str:
-    """`epoll 3, select 1`; without a number where all say the same."""
+    """`epoll 3, select 1`; without numbers if all machines agree."""
     tally = row.by_kind.get(kind, {})
     if len(tally) == 1:
         return next(iter(tally))
     return ", ".join(f"{words} {count}" for words, count in tally.items())
 
 
-def machines_table(standings: Standings, came: Sequence[Came]) -> Table:
+def machines_table(standings: Standings, outcomes: Sequence[MachineResult]) -> Table:
     words = kinds_words(standings.kinds)
-    rows = [[one.name, *machine_row(one, words)] for one in sorted(came, key=lambda one: one.name)]
-    header = ["machine", "kind", "trials", "disturbed", "took", "what came"]
+    rows = [
+        [one.name, *machine_row(one, words)] for one in sorted(outcomes, key=lambda one: one.name)
+    ]
+    header = ["machine", "kind", "trials", "disturbed", "took", "result"]
     return Table("Machines", MACHINES_SAY, header, rows)
 
 
-def machine_row(one: Came, words: Mapping[str, str]) -> list[str]:
+def machine_row(one: MachineResult, words: Mapping[str, str]) -> list[str]:
     if one.result is None:
         return ["", "", "", "", f"failed: {one.reason}"]
     found = summary_of(one.result)

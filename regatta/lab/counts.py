@@ -1,4 +1,4 @@
-"""What one run of a program used, as a file of `perf stat` or of bash's `time` says."""
+"""Reads what one run of a program used from the output of `perf stat` or of bash's `time`."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from regatta.review.names import ELAPSED, SYSTEM, TASK_CLOCK, USER
 from regatta.review.reading.perf_text import read_perf_text
 
 Counts = Mapping[str, float]
-"""By name: times in seconds, all else as it was counted."""
+"""By name; times in seconds."""
 SWITCHES, FAULTS = "context_switches", "page_faults"
 TIMED = re.compile(r"^(real|user|sys)\s+(\d+)m(\d+)[.,](\d+)s\s*$", re.MULTILINE)
 KERNEL_ONLY = frozenset(one.claimed_as for one in COUNTERS if one.kernel_only)
@@ -17,7 +17,7 @@ NAMES = {"real": ELAPSED, "user": USER, "sys": SYSTEM}
 
 
 def counts_in(path: Path) -> Counts:
-    """Empty where the file holds no counts; of two kinds of cores the sum of both."""
+    """Empty if the file holds no counts; on a hybrid CPU the sum over both kinds of core."""
     text = path.read_text(encoding="utf-8", errors="replace")
     timed = {
         NAMES[name]: 60 * int(minutes) + float(f"{seconds}.{parts}")
@@ -29,9 +29,9 @@ def counts_in(path: Path) -> Counts:
     seen: set[tuple[str, int]] = set()
     for record in read_perf_text(str(path), text.splitlines()).records:
         for figure in record.figures.values():
-            # Records of two kinds of cores share the lines of their clock.
+            # The records of the two kinds of core share the same clock lines.
             known = (figure.name, figure.line) in seen
-            # What only the kernel does reads 0 where user space alone is counted.
+            # With the modifier u, kernel-only events always read 0.
             means_nothing = figure.user_only and figure.name in KERNEL_ONLY
             if not known and not means_nothing:
                 seen.add((figure.name, figure.line))
@@ -40,13 +40,13 @@ def counts_in(path: Path) -> Counts:
 
 
 def why_absent(path: Path) -> str:
-    """What stands for a figure that the file lacks: what perf says of it."""
+    """perf's words for a figure that is missing."""
     text = path.read_text(encoding="utf-8", errors="replace")
     return NOT_SUPPORTED if f"<{NOT_SUPPORTED}>" in text else NOT_COUNTED
 
 
 def cpu_s(counts: Counts) -> float | None:
-    """CPU time: perf's clock of the program's tasks, else what it was charged."""
+    """CPU time: perf's task-clock, else user + system time."""
     if TASK_CLOCK in counts:
         return counts[TASK_CLOCK]
     if USER in counts and SYSTEM in counts:

@@ -1,28 +1,28 @@
-"""What a lab is about: chosen at its start, and kept when it goes on."""
+"""The settings of a lab: chosen at the start, fixed afterwards."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regatta.errors import UsageError
-from regatta.lab.by_hand import ANSWER_S
+from regatta.lab.processes import ANSWER_S
 from regatta.study.design import Design
 from regatta.study.limits import US_PER_UNIT, WORK_NEEDED, WORK_PATTERN, is_work
 
 FEWEST_DESIGNS, MOST_DESIGNS = 2, 8
 MOST_CONNECTIONS = 500
-"""More clients at once need more descriptors than a shell permits everywhere."""
+"""More clients at once exceed the descriptor limit of many shells."""
 ROUNDS = 20
-"""Of a load that is long enough for its rate to mean something."""
+"""Enough rounds for a meaningful rate."""
 CLIENT_WAITS_S = 10.0
 """The client's own default for each request."""
 LONGEST_ROUND_S = min(CLIENT_WAITS_S, ANSWER_S / ROUNDS)
-"""In which a server that takes one client after another must have answered each once."""
+"""An iterative server must serve every client once within this time."""
 READINGS = {
-    "scan": "reads all processes in /proc anew",
-    "classic": "reads all processes in /proc anew, with opendir, fopen and fscanf",
-    "snapshot": "answers from a reading of /proc that requests share",
+    "scan": "reads all of /proc again",
+    "classic": "reads all of /proc again, with opendir, fopen and fscanf",
+    "snapshot": "answers from a snapshot of /proc that several requests share",
 }
-"""Of the processes, by the work that asks for it."""
+"""What each work does, after `the server`."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Setting:
     connections: int = 10
     work: str = "classic"
     quick: bool = False
-    """Few blocks of few requests: to see the hour, not its results."""
+    """Few short blocks: shows the steps, not reliable results."""
 
 
 def check_setting(setting: Setting, known: Sequence[Design]) -> None:
-    """UsageError for what no server can be asked."""
+    """UsageError for a setting that cannot be measured here."""
     names = {design.name: design for design in known}
     for name in setting.designs:
         if name not in names:
@@ -46,7 +46,7 @@ def check_setting(setting: Setting, known: Sequence[Design]) -> None:
     if count != len(setting.designs) or not FEWEST_DESIGNS <= count <= MOST_DESIGNS:
         raise UsageError(
             f"--designs must name {FEWEST_DESIGNS} to {MOST_DESIGNS} designs, each once, "
-            "with commas between them"
+            "separated by commas"
         )
     if not 1 <= setting.connections <= MOST_CONNECTIONS:
         raise UsageError(
@@ -58,24 +58,27 @@ def check_setting(setting: Setting, known: Sequence[Design]) -> None:
     round_s = setting.connections * work_s(setting.work)
     if round_s >= LONGEST_ROUND_S:
         raise UsageError(
-            f"--work {setting.work} for {setting.connections} connections, one after the other, is "
-            f"{round_s:g} s; it must be less than {LONGEST_ROUND_S:g} s: choose shorter work, or "
-            "fewer --connections"
+            f"--work {setting.work} for {setting.connections} connections, one after another, "
+            f"takes {round_s:g} s; it must take less than {LONGEST_ROUND_S:g} s: choose shorter "
+            "work or fewer --connections"
         )
 
 
 def work_s(work: str) -> float:
-    """How long a request takes at least, by the name of its work."""
+    """The shortest time that a request of this work takes."""
     found = WORK_PATTERN.fullmatch(work)
     return int(found[1]) * US_PER_UNIT[found[2]] / 1e6 if found else 0.0
 
 
 def work_words(work: str) -> str:
-    """What the server does for each request, after `the server`."""
+    """What the server does for each request; continues `the server`."""
     doing, _, time = work.partition("=")
     first, _, then = doing.partition("+")
     if not time:
         return READINGS[first]
-    pause = f"sleeps {time} as if for a database" if first == "wait" else f"computes for {time}"
-    # `scan+spin`: what is read stands first.
+    pause = (
+        f"sleeps for {time}, as if waiting for a database"
+        if first == "wait"
+        else f"computes for {time}"
+    )
     return f"{pause}, then {READINGS[first if then else 'snapshot']}"

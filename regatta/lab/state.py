@@ -1,4 +1,4 @@
-"""How far a lab has come: one file in its folder, replaced whole after each step."""
+"""The state of a lab: one file in its folder, replaced atomically after each step."""
 
 import json
 from dataclasses import dataclass, field
@@ -7,10 +7,10 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from regatta.errors import RegattaError, UsageError
-from regatta.lab.kept import Kept
 from regatta.lab.setting import Setting
-from regatta.ledger.plain import checked
-from regatta.report.text.whole_file import write_whole
+from regatta.lab.step_result import StepResult
+from regatta.ledger.validation import checked
+from regatta.report.text.atomic_write import write_whole
 
 FILE = "state.json"
 VERSION = 1
@@ -19,21 +19,21 @@ VERSION = 1
 @dataclass(frozen=True)
 class Guess:
     design: str
-    """That will use the least CPU time."""
+    """The one expected to use the least CPU time."""
     by: float | None = None
-    """How many times as much the next one will use."""
+    """How many times as much the runner-up will use."""
 
 
 @dataclass(frozen=True)
 class State:
     setting: Setting
     guess: Guess | None = None
-    done: dict[str, Kept] = field(default_factory=dict)
+    done: dict[str, StepResult] = field(default_factory=dict)
     """By step, in the order in which they were done."""
     written: tuple[str, ...] = ()
-    """Of every file of a report that the lab wrote: its SHA-256. Any other is a person's."""
+    """SHA-256 of every report file that the lab wrote; any other was edited by the student."""
     by_hand: dict[str, bool] = field(default_factory=dict)
-    """Of a step with commands: whether a person typed them; else the lab ran them."""
+    """For steps with commands: True if the student typed them, False if the lab ran them."""
     version: int = VERSION
 
 
@@ -41,7 +41,7 @@ STATE: TypeAdapter[State] = TypeAdapter(State)
 
 
 def load_state(folder: Path) -> State | None:
-    """None: no lab was begun there."""
+    """None: there is no lab in this folder."""
     path = folder / FILE
     try:
         text = path.read_text(encoding="utf-8")
@@ -56,7 +56,10 @@ def load_state(folder: Path) -> State | None:
             return checked(STATE, plain)
     except ValueError as error:
         raise RegattaError(f"{path} is damaged ({error}); name another --out") from error
-    raise UsageError(f"{path} is of another version of Regatta ({version}); name another --out")
+    raise UsageError(
+        f"{path} was written by another version of Regatta (version {version}, not {VERSION}); "
+        "name another --out"
+    )
 
 
 def save_state(folder: Path, state: State) -> None:

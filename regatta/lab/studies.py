@@ -1,4 +1,4 @@
-"""The two races of the hour, as studies: each is written beside its results, to be read."""
+"""The studies of the lab's two races; each is saved next to its results."""
 
 import json
 
@@ -6,13 +6,13 @@ from regatta.lab.setting import Setting
 
 RUNS = 10
 UNDISTURBED = 1e6
-"""Percent of a CPU: more than any machine has."""
+"""Percent of a CPU; more than any machine has, so that no trial counts as disturbed."""
 
 
 def single_runs(setting: Setting) -> str:
-    """Ten times what was done by hand; nothing is repeated, as nobody repeats a single run."""
+    """Ten times what was done by hand; disturbed trials are not repeated, as with single runs."""
     return f"""\
-# Made by regatta lab: each design in ten single runs, counted from its start to its end.
+# Written by regatta lab: ten single runs of each design, counted from start to exit.
 name = "single-runs"
 title = "Ten single runs of each design"
 
@@ -30,10 +30,10 @@ linger_s = {0.01 if setting.quick else 0.2}
 
 
 def whole_race(setting: Setting) -> str:
-    """The same question, asked so that it can be answered."""
+    """The same question as a race."""
     blocks, counted, requests = (6, 1, 50) if setting.quick else (20, 4, 200)
     return f"""\
-# Made by regatta lab: the load alone, on warm servers, in blocks of fresh random order.
+# Written by regatta lab: only the load is measured, on warm servers, in randomized blocks.
 name = "lab-race"
 title = "The race of the lab"
 

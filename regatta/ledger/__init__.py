@@ -1,1 +1,1 @@
-"""The ledger: the SQLite file of a race, its words, and the only code that reads and writes it."""
+"""The ledger: the SQLite file of a race, its vocabulary, and all code that reads or writes it."""

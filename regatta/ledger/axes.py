@@ -1,4 +1,4 @@
-"""The quantities that a study may vary in steps: each can be the axis of a table and a chart."""
+"""The quantities that a study may vary in steps; each can be the axis of a table and a chart."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ class Axis:
     """One quantity of a cell, and the words for it."""
 
     name: str
-    """Of the cell's field."""
+    """Name of the cell's field."""
     one: str
     many: str
     quantity: str
@@ -23,7 +23,7 @@ class Axis:
         return f"{value:,} {self.one if value == 1 else self.many}"
 
     def at(self, value: int) -> str:
-        """How a sentence about this value begins: `At 10 connections`."""
+        """Beginning of a sentence about this value: `At 10 connections`."""
         return f"{self.preposition} {self.count(value)}"
 
     def over_all(self) -> str:
@@ -48,9 +48,9 @@ AXES = {
 
 
 def choose_axis(cells: Iterable[Any], get: Callable[[Any, str], int | None] = getattr) -> Axis:
-    """The quantity that these cells vary; of several the one with the most steps.
+    """The quantity that these cells vary; if several, the one with the most steps.
 
-    Where nothing varies it is the number of connections.
+    If nothing varies, the number of connections.
     """
     members = list(cells)
     steps = {

@@ -1,23 +1,23 @@
-"""What one trial's bursts say: who waited, in which order replies came, what they told.
+"""Metrics of one trial's bursts: latency by arrival, order of replies, number of different answers.
 
-By the client's clock: a request arrives when its connection is begun.
+By the client's clock: a request arrives when its connection starts.
 """
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.ledger.counters import NOT_SUPPORTED
-from regatta.ledger.ranks import ranks_of
 from regatta.ledger.readings import Reading
 from regatta.ledger.records import Trial
 from regatta.ledger.samples import NOT_TOLD, SAMPLE, answered_samples
 
 Bursts = NDArray[np.void]
-"""The records (`SAMPLE`), a row a burst, each in the order of arrival; all have as many."""
+"""Records (`SAMPLE`), one row per burst, in the order of arrival."""
 
 
 def bursts(trial: Trial) -> Bursts:
-    """Each connection has one request in each; no row of a trial whose load is another."""
+    """The bursts of a trial, with one request per connection; empty for other loads."""
     answered = answered_samples(trial.samples)
     if trial.rounds is not None and len(answered) > 0:
         each = np.unique(answered["connection"], return_counts=True)[1]
@@ -31,7 +31,6 @@ def bursts(trial: Trial) -> Bursts:
 
 
 def latencies_ns(found: Bursts) -> NDArray[np.int64]:
-    """Of each record."""
     latencies: NDArray[np.int64] = found["end_ns"] - found["start_ns"]
     return latencies
 
@@ -46,7 +45,7 @@ def latency_by_arrival(trial: Trial, _side: str) -> Reading:
 
 
 def out_of_order_percent(trial: Trial, _side: str) -> Reading:
-    """As RFC 4737 counts packets: a reply is late if one to a later arrival has come before it."""
+    """As RFC 4737 for packets: a reply is late if a later arrival was answered before it."""
     found = bursts(trial)
     if found.shape[1] < 2:
         return NOT_SUPPORTED
@@ -63,8 +62,11 @@ def answers_per_burst(trial: Trial, _side: str) -> Reading:
 
 
 def _correlations(one: NDArray[np.int64], other: NDArray[np.int64]) -> list[float]:
-    """Of each row; none of one in which all are alike: there is no order."""
-    first, second = (of - of.mean(axis=1, keepdims=True) for of in (ranks_of(one), ranks_of(other)))
+    """Rank correlation of each row; rows of equal values have no order and are skipped."""
+    first, second = (
+        of - of.mean(axis=1, keepdims=True)
+        for of in (stats.rankdata(one, axis=-1), stats.rankdata(other, axis=-1))
+    )
     together, *alone = (
         (a * b).sum(axis=1) for a, b in ((first, second), (first, first), (second, second))
     )

@@ -1,4 +1,4 @@
-"""A cell: what one trial is a trial of."""
+"""A cell: one combination of contender, work, load and placement."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from regatta.ledger.axes import AXES
 
 WINDOW, PROCESS = "window", "process"
+USUAL_ENGINE = "epoll"
 TRAITS = (
     "work",
     "load",
@@ -17,9 +18,9 @@ TRAITS = (
     "top",
     "max_age_ms",
 )
-"""What a load is like, whoever serves it and however large it is."""
+"""Properties of the load that do not depend on its size or on the contender."""
 AS_STARTED = ("linger_s", "backlog", "counts_taskset")
-"""How the server is started, and how long it is left alone."""
+"""How the server is started and stopped."""
 
 
 @dataclass(frozen=True)
@@ -39,39 +40,47 @@ class Cell:
     top: int
     max_age_ms: int
     rate: int | None = None
-    """Of an open load: requests a second, over all connections."""
+    """Open loads: requests per second over all connections."""
     arrivals: str | None = None
     idle: int = 0
-    """Silent connections beside the measured ones."""
+    """Additional idle connections."""
     slow: int = 0
-    """Connections beside the measured ones that send and read a byte at a time."""
+    """Additional connections that send and read one byte at a time."""
     workers: int | None = None
-    """Of a pool; None leaves it to the design."""
+    """Size of a pool; None: the design's default."""
     path: str | None = None
-    """What is asked for in HTTP; None asks for the top processes."""
+    """HTTP path; None: the top processes."""
     scope: str = WINDOW
     """What is counted: the `window` of the load, or the whole life of the server's `process`."""
     linger_s: float = 0.0
-    """Of the scope process: how long the server idles after the load before it is stopped."""
+    """Scope process: how long the server idles after the load before it is stopped."""
     backlog: int | None = None
-    """Of a design: how many connections may wait to be accepted; None leaves it to the server."""
+    """Length of a design's listen queue; None: the server's default."""
     counts_taskset: bool = False
-    """Of the scope process: `taskset` pins below perf, and what it needs itself is counted too."""
+    """Scope process: `taskset` runs under perf, so that its own cost is counted too."""
     request: str | None = None
-    """The line that is asked in the line dialect; None asks for the top processes."""
+    """Request in the line dialect; None: the top processes."""
+    until: str | None = None
+    """What the reply to `request` ends with, a regular expression; None: as the dialect says."""
+    requests: str | None = None
+    """HTTP: the contender's file of requests with a digest of its content; None: `path`."""
     id: int = 0
-    """In the ledger, counted from 1; 0: not in one yet."""
+    """In the ledger, counted from 1; 0: not in a ledger yet."""
     placement: str = ""
-    """Where it was raced; empty: nowhere yet."""
+    """Where it was raced; empty: not raced yet."""
 
     def label(self) -> str:
-        """How the progress display names it."""
+        """Its name in the progress display."""
         parts = [self.contender]
         for axis in AXES.values():
             value = getattr(self, axis.name)
             if value or axis.name == "connections":
                 parts.append(axis.count(value))
-        parts += [self.work, self.load, self.engine]
+        # A path or request is of another server, which has no work.
+        file = (self.requests or "").partition(" (sha256 ")[0]
+        parts += [file or self.path or self.request or self.work, self.load]
+        if self.engine != USUAL_ENGINE:
+            parts.append(self.engine)
         if self.dialect != "line":
             parts.append(self.dialect)
         if self.scope != WINDOW:
@@ -81,13 +90,13 @@ class Cell:
         return " · ".join(parts)
 
     def identity(self) -> tuple[object, ...]:
-        """What tells two cells of a study apart."""
+        """The values that distinguish the cells of a study."""
         return tuple(getattr(self, name) for name in IDENTITY)
 
     def comparison_key(self) -> tuple[object, ...]:
-        """What it shares with the cells that it is compared with: all but who is raced.
+        """Equal for cells that are compared with each other: everything except the contender.
 
-        The size of a pool, the path and the request belong to the contender.
+        Pool size and what is asked belong to the contender.
         """
         return tuple(getattr(self, name) for name in IDENTITY if name not in CONTENDER_FIELDS)
 
@@ -95,19 +104,19 @@ class Cell:
 AS_RACED = ("id", "placement")
 COLUMNS = tuple(field.name for field in fields(Cell) if field.name not in AS_RACED)
 IDENTITY = tuple(name for name in COLUMNS if name != "contender_order")
-CONTENDER_FIELDS = ("contender", "workers", "path", "request")
+CONTENDER_FIELDS = ("contender", "workers", "path", "request", "until", "requests")
 
 
 @dataclass(frozen=True, kw_only=True)
 class MatchedCell(Cell):
-    """Stands for the open cells of a contender until it is known what all of them hold."""
+    """Placeholder for a contender's open cells until all sustained rates are known."""
 
     shares: tuple[float, ...]
-    """Of what the weakest holds: the rates that all are raced at."""
+    """All contenders are raced at these shares of the weakest one's sustained rate."""
     p99_limit_ms: float
-    """A rate with a p99 beyond it is not held."""
+    """A rate with a higher p99 is not sustained."""
     knee: bool
-    """Whether its latency is measured at shares of what it holds itself, too."""
+    """Whether to measure its latency at shares of its own sustained rate, too."""
 
     def at(self, rate: int, duration_s: float | None = None) -> Cell:
         """The open cell at this rate."""
@@ -116,11 +125,11 @@ class MatchedCell(Cell):
         return cell if duration_s is None else replace(cell, duration_s=duration_s)
 
     def closed(self, duration_s: float) -> Cell:
-        """The closed cell, in which each connection asks again when it has its answer."""
+        """The closed cell, in which each connection sends its next request after each answer."""
         cell = self.at(0, duration_s)
         return replace(cell, load="closed", rate=None, arrivals=None)
 
 
 def matched_cells(cells: Sequence[Cell]) -> list[MatchedCell]:
-    """Those whose rates are to be found, in their order."""
+    """The cells whose rates must be searched, in order."""
     return [cell for cell in cells if isinstance(cell, MatchedCell)]

@@ -1,21 +1,20 @@
-"""What can be counted, in one table; and a counter of a trial.
+"""All counters in one table, and the counter of a trial.
 
-What could not be counted has no value; it is never 0.
+A counter that could not be counted has no value; it is never 0.
 
 Adding a counter:
-1. One of perf's: a row in COUNTERS (`kernel_only` if user space alone never does it). It is counted
-   wherever a study names no `events`. Nothing else is needed for the table of each cell, the
-   papers' tables of whole processes, `regatta review` and `regatta lab`; nor, if its unit is one
-   of SUMMED, for claims over it; nor, if it is a count, for `NAME_per_second` in summary.csv, the
-   JSON and claims. test_vocabulary.py goes through all rows.
-2. One of the kernel's: a row with no `perf`, and who reads it: machine/accounting.py (time, faults
-   and switches of a side), machine/resident.py (memory). What all of a side's CPUs did is in no
-   row (machine/whole_cpu.py): only the metric BUSY is made of it.
-3. Its name in docs/adding-a-claim.md: test_claims_study.py asks for it.
-4. To compare contenders by it, for each request or as a share: a row in METRICS (metrics.py), made
-   with a function of readings.py. It is then in summary.csv, the JSON, the report's charts, the
-   papers' tables and, if it says what is better, `regatta compare --metric`; what is not of a
-   request can be claimed. A line in test_readings.py holds it against what perf stat printed.
+1. From perf: add a row to COUNTERS (`kernel_only` if it never happens in user space). It is counted
+   unless a study sets `events`. This is enough for the cell tables, the papers' tables of whole
+   processes, `regatta review` and `regatta lab`; for claims, if its unit is in SUMMED; and, if it
+   is a count, for `NAME_per_second` in summary.csv, the JSON and claims. test_vocabulary.py checks
+   all rows.
+2. From the kernel: add a row without `perf`, and the code that reads it (machine/accounts/). The
+   busy time of a side's CPUs has no row; only the metric BUSY uses it.
+3. Add its name to docs/adding-a-claim.md; test_claims_study.py checks that.
+4. To compare contenders per request or as a share: add a row to METRICS (metrics.py), made with a
+   function of readings.py. It then appears in summary.csv, the JSON, the report's charts, the
+   papers' tables and, if `better` is set, in `regatta compare --metric`; metrics that are not per
+   request can be claimed. A line in test_readings.py compares it with the output of perf stat.
 """
 
 from dataclasses import dataclass
@@ -23,6 +22,8 @@ from dataclasses import dataclass
 COUNTED = "counted"
 NOT_SUPPORTED = "not supported"
 NOT_COUNTED = "not counted"
+SWITCHED_OFF = "switched off"
+ABSENT = (NOT_SUPPORTED, SWITCHED_OFF)
 
 # The kernel's own accounting.
 CPU_TIME = "cpu-time"
@@ -31,25 +32,30 @@ SYSTEM_TIME = "system-time"
 PAGE_FAULTS = "page-faults"
 CONTEXT_SWITCHES = "context-switches"
 PEAK_MEMORY = "peak-memory"
+# Only of races with `whole_cost`.
+START_UP = "start-up"
+MEMORY_AT_REST = "memory-at-rest"
+MEMORY = "memory"
 
 NS, COUNT, PERCENT, BYTES = "ns", "count", "%", "bytes"
+MILLISECONDS = "ms"
 SUMMED = (NS, COUNT)
-"""Units of what adds up over requests."""
+"""Units of counters that add up over requests."""
 TOPDOWN = "topdown"
-"""What a study calls the four shares of the CPU's slots, which perf counts together."""
+"""A study's name for the four top-down shares, which perf counts together."""
 
 
 @dataclass(frozen=True)
 class CounterKind:
-    """Something that can be counted: a row of the table from which all others take theirs."""
+    """A row of the table of counters."""
 
     name: str
-    """In a study, in the ledger and in reports; claims write it with underscores."""
+    """In studies, ledgers and reports; claims use underscores."""
     unit: str = COUNT
     perf: str = ""
-    """What perf calls it; empty: perf does not count it."""
+    """perf's name; empty: perf does not count it."""
     kernel_only: bool = False
-    """With the modifier `u` it reads 0 and means nothing."""
+    """With the modifier `u` it always reads 0, which means nothing."""
 
     @property
     def claimed_as(self) -> str:
@@ -78,16 +84,19 @@ COUNTERS = (
     _by_perf("tma_bad_speculation", PERCENT),
     _by_perf("tma_frontend_bound", PERCENT),
     _by_perf("tma_backend_bound", PERCENT),
-    # perf names the tracepoint at the entrance of every system call.
+    # perf's name is the tracepoint at the entry of every system call.
     CounterKind("syscalls", COUNT, "raw_syscalls:sys_enter", kernel_only=True),
     CounterKind(CPU_TIME, NS),
     CounterKind(USER_TIME, NS),
     CounterKind(SYSTEM_TIME, NS),
     CounterKind(PEAK_MEMORY, BYTES),
+    CounterKind(START_UP, MILLISECONDS),
+    CounterKind(MEMORY_AT_REST, BYTES),
+    CounterKind(MEMORY, BYTES),
 )
-"""In the order in which perf stat prints them; then the kernel's own."""
+"""In the order in which perf stat prints them; the kernel's own come last."""
 EVENTS = (*(one.name for one in COUNTERS if one.perf and one.unit != PERCENT), TOPDOWN)
-"""What a study may ask perf for."""
+"""The values of a study's `events`."""
 
 
 @dataclass(frozen=True)

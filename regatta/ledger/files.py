@@ -1,4 +1,4 @@
-"""The files of ledgers: made, opened and found."""
+"""Creates, opens and finds ledger files."""
 
 import sqlite3
 import time
@@ -10,8 +10,8 @@ from pathlib import Path
 from regatta import __version__
 from regatta.errors import LedgerError
 from regatta.ledger.cell import Cell, matched_cells
-from regatta.ledger.given.records import Given
-from regatta.ledger.given.tables import write_given
+from regatta.ledger.inputs.records import RaceInputs
+from regatta.ledger.inputs.tables import write_inputs
 from regatta.ledger.planned import PlannedTrial
 from regatta.ledger.read import in_one_line, read_meta
 from regatta.ledger.schema import FILE_NAME, SCHEMA, SCHEMA_VERSION, TABLES, check_version, is_cut
@@ -20,20 +20,20 @@ from regatta.ledger.write import Ledger, insert, search_row, write_plan
 
 @dataclass(frozen=True)
 class Start:
-    """What a race has before its first trial."""
+    """What the ledger of a new race begins with."""
 
     about: dict[str, str]
-    """Its study and its settings, for `meta`."""
-    given: Given
+    """Rows of `meta`: the study and the race's settings."""
+    inputs: RaceInputs
     cells: Sequence[Cell]
     plan: Sequence[PlannedTrial]
     placement: str
 
 
 def create(folder: Path, start: Start) -> Ledger:
-    """Makes the ledger of a new race with its whole plan.
+    """Creates the ledger of a new race with its whole plan.
 
-    It gets its name when it is complete: a ledger that is there can be resumed.
+    It is renamed to its final name when complete, so that every existing ledger can be resumed.
     """
     path = folder / FILE_NAME
     unfinished = folder / f".{FILE_NAME}.new"
@@ -59,12 +59,12 @@ def write_start(database: sqlite3.Connection, start: Start) -> None:
         **start.about,
         "created_at": f"{time.time():.3f}",
     }
-    # In one transaction: each waits for the disk.
+    # One transaction, because every commit waits for the disk.
     database.executescript(f"BEGIN;{SCHEMA};COMMIT;")
     with database:
         for item in meta.items():
             insert(database, "meta", item)
-        write_given(database, start.given)
+        write_inputs(database, start.inputs)
         searched = matched_cells(start.cells)
         for number, cell in enumerate(searched, start=1):
             insert(database, "search", (number, *search_row(cell), start.placement))
@@ -73,7 +73,7 @@ def write_start(database: sqlite3.Connection, start: Start) -> None:
 
 
 def open_ledger(path: Path) -> Ledger:
-    """Opens a ledger for a race to go on, after a look at whether it is whole."""
+    """Opens a ledger to continue its race, after an integrity check."""
     if not path.is_file():
         raise LedgerError(f"there is no ledger {path}; name the folder of a race")
     broken = f"{path} is not a ledger, or is damaged"
@@ -88,13 +88,13 @@ def open_ledger(path: Path) -> Ledger:
         row = database.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
         version = int(row[0]) if row else 0
         if version > 0:
-            check_version(path, version, "to go on")
+            check_version(path, version)
         checked = database.execute("PRAGMA quick_check(1)").fetchone()
         if version < 1 or checked is None or checked[0] != "ok":
             raise LedgerError(f"{broken}; {advice}")
         for table in TABLES:
             database.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
-        # A trial must survive the death of the lab, not of the host: no sync for each is needed.
+        # Trials must survive a crash of the process, not of the host: no sync per commit needed.
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = NORMAL")
     except LedgerError:
@@ -107,7 +107,7 @@ def open_ledger(path: Path) -> Ledger:
 
 
 def find_unfinished(races: Path, study_name: str) -> Path:
-    """The folder of the newest race of that study that is not finished."""
+    """The folder of the newest unfinished race of that study."""
     found: list[tuple[float, Path]] = []
     for path in races.glob(f"*/{FILE_NAME}"):
         with suppress(LedgerError):

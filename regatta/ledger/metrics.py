@@ -1,7 +1,7 @@
-"""The metrics: what is computed from one trial, from which trials, and how it is named.
+"""The metrics: how each is computed from a trial, from which kind of trial, and its name.
 
 CPU time, throughput and latency come from timed trials only, because counting disturbs them; every
-other counter comes from counted trials only. What could not be counted stays a word, never 0.
+other counter comes from counted trials only. A counter without a value says why; it is never 0.
 """
 
 import re
@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from regatta.ledger.bursts import answers_per_burst, latency_by_arrival, out_of_order_percent
-from regatta.ledger.counters import COUNT, COUNTERS, PEAK_MEMORY, CounterKind
+from regatta.ledger.counters import (
+    COUNT,
+    COUNTERS,
+    MEMORY,
+    MEMORY_AT_REST,
+    PEAK_MEMORY,
+    START_UP,
+    CounterKind,
+)
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.readings import (
     PerTrial,
@@ -20,6 +28,7 @@ from regatta.ledger.readings import (
     cpus_utilized,
     either_per_request,
     elapsed_s,
+    net_energy_per_request,
     of_core,
     per_request,
     per_second,
@@ -42,22 +51,21 @@ class Metric:
     unit: str
     """Empty for a plain number."""
     kind: str
-    """Of the trials it is taken from."""
+    """The kind of trial that it is computed from."""
     sides: tuple[str, ...]
     better: Literal["lower", "higher", ""]
     read: PerTrial | None
-    """None for what comes from the pooled requests of all trials."""
+    """None for a metric of the pooled requests of all trials."""
     says: str
     """One sentence for the reader."""
     is_charted: bool = True
-    """Not where the chart of another metric shows the same, or where more is neither good nor bad
-    of a design."""
+    """False if another metric's chart shows the same, or if neither more nor less is better."""
     by_core: bool = False
-    """A ratio of what the CPU counts: each kind of core of a hybrid CPU has its own."""
+    """A ratio of hardware counters: each kind of core of a hybrid CPU has its own."""
 
     @property
     def claimed_as(self) -> str:
-        """In a claim: without its unit."""
+        """Its name in a claim: without the unit."""
         return re.sub("(_percent|_ms|_per_s|_s|_mib)$", "", self.name)
 
 
@@ -89,7 +97,7 @@ def _rate(name: str, kind: CounterKind) -> Metric:
         SIDES,
         "",
         per_second(kind.name),
-        f"The count of {kind.name} in a second of CPU time, as perf stat prints it.",
+        f"Number of {kind.name} per second of CPU time, as perf stat prints it.",
         is_charted=False,
     )
 
@@ -107,14 +115,14 @@ PRIMARY = _timed(
     "CPU per request",
     "µs",
     per_request("cpu-time", "kernel", 1e-3),
-    "User and system time of the process, its threads and its children, by the kernel's account.",
+    "User and system time of the process, its threads and its children, as the kernel accounts it.",
 )
 BUSY = _timed(
     "cpu_busy_per_request_us",
     "CPU busy per request",
     "µs",
     busy_per_request,
-    "All that the side's CPUs did, no matter who was charged: tasks, softirqs and interrupts.",
+    "Busy time of the side's CPUs, charged to a task or not: tasks, softirqs and interrupts.",
 )
 P50 = _latency("latency_p50_ms", "latency p50", "Half of all requests were answered within this.")
 P99 = _latency("latency_p99_ms", "latency p99", "99 of 100 requests were answered within this.")
@@ -124,10 +132,10 @@ P999 = _latency(
 LATENCY_MAX = _latency(
     "latency_max_ms",
     "latency max",
-    "The slowest of all requests; more requests may find a slower one.",
+    "Latency of the slowest request; a longer run may see a slower one.",
 )
 FRACTIONS = {P50.name: 0.5, P99.name: 0.99, P999.name: 0.999, LATENCY_MAX.name: 1.0}
-"""Of the requests that were answered within the metric; 1: the slowest of all."""
+"""The share of all requests that are answered within the metric; 1: the slowest one."""
 THROUGHPUT = Metric(
     "throughput_per_s",
     "throughput",
@@ -136,7 +144,7 @@ THROUGHPUT = Metric(
     ("client",),
     "higher",
     throughput,
-    "Answered requests a second, from the first start to the last end.",
+    "Answered requests per second, from the first start to the last end.",
 )
 SWITCHES_PER_REQUEST = _counted(
     "context_switches_per_request",
@@ -148,11 +156,11 @@ FAULTS_PER_REQUEST = _counted(
     "page_faults_per_request",
     "page faults per request",
     either_per_request("page-faults"),
-    "How often memory had to be mapped; each new thread or process needs some.",
+    "How often memory had to be mapped; each new thread or process causes some.",
 )
 
 RATES = {f"{one.claimed_as}_per_second": one for one in COUNTERS if one.perf and one.unit == COUNT}
-"""What is counted, by the name of the metric that is its count in a second."""
+"""Kinds of counter, by the name of the metric that is their count per second."""
 
 METRICS: tuple[Metric, ...] = (
     PRIMARY,
@@ -194,7 +202,7 @@ METRICS: tuple[Metric, ...] = (
         "syscalls_per_request",
         "system calls per request",
         per_request("syscalls"),
-        "How often the program asked the kernel for something.",
+        "How many system calls the program made.",
     ),
     _counted(
         "cpu_migrations_per_request",
@@ -206,19 +214,19 @@ METRICS: tuple[Metric, ...] = (
         "cycles_per_request",
         "cycles per request",
         per_request("cycles"),
-        "CPU clock cycles; unlike time they do not depend on the clock's speed.",
+        "CPU clock cycles; unlike time, they do not depend on the clock frequency.",
     ),
     _counted(
         "instructions_per_request",
         "instructions per request",
         per_request("instructions"),
-        "Instructions that were completed.",
+        "Instructions retired.",
     ),
     _by_core(
         "instructions_per_cycle",
         "instructions per cycle",
         ratio("instructions", "cycles"),
-        "How much the CPU got done in a cycle.",
+        "How many instructions the CPU retired in a cycle.",
         better="higher",
     ),
     Metric(
@@ -229,27 +237,27 @@ METRICS: tuple[Metric, ...] = (
         SIDES,
         "",
         clock_ghz,
-        "Cycles in a ns of CPU time: how fast the CPU's clock ran while it did this.",
+        "Cycles per ns of CPU time: the average clock frequency while the program ran.",
     ),
     _by_core(
         "branch_miss_rate",
         "branch misses",
         ratio("branch-misses", "branches", 100),
-        "Share of branches that the CPU guessed wrong.",
+        "Share of branches that the CPU mispredicted.",
         "%",
     ),
     _by_core(
         "cache_miss_rate",
         "cache misses",
         ratio("cache-misses", "cache-references", 100),
-        "Share of the references to the last-level cache that went on to memory.",
+        "Share of last-level cache references that had to go to memory.",
         "%",
     ),
     _counted(
         "cache_misses_per_request",
         "cache misses per request",
         per_request("cache-misses"),
-        "How often something had to come from memory.",
+        "How often data had to come from memory.",
     ),
     _by_core(
         "stalled_cycles_frontend_share_percent",
@@ -269,7 +277,7 @@ METRICS: tuple[Metric, ...] = (
         "stalled_cycles_per_instruction",
         "stalled cycles per instruction",
         stalled_per_instruction,
-        "Cycles stalled in the front end or in the back end, whichever are more.",
+        "Cycles stalled in the front end or the back end, whichever stalled longer.",
     ),
     *(_rate(name, kind) for name, kind in RATES.items()),
     Metric(
@@ -280,7 +288,7 @@ METRICS: tuple[Metric, ...] = (
         SIDES,
         "",
         counters_running,
-        "Share of the time for which the CPU's least-run counter ran; perf estimates the rest.",
+        "Share of the time that the least-run counter was counting; perf extrapolates the rest.",
         is_charted=False,
     ),
     Metric(
@@ -291,7 +299,7 @@ METRICS: tuple[Metric, ...] = (
         SIDES,
         "",
         elapsed_s,
-        "Of the server its window, or its whole process from start to end; of a client its load.",
+        "Length of the server's window or of its whole process; for a client, of its load.",
         is_charted=False,
     ),
     Metric(
@@ -302,7 +310,57 @@ METRICS: tuple[Metric, ...] = (
         ("server",),
         "lower",
         plain(PEAK_MEMORY, "kernel", 1 / BYTES_PER_MIB),
-        "The most that its largest process had resident at once; forked ones share most of it.",
+        "Peak resident memory of its largest process; forked processes share most of it.",
+    ),
+    Metric(
+        "start_up_ms",
+        "start-up time",
+        "ms",
+        TIMED,
+        ("server",),
+        "lower",
+        plain(START_UP, "kernel"),
+        "From the server's exec to its first answer.",
+    ),
+    Metric(
+        "memory_at_rest_mib",
+        "memory at rest",
+        "MiB",
+        TIMED,
+        ("server",),
+        "lower",
+        plain(MEMORY_AT_REST, "kernel", 1 / BYTES_PER_MIB),
+        "Memory of all its processes after the first answer; pages that they share count once.",
+    ),
+    Metric(
+        "memory_mib",
+        "memory",
+        "MiB",
+        TIMED,
+        ("server",),
+        "lower",
+        plain(MEMORY, "kernel", 1 / BYTES_PER_MIB),
+        "The same at the end of the load, with all connections open.",
+    ),
+    Metric(
+        "energy_per_request_uj",
+        "energy per request",
+        "µJ",
+        TIMED,
+        ("server",),
+        "lower",
+        per_request("energy", "cpus"),
+        "Energy of the whole CPU packages of the server's host, by RAPL.",
+    ),
+    Metric(
+        "net_energy_per_request_uj",
+        "net energy per request",
+        "µJ",
+        TIMED,
+        ("server",),
+        "lower",
+        net_energy_per_request,
+        "The same without what the idle machine takes in that time.",
     ),
     Metric(
         "connections_per_worker_spread_percent",
@@ -312,7 +370,7 @@ METRICS: tuple[Metric, ...] = (
         ("server",),
         "",
         connections_spread,
-        "Standard deviation of the workers' numbers of connections, as a percentage of their mean.",
+        "Standard deviation of the connections per worker, as a percentage of the mean.",
     ),
     *(
         Metric(
@@ -342,7 +400,7 @@ METRICS: tuple[Metric, ...] = (
         "latency by arrival",
         "",
         latency_by_arrival,
-        "Rank correlation of latency with the place in the burst; 1: who comes later waits longer.",
+        "Rank correlation of latency with order of arrival; 1: later clients always wait longer.",
     ),
     _of_burst(
         "replies_out_of_order_percent",
@@ -356,13 +414,13 @@ METRICS: tuple[Metric, ...] = (
         "different answers in a burst",
         "",
         answers_per_burst,
-        "How many different sets of processes the clients of one burst were told.",
+        "How many different sets of processes the replies of one burst named.",
     ),
 )
 
 BY_NAME = {metric.name: metric for metric in METRICS}
 ON_CORE = "_on_"
-"""In the name of a metric of one kind of core: `instructions_per_cycle_on_cpu_atom`."""
+"""Part of the name of a metric on one kind of core: `instructions_per_cycle_on_cpu_atom`."""
 CHARTED = tuple(metric for metric in METRICS if metric.is_charted)
 
 STANDINGS = (
@@ -380,11 +438,11 @@ STANDINGS = (
 
 NEAR_ZERO = 0.1
 COUNTS = frozenset({SWITCHES_PER_REQUEST.name, FAULTS_PER_REQUEST.name})
-"""A ratio to less than NEAR_ZERO of these a request says nothing: x 28 may be one in a hundred."""
+"""A ratio to less than NEAR_ZERO of these per request means little: x 28 may be 1 in 100."""
 
 
 def on_core(metric: Metric, core: str) -> Metric:
-    """The same on one kind of core, by perf's name of it."""
+    """The same metric on one kind of core, given by perf's name."""
     assert metric.read is not None
     return replace(
         metric,
@@ -395,7 +453,7 @@ def on_core(metric: Metric, core: str) -> Metric:
 
 
 def metric_named(name: str) -> Metric:
-    """That of an estimate: one of METRICS, or of one kind of core."""
+    """The metric with this name: one of METRICS, or one of them on one kind of core."""
     whole, of_one_kind, core = name.partition(ON_CORE)
     return on_core(BY_NAME[whole], core) if of_one_kind else BY_NAME[name]
 

@@ -1,16 +1,16 @@
-"""A trial that is to be run, and the kinds of trials."""
+"""A planned trial, and the kinds of trials."""
 
 from dataclasses import dataclass
 
 TIMED = "timed"
 COUNTED_TRIAL = "counted"
 ALONE = "alone"
-"""Timed, and with no other server up: what company does shows beside the timed ones."""
+"""Timed, with no other server running: shows how servers affect each other."""
 
 
 @dataclass(frozen=True)
 class PlannedTrial:
-    """One trial that is to be run. `cell_id` counts the study's cells from 1."""
+    """One planned trial. `cell_id` counts the study's cells from 1."""
 
     block: int
     position: int

@@ -1,7 +1,7 @@
-"""Reads a ledger, and never writes to it.
+"""Reads a ledger into plain data, and never writes to it.
 
-A race may still be writing: with SQLite's WAL a reader sees the last finished trial and blocks
-nobody. The analysis gets plain data from here and knows no SQL.
+The race may still be running: with SQLite's WAL a reader sees all finished trials and does not
+block the writer.
 """
 
 import json
@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import LedgerError
-from regatta.ledger.cell import Cell
+from regatta.ledger.cell import Cell, MatchedCell
 from regatta.ledger.counters import COUNTED, Counter
-from regatta.ledger.given.records import Given
-from regatta.ledger.given.tables import read_given
-from regatta.ledger.migrate import BEFORE, BEFORE_PRINTED, migrate, missing
+from regatta.ledger.inputs.records import RaceInputs
+from regatta.ledger.inputs.tables import read_inputs
 from regatta.ledger.probe import PlannedProbe, Probe
 from regatta.ledger.records import ClientPart, RaceRecord, SearchRecord, Sitting, Trial
 from regatta.ledger.schema import FAILURES, SUPERSEDED, check_version, has_wal, is_cut
@@ -29,28 +28,28 @@ FROM trial JOIN cell ON cell.id = trial.cell_id ORDER BY block, position, attemp
 
 
 DAMAGES = (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError)
-"""What a changed byte may lead to: a column by another name, text that is no text, a number in
-place of a list. SQLite has no checksums that would tell."""
+"""Errors that a changed byte may cause: a renamed column, invalid text, a number in place of a
+list. SQLite has no checksums to detect it."""
 
 
 def in_one_line(error: Exception) -> str:
-    """SQLite quotes what it cannot understand, line ends and all."""
+    """SQLite's messages may quote text with line breaks."""
     return " ".join(str(error).split())
 
 
 @contextmanager
 def connect(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that cannot write. Says in one line what is wrong with a file it cannot read."""
+    """A read-only connection; LedgerError, in one line, for a file that cannot be read."""
     if not path.is_file():
         raise LedgerError(f"{path}: no such ledger; run `regatta race` first")
     uri = path.resolve().as_uri()
-    # On a read-only medium SQLite cannot make the shared-memory file that WAL needs. With nothing
-    # in a -wal file beside it nobody is writing, so the file may be read as it stands.
-    still = not has_wal(path)
+    # On a read-only medium SQLite cannot create the shared-memory file that WAL needs. Without a
+    # -wal file there is no writer, and the file can be opened as immutable.
+    immutable = not has_wal(path)
     if is_cut(path):
         raise LedgerError(f"{path}: its end is missing; is the file complete?")
     try:
-        with closing(_open(uri, still)) as connection:
+        with closing(_open(uri, immutable)) as connection:
             connection.row_factory = sqlite3.Row
             _check_version(path, connection)
             yield connection
@@ -60,13 +59,13 @@ def connect(path: Path) -> Iterator[sqlite3.Connection]:
         ) from error
 
 
-def _open(uri: str, still: bool) -> sqlite3.Connection:
+def _open(uri: str, immutable: bool) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=10)
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError:
         connection.close()
-        if not still:
+        if not immutable:
             raise
         return sqlite3.connect(f"{uri}?mode=ro&immutable=1", uri=True)
     return connection
@@ -75,7 +74,7 @@ def _open(uri: str, still: bool) -> sqlite3.Connection:
 def _check_version(path: Path, connection: sqlite3.Connection) -> None:
     version = str(_meta(connection).get("schema_version"))
     if version.isdigit():
-        check_version(path, int(version), "to be read", BEFORE)
+        check_version(path, int(version))
 
 
 def _meta(connection: sqlite3.Connection) -> dict[str, str]:
@@ -83,50 +82,47 @@ def _meta(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 def read_meta(path: Path) -> dict[str, str]:
-    """What it says of its race: its study, its settings, its times."""
+    """The study, settings and times of the race."""
     with connect(path) as connection:
         return _meta(connection)
 
 
 def read_failures(path: Path) -> list[str]:
-    """The reasons of the failed trials, in order; of the last attempts alone."""
+    """Why trials failed, in order; last attempts only."""
     with connect(path) as connection:
         return [str(row["reason"]) for row in connection.execute(FAILURES)]
 
 
 def read(path: Path) -> RaceRecord:
-    """The whole ledger as plain data; samples stay compressed until somebody asks."""
+    """The whole ledger as plain data; samples stay compressed."""
     with connect(path) as connection:
-        connection.execute("BEGIN")  # one moment of a race that may still be running
-        meta, environment, given = _about(path, connection)
+        connection.execute("BEGIN")  # a consistent snapshot of a race that may still be running
+        meta, environment = _meta(connection), _environment(connection)
+        inputs = _inputs(path, connection)
         in_order = "SELECT * FROM cell ORDER BY contender_order, id"
-        lacks = missing(meta.get("schema_version", ""))
-        cells = [_cell(row, lacks) for row in connection.execute(in_order)]
-        counters, printed = _counters(connection), _printed(connection, meta)
+        cells = [_cell(row) for row in connection.execute(in_order)]
+        counters, printed = _counters(connection), _printed(connection)
         trials = [
             _trial(row, counters.get(row["id"], {}), printed.get(row["id"], {}))
             for row in connection.execute(TRIALS)
         ]
         planned = connection.execute("SELECT count(*) FROM plan").fetchone()[0]
-        searches = _searches(connection, lacks)
-        begun = connection.execute("SELECT * FROM sitting ORDER BY id")
-        sittings = [Sitting(**_fields(Sitting, row)) for row in begun]
-    return RaceRecord(meta, environment, given, cells, trials, planned, searches, sittings)
+        searches = _searches(connection)
+        rows = connection.execute("SELECT * FROM sitting ORDER BY id")
+        sittings = [Sitting(**_fields(Sitting, row)) for row in rows]
+    return RaceRecord(meta, environment, inputs, cells, trials, planned, searches, sittings)
 
 
-def _about(
-    path: Path, connection: sqlite3.Connection
-) -> tuple[dict[str, str], dict[str, Any], Given]:
-    """What it says of its race and of where that ran, and what the race was given."""
-    meta = _meta(connection)
-    environment = {
+def _environment(connection: sqlite3.Connection) -> dict[str, Any]:
+    return {
         row["key"]: _from_json(row["value"])
         for row in connection.execute("SELECT * FROM environment ORDER BY rowid")
     }
+
+
+def _inputs(path: Path, connection: sqlite3.Connection) -> RaceInputs:
     try:
-        if meta.get("schema_version") == str(BEFORE):
-            return migrate(meta, environment)
-        return meta, environment, read_given(connection)
+        return read_inputs(connection)
     except ValueError as error:
         raise LedgerError(
             f"{path}: the inputs of its race cannot be read ({error}); is the file complete?"
@@ -134,32 +130,33 @@ def _about(
 
 
 def _fields(kind: type, row: sqlite3.Row) -> dict[str, Any]:
-    """Of plain data whose fields are columns."""
+    """For a dataclass whose fields are columns."""
     return {field.name: row[field.name] for field in fields(kind)}
 
 
-def _cell(row: sqlite3.Row, lacks: frozenset[str]) -> Cell:
-    """Its fields are columns, but for those that the row lacks."""
-    known = {field.name: row[field.name] for field in fields(Cell) if field.name not in lacks}
-    return Cell(**known | {"counts_taskset": bool(known.get("counts_taskset"))})
+def _cell(row: sqlite3.Row) -> Cell:
+    columns = _fields(Cell, row)
+    return Cell(**columns | {"counts_taskset": bool(columns["counts_taskset"])})
 
 
-def _searches(connection: sqlite3.Connection, lacks: frozenset[str]) -> list[SearchRecord]:
+def _searches(connection: sqlite3.Connection) -> list[SearchRecord]:
     probes: dict[int, list[Probe]] = {}
     for row in connection.execute("SELECT * FROM probe WHERE NOT again ORDER BY id"):
         plan = PlannedProbe(**_fields(PlannedProbe, row))
-        told = ("why_not", "started_at", "disturbed", "samples")
+        names = ("why_not", "started_at", "disturbed", "samples")
         probe = Probe(
-            planned=plan, client=_from_json(row["client"]), **{name: row[name] for name in told}
+            planned=plan, client=_from_json(row["client"]), **{name: row[name] for name in names}
         )
         probes.setdefault(plan.search_id, []).append(probe)
     return [
         SearchRecord(
-            cell=_cell(row, lacks),
-            shares=json.loads(row["shares"]),
-            p99_limit_ms=row["p99_limit_ms"],
-            knee=bool(row["knee"]),
-            probes=probes.get(row["id"], []),
+            MatchedCell(
+                **vars(_cell(row)),
+                shares=tuple(json.loads(row["shares"])),
+                p99_limit_ms=row["p99_limit_ms"],
+                knee=bool(row["knee"]),
+            ),
+            probes.get(row["id"], []),
         )
         for row in connection.execute("SELECT * FROM search ORDER BY contender_order, id")
     ]
@@ -178,10 +175,8 @@ def _counters(connection: sqlite3.Connection) -> dict[int, dict[tuple[str, str, 
     return found
 
 
-def _printed(connection: sqlite3.Connection, meta: dict[str, str]) -> dict[int, dict[str, str]]:
-    """What perf stat printed, by trial and side."""
-    if meta.get("schema_version") in BEFORE_PRINTED:
-        return {}
+def _printed(connection: sqlite3.Connection) -> dict[int, dict[str, str]]:
+    """The output of perf stat, by trial and side."""
     found: dict[int, dict[str, str]] = {}
     for trial_id, side, text in connection.execute("SELECT * FROM perf_stat ORDER BY rowid"):
         found.setdefault(trial_id, {})[side] = text
@@ -191,11 +186,11 @@ def _printed(connection: sqlite3.Connection, meta: dict[str, str]) -> dict[int, 
 def _trial(
     row: sqlite3.Row, counters: dict[tuple[str, str, str], Counter], printed: dict[str, str]
 ) -> Trial:
-    made = (
+    derived = (
         *("conditions", "workers", "counters", "printed", "superseded", "unstarted", "load_ns"),
         *("clients", "start_skew_ns"),
     )
-    plain = [name for name in Trial.__dataclass_fields__ if name not in made]
+    plain = [name for name in Trial.__dataclass_fields__ if name not in derived]
     summary = _from_json(row["client"])
     client = summary if isinstance(summary, dict) else {}
     conditions = _from_json(row["conditions"])
@@ -218,7 +213,7 @@ def _client_part(found: dict[str, Any]) -> ClientPart:
 
 
 def _worker_connections(server: str | None) -> list[int]:
-    """From the server's summary; a contender has none."""
+    """From the server's summary; other people's servers have none."""
     summary = _from_json(server)
     workers = summary.get("workers") if isinstance(summary, dict) else None
     return [int(one["connections"]) for one in workers] if isinstance(workers, list) else []

@@ -1,11 +1,11 @@
-"""What one trial says of a quantity: a number, or the words that say why there is none."""
+"""Reads a quantity from one trial: a number, or words that say why there is none."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import fmean, pstdev
 
 from regatta.ledger.counters import COUNTED, NOT_COUNTED, NOT_SUPPORTED, Counter
-from regatta.ledger.perf_spelling import parse_event_name
+from regatta.ledger.event_names import parse_event_name
 from regatta.ledger.records import Trial
 
 NS_PER_S = 1e9
@@ -13,18 +13,17 @@ ROUNDING = 0.005
 """Per cent: half of the last digit of a share that perf prints."""
 
 Reading = float | str
-"""A number, or the words that say why there is none."""
-
+"""A number, or words that say why there is none."""
 
 PerTrial = Callable[[Trial, str], Reading]
 
 
 def event(trial: Trial, side: str, name: str, origin: str = "perf") -> Reading:
-    """The counter of an event; on a hybrid CPU of all kinds of core together.
+    """The counter of an event; on a hybrid CPU over all kinds of core.
 
-    Of a thread each kind's is perf's estimate for all of its time, from the share of the time that
-    it was on that kind: the kinds weigh as their shares. A control group is on several at once,
-    each with a time of its own: then they add up. Where none was counted, the words of the last.
+    For a thread, perf scales each kind's count to the thread's whole time, so the counts are
+    averaged, weighted by the share of time on each kind. A control group runs on several kinds at
+    once, so its counts add up. If none was counted, the words of the last.
     """
     there = trial.by_event.get((side, origin, name), ())
     kinds = [one for one in there if one.state == COUNTED]
@@ -39,9 +38,9 @@ def event(trial: Trial, side: str, name: str, origin: str = "perf") -> Reading:
 
 
 def _counted(trial: Trial, side: str, name: str = "") -> dict[str, Counter]:
-    """What perf counted of a side, by its full name; of one event if it is named.
+    """A side's counters that perf counted, by full name; optionally of one event.
 
-    A side pinned to one kind of core is "not counted" on the other: no loss.
+    A side pinned to one kind of core is "not counted" on the other, which is harmless.
     """
     return {
         full: counter
@@ -58,12 +57,12 @@ def _share(counter: Counter) -> float:
 
 
 def _of_one_time(shares: Sequence[float]) -> bool:
-    """Whether they divide one time among them, but for how perf rounds them."""
+    """Whether the shares add up to at most 100 %, apart from rounding."""
     return sum(shares) <= 100 + ROUNDING * len(shares)
 
 
 def weights_of(shares: Sequence[float]) -> list[float]:
-    """Of kinds of core, by the share of the time that each ran; all 0: nobody knows."""
+    """Weights of the kinds of core, from the share of time on each; all 0 if unknown."""
     ran = sum(shares)
     if len(shares) == 1 or not _of_one_time(shares):
         return [1.0] * len(shares)
@@ -86,7 +85,7 @@ def per_request(name: str, origin: str = "perf", factor: float = 1.0) -> PerTria
 
 
 def first_known(one: PerTrial, other: PerTrial) -> PerTrial:
-    """The second where the first cannot tell; the first's words where neither can."""
+    """The second reading if the first is missing; the first's words if both are."""
 
     def read(trial: Trial, side: str) -> Reading:
         reading = one(trial, side)
@@ -99,7 +98,7 @@ def first_known(one: PerTrial, other: PerTrial) -> PerTrial:
 
 
 def either_per_request(name: str) -> PerTrial:
-    """From perf; without it what the kernel itself counted, which means the same."""
+    """From perf, otherwise from the kernel's accounting, which means the same."""
     return first_known(per_request(name), per_request(name, "kernel"))
 
 
@@ -112,7 +111,7 @@ def ratio(top: str, bottom: str, factor: float = 1.0, origin: str = "perf") -> P
 
 
 def per_second(name: str) -> PerTrial:
-    """Of CPU time, as perf stat prints it; without perf by the kernel's account of both."""
+    """Per second of CPU time, as perf stat prints it; without perf from the kernel's accounting."""
     by_perf = ratio(name, "task-clock", NS_PER_S)
     return first_known(by_perf, ratio(name, "cpu-time", NS_PER_S, "kernel"))
 
@@ -125,13 +124,13 @@ def plain(name: str, origin: str = "perf", factor: float = 1.0) -> PerTrial:
 
 
 def cores_of(trial: Trial, side: str) -> set[str]:
-    """The kinds of core of a hybrid CPU on which a side's events were counted, by perf's names."""
+    """perf's names of the kinds of core on which a side's events were counted."""
     found = {parse_event_name(full).pmu for full in _counted(trial, side)}
     return {core for core in found if core is not None}
 
 
 def of_core(core: str, read: PerTrial) -> PerTrial:
-    """The same of what was counted on one kind of core."""
+    """The same reading, restricted to one kind of core."""
 
     def read_there(trial: Trial, side: str) -> Reading:
         there = {
@@ -145,21 +144,21 @@ def of_core(core: str, read: PerTrial) -> PerTrial:
 
 
 def clock_ghz(trial: Trial, side: str) -> Reading:
-    """Cycles in a ns of CPU time: of all kinds of core together, as the time is of them all."""
+    """Cycles per ns of CPU time, both over all kinds of core."""
     if any(parse_event_name(name).user_only for name in _counted(trial, side, "cycles")):
-        return NOT_SUPPORTED  # the time is that of the kernel too
+        return NOT_SUPPORTED  # the time includes the kernel
     return ratio("cycles", "task-clock")(trial, side)
 
 
 def stalled_per_instruction(trial: Trial, side: str) -> Reading:
-    """As perf stat has it: of the front end's and the back end's stalls the larger."""
+    """As in perf stat: the larger of front-end and back-end stalls."""
     found = [event(trial, side, f"stalled-cycles-{end}") for end in ("frontend", "backend")]
     stalled = [one for one in found if not isinstance(one, str)]
     return _divide(max(stalled) if stalled else found[0], event(trial, side, "instructions"))
 
 
 def counters_running(trial: Trial, side: str) -> Reading:
-    """In per cent of the time, of perf's counter that ran least; kinds of core as in `event`."""
+    """Share of time, in per cent, of the counter that ran least; kinds of core as in `event`."""
     shares: dict[str, list[float]] = {}
     for full, counter in _counted(trial, side).items():
         if counter.running_percent is not None:
@@ -175,11 +174,19 @@ def elapsed_s(trial: Trial, side: str) -> Reading:
 
 
 def busy_per_request(trial: Trial, side: str) -> Reading:
-    """A tick of steal may be more than CPUs that did next to nothing were busy."""
+    """On nearly idle CPUs, one tick of steal may exceed the busy time; then it is not counted."""
     busy_ns = event(trial, side, "busy-time", "cpus")
     if not isinstance(busy_ns, str) and busy_ns <= 0:
         return NOT_COUNTED
     return _divide(busy_ns, trial.answered, 1e-3)
+
+
+def net_energy_per_request(trial: Trial, side: str) -> Reading:
+    """Without the energy of the idle machine; not counted if that is more than was used."""
+    gross, idle = (event(trial, side, name, "cpus") for name in ("energy", "idle-energy"))
+    if isinstance(gross, str) or isinstance(idle, str):
+        return gross if isinstance(gross, str) else idle
+    return _divide(gross - idle, trial.answered) if gross > idle else NOT_COUNTED
 
 
 def cpus_utilized(trial: Trial, side: str) -> Reading:
@@ -191,7 +198,7 @@ def throughput(trial: Trial, _side: str) -> Reading:
 
 
 def connections_spread(trial: Trial, _side: str) -> Reading:
-    """The coefficient of variation: 0 if each worker served as many, whatever their number."""
+    """Coefficient of variation: 0 if all workers served equally many connections."""
     if len(trial.workers) < 2 or not any(trial.workers):
         return NOT_SUPPORTED
     return pstdev(trial.workers) / fmean(trial.workers) * 100

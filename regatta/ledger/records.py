@@ -1,67 +1,63 @@
-"""What a ledger says of a race, as plain data: its cells, its trials and their counters."""
+"""A race as read from its ledger: plain data."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from regatta.ledger.cell import Cell
+from regatta.ledger.cell import Cell, MatchedCell
 from regatta.ledger.counters import Counter
-from regatta.ledger.given.records import Given
-from regatta.ledger.perf_spelling import parse_event_name
+from regatta.ledger.event_names import parse_event_name
+from regatta.ledger.inputs.records import RaceInputs
 from regatta.ledger.probe import Probe
 from regatta.ledger.result import OK
 
 LATE = "started only"
-"""How the client's words begin where it was late, and not busy."""
+"""How the client's complaint begins if it was late without being busy."""
 
 
 @dataclass(frozen=True)
 class SearchRecord:
-    """What was found of what one contender holds, before the race."""
+    """The search for the rate that one contender sustains, before the race."""
 
-    cell: Cell
-    """Its load is `matched`, and it has no rate."""
-    shares: list[float]
-    p99_limit_ms: float
-    knee: bool
+    cell: MatchedCell
     probes: list[Probe]
-    """Those that are believed, in their order."""
+    """Valid probes (not repeated), in order."""
 
 
 @dataclass(frozen=True)
 class Sitting:
-    """One time that the study was raced, from its beginning or from where it was stopped."""
+    """The start of a sitting, or its continuation after an interruption."""
 
     number: int
-    """From 1; one that was stopped and resumed has several of these."""
+    """Counted from 1; an interrupted sitting has several records."""
     started_at: float
     boot_id: str | None
     cpu_model: str
     kernel: str
     link_order: int | None
-    """What the order of the server's functions was drawn with; None: as it was built."""
+    """Seed of the order of the server's functions; None: as built."""
     environment_bytes: int
-    """Of padding in the environment of every server."""
+    """Padding in every server's environment."""
 
 
 @dataclass(frozen=True)
 class ClientPart:
-    """One of several clients that shared a trial's load. Of its slices the worst is kept."""
+    """One of several clients that shared a trial's load; the worst over its slices."""
 
     host: str
-    """Empty: the lab's own."""
+    """Empty: the local host."""
     connections: int
     requests: int
     answered: int
     cpu_share: float
-    """Of the CPU that it could use, 0 to 1."""
+    """Share of its available CPU that it used, 0 to 1."""
     client_bound: str | None
     late_p99_ns: int | None
-    """Its own delay in an open load; None of another load."""
+    """Its own sending delay in an open load; None for other loads."""
     began_late_ns: int
-    """After the moment that it was told, by its own clock."""
+    """Delay after the agreed start, by its own clock."""
     clock_bound_ns: int
-    """By how much that clock may differ from what was found, either way."""
+    """Uncertainty of its clock offset, either way."""
 
 
 @dataclass(frozen=True)
@@ -73,45 +69,44 @@ class Trial:
     status: str
     reason: str | None
     client_bound: str | None
-    """Why the client, and not the server, set the pace, as it says itself; None if it did not."""
+    """Why the client, not the server, was the bottleneck, in its own words; None if it was not."""
     window_ns: int | None
     requests: int | None
     answered: int | None
     unstarted: int
-    """Of an open load: requests that were due and had not started when the window ended."""
+    """Open loads: requests that were due but not started when the window ended."""
     throughput_per_s: float | None
     conditions: dict[str, Any]
     workers: list[int]
-    """Connections that each worker of the server has served."""
+    """Connections served by each worker of the server."""
     attempt: int
-    """Of this block and cell, from 1."""
+    """Counted from 1 for this block and cell."""
     disturbed: str | None
-    """What else took the trial's CPUs beyond the limit; None if nothing did."""
+    """Other programs that used the trial's CPUs beyond the limit; None if none did."""
     superseded: bool
-    """Run again, or to be when the race goes on: a later attempt stands for it."""
+    """Repeated, or waiting to be repeated; a later attempt counts instead."""
     scope: str
-    """Of its cell: `window` or `process`."""
+    """The cell's: `window` or `process`."""
     samples: bytes | None = field(repr=False)
     counters: dict[tuple[str, str, str], Counter] = field(repr=False)
     """Keyed by side, origin and event."""
     sitting: int = 1
-    """That it was run in."""
     load_ns: int | None = None
-    """From the first start of a request to the last end, by the client; of all slices together."""
+    """From the first start of a request to the last end, by the client; sum over slices."""
     rounds: int | None = None
-    """Bursts of its load; None of another load."""
+    """Number of bursts; None for other loads."""
     printed: dict[str, str] = field(default_factory=dict, repr=False)
-    """What perf stat printed of each side of a whole process."""
+    """Output of perf stat by side, for whole processes."""
     clients: tuple[ClientPart, ...] = ()
-    """Empty where one client made the whole load."""
+    """Empty if a single client made the whole load."""
     start_skew_ns: int = 0
-    """Between the first and the last of them to begin; of several slices the largest."""
+    """Between the first and the last client's start; the largest over slices."""
 
     @cached_property
     def by_event(self) -> dict[tuple[str, str, str], list[Counter]]:
-        """The counters by side, origin and event alone: of a hybrid CPU one for each kind of core.
+        """Counters by side, origin and bare event; on a hybrid CPU one for each kind of core.
 
-        A report asks half a million times for one of them.
+        Cached: a report looks them up half a million times.
         """
         found: dict[tuple[str, str, str], list[Counter]] = {}
         for (side, origin, full), counter in self.counters.items():
@@ -120,59 +115,59 @@ class Trial:
 
     @property
     def held_up(self) -> str | None:
-        """What took the CPUs of a client that did not keep up: then it is not to blame."""
+        """Other programs that kept a slow client from its CPUs; None if it was slow by itself."""
         if self.client_bound is None or "client_held_up" in self.conditions:
             found: str | None = self.conditions.get("client_held_up")
             return found
-        # An older race did not tell the client's CPUs from the server's.
+        # Older ledgers do not distinguish the client's CPUs from the server's.
         return self.disturbed if self.client_bound.startswith(LATE) else None
 
     @property
     def is_restless(self) -> bool:
-        """Whether its server was not at rest at an end of a window."""
+        """Whether the server was still busy before or after a window."""
         return any(self.conditions.get(key) for key in ("restless_before", "restless_after"))
 
     @property
     def is_client_bound(self) -> bool:
-        """Whether the client set the pace of its own accord."""
+        """Whether the client was the bottleneck without being disturbed."""
         return self.status == OK and self.client_bound is not None and self.held_up is None
 
     @property
     def counts(self) -> bool:
-        """True if it says something about the server: it went well, and the client kept up."""
+        """True if it says something about the server: it succeeded, and the client kept up."""
         return self.status == OK and self.client_bound is None and not self.superseded
 
 
 @dataclass(frozen=True)
 class RaceRecord:
-    """All that a ledger says of a race."""
+    """A whole ledger."""
 
     meta: dict[str, str]
-    """What it says of its race: its study, its settings, its times."""
+    """The study, settings and times of the race."""
     environment: dict[str, Any]
-    """Facts of where and with what it ran."""
-    given: Given
+    """The machine and the software that it ran on."""
+    inputs: RaceInputs
     cells: list[Cell]
     trials: list[Trial]
     planned: int
     searches: list[SearchRecord]
-    """Of matched loads; empty if the study has none."""
+    """For matched loads; empty if the study has none."""
     sittings: list[Sitting] = field(default_factory=list)
-    """In the order in which they were begun or gone on with."""
+    """In the order in which they started."""
 
     @cached_property
     def last_attempts(self) -> list[Trial]:
-        """The trials that stand: of those that were run again the last attempt alone."""
+        """The trials that count: without superseded attempts."""
         return [trial for trial in self.trials if not trial.superseded]
 
     @cached_property
     def by_cell(self) -> dict[int, list[Trial]]:
-        """The same by the id of their cell; a cell without a trial is not in it."""
+        """Last attempts by cell id; cells without trials are missing."""
         found: dict[int, list[Trial]] = {}
         for trial in self.last_attempts:
             found.setdefault(trial.cell_id, []).append(trial)
         return found
 
     def trials_of(self, cell: Cell) -> list[Trial]:
-        """Its last attempts, in the order of the blocks."""
+        """The cell's last attempts, in block order."""
         return self.by_cell.get(cell.id, [])

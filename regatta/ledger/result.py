@@ -1,4 +1,4 @@
-"""What the ledger keeps of a trial, as plain data."""
+"""The result of a trial, as it is written to the ledger."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +16,7 @@ CPUS = "cpus"
 
 @dataclass(frozen=True)
 class SideCounter:
-    """A counter and where it comes from."""
+    """A counter with its side and origin."""
 
     side: str
     origin: str
@@ -25,15 +25,15 @@ class SideCounter:
 
 @dataclass
 class Result:
-    """One trial: what was measured, or why it failed."""
+    """The measurements of a trial, or why it failed."""
 
     status: str = OK
     reason: str | None = None
     client_bound: str | None = None
-    """Why the client set the pace in this trial, in its own words."""
+    """Why the client was the bottleneck, in its own words."""
     started_at: float = 0.0
     window_ns: int | None = None
-    """Of all slices together."""
+    """Sum over all slices."""
     requests: int | None = None
     answered: int | None = None
     throughput_per_s: float | None = None
@@ -42,12 +42,12 @@ class Result:
     conditions: dict[str, Any] = field(default_factory=dict)
     samples: bytes | None = None
     attempt: int = 1
-    """Counts the tries of this block and cell: a disturbed trial is run again."""
+    """Counts the attempts of this block and cell: a disturbed trial is repeated."""
     disturbed: str | None = None
-    """What else took the CPUs of this trial beyond the limit, in words; None if nothing did."""
+    """Other programs that used the trial's CPUs beyond the limit, in words; None if none did."""
     counters: list[SideCounter] = field(default_factory=list)
     printed: dict[str, str] = field(default_factory=dict)
-    """What perf stat printed of each side that it counted as a whole process."""
+    """Output of perf stat for each side that was counted as a whole process."""
 
     def cpu_us_per_request(self) -> float | None:
         """For the progress display: the server's CPU time, by the kernel's own accounting."""

@@ -1,4 +1,4 @@
-"""The records of a samples file: checked, packed for the ledger, and read from it again."""
+"""The records of a samples file: checked, compressed for the ledger, and read back."""
 
 import struct
 import zlib
@@ -24,21 +24,21 @@ SAMPLE = np.dtype(
 )
 RECORD_SIZE = SAMPLE.itemsize
 ANSWERED, TIMED_OUT, UNSTARTED = 0, 2, 6
-"""What `error` of a sample says of requests that did not fail."""
+"""Values of `error`."""
 NOT_TOLD = 0
-"""What `told` says of a reply that names no processes, and of all in older ledgers."""
+"""`told` of replies that name no processes, and of all replies in older ledgers."""
 
 
 def records_in(data: bytes) -> NDArray[np.void]:
-    """The records (`SAMPLE`) of an unpacked file; what was cut off at its end is left out."""
+    """The records (`SAMPLE`) of a decompressed file; an incomplete last one is dropped."""
     body = data[HEADER.size :]
     return np.frombuffer(body[: len(body) // RECORD_SIZE * RECORD_SIZE], SAMPLE)
 
 
 def pack_samples(files: Sequence[tuple[bytes, int]]) -> bytes:
-    """The samples files of a load's slices as one, compressed.
+    """Joins and compresses the samples files of a load's slices.
 
-    Each comes with the requests that it must hold a record of; an error if it does not.
+    Each comes with its number of requests; TrialError if the file has another number of records.
     """
     for data, requests in files:
         check_samples(data, requests)
@@ -54,15 +54,15 @@ class ClientFile:
 
     data: bytes
     requests: int
-    """That it must hold a record of."""
+    """The number of records that the file must have."""
     first_connection: int
-    """The load's number of its connection 0."""
+    """The number, in the whole load, of this client's connection 0."""
     ahead_ns: int
-    """Of its clock against that of the first."""
+    """Offset of its clock from the first client's."""
 
 
 def pool_samples(files: Sequence[ClientFile]) -> bytes:
-    """One file of the whole load, by the clock of the first client and the load's connections."""
+    """One file for the whole load, with the first client's clock and the load's connections."""
     bodies: list[bytes] = []
     for file in files:
         check_samples(file.data, file.requests)
@@ -116,7 +116,7 @@ def latencies_ns(samples: bytes | None) -> NDArray[np.int64]:
 
 
 def latencies_in_order(samples: bytes | None) -> NDArray[np.int64]:
-    """The latencies of the answered requests, as they were started."""
+    """The latencies of the answered requests, in the order of their starts."""
     answered = answered_samples(samples)
     order = np.argsort(answered["start_ns"], kind="stable")
     latencies: NDArray[np.int64] = (answered["end_ns"] - answered["start_ns"])[order]

@@ -1,4 +1,4 @@
-"""The schema of a ledger, and whether a file is a whole one that this Regatta can read."""
+"""The schema of a ledger, and whether a file is complete and readable by this Regatta."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from regatta.errors import LedgerError
 
 FILE_NAME = "ledger.sqlite"
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 CELL_COLUMNS = """
   id INTEGER PRIMARY KEY, contender TEXT, contender_order INTEGER, work TEXT, load TEXT,
@@ -14,7 +14,7 @@ CELL_COLUMNS = """
   per_connection INTEGER, top INTEGER, max_age_ms INTEGER, rate INTEGER, arrivals TEXT,
   idle INTEGER, slow INTEGER, workers INTEGER, path TEXT,
   scope TEXT, linger_s REAL, backlog INTEGER, counts_taskset INTEGER,
-  request TEXT"""
+  request TEXT, until TEXT, requests TEXT"""
 SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE environment(key TEXT PRIMARY KEY, value TEXT);
@@ -63,12 +63,12 @@ CREATE TABLE perf_stat(trial_id INTEGER, side TEXT, text TEXT, PRIMARY KEY (tria
 """
 TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
 
-# A trial that is to be run again says so itself, until it is, too: a later attempt stands for it.
+# A trial is superseded by a later attempt, and already while it waits to be repeated.
 SUPERSEDED = """(coalesce(json_extract(trial.conditions, '$.repeated'), 0)
   OR EXISTS (SELECT 1 FROM trial AS later WHERE later.block = trial.block
              AND later.cell_id = trial.cell_id AND later.attempt > trial.attempt))"""
 FAILURES = f"SELECT reason FROM trial WHERE status = 'failed' AND NOT {SUPERSEDED} ORDER BY id"
-"""The reasons of failed trials, in order; of the last attempts alone."""
+"""Why trials failed, in order; last attempts only."""
 
 HEADER_BYTES = 100
 SQLITE_MAGIC = b"SQLite format 3\0"
@@ -76,27 +76,22 @@ LARGEST_PAGE = 65_536
 
 
 def ledger_path(race: Path) -> Path:
-    """A race may be named by its folder or by its ledger."""
+    """A race is named by its folder or by its ledger."""
     return race / FILE_NAME if race.is_dir() else race
 
 
-def check_version(path: Path, version: int, to: str, oldest: int = SCHEMA_VERSION) -> None:
-    """Ledgers are kept, programs are not: one older than `oldest` is for who wrote it.
-
-    `to`: what is wanted of it, in a word or two.
-    """
-    if not oldest <= version <= SCHEMA_VERSION:
+def check_version(path: Path, version: int) -> None:
+    if version != SCHEMA_VERSION:
         age = "a newer" if version > SCHEMA_VERSION else "an older"
         advice = "update Regatta" if version > SCHEMA_VERSION else "use that version, or race again"
-        known = f"{oldest} to {SCHEMA_VERSION}" if oldest < SCHEMA_VERSION else SCHEMA_VERSION
         raise LedgerError(
-            f"{path} was written by {age} Regatta (schema {version}; {to} it must be {known}); "
-            f"{advice}"
+            f"{path} was written by {age} Regatta (schema {version}, and this one reads "
+            f"{SCHEMA_VERSION}); {advice}"
         )
 
 
 def has_wal(path: Path) -> bool:
-    """Whether a part of it is in the file beside it: the lab was killed, or is racing."""
+    """Whether there is a non-empty -wal file: the race was killed, or is still running."""
     try:
         return path.with_name(path.name + "-wal").stat().st_size > 0
     except OSError:
@@ -104,19 +99,18 @@ def has_wal(path: Path) -> bool:
 
 
 def is_cut(path: Path) -> bool:
-    """True if the end of the file is missing. Nothing is written, not even by SQLite.
-
-    SQLite reads a file whose last page was cut off as if the page had been empty, and then writes.
+    """True if the file is truncated. Checked without SQLite, which treats a missing last page as
+    empty and then writes it.
     """
     if has_wal(path):
-        return False  # the rest may be there
+        return False  # the rest may be in the WAL
     try:
         with path.open("rb") as file:
             header = file.read(HEADER_BYTES)
     except OSError:
-        return False  # SQLite says that it cannot be read
+        return False  # SQLite reports that it cannot be read
     if len(header) < HEADER_BYTES or not header.startswith(SQLITE_MAGIC):
-        return False  # SQLite itself says what that is
+        return False  # SQLite reports that it is no database
     size = int.from_bytes(header[16:18], "big")
-    pages = int.from_bytes(header[28:32], "big")  # as the last writer counted them
+    pages = int.from_bytes(header[28:32], "big")
     return pages * (LARGEST_PAGE if size == 1 else size) > path.stat().st_size

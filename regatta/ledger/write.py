@@ -52,8 +52,8 @@ class Ledger:
         self.close()
 
     def close(self) -> None:
-        """A finished race is one file: nobody writes any more, so readers need no WAL."""
-        with suppress(sqlite3.Error):  # somebody reads it just now; then it stays as it is
+        """Turns a finished ledger into a single file without a WAL, if no reader has it open."""
+        with suppress(sqlite3.Error):
             if self.meta("finished_at") is not None:
                 self.database.execute("PRAGMA journal_mode = DELETE")
         self.database.close()
@@ -63,7 +63,7 @@ class Ledger:
         return None if row is None else row[0]
 
     def environment(self, key: str) -> object:
-        """What was recorded of the environment under that key; None if nothing was."""
+        """The recorded value, or None."""
         query = "SELECT value FROM environment WHERE key = ?"
         row = self.database.execute(query, (key,)).fetchone()
         return None if row is None else json.loads(row[0])
@@ -73,13 +73,13 @@ class Ledger:
         return [PlannedTrial(*row) for row in self.database.execute(query)]
 
     def left(self) -> list[PlannedTrial]:
-        """The planned trials that are not recorded, or are to be run again, in order."""
+        """The planned trials that are not recorded yet or must be repeated, in order."""
         query = f"SELECT block, cell_id FROM trial WHERE NOT {SUPERSEDED}"
         done = set(self.database.execute(query))
         return [planned for planned in self.plan() if (planned.block, planned.cell_id) not in done]
 
     def attempts(self, batch: Sequence[PlannedTrial]) -> int:
-        """How often one of these was run already, at most."""
+        """The largest number of attempts of one of these trials so far."""
         query = "SELECT coalesce(max(attempt), 0) FROM trial WHERE block = ? AND cell_id = ?"
         return max(
             int(self.database.execute(query, (planned.block, planned.cell_id)).fetchone()[0])
@@ -87,9 +87,9 @@ class Ledger:
         )
 
     def disturbed(self, attempt: int | None = None) -> dict[tuple[int, int], bool]:
-        """By block and cell, whether a trial that went well was disturbed.
+        """By block and cell, whether a successful trial was disturbed.
 
-        Of the trials that stand, or of the attempt that is asked for.
+        Of the trials that count, or of the given attempt.
         """
         which = f"NOT {SUPERSEDED}" if attempt is None else f"attempt = {attempt:d}"
         query = (
@@ -99,19 +99,19 @@ class Ledger:
         return {(block, cell): bool(was) for block, cell, was in self.database.execute(query)}
 
     def left_of(self, kind: str, block: int | None = None) -> list[PlannedTrial]:
-        """What is left of that kind, of one block or of all."""
+        """The remaining trials of that kind, of one block or of all."""
         left = [planned for planned in self.left() if planned.kind == kind]
         return [planned for planned in left if block in (None, planned.block)]
 
     def blocks_done(self, kind: str) -> int:
-        """How many blocks of that kind have all of their trials."""
+        """How many blocks of that kind are complete."""
         left = {planned.block for planned in self.left()}
         return len({planned.block for planned in self.plan() if planned.kind == kind} - left)
 
     def end_early(self, why: str) -> int:
-        """Drops the timed trials that are left of the plan, and notes why; returns their number.
+        """Drops the remaining timed trials from the plan and records why; returns their number.
 
-        The counted ones stay: they are few, and what perf counts comes from nowhere else.
+        Counted trials stay: they are few, and the only source of perf's counters.
         """
         dropped = [planned for planned in self.left() if planned.kind == TIMED]
         with self.database:
@@ -122,7 +122,7 @@ class Ledger:
         return len(dropped)
 
     def failures(self) -> list[str]:
-        """The reasons of the failed trials, in order; of the last attempts alone."""
+        """Why trials failed, in order; last attempts only."""
         return [str(row[0]) for row in self.database.execute(FAILURES)]
 
     def placement(self) -> str:
@@ -131,13 +131,13 @@ class Ledger:
         return "" if row is None else str(row[0])
 
     def check_cells(self, cells: Sequence[Cell]) -> None:
-        """The cells must be those of the study: the plan counts them by number."""
+        """LedgerError unless the cells are the study's: the plan refers to them by number."""
         query = f"SELECT {', '.join(COLUMNS)} FROM cell ORDER BY id"
         recorded = [tuple(row) for row in self.database.execute(query)]
         self.compare(recorded, [cell_row(cell) for cell in cells])
 
     def check_searches(self, cells: Sequence[Cell]) -> None:
-        """What is searched must be what the study wants: the probes count it by number."""
+        """LedgerError unless the searches are the study's: probes refer to them by number."""
         query = f"SELECT {', '.join(SEARCH_COLUMNS)} FROM search ORDER BY id"
         recorded = [tuple(row) for row in self.database.execute(query)]
         self.compare(recorded, [search_row(cell) for cell in matched_cells(cells)])
@@ -145,7 +145,7 @@ class Ledger:
     def compare(self, recorded: list[tuple[object, ...]], own: list[tuple[object, ...]]) -> None:
         if recorded != own:
             raise LedgerError(
-                f"{self.path}: its cells are not those of its study with the programs of today; "
+                f"{self.path}: with the current programs, its study has other cells; "
                 "resume with the programs that began it, or start a new race"
             )
 
@@ -163,11 +163,11 @@ class Ledger:
         again: bool = False,
         before: Sequence[PlannedTrial] = (),
     ) -> None:
-        """Writes trials that stood side by side, and their counters, in one transaction.
+        """Writes trials that ran at the same time, with their counters, in one transaction.
 
-        All or nothing: one of them alone would, after a kill, leave its rivals to be run without
-        it. `again`: they will be run once more, and with them the trials `before` that are written
-        already; a race that is killed before that does it when resumed.
+        All or nothing: otherwise a resumed race would run the missing ones without their rivals.
+        `again`: these trials will be repeated, together with the recorded trials `before`; if the
+        race is killed first, it repeats them when resumed.
         """
         with self.writing():
             for planned, result in zip(batch, results, strict=True):
@@ -187,7 +187,7 @@ class Ledger:
         )
 
     def write_trial(self, planned: PlannedTrial, result: Result) -> None:
-        """Their fields are the ledger's columns."""
+        """The fields of both are the ledger's columns."""
         row = {**vars(planned), **vars(result), "conditions": to_json(result.conditions)}
         for side in ("server", "client"):
             row[side] = None if row[side] is None else to_json(row[side])
@@ -205,16 +205,16 @@ class Ledger:
             insert(self.database, "perf_stat", (cursor.lastrowid, side, text))
 
     def was_begun(self) -> bool:
-        """Whether a sitting was; a resumed race goes on with what it had."""
+        """Whether a sitting has started."""
         return self.database.execute("SELECT 1 FROM sitting LIMIT 1").fetchone() is not None
 
     def record_sitting(self, row: Sequence[object]) -> None:
-        """One is begun, or gone on with."""
+        """Records the start of a sitting, or its continuation."""
         with self.writing():
             insert(self.database, "sitting", (None, *row))
 
     def probes(self) -> list[Probe]:
-        """All that are believed, in their order; without their samples."""
+        """All valid probes, in order, without their samples."""
         planned = [field.name for field in fields(PlannedProbe)]
         query = (
             f"SELECT client, {', '.join(planned)}, why_not, started_at, disturbed FROM probe "
@@ -227,7 +227,7 @@ class Ledger:
         return found
 
     def record_probe(self, probe: Probe, again: bool) -> None:
-        """`again`: it was disturbed, and one of the same rate will stand for it."""
+        """`again`: it was disturbed, and another probe at the same rate will replace it."""
         client = None if probe.client is None else to_json(probe.client)
         found = (probe.why_not, probe.started_at, probe.disturbed, int(again))
         row = (None, *vars(probe.planned).values(), *found, client, probe.samples)
@@ -235,17 +235,17 @@ class Ledger:
             insert(self.database, "probe", row)
 
     def settled(self) -> bool:
-        """Whether it is known which cells are raced, and when."""
+        """Whether the plan is known."""
         return self.database.execute("SELECT 1 FROM cell LIMIT 1").fetchone() is not None
 
     def settle(self, cells: Sequence[Cell], plan: Sequence[PlannedTrial], place: str) -> None:
-        """Writes the cells of the race and its whole plan, once what all hold is known."""
+        """Writes the cells and the whole plan, once all sustained rates are known."""
         with self.writing():
             write_plan(self.database, cells, plan, place)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """One transaction; an error that says how to go on where there is no room."""
+        """One transaction; LedgerError with advice if the disk is full."""
         try:
             with self.database:
                 yield
@@ -255,7 +255,7 @@ class Ledger:
             ) from error
 
     def finish(self) -> None:
-        """Notes the end of the race; a race without it can be resumed."""
+        """Marks the race as finished; an unfinished race can be resumed."""
         with self.database:
             self.database.execute(
                 "INSERT OR REPLACE INTO meta VALUES ('finished_at', ?)", (f"{time.time():.3f}",)

@@ -1,1 +1,1 @@
-"""What a host can do: CPUs, networks, control groups, perf, /proc, and what disturbs a trial."""
+"""What a host can do: where sides run, their networks, the kernel's accounts, perf."""

@@ -1,4 +1,4 @@
-"""What one must know of this machine to read the numbers."""
+"""Facts about a machine that are needed to interpret its results."""
 
 import os
 import platform
@@ -8,10 +8,10 @@ from typing import Any
 
 from regatta import __version__
 from regatta.machine import kernel_config
-from regatta.machine.perf import Perf
-from regatta.machine.placed import Placement
+from regatta.machine.perf.stat import Perf
 from regatta.machine.proc import read_text
 from regatta.machine.programs import Programs
+from regatta.machine.sides.placement import Placement
 from regatta.study import Study
 
 CPU = Path("/sys/devices/system/cpu")
@@ -54,7 +54,7 @@ def governors(folder: Path = CPU) -> dict[int, str]:
 
 
 def turbo() -> str | None:
-    """Whether the CPU may run above its nominal frequency; None where the kernel does not tell."""
+    """Whether the CPU may exceed its nominal frequency; None where the kernel does not show it."""
     no_turbo = read_text(CPU / "intel_pstate/no_turbo")
     if no_turbo is not None:
         return "off" if no_turbo == "1" else "on"
@@ -63,12 +63,12 @@ def turbo() -> str | None:
 
 
 def smt() -> str | None:
-    """`on`, `off` or `notsupported`, as the kernel says."""
+    """`on`, `off` or `notsupported`, in the kernel's words."""
     return read_text(CPU / "smt/control")
 
 
 def virtualisation() -> str | None:
-    """The hypervisor's vendor where the machine is virtual."""
+    """The hypervisor's vendor, if the machine is virtual."""
     vendor = read_text("/sys/class/dmi/id/sys_vendor")
     if "hypervisor" in (cpu_info("flags") or "").split():
         return vendor or "a hypervisor"
@@ -80,12 +80,12 @@ def clock_source() -> str | None:
 
 
 def boot_id() -> str | None:
-    """Another one after each start of the machine."""
+    """An id that changes with each boot."""
     return read_text("/proc/sys/kernel/random/boot_id")
 
 
 def identity() -> tuple[str | None, str, str]:
-    """Of this machine since its last start."""
+    """Identifies this machine since its last boot."""
     return boot_id(), cpu_model(), kernel()
 
 
@@ -122,7 +122,7 @@ def read_facts() -> dict[str, Any]:
 
 
 def describe(study: Study, programs: Programs, perf: Perf, placement: Placement) -> dict[str, Any]:
-    """Everything that the ledger keeps about where and with what the race was run."""
+    """The environment of a race, as recorded in its ledger."""
     read = [side.ask(read_facts) for side in placement.hosts]
     described = dict(read[0])
     if len(read) > 1:

@@ -1,4 +1,4 @@
-"""What the kernel was built with, if the distribution tells."""
+"""The kernel's build configuration, where the distribution publishes it."""
 
 import gzip
 import zlib
@@ -12,9 +12,10 @@ WITHOUT_IRQ_TIME = "tsc=noirqtime"
 
 
 def irq_time_accounting(root: Path = ROOT) -> bool | None:
-    """Whether it was built to keep time in interrupts apart, which is then charged to nobody.
+    """Whether interrupt time is accounted separately, so that no task is charged for it.
 
-    One built so may have it off, where its clock proved unstable: it tells nobody. None: not told.
+    None: unknown. The kernel may also turn it off at run time if its clock is unstable; that cannot
+    be read.
     """
     built = setting("CONFIG_IRQ_TIME_ACCOUNTING", root)
     if built is None:
@@ -23,7 +24,7 @@ def irq_time_accounting(root: Path = ROOT) -> bool | None:
 
 
 def setting(name: str, root: Path = ROOT) -> str | None:
-    """The value of a setting, `n` if it is not set; None where the kernel does not tell."""
+    """The value of a setting, `n` if it is not set; None where the configuration is missing."""
     lines = configuration(root).splitlines()
     if f"# {name} is not set" in lines:
         return NOT_SET
@@ -31,7 +32,7 @@ def setting(name: str, root: Path = ROOT) -> str | None:
 
 
 def configuration(root: Path = ROOT) -> str:
-    """All settings of the running kernel; empty where they are nowhere to be found."""
+    """The running kernel's configuration; empty where it is not found."""
     release = read_text(root / "proc/sys/kernel/osrelease") or ""
     try:
         return gzip.decompress((root / "proc/config.gz").read_bytes()).decode(errors="replace")

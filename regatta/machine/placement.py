@@ -1,8 +1,8 @@
-"""Places the two sides: in which network, on which CPUs.
+"""Places the two sides: their networks and CPUs.
 
-`netns`: two network namespaces joined by a pair of virtual Ethernet devices; as root, or within a
-user namespace without. The namespaces have no names: each lives as long as a process that holds it,
-which reads from a pipe that closes when the lab ends, however it ends.
+`netns` joins two network namespaces with a veth pair, as root or within a user namespace. The
+namespaces are unnamed: each exists as long as a process that holds it. The holder reads from a pipe
+that closes when the lab ends for any reason.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from regatta.errors import CpuError, PlacementError, UsageError
-from regatta.machine import cgroup, sleep, steering
-from regatta.machine.cable import SERVER_ADDRESS, join, start_holder
+from regatta.machine.accounts import cgroup, cpu_sleep
 from regatta.machine.containers.placement import place_in_containers
-from regatta.machine.placed import (
+from regatta.machine.network import steering
+from regatta.machine.network.veth import SERVER_ADDRESS, join, start_holder
+from regatta.machine.programs import need_tool
+from regatta.machine.sides.placement import (
     CONTAINERS,
     HOSTS,
     LOOPBACK,
@@ -26,8 +28,7 @@ from regatta.machine.placed import (
     Placement,
     Wish,
 )
-from regatta.machine.programs import need_tool
-from regatta.machine.side_placement import SidePlacement
+from regatta.machine.sides.side_placement import SidePlacement
 from regatta.study.cpus import cpu_list, cpus_of
 
 
@@ -48,7 +49,7 @@ def choose_cpus(
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The CPUs of the two sides: as named, else one for the server and the others for the client.
 
-    The siblings of the server's core are left idle while others are there: a busy sibling slows
+    SMT siblings of the server's core stay idle if the client has other CPUs: a busy sibling slows
     the server down.
     """
     for option, named in (("--server-cpus", server), ("--client-cpus", client)):
@@ -84,7 +85,7 @@ def choose_cpus(
 def place_in_namespaces(
     server_cpus: tuple[int, ...], client_cpus: tuple[int, ...], steered: str
 ) -> Placement:
-    """Both sides in a network of their own."""
+    """Gives each side a network namespace of its own."""
     unshare = need_tool("unshare", "util-linux")
     nsenter = need_tool("nsenter", "util-linux")
     rootless = os.geteuid() != 0
@@ -98,7 +99,7 @@ def place_in_namespaces(
         client=SidePlacement((), client_cpus),
         server_address=SERVER_ADDRESS,
         rootless=rootless,
-        sleep_source=sleep.find_source(),
+        sleep_source=cpu_sleep.find_source(),
         holders=holders,
     )
     try:
@@ -113,8 +114,8 @@ def place_in_namespaces(
         placement.steering = steering.steer(
             steered,
             {
-                "server": SidePlacement(enter_server, server_cpus),
-                "client": SidePlacement(enter_client, client_cpus),
+                "server": steering.Receiver(enter_server, server_cpus),
+                "client": steering.Receiver(enter_client, client_cpus),
             },
         )
     except BaseException:
@@ -137,7 +138,7 @@ def place_on_loopback(
         client=SidePlacement((), client_cpus, groups),
         server_address="127.0.0.1",
         steering=steering.on_loopback(steered),
-        sleep_source=sleep.find_source(),
+        sleep_source=cpu_sleep.find_source(),
     )
 
 
@@ -148,7 +149,7 @@ def make_placement(
     steered: str = steering.OWN_SIDE,
     wish: Wish | None = None,
 ) -> Placement:
-    """Places the two sides as asked; `auto` takes namespaces where they are permitted."""
+    """Places the two sides as asked; `auto` uses namespaces where they are permitted."""
     if isinstance(wish, HostsWish):
         return place_elsewhere(server_cpus, client_cpus, wish)
     server, client = choose_cpus(server_cpus, client_cpus, sorted(os.sched_getaffinity(0)))
@@ -175,7 +176,7 @@ def make_placement(
 def place_elsewhere(
     server_cpus: Sequence[int] | None, client_cpus: Sequence[int] | None, wish: HostsWish
 ) -> Placement:
-    """On other hosts: only who races there needs the engine, and waits for its import."""
+    """On other hosts. Dask is imported only here: it is optional and slow to import."""
     from regatta.machine.hosts.placement import place_on_hosts  # noqa: PLC0415  (the same)
 
     return place_on_hosts(server_cpus, client_cpus, wish)

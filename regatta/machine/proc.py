@@ -1,4 +1,4 @@
-"""The files of /proc that several parts of the lab read: of processes, threads and CPUs."""
+"""The files of /proc that several modules read: processes, threads and CPUs."""
 
 import os
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ NS_PER_TICK = 1_000_000_000 // TICKS_A_SECOND
 # Columns of a `cpuN` line of /proc/stat.
 USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL = range(8)
 BY_PROGRAMS = (USER, NICE, SYSTEM)
-"""What tasks were charged. Not interrupts: those of a trial are its own packets, and are in no
-task's sum where the kernel accounts for them apart; nobody else may be blamed for them."""
+"""Time charged to tasks. Not interrupts: in a trial those are its own packets, so they must not
+count as other programs' time where the kernel accounts for them separately."""
 BUSY = (*BY_PROGRAMS, IRQ, SOFTIRQ)
-"""All that keeps a CPU from a program that wants it, whoever it is for."""
+"""Everything that keeps a CPU from a program that wants to run."""
 
 # Fields of /proc/PID/stat by their numbers in proc_pid_stat(5).
 PARENT, FLAGS = 4, 9
@@ -30,10 +30,10 @@ class Stat:
     """One line of /proc/PID/stat, of a process or of a thread."""
 
     name: str
-    """No terminal obeys it: a process may call itself anything."""
+    """Printable: a process may give itself any name, even terminal escapes."""
     state: str
     numbers: tuple[int, ...]
-    """From field 4 on."""
+    """Fields 4 and up."""
 
     def __getitem__(self, field: int) -> int:
         """A field by its number."""
@@ -41,12 +41,13 @@ class Stat:
 
     @property
     def is_kernel(self) -> bool:
-        """A thread of the kernel. Its parent does not tell: in a container 2 may be anybody."""
+        """Whether it is a kernel thread; a parent 2 is no proof, as in a container any process may
+        have that id."""
         return bool(self[FLAGS] & KERNEL_THREAD)
 
 
 def parse_stat(data: bytes) -> Stat:
-    """The name may hold anything, a `)` too. ValueError if that is no such line."""
+    """The name may hold any byte, even `)`. ValueError if this is not such a line."""
     before, bracket, after = data.rpartition(b")")
     state, *numbers = after.split() or [b""]
     if not bracket or len(numbers) <= BEGAN - FIRST_NUMBER:
@@ -57,7 +58,7 @@ def parse_stat(data: bytes) -> Stat:
 
 
 def read_text(path: Path | str) -> str | None:
-    """Without the line's end; None where it may not be read, or does not exist."""
+    """Stripped text of a file; None if it does not exist or may not be read."""
     try:
         return Path(path).read_text(errors="replace").strip()
     except OSError:
@@ -65,7 +66,7 @@ def read_text(path: Path | str) -> str | None:
 
 
 def read_stat(pid: int, tid: int | None = None) -> Stat:
-    """Of a process, or of one thread. OSError if it has ended."""
+    """Reads the stat line of a process or a thread. OSError if it has ended."""
     folder = PROC / str(pid)
     if tid is not None:
         folder = folder / "task" / str(tid)
@@ -73,7 +74,7 @@ def read_stat(pid: int, tid: int | None = None) -> Stat:
 
 
 def parse_cpus(text: str) -> dict[int, tuple[int, ...]]:
-    """The columns up to STEAL of every CPU in /proc/stat, in ticks; 0 where a kernel has none."""
+    """Ticks of every CPU in /proc/stat up to STEAL; 0 for columns that a kernel lacks."""
     cpus: dict[int, tuple[int, ...]] = {}
     for line in text.splitlines():
         name, *values = line.split() or [""]

@@ -1,4 +1,4 @@
-"""Finds the C programs and asks the server which designs it has."""
+"""Finds our C programs and system tools, and asks the server for its designs."""
 
 import json
 import os
@@ -18,7 +18,7 @@ NAME = "regatta"
 
 @dataclass(frozen=True)
 class Programs:
-    """Where the programs lie, what they call themselves, and the server's designs in its order."""
+    """Paths and versions of the programs, and the server's designs in its order."""
 
     server: Path
     client: Path
@@ -26,13 +26,13 @@ class Programs:
     client_version: str
     designs: tuple[Design, ...]
     canary: Path | None = None
-    """Tells the clock of a CPU; a race can do without."""
+    """Measures a CPU's clock speed; optional."""
     dial: Path | None = None
-    """Lets the lab speak with a program in a container."""
+    """Connects a program in a container to the lab."""
 
 
 def candidate_folders() -> list[Path]:
-    """Where a program may lie, most explicit first."""
+    """Folders to search for a program, most explicit first."""
     named = os.environ.get("REGATTA_BIN")
     if named:
         return [Path(named)]
@@ -43,7 +43,7 @@ def candidate_folders() -> list[Path]:
 
 
 def find(name: str) -> Path:
-    """The program of that name, or an error that names the command that builds it."""
+    """The program of that name; RegattaError with the command that builds it if there is none."""
     for folder in candidate_folders():
         path = folder / name
         if path.is_file() and os.access(path, os.X_OK):
@@ -60,7 +60,7 @@ def find(name: str) -> Path:
 
 
 def query(program: Path, *options: str) -> str:
-    """The standard output of one of the programs for a question that starts nothing."""
+    """The stdout of one of the programs for an option such as --version."""
     command = [str(program), *options]
     try:
         answer = subprocess.run(
@@ -85,7 +85,7 @@ def parse_designs(text: str) -> tuple[Design, ...]:
         )
     except (ValueError, KeyError, TypeError) as error:
         raise RegattaError(
-            f"regatta-server lists its designs in a form that cannot be read ({error}); "
+            f"cannot read the list of designs that regatta-server printed ({error}); "
             "run `make build` again"
         ) from error
     if not designs:
@@ -94,7 +94,7 @@ def parse_designs(text: str) -> tuple[Design, ...]:
 
 
 def discover() -> Programs:
-    """Finds both programs and asks them what a race has to know."""
+    """Finds all programs and asks them for versions and designs."""
     server = find("regatta-server")
     client = find("regatta-client")
     return Programs(
@@ -109,13 +109,13 @@ def discover() -> Programs:
 
 
 def find_sibling(program: Path, name: str) -> Path | None:
-    """A program of the same build, if it has one of that name."""
+    """A program of that name in the same folder, if there is one."""
     path = program.with_name(name)
     return path if path.is_file() and os.access(path, os.X_OK) else None
 
 
 def find_tool(name: str) -> str | None:
-    """A system program; the administrator's folders count even where PATH lacks them."""
+    """A system program; also searches the sbin folders, which PATH may lack."""
     path = os.environ.get("PATH", os.defpath)
     return shutil.which(name, path=f"{path}:/usr/sbin:/sbin:/usr/local/sbin")
 
@@ -124,12 +124,12 @@ def typed(program: Path) -> str:
     """Its path as a person would type it here."""
     here = Path.cwd()
     if program.parent == here:
-        return f"./{program.name}"  # the bare word would be looked up in PATH
+        return f"./{program.name}"  # a bare name would be searched in PATH
     return str(program.relative_to(here) if program.is_relative_to(here) else program)
 
 
 def called() -> str:
-    """This program as a person calls it here, for a line that says how to go on."""
+    """The command that runs this program here, for hints to the user."""
     program = Path(sys.argv[0]).absolute()
     if program.name != NAME:
         return NAME
@@ -139,7 +139,7 @@ def called() -> str:
 
 
 def called_with(*words: str | Path) -> str:
-    """This program with these words, as a line that can be copied into a shell."""
+    """This program with these arguments, quoted for a shell."""
     return shlex.join([called(), *map(str, words)])
 
 
@@ -150,7 +150,7 @@ def shown(path: Path) -> Path:
 
 
 def need_tool(name: str, package: str) -> str:
-    """The same, or an error that says which package has it."""
+    """A system program; UsageError with the package to install if it is missing."""
     found = find_tool(name)
     if found is None:
         raise UsageError(f"the program {name} is missing; install the package {package}")

@@ -1,4 +1,4 @@
-"""What a race tells while it runs, as plain data: a display draws it, a test reads it."""
+"""The events that a race reports while it runs, as plain data for displays and tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from regatta.ledger.planned import PlannedTrial
 
 @dataclass(frozen=True)
 class About:
-    """Which race it is, and where it runs."""
+    """The race's identity and placement."""
 
     name: str
     title: str
@@ -27,7 +27,7 @@ class About:
 
 @dataclass(frozen=True)
 class SearchStarted:
-    """Before the race: searching what each contender holds."""
+    """Before the race, the rate that each contender holds is searched."""
 
     about: About
     contenders: int
@@ -43,12 +43,12 @@ class Searching:
     block: int
     blocks: int
     rate: int | None
-    """None: a closed load, which shows the client's limit."""
+    """None: a closed load, which measures the client's limit."""
 
 
 @dataclass(frozen=True)
 class Searched:
-    """A contender's held rate in one block is known, or its latencies are."""
+    """A contender's held rate or latencies in one block have been measured."""
 
     cell: Cell
     block: int
@@ -77,13 +77,13 @@ class SittingStarted:
     number: int
     of: int
     link_order: int | None
-    """Seed of the order of our server's functions; None: as built."""
+    """Seed of the order in which our server's functions are linked; None: as built."""
     environment_bytes: int
 
 
 @dataclass(frozen=True)
 class Pausing:
-    """The race rests before its next sitting."""
+    """The race pauses before its next sitting."""
 
     next_sitting: int
     pause_s: int
@@ -106,25 +106,24 @@ class TrialFinished:
     left: int
     left_s: float
     disturbed: str | None = None
-    """What disturbed it, in words, if it is not repeated."""
+    """What disturbed it, if it is not repeated."""
 
 
 @dataclass(frozen=True)
 class TrialDisturbed:
-    """A trial that is in the ledger and will be repeated."""
+    """A recorded trial that will be repeated."""
 
     number: int
     planned: PlannedTrial
     cell: Cell
     attempt: int
     disturbed: str | None
-    """None: it is repeated along with a disturbed trial it is compared with; or it was
-    said before what disturbed it."""
+    """None: the cause was already reported, or another trial of its heat was disturbed."""
 
 
 @dataclass(frozen=True)
 class Note:
-    """Something that the user should know now."""
+    """A message for the user."""
 
     text: str
 
@@ -155,7 +154,7 @@ Tell = Callable[[Event], None]
 
 
 class Display(Protocol):
-    """Takes the events of a race; used in a `with` statement."""
+    """Shows the events of a race; used in a `with` statement."""
 
     def __call__(self, event: Event) -> None: ...
     def __enter__(self) -> Display: ...

@@ -1,4 +1,4 @@
-"""The folder of a race: its name, and the lock on it during the race."""
+"""The folder of a race: its name, lock and free space."""
 
 import fcntl
 import os
@@ -12,11 +12,11 @@ from regatta.errors import LedgerError, RegattaError, UsageError
 
 RACES = Path("races")
 ROOM_BYTES = 1 << 20
-"""What a trial writes, and more."""
+"""More than a trial writes."""
 
 
 def new_folder(name: str) -> Path:
-    """races/NAME-TIME; a second race within the same second gets a number."""
+    """races/NAME-TIME, with a number if that exists."""
     stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
     folder = RACES / stem
     number = 2
@@ -34,22 +34,22 @@ def locked(folder: Path) -> Iterator[None]:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         raise RegattaError(
-            f"cannot use the folder {folder}: {error.strerror}; name another with --out"
+            f"cannot use the folder {folder}: {error.strerror}; choose another with --out"
         ) from error
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError as error:
         raise UsageError(
-            f"another regatta is racing in {folder} now; wait until it ends, or use another folder"
+            f"another race is running in {folder}; wait until it ends, or choose another folder"
         ) from error
     finally:
         os.close(handle)
 
 
 def need_room(folder: Path) -> None:
-    """Ends the race if its disk is full: what failed there says nothing of its contender, and shall
-    be run when there is room."""
+    """Ends the race if its disk is full: a trial that failed for that reason must be run again, not
+    count against its contender."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(ROOM_BYTES))

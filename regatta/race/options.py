@@ -1,4 +1,4 @@
-"""What a race starts with: the study, and the options that override it."""
+"""The options that override a study, and the resulting settings of a race."""
 
 import random
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Setting:
-    """What a race was begun with and keeps when resumed."""
+    """The settings that a race starts with and keeps when it is resumed."""
 
     study: Study
     seed: int
@@ -39,7 +39,7 @@ def apply(study: Study, options: Options) -> Study:
     """The study with the command line's overrides."""
     study = cut_blocks(study) if options.quick else study
     sittings = options.sittings or study.sittings
-    # An explicit number of blocks or sittings wins over a width.
+    # An explicit number of blocks or sittings overrides a target width.
     keeps_width = options.blocks is None and sittings == 1
     return study.but(
         blocks=study.blocks if options.blocks is None else options.blocks,

@@ -1,10 +1,11 @@
-"""A race: from a study to a complete ledger. It reports events as plain data, and draws none.
+"""A race: from a study to a complete ledger. It reports events as plain data and draws nothing.
 
-`begin` creates the ledger with the whole plan, `reopen` finds what a stopped race had planned, and
-`run` does what the plan still lacks; a race that was never stopped is one resumed once.
+`begin` creates the ledger with the whole plan, `reopen` reads the plan of a stopped race, and `run`
+runs the trials that are still missing.
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,17 +15,20 @@ from regatta.ledger.files import Start, create, open_ledger
 from regatta.ledger.planned import PlannedTrial
 from regatta.ledger.schema import FILE_NAME
 from regatta.ledger.write import Ledger
-from regatta.machine import environment, perf
-from regatta.machine.placed import Placement
+from regatta.machine import environment
+from regatta.machine.accounts import energy
+from regatta.machine.accounts.cgroup import NO_GROUPS
+from regatta.machine.perf.probe import common, probe
+from regatta.machine.perf.stat import Perf, without_perf
 from regatta.machine.programs import Programs, called_with, shown
+from regatta.machine.sides.placement import Placement
 from regatta.race.events import About, Finished, SearchStarted, Started, Tell
 from regatta.race.folder import locked, new_folder
-from regatta.race.given import given_to
 from regatta.race.hooks import NO_HOOKS, Hooks
-from regatta.race.matched.run import find_cells
-from regatta.race.notes import notes, warnings
+from regatta.race.ledger_inputs import given_to
+from regatta.race.matched.find_rates import find_cells
 from regatta.race.options import Options, Setting, apply, choose_seed
-from regatta.race.place import check_programs, place_sides
+from regatta.race.place_sides import check_programs, place_sides
 from regatta.race.resume import (
     NUMBERS,
     keep_accounts,
@@ -50,7 +54,7 @@ def begin(
     folder = (options.out or new_folder(study.name)).absolute()
     if (folder / FILE_NAME).exists():
         raise UsageError(
-            f"{folder} holds a race already; name another --out, or resume it: {resuming(folder)}"
+            f"{folder} already holds a race; choose another --out, or resume it: {resuming(folder)}"
         )
     check_programs(study)
     given = given_to(study, hooks)
@@ -66,15 +70,15 @@ def begin(
 
 
 def resuming(folder: Path) -> str:
-    """What goes on with the race of this folder."""
+    """The command that resumes the race in this folder."""
     return called_with("race", "--resume", shown(folder))
 
 
 def about(setting: Setting) -> dict[str, str]:
-    """What a ledger says of its race from the start."""
+    """The facts about a race that its ledger holds from the start."""
     study = setting.study
     return {
-        "study_name": study.name,  # its text says it too: for whoever asks in SQL
+        "study_name": study.name,  # also in study_toml; here for SQL queries
         "study_toml": study.toml,
         "study_folder": str(study.folder),
         "seed": str(setting.seed),
@@ -105,14 +109,14 @@ def reopen(
     tell: Tell,
     hooks: Hooks = NO_HOOKS,
 ) -> Path:
-    """Resumes a stopped race in its place; returns its folder."""
+    """Resumes a stopped race; returns its folder."""
     folder = folder.absolute()
     with open_ledger(folder / FILE_NAME) as ledger, locked(folder):
         text = ledger.meta("study_toml") or ""
         if study is not None and study.toml != text:
             raise UsageError(
-                f"{folder} is a race of another study, or the study was changed since; start a "
-                f"new race, or resume this one as it was: {resuming(folder)}"
+                f"{folder} is a race of another study, or its study has changed since; start a new "
+                f"race, or resume this one unchanged: {resuming(folder)}"
             )
         folder_then = Path(ledger.meta("study_folder") or "")
         written = parse_study(text, programs.designs, folder_then, with_claims=False)
@@ -135,19 +139,36 @@ def reopen(
     return folder
 
 
-def probe(placement: Placement, study: Study) -> perf.Perf:
+def probe_hosts(placement: Placement, study: Study) -> Perf:
     """What perf can do on every host of the race."""
-    return perf.common([side.ask(perf.probe, study.events) for side in placement.hosts])
+    return common([side.ask(probe, study.events) for side in placement.hosts])
+
+
+def first_notes_of(
+    study: Study, placement: Placement, found: Perf, unseen: Sequence[str], spoilers: dict[str, str]
+) -> tuple[str, ...]:
+    """What the user should know before the first trial."""
+    left_out = [f"{name} is left out: {reason}" for name, reason in study.left_out.items()]
+    groups = None if placement.server.groups else NO_GROUPS
+    limits = (placement.note, placement.steering.note, groups, found.note)
+    return (*left_out, *filter(None, limits), *unseen, *doctor_warnings(spoilers))
+
+
+def doctor_warnings(spoilers: dict[str, str]) -> tuple[str, ...]:
+    """One line for each problem of this machine that spoils the race."""
+    return tuple(
+        f"{name}: {why}; `regatta doctor` shows what to do" for name, why in spoilers.items()
+    )
 
 
 def run_nothing(ledger: Ledger, tell: Tell) -> None:
-    """Every trial is there; only the end may be missing (the lab died just before it)."""
+    """All trials are recorded; at most the end is missing, if the lab died just before it."""
     if ledger.meta("finished_at") is None:
         ledger.finish()
     tell(Finished(ledger.path.parent, tuple(ledger.failures()), 0.0))
 
 
-def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
+def run(  # noqa: PLR0913, PLR0917  (all that describes a race)
     ledger: Ledger,
     setting: Setting,
     programs: Programs,
@@ -155,16 +176,18 @@ def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
     tell: Tell,
     hooks: Hooks,
 ) -> None:
-    """Runs the trials that the plan still lacks."""
+    """Runs the planned trials that are still missing."""
     study = setting.study
-    found = probe(placement, study) if setting.use_perf else perf.without_perf(None)
+    found = probe_hosts(placement, study) if setting.use_perf else without_perf(None, is_off=True)
     found = keep_accounts(ledger, placement, found)
     spoilers = hooks.spoilers(study, placement)
+    idle_uw = placement.server.ask(energy.idle_uw)
     if ledger.environment("placement") is None:
         ledger.record_environment(environment.describe(study, programs, found, placement))
         here = len(placement.hosts) == 1
-        fine = "nothing serious" if here else "not asked: it knows this machine alone"
+        fine = "nothing serious" if here else "not run: it checks only this machine"
         ledger.record_environment({"doctor": spoilers or fine})
+        ledger.record_environment({"idle_uw": idle_uw})
     setup = TrialSetup(
         programs=programs,
         placement=placement,
@@ -176,8 +199,9 @@ def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
         folder=study.folder,
         seed=setting.seed,
         disturbance_limit_percent=study.disturbance_limit_percent,
+        whole_cost=study.whole_cost,
     )
-    first_notes = (*notes(study, placement, found), *hooks.unseen(study), *warnings(spoilers))
+    first_notes = first_notes_of(study, placement, found, hooks.unseen(study), spoilers)
     race_about = About(
         name=study.name,
         title=study.title,
@@ -199,7 +223,7 @@ def run(  # noqa: PLR0913, PLR0917  (what a race is made of)
     trials = len(ledger.plan())
     tell(Started(race_about, trials, trials - len(ledger.left()), first_notes, study.sittings))
     started_s = time.monotonic()
-    run_sittings(ledger, setup, study, tell, hooks.widest_lead)
+    run_sittings(ledger, setup, study, tell, hooks.enough)
     ledger.finish()
     elapsed_s = time.monotonic() - started_s
     tell(Finished(ledger.path.parent, tuple(ledger.failures()), elapsed_s))

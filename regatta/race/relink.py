@@ -1,10 +1,10 @@
-"""Our server linked again, with its functions in another order.
+"""Links our server again, with its functions in a random order.
 
-Where a function lies decides which cache lines, sets and pages it shares, and so its cost: by
-chance, and the same chance in every block of a race (Mytkowicz et al. 2009). Only the linker runs
+A function's address decides which cache lines, sets and pages it shares, and so what it costs. That
+is chance, but the same in every block of a race (Mytkowicz et al. 2009). Only the linker runs
 again, on the objects of the build: `-ffunction-sections` gives each function its own section, and a
-linker script lays these out in a drawn order. The code is the same, in the same sizes. Other
-people's servers cannot be relinked.
+linker script places these in random order. The code stays the same. Other servers cannot be
+relinked.
 """
 
 import filecmp
@@ -22,17 +22,17 @@ from regatta.machine.programs import find_tool, query
 TARGET = "src/programs/regatta-server"
 TIMEOUT_S = 300
 FUNCTIONS = "tT"
-"""What nm calls them."""
+"""nm's types of functions."""
 
 
 class RelinkError(RegattaError):
-    """The server cannot be relinked here and races as built."""
+    """The server cannot be relinked here, so it races as built."""
 
 
 def relink_all(server: Path, orders: Mapping[int, int], folder: Path) -> dict[int, Path]:
-    """The server in every order, each in a folder named by its key; all, or an error.
+    """Links the server in every order, each in a folder named by its key; all, or an error.
 
-    Existing ones are reused: a race resumes with the files it was begun with.
+    Existing files are reused, so that a race resumes with the servers that it started with.
     """
     wanted = {number: folder / str(number) / server.name for number in orders}
     if not folder.is_dir():
@@ -48,7 +48,7 @@ def relink_all(server: Path, orders: Mapping[int, int], folder: Path) -> dict[in
 
 
 def build_of(server: Path) -> Path:
-    """The folder that this server was built in."""
+    """The build folder of this server."""
     above = server.resolve().parent.parent
     for build in (above / "build", above):
         with suppress(OSError):
@@ -58,7 +58,7 @@ def build_of(server: Path) -> Path:
 
 
 def relink(build: Path, order: int, out: Path) -> None:
-    """Links that build's server to `out`, its functions in a drawn order."""
+    """Links that build's server to `out` with its functions in a random order."""
     built = functions(build / TARGET)
     drawn = list(dict.fromkeys(built))
     random.Random(order).shuffle(drawn)
@@ -69,17 +69,17 @@ def relink(build: Path, order: int, out: Path) -> None:
     run([*command, "-ffunction-sections", f"-Wl,-T,{script.resolve()}"], build)
     query(out, "--version")
     if functions(out) == built:
-        raise RelinkError("its linker keeps functions in their order; link with LTO and GNU ld")
+        raise RelinkError("its linker keeps the order of functions; link with LTO and GNU ld")
 
 
 def layout(names: Sequence[str]) -> str:
-    """A linker script that puts these first; the linker's default does the rest."""
+    """A linker script that places these functions first, before the default layout."""
     inputs = "\n".join(f"    *(.text.{name})" for name in names)
     return f"SECTIONS\n{{\n  .text.drawn :\n  {{\n{inputs}\n  }}\n}}\nINSERT BEFORE .text;\n"
 
 
 def functions(program: Path) -> list[str]:
-    """Of a program, in memory order."""
+    """The functions of a program in order of address."""
     listed = run(["nm", "--defined-only", "--numeric-sort", str(program)])
     rows = [line.split() for line in listed.splitlines()]
     return [row[2] for row in rows if len(row) == 3 and row[1] in FUNCTIONS]
@@ -89,7 +89,7 @@ def link_command(build: Path) -> list[str]:
     listed = run(["ninja", "-t", "commands", TARGET], build)
     command = shlex.split(listed.splitlines()[-1]) if listed else []
     if "-o" not in command:
-        raise RelinkError(f"{build} does not say how {TARGET} is linked")
+        raise RelinkError(f"ninja does not list how {TARGET} is linked in {build}")
     return command
 
 

@@ -1,25 +1,25 @@
-"""A resumed race is the race that was begun: as many blocks and sittings, the same accounts."""
+"""Restores the settings of a stopped race: blocks, sittings, placement and accounts."""
 
 from dataclasses import replace
 
 from regatta.errors import LedgerError, UsageError
 from regatta.ledger.cell import matched_cells
-from regatta.ledger.given.claim import Claim
-from regatta.ledger.given.tables import read_claims
+from regatta.ledger.inputs.claim import Claim
+from regatta.ledger.inputs.tables import read_claims
 from regatta.ledger.write import Ledger
-from regatta.machine import sleep
-from regatta.machine.perf import GROUP, Perf
-from regatta.machine.placed import Placement
-from regatta.machine.steering import NONE, OWN_SIDE
-from regatta.race.matched.held import held_by
+from regatta.machine.accounts import cpu_sleep
+from regatta.machine.network.steering import NONE, OWN_SIDE
+from regatta.machine.perf.stat import GROUP, Perf
+from regatta.machine.sides.placement import Placement
+from regatta.race.matched.held_rates import held_by
 from regatta.study import Study, with_rates
 
 NUMBERS = ("blocks", "counted_blocks", "alone_blocks", "search_blocks", "sittings", "pause_s")
-"""What of a study options may override, as the ledger says it: its plan may be yet to be made."""
+"""Fields of the study that options may override, by their names in the ledger."""
 
 
 def keep_options(ledger: Ledger, study: Study) -> Study:
-    """The study as the command line had it, with its claims; an older ledger says less of that."""
+    """The study with its original overrides and claims; an older ledger records fewer of them."""
     said = {name: ledger.meta(name) for name in NUMBERS}
     numbers = {name: int(text) for name, text in said.items() if text is not None}
     claims = recorded_claims(ledger)
@@ -29,13 +29,13 @@ def keep_options(ledger: Ledger, study: Study) -> Study:
 
 
 def left_out_then(ledger: Ledger) -> dict[str, str]:
-    """Designs that could not run where the race was begun, and why."""
+    """Designs that could not run where the race was started, and why."""
     recorded = ledger.environment("left_out")
     return recorded if isinstance(recorded, dict) else {}
 
 
 def recorded_claims(ledger: Ledger) -> tuple[Claim, ...]:
-    """What the race tests: their sources may be gone since it began."""
+    """The recorded claims, as the study's files may have changed since the start."""
     try:
         return tuple(recorded.claim for recorded in read_claims(ledger.database))
     except ValueError as error:
@@ -45,10 +45,10 @@ def recorded_claims(ledger: Ledger) -> tuple[Claim, ...]:
 
 
 def keep_accounts(ledger: Ledger, placement: Placement, found: Perf) -> Perf:
-    """The perf to resume with; the place drops what the race did without so far.
+    """The perf to resume with; also drops accounts from the placement that the race never had.
 
-    An error if the race was started with accounts that are unavailable now: its trials would not be
-    of one kind.
+    UsageError if accounts that the race started with are unavailable now, as its trials would not
+    be comparable.
     """
     then = ledger.environment("placement")
     if not isinstance(then, dict):
@@ -57,7 +57,7 @@ def keep_accounts(ledger: Ledger, placement: Placement, found: Perf) -> Perf:
     followed = ledger.environment("perf_follows") == GROUP
     if (grouped and placement.server.groups is None) or (followed and not found.by_group):
         raise UsageError(
-            "the race was started with accounts of control groups, which are not permitted now; "
+            "the race was started with CPU time from control groups, which are not permitted now; "
             "resume it as root, or start a new race"
         )
     if then.get("steering") == OWN_SIDE and placement.steering.kind != OWN_SIDE:
@@ -66,10 +66,10 @@ def keep_accounts(ledger: Ledger, placement: Placement, found: Perf) -> Perf:
             "permitted now; resume it as root, or start a new race"
         )
     source = (then.get("whole_cpu") or {}).get("source", placement.sleep_source)
-    if source == sleep.TIMER_LIST and placement.sleep_source != source:
+    if source == cpu_sleep.TIMER_LIST and placement.sleep_source != source:
         raise UsageError(
-            "the race was started with an exact account of its CPUs' sleep, which may not be read "
-            "now; resume it as root, or start a new race"
+            "the race was started with exact sleep times of its CPUs, which may not be read now; "
+            "resume it as root, or start a new race"
         )
     placement.sleep_source = source
     if not grouped:
@@ -79,13 +79,13 @@ def keep_accounts(ledger: Ledger, placement: Placement, found: Perf) -> Perf:
 
 
 def settled(ledger: Ledger, study: Study) -> Study:
-    """The study with the cells from its searches."""
+    """The study with the rates that its searches found."""
     held = held_by(matched_cells(study.cells), ledger.probes(), study.search_blocks)
     return study.but(cells=with_rates(study.cells, held))
 
 
 def restore_placement(study: Study, ledger: Ledger) -> Study:
-    """The study with the race's original CPUs and network."""
+    """The study with the race's original placement."""
     recorded = ledger.environment("placement")
     kind = ledger.placement() or study.placement
     if not isinstance(recorded, dict):

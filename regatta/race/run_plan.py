@@ -1,4 +1,4 @@
-"""Runs what a plan still lacks, block after block, until it is done or the race is exact."""
+"""Runs the missing trials of a plan, block by block, until none is left or the race is exact."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -10,29 +10,28 @@ from regatta.ledger.cell import PROCESS
 from regatta.ledger.planned import TIMED, PlannedTrial
 from regatta.ledger.result import OK
 from regatta.ledger.write import Ledger
-from regatta.race.batches import batches
 from regatta.race.events import Note, Tell
 from regatta.race.folder import need_room
-from regatta.race.heats import Heats
+from regatta.race.heats import Heats, batches
+from regatta.race.progress import Progress
 from regatta.race.repeats import Repeats
-from regatta.race.watch import Watch
 from regatta.study import Study
 from regatta.trial.setup import TrialSetup
 from regatta.trial.trial import run_side_by_side
 
-WidestLead = Callable[[Path], float | None]
-"""The widest interval of a lead in a ledger so far; None while one has none."""
+Enough = Callable[[Path, float], str | None]
+"""Why the race in this ledger needs no more trials for a target width in percent; else None."""
 
 
-def run_trials(  # noqa: PLR0913, PLR0917  (what a sitting is made of)
+def run_trials(  # noqa: PLR0913, PLR0917  (all that describes a sitting)
     ledger: Ledger,
     setup: TrialSetup,
     study: Study,
     tell: Tell,
     sitting: int,
-    widest_lead: WidestLead,
+    enough: Enough,
 ) -> None:
-    """Runs what is left of one sitting."""
+    """Runs the missing trials of one sitting."""
     runner = Runner(ledger, setup, study, tell)
     exact = False
     of_sitting = [planned for planned in ledger.left() if planned.sitting == sitting]
@@ -43,9 +42,9 @@ def run_trials(  # noqa: PLR0913, PLR0917  (what a sitting is made of)
             continue
         runner.run_block(left)
         if kind == TIMED and not ledger.left_of(TIMED, block) and ledger.left_of(TIMED):
-            why = exact_enough(ledger, study, widest_lead)
+            why = exact_enough(ledger, study, enough)
             if why is not None:
-                runner.watch.dropped(ledger.end_early(why))
+                runner.progress.dropped(ledger.end_early(why))
                 exact = True
 
 
@@ -57,7 +56,7 @@ class Runner:
         self.setup = setup
         self.study = study
         plan = ledger.plan()
-        self.watch = Watch(study, len(plan), len(ledger.left()), tell)
+        self.progress = Progress(study, len(plan), len(ledger.left()), tell)
         self.heats = Heats(plan, study, ledger.disturbed())
         first = Heats(plan, study, ledger.disturbed(attempt=1))
         run = [heat for heat in first.members.values() if first.is_run(heat)]
@@ -65,7 +64,7 @@ class Runner:
         self.chance = random.Random(setup.seed)
 
     def run_block(self, left: Sequence[PlannedTrial]) -> None:
-        """What is left of a block; then what is to be repeated, in a fresh order."""
+        """Runs the missing trials of a block, then repeats disturbed ones in a fresh order."""
         while left:
             again: list[PlannedTrial] = []
             for batch in batches(left, self.study):
@@ -77,7 +76,7 @@ class Runner:
         """Runs trials side by side; returns those of their heat that must be repeated."""
         cells = [self.study.cells[planned.cell_id - 1] for planned in batch]
         for planned, cell in zip(batch, cells, strict=True):
-            self.watch.begins(planned, cell)
+            self.progress.begins(planned, cell)
         slices = 1 if cells[0].scope == PROCESS else self.study.slices
         attempt = self.ledger.attempts(batch) + 1
         self.setup.placement.need()
@@ -92,12 +91,14 @@ class Runner:
         again = self.heat_again(batch[0], attempt)
         before = [planned for planned in again if planned not in batch]
         self.ledger.record(batch, results, bool(again), before)
+        if not again:
+            self.progress.batch_ended(len(batch))
         for planned, cell, result in zip(batch, cells, results, strict=True):
-            self.watch.ended(planned, cell, result, attempt if again else None)
+            self.progress.ended(planned, cell, result, attempt if again else None)
         for planned in before:
-            self.watch.undone(planned, self.study.cells[planned.cell_id - 1], attempt)
+            self.progress.undone(planned, self.study.cells[planned.cell_id - 1], attempt)
         if note := self.repeats.note():
-            self.watch.tell(Note(note))
+            self.progress.tell(Note(note))
         return again
 
     def heat_again(self, planned: PlannedTrial, attempt: int) -> list[PlannedTrial]:
@@ -111,17 +112,12 @@ class Runner:
         return list(heat)
 
 
-def exact_enough(ledger: Ledger, study: Study, widest_lead: WidestLead) -> str | None:
-    """Why the race is as exact as its study asks: then it needs no more timed trials."""
+def exact_enough(ledger: Ledger, study: Study, enough: Enough) -> str | None:
+    """Why the race is as exact as its study asks and needs no more timed trials; else None."""
     if study.width_percent is None:
         return None
     blocks = ledger.blocks_done(TIMED)
     if blocks < study.blocks:
         return None
-    widest = widest_lead(ledger.path)
-    if widest is None or widest * 100 > study.width_percent:
-        return None
-    return (
-        f"after {blocks} of at most {study.most_blocks} timed blocks: the widest interval of "
-        f"a lead is {widest * 100:.1f} % wide, and {study.width_percent:g} % was asked for"
-    )
+    why = enough(ledger.path, study.width_percent)
+    return why and f"after {blocks} of at most {study.most_blocks} timed blocks: {why}"

@@ -1,8 +1,8 @@
-"""The sittings of a race: the same study several times, with what a race keeps drawn anew.
+"""The sittings of a race: the same study several times, with new random conditions.
 
-Within a sitting the networks, the order of functions in the server's file and the size of its
-environment are fixed: whom they favour they favour in all blocks, and no number of blocks shows it.
-Each sitting draws them anew; boot and hour change if a person lets them.
+Within a sitting the networks, the order of functions in the server's binary and the size of its
+environment are fixed. A contender that they favour is favoured in all blocks, which no number of
+blocks shows. So each sitting draws them anew.
 """
 
 import random
@@ -15,18 +15,18 @@ from time import sleep, time
 from regatta.errors import RegattaError
 from regatta.ledger.write import Ledger
 from regatta.machine import environment
-from regatta.machine.placed import Placement
 from regatta.machine.placement import make_placement
+from regatta.machine.sides.placement import Placement
 from regatta.race.events import Note, Pausing, SittingStarted, Tell
 from regatta.race.relink import relink_all
 from regatta.race.resume import keep_accounts
-from regatta.race.run_plan import WidestLead, run_trials
+from regatta.race.run_plan import Enough, run_trials
 from regatta.study import Study
 from regatta.trial.canary import canary_on
 from regatta.trial.setup import TrialSetup
 
 MOST_BYTES = 4096
-"""Bytes of padding: a page, which covers every offset of the stack."""
+"""At most a page of padding, which covers every offset of the stack."""
 MOST_ORDERS = 2**31
 SERVERS = "servers"
 """The folder of a race's relinked servers."""
@@ -41,7 +41,7 @@ class SittingDraw:
 
 
 def draw_sitting(seed: int, number: int, sittings: int) -> SittingDraw:
-    """A single sitting races what was built, as built."""
+    """The random conditions of a sitting; a race of a single sitting uses none."""
     if sittings == 1:
         return SittingDraw(0, None)
     chance = random.Random(f"{seed} sitting {number}")
@@ -49,9 +49,9 @@ def draw_sitting(seed: int, number: int, sittings: int) -> SittingDraw:
 
 
 def run_sittings(
-    ledger: Ledger, setup: TrialSetup, study: Study, tell: Tell, widest_lead: WidestLead
+    ledger: Ledger, setup: TrialSetup, study: Study, tell: Tell, enough: Enough
 ) -> None:
-    """Runs what the plan still lacks; the first sitting in the existing place."""
+    """Runs the missing trials; the first sitting uses the existing placement."""
     left = sorted({planned.sitting for planned in ledger.left()})
     draws = {number: draw_sitting(setup.seed, number, study.sittings) for number in left}
     servers = relink_servers(ledger, setup, study, draws, tell)
@@ -73,15 +73,15 @@ def run_sittings(
             )
             with canary_on(setup.placement.server, setup.programs.canary) as canary:
                 sitting_setup = replace(sitting_setup, canary=canary)
-                run_trials(ledger, sitting_setup, study, tell, number, widest_lead)
+                run_trials(ledger, sitting_setup, study, tell, number, enough)
 
 
 def relink_servers(
     ledger: Ledger, setup: TrialSetup, study: Study, draws: Mapping[int, SittingDraw], tell: Tell
 ) -> dict[int, Path]:
-    """Our server for each sitting, all linked before the first: later builds change none.
+    """Links our server for each sitting, all before the first, so that later builds change none.
 
-    A sitting not in it races the server as built.
+    A sitting without an entry races the server as built.
     """
     if study.sittings == 1:
         return {}
@@ -90,39 +90,40 @@ def relink_servers(
     if all(cell.contender in study.contenders for cell in study.cells):
         return {}
     if len(setup.placement.hosts) > 1:
-        tell(Note("our server is the same file in every sitting: it lies on another host"))
+        tell(Note("our server is not relinked for each sitting, as it is on another host"))
         return {}
     folder = ledger.path.parent / SERVERS
     if not folder.is_dir() and ledger.was_begun():
-        return {}  # it was begun with the server as built
+        return {}  # the race was started with the server as built
     orders = {number: one.link_order for number, one in draws.items() if one.link_order is not None}
     try:
         return relink_all(setup.programs.server, orders, folder)
     except RegattaError as error:
-        tell(Note(f"our server is not relinked and is the same file in every sitting: {error}"))
+        tell(
+            Note(f"our server cannot be relinked, so every sitting races the same binary: {error}")
+        )
         return {}
 
 
 def unchanged_note(study: Study) -> str:
-    """Contenders whose layout stays the same in all sittings, in words; empty if none."""
+    """A note about contenders whose binary is the same in all sittings; empty if none."""
     names = sorted({cell.contender for cell in study.cells} & study.contenders.keys())
     if not names:
         return ""
     return (
-        f"the same file in every sitting: {', '.join(names)}; only our own server can be linked in "
-        "another order"
+        f"the same binary in every sitting: {', '.join(names)}; only our own server can be relinked"
     )
 
 
 def pause(study: Study, number: int, tell: Tell) -> None:
-    """Stopping the race skips the wait: resuming begins the next sitting."""
+    """Waits before the next sitting. A race that is stopped and resumed skips the wait."""
     if study.pause_s:
         tell(Pausing(number, study.pause_s))
         sleep(study.pause_s)
 
 
 def remake_placement(placement: Placement) -> Placement:
-    """The same kind of place on the same CPUs, steered alike, with fresh networks."""
+    """The same placement with fresh networks."""
     return make_placement(
         placement.kind,
         placement.server.cpus,
@@ -135,7 +136,7 @@ def remake_placement(placement: Placement) -> Placement:
 def begin_sitting(  # noqa: PLR0913, PLR0917  (what a sitting is made of)
     ledger: Ledger, setup: TrialSetup, study: Study, number: int, draw: SittingDraw, tell: Tell
 ) -> None:
-    """Records when, where and with what; a stopped sitting gets a second row."""
+    """Records time, machine and conditions; a sitting that is resumed gets a second row."""
     where = setup.placement.server.ask(environment.identity)
     ledger.record_sitting((number, time(), *where, draw.link_order, draw.environment_bytes))
     if study.sittings > 1:

@@ -1,4 +1,4 @@
-"""summary.csv: one row a cell, side and metric, and what each contender of a matched load holds."""
+"""summary.csv: one row a cell, side and metric, and the held rates of matched loads."""
 
 import csv
 import re
@@ -8,7 +8,7 @@ from io import StringIO
 from regatta.analysis.results import Analysis
 from regatta.ledger.cell import IDENTITY
 from regatta.ledger.metrics import metric_named
-from regatta.report.tables.held import held_rows
+from regatta.report.tables.held_rates import held_rows
 from regatta.report.text.printable import printable
 from regatta.report.text.trials import cell_words
 
@@ -18,13 +18,13 @@ FIRST = (
 )
 HEADER = (
     *FIRST,
-    # All else that tells two cells apart, and so two rows.
+    # Everything else that distinguishes two cells.
     *(name for name in IDENTITY if name not in FIRST),
     *("side", "metric", "unit", "value", "low", "high", "trials", "state"),
     *("started_share", "says"),
 )
 FORMULAS = (*"=+-@", *"\uff1d\uff0b\uff0d\uff20")
-"""Also as wide letters. Those after a tab or a line's end are never first: these have numbers."""
+"""Full-width forms too. Tabs and line ends are escaped before, so they cannot precede one."""
 NUMBER = re.compile(r"[+-]?\d+([.,]\d+)*([eE][+-]?\d+)?")
 Cells = dict[str, object]
 
@@ -34,7 +34,7 @@ def to_csv(analysis: Analysis) -> str:
 
 
 def written(header: tuple[str, ...], rows: Iterable[Mapping[str, object]]) -> str:
-    """A row has of the header what it has; whatever else it holds is left out."""
+    """Missing columns stay empty; keys outside the header are ignored."""
     out = StringIO()
     writer = csv.DictWriter(out, header, restval="", extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
@@ -46,7 +46,7 @@ def written(header: tuple[str, ...], rows: Iterable[Mapping[str, object]]) -> st
 def _rows(analysis: Analysis) -> Iterator[Cells]:
     seen: set[int] = set()
     for result in (result for group in analysis.groups for result in group.cells):
-        if result.cell.id in seen:  # a design without a pool stands beside each size of the pools
+        if result.cell.id in seen:  # a design without a pool is in the table of each pool size
             continue
         seen.add(result.cell.id)
         more = {"started_share": result.started, "says": cell_words(result)}
@@ -67,6 +67,6 @@ def _text(cell: object) -> object:
 
 
 def _no_formula(text: str) -> str:
-    """A spreadsheet would compute a text that begins so, and run what it names (OWASP, "CSV
-    Injection"); behind an apostrophe it shows it."""
+    """Behind an apostrophe a spreadsheet shows a formula instead of evaluating it (OWASP, "CSV
+    Injection")."""
     return f"'{text}" if text.startswith(FORMULAS) and not NUMBER.fullmatch(text) else text

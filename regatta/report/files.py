@@ -7,11 +7,11 @@ from regatta.report.claims.csv import claims_csv, verdicts_csv
 from regatta.report.csv import to_csv
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
-from regatta.report.text.whole_file import write_whole
+from regatta.report.text.atomic_write import write_whole
 
 
 def write_files(analysis: Analysis, folder: Path) -> None:
-    """Writes report.html, summary.md and summary.csv, of claims verdicts.csv and claims.csv."""
+    """report.html, summary.md and summary.csv; with claims also verdicts.csv and claims.csv."""
     write_whole(folder / "summary.csv", to_csv(analysis))
     if analysis.claims:
         write_whole(folder / "verdicts.csv", verdicts_csv(analysis.claims))

@@ -8,14 +8,14 @@ from regatta.analysis.results import Analysis, CellResult, Group, NotedTrial
 from regatta.analysis.soundness.outliers import Outlier
 from regatta.analysis.standings import Verdict
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
-from regatta.analysis.statistics.opposed import Opposed
+from regatta.analysis.statistics.rank_conflicts import RankConflict
 from regatta.ledger.axes import AXES
 from regatta.ledger.metrics import BY_NAME, PRIMARY, metric_named
 from regatta.report.claims.words import detectable, seen_of
 from regatta.report.soundness.notes import notes
 from regatta.report.soundness.sittings import sittings_sentence
 from regatta.report.tables.calibration import calibration_json
-from regatta.report.tables.held import held_json
+from regatta.report.tables.held_rates import held_json
 from regatta.report.tables.twins import shares, twin_sentence
 from regatta.report.text.trials import cell_words
 from regatta.report.text.verdicts import FAMILIES, verdict_sentence
@@ -70,8 +70,9 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
             "verdicts_that_move": len(analysis.repeated.changed),
         },
         "clients": asdict(analysis.clients),
+        "lab_use": None if analysis.lab_use is None else asdict(analysis.lab_use),
         "clocks": [asdict(ran) for ran in analysis.clocks],
-        "company": [asdict(one) for one in analysis.company],
+        "company": [asdict(one) for one in analysis.side_by_side],
         "calibration": calibration_json(analysis),
         "environment": analysis.environment,
     }
@@ -128,8 +129,8 @@ def _group(analysis: Analysis, group: Group) -> dict[str, Any]:
     }
 
 
-def _opposed(one: Opposed, first: str, second: str) -> dict[str, Any]:
-    """With the names of the two measures."""
+def _opposed(one: RankConflict, first: str, second: str) -> dict[str, Any]:
+    """`first` and `second`: names of the two measures."""
     return {"at": one.at, "less": one.less, "more": one.more, first: one.first, second: one.second}
 
 

@@ -1,17 +1,17 @@
-"""summary.md: the standings as text that any forge or mail shows well."""
+"""summary.md: the report as Markdown."""
 
 from regatta.analysis.results import Analysis, CellResult, Group, NotedTrial
 from regatta.ledger.metrics import STANDINGS, Metric, side_of
 from regatta.report.claims.markdown import claims_markdown
 from regatta.report.soundness.notes import notes
 from regatta.report.soundness.sittings import sittings_sentence
-from regatta.report.soundness.table import soundness_tables
-from regatta.report.tables.against import READ, RelativeFigure, relative_figures, seen_sentence
+from regatta.report.soundness.tables import soundness_tables
+from regatta.report.tables.against_best import READ, RelativeFigure, relative_figures, seen_sentence
 from regatta.report.tables.calibration import calibration_sentence, calibration_table
 from regatta.report.tables.environment import environment_rows
 from regatta.report.tables.estimates import tables
-from regatta.report.tables.held import held_tables
-from regatta.report.text.escape import escape
+from regatta.report.tables.held_rates import held_tables
+from regatta.report.text.markdown import escape
 from regatta.report.text.numbers import interval_of, plural, value_of
 from regatta.report.text.table import Table
 from regatta.report.text.trials import rate_words
@@ -105,7 +105,7 @@ def _table(table: Table, heading: str) -> list[str]:
 
 def _one_line(figure: str) -> str:
     value, _, interval = figure.partition("\n")
-    return f"{value} [{interval}]" if interval else value
+    return _with(value, interval)
 
 
 def _noted(noted: NotedTrial) -> str:

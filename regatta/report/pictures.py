@@ -1,7 +1,7 @@
 """The charts of a report as PNG files, for other pages: each light and dark.
 
-Drawn by vl-convert, without a browser or a network, from the specifications in report.html with
-what the page has around them (title, legend, size).
+Drawn by vl-convert, without a browser or network, from the specifications of report.html, with the
+title, legend and size that the page adds around them.
 """
 
 import re
@@ -15,10 +15,10 @@ from regatta.errors import RegattaError
 from regatta.ledger.metrics import Metric
 from regatta.report.charts.charts import (
     charted,
-    far_rows,
     latency_chart,
     metric_chart,
     metric_rows,
+    outlier_rows,
 )
 from regatta.report.charts.knee import knee_charts
 from regatta.report.charts.theme import SCHEMES, config
@@ -27,14 +27,14 @@ from regatta.report.text.printable import all_printable
 
 WIDTH = 640
 SCALE = 2.0
-"""Of the pixels: sharp on a screen of twice the usual density."""
+"""Pixels per CSS pixel, for high-density screens."""
 LEGEND = {"symbolOpacity": 1, "symbolStrokeWidth": 0, "symbolDash": []}
-"""Else a legend takes the faintness of a band, or the dashes of a line for its symbol's edge."""
+"""Otherwise legend symbols take a band's opacity or a line's dashes."""
 Spec = dict[str, Any]
 
 
 def write_pictures(analysis: Analysis, folder: Path) -> list[Path]:
-    """One file a chart and scheme; those that nobody could measure are left out."""
+    """One file a chart and colour scheme; charts without data are left out."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return [
@@ -50,14 +50,14 @@ def write_pictures(analysis: Analysis, folder: Path) -> list[Path]:
 
 
 def pictures(analysis: Analysis) -> dict[str, Spec]:
-    """Every picture's specification by its file's name."""
+    """Specifications by file name."""
     found: dict[str, Spec] = {}
     for number, group in enumerate(analysis.groups, start=1):
         prefix = f"{number}-" if len(analysis.groups) > 1 else ""
         for _, side, metric in charted(group):
             rows = metric_rows(group, metric, side)
             if rows:
-                far = far_rows(analysis, group, metric, side)
+                far = outlier_rows(analysis, group, metric, side)
                 spec = metric_chart(analysis, group, metric, rows, far)
                 title = _metric_title(metric, side)
                 under = f"{group.title}; bars are 95 % intervals"
@@ -76,7 +76,7 @@ def pictures(analysis: Analysis) -> dict[str, Spec]:
 
 
 def _draw(spec: Spec, scheme: Any, path: Path) -> Path:
-    # Of a control character in a name vl-convert would end the program.
+    # A control character in a name would make vl-convert abort the process.
     shown = all_printable(spec)
     drawn = vl_convert.vegalite_to_png(shown, scale=SCALE, config=config(scheme))
     path.write_bytes(drawn)
@@ -84,13 +84,13 @@ def _draw(spec: Spec, scheme: Any, path: Path) -> Path:
 
 
 def _alone(spec: Spec, title: str, under: str) -> Spec:
-    """A chart of the page as a picture that explains itself."""
+    """A chart of the page with a title, as a standalone picture."""
     titled = {"text": title, "subtitle": under}
     return {**with_legends(spec), "width": WIDTH, "title": titled}
 
 
 def with_legends(part: Any) -> Any:
-    """The page has one legend for all charts, so that theirs are switched off."""
+    """Switches on the legends, which are off in charts because the page has one for all."""
     if isinstance(part, list):
         return [with_legends(each) for each in part]
     if not isinstance(part, dict):

@@ -1,4 +1,4 @@
-"""What cannot be concluded from figures that somebody measured."""
+"""Checks published figures: contradictions, and conclusions that they do not support."""
 
 from regatta.review.finding import CONTRADICTION, NOT_SHOWN, Finding
 from regatta.review.review import Review, review

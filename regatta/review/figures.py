@@ -1,10 +1,10 @@
-"""The one record that every reader makes and every check reads."""
+"""The records that every reader produces and every check examines."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 DESIGN, CONNECTIONS, SIDE, CORE = "design", "connections", "side", "core"
-"""Keys with a meaning of their own. Others tell records apart, and that is all."""
+"""Keys with a special meaning; all others only distinguish records."""
 CLIENT = "client"
 INTERVAL = "interval"
 LONGEST_LABEL = 80
@@ -12,24 +12,24 @@ LONGEST_LABEL = 80
 
 @dataclass(frozen=True)
 class Figure:
-    """One printed number. Times are in seconds, rates a second, shares in %, clocks in GHz."""
+    """One printed number. Times are in seconds, rates per second, shares in %, clocks in GHz."""
 
     name: str
-    """As claims write it: `branch_misses`; a rate is `branches_per_s`, a share `…_percent`."""
+    """As in claims: `branch_misses`; a rate is `branches_per_s`, a share `…_percent`."""
     value: float
     half: float
-    """How far off rounding can have left it."""
+    """Largest rounding error."""
     text: str
-    """The number as it is printed."""
+    """The number as printed."""
     unit: str
-    """As it is printed; empty for a count."""
+    """As printed; empty for a count."""
     line: int
     running: float = 100.0
     """Share of the time for which the counter ran, in %."""
     user_only: bool = False
 
     def same_as(self, other: "Figure") -> bool:
-        """Two roundings of one number are."""
+        """Whether both may be roundings of the same number."""
         return abs(self.value - other.value) <= (self.half + other.half) * 1.001
 
     @property
@@ -40,22 +40,22 @@ class Figure:
 
 @dataclass(frozen=True)
 class Record:
-    """What is said of one run: one output of perf, or one row of a table."""
+    """The figures of one run: one output of perf, or one row of a table."""
 
     file: str
     line: int
     keys: Mapping[str, str]
     figures: Mapping[str, Figure]
     repeated: bool = False
-    """It is a mean of several runs, with how far they differ."""
+    """Whether it is a mean of several runs, printed with its spread."""
     table: int | None = None
-    """On which line its table begins: a file may hold several. None: perf printed it."""
+    """The line where its table begins, as a file may hold several. None: perf printed it."""
     column: int | None = None
-    """Of a table with a column for each run: which is this one's."""
+    """Its column, in a table with a column for each run."""
     intervals: tuple["Interval", ...] = ()
-    """Its parts, where perf printed these: then its figures are their sums."""
+    """The intervals that perf printed, if any: then its figures are their sums."""
     summary: "Record | None" = None
-    """What perf printed of all intervals together."""
+    """What perf printed for all intervals together."""
 
     @property
     def label(self) -> str:
@@ -64,7 +64,7 @@ class Record:
 
     @property
     def place(self) -> tuple[object, ...]:
-        """Of its run: records of two kinds of core share it, and columns of a table do not."""
+        """Identifies its run: records of two kinds of core share it, columns of a table do not."""
         own = (value for key, value in self.keys.items() if key != CORE)
         return self.file, self.line, self.column, *own
 
@@ -74,16 +74,16 @@ class Record:
 
     @property
     def printed(self) -> tuple["Record", ...]:
-        """What stands there of it: where there are intervals its sums do not."""
+        """The records that the file contains: intervals and a summary instead of their sums."""
         if not self.intervals:
             return (self,)
         parts = tuple(one.record for one in self.intervals if one.record.figures)
         return parts if self.summary is None else (*parts, self.summary)
 
     def same_but(self, *names: str) -> tuple[object, ...]:
-        """What it shares with those that differ from it in these keys alone.
+        """Equal for records that differ only in these keys.
 
-        Rows of different tables are not compared; outputs of perf are, in however many files.
+        Rows of different tables are not compared; outputs of perf are, even from several files.
         """
         rest = tuple((name, value) for name, value in self.keys.items() if name not in names)
         return (None if self.table is None else (self.file, self.table), *rest)
@@ -91,10 +91,10 @@ class Record:
 
 @dataclass(frozen=True)
 class Interval:
-    """A part of a run: what was counted since perf last printed."""
+    """A part of a run: the counts since perf last printed."""
 
     record: Record
-    """Without figures if nothing ran meanwhile."""
+    """Without figures if nothing ran in the interval."""
     begins_s: float
     ends_s: float
 
@@ -105,7 +105,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Unread:
-    """Something that stands where a number belongs."""
+    """A cell that should hold a number but does not."""
 
     line: int
     heading: str
@@ -114,7 +114,7 @@ class Unread:
 
 @dataclass(frozen=True)
 class Torn:
-    """A row with more cells than headings: which is whose nobody knows."""
+    """A row with more cells than headings."""
 
     line: int
     cells: tuple[str, ...]
@@ -123,11 +123,11 @@ class Torn:
 
 @dataclass(frozen=True)
 class Reading:
-    """All that one file holds."""
+    """Everything that was read from one file."""
 
     file: str
     form: str
-    """In words."""
+    """The form of the file, in words."""
     records: tuple[Record, ...]
     unread: tuple[Unread, ...] = ()
     torn: tuple[Torn, ...] = ()

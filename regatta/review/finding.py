@@ -1,4 +1,4 @@
-"""A finding: what two figures say, what follows from them, and what to do."""
+"""A finding: the arithmetic of some figures, what follows, and what to do."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,13 @@ from regatta.review.figures import Record
 CONTRADICTION = "contradiction"
 """Two figures that cannot both be right, or one that cannot be what it is called."""
 NOT_SHOWN = "not shown"
-"""Figures that may all be right, and do not bear what is usually read from them."""
+"""Figures that may all be right, but do not support the usual conclusion."""
 KINDS = (CONTRADICTION, NOT_SHOWN)
 
 
 @dataclass(frozen=True)
 class Check:
-    """What a check finds: its name in JSON, its kind, and what it is called and asks to be done."""
+    """A kind of finding: its name in JSON, its kind, its title, and what to do."""
 
     name: str
     kind: str
@@ -48,7 +48,7 @@ class Finding:
 
 
 def and_others(count: int, word: str) -> str:
-    """How an example ends that stands for others."""
+    """The end of an example that stands for several."""
     if count <= 0:
         return ""
-    return f" {count:,} other {word if count == 1 else word + 's'} too."
+    return f" The same holds for {count:,} other {word if count == 1 else word + 's'}."

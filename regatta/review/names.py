@@ -1,11 +1,11 @@
-"""What perf and people call the things that are counted, and in which units they print them."""
+"""The names of events and metrics, and their units, as perf prints them and people write them."""
 
 import re
 from dataclasses import dataclass
 
 from regatta.ledger.counters import COUNT, COUNTERS, NS, PERCENT
-from regatta.ledger.perf_spelling import parse_event_name
-from regatta.machine.perf_output import METRIC_PATTERN
+from regatta.ledger.event_names import parse_event_name
+from regatta.machine.perf.output import METRIC_PATTERN
 
 TASK_CLOCK, CPU_CLOCK, ELAPSED, USER, SYSTEM = (
     "task_clock",
@@ -23,15 +23,15 @@ CYCLES, INSTRUCTIONS, BRANCHES, BRANCH_MISSES = (
 GHZ, IPC, CPUS = "ghz", "instructions_per_cycle", "cpus_utilized"
 PER_S = "_per_s"
 MISTAKEN_RATE = "_mistaken_rate"
-"""Ends the name of what stands where a count belongs and is a rate."""
+"""Suffix of the name of a figure that should be a count but is a rate."""
 
 COUNTS = frozenset(one.claimed_as for one in COUNTERS if one.unit == COUNT)
 TOPDOWN = tuple(one.claimed_as for one in COUNTERS if one.unit == PERCENT)
 EVENTS = {one.perf: one.claimed_as for one in COUNTERS if one.perf}
-"""By what perf calls them."""
+"""By perf's names."""
 CLOCKS = frozenset(one.claimed_as for one in COUNTERS if one.perf and one.unit == NS)
 SOFTWARE = CLOCKS | {"context_switches", "cpu_migrations", "page_faults", "syscalls"}
-"""What the kernel counts, on whichever kind of core."""
+"""Counted by the kernel, so not per kind of core."""
 
 SECONDS = {
     **dict.fromkeys(("s", "sec", "secs", "seconds"), 1.0),
@@ -44,7 +44,7 @@ SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a number is: its name, what one of its unit is, and that unit as it is printed."""
+    """What a number measures: its name, the scale of its unit, and the unit as printed."""
 
     name: str
     scale: float = 1.0
@@ -67,7 +67,7 @@ def share_of(event: str) -> str:
     return f"{event}_percent"
 
 
-# What perf prints after `#`, and people write over a column.
+# What perf prints after `#`, and people write as a column heading.
 METRICS = {
     "GHz": Quantity(GHZ, 1, "GHz"),
     "CPUs utilized": Quantity(CPUS, 1, "CPUs utilized"),
@@ -78,12 +78,12 @@ METRICS = {
     "backend cycles idle": Quantity(share_of("stalled_cycles_backend"), 1, "%"),
 }
 PRINTED_WITH = {"GHz": CYCLES, "CPUs utilized": TASK_CLOCK}
-"""These two are of one event alone; perf prints the latter beside cpu-clock too."""
+"""These two belong to one event only; perf prints the second one next to cpu-clock too."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """An event of perf: what it counts, on which kind of core, and whether in user space alone."""
+    """An event of perf: what it counts, on which kind of core, and whether only in user space."""
 
     name: str
     core: str
@@ -98,7 +98,7 @@ def event_of(text: str) -> Event:
 
 
 def metric_of(unit: str, event: str) -> Quantity | None:
-    """What perf printed after `#` in the line of this event; None: nothing that is checked."""
+    """What perf printed after `#` in the line of this event; None if it is not checked."""
     unit = " ".join(unit.split())
     if rate := re.fullmatch(r"([KMG]?)/sec", unit):
         return Quantity(rate_of(event), SCALES[rate[1].lower()], unit) if event in COUNTS else None
@@ -125,9 +125,9 @@ OTHER_NAMES = {
     **dict.fromkeys(("ipc", "insn_per_cycle"), IPC),
     **dict.fromkeys(("cpus", "cpu_utilized"), CPUS),
 }
-"""What people write over a column, with underscores and without a unit."""
+"""Column headings that people write, with underscores and without a unit."""
 USUAL_UNITS = {TASK_CLOCK: "ms", CPU_CLOCK: "ms", ELAPSED: "s", USER: "s", SYSTEM: "s"}
-"""Of a time that has perf's own name and no unit: as perf prints it."""
+"""Units of times under perf's own names that give none: as perf prints them."""
 PLAIN = {one.name: one for one in (METRICS["insn per cycle"], METRICS["CPUs utilized"])}
 SHARES = {one.name for one in METRICS.values() if one.unit == "%"}
 RATE = re.compile(r"(.+?)_?(?:(?<=_)([kmg]))?(?:/|_per_)(?:s|sec|second)")
@@ -135,7 +135,7 @@ SHARE = re.compile(r"(.+?)_?(?:%|percent|pct|percentage|rate)")
 
 
 def heading_of(text: str) -> Quantity | None:
-    """What the heading of a column says; None if that is nothing that is checked."""
+    """The quantity in a column with this heading; None if it is not checked."""
     words = re.sub(r"[^a-z0-9%/µ]+", "_", text.lower()).strip("_")
     words = re.sub(r"_*/_*", "/", words)
     return _rate(words) or _share(words) or _time(words) or _plain(words)

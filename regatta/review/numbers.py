@@ -1,7 +1,7 @@
 """Numbers as people print them: 416,830,285 and 41,68,30,285, 1.234,56 and 1 234,56.
 
-perf and spreadsheets write by the locale. One mark alone before three digits says nothing (1,234):
-the other numbers of a file do.
+perf and spreadsheets follow the locale. A single mark before three digits is ambiguous (1,234): the
+other numbers of the file decide.
 """
 
 import re
@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 POINTS = ".,\u066b"
-"""What marks decimals; the last is Arabic."""
+"""Decimal marks; the last is Arabic."""
 GAPS = " \u00a0\u2009\u202f'\u2019_\u066c"
-"""What only groups digits."""
+"""Marks that only group digits."""
 MOST_LETTERS = 60
 SMALLEST, LARGEST = 1e-15, 1e20
-"""Nobody counts more than 64 bits hold; beyond, arithmetic would leave what floats can say."""
+"""No counter has more than 64 bits; larger numbers would overflow floats in later arithmetic."""
 MARK = f"[{re.escape(POINTS + GAPS)}]"
 NUMBER = rf"[+-]?\d+(?:{MARK}\d+)*"
 FULL = re.compile(rf"({NUMBER})(?:[eE]([+-]?\d{{1,3}}))?")
@@ -25,14 +25,14 @@ FULL = re.compile(rf"({NUMBER})(?:[eE]([+-]?\d{{1,3}}))?")
 class Number:
     value: float
     half: float
-    """Half of its last digit: how far off rounding can have left it."""
+    """Half a unit of its last digit: the largest rounding error."""
     decimals: int
 
 
 def parse_number(text: str, point: str = ".") -> Number | None:
-    """None if it is no number in any locale. `point`: what marks decimals where both readings fit.
+    """None if it is not a number in any locale. `point`: the decimal mark where two would fit.
 
-    A number that only another point explains is read with that.
+    A number that makes sense only with another decimal mark is read with that one.
     """
     text = text.strip()
     matched = FULL.fullmatch(text) if len(text) <= MOST_LETTERS else None
@@ -46,19 +46,19 @@ def parse_number(text: str, point: str = ".") -> Number | None:
 
 
 def parse_decimal(text: str) -> Number | None:
-    """A number that surely has decimals, as all that perf does not count: its last mark is it."""
+    """A number known to have decimals, such as a time: its last mark is the decimal mark."""
     marks = re.findall(MARK, text.strip())
     return parse_number(text, marks[-1] if marks and marks[-1] in POINTS else ".")
 
 
 def point_of(texts: Iterable[str]) -> str:
-    """What marks decimals in most of the numbers that leave no doubt; `.` if none does."""
+    """The decimal mark of most of the unambiguous numbers; `.` if there are none."""
     votes = Counter(mark for text in texts if (mark := _shown_point(text.strip())))
     return votes.most_common(1)[0][0] if votes else "."
 
 
 def is_indian(text: str) -> bool:
-    """Grouped by lakh and crore: two digits, and three at the end."""
+    """Whether digits are grouped by lakh and crore: by two, and the last three."""
     whole = text.strip()
     return any(_grouping(re.split(MARK, part)) == 2 for part in (whole, whole.rpartition(".")[0]))
 
@@ -66,7 +66,7 @@ def is_indian(text: str) -> bool:
 def _with_point(digits: str, point: str, exponent: int) -> Number | None:
     head, mark, tail = digits.rpartition(point)
     if not mark or point in head:
-        head, tail = digits, ""  # 416.830.285: a mark that comes twice groups
+        head, tail = digits, ""  # 416.830.285: a mark that occurs twice groups digits
     groups = re.split(MARK, head.lstrip("+-"))
     mixed = len(set(re.findall(MARK, head))) > 1 or re.search(MARK, tail) is not None
     if mixed or not _grouping(groups):
@@ -78,7 +78,7 @@ def _with_point(digits: str, point: str, exponent: int) -> Number | None:
 
 
 def _grouping(parts: list[str]) -> int:
-    """How many digits a group has: 3, or 2 in India; 1 if there are none; 0 if they are wrong."""
+    """Digits in a group: 3, or 2 in India; 1 if there are no groups; 0 if they are invalid."""
     if len(parts) == 1:
         return 1
     sizes = [len(part) for part in parts]
@@ -90,7 +90,7 @@ def _grouping(parts: list[str]) -> int:
 
 
 def _shown_point(text: str) -> str | None:
-    """The decimal mark, if this number alone shows it."""
+    """The decimal mark, if this number is unambiguous."""
     marks = re.findall(MARK, text)
     if not marks:
         return None

@@ -1,4 +1,4 @@
-"""From files to what they say, and what they do not."""
+"""Reads files and runs all checks on their figures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from regatta.errors import UsageError
 from regatta.report.text.printable import printable
 from regatta.review.checks import CHECKS
-from regatta.review.checks.groups import as_printed
+from regatta.review.checks.record_groups import as_printed
 from regatta.review.figures import Reading
 from regatta.review.finding import KINDS, Finding
 from regatta.review.reading.files import read
@@ -28,7 +28,7 @@ class Review:
 
 
 def review(paths: Sequence[str]) -> Review:
-    """Reads them all before it judges any. UsageError: one of them cannot be read."""
+    """Reads all files before checking any; UsageError if one cannot be read."""
     try:
         readings = tuple(read(path) for path in dict.fromkeys(paths))
     except UsageError as error:

@@ -1,4 +1,4 @@
-"""A review for people, two or three short lines a finding; and as plain data."""
+"""Prints a review, two or three short lines per finding; or returns it as plain data."""
 
 from itertools import groupby
 from textwrap import wrap
@@ -7,8 +7,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from regatta.report.text.plain import plain
 from regatta.report.text.printable import printable
+from regatta.report.text.terminal import plain
 from regatta.review.finding import CONTRADICTION, NOT_SHOWN, Finding
 from regatta.review.review import Review
 
@@ -20,11 +20,11 @@ STYLES = {CONTRADICTION: "bold red", NOT_SHOWN: "yellow"}
 INDENT = 2
 NARROWEST = 20
 MOST_SHOWN = 20
-"""Of one check: nobody reads more, and a table may have a hundred thousand rows."""
+"""Findings shown per check; a table may have a hundred thousand rows."""
 
 
 def print_review(found: Review, console: Console) -> None:
-    """What is to be done stands once below the findings of a check."""
+    """Prints the advice of a check once, below its findings."""
     for kind, heading in HEADINGS.items():
         those = [one for one in found.findings if one.check.kind == kind]
         if those:

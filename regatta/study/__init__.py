@@ -1,10 +1,10 @@
 """A study: a TOML file that says which cells are raced, and how often.
 
-Everything is checked before anything starts. Each complaint names the key and what it may be.
+The whole file is checked before anything starts. Each error names the key and its valid values.
 """
 
-from regatta.ledger.given.claim import Claim
-from regatta.study.baseline import BaselineForm
+from regatta.ledger.inputs.claim import Claim
+from regatta.study.baseline import BaselineTable
 from regatta.study.claims.sources import Source
 from regatta.study.contender import Contender
 from regatta.study.cpus import cpus_option
@@ -14,6 +14,7 @@ from regatta.study.matched import with_rates
 from regatta.study.parse import Study, leave_out, load_study, parse_study
 from regatta.study.pause import parse_pause
 from regatta.study.quick import cut_blocks
+from regatta.study.toml_table import suggestion
 
 __all__ = [
     "MAX_BLOCKS",
@@ -21,7 +22,7 @@ __all__ = [
     "MAX_SITTINGS",
     "PLACEMENTS",
     "STEERINGS",
-    "BaselineForm",
+    "BaselineTable",
     "Claim",
     "Contender",
     "Source",
@@ -34,5 +35,6 @@ __all__ = [
     "parse_pause",
     "parse_study",
     "shipped_names",
+    "suggestion",
     "with_rates",
 ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import product
 from typing import Annotated, Any, Self
 
@@ -12,8 +13,20 @@ from regatta.ledger.cell import PROCESS, WINDOW, Cell, MatchedCell
 from regatta.study import limits
 from regatta.study.contender import Contender, HttpPath, RequestLine, check_asked
 from regatta.study.design import Design
-from regatta.study.form import Flag, Form, Many, among, number, one_of, read, seconds, whole, wrong
 from regatta.study.matched import MATCHED
+from regatta.study.toml_table import (
+    Flag,
+    Many,
+    TomlTable,
+    among,
+    number,
+    one_of,
+    read,
+    read_each,
+    seconds,
+    whole,
+    wrong,
+)
 from regatta.study.values import (
     BackgroundConnections,
     Backlog,
@@ -38,19 +51,20 @@ LOAD_KEYS = {
     "p99_limit_ms": (MATCHED,),
     "knee": (MATCHED,),
 }
+ALL = "all"
 LISTS = (
     *("dialect", "engine", "workers", "idle", "slow", "scope", "backlog"),
     *("connections", "contender"),
 )
-"""Of which a group has a cell for each value, beside its works and loads."""
+"""Keys for which a group has a cell per value, besides `work` and `load`."""
 
 
 def all_designs(value: Any, info: ValidationInfo) -> Any:
-    return info.context["designs"] if value == "all" and info.context else value
+    return info.context["designs"] if value == ALL and info.context else value
 
 
-class CellGroupForm(Form):
-    """One [[cells]], as it is written."""
+class CellGroup(TomlTable):
+    """One [[cells]] table."""
 
     designs: Annotated[Many[Annotated[str, among("designs")]], BeforeValidator(all_designs)] = ()
     contenders: Many[Annotated[str, among("contenders")]] = ()
@@ -82,39 +96,55 @@ class CellGroupForm(Form):
     backlog: Many[Backlog | None] = (None,)
     counts_taskset: Flag = False
 
+    @model_validator(mode="before")
+    @classmethod
+    def name_all_contenders(cls, content: Any, info: ValidationInfo) -> Any:
+        """`contenders = "all"`: those that serve the group's path."""
+        if not (isinstance(content, dict) and content.get("contenders") == ALL and info.context):
+            return content
+        path = content.get("path")
+        names = [
+            name
+            for name, one in info.context["contenders"].items()
+            if path is None or one.serves is None or path in one.serves
+        ]
+        return {**content, "contenders": names}
+
     @property
     def loads(self) -> tuple[str, ...]:
-        """Of somebody's own server nothing else is known; a whole process has no choice."""
+        """The default for contenders is a matched load, because nothing is known about them."""
         unknown = self.has("contenders") and not self.has("scope") and not self.has("load")
         return (MATCHED,) if unknown else self.load
 
     @model_validator(mode="after")
     def check_what_is_needed(self) -> Self:
         if not self.designs and not self.contenders:
-            raise wrong("", "has no `designs` and no `contenders`; add one of them")
+            raise wrong("", "has neither `designs` nor `contenders`; add one of them")
         if not self.has("connections") and self.loads != (MATCHED,):
             raise wrong("", "has no `connections`; add it")
         for load, key in (("closed", "duration_s"), ("open", "duration_s"), ("open", "rate")):
             if load in self.loads and not self.has(key):
-                raise wrong("", f"has the load {load} and no `{key}`; add it")
+                raise wrong("", f"has the load {load} but no `{key}`; add it")
         return self
 
     @model_validator(mode="after")
     def check_what_belongs_to_a_load(self) -> Self:
-        """Keys that belong to a load which the group does not have are mistakes, not wishes."""
+        """Refuses keys of loads that the group does not have."""
         for key, owners in LOAD_KEYS.items():
             if self.has(key) and not set(owners) & set(self.loads):
                 has = ", ".join(self.loads)
-                raise wrong(key, f"is for the load {' or '.join(owners)}; this group has {has}")
+                raise wrong(
+                    key, f"is only for the load {' or '.join(owners)}; this group has {has}"
+                )
         if self.has("rounds") and self.has("requests"):
             raise wrong("", "has both `rounds` and `requests`; keep one of them")
         if self.has("max_age_ms") and all(limits.scans_each_request(work) for work in self.work):
-            raise wrong("max_age_ms", "is for the work snapshot, wait or spin; remove it")
+            raise wrong("max_age_ms", "is only for the work snapshot, wait or spin; remove it")
         return self
 
     @model_validator(mode="after")
     def check_engine(self) -> Self:
-        """Only one engine can hold many connections that do different things."""
+        """Only the engine epoll supports background connections and open loads."""
         others = [engine for engine in self.engine if engine != "epoll"]
         for key in ("idle", "slow"):
             if others and self.has(key):
@@ -122,37 +152,38 @@ class CellGroupForm(Form):
         for load in ("open", MATCHED):
             if others and load in self.loads:
                 raise wrong(
-                    "", f"has the load {load}, which needs the engine epoll; it has {others[0]}"
+                    "", f"has the load {load}, which needs the engine epoll, not {others[0]}"
                 )
         return self
 
     @model_validator(mode="after")
     def check_scope(self) -> Self:
-        """A whole process is counted as they did who publish such counts: it serves bursts."""
+        """A whole process serves bursts, as in published reports that count whole processes."""
         if PROCESS in self.scope and (self.loads != ("burst",) or self.has("requests")):
             raise wrong(
                 "",
-                "has no use for `requests` or another load: the load of scope process is burst, "
-                "once or as many times as `rounds` says; put other cells into another group",
+                'has scope = "process", which allows only the load burst, with `rounds` instead of '
+                "`requests`; put other cells into another group",
             )
         for key in ("linger_s", "counts_taskset"):
             if self.has(key) and PROCESS not in self.scope:
-                raise wrong(key, 'is for scope = "process"; remove one')
+                raise wrong(key, 'is only for scope = "process"; remove one of them')
         return self
 
     @model_validator(mode="after")
-    def check_who_is_raced(self, info: ValidationInfo) -> Self:
+    def check_contenders(self, info: ValidationInfo) -> Self:
         known = info.context or {}
         for name in self.designs + self.contenders:
             if self.has("workers") and name not in known["pools"]:
                 raise wrong(
                     "workers",
-                    f"is for pools and {name} has none; put it into a group without `workers`",
+                    f"is only for pools, and {name} has none; put it into a group without "
+                    "`workers`",
                 )
         if self.has("backlog") and self.contenders:
             raise wrong(
                 "backlog",
-                f"is for designs, and {self.contenders[0]} listens as its command says; put it "
+                f"is only for designs; the command of {self.contenders[0]} sets its own; put it "
                 "into a group without `backlog`",
             )
         for name in self.contenders:
@@ -160,20 +191,20 @@ class CellGroupForm(Form):
             if self.dialect != (spoken,):
                 raise wrong(
                     "",
-                    f"has the dialect {' and '.join(self.dialect)} and the contender {name} "
+                    f"has the dialect {' and '.join(self.dialect)}, but the contender {name} "
                     f'speaks {spoken}; set dialect = "{spoken}"',
                 )
         check_asked(self, self.dialect)
         return self
 
     def rounds_of(self, connections: int) -> int:
-        """How many rounds a burst of that many connections needs to reach the aimed requests."""
+        """The number of bursts that gives at least `requests` requests."""
         if self.rounds is not None:
             return self.rounds
         return 1 if PROCESS in self.scope else -(-self.requests // connections)
 
     def cells(self, order: Sequence[str], contenders: Mapping[str, Contender]) -> Iterator[Cell]:
-        """`order` has the names of all that could be raced."""
+        """`order`: the names of all possible contenders."""
         names = self.designs + self.contenders
         lists = [names if key == "contender" else getattr(self, key) for key in LISTS]
         for work, load in product(self.work, self.loads):
@@ -181,12 +212,17 @@ class CellGroupForm(Form):
                 for values in product(*lists):
                     chosen = dict(zip(LISTS, values, strict=True), work=work, load=load, rate=rate)
                     contender = contenders.get(chosen["contender"])
-                    asked = {
-                        key: getattr(contender, key, None) or getattr(self, key)
-                        for key in ("path", "request")
-                    }
+                    asked = self.asked(contender)
                     position = order.index(chosen["contender"])
                     yield self.cell(contender_order=position, **asked, **chosen)
+
+    def asked(self, contender: Contender | None) -> dict[str, str | None]:
+        """What the contender is asked: its own requests, or those of the group."""
+        if contender is not None and contender.requests is not None:
+            return {"requests": contender.requests.identity()}
+        own = {key: getattr(contender, key, None) for key in ("path", "request")}
+        asked = {key: value or getattr(self, key) for key, value in own.items()}
+        return {**asked, "until": getattr(contender, "until", None)}
 
     def cell(self, **chosen: Any) -> Cell:
         load = chosen["load"]
@@ -215,18 +251,20 @@ def read_cells(
     groups: Sequence[Any], designs: Sequence[Design], contenders: Mapping[str, Contender]
 ) -> tuple[Cell, ...]:
     if not groups:
-        raise StudyError("a study needs at least one group of cells; write [[cells]]")
+        raise StudyError("the study has no cells; add a [[cells]] table")
     names = [design.name for design in designs]
     pools = [design.name for design in designs if design.pool]
     known = {"designs": names, "pools": pools, "contenders": contenders}
     order = [*names, *contenders]
-    cells = [
-        cell
+    read_groups = read_each(
+        partial(read, CellGroup, group, "cells", number, **known)
         for number, group in enumerate(groups)
-        for cell in read(CellGroupForm, group, "cells", number, **known).cells(order, contenders)
-    ]
+    )
+    cells = [cell for group in read_groups for cell in group.cells(order, contenders)]
     if len(cells) > limits.MAX_CELLS:
-        raise StudyError(f"the study has {len(cells)} cells; the most is {limits.MAX_CELLS}")
+        raise StudyError(
+            f"the study has {len(cells)} cells; at most {limits.MAX_CELLS} are allowed"
+        )
     seen: set[tuple[object, ...]] = set()
     for cell in cells:
         if cell.identity() in seen:
@@ -237,13 +275,13 @@ def read_cells(
 
 
 def check_pools(cells: Sequence[Cell]) -> None:
-    """In one table a pool of a size of its own choice cannot stand beside the same pool at 15."""
+    """One table cannot hold a pool both with its default size and with a given size."""
     sized: dict[tuple[object, ...], bool] = {}
     for cell in cells:
         table = replace(cell, contender_order=0, rounds=None, connections=0, rate=None)
         key = replace(table, idle=0, slow=0, workers=None).identity()
         if sized.setdefault(key, cell.workers is None) != (cell.workers is None):
             raise StudyError(
-                f"the pool {cell.contender} comes with `workers` and without; give it in every "
-                "group that is otherwise alike"
+                f"the pool {cell.contender} appears with and without `workers`; give `workers` in "
+                "all groups that otherwise agree"
             )

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable
 from regatta.errors import UsageError
 from regatta.study.limits import MAX_CPU
 
-NEEDED = "CPUs as 0 or 0,2 or 2-5"
+NEEDED = "a list of CPUs such as 0 or 0,2 or 2-5"
 
 
 def cpus_of(text: str) -> tuple[int, ...]:
-    """Sorted, each once; ValueError for what is no such list."""
+    """Sorted, without duplicates; ValueError for anything else."""
     numbers: set[int] = set()
     for part in text.split(","):
         match = re.fullmatch(r"\s*(\d{1,5})(?:-(\d{1,5}))?\s*", part)
@@ -22,7 +22,7 @@ def cpus_of(text: str) -> tuple[int, ...]:
 
 
 def cpus_option(text: str | None, option: str) -> tuple[int, ...] | None:
-    """What a person gave with an option, if anything."""
+    """The value of an option; UsageError if it is not such a list."""
     try:
         return None if text is None else cpus_of(text)
     except ValueError as error:

@@ -10,6 +10,6 @@ class Design:
     name: str
     summary: str
     pool: bool = False
-    """It has workers of a number that can be chosen."""
+    """It has a configurable number of workers."""
     missing: str | None = None
     """Why it cannot run on this machine."""

@@ -1,13 +1,14 @@
-"""Finds a study: a path, or the bare name of one that ships with the project."""
+"""Finds a study by its path, or by the name of one that ships with Regatta."""
 
 from pathlib import Path
 
 from regatta.errors import StudyError
 from regatta.study.limits import NAME_PATTERN
+from regatta.study.toml_table import suggestion
 
 
 def shipped_folders() -> list[Path]:
-    """Where the studies of the project lie: in an installed package, or in the repository."""
+    """The studies of an installed package, and those of the repository."""
     package = Path(__file__).resolve().parents[1]
     return [package / "studies", package.parent / "studies"]
 
@@ -18,7 +19,7 @@ def shipped_names() -> list[str]:
 
 
 def find_study(name: str) -> Path:
-    """A path, or the bare name of a study that ships with the project."""
+
     path = Path(name)
     if path.is_file():
         return path
@@ -28,4 +29,5 @@ def find_study(name: str) -> Path:
             if shipped.is_file():
                 return shipped
     shipped_list = ", ".join(shipped_names()) or "none"
-    raise StudyError(f"there is no study {name}; name a TOML file, or one of: {shipped_list}")
+    like = suggestion(name, shipped_names())
+    raise StudyError(f"there is no study {name}; name a TOML file, or one of: {shipped_list}{like}")

@@ -1,4 +1,4 @@
-"""How a study names a host: `ssh://[USER@]HOST[:PORT][/FOLDER]`, with the folder of its Regatta."""
+"""Host names of a study: `ssh://[USER@]HOST[:PORT][/FOLDER]`; FOLDER is the clone of Regatta."""
 
 from __future__ import annotations
 
@@ -9,23 +9,21 @@ from urllib.parse import urlsplit
 SCHEME = "ssh"
 SSH_PORT = 22
 NEEDED = "ssh://HOST, ssh://USER@HOST:PORT or ssh://HOST/FOLDER"
-# What ssh could take for an option, or a shell for more than a word, is no name.
+# Excludes everything that ssh could take for an option, or a shell for more than one word.
 WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*|\[?[0-9A-Fa-f:]+\]?")
 
 
 @dataclass(frozen=True)
 class HostName:
-    """What ssh needs to know of a host."""
-
     host: str
     user: str | None = None
     port: int | None = None
     folder: str | None = None
-    """With Regatta's clone there; None: the same as here."""
+    """Of the clone on that host; None: the same path as here."""
 
     @property
     def place(self) -> tuple[str, int]:
-        """What tells it from others, whoever logs in; several may be behind one name."""
+        """Host and port, which identify the machine; several may share a host name."""
         return self.host, self.port or SSH_PORT
 
     def ssh_words(self) -> list[str]:
@@ -36,11 +34,11 @@ class HostName:
 
 
 def host_name(text: str) -> HostName:
-    """ValueError for what names no host."""
+    """ValueError for an invalid name."""
     url = urlsplit(text)
     host, user = url.hostname or "", url.username
     words = (host,) if user is None else (host, user)
     plain = not (url.query or url.fragment or url.password)
     if url.scheme != SCHEME or not plain or not all(WORD.fullmatch(word) for word in words):
-        raise ValueError(f"{text!r} names no host")
+        raise ValueError(f"{text!r} is not a host")
     return HostName(host, user, url.port, url.path.rstrip("/") or None)

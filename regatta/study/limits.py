@@ -1,4 +1,4 @@
-"""What a study may choose from, and a limit on everything that it can make grow."""
+"""The values that a study may choose from, and a limit for every size."""
 
 import re
 
@@ -35,13 +35,13 @@ MAX_TOP = 64
 MAX_CPU = 65_535
 MAX_CLIENTS = 64
 START_SKEW_LIMIT_MS = 1.0
-"""Clients that begin further apart make another load: the trial is run again."""
+"""Clients that start further apart make a different load: the trial is repeated."""
 MAX_AGE_MS = 3_600_000
 MAX_SEED = 2**63 - 1
 MAX_WARMUP_ROUNDS = 1_000
 MAX_SLICES = 1_000
 MIN_WIDTH_PERCENT, MAX_WIDTH_PERCENT = 0.1, 100.0
-# The highest is more than any machine has: with it no trial counts as disturbed.
+# The maximum is more than any machine has: with it, no trial counts as disturbed.
 MIN_DISTURBANCE_PERCENT, MAX_DISTURBANCE_PERCENT = 0.1, 1e6
 MAX_WORK_US = 60_000_000
 
@@ -52,7 +52,7 @@ DEFAULT_REQUESTS = 200
 DEFAULT_TOP = 2
 DEFAULT_DISTURBANCE_LIMIT_PERCENT = 10.0
 DEFAULT_MAX_AGE_MS = 100
-# Of a matched load.
+# Defaults of a matched load.
 DEFAULT_SHARES = (0.25, 0.5, 0.75)
 DEFAULT_P99_LIMIT_MS = 50.0
 DEFAULT_MATCHED_CONNECTIONS = 50
@@ -60,20 +60,22 @@ DEFAULT_MATCHED_S = 1.0
 DEFAULT_SEARCH_BLOCKS = 4
 
 NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-NAME_NEEDED = "letters, digits, `-`, `_` and `.`, at most 64"
+NAME_NEEDED = "at most 64 letters, digits, `-`, `_` and `.`"
 PATH_PATTERN = re.compile(r"/[!-~]{0,1023}")
 REQUEST_PATTERN = re.compile(r"[ -~]{1,1024}")
+RAW_PATTERN = re.compile(r"(?:[ -\[\]-~]|\\[rnt\\]|\\x[0-9A-Fa-f]{2}){1,256}")
+UNTIL_PATTERN = re.compile(r"[ -~]{1,256}")
 
 WORK_NEEDED = (
     "one of scan, classic, snapshot, wait=TIME, spin=TIME, scan+spin=TIME, classic+spin=TIME; "
-    "TIME is 1us to 60s, as 50us or 5ms"
+    "TIME is 1us to 60s, such as 50us or 5ms"
 )
 WORK_PATTERN = re.compile(r"(?:wait|spin|scan\+spin|classic\+spin)=(\d{1,8})(us|ms|s)")
 US_PER_UNIT = {"us": 1, "ms": 1_000, "s": 1_000_000}
 
 
 def is_work(value: object) -> bool:
-    """True for what takes no time, and for what does with one that the server accepts."""
+    """Whether the server accepts this work."""
     if value in ("scan", "classic", "snapshot"):
         return True
     match = WORK_PATTERN.fullmatch(value) if isinstance(value, str) else None
@@ -81,5 +83,5 @@ def is_work(value: object) -> bool:
 
 
 def scans_each_request(work: str) -> bool:
-    """True for what looks at all processes anew for each request: no snapshot, and none too old."""
+    """Whether the work reads all processes for each request, so that no snapshot can be stale."""
     return work.startswith(("classic", "scan"))

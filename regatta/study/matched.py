@@ -1,4 +1,4 @@
-"""A matched load: all contenders at the same rates, shares of what the weakest of them holds."""
+"""A matched load: all contenders at the same rates, shares of what the weakest one sustains."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,9 +8,9 @@ MATCHED = "matched"
 
 
 def with_rates(cells: Sequence[Cell], held: Mapping[MatchedCell, float]) -> tuple[Cell, ...]:
-    """The cells to be raced: each matched one at the shares of what the weakest beside it holds.
+    """The cells to race: matched cells become open ones, at shares of the weakest rival's rate.
 
-    Who holds nothing is left out, and weakens nobody.
+    Contenders that sustain no rate are left out, and do not count as the weakest.
     """
     weakest: dict[tuple[object, ...], float] = {}
     for cell, rate in held.items():

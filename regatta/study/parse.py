@@ -1,4 +1,4 @@
-"""From the text of a study to a Study, or to one clear line about what is wrong with it."""
+"""From the text of a study to a Study, or to an error of one line."""
 
 from __future__ import annotations
 
@@ -11,56 +11,58 @@ from pydantic import ValidationInfo, field_validator
 from regatta.errors import StudyError
 from regatta.ledger.cell import PROCESS, Cell
 from regatta.ledger.counters import EVENTS
-from regatta.ledger.given.claim import Claim
+from regatta.ledger.inputs.claim import Claim
 from regatta.study import limits
-from regatta.study.baseline import BaselineForm, read_baseline
+from regatta.study.baseline import BaselineTable, read_baseline
 from regatta.study.cells import read_cells
 from regatta.study.claims.parse import read_claims
 from regatta.study.claims.sources import Source
 from regatta.study.contender import Contender
+from regatta.study.contender_folders import read_folders
 from regatta.study.design import Design
-from regatta.study.form import Form, Many, Must, Text, one_of, read, wrong
-from regatta.study.placement import PlacementForm
-from regatta.study.race import RaceForm
+from regatta.study.placement import PlacementTable
+from regatta.study.race import RaceTable
 from regatta.study.toml import content_of, text_of
+from regatta.study.toml_table import Many, Must, Text, TomlTable, one_of, read, wrong
 
 
-class Study(RaceForm, PlacementForm):
-    """A whole study, checked: what `[race]` and `[placement]` say, and all else."""
+class Study(RaceTable, PlacementTable):
+    """A valid study: the keys of `[race]` and `[placement]`, and everything else."""
 
     name: str
     title: str
     events: tuple[str, ...]
     cells: tuple[Cell, ...]
     contenders: Mapping[str, Contender]
-    baseline: BaselineForm | None
+    baseline: BaselineTable | None
     left_out: Mapping[str, str]
-    """Designs that the study names and this machine cannot run, and why."""
+    """Designs and contenders of the study that cannot run here, and why."""
     toml: str
     folder: Path
-    """Where the study lies: what it names beside itself is found from there."""
+    """The study's folder; its file names are relative to it."""
     claims: tuple[Claim, ...] = ()
     sources: Mapping[str, Source] = {}
     quick: bool = False
-    """Whether a first look was asked for: its blocks are cut (quick.py)."""
+    """Whether its blocks were cut (quick.py)."""
 
     def but(self, **changes: Any) -> Study:
-        """The same with other values."""
+        """A copy with other values."""
         assert changes.keys() <= type(self).model_fields.keys()
         return self.model_copy(update=changes)
 
 
-class StudyForm(Form):
-    """A study, as it is written; what rests on the rest is read after it."""
+class StudyTable(TomlTable):
+    """The top level of a study; tables that depend on others are validated later."""
 
     name: Annotated[
         str, Must(f"{limits.NAME_NEEDED} (a folder's name)", limits.NAME_PATTERN.fullmatch)
     ]
     title: Text | None = None
-    race: RaceForm = RaceForm()
-    placement: PlacementForm = PlacementForm()
+    race: RaceTable = RaceTable()
+    placement: PlacementTable = PlacementTable()
     events: Many[Annotated[str, one_of(EVENTS)]] = EVENTS
     baseline: Any = None
+    contenders_from: Text | None = None
     contenders: dict[str, Contender] = {}
     cells: list[Any] = []
     sources: dict[str, Source] = {}
@@ -71,25 +73,27 @@ class StudyForm(Form):
     def check_names(cls, value: Any, info: ValidationInfo) -> Any:
         for name in value if isinstance(value, dict) else ():
             if not limits.NAME_PATTERN.fullmatch(name):
-                raise wrong(name, f"is not a valid name: it must be {limits.NAME_NEEDED}")
+                raise wrong(name, f"is not a valid name; use {limits.NAME_NEEDED}")
             if info.context and name in info.context["designs"]:
-                raise wrong(name, "has the name of a design; give it another")
+                raise wrong(name, "is the name of a design; use another name")
         return value
 
 
 def parse_study(
     text: str, designs: Sequence[Design], folder: Path | None = None, *, with_claims: bool = True
 ) -> Study:
-    """The study that the text describes, for a server that has these designs.
+    """Parses a study for a server that has these designs.
 
-    Without its claims no other file is read: a race that goes on has them in its ledger.
+    Without its claims only files of requests are read: a resumed race has the claims in its ledger.
     """
     content = content_of(text, "the study")
-    written = read(StudyForm, content, designs=[design.name for design in designs])
     folder = (folder or Path()).absolute()
-    cells = read_cells(written.cells, designs, written.contenders)
-    raced, left_out = without_missing(cells, designs)
-    check_company(written.race, raced)
+    written = read_tables(content, designs, folder)
+    contenders = all_contenders(written, designs, folder)
+    cells = read_cells(written.cells, designs, contenders)
+    raced, left_out = without_missing(cells, designs, contenders, folder)
+    check_alone_blocks(written.race, raced)
+    check_fixed_ports(written, raced)
     claims = read_claims(written.claim, cells, written.sources, folder) if with_claims else ()
     return Study.model_construct(
         **dict(written.race),
@@ -98,7 +102,7 @@ def parse_study(
         title=written.title or written.name,
         events=written.events,
         cells=raced,
-        contenders=written.contenders,
+        contenders=contenders,
         baseline=read_baseline(written.baseline, cells),
         left_out=left_out,
         toml=text,
@@ -108,25 +112,77 @@ def parse_study(
     )
 
 
-def check_company(race: RaceForm, cells: Sequence[Cell]) -> None:
-    """Where nobody stands beside another there is nothing to be checked."""
+def all_contenders(
+    written: StudyTable, designs: Sequence[Design], folder: Path
+) -> dict[str, Contender]:
+    """Those of `contenders_from`, and the study's own, which come last and replace them."""
+    if written.contenders_from is None:
+        return written.contenders
+    found = read_folders((folder / written.contenders_from).resolve(), designs)
+    return {**found, **written.contenders}
+
+
+def read_tables(content: Mapping[str, Any], designs: Sequence[Design], folder: Path) -> StudyTable:
+    """The top level. Its errors are reported together with those of the cells."""
+    names = [design.name for design in designs]
+    try:
+        return read(StudyTable, content, designs=names, folder=folder)
+    except StudyError as error:
+        raise StudyError(*error.mistakes, *mistakes_in_cells(content, designs, folder)) from error
+
+
+def mistakes_in_cells(
+    content: Mapping[str, Any], designs: Sequence[Design], folder: Path
+) -> tuple[str, ...]:
+    """None if the contenders are not valid or lie elsewhere: the cells need them."""
+    if "contenders_from" in content:
+        return ()
+    names = [design.name for design in designs]
+    needed = {key: content[key] for key in ("contenders", "cells") if key in content}
+    try:
+        known = read(StudyTable, {"name": "checked"} | needed, designs=names, folder=folder)
+    except StudyError:
+        return ()
+    try:
+        read_cells(known.cells, designs, known.contenders)
+    except StudyError as error:
+        return error.mistakes if known.cells else ()
+    return ()
+
+
+def check_alone_blocks(race: RaceTable, cells: Sequence[Cell]) -> None:
     if race.alone_blocks and (race.slices == 1 or all(cell.scope == PROCESS for cell in cells)):
         raise StudyError(
-            "`race.alone_blocks` measures what servers that run at the same time cost each other, "
-            "and in this study each runs alone; remove it, or set `race.slices`"
+            "`race.alone_blocks` measures how servers that run at the same time affect each other, "
+            "but in this study each runs alone; remove it, or set `race.slices`"
         )
 
 
+def check_fixed_ports(written: StudyTable, cells: Sequence[Cell]) -> None:
+    """Servers that run at the same time need a port each."""
+    fixed = [name for name, one in written.contenders.items() if one.port is not None]
+    for name in fixed if written.race.slices > 1 else ():
+        if any(cell.contender == name for cell in cells):
+            raise StudyError(
+                f"`contenders.{name}.port` is fixed, but with `race.slices` servers run at the "
+                "same time and need other ports; remove `race.slices`"
+            )
+
+
 def without_missing(
-    cells: Sequence[Cell], designs: Sequence[Design]
+    cells: Sequence[Cell],
+    designs: Sequence[Design],
+    contenders: Mapping[str, Contender],
+    folder: Path,
 ) -> tuple[tuple[Cell, ...], dict[str, str]]:
-    """The cells that can be raced here, and why the others cannot."""
+    """The cells that can be raced here, and why the other designs and contenders cannot."""
     missing = {design.name: design.missing for design in designs if design.missing}
+    missing |= {name: why for name, one in contenders.items() if (why := one.missing(folder))}
     return without(cells, missing)
 
 
 def leave_out(study: Study, missing: Mapping[str, str]) -> Study:
-    """The study without designs that cannot run where it is raced, and why they cannot."""
+    """The study without what cannot run where it is raced."""
     cells, left_out = without(study.cells, missing)
     return study.but(cells=cells, left_out={**study.left_out, **left_out})
 
@@ -134,12 +190,12 @@ def leave_out(study: Study, missing: Mapping[str, str]) -> Study:
 def without(
     cells: Sequence[Cell], missing: Mapping[str, str]
 ) -> tuple[tuple[Cell, ...], dict[str, str]]:
-    """The cells of all others, and the reasons that matter."""
+    """The cells without these, and the reasons for those that the study names."""
     left_out = {name: missing[name] for name in missing if any(c.contender == name for c in cells)}
     raced = tuple(cell for cell in cells if cell.contender not in left_out)
     if not raced:
         why = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
-        raise StudyError(f"no design of the study can run here ({why})")
+        raise StudyError(f"nothing of the study can run here ({why})")
     return raced, left_out
 
 

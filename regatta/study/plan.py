@@ -1,4 +1,4 @@
-"""The plan: which trial comes when. The same study and seed give the same plan."""
+"""The plan: the order of all trials. The same study and seed give the same plan."""
 
 import random
 from collections.abc import Sequence
@@ -9,26 +9,26 @@ from regatta.ledger.planned import ALONE, COUNTED_TRIAL, TIMED, PlannedTrial
 
 @dataclass(frozen=True)
 class AloneBlocks:
-    """Blocks in which each trial stands alone."""
+    """Blocks in which only one server runs at a time."""
 
     blocks: int = 0
     cells: tuple[int, ...] = ()
-    """That they hold: those that stand beside others elsewhere."""
+    """Ids of the cells that run next to others in the other blocks."""
 
 
-NOBODY_ALONE = AloneBlocks()
+NONE_ALONE = AloneBlocks()
 
 
 def block_kinds(blocks: int, counted_blocks: int, alone_blocks: int = 0) -> list[str]:
-    """The kinds of all blocks in order, the counted ones and those alone spread over the race.
+    """The kinds of all blocks in order, with counted and alone blocks spread evenly.
 
-    Whatever drifts during a race (heat, neighbours) then touches all kinds alike.
+    Drift during a race (heat, neighbours) then affects all kinds equally.
     """
     return spread(spread([TIMED] * blocks, COUNTED_TRIAL, counted_blocks), ALONE, alone_blocks)
 
 
 def spread(kinds: Sequence[str], kind: str, count: int) -> list[str]:
-    """So many more of that kind among the others, evenly."""
+    """Inserts `count` blocks of a kind at even distances."""
     total = len(kinds) + count
     positions = {(2 * number + 1) * total // (2 * count) for number in range(count)}
     others = iter(kinds)
@@ -41,11 +41,11 @@ def make_plan(  # noqa: PLR0913, PLR0917  (all that a plan follows from)
     counted_blocks: int,
     seed: int,
     sittings: int = 1,
-    alone: AloneBlocks = NOBODY_ALONE,
+    alone: AloneBlocks = NONE_ALONE,
 ) -> list[PlannedTrial]:
-    """Every block holds every cell once, in a fresh random order; every sitting all blocks.
+    """Every block holds every cell once, in a new random order; every sitting holds all blocks.
 
-    The blocks are counted through all sittings: each has a number of its own.
+    Block numbers continue over all sittings.
     """
     chance = random.Random(seed)
     kinds = block_kinds(blocks, counted_blocks, alone.blocks)

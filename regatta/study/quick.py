@@ -1,7 +1,6 @@
-"""The same study in few blocks that still give intervals: a first look.
+"""A first look: the same study, cut to the fewest blocks that still give intervals.
 
-Blocks are cut, and never cells: what is raced stays what the study says. The report says how sure
-its results are.
+Cells are never cut: the same contenders and loads are raced.
 """
 
 from typing import Any
@@ -10,18 +9,18 @@ from regatta.ledger.cell import matched_cells
 from regatta.study.parse import Study
 
 BLOCKS = 7
-"""One more than a verdict needs, so that one failed trial does not cost it
-(analysis/statistics/blocks_needed.py; a test holds both together)."""
+"""One more than a verdict needs, to allow for a failed trial
+(analysis/statistics/blocks_needed.py; a test compares both)."""
 COUNTED_BLOCKS = 2
-"""One number has no interval."""
+"""An interval needs two."""
 SEARCH_BLOCKS = 2
-"""The same."""
+"""An interval needs two."""
 
 
 def cut_blocks(study: Study) -> Study:
-    """In one sitting, and in no blocks alone: they are a check of the others, and need six.
+    """One sitting, and no alone blocks: these check the other blocks, and need six.
 
-    A study that has no more than that stays as it is, and is no first look.
+    A study that is already this short is returned unchanged.
     """
     cut: dict[str, Any] = {
         "blocks": min(study.blocks, BLOCKS),

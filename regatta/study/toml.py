@@ -1,4 +1,4 @@
-"""The text of a TOML file, and what it holds; what is wrong with either is one clear line."""
+"""Reads a TOML file; every error is one line."""
 
 import tomllib
 from pathlib import Path
@@ -18,8 +18,8 @@ def text_of(path: Path) -> str:
 
 
 def content_of(text: str, what: str) -> dict[str, Any]:
-    """`what` it is, in a word or two, for a complaint."""
+    """`what`: what the text is, for the error message."""
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise StudyError(f"{what} is not valid TOML: {error}; correct it") from error
+        raise StudyError(f"{what} is not valid TOML: {error}") from error

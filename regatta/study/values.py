@@ -1,13 +1,13 @@
-"""What the values of a study may be, where several tables have the same."""
+"""Types of values that several tables of a study share."""
 
 from typing import Annotated
 
 from regatta.study import limits
-from regatta.study.form import Must, one_of, whole
+from regatta.study.toml_table import Must, one_of, whole
 
 Connections = Annotated[int, whole(1, limits.MAX_CONNECTIONS)]
 BackgroundConnections = Annotated[int, whole(0, limits.MAX_CONNECTIONS)]
-"""Connections beside those that are measured."""
+"""Connections in addition to the measured ones."""
 Backlog = Annotated[int, whole(1, limits.MAX_BACKLOG)]
 Workers = Annotated[int, whole(1, limits.MAX_WORKERS)]
 Rate = Annotated[int, whole(1, limits.MAX_RATE_PER_S)]

@@ -1,10 +1,9 @@
-"""The clock speed of a trial without hardware counters: the time of fixed instructions.
+"""Measures the CPUs' clock speed without hardware counters: the time of a fixed loop.
 
-A tiny program (src/programs/regatta_canary.c) sleeps on the server's CPUs. Asked over a pipe just
-before a slice, it runs the same dependent steps nine times, some 0.4 ms in all: the third least
-shows the clock, whatever interrupts came, and the median shows whether they came. It is blind to a
-clock that changes while the server runs (wide vectors, heat) and to what the host takes inside a
-window.
+A small program (src/programs/regatta_canary.c) sleeps on the server's CPUs. When asked over a pipe
+just before a slice, it runs the same dependent steps nine times, some 0.4 ms in all. The third
+lowest time shows the clock speed despite interrupts; the median shows whether there were any. It
+cannot see a clock that changes while the server runs (wide vectors, heat), nor steal in a window.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from statistics import fmean
 from time import monotonic
 
 from regatta.machine.guard import guard_environment
-from regatta.machine.line import readable
-from regatta.machine.side_placement import SidePlacement
+from regatta.machine.sides.channel import readable
+from regatta.machine.sides.side_placement import SidePlacement
 
 ANSWER_TIMEOUT_S = 10.0
 LINE_LIMIT = 64
@@ -28,14 +27,14 @@ LINE_LIMIT = 64
 
 @dataclass(frozen=True)
 class Clock:
-    """The steps' CPU time at one moment, a mean over the server's CPUs."""
+    """The CPU time of the steps at one moment, averaged over the server's CPUs."""
 
     low_ns: float
     median_ns: float
 
 
 class Canary:
-    """The program, as long as it answers."""
+    """The running program."""
 
     def __init__(self, where: SidePlacement, program: Path) -> None:
         self.process = subprocess.Popen(
@@ -43,7 +42,7 @@ class Canary:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=guard_environment(),
-            # Ctrl-C is for the lab; the canary ends with its input, however the lab ends.
+            # Ctrl-C must reach only the lab; the canary ends when its input closes.
             start_new_session=True,
         )
 
@@ -55,7 +54,7 @@ class Canary:
             low, median = self.read_line().split()
             return Clock(float(low), float(median))
         except (OSError, EOFError, ValueError):
-            # A late answer would be taken for the next one.
+            # A late answer would be taken for that to the next question.
             self.process.kill()
             return None
 
@@ -85,7 +84,7 @@ class Canary:
 
 @contextmanager
 def canary_on(server: SidePlacement, program: Path | None) -> Iterator[Canary | None]:
-    """On the server's CPUs; None if there is no such program."""
+    """A canary on the server's CPUs; None without the program."""
     if program is None:
         yield None
         return
@@ -94,7 +93,7 @@ def canary_on(server: SidePlacement, program: Path | None) -> Iterator[Canary | 
 
 
 def describe(clocks: Sequence[Clock]) -> dict[str, float]:
-    """For a trial's conditions, over all of its slices."""
+    """For a trial's conditions: means over its slices."""
     if not clocks:
         return {}
     return {

@@ -1,7 +1,8 @@
-"""The client's side of a window: one client, or several that share the load.
+"""The client side of a window: one client, or several that share the load.
 
-Several begin at the same moment, told to each by its own clock, and each says afterwards when it
-did. What they have done is added up; their samples become one file, by the clock of the first.
+Several clients start at the same moment, which each is given by its own clock, and each reports
+when it did start. Their counts are added; their samples are merged into one file, with times by the
+first client's clock.
 """
 
 from __future__ import annotations
@@ -18,22 +19,34 @@ from regatta.ledger.cell import Cell
 from regatta.ledger.counters import Counter
 from regatta.ledger.result import CLIENT
 from regatta.ledger.samples import ClientFile, pool_samples, records_in
-from regatta.machine.clocks import Offset
-from regatta.trial.load import client_command, load_options, load_timeout_s, shared
+from regatta.machine.sides.clock_offset import ClockOffset
+from regatta.trial.client_summary import (
+    check_answers,
+    check_end,
+    read_samples,
+    samples_of,
+    wait_for_end,
+)
+from regatta.trial.load import (
+    client_command,
+    give_requests,
+    load_options,
+    load_timeout_s,
+    shared,
+)
 from regatta.trial.merge import due, merge_counters
-from regatta.trial.pool import Told, pool_clients, with_samples
+from regatta.trial.pooled_clients import ClientStart, pool_clients, with_samples
 from regatta.trial.program import STOP_TIMEOUT_S
 from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Half, Side
-from regatta.trial.summary import check_answers, hear, heard, read_samples, samples_of
 
-EACH_SEED = 1_000_003
-"""Between the random arrivals of two clients of a window; a prime beyond all blocks'."""
+SEED_STEP = 1_000_003
+"""Between the seeds of two clients of a window; a prime larger than any block's offset."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What all clients of a window have done."""
+class ClientsResult:
+    """The combined result of all clients of a window."""
 
     summary: dict[str, Any]
     counters: list[Counter]
@@ -48,14 +61,14 @@ class Clients:
         self.setup = setup
         self.cell = cell
         self.parts = shared(cell, setup.placement.client_count)
-        """The load of each."""
+        """Each client's part of the load."""
         self.places = setup.placement.clients[: len(self.parts)]
         numbers = range(1, len(self.parts) + 1)
         self.names = [f"{CLIENT}-{number}" for number in numbers] if self.many else [CLIENT]
         self.sides: list[Side] = []
-        self.offsets: list[Offset] = []
+        self.offsets: list[ClockOffset] = []
         self.at_ns = 0
-        """When they were to begin, by the server's clock; 0: one client begins when told."""
+        """The start time by the server's clock; 0: a single client starts at once."""
         self.stack = ExitStack()
 
     def __enter__(self) -> Clients:
@@ -69,18 +82,23 @@ class Clients:
         return len(self.parts) > 1
 
     def start(self, target: str, wanted: Sequence[str], seed: int) -> None:
-        """Until all are ready."""
+        """Starts the clients and waits until all are ready."""
         place = self.setup.placement
         for number, (name, part, where) in enumerate(
             zip(self.names, self.parts, self.places, strict=True)
         ):
-            load = load_options(self.setup, part, seed + number * EACH_SEED)
+            load = load_options(self.setup, part, seed + number * SEED_STEP)
             command = client_command(
                 self.setup, part, target, [*load, "--samples", samples_of(name)]
             )
             side = self.stack.enter_context(self.setup.side(where, name))
+            give_requests(self.setup, part, side)
             side.start(
-                command, self.setup.perf, wanted, speaks="--gate-fd", off_cpus=place.off_cpus
+                command,
+                self.setup.perf,
+                wanted,
+                channel_option="--gate-fd",
+                off_cpus=place.off_cpus,
             )
             self.sides.append(side)
         for side in self.sides:
@@ -93,19 +111,21 @@ class Clients:
         for side, where in zip(self.sides, self.places, strict=True):
             side.open(place.watched_by(where))
 
-    def run(self) -> int:
-        """How long it took all of them, in ns."""
+    def run(self, server: Side) -> int:
+        """Runs the load; returns the longest client's duration in ns."""
         timeout_s = load_timeout_s(self.cell)
         if not self.many:
             return self.sides[0].run(timeout_s)
         self.at_ns = self.setup.placement.soon_ns()
         with ThreadPoolExecutor(len(self.sides)) as pool:
             try:
-                return max(
-                    pool.map(self.run_one, range(len(self.sides)), [timeout_s] * len(self.sides))
-                )
+                numbers = range(len(self.sides))
+                lengths_ns = pool.map(self.run_one, numbers, [timeout_s] * len(numbers))
+                server.watch_from(self.at_ns)
+                return max(lengths_ns)
             except BaseException as error:
-                # Whoever waits for a client hears of its end; one that failed lets the others end.
+                # After a client's failure the others may finish; otherwise (Ctrl-C) kill them, as
+                # the other threads still wait for them.
                 if not isinstance(error, RegattaError):
                     for side in self.sides:
                         side.give_up()
@@ -115,9 +135,9 @@ class Clients:
         return self.sides[number].run(timeout_s, self.at_ns + self.starts_ns(number))
 
     def starts_ns(self, number: int) -> int:
-        """When this one begins, by its own clock, after the moment of all.
+        """This client's start time by its own clock, relative to the common start.
 
-        Even arrivals of several clients take turns, or they would come all at once.
+        With even arrivals the clients are staggered, or their requests would coincide.
         """
         after_ns = 0.0
         if self.cell.arrivals == "even" and self.cell.rate:
@@ -125,26 +145,26 @@ class Clients:
         return self.offsets[number].ns + round(after_ns)
 
     def close(self) -> list[Half]:
-        """In reverse order: each gives this thread the CPUs back that it took from it."""
+        """Closes in reverse order, as each side restores this thread's CPU affinity."""
         return [side.close() for side in reversed(self.sides)]
 
-    def sum_up(self) -> Asked:
+    def sum_up(self) -> ClientsResult:
         for side in self.sides:
             side.say("sum up")
-        told = [hear(side, STOP_TIMEOUT_S) for side in self.sides]
-        summaries = [summary for _, summary in told if summary is not None]
+        ended = [wait_for_end(side, STOP_TIMEOUT_S) for side in self.sides]
+        summaries = [summary for _, summary in ended if summary is not None]
         whole: dict[str, Any] | None = None
-        if len(summaries) == len(told):
+        if len(summaries) == len(ended):
             whole = self.pooled(summaries)
             check_answers(self.cell, whole)
-        for side, name, (status, summary) in zip(self.sides, self.names, told, strict=True):
-            heard(side, name, status, summary)
+        for side, name, (status, summary) in zip(self.sides, self.names, ended, strict=True):
+            check_end(side, name, status, summary)
         assert whole is not None
         samples = self.samples(summaries)
         if self.many:
             whole = with_samples(whole, records_in(samples))
         counters = [side.counters() for side in self.sides]
-        return Asked(whole, merge_counters(counters, [1] * len(counters)), samples)
+        return ClientsResult(whole, merge_counters(counters, [1] * len(counters)), samples)
 
     def pooled(self, summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
         if not self.many:
@@ -152,7 +172,7 @@ class Clients:
         return pool_clients(
             summaries,
             [
-                Told(place.name, place.cpus, self.at_ns + self.starts_ns(number), offset)
+                ClientStart(place.name, place.cpus, self.at_ns + self.starts_ns(number), offset)
                 for number, (place, offset) in enumerate(
                     zip(self.places, self.offsets, strict=True)
                 )

@@ -1,18 +1,30 @@
-"""The client's part of a trial: how it is called for the measured load, and the warm-up."""
+"""The client's command line for the measured load, and the warm-up."""
 
 from dataclasses import replace
 
 from regatta.ledger.cell import Cell
 from regatta.trial.setup import TrialSetup
+from regatta.trial.side import Side
 
 LOAD_TIMEOUT_S = 120.0
 PATIENCE_MS = 100_000
-"""Of a client that may find the listen queue full: its kernel asks again, at first after 1 s, then
-at growing distances (studies/reports.toml)."""
+"""The client's timeout where the listen queue may be full: its kernel then retries the SYN after
+1 s and at growing intervals (studies/reports.toml)."""
 MAX_CLIENT_SEED = 2**31
-# Within a block all get the same random arrivals; from slice to slice and block to block they
-# differ. A prime, so that no two of a race share theirs.
+# Within a block all contenders get the same random arrivals; slices and blocks differ. A prime, so
+# that no two slices of a race share a seed.
 SEEDS_PER_BLOCK = 10_007
+
+
+REQUESTS = "requests.txt"
+"""The client's file of requests, in its folder."""
+
+
+def give_requests(setup: TrialSetup, cell: Cell, client: Side) -> None:
+    """Writes the file that `client_command` names, on the client's host."""
+    contender = setup.contenders.get(cell.contender)
+    if cell.requests is not None and contender is not None and contender.requests is not None:
+        client.put(REQUESTS, contender.requests.text())
 
 
 def client_command(setup: TrialSetup, cell: Cell, target: str, options: list[str]) -> list[str]:
@@ -20,17 +32,21 @@ def client_command(setup: TrialSetup, cell: Cell, target: str, options: list[str
     command += ["--dialect", cell.dialect, "--json"]
     if cell.backlog is not None:
         command += ["--timeout", str(PATIENCE_MS)]
-    if cell.path is not None:
+    if cell.requests is not None:
+        command += ["--requests", REQUESTS]
+    elif cell.path is not None:
         command += ["--path", cell.path]
     elif cell.request is not None:
         command += ["--request", cell.request]
     else:
         command += ["-n", str(cell.top)]
+    if cell.until is not None:
+        command += ["--until", cell.until]
     return [*command, *options, target]
 
 
 def load_options(setup: TrialSetup, cell: Cell, seed: int) -> list[str]:
-    """The measured load, and the unmeasured connections beside it."""
+    """Options for the measured load and the idle and slow connections that accompany it."""
     options = ["--load", cell.load]
     if cell.load == "burst":
         options += ["--rounds", str(cell.rounds)]
@@ -52,7 +68,7 @@ def load_timeout_s(cell: Cell) -> float:
 
 
 def sliced(cell: Cell, slices: int) -> list[Cell]:
-    """The cell's load in so many parts, each at least one round."""
+    """Divides the cell's load into slices of at least one round each."""
     if cell.rounds is not None:
         count = min(slices, cell.rounds)
         share, rest = divmod(cell.rounds, count)
@@ -62,7 +78,7 @@ def sliced(cell: Cell, slices: int) -> list[Cell]:
 
 
 def shared(cell: Cell, clients: int) -> list[Cell]:
-    """The cell's load among so many clients, each with a connection and a request a second."""
+    """Divides the cell's load among clients with at least 1 connection and 1 request/s each."""
     count = min(clients, cell.connections, cell.rate or clients)
     if count == 1:
         return [cell]
@@ -79,16 +95,17 @@ def shared(cell: Cell, clients: int) -> list[Cell]:
 
 
 def share(whole: int, count: int, number: int) -> int:
-    """Of a whole in so many shares that differ by one at most."""
+    """Share `number` of `whole` in `count` shares that differ by at most one."""
     return whole // count + (number < whole % count)
 
 
 def warm_up(setup: TrialSetup, cell: Cell, target: str) -> None:
-    """A first load by a client of its own, so that measured requests meet warm code."""
+    """Runs an unmeasured load, so that the measured requests meet a warm server."""
     if setup.warmup_rounds == 0:
         return
     options = ["--load", "burst", "--rounds", str(setup.warmup_rounds)]
     with setup.side(setup.placement.client, "warm-up") as client:
+        give_requests(setup, cell, client)
         client.start(client_command(setup, cell, target, options), setup.perf, ())
         status = client.wait(load_timeout_s(cell))
         if status != 0:

@@ -1,14 +1,14 @@
-"""From the figures of a trial's slices, or of several at once, to those of the whole.
+"""Merges the figures of a trial's slices, or of several hosts, into those of the whole.
 
-Sums are added; a share is weighted by the length of its window; what one slice could not count is
-not counted at all.
+Counts are added, percentages are averaged weighted by window length, and a counter that failed in
+any slice has no value for the trial.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 from regatta.ledger.counters import COUNTED, Counter
-from regatta.machine.whole_cpu import BySide
+from regatta.machine.accounts.whole_cpu import BySide
 
 NS_PER_S = 1e9
 SUMS = ("requests", "answered", "connections_opened", "bytes_received", "elapsed_ns", "unstarted")
@@ -19,11 +19,11 @@ SAME_IN_EVERY_SLICE = (
 PERCENT = "%"
 SHARES = ("host", "connections", "rate_per_s")
 WORST = ("late_p99_ns", "began_late_ns", "clock_bound_ns")
-"""Of several clients."""
+"""The worst over slices, for each of several clients."""
 
 
 def merge_counters(slices: Sequence[Sequence[Counter]], lengths_ns: Sequence[int]) -> list[Counter]:
-    """One counter for each event of any slice, in the order of the first."""
+    """One counter for each event, in order of first appearance."""
     found: dict[str, list[tuple[Counter, int]]] = {}
     for counters, length_ns in zip(slices, lengths_ns, strict=True):
         for counter in counters:
@@ -32,7 +32,7 @@ def merge_counters(slices: Sequence[Sequence[Counter]], lengths_ns: Sequence[int
 
 
 def merge_counter(parts: Sequence[tuple[Counter, int]]) -> Counter:
-    """The counter of one event."""
+    """Merges the counters of one event, each with its window's length."""
     first = parts[0][0]
     for counter, _ in parts:
         if counter.state != COUNTED or counter.value is None:
@@ -49,7 +49,7 @@ def weighted(values: Sequence[float], weights: Sequence[int]) -> float:
 
 
 def merge_clients(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The client's summary of the whole load; latencies are only in the samples."""
+    """The client's summary of the whole load; its latencies are only in the samples."""
     if len(summaries) == 1:
         return summaries[0]
     last = summaries[-1]
@@ -74,7 +74,7 @@ def merge_clients(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def merge_one(rows: Sequence[dict[str, Any]], lengths: Sequence[int]) -> dict[str, Any]:
-    """What one of several clients was like in all slices: its worst, where it is not a sum."""
+    """One of several clients over all slices: sums, weighted means, and the worst of the rest."""
     last = rows[-1]
     merged: dict[str, Any] = {key: last[key] for key in SHARES if key in last}
     merged |= {key: sum(row[key] for row in rows) for key in SUMS if key in last}
@@ -84,11 +84,13 @@ def merge_one(rows: Sequence[dict[str, Any]], lengths: Sequence[int]) -> dict[st
     )
     for key in WORST:
         merged[key] = max((row[key] for row in rows if row[key] is not None), default=None)
+    # Of the same slice as the bound that is kept.
+    merged["clock_offset_ns"] = max(rows, key=lambda row: row["clock_bound_ns"])["clock_offset_ns"]
     return merged
 
 
 def due(client: dict[str, Any]) -> int:
-    """The requests that it started, and those of an open load that it did not start."""
+    """The requests that were due: started ones, and those that an open load could not start."""
     requests: int = client["requests"] + client.get("unstarted", 0)
     return requests
 
@@ -98,7 +100,7 @@ def add_up(parts: Sequence[dict[str, int]]) -> dict[str, int]:
 
 
 def at_once(parts: Sequence[BySide]) -> BySide:
-    """What the CPUs of each side did in one window, over all of its hosts."""
+    """The CPU accounts of each side in one window, merged over its hosts."""
     found: dict[str, list[list[Counter]]] = {}
     for part in parts:
         for side, counters in part.items():

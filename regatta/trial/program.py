@@ -1,6 +1,6 @@
-"""A side's program, with or without perf: its start, what it says, and its end.
+"""A side's program, with or without perf: start, messages, end.
 
-Every wait has a deadline, and none is a sleep in the hope that something has happened.
+Every wait is for an event and has a deadline; none is a fixed sleep.
 """
 
 from __future__ import annotations
@@ -12,19 +12,22 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from regatta.errors import TrialError
-from regatta.ledger.counters import Counter
-from regatta.machine.cgroup import ControlGroup
-from regatta.machine.line import Line, readable
-from regatta.machine.perf import Control, Perf
-from regatta.machine.perf_output import Output as PerfOutput
-from regatta.machine.perf_output import read_counters, select
-from regatta.machine.ports import listens
-from regatta.machine.side_placement import SidePlacement
-from regatta.machine.started import Order, Started
-from regatta.trial.rest import away_from
+from regatta.ledger.counters import SWITCHED_OFF, Counter
+from regatta.machine.accounts.cgroup import ControlGroup
+from regatta.machine.network.ports import listens
+from regatta.machine.perf.control import Control
+from regatta.machine.perf.output import Output as PerfOutput
+from regatta.machine.perf.output import read_counters, select
+from regatta.machine.perf.stat import Perf
+from regatta.machine.sides.channel import Channel, readable
+from regatta.machine.sides.program import ProgramSpec, StartedProgram
+from regatta.machine.sides.side_placement import SidePlacement
+from regatta.trial.idle_wait import away_from
+from regatta.trial.last_words import error_line
 
 READY_TIMEOUT_S = 20
 READY_POLL_S = 0.005
@@ -32,15 +35,16 @@ STOP_TIMEOUT_S = 20
 POLL_MS = 20
 LINE_LIMIT = 4096
 OUTPUT_LIMIT = 4096
+STACK_LIMIT = 65536
 QUOTED_LINES = 3
-# What perf says on the same stream about its own switching.
+# perf's messages about its own switching, on the same stream.
 PERF_CHATTER = ("Events disabled", "Events enabled")
 
 
 class SideProgram:
-    """What side.py builds on. Whatever still runs when it is left is killed."""
+    """The base of Side; `leave` kills whatever still runs."""
 
-    def __init__(  # noqa: PLR0913, PLR0917  (all that a side is, each with its usual value)
+    def __init__(  # noqa: PLR0913, PLR0917  (all that describes a side)
         self,
         where: SidePlacement,
         name: str,
@@ -49,28 +53,30 @@ class SideProgram:
         whole: bool = False,
         counts_taskset: bool = False,
     ) -> None:
-        """`accounted`: its CPU time will be read.
-
-        `whole`: it is counted from exec to exit, not in a window; `counts_taskset`: and before it
-        `taskset`, which pins it, as in `perf stat taskset -c 0 ./server`.
-        """
+        """See ProgramSpec for `accounted`, `whole` and `counts_taskset`."""
         self.where = where
         self.name = name
         self.folder = folder
         self.accounted = accounted
         self.whole = whole
         self.counts_taskset = counts_taskset
-        self.started: Started | None = None
-        self.line: Line | None = None
+        self.started: StartedProgram | None = None
+        self.channel: Channel | None = None
         self.away = ExitStack()
-        """Restores where this thread may run."""
+        """Restores this thread's CPU affinity."""
         self.wanted: Sequence[str] = ()
+        self.perf_is_off = False
         self.pid: int | None = None
         self.pidfd: int | None = None
-        # What the failure of this side quotes; our client's stdout is for its JSON.
+        self.has_left = False
+        # The streams that an error message quotes; our client's stdout holds its JSON.
         self.output_streams: Sequence[str] = ("stderr",)
 
     def leave(self) -> None:
+        """A second call does nothing: the numbers of its process and descriptors are reused."""
+        if self.has_left:
+            return
+        self.has_left = True
         self.kill()
         self.hang_up()
         if self.started is not None:
@@ -80,7 +86,7 @@ class SideProgram:
 
     @property
     def process(self) -> subprocess.Popen[bytes]:
-        """What the lab started: the program, or what runs it and ends with its status."""
+        """The process that the lab started: the program, or one that exits with its status."""
         assert self.started
         return self.started.process
 
@@ -96,29 +102,30 @@ class SideProgram:
     def counting(self) -> bool:
         return self.started is not None and self.started.counting
 
-    def start(  # noqa: PLR0913, PLR0917  (all that a started program is given)
+    def start(  # noqa: PLR0913, PLR0917  (all that a program is started with)
         self,
         program: Sequence[str],
         perf: Perf,
         wanted: Sequence[str],
-        speaks: str | None = None,
+        channel_option: str | None = None,
         environment: Mapping[str, str] | None = None,
         image: str | None = None,
         off_cpus: Sequence[int] = (),
     ) -> None:
-        """Has its place start the program, with perf if events are wanted.
+        """Starts the program, with perf if events are wanted.
 
-        `speaks`: the option that tells the program its end of a line to us; `environment`: beside
-        the lab's own; `image`: that it comes in, where programs come in images; `off_cpus`: where
-        neither perf nor this thread shall run until the window is closed.
+        `channel_option`: the option that gives the program its end of the channel; `environment`:
+        added to the lab's; `image`: its container image, if any; `off_cpus`: CPUs that perf and
+        this thread avoid until the window is closed.
         """
         self.wanted = wanted
-        if speaks is not None:
-            self.line = self.where.line(self.folder, self.name)
-            program = [*program, speaks, str(self.line.number)]
+        self.perf_is_off = perf.is_off
+        if channel_option is not None:
+            self.channel = self.where.channel(self.folder, self.name)
+            program = [*program, channel_option, str(self.channel.number)]
         self.away.enter_context(away_from(off_cpus))
         self.started = self.where.start(
-            Order(
+            ProgramSpec(
                 name=self.name,
                 folder=self.folder,
                 program=program,
@@ -127,14 +134,14 @@ class SideProgram:
                 accounted=self.accounted,
                 whole=self.whole,
                 counts_taskset=self.counts_taskset,
-                line=self.line,
+                channel=self.channel,
                 environment=environment or {},
                 image=image,
             )
         )
 
     def ready(self) -> str:
-        """Waits until the program says that it is; returns what else it says."""
+        """Waits until the program reports `ready`; returns the rest of that line."""
         word, _, more = self.read_line(READY_TIMEOUT_S, "ready").partition(" ")
         if word != "ready":
             raise self.failure(f"the {self.name} wrote something other than `ready`")
@@ -142,11 +149,11 @@ class SideProgram:
         return more
 
     def wait_listening(self, network: int | str, port: int) -> None:
-        """Until connections to this port of a network are accepted."""
+        """Waits until connections to this port of a network are accepted."""
         self.poll_ready(lambda: listens(network, port))
 
     def wait_printed(self, pattern: re.Pattern[str]) -> None:
-        """Until it prints such a line."""
+        """Waits until the program prints a line that matches."""
         outputs = [self.folder / f"{self.name}.{stream}" for stream in ("stdout", "stderr")]
 
         def line_is_there() -> bool:
@@ -158,7 +165,7 @@ class SideProgram:
         self.poll_ready(line_is_there)
 
     def poll_ready(self, is_ready: Callable[[], bool]) -> None:
-        """Nothing tells us when somebody else's server is ready; only its exit wakes us."""
+        """Polls, as other servers do not signal that they are ready; watches for their exit."""
         deadline = time.monotonic() + READY_TIMEOUT_S
         pidfd = os.pidfd_open(self.process.pid)
         try:
@@ -174,7 +181,7 @@ class SideProgram:
         self.find_program()
 
     def find_program(self) -> int:
-        """The process id of the program itself, once it runs."""
+        """Finds the process id of the program itself, once it runs."""
         assert self.started
         try:
             self.pid = self.started.find()
@@ -184,13 +191,13 @@ class SideProgram:
         return self.pid
 
     def read_line(self, timeout_s: float, what: str) -> str:
-        """One line that the program writes."""
+        """One line that the program sends over the channel."""
         assert self.started
-        assert self.line
+        assert self.channel
         deadline = time.monotonic() + timeout_s
         received = b""
         try:
-            fd = self.line.answered(deadline, self.process.pid).fileno()
+            fd = self.channel.wait_connected(deadline, self.process.pid).fileno()
             while not received.endswith(b"\n"):
                 if not readable(fd, deadline):
                     raise TimeoutError
@@ -199,7 +206,9 @@ class SideProgram:
                     raise EOFError
                 received += piece
                 if len(received) > LINE_LIMIT:
-                    raise self.failure(f"the {self.name} wrote too long a line")
+                    raise self.failure(
+                        f"the {self.name} wrote a line of more than {LINE_LIMIT} bytes"
+                    )
         except TimeoutError as error:
             raise self.failure(f"the {self.name} was not {what} within {timeout_s:g} s") from error
         except (EOFError, ConnectionResetError) as error:
@@ -208,19 +217,19 @@ class SideProgram:
         return received.decode(errors="replace").strip()
 
     def say(self, word: str) -> None:
-        """To a program that has spoken."""
-        assert self.line
+        """Sends a line to a program that is ready."""
+        assert self.channel
         try:
-            self.line.say(word)
+            self.channel.say(word)
         except BrokenPipeError as error:
-            raise self.failure(f"the {self.name} exited before it was told to {word}") from error
+            raise self.failure(f"the {self.name} exited before it got `{word}`") from error
 
     def hang_up(self) -> None:
-        if self.line is not None:
-            self.line.close()
+        if self.channel is not None:
+            self.channel.close()
 
     def wait(self, timeout_s: float) -> int:
-        """Waits for the end and returns the exit status."""
+        """Waits for the program's end and returns its exit status."""
         assert self.started
         deadline = time.monotonic() + timeout_s
         process_fd = os.pidfd_open(self.process.pid)
@@ -239,17 +248,17 @@ class SideProgram:
         return status
 
     def ended(self, within_s: float = 0.0) -> bool:
-        """True if the program has exited by itself, or does so within this time."""
+        """Whether the program has exited by itself, or does so within this time."""
         return self.pidfd is not None and readable(self.pidfd, time.monotonic() + within_s)
 
     def stop(self, by: signal.Signals = signal.SIGTERM, may_die: bool = False) -> None:
-        """Asks the program to stop, as a person would; it must drain and exit with status 0.
+        """Sends the signal; the program must drain and exit with status 0.
 
-        `may_die`: dying by the signal is fine too.
+        `may_die`: it may also be killed by the signal.
         """
         assert self.pidfd is not None
         if self.ended():
-            raise self.failure(f"the {self.name} exited before it was told to")
+            raise self.failure(f"the {self.name} exited before it was stopped")
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, by)
         status = self.wait(STOP_TIMEOUT_S)
@@ -267,13 +276,14 @@ class SideProgram:
             readable(self.pidfd, time.monotonic() + STOP_TIMEOUT_S)
 
     def counters(self) -> list[Counter]:
-        """What perf counted; to be called after the end. Without perf each is `not supported`."""
+        """perf's counters, after the program's end; without perf each has a state that says so."""
         if self.counting:
             return read_counters(self.printed(), self.wanted)
-        return select(tuple(self.wanted), PerfOutput((), ()))
+        absent = select(tuple(self.wanted), PerfOutput((), ()))
+        return [replace(one, state=SWITCHED_OFF) for one in absent] if self.perf_is_off else absent
 
     def printed(self) -> str:
-        """What perf printed, if it counted; to be called after the end."""
+        """perf's output, after the program's end; empty if it did not count."""
         if not self.counting:
             return ""
         try:
@@ -284,29 +294,46 @@ class SideProgram:
     def stdout(self) -> str:
         return (self.folder / f"{self.name}.stdout").read_text(errors="replace")
 
+    def put(self, name: str, text: str) -> None:
+        """Writes a file for the program, into its folder."""
+        (self.folder / name).write_text(text, encoding="utf-8")
+
     def file(self, name: str) -> bytes | None:
-        """That it was told to write; None if it has not."""
+        """A file that the program wrote; None if it does not exist."""
         try:
             return (self.folder / name).read_bytes()
         except FileNotFoundError:
             return None
 
     def last_output(self) -> list[str]:
-        """The last lines that the program printed, stderr before stdout."""
-        lines: list[str] = []
-        for stream in self.output_streams:
-            try:
-                data = (self.folder / f"{self.name}.{stream}").read_bytes()[-OUTPUT_LIMIT:]
-            except OSError:
-                continue
-            lines += [line.strip() for line in data.decode(errors="replace").splitlines()]
+        """The last lines that the program printed, in order of `output_streams`."""
+        lines = [line.strip() for line in self.output_lines(OUTPUT_LIMIT)]
         return [line for line in lines if line and line not in PERF_CHATTER]
 
+    def output_lines(self, limit: int) -> list[str]:
+        """The lines in the last bytes of each stream."""
+        lines: list[str] = []
+        for stream in self.output_streams:
+            with suppress(OSError):
+                data = (self.folder / f"{self.name}.{stream}").read_bytes()[-limit:]
+                lines += data.decode(errors="replace").splitlines()
+        return lines
+
     def shows(self, streams: Sequence[str]) -> None:
-        """What of its output tells why it failed."""
+        """Chooses the streams that an error message quotes."""
         self.output_streams = streams
 
     def failure(self, what: str) -> TrialError:
-        """An error that ends with the program's last words."""
-        output = self.last_output()[-QUOTED_LINES:]
+        """An error that quotes the program's error or last lines, or says why it has none."""
+        error = error_line(self.output_lines(STACK_LIMIT))
+        output = [error] if error else self.last_output()[-QUOTED_LINES:]
+        if not output and is_full(self.folder):
+            output = [f"no space is left for its files in {self.folder}"]
         return TrialError(f"{what}: {' | '.join(output)}" if output else what)
+
+
+def is_full(folder: Path) -> bool:
+    """Whether nothing more can be written there."""
+    with suppress(OSError):
+        return os.statvfs(folder).f_bavail == 0
+    return False

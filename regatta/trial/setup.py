@@ -1,14 +1,14 @@
-"""What all trials of a race share."""
+"""The settings that all trials of a race share."""
 
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from regatta.machine.perf import Perf
-from regatta.machine.placed import Placement
+from regatta.machine.perf.stat import Perf
 from regatta.machine.programs import Programs
-from regatta.machine.side_placement import SidePlacement
+from regatta.machine.sides.placement import Placement
+from regatta.machine.sides.side_placement import SidePlacement
 from regatta.study import Contender
 from regatta.study.limits import DEFAULT_DISTURBANCE_LIMIT_PERCENT
 from regatta.trial.canary import Canary
@@ -18,7 +18,7 @@ PADDING = "REGATTA_PADDING"
 
 
 def fresh_scratch(folder: Path) -> None:
-    """An empty folder for the files of one trial; leftovers of a killed race are removed."""
+    """Creates an empty folder for the files of one trial; removes leftovers of a killed race."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
 
@@ -33,10 +33,12 @@ class TrialSetup:
     scratch: Path
     contenders: Mapping[str, Contender] = field(default_factory=dict)
     folder: Path = Path()
-    """The study's."""
+    """The study's folder."""
     seed: int = 0
     disturbance_limit_percent: float = DEFAULT_DISTURBANCE_LIMIT_PERCENT
     """Percent of a CPU that others may use before a trial is disturbed."""
+    whole_cost: bool = False
+    """Whether to measure each server's start-up time and memory too."""
     environment_bytes: int = 0
     """Bytes of padding in every server's environment."""
 
@@ -48,17 +50,17 @@ class TrialSetup:
         whole: bool = False,
         counts_taskset: bool = False,
     ) -> Side:
-        """A side of a trial, made where it lives."""
+        """A side of a trial, created on its host."""
         folder = where.folder(self.scratch)
         return where.make(Side, name, folder, accounted, whole, counts_taskset)
 
     def clear_scratch(self) -> None:
-        """On every host."""
+        """Empties the scratch folder on every host."""
         for side in self.placement.hosts:
             side.ask(fresh_scratch, side.folder(self.scratch))
 
     def server_environment(self) -> dict[str, str]:
-        """What every server's environment has beside the lab's own."""
+        """Environment variables that every server gets in addition to the lab's."""
         return {PADDING: "x" * self.environment_bytes} if self.environment_bytes else {}
 
     canary: Canary | None = None

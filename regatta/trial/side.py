@@ -1,50 +1,73 @@
-"""One side of a trial: what a trial does on that side's own host, and what is read there.
+"""One side of a trial: what is done and read on that side's host.
 
-Every reading is of this host alone: its /proc, its control groups, its perf. So a side lives where
-its program runs; who calls it may be elsewhere, and what is counted in a window is read without a
-word from there.
+Every reading is local: /proc, control groups and perf of this host. So a Side object lives on the
+host of its program, its caller may be on another, and nothing is sent between them within a window.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from regatta.errors import TrialError
 from regatta.ledger.counters import Counter
-from regatta.machine import accounting, disturbance, resident
-from regatta.machine.disturbance import Others
-from regatta.machine.whole_cpu import BySide, WholeCpu
+from regatta.ledger.result import SERVER
+from regatta.machine.accounts import disturbance, energy, memory, peak_memory, process_tree
+from regatta.machine.accounts.disturbance import Others
+from regatta.machine.accounts.whole_cpu import BySide, WholeCpu
+from regatta.trial.idle_wait import Ends, IdleWait, away_from, wait_until_idle
 from regatta.trial.program import SideProgram
-from regatta.trial.rest import Ends, Rest, away_from, wait_for_rest
+
+WATCH_AHEAD_NS = 10_000_000
+"""Long enough to read the clocks of a thousand processes before the common start."""
 
 
 @dataclass
 class Meanwhile:
-    """What happened on a host's CPUs while a window was open."""
+    """What happened on a host's CPUs during a window."""
 
     others: Others = field(default_factory=Others)
-    """Who else took them."""
+    """CPU time that others took."""
     cpus: BySide = field(default_factory=dict)
-    """All that they did, by the side that they are for."""
+    """The busy time of each side's CPUs."""
 
 
-@contextmanager
-def watching(watch: WholeCpu) -> Iterator[Meanwhile]:
-    """Of these CPUs; it is known after the block. The others' clocks are read outside it."""
-    found = Meanwhile()
-    cpus = tuple(sorted(set(watch.cpus)))
-    if not cpus:
-        yield found
-        return
-    before = disturbance.read_clocks(cpus, watch.client)
-    with watch.account() as found.cpus:
-        yield found
-    after = disturbance.read_clocks(cpus, watch.client)
-    found.others = disturbance.others_between(before, after, cpus)
+class Watch:
+    """Watches CPUs; use it in a `with` statement. The result is filled in at its end.
+
+    The clocks of other processes are read outside the window.
+    """
+
+    def __init__(self, cpus: WholeCpu) -> None:
+        self.watched = cpus
+        self.cpus = tuple(sorted(set(cpus.cpus)))
+        self.found = Meanwhile()
+        self.before = disturbance.NEVER
+        self.energy: list[Counter] = []
+        self.account = ExitStack()
+
+    def start(self) -> None:
+        """Starts, or starts again: what happened before does not count."""
+        self.account.close()
+        if self.cpus:
+            self.before = disturbance.read_clocks(self.cpus, self.watched.client)
+            # First, so that finding and reading its counters is in no account of the CPUs.
+            self.energy = self.account.enter_context(energy.metering())
+            self.found.cpus = self.account.enter_context(self.watched.account())
+
+    def __enter__(self) -> Watch:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.account.close()
+        if SERVER in self.found.cpus:
+            self.found.cpus[SERVER] += self.energy
+        if self.cpus:
+            after = disturbance.read_clocks(self.cpus, self.watched.client)
+            self.found.others = disturbance.others_between(self.before, after, self.cpus)
 
 
 @dataclass(frozen=True)
@@ -53,17 +76,17 @@ class Half:
 
     meanwhile: Meanwhile
     accounts: list[Counter]
-    """The kernel's, of a program whose window is from rest to rest."""
+    """The kernel's accounts of the program, if the window runs from idle to idle."""
     rest: Ends | None
 
 
 class Side(SideProgram):
-    """Use it in a `with` statement, which ends its program."""
+    """Use it in a `with` statement, which kills its program at the end."""
 
     opened: ExitStack | None = None
-    meanwhile = Meanwhile()
-    opening: Rest | None = None
-    before: accounting.TreeAccounts | None = None
+    watch: Watch | None = None
+    opening: IdleWait | None = None
+    before: process_tree.TreeAccounts | None = None
 
     def __enter__(self) -> Side:
         return self
@@ -72,27 +95,41 @@ class Side(SideProgram):
         self.leave()
 
     def open(self, watch: WholeCpu, rests: bool = False) -> None:
-        """Opens the window here: from now on everything counts.
+        """Opens the window on this host: from now on everything counts.
 
-        `rests`: the program's account is of all that the load causes, so it is read when the
-        program is at rest. One that is not at rest before has work of its own, inseparable from the
-        load's: its account will be closed at once.
+        `rests`: read the program's accounts when it is idle, so that they include all the work that
+        the load causes. A program that is not idle before the load has work of its own that cannot
+        be separated from it: then `close` does not wait either.
         """
         with ExitStack() as stack:
             stack.enter_context(away_from(watch.server))
-            self.opening = self.come_to_rest() if rests else None
-            self.meanwhile = stack.enter_context(watching(watch))
+            self.opening = self.wait_until_idle() if rests else None
+            self.watch = stack.enter_context(Watch(watch))
             self.before = self.accounts() if rests else None
             self.switch("enable")
             self.opened = stack.pop_all()
 
-    def run(self, timeout_s: float, at_ns: int | None = None) -> int:
-        """Has a client that is ready run its load; how long that took, in ns.
+    def watch_from(self, at_ns: int) -> None:
+        """Waits until shortly before a common start by this host's clock and watches from then.
 
-        `at_ns`: when it is to begin, by the clock of this host; None: at once.
+        Until then the lab tells the clients, which is no part of the load. If that has taken too
+        long, the watch goes on: to start it again would disturb the load.
+        """
+        assert self.watch
+        early_ns = at_ns - time.monotonic_ns() - WATCH_AHEAD_NS
+        if self.watch.cpus and early_ns > 0:
+            time.sleep(early_ns / 1e9)
+            self.watch.start()
+
+    def run(self, timeout_s: float, at_ns: int | None = None) -> int:
+        """Runs the load of a client that is ready; returns its duration in ns.
+
+        `at_ns`: the start time by this host's clock; None: at once.
         """
         start_ns = time.monotonic_ns() if at_ns is None else at_ns
         self.say("go" if at_ns is None else f"go {at_ns}")
+        if at_ns is not None:
+            self.watch_from(at_ns)
         word = self.read_line(timeout_s, "done")
         length_ns = time.monotonic_ns() - start_ns
         if word != "done":
@@ -102,23 +139,26 @@ class Side(SideProgram):
     def close(self) -> Half:
         """Closes the window."""
         assert self.opened
-        closing = self.come_to_rest() if self.opening is not None and self.opening.found else None
+        assert self.watch
+        closing = (
+            self.wait_until_idle() if self.opening is not None and self.opening.found else None
+        )
         self.switch("disable")
         accounts: list[Counter] = []
         if self.before is not None:
-            accounts = accounting.server_counters(self.before, self.accounts())
+            accounts = process_tree.server_counters(self.before, self.accounts())
         self.opened.close()
         self.away.close()
         rest = None if self.opening is None else Ends(self.opening, closing)
-        return Half(self.meanwhile, accounts, rest)
+        return Half(self.watch.found, accounts, rest)
 
     def abandon(self) -> None:
-        """Of a window that was cut off: this thread may run where it might before."""
+        """Gives up an open window and restores this thread's CPU affinity."""
         if self.opened is not None:
             self.opened.close()
 
     def give_up(self) -> None:
-        """Ends a client that somebody waits for."""
+        """Kills a client that another thread waits for."""
         self.kill()
 
     def kill(self) -> None:
@@ -126,34 +166,39 @@ class Side(SideProgram):
         super().kill()
 
     def switch(self, command: str) -> None:
-        """The counters, if there are any: `enable` or `disable`."""
+        """Sends `enable` or `disable` to perf, if it runs."""
         if self.control is not None:
             self.control.send(command)
             self.control.wait()
 
-    def come_to_rest(self) -> Rest:
-        """Waits, not for long, until none of its threads runs."""
+    def wait_until_idle(self) -> IdleWait:
+        """Waits for a limited time until none of its threads runs."""
         assert self.pid is not None
-        return wait_for_rest(self.pid, self.group)
+        return wait_until_idle(self.pid, self.group)
 
-    def accounts(self) -> accounting.TreeAccounts:
-        """The kernel's accounts of the program and its descendants so far."""
+    def accounts(self) -> process_tree.TreeAccounts:
+        """The kernel's accounts of the program and its descendants, up to now."""
         assert self.pid is not None
-        return accounting.read(self.pid, self.group)
+        return process_tree.read(self.pid, self.group)
 
     def life(self) -> list[Counter]:
-        """The same since it was begun."""
-        return accounting.life_counters(self.accounts())
+        """The same as counters since the program's start."""
+        return process_tree.life_counters(self.accounts())
 
     def peak_memory(self) -> Counter:
         assert self.pid is not None
-        return resident.peak_memory(self.pid)
+        return peak_memory.peak_memory(self.pid)
+
+    def memory(self, event: str) -> Counter:
+        """What the program has in memory now, as this counter."""
+        assert self.pid is not None
+        return memory.memory(self.pid, event)
 
     def check_pinned(self) -> None:
-        """A program that pins its threads elsewhere ran on CPUs that are not its side's."""
+        """Raises TrialError if the program has moved its threads to other CPUs than its side's."""
         assert self.pid is not None
-        for pid in accounting.descendants(self.pid):
-            for tid in accounting.threads_of(pid):
+        for pid in process_tree.descendants(self.pid):
+            for tid in process_tree.threads_of(pid):
                 try:
                     strange = os.sched_getaffinity(tid) - set(self.where.cpus)
                 except OSError:
@@ -162,5 +207,5 @@ class Side(SideProgram):
                     cpus = ",".join(map(str, sorted(strange)))
                     raise TrialError(
                         f"the {self.name}'s process {pid} may run on CPU {cpus}, which is not the "
-                        f"{self.name}'s; let it keep the CPUs that it is started on"
+                        f"{self.name}'s; configure it to keep the CPUs that it is started on"
                     )

@@ -1,8 +1,8 @@
-"""One trial: a fresh server, a warm-up, the measured load, and everything that was counted.
+"""One trial: a fresh server, a warm-up, the measured load, and all counters.
 
-The load may come in slices. Then the servers of several trials run side by side and take turns, a
-slice each in random order: what the machine does to one it does to the others a moment later. A
-server waiting for its turn sleeps in the kernel and uses nothing.
+The load may be split into slices. Then the servers of several trials run side by side and take
+turns in random order, one slice each, so that drift of the machine affects all of them alike. A
+server that waits for its turn sleeps in the kernel and uses no CPU time.
 """
 
 import random
@@ -16,19 +16,20 @@ from typing import Any
 
 from regatta.errors import HostLostError, RegattaError, TrialError
 from regatta.ledger.cell import PROCESS, Cell
-from regatta.ledger.counters import CPU_TIME
+from regatta.ledger.counters import CPU_TIME, Counter
 from regatta.ledger.planned import COUNTED_TRIAL
 from regatta.ledger.result import CLIENT, CPUS, FAILED, KERNEL, PERF, SERVER, Result, side_counters
-from regatta.machine import accounting, disturbance
-from regatta.machine.disturbance import Others
-from regatta.trial import canary, rest
+from regatta.machine.accounts import disturbance, process_tree
+from regatta.machine.accounts.disturbance import Others
+from regatta.trial import canary, idle_wait
+from regatta.trial.client_summary import AnswersError
 from regatta.trial.load import SEEDS_PER_BLOCK, sliced, warm_up
-from regatta.trial.pool import began_apart
-from regatta.trial.serve import start_server, stop_server
+from regatta.trial.measure import measure, measure_whole
+from regatta.trial.pooled_clients import began_apart
+from regatta.trial.server import start_server, stop_server
 from regatta.trial.setup import TrialSetup, fresh_scratch
-from regatta.trial.slices import Window, merge_cpus, merge_windows
-from regatta.trial.summary import AnswersError
-from regatta.trial.window import measure, measure_whole
+from regatta.trial.start_up import StartUp
+from regatta.trial.windows import Window, merge_cpus, merge_windows
 
 DYING_S = 0.2
 
@@ -45,9 +46,9 @@ def conditions() -> dict[str, Any]:
 
 
 class RunningTrial:
-    """A trial under way: its server is up from `start` to `finish`. Once failed, it does no more.
+    """A trial in progress: its server runs from `start` to `finish`. After a failure it stops.
 
-    A failure is a result too: it says why, and keeps no counter.
+    A failed trial has a result too: its reason, without counters.
     """
 
     def __init__(self, setup: TrialSetup, cell: Cell, kind: str, stack: ExitStack) -> None:
@@ -57,13 +58,15 @@ class RunningTrial:
         place = setup.placement.server
         self.result = Result(started_at=time.time(), conditions=place.ask(conditions))
         whole = cell.scope == PROCESS
-        # Its group would include what starts a whole process: use its threads' own clocks.
+        # A whole process's group would include what starts it, so its own clocks are read.
         self.server = stack.enter_context(
             setup.side(place, SERVER, not whole, whole, cell.counts_taskset)
         )
         self.target = ""
         self.windows: list[Window] = []
         self.clocks: list[canary.Clock] = []
+        self.cost: list[Counter] = []
+        """Of its start; empty if that is not measured."""
 
     @property
     def failed(self) -> bool:
@@ -71,7 +74,7 @@ class RunningTrial:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Turns whatever goes wrong into the reason of the failure."""
+        """Turns an error into a failed result with its reason."""
         try:
             yield
         except (RegattaError, OSError) as error:
@@ -90,31 +93,35 @@ class RunningTrial:
                 self.server.kill()
 
     def reason_of(self, error: Exception) -> Exception:
-        """What may be behind an error, where the server can still be asked."""
+        """The likely cause of an error, if the server's host can still be reached."""
         if isinstance(error, HostLostError):
             return error
         try:
             self.result.server = self.result.server or self.output()
-            # A dying server closes its connections a moment before it is dead.
+            # A dying server closes its connections a moment before it exits.
             if isinstance(error, TrialError) and self.died():
-                return self.server.failure(f"the server died in mid-trial ({error})")
+                return self.server.failure(f"the server died during the trial ({error})")
         except HostLostError as lost:
             return lost
         return error
 
     def start(self) -> None:
-        """A fresh server, warmed up."""
+        """Starts a fresh server and warms it up."""
         with self.guarded():
-            self.target = start_server(self.setup, self.cell, self.wanted, self.server)
+            with StartUp(self.setup, self.cell) as start_up:
+                self.target = start_server(
+                    self.setup, self.cell, self.wanted, self.server, start_up
+                )
+                self.cost = start_up.counters(self.server)
             warm_up(self.setup, self.cell, self.target)
 
     def read_clock(self) -> None:
-        """The clock of the server's CPUs now, with the server at rest or just warmed up."""
+        """Measures the clock speed of the server's CPUs while the server is idle."""
         if self.setup.canary is not None and (clock := self.setup.canary.ask()) is not None:
             self.clocks.append(clock)
 
     def run_slice(self, part: Cell, seed: int) -> None:
-        """One slice of the load."""
+        """Runs one slice of the load."""
         with self.guarded():
             self.read_clock()
             self.windows.append(
@@ -122,20 +129,20 @@ class RunningTrial:
             )
 
     def finish(self) -> None:
-        """Stops the server and adds up its slices."""
+        """Stops the server and merges its slices."""
         with self.guarded():
             client, accounts, client_counters, samples = merge_windows(self.windows)
             self.record_client(client)
             if self.cell.contender in self.setup.contenders:
                 self.server.check_pinned()
-            memory = self.server.peak_memory()
+            memory = [self.server.peak_memory(), *self.cost, *last_memory(self.windows)]
             self.result.server = self.output()
             self.result.window_ns = self.stop()
             self.result.samples = samples
-            usage = accounting.client_counters(client.get("usage"))
+            usage = process_tree.client_counters(client.get("usage"))
             self.result.counters = [
                 *side_counters(SERVER, PERF, self.server.counters()),
-                *side_counters(SERVER, KERNEL, [*accounts, memory]),
+                *side_counters(SERVER, KERNEL, [*accounts, *memory]),
                 *side_counters(CLIENT, PERF, client_counters),
                 *side_counters(CLIENT, KERNEL, usage),
                 *(
@@ -145,13 +152,13 @@ class RunningTrial:
                 ),
             ]
             if ends := [window.rest for window in self.windows if window.rest is not None]:
-                self.result.conditions |= rest.describe(ends)
+                self.result.conditions |= idle_wait.describe(ends)
             self.result.conditions |= canary.describe(self.clocks)
             self.judge(self.others(self.used_ns()))
             self.judge_client()
 
     def others(self, used_ns: float) -> Others:
-        """What others did during the measurement; `used_ns` is what the trial used itself."""
+        """CPU time that others took during the windows; `used_ns`: used by the trial itself."""
         others = disturbance.merge([window.others for window in self.windows])
         return disturbance.with_ended(others, used_ns, self.setup.placement.cpu_count)
 
@@ -164,7 +171,7 @@ class RunningTrial:
         )
 
     def judge(self, others: Others) -> None:
-        """Whether it was disturbed."""
+        """Records whether the trial was disturbed."""
         self.result.conditions |= others.describe()
         found = (
             disturbance.too_much(others, self.setup.disturbance_limit_percent),
@@ -173,7 +180,7 @@ class RunningTrial:
         self.result.disturbed = " and ".join(filter(None, found)) or None
 
     def judge_client(self) -> None:
-        """Whether a client that did not keep up was held up by other programs."""
+        """Records whether other programs slowed down a client that did not keep up."""
         if self.result.client_bound is None or self.result.client is None:
             return
         place = self.setup.placement
@@ -185,7 +192,7 @@ class RunningTrial:
         )
 
     def stop(self) -> int:
-        """Stops the server and says how long was counted, in ns."""
+        """Stops the server; returns how long was counted, in ns."""
         self.result.server = stop_server(self.setup, self.cell, self.server) or self.output()
         return sum(window.length_ns for window in self.windows)
 
@@ -194,12 +201,12 @@ class RunningTrial:
         self.result.requests = client.get("requests")
         self.result.answered = client.get("answered")
         self.result.throughput_per_s = client.get("throughput_per_s")
-        # Counting a whole process asks what it used, not what it could have done.
+        # A count of a whole process measures what it used, not its capacity.
         if self.cell.scope != PROCESS:
             self.result.client_bound = client.get("client_bound")
 
     def output(self) -> dict[str, Any] | None:
-        """What a contender printed; a design of ours has a summary instead."""
+        """The last output of another contender; our designs have a summary instead."""
         ours = self.cell.contender not in self.setup.contenders
         return None if ours else {"output": self.server.last_output()}
 
@@ -208,10 +215,10 @@ class RunningTrial:
 
 
 class WholeProcessTrial(RunningTrial):
-    """A trial of a whole process, from start to end: one burst, idling, and a stop.
+    """A trial of a whole process from start to end: one burst, idling, and a stop.
 
-    Nothing is warm and nothing is left out, as if somebody types `perf stat ./server`, runs a
-    client, and presses Ctrl-C a while later.
+    Without a warm-up, as if a person ran `perf stat ./server`, ran a client, and pressed Ctrl-C a
+    while later.
     """
 
     def __init__(self, setup: TrialSetup, cell: Cell, kind: str, stack: ExitStack) -> None:
@@ -228,7 +235,7 @@ class WholeProcessTrial(RunningTrial):
             self.target = start_server(self.setup, self.cell, self.wanted, self.server)
 
     def run_slice(self, part: Cell, seed: int) -> None:
-        """The burst, and the idling after it."""
+        """Runs the burst and the idling after it."""
         with self.guarded():
             self.windows.append(
                 measure_whole(self.setup, part, self.target, self.server, self.wanted, seed)
@@ -243,9 +250,14 @@ class WholeProcessTrial(RunningTrial):
         return length_ns
 
     def others(self, used_ns: float) -> Others:
-        """Of living processes: what starts the two sides is in no account."""
+        """From running processes only: what starts the two sides is in no account."""
         del used_ns
         return disturbance.others_between(self.before, self.after, self.setup.placement.cpus())
+
+
+def last_memory(windows: Sequence[Window]) -> list[Counter]:
+    """Of the last slice, when the server has had the whole load."""
+    return [windows[-1].memory] if windows and windows[-1].memory is not None else []
 
 
 def make_trial(setup: TrialSetup, cell: Cell, kind: str, stack: ExitStack) -> RunningTrial:
@@ -256,7 +268,7 @@ def make_trial(setup: TrialSetup, cell: Cell, kind: str, stack: ExitStack) -> Ru
 def run_side_by_side(
     setup: TrialSetup, cells: Sequence[Cell], kind: str, block: int, slices: int
 ) -> list[Result]:
-    """Runs a trial of each cell, with alternating slices; results in their order."""
+    """Runs a trial of each cell with alternating slices; returns results in cell order."""
     chance = random.Random(setup.seed * SEEDS_PER_BLOCK + block)
     fresh_scratch(setup.scratch)
     try:
@@ -279,7 +291,7 @@ def run_side_by_side(
 def take_turns(
     trials: Sequence[RunningTrial], slices: int, block: int, chance: random.Random
 ) -> None:
-    """Every trial's slices, one round after the other, each round in a fresh random order."""
+    """Runs the slices of all trials round by round, each round in a fresh random order."""
     parts = [sliced(trial.cell, slices) for trial in trials]
     for turn in range(slices):
         order = [number for number in range(len(trials)) if turn < len(parts[number])]
@@ -290,7 +302,7 @@ def take_turns(
 
 
 def with_scratch(setup: TrialSetup, number: int) -> TrialSetup:
-    """The setup with a folder of its own for one of several trials."""
+    """The setup with its own folder for one of several trials."""
     own = replace(setup, scratch=setup.scratch / str(number))
     own.clear_scratch()
     return own

@@ -11,7 +11,7 @@
 
 enum { HOST_LIMIT = 256 };
 
-/* Copies the name into host and returns a pointer to the port. */
+/* Copies the host part and returns a pointer to the port. NULL: malformed, or no port. */
 static const char *split(const char *text, char host[HOST_LIMIT], const char *default_port) {
     const char *end, *port;
     if (text[0] == '[') {
@@ -23,7 +23,7 @@ static const char *split(const char *text, char host[HOST_LIMIT], const char *de
     } else {
         end = strchr(text, ':');
         if (end != NULL && strchr(end + 1, ':') != NULL)
-            return NULL; /* a bare IPv6 address: where would its port begin? */
+            return NULL; /* an IPv6 address without brackets: its port is ambiguous */
         port = end != NULL ? end + 1 : default_port;
         if (end == NULL)
             end = text + strlen(text);

@@ -2,7 +2,7 @@
 
 enum { DAY_S = 24 * 3600 };
 
-/* In eras of 400 years, with years that begin on the first of March: leap days come last. */
+/* Eras of 400 years whose years begin on the first of March, so that leap days come last. */
 struct calendar calendar_of(uint64_t unix_s) {
     uint64_t of_day = unix_s % DAY_S;
     uint64_t days = unix_s / DAY_S + 719468, era = days / 146097, of_era = days % 146097;

@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <string.h>
 
-/* One entry, "3" or "1-4", of length bytes. */
+/* Adds one entry, "3" or "1-4". */
 static int add_range(const char *entry, size_t length, cpu_set_t *set) {
     uint64_t first, last;
     const char *dash = memchr(entry, '-', length);

@@ -1,6 +1,6 @@
 /* Pinning to CPUs. */
 #pragma once
 
-/* Pins the calling process to a list such as "0", "0,2" or "1-3". Returns 0; on failure -EINVAL
- * (not such a list) or -ENODEV (no such CPU, or not allowed), and *problem says what is wrong. */
+/* Pins the calling process to a list of CPUs such as "0", "0,2" or "1-3". Returns 0, or -EINVAL
+ * (malformed) or -ENODEV (no such CPU, or not allowed) and *problem. */
 int cpus_pin(const char *list, const char **problem);

@@ -1,5 +1,5 @@
-/* Marks the code that each request runs, so that the linker puts it together: a process that was
- * just forked, or has just been switched to, faults in every page again. */
+/* Marks code that runs for every request, so that the linker places it together: a process just
+ * forked or switched to must fault in every page again. */
 #pragma once
 
 #define HOT __attribute__((hot))

@@ -10,11 +10,11 @@
 /* The prefix of an IPv4-mapped address. */
 static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
 
-/* Bits of the byte at `at` that belong to the prefix. */
-static uint8_t mask_at(unsigned prefix, unsigned at) {
-    if (prefix >= 8 * (at + 1))
+/* The bits of byte `index` that belong to the prefix. */
+static uint8_t mask_at(unsigned prefix, unsigned index) {
+    if (prefix >= 8 * (index + 1))
         return 0xFF;
-    return prefix <= 8 * at ? 0 : (uint8_t)(0xFF << (8 * (at + 1) - prefix));
+    return prefix <= 8 * index ? 0 : (uint8_t)(0xFF << (8 * (index + 1) - prefix));
 }
 
 static bool has_host_bits(const struct network *network) {
@@ -24,7 +24,7 @@ static bool has_host_bits(const struct network *network) {
     return false;
 }
 
-/* The address part, of either family. */
+/* Parses the part before the slash. */
 static bool parse_address(const char *text, size_t length, struct network *network) {
     char address[INET6_ADDRSTRLEN];
     if (length == 0 || length >= sizeof address)
@@ -55,14 +55,14 @@ int network_parse(const char *text, size_t length, struct network *network, cons
     if (slash != NULL) {
         if (number_parse_bytes(slash + 1, length - address_length - 1, 0, network->prefix,
                                &prefix) != 0) {
-            *problem = network->is_v4 ? "what follows / must be a number from 0 to 32"
-                                      : "what follows / must be a number from 0 to 128";
+            *problem = network->is_v4 ? "the prefix after / must be a number from 0 to 32"
+                                      : "the prefix after / must be a number from 0 to 128";
             return -EINVAL;
         }
         network->prefix = (uint8_t)prefix;
     }
     if (has_host_bits(network)) {
-        *problem = "the address has bits beyond the network's; write 10.0.0.0/8 for a network and "
+        *problem = "the address has bits set beyond the prefix; write 10.0.0.0/8 for a network or "
                    "10.1.2.3 for one host";
         return -EINVAL;
     }
@@ -70,7 +70,7 @@ int network_parse(const char *text, size_t length, struct network *network, cons
     return 0;
 }
 
-/* The bytes of an address, unmapped if IPv4-mapped; NULL: of another family. */
+/* The bytes of an IP address; of an IPv4-mapped one, the IPv4 part. NULL: another family. */
 static const uint8_t *bytes_of(const struct sockaddr_storage *address, bool *is_v4) {
     *is_v4 = address->ss_family == AF_INET;
     if (*is_v4)
@@ -82,7 +82,7 @@ static const uint8_t *bytes_of(const struct sockaddr_storage *address, bool *is_
     return *is_v4 ? bytes + sizeof mapped : bytes;
 }
 
-bool network_holds(const struct network *network, const struct sockaddr_storage *address) {
+bool network_contains(const struct network *network, const struct sockaddr_storage *address) {
     bool is_v4;
     const uint8_t *bytes = bytes_of(address, &is_v4);
     if (bytes == NULL || is_v4 != network->is_v4)
@@ -96,7 +96,7 @@ bool network_holds(const struct network *network, const struct sockaddr_storage 
 bool network_is_loopback(const struct sockaddr_storage *address) {
     static const struct network v4 = {.is_v4 = true, .prefix = 8, .bytes = {127}};
     static const struct network v6 = {.prefix = 128, .bytes = {[15] = 1}};
-    return network_holds(&v4, address) || network_holds(&v6, address);
+    return network_contains(&v4, address) || network_contains(&v6, address);
 }
 
 bool network_of_peer(const struct sockaddr_storage *address, struct network *network) {

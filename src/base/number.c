@@ -16,11 +16,11 @@ HOT int number_parse_bytes(const char *bytes, size_t length, uint64_t low, uint6
     uint64_t sum = 0;
     int outcome = 0;
     for (size_t i = 0; i < length; i++) {
-        if (bytes[i] < '0' || bytes[i] > '9')
+        if (!is_digit(bytes[i]))
             return -EINVAL;
         if (__builtin_mul_overflow(sum, (uint64_t)10, &sum) ||
             __builtin_add_overflow(sum, (uint64_t)(bytes[i] - '0'), &sum))
-            outcome = -ERANGE; /* continue: a later letter is still EINVAL */
+            outcome = -ERANGE; /* continue: a later letter makes it EINVAL */
     }
     if (outcome == 0 && (sum < low || sum > high))
         outcome = -ERANGE;

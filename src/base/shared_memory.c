@@ -5,16 +5,16 @@
 #include <unistd.h>
 
 enum {
-    AROUND_BYTES = 64 * 1024, /* what the kernel maps at one fault, at a multiple of it */
-    AREA_BYTES = 1024 * 1024, /* mapped at once, for many small pieces */
-    LARGE_BYTES = 512 * 1024,
+    AROUND_BYTES = 64 * 1024, /* mapped by one read fault ("fault-around"), at a multiple of it */
+    AREA_BYTES = 1024 * 1024, /* one mapping, divided into many small pieces */
+    LARGE_BYTES = 512 * 1024, /* a larger piece has its own mapping */
 };
 
-/* What is left of an area. */
+/* The unused rest of the current area. */
 static struct {
     char *at;
     size_t bytes;
-} left;
+} rest;
 
 static void *map(size_t bytes) {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -27,23 +27,23 @@ static size_t whole_pages(size_t bytes) {
     return (bytes + page - 1) / page * page;
 }
 
-void *shared_memory_take(size_t bytes) {
+void *shared_memory_map(size_t bytes) {
     bytes = whole_pages(bytes);
     if (bytes > LARGE_BYTES)
         return map(bytes);
-    if (bytes > left.bytes) {
+    if (bytes > rest.bytes) {
         char *area = map(AREA_BYTES + AROUND_BYTES);
         if (area == NULL)
             return NULL;
-        left.at = area + -(uintptr_t)area % AROUND_BYTES;
-        left.bytes = AREA_BYTES;
+        rest.at = area + -(uintptr_t)area % AROUND_BYTES;
+        rest.bytes = AREA_BYTES;
     }
-    void *taken = left.at;
-    left.at += bytes;
-    left.bytes -= bytes;
-    return taken;
+    void *piece = rest.at;
+    rest.at += bytes;
+    rest.bytes -= bytes;
+    return piece;
 }
 
-void shared_memory_give(void *memory, size_t bytes) {
+void shared_memory_unmap(void *memory, size_t bytes) {
     munmap(memory, whole_pages(bytes));
 }

@@ -1,15 +1,15 @@
-/* Memory that this process shares with those it forks.
+/* Memory that this process shares with the processes it forks.
  *
- * What is taken lies side by side, for two reasons: each mapping makes a fork 1 us slower; and a
- * forked process, which must find each page of it again, finds the AROUND_BYTES around the first
- * that it reads with one page fault (a write finds only its own page). Large pieces lie alone.
+ * Small pieces share one mapping, for two reasons: each mapping makes a fork 1 us slower; and a
+ * forked process must fault in each page again, where one read fault maps all AROUND_BYTES around
+ * it (a write fault maps only one page).
  *
- * To be called by one thread at a time. */
+ * Not thread-safe. */
 #pragma once
 #include <stddef.h>
 
-/* Whole pages of zeroes; NULL if there is no memory. Only touched pages cost memory. */
-void *shared_memory_take(size_t bytes);
+/* Whole pages of zeroes; NULL if memory ran out. Only touched pages cost memory. */
+void *shared_memory_map(size_t bytes);
 
-/* Gives them back to the system; `bytes` as taken. */
-void shared_memory_give(void *memory, size_t bytes);
+/* bytes: as passed to shared_memory_map. */
+void shared_memory_unmap(void *memory, size_t bytes);

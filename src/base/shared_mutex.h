@@ -1,4 +1,4 @@
-/* A mutex in memory that forked processes share, any of which may die with it. */
+/* A robust mutex in shared memory: a process may die while it holds it. */
 #pragma once
 #include <pthread.h>
 #include <stdbool.h>
@@ -6,6 +6,6 @@
 /* Returns 0 or -errno. */
 int shared_mutex_open(pthread_mutex_t *mutex);
 
-/* Returns false if whoever held it died: what it guards may be half changed. It is held either way.
+/* Locks the mutex. Returns false if the previous owner died: the guarded data may be inconsistent.
  */
 bool shared_mutex_lock(pthread_mutex_t *mutex);

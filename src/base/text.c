@@ -76,7 +76,7 @@ size_t utf8_sequence(const char *bytes, size_t length) {
     for (size_t i = 1; i < size; i++)
         if ((b[i] & 0xC0) != 0x80)
             return 0;
-    /* The second byte decides what is over-long, a surrogate or too large. */
+    /* The second byte shows what is over-long, a surrogate or too large. */
     if ((b[0] == 0xE0 && b[1] < 0xA0) || (b[0] == 0xED && b[1] > 0x9F) ||
         (b[0] == 0xF0 && b[1] < 0x90) || (b[0] == 0xF4 && b[1] > 0x8F))
         return 0;
@@ -85,8 +85,8 @@ size_t utf8_sequence(const char *bytes, size_t length) {
 
 static const char HEX[] = "0123456789abcdef";
 
-/* Leading bytes that need no escape: in nearly every name, all. */
-static size_t plain(const char *bytes, size_t length) {
+/* Length of the prefix that needs no escape: of nearly every name, all of it. */
+static size_t unescaped_prefix(const char *bytes, size_t length) {
     size_t i = 0;
     while (i < length && bytes[i] >= ' ' && bytes[i] < 0x7F && bytes[i] != '\\')
         i++;
@@ -102,12 +102,12 @@ uint32_t utf8_code(const char *bytes, size_t sequence) {
     return code;
 }
 
-bool utf8_is_obeyed(const char *bytes, size_t sequence) {
-    /* In order. Beside the control characters those that Unicode calls format characters, or
+bool utf8_is_nonprinting(const char *bytes, size_t sequence) {
+    /* Sorted. Control characters, and those that Unicode classes as format characters or default
      * ignorable: directions, joiners, fillers, separators, variants, tags. */
     static const struct {
         uint32_t first, last;
-    } obeyed[] = {
+    } nonprinting[] = {
         {0x0000, 0x001F},   {0x007F, 0x009F},   {0x00AD, 0x00AD},   {0x034F, 0x034F},
         {0x061C, 0x061C},   {0x115F, 0x1160},   {0x17B4, 0x17B5},   {0x180B, 0x180F},
         {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},   {0x3164, 0x3164},
@@ -115,14 +115,14 @@ bool utf8_is_obeyed(const char *bytes, size_t sequence) {
         {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
     };
     const uint32_t code = utf8_code(bytes, sequence);
-    for (size_t i = 0; i < sizeof obeyed / sizeof *obeyed && code >= obeyed[i].first; i++)
-        if (code <= obeyed[i].last)
-            return true;
+    for (size_t i = 0; i < sizeof nonprinting / sizeof *nonprinting; i++)
+        if (code <= nonprinting[i].last)
+            return code >= nonprinting[i].first;
     return false;
 }
 
 void text_add_escaped(struct text *text, const char *bytes, size_t length) {
-    size_t start = plain(bytes, length);
+    size_t start = unescaped_prefix(bytes, length);
     text_add(text, bytes, start);
     for (size_t i = start; i < length;) {
         unsigned char c = (unsigned char)bytes[i];
@@ -134,7 +134,7 @@ void text_add_escaped(struct text *text, const char *bytes, size_t length) {
                                         : NULL;
         if (named != NULL) {
             text_add(text, named, 2);
-        } else if (sequence == 0 || utf8_is_obeyed(bytes + i, sequence)) {
+        } else if (sequence == 0 || utf8_is_nonprinting(bytes + i, sequence)) {
             for (size_t at = i; at < i + size; at++) {
                 unsigned char byte = (unsigned char)bytes[at];
                 text_add(text, (char[]){'\\', 'x', HEX[byte >> 4], HEX[byte & 15]}, 4);
@@ -149,12 +149,12 @@ void text_add_escaped(struct text *text, const char *bytes, size_t length) {
 void text_add_json_string(struct text *text, const char *bytes, size_t length) {
     char escaped[4 * 256];
     text_add(text, "\"", 1);
-    if (plain(bytes, length) == length && memchr(bytes, '"', length) == NULL) {
+    if (unescaped_prefix(bytes, length) == length && memchr(bytes, '"', length) == NULL) {
         text_add(text, bytes, length);
         length = 0;
     }
     while (length > 0) {
-        /* In pieces, so that an escape is never cut. */
+        /* In pieces that end between characters, so that no escape is cut. */
         size_t piece = 0;
         while (piece < length && piece < sizeof escaped / 4) {
             size_t sequence = utf8_sequence(bytes + piece, length - piece);

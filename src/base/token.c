@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* systemd passes secrets in a folder that only the service can enter, with access control lists on
- * the files: the mode bits mean nothing there. */
+/* systemd passes secrets in a folder that only the service can enter, and sets access control lists
+ * on the files, so that their mode bits mean nothing. */
 static bool is_credential(const char *path) {
     const char *folder = getenv("CREDENTIALS_DIRECTORY");
     size_t length = folder != NULL ? strlen(folder) : 0;
@@ -25,12 +25,12 @@ static int check_file(const char *path, int fd, char problem[TOKEN_PROBLEM_LIMIT
         return -errno;
     }
     if (!S_ISREG(file.st_mode)) {
-        snprintf(problem, TOKEN_PROBLEM_LIMIT, "not a regular file; give a file with the token");
+        snprintf(problem, TOKEN_PROBLEM_LIMIT, "not a regular file; pass a file with the token");
         return -EINVAL;
     }
     if ((file.st_mode & (S_IRWXG | S_IRWXO)) != 0 && !is_credential(path)) {
         snprintf(problem, TOKEN_PROBLEM_LIMIT,
-                 "accessible to other users (mode %04o); run: chmod 600 FILE, and make a "
+                 "accessible to other users (mode %04o); run: chmod 600 FILE, and create a "
                  "new token if they may have read it",
                  (unsigned)file.st_mode & 07777U);
         return -EACCES;
@@ -38,7 +38,7 @@ static int check_file(const char *path, int fd, char problem[TOKEN_PROBLEM_LIMIT
     return 0;
 }
 
-/* Reads at most `room` bytes, to the end of the file. Returns how many, or -errno. */
+/* Reads up to `room` bytes or the end of the file. Returns how many, or -errno. */
 static ssize_t read_all(int fd, char *bytes, size_t room) {
     size_t length = 0;
     while (length < room) {
@@ -52,7 +52,7 @@ static ssize_t read_all(int fd, char *bytes, size_t room) {
     return (ssize_t)length;
 }
 
-/* The file's content, without the newline, must be a token. */
+/* Takes the token from the content of the file. Returns 0, or -EINVAL and `problem`. */
 static int take(const char *bytes, size_t length, struct token *token,
                 char problem[TOKEN_PROBLEM_LIMIT]) {
     if (length > 0 && bytes[length - 1] == '\n')
@@ -61,7 +61,7 @@ static int take(const char *bytes, size_t length, struct token *token,
         length--;
     if (length == 0) {
         snprintf(problem, TOKEN_PROBLEM_LIMIT,
-                 "it is empty; make a token with: openssl rand -hex 32");
+                 "the file is empty; create a token with: openssl rand -hex 32");
         return -EINVAL;
     }
     for (size_t i = 0; i < length; i++)
@@ -70,10 +70,10 @@ static int take(const char *bytes, size_t length, struct token *token,
                      "the token must be one line of printable ASCII without blanks");
             return -EINVAL;
         }
-    if (length < TOKEN_FEWEST || length > TOKEN_LIMIT) {
+    if (length < TOKEN_LENGTH_MIN || length > TOKEN_LIMIT) {
         snprintf(problem, TOKEN_PROBLEM_LIMIT,
-                 "the token must have %d to %d characters; make one with: openssl rand -hex 32",
-                 TOKEN_FEWEST, TOKEN_LIMIT);
+                 "the token must have %d to %d characters; create one with: openssl rand -hex 32",
+                 TOKEN_LENGTH_MIN, TOKEN_LIMIT);
         return -EINVAL;
     }
     *token = (struct token){.length = (uint16_t)length};
@@ -82,9 +82,8 @@ static int take(const char *bytes, size_t length, struct token *token,
 }
 
 int token_read(const char *path, struct token *token, char problem[TOKEN_PROBLEM_LIMIT]) {
-    char bytes[TOKEN_LIMIT +
-               3]; /* with the newline, and one more byte to notice that it is too long */
-    /* Does not block if it is a pipe. */
+    char bytes[TOKEN_LIMIT + 3]; /* with CR LF, and one more byte to notice a longer token */
+    /* O_NONBLOCK: opening a pipe must not block. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
         snprintf(problem, TOKEN_PROBLEM_LIMIT, "%s", strerrordesc_np(errno));
@@ -105,11 +104,11 @@ int token_read(const char *path, struct token *token, char problem[TOKEN_PROBLEM
 }
 
 bool token_is(const struct token *token, const char *bytes, size_t length) {
-    char given[TOKEN_LIMIT] = {0};
-    memcpy(given, bytes, length < TOKEN_LIMIT ? length : TOKEN_LIMIT);
-    /* volatile: the compiler must not return early. */
+    char padded[TOKEN_LIMIT] = {0};
+    memcpy(padded, bytes, length < TOKEN_LIMIT ? length : TOKEN_LIMIT);
+    /* volatile: the compiler must not make the loop end early. */
     volatile unsigned char differs = length != token->length;
     for (size_t i = 0; i < TOKEN_LIMIT; i++)
-        differs |= (unsigned char)(given[i] ^ token->bytes[i]);
+        differs |= (unsigned char)(padded[i] ^ token->bytes[i]);
     return differs == 0 && token->length > 0;
 }

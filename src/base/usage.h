@@ -1,4 +1,4 @@
-/* What a process has used, by the kernel's account (getrusage). */
+/* Resources used by a process, as counted by the kernel (getrusage). */
 #pragma once
 #include "base/text.h"
 
@@ -10,11 +10,11 @@ struct usage {
     int64_t voluntary_switches, involuntary_switches;
 };
 
-/* of RUSAGE_SELF or RUSAGE_CHILDREN (children that were waited for). */
+/* of: RUSAGE_SELF or RUSAGE_CHILDREN (children that have been waited for). */
 struct usage usage_now(int of);
 
 /* later − earlier. */
 struct usage usage_since(struct usage later, struct usage earlier);
 
-/* As a JSON object (docs/formats.md). */
+/* Appends a JSON object (docs/formats.md). */
 void usage_add_json(struct text *text, struct usage usage);

@@ -1,8 +1,8 @@
 /* epoll: one event loop on epoll, level-triggered.
  *
  * The kernel keeps the set: a turn costs in proportion to the ready connections only. A connection
- * is registered once, when it first has to wait, and anew only for a client that reads slowly: a
- * request costs one recv, one send and its share of an epoll_wait. */
+ * is registered once, when it first has to wait, and modified only for a client that reads slowly:
+ * a request costs one recv, one send and its share of an epoll_wait. */
 #include "loops/reactor.h"
 #include "server/design.h"
 
@@ -23,7 +23,7 @@ static void close_set(struct set *set) {
     close(set->fd);
 }
 
-static void change(struct set *set, int fd, uint32_t events) {
+static void modify(struct set *set, int fd, uint32_t events) {
     struct epoll_event event = {.events = events, .data.fd = fd};
     epoll_ctl(set->fd, EPOLL_CTL_MOD, fd, &event);
 }
@@ -33,7 +33,7 @@ static int add(struct set *set, int fd, uint32_t events) {
     return epoll_ctl(set->fd, EPOLL_CTL_ADD, fd, &event);
 }
 
-static void forget(struct set *set, int fd) {
+static void remove_fd(struct set *set, int fd) {
     epoll_ctl(set->fd, EPOLL_CTL_DEL, fd, NULL);
 }
 
@@ -43,20 +43,20 @@ static int wait_ready(struct set *set, int wait_ms) {
 
 static void dispatch(struct set *set, int ready, struct reactor *reactor) {
     for (int i = 0; i < ready; i++) {
-        const struct epoll_event *found = &set->ready[i];
-        reactor_ready(reactor, found->data.fd, found->events);
+        const struct epoll_event *event = &set->ready[i];
+        reactor_dispatch_event(reactor, event->data.fd, event->events);
     }
 }
 
 const struct poller epoll_poller = {
     .set_bytes = sizeof(struct set),
-    .forgets_closed = true,
+    .removes_on_close = true,
     .exclusive = EPOLLEXCLUSIVE,
     .open = open_set,
     .close = close_set,
     .add = add,
-    .change = change,
-    .remove = forget,
+    .modify = modify,
+    .remove = remove_fd,
     .wait = wait_ready,
     .dispatch = dispatch,
 };

@@ -1,10 +1,10 @@
 /* epoll-edge: one event loop on epoll, edge-triggered.
  *
- * As epoll, but the kernel reports changes, not states. A connection is never registered anew, also
- * when its client reads slowly; in return there are events that nobody waits for, and readiness
- * must be remembered (can_read) until a read comes back short.
+ * Like epoll, but the kernel reports changes of state, not states. A registration is never
+ * modified, even if a client reads slowly; in return some events are of no use, and readiness must
+ * be remembered (can_read) until a read comes back short.
  *
- * The listener stays level-triggered: more clients may wait than one turn accepts. */
+ * The listener stays level-triggered: more clients may be waiting than one turn accepts. */
 #include "loops/reactor.h"
 #include "server/design.h"
 

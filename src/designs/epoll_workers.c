@@ -1,12 +1,13 @@
 /* epoll-workers: one event loop, requests handed to a worker pool.
  *
- * The loop, on edge-triggered epoll, reads, parses and writes; a pool of threads does the work for
+ * The loop, on edge-triggered epoll, reads, parses and writes; a pool of threads does the work of
  * each complete request. A request that blocks or computes for long holds up one worker, not the
- * loop. Each request costs two hand-overs: a lock and mostly a context switch, there and back. */
+ * loop. Each request is handed over twice, which costs a lock and usually a context switch each
+ * time. */
+#include "connection/answer.h"
+#include "connection/idle_timeout.h"
 #include "loops/reactor.h"
-#include "server/answer.h"
 #include "server/design.h"
-#include "server/idle_timeout.h"
 #include "workers/jobs.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@ struct workers_loop {
 };
 
 /* Hands the next request to a worker. Returns 1, 0 if there is none, or -ENOMEM. */
-static int ask(struct workers_loop *self, struct polled *connection) {
+static int submit_next(struct workers_loop *self, struct reactor_connection *connection) {
     struct exchange *exchange = &connection->base.exchange;
     struct jobs *jobs = &self->jobs;
     struct job *job = jobs_new(jobs);
@@ -29,13 +30,13 @@ static int ask(struct workers_loop *self, struct polled *connection) {
         return 0;
     }
     job->connection = connection;
-    jobs_ask(jobs, job);
+    jobs_submit(jobs, job);
     return 1;
 }
 
-/* Reads, sends, and goes on to the next request. What arrives while a worker answers is remembered
- * (can_read) and read afterwards. */
-static enum next serve(struct loop *loop, struct polled *connection) {
+/* One turn of a connection. Input that arrives while a worker answers is remembered (can_read) and
+ * read afterwards. */
+static enum next serve(struct loop *loop, struct reactor_connection *connection) {
     struct workers_loop *self = (struct workers_loop *)loop;
     if (idle_restarts(exchange_is_partial(&connection->base.exchange), 0))
         connections_touch(&loop->connections, &connection->base, loop->now_ns);
@@ -43,15 +44,15 @@ static enum next serve(struct loop *loop, struct polled *connection) {
     if (result == 0)
         result = turn_send(connection);
     if (result == 0)
-        result = ask(self, connection);
+        result = submit_next(self, connection);
     return result > 0 ? NEXT_ANSWER : turn_next(loop, connection, result);
 }
 
-static void take_answered(struct reactor *reactor) {
+static void send_answers(struct reactor *reactor) {
     struct workers_loop *self = (struct workers_loop *)reactor;
     struct loop *loop = &reactor->loop;
     for (struct job *next, *job = jobs_take_answered(&self->jobs); job != NULL; job = next) {
-        struct polled *connection = job->connection;
+        struct reactor_connection *connection = job->connection;
         next = job->next;
         answer_reply(job->server, connection->base.fd, &connection->base.exchange, &job->request,
                      job->status, &job->body);
@@ -69,7 +70,7 @@ static int run(struct server *server) {
     self.reactor.is_edge_triggered = true;
     self.reactor.serve = serve;
     self.reactor.handlers[self.reactor.handler_count++] =
-        (struct handler){self.jobs.answered_fd, take_answered};
+        (struct handler){self.jobs.answered_fd, send_answers};
     server->counts = &server->stats->loop;
     error = ready_say(server);
     if (error == 0)

@@ -1,16 +1,17 @@
 /* fork-per-client: a new process for each connection.
  *
  * The parent accepts and forks; the child serves its client to the end with blocking calls. A slow
- * client holds up nobody, and a crash of one child harms no other. Each connection costs a process:
+ * client holds up no other, and a crash ends only one connection. Each connection costs a process:
  * creation and exit, page tables and page faults, some 200 us of CPU. */
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/hot.h"
-#include "base/pause.h"
-#include "server/deaths.h"
+#include "connection/accept.h"
+#include "lifecycle/stop.h"
 #include "server/design.h"
 #include "server/server.h"
-#include "server/stop.h"
-#include "workers/converse.h"
+#include "workers/deaths.h"
+#include "workers/serve_client.h"
 
 #include <errno.h>
 #include <stdalign.h>
@@ -22,31 +23,31 @@
 #include <unistd.h>
 
 enum {
-    QUIET_MS = 50, /* without a client: from then on children are reaped as they end */
+    IDLE_MS = 50, /* without a new client: from then on, each child is reaped as it exits */
     STACK_PAGE = 4096,
 };
 
-/* The living children. In memory that no child inherits: the parent writes there for each, and
- * would copy a page each time. */
-struct living {
-    bool is_quiet; /* no client came while the parent waited */
+/* In memory that children do not inherit: the parent writes to it for each child, and would have to
+ * copy a page each time. */
+struct children {
+    bool is_idle; /* no client came during the last wait */
     unsigned count;
     pid_t pids[];
 };
 
 struct parent {
     struct server *server;
-    struct living *living;
+    struct children *children;
     struct deaths deaths;
 };
 
-static size_t living_bytes(const struct server *server) {
-    return sizeof(struct living) + server->options->max_connections * sizeof(pid_t);
+static size_t children_bytes(const struct server *server) {
+    return sizeof(struct children) + server->options->max_connections * sizeof(pid_t);
 }
 
-/* NULL: there is no memory. */
-static struct living *open_living(const struct server *server) {
-    size_t bytes = living_bytes(server);
+/* Returns NULL if memory ran out. */
+static struct children *open_children(const struct server *server) {
+    size_t bytes = children_bytes(server);
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return NULL;
@@ -54,13 +55,12 @@ static struct living *open_living(const struct server *server) {
     return memory;
 }
 
-/* Open connections are counted here, as living children, and not by the children, which may die at
- * any point. */
-static void forget(const struct parent *parent, pid_t pid) {
-    struct living *living = parent->living;
-    for (unsigned i = 0; i < living->count; i++)
-        if (living->pids[i] == pid) {
-            living->pids[i] = living->pids[--living->count];
+/* The parent counts open connections, not the children, which may die at any point. */
+static void remove_child(const struct parent *parent, pid_t pid) {
+    struct children *children = parent->children;
+    for (unsigned i = 0; i < children->count; i++)
+        if (children->pids[i] == pid) {
+            children->pids[i] = children->pids[--children->count];
             stats_subtract(&parent->server->stats->open);
             return;
         }
@@ -69,29 +69,32 @@ static void forget(const struct parent *parent, pid_t pid) {
 HOT static void reap(const struct parent *parent) {
     struct rusage used;
     pid_t pid = 0;
-    while (parent->living->count > 0 && (pid = wait4(-1, NULL, WNOHANG, &used)) > 0) {
+    int status;
+    while (parent->children->count > 0 && (pid = wait4(-1, &status, WNOHANG, &used)) > 0) {
+        if (status != 0)
+            output_shares_forget(&parent->server->shares, parent->server->stats, pid);
         stats_add_reaped(parent->server->stats, &used);
-        forget(parent, pid);
+        remove_child(parent, pid);
     }
-    if (pid < 0) /* the system would not say: it is asked again soon */
-        parent->living->is_quiet = false;
+    if (pid < 0) /* wait4 failed: try again soon */
+        parent->children->is_idle = false;
 }
 
-/* In the child. SIGCHLD stays blocked: it has no children. */
+/* In the child. SIGCHLD stays blocked: a child has no children. */
 HOT static void serve(struct server *server, int fd) {
     if (stop_after_fork(-1) != 0)
         _exit(EXIT_FAILURE);
     listener_leave(&server->listener);
-    /* What is shared is read before it is written: see shared_memory.h. */
+    /* Read shared memory before writing to it: see shared_memory.h. */
     (void)stats_read(&server->stats->open);
-    converse_uncounted(server, fd);
+    serve_client_uncounted(server, fd);
     _exit(EXIT_SUCCESS);
 }
 
-/* Counts the connection first: the child may report how many are open before the parent runs.
+/* Counts the connection first: the child may report the number of open ones before the parent runs.
  *
- * Without other threads _Fork is enough: fork would have the child copy three pages more, to forget
- * those threads. */
+ * _Fork suffices if there are no other threads: in fork, the child would copy three more pages to
+ * clean up after them. */
 HOT static pid_t fork_counted(struct server *server) {
     stats_add(&server->stats->open);
     pid_t pid = __libc_single_threaded ? _Fork() : fork();
@@ -102,92 +105,96 @@ HOT static pid_t fork_counted(struct server *server) {
 
 HOT static void start(const struct parent *parent, int fd) {
     struct server *server = parent->server;
-    struct living *living = parent->living;
-    bool has_room = living->count < server->options->max_connections;
+    struct children *children = parent->children;
+    bool has_room = children->count < server->options->max_connections;
     pid_t pid = has_room ? fork_counted(server) : -1;
     if (pid == 0)
         serve(server, fd);
     if (pid > 0) {
-        living->pids[living->count++] = pid;
+        children->pids[children->count++] = pid;
         close(fd);
     } else {
         listener_refuse(server, fd);
     }
 }
 
-/* Waits once. While clients come, the children that have ended are reaped with each: to be woken
- * for every one would cost two context switches. When no client comes, they are reaped as they end.
- */
+/* Waits once. While clients keep coming, ended children are reaped along with each accept: waking
+ * up for every exit would cost two context switches. Otherwise they are reaped as they exit. */
 HOT static void turn(const struct parent *parent) {
     enum { CLIENT, STOP, DEATHS, WAITS };
-    struct living *living = parent->living;
+    struct children *children = parent->children;
     struct pollfd waits[WAITS] = {
         {.fd = parent->server->listener.drain_fd, .events = POLLIN},
         {.fd = stop_fd(), .events = POLLIN},
-        {.fd = living->is_quiet ? parent->deaths.fd : -1, .events = POLLIN},
+        {.fd = children->is_idle ? parent->deaths.fd : -1, .events = POLLIN},
     };
-    poll_or_pause(waits, WAITS, living->is_quiet || living->count == 0 ? -1 : QUIET_MS);
-    living->is_quiet = waits[CLIENT].revents == 0;
-    if (living->is_quiet)
-        deaths_noted(&parent->deaths);
+    poll_or_back_off(waits, WAITS, children->is_idle || children->count == 0 ? -1 : IDLE_MS);
+    children->is_idle = waits[CLIENT].revents == 0;
+    if (children->is_idle)
+        deaths_clear(&parent->deaths);
     reap(parent);
-    int fd = living->is_quiet ? -EAGAIN : listener_accept(parent->server);
+    int fd = children->is_idle ? -EAGAIN : listener_accept(parent->server);
     if (fd >= 0)
         start(parent, fd);
 }
 
-/* Not inlined: its frame is the first of a page, see run. */
-__attribute__((noinline)) HOT static void until_stopped(const struct parent *parent) {
+/* Not inlined: its frame must be the first in a page, see run. */
+__attribute__((noinline)) HOT static void serve_until_stopped(const struct parent *parent) {
     while (!stop_is_requested())
         turn(parent);
 }
 
-static void signal_all(const struct living *living, int signal_number) {
-    for (unsigned i = 0; i < living->count; i++)
-        kill(living->pids[i], signal_number);
+static void signal_all(const struct children *children, int signal_number) {
+    for (unsigned i = 0; i < children->count; i++)
+        kill(children->pids[i], signal_number);
 }
 
-static void wait_for_deaths(const struct parent *parent, int wait_ms) {
+static void wait_for_exits(const struct parent *parent, int wait_ms) {
     struct pollfd waits = {.fd = parent->deaths.fd, .events = POLLIN};
-    poll_or_pause(&waits, 1, wait_ms < 0 || wait_ms > QUIET_MS ? QUIET_MS : wait_ms);
-    deaths_noted(&parent->deaths);
+    poll_or_back_off(&waits, 1, wait_ms < 0 || wait_ms > IDLE_MS ? IDLE_MS : wait_ms);
+    deaths_clear(&parent->deaths);
     reap(parent);
 }
 
-/* Serves the backlog, tells the children to stop, and kills those that do not stop in time. */
+/* Serves the backlog, stops the children, and kills those that do not stop in time. */
 static void drain(const struct parent *parent) {
     int64_t left_ns, deadline_ns;
     for (int fd; (fd = listener_accept(parent->server)) >= 0;)
         start(parent, fd);
     deadline_ns = clock_monotonic_ns() + (stop_left_ms() + GRACE_MS) * (int64_t)NS_PER_MS;
-    signal_all(parent->living, SIGTERM);
-    while (parent->living->count > 0 && (left_ns = deadline_ns - clock_monotonic_ns()) > 0)
-        wait_for_deaths(parent, (int)(left_ns / NS_PER_MS) + 1);
-    signal_all(parent->living, SIGKILL);
-    while (parent->living->count > 0)
-        wait_for_deaths(parent, -1);
+    signal_all(parent->children, SIGTERM);
+    while (parent->children->count > 0 && (left_ns = deadline_ns - clock_monotonic_ns()) > 0)
+        wait_for_exits(parent, (int)(left_ns / NS_PER_MS) + 1);
+    signal_all(parent->children, SIGKILL);
+    while (parent->children->count > 0)
+        wait_for_exits(parent, -1);
 }
 
 static int run(struct server *server) {
-    /* Aligned, so that the frames of what is called begin a page of the stack: a child writes to
-     * one of its pages then, and not to two. */
-    alignas(STACK_PAGE) struct parent parent = {.server = server, .living = open_living(server)};
-    if (parent.living == NULL)
+    /* Aligned, so that the frames of the functions called here begin on a page boundary of the
+     * stack: a child then writes to, and copies, one page instead of two. */
+    alignas(STACK_PAGE) struct parent parent = {.server = server,
+                                                .children = open_children(server)};
+    if (parent.children == NULL)
         return -ENOMEM;
-    int error = deaths_open(&parent.deaths);
+    int error = output_shares_open(&server->shares, server->options->max_connections);
+    if (error == 0)
+        error = deaths_open(&parent.deaths);
     if (error == 0) {
         listener_set_nonblocking(&server->listener);
-        until_stopped(&parent);
+        serve_until_stopped(&parent);
         drain(&parent);
         deaths_close(&parent.deaths);
     }
-    munmap(parent.living, living_bytes(server));
+    if (server->shares.shares != NULL)
+        output_shares_close(&server->shares);
+    munmap(parent.children, children_bytes(server));
     return error;
 }
 
 const struct design design_fork_per_client = {
     .name = "fork-per-client",
     .summary = "a new process for each connection",
-    .keeps_nothing = true,
+    .scans_uncached = true,
     .run = run,
 };

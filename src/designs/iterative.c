@@ -1,14 +1,15 @@
 /* iterative: one process, one client at a time.
  *
  * Accept, serve that client to the end, accept the next. No context switch, no lock, no table: the
- * least a server can do. A slow or idle client holds up everyone behind it. */
+ * least a server can do. A slow or idle client blocks all others. */
+#include "connection/accept.h"
 #include "server/design.h"
-#include "workers/converse.h"
+#include "workers/serve_client.h"
 
 static int run(struct server *server) {
     int fd;
     while ((fd = listener_accept(server)) >= 0)
-        converse_alone(server, fd);
+        serve_client(server, fd);
     return 0;
 }
 

@@ -1,17 +1,17 @@
 /* poll: one event loop on poll.
  *
- * For each wait an array without gaps is copied to the kernel, and walked by it and by us: a turn
- * costs in proportion to all connections, however few are ready. Its limit can be far away: what is
- * never touched takes no memory. */
+ * Each wait copies an array to the kernel, and kernel and server scan it: a turn costs in
+ * proportion to all connections, however few are ready. The array has no gaps, and can be large:
+ * entries never touched take no memory. */
 #include "loops/reactor.h"
 #include "server/design.h"
 
 #include <poll.h>
 
 struct set {
-    int count; /* of places taken */
+    int count; /* entries in use */
     struct pollfd fds[FD_LIMIT];
-    int places[FD_LIMIT]; /* of each descriptor in that array */
+    int index[FD_LIMIT]; /* in fds, by descriptor */
 };
 
 static int open_set(struct set *set) {
@@ -23,35 +23,35 @@ static void close_set(struct set *set) {
     (void)set;
 }
 
-static void change(struct set *set, int fd, uint32_t events) {
-    set->fds[set->places[fd]].events = (short)events;
+static void modify(struct set *set, int fd, uint32_t events) {
+    set->fds[set->index[fd]].events = (short)events;
 }
 
 static int add(struct set *set, int fd, uint32_t events) {
-    set->places[fd] = set->count;
+    set->index[fd] = set->count;
     set->fds[set->count++] = (struct pollfd){.fd = fd, .events = (short)events};
     return 0;
 }
 
-/* The last entry takes its place. */
-static void forget(struct set *set, int fd) {
+/* The last entry fills the gap. */
+static void remove_fd(struct set *set, int fd) {
     struct pollfd last = set->fds[--set->count];
-    set->places[last.fd] = set->places[fd];
-    set->fds[set->places[fd]] = last;
+    set->index[last.fd] = set->index[fd];
+    set->fds[set->index[fd]] = last;
 }
 
 static int wait_ready(struct set *set, int wait_ms) {
     return poll(set->fds, (nfds_t)set->count, wait_ms);
 }
 
-/* From the end: an entry that moves to a free place has been looked at. */
+/* From the end, so that an entry that fills a gap has been handled already. */
 static void dispatch(struct set *set, int ready, struct reactor *reactor) {
     for (int i = set->count - 1; i >= 0 && ready > 0; i--) {
-        struct pollfd found = set->fds[i];
-        if (found.revents == 0)
+        struct pollfd event = set->fds[i];
+        if (event.revents == 0)
             continue;
         ready--;
-        reactor_ready(reactor, found.fd, (uint32_t)found.revents);
+        reactor_dispatch_event(reactor, event.fd, (uint32_t)event.revents);
     }
 }
 
@@ -61,8 +61,8 @@ static const struct poller poller = {
     .open = open_set,
     .close = close_set,
     .add = add,
-    .change = change,
-    .remove = forget,
+    .modify = modify,
+    .remove = remove_fd,
     .wait = wait_ready,
     .dispatch = dispatch,
 };

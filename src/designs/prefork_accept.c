@@ -1,17 +1,18 @@
 /* prefork-accept: a pool of processes, all blocked in accept.
  *
- * Each worker is an iterative server on the same listening socket, and the kernel wakes one for
- * each client. No client waits for a fork, and as many are served at a time as there are workers;
- * one more waits until another has left. */
+ * Each worker is an iterative server on the same listening socket, and the kernel wakes one worker
+ * per client. No client waits for a fork. As many clients are served at the same time as there are
+ * workers; others wait until one has left. */
+#include "connection/accept.h"
 #include "server/design.h"
-#include "server/processes.h"
-#include "workers/converse.h"
+#include "workers/processes.h"
+#include "workers/serve_client.h"
 
 static void serve(struct server *server, void *argument) {
     (void)argument;
     int fd;
     while ((fd = listener_accept(server)) >= 0)
-        converse_alone(server, fd);
+        serve_client(server, fd);
 }
 
 static int run(struct server *server) {

@@ -1,28 +1,29 @@
 /* prefork-fdpass: the parent accepts and passes descriptors to children.
  *
- * Each child has a socket pair with the parent, receives a client's descriptor over it
- * (SCM_RIGHTS), serves that client to the end, and reports with a byte that it is free. The parent
- * accepts only while a child is free: other clients wait in the backlog. It decides who serves
- * whom; that costs five more system calls and two context switches for each client. */
-#include "base/pause.h"
+ * Each child receives a client's descriptor over a socket pair (SCM_RIGHTS), serves that client to
+ * the end, and reports with a byte that it is free. The parent accepts only while a child is free:
+ * other clients wait in the backlog. It decides which child serves which client, at the cost of
+ * five more system calls and two context switches per client. */
+#include "base/backoff.h"
+#include "connection/accept.h"
+#include "lifecycle/stop.h"
 #include "server/design.h"
-#include "server/processes.h"
-#include "server/stop.h"
-#include "workers/converse.h"
 #include "workers/fd_channel.h"
+#include "workers/processes.h"
+#include "workers/serve_client.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* No descriptor is left for the client that was passed: takes it in place of the reserve. Returns
- * whether that is done: *client is then to be served or, below 0, was refused. */
+/* No descriptor is free for the client that was passed: uses the reserve's. Returns whether that
+ * succeeded; *client is then to be served or, if negative, was refused. */
 static bool take_with_reserve(struct server *server, struct inbox *inbox, int *client) {
     stats_add(&server->stats->errors[ERROR_ACCEPT]);
     if (server->listener.reserve_fd >= 0)
         close(server->listener.reserve_fd);
     int taken = inbox_take(server, inbox);
-    *client = listener_keep_reserve(server, taken);
+    *client = listener_restore_reserve(server, taken);
     return taken >= 0;
 }
 
@@ -31,9 +32,9 @@ static void serve(struct server *server, struct inbox *inbox) {
     int fd;
     while ((fd = inbox_take(server, inbox)) >= 0 || fd == -EMFILE) {
         if (fd == -EMFILE && !take_with_reserve(server, inbox, &fd))
-            continue; /* it waits where it is */
+            continue; /* the client stays in the channel */
         if (fd >= 0)
-            converse_alone(server, fd);
+            serve_client(server, fd);
         if (!listener_is_left_to_others(&server->listener) && !inbox_report_free(inbox))
             break;
     }
@@ -41,7 +42,7 @@ static void serve(struct server *server, struct inbox *inbox) {
 }
 
 struct child {
-    int socket; /* -1: none */
+    int socket; /* parent's end of the channel; -1: none */
     bool is_free;
 };
 
@@ -49,52 +50,52 @@ struct parent {
     struct server *server;
     struct processes processes;
     struct child *children;
-    struct pollfd *waits; /* the three below, then one for each child */
-    int accepted;         /* a client whose child was leaving; -1: none */
+    struct pollfd *waits; /* the three below, then one per child */
+    int accepted;         /* an accepted client that no child has yet; -1: none */
 };
 
 enum { WAIT_STOP, WAIT_DEATHS, WAIT_CLIENT, WAITS };
 
-static void hang_up_on(struct child *child) {
+static void close_channel(struct child *child) {
     if (child->socket >= 0)
         close(child->socket);
     *child = (struct child){.socket = -1};
 }
 
-static void hang_up_on_all(struct parent *parent) {
+static void close_channels(struct parent *parent) {
     for (unsigned i = 0; i < parent->processes.count; i++)
-        hang_up_on(&parent->children[i]);
+        close_channel(&parent->children[i]);
     if (parent->accepted >= 0)
         close(parent->accepted);
 }
 
 /* Returns 0 or -errno. */
-static int fill(struct parent *parent, unsigned worker) {
+static int start_child(struct parent *parent, unsigned worker) {
     struct child *child = &parent->children[worker];
     struct inbox inbox;
     struct server server;
-    hang_up_on(child);
+    close_channel(child);
     int error = channel_open(&child->socket, &inbox);
     if (error != 0)
         return error;
     child->is_free = true;
     pid_t pid = processes_fork(&parent->processes, worker, inbox.socket, &server);
     if (pid == 0) {
-        /* Else the other children would not see the parent hang up. */
-        hang_up_on_all(parent);
+        /* Otherwise the other children would not notice when the parent closes its ends. */
+        close_channels(parent);
         serve(&server, &inbox);
     }
     inbox_close(&inbox);
     if (pid < 0)
-        hang_up_on(child);
+        close_channel(child);
     return pid < 0 ? pid : 0;
 }
 
-static void refill(struct parent *parent) {
+static void replace_dead(struct parent *parent) {
     bool is_serving = !stop_is_requested();
     int worker;
     while ((worker = processes_vacancy(&parent->processes)) >= 0)
-        if (fill(parent, (unsigned)worker) == 0 && is_serving)
+        if (start_child(parent, (unsigned)worker) == 0 && is_serving)
             stats_add(&parent->server->stats->replaced);
 }
 
@@ -106,11 +107,11 @@ static struct child *find_free(const struct parent *parent) {
 }
 
 /* Passes the accepted client to this child, which is free. */
-static void hand_to(struct parent *parent, struct child *child) {
+static void pass_client(struct parent *parent, struct child *child) {
     int error = channel_pass(child->socket, parent->accepted);
     child->is_free = error != 0;
     if (error == -EPIPE || error == -ECONNRESET) {
-        hang_up_on(child); /* it is leaving: another child gets the client */
+        close_channel(child); /* the child is exiting: another one gets the client */
         return;
     }
     if (error == 0)
@@ -120,34 +121,34 @@ static void hand_to(struct parent *parent, struct child *child) {
     parent->accepted = -1;
 }
 
-/* Passes the client that was accepted before, then up to `limit` that wait. */
-static void hand_out(struct parent *parent, unsigned limit) {
+/* Passes the client accepted before, if any, then up to `limit` waiting ones. */
+static void pass_clients(struct parent *parent, unsigned limit) {
     struct child *child;
     while ((child = find_free(parent)) != NULL) {
         if (parent->accepted < 0 && limit-- > 0)
             parent->accepted = listener_accept(parent->server);
         if (parent->accepted < 0)
             return;
-        hand_to(parent, child);
+        pass_client(parent, child);
     }
 }
 
-/* How many clients to accept after a wait: one if the listener was ready, for if more wait the next
- * wait returns at once; as many as there are children if it was not watched. */
-static unsigned most_waiting(const struct parent *parent) {
+/* How many clients to accept after a wait: one if the listener was ready (if more are waiting, the
+ * next wait returns at once); as many as there are children if it was not watched. */
+static unsigned accept_limit(const struct parent *parent) {
     const struct pollfd *listener = &parent->waits[WAIT_CLIENT];
     return listener->fd < 0 ? parent->processes.count : listener->revents != 0;
 }
 
-static void hear(struct child *child) {
-    int heard = channel_hear(child->socket);
-    if (heard > 0)
+static void read_report(struct child *child) {
+    int report = channel_read_report(child->socket);
+    if (report > 0)
         child->is_free = true;
-    else if (heard < 0)
-        hang_up_on(child); /* it died: processes_reap sees to that */
+    else if (report < 0)
+        close_channel(child); /* it died; processes_reap handles that */
 }
 
-/* Waits once, wait_ms at most, and handles all that is ready. */
+/* Waits once, for at most wait_ms (-1: no limit), and handles everything that is ready. */
 static void turn(struct parent *parent, int wait_ms) {
     struct pollfd *waits = parent->waits;
     unsigned count = parent->processes.count;
@@ -155,15 +156,15 @@ static void turn(struct parent *parent, int wait_ms) {
         waits[WAITS + i] = (struct pollfd){.fd = parent->children[i].socket, .events = POLLIN};
     /* Clients are accepted only while a child is free. */
     waits[WAIT_CLIENT].fd = find_free(parent) != NULL ? parent->server->listener.drain_fd : -1;
-    if (poll_or_pause(waits, WAITS + count, wait_ms) > 0) {
+    if (poll_or_back_off(waits, WAITS + count, wait_ms) > 0) {
         for (unsigned i = 0; i < count; i++)
             if (waits[WAITS + i].revents != 0)
-                hear(&parent->children[i]);
+                read_report(&parent->children[i]);
     }
     if (waits[WAIT_DEATHS].revents != 0 || parent->processes.may_be_dead)
         processes_reap(&parent->processes);
-    refill(parent);
-    hand_out(parent, most_waiting(parent));
+    replace_dead(parent);
+    pass_clients(parent, accept_limit(parent));
 }
 
 static void until_stopped(struct parent *parent) {
@@ -171,13 +172,13 @@ static void until_stopped(struct parent *parent) {
         turn(parent, processes_wait_ms(&parent->processes));
 }
 
-/* The backlog is accepted and handed out as before; then the children end. */
+/* Serves the backlog; the children exit when their channels are closed afterwards. */
 static void drain(struct parent *parent) {
     const struct listener *listener = &parent->server->listener;
     parent->waits[WAIT_STOP].fd = -1;
     listener_begin_draining(&parent->server->listener);
     processes_tell_stop(&parent->processes);
-    hand_out(parent, parent->processes.count);
+    pass_clients(parent, parent->processes.count);
     for (int left_ms; (left_ms = stop_left_ms()) > 0;) {
         if (parent->accepted < 0 && !listener_has_last_clients(listener))
             break;
@@ -189,14 +190,14 @@ static void drain(struct parent *parent) {
 static int serve_until_stopped(struct parent *parent) {
     int error = 0;
     for (unsigned worker = 0; error == 0 && worker < parent->processes.count; worker++)
-        error = fill(parent, worker);
+        error = start_child(parent, worker);
     if (error == 0)
         error = ready_say(parent->server);
     if (error == 0) {
         until_stopped(parent);
         drain(parent);
     }
-    hang_up_on_all(parent);
+    close_channels(parent);
     processes_close(&parent->processes);
     return error;
 }

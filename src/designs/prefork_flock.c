@@ -1,12 +1,14 @@
 /* prefork-flock: a pool of processes, accept behind a file lock.
  *
- * As prefork-accept, but one worker is blocked in accept and the others in a file lock: two more
- * system calls for each client. For kernels where several processes could not accept from one
- * socket, or all woke for each client. A worker that dies with the lock releases it. */
-#include "base/pause.h"
+ * Like prefork-accept, but one worker is blocked in accept and the others in a file lock: two more
+ * system calls per client. Meant for kernels where several processes could not accept on one
+ * socket, or all woke up for each client. If a worker dies with the lock, the kernel releases it.
+ */
+#include "base/backoff.h"
+#include "connection/accept.h"
 #include "server/design.h"
-#include "server/processes.h"
-#include "workers/converse.h"
+#include "workers/processes.h"
+#include "workers/serve_client.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,28 +17,29 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A lock belongs to an open file, which forked processes share: each opens the file again. */
+/* A lock belongs to an open file description, which forked processes share, so each worker opens
+ * the file again. */
 static int open_again(int file) {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     return open(path, O_RDWR | O_CLOEXEC);
 }
 
-/* Waits for the lock, unless this worker is told to leave meanwhile. */
+/* Waits for the lock. Returns false if this worker was stopped while it waited. */
 static bool lock_file(const struct server *server, int file) {
     while (flock(file, LOCK_EX) != 0) {
         if (listener_is_left_to_others(&server->listener))
             return false;
         if (errno != EINTR) /* the kernel may have no memory for a lock */
-            pause_a_moment();
+            back_off();
     }
     return true;
 }
 
-/* Whatever fails: while this worker served its client, no other could accept. */
+/* Retries until it succeeds: otherwise no other worker could accept while this one serves. */
 static void unlock_file(int file) {
     while (flock(file, LOCK_UN) != 0)
-        pause_a_moment();
+        back_off();
 }
 
 static int accept_locked(struct server *server, int file) {
@@ -52,7 +55,7 @@ static void serve(struct server *server, void *argument) {
     if (file < 0)
         return;
     while ((fd = accept_locked(server, file)) >= 0)
-        converse_alone(server, fd);
+        serve_client(server, fd);
 }
 
 static int run(struct server *server) {

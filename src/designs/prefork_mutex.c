@@ -1,18 +1,19 @@
 /* prefork-mutex: a pool of processes, accept behind a shared mutex.
  *
- * As prefork-accept, but one worker is blocked in accept and the others in a mutex in shared
- * memory: another system call only when somebody waits. A worker that dies with the mutex releases
- * it. */
+ * Like prefork-accept, but one worker is blocked in accept and the others in a mutex in shared
+ * memory, which costs a system call only when it is contended. If a worker dies with the mutex, the
+ * next owner recovers it. */
 #include "base/shared_memory.h"
 #include "base/shared_mutex.h"
+#include "connection/accept.h"
 #include "server/design.h"
-#include "server/processes.h"
-#include "workers/converse.h"
+#include "workers/processes.h"
+#include "workers/serve_client.h"
 
 #include <errno.h>
 
 static int accept_locked(struct server *server, pthread_mutex_t *mutex) {
-    shared_mutex_lock(mutex); /* it protects no data that a dead holder could have left half done */
+    shared_mutex_lock(mutex); /* guards no data that a dead owner could have left inconsistent */
     int fd = listener_accept(server);
     pthread_mutex_unlock(mutex);
     return fd;
@@ -21,17 +22,17 @@ static int accept_locked(struct server *server, pthread_mutex_t *mutex) {
 static void serve(struct server *server, void *argument) {
     int fd;
     while ((fd = accept_locked(server, argument)) >= 0)
-        converse_alone(server, fd);
+        serve_client(server, fd);
 }
 
 static int run(struct server *server) {
-    pthread_mutex_t *mutex = shared_memory_take(sizeof *mutex);
+    pthread_mutex_t *mutex = shared_memory_map(sizeof *mutex);
     if (mutex == NULL)
         return -ENOMEM;
     int error = shared_mutex_open(mutex);
     if (error == 0)
         error = processes_run(server, serve, mutex);
-    shared_memory_give(mutex, sizeof *mutex);
+    shared_memory_unmap(mutex, sizeof *mutex);
     return error;
 }
 

@@ -1,12 +1,13 @@
 /* prethread-mutex: a pool of threads, accept behind a mutex.
  *
  * Each thread is an iterative server: one is blocked in accept, the other free ones wait for the
- * mutex around it. No client waits for a thread to be created, and as many are served at a time as
- * there are threads; one more waits until another has left. A client costs a mutex, whose next
- * owner must mostly be woken. */
-#include "base/pause.h"
+ * mutex around it. No client waits for a thread to be created. As many clients are served at the
+ * same time as there are threads; others wait until one has left. Each client costs a mutex
+ * operation, which usually has to wake the next owner. */
+#include "base/backoff.h"
+#include "connection/accept.h"
+#include "lifecycle/stop.h"
 #include "server/design.h"
-#include "server/stop.h"
 #include "workers/thread_clients.h"
 
 #include <errno.h>
@@ -14,8 +15,8 @@
 
 struct pool {
     struct server *server;
-    struct server *servers; /* of each thread */
-    pthread_mutex_t mutex;  /* around accept, and so around server->listener */
+    struct server *servers; /* one per thread */
+    pthread_mutex_t mutex;  /* around accept; guards server->listener */
     struct thread_clients clients;
     struct threads threads;
 };
@@ -33,16 +34,16 @@ static void serve(void *argument, unsigned worker) {
     struct thread_client member;
     while ((member.fd = accept_with_mutex(pool)) >= 0) {
         thread_clients_enter(&pool->clients, &member, server->options->workers);
-        thread_clients_converse(&pool->clients, &member, server);
+        thread_clients_serve(&pool->clients, &member, server);
     }
 }
 
-/* This thread gets the signal. Its handler has replaced the listener (stop.h); only a thread that
- * is already blocked in accept must be woken. */
+/* The main thread gets the signal. The handler has replaced the listener (stop.h), so only a thread
+ * that is already blocked in accept must be woken. */
 static void wait_for_stop(void) {
     struct pollfd stop = {.fd = stop_fd(), .events = POLLIN};
     while (!stop_is_requested())
-        poll_or_pause(&stop, 1, -1);
+        poll_or_back_off(&stop, 1, -1);
 }
 
 static int serve_until_stopped(struct pool *pool) {

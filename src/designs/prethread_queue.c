@@ -1,9 +1,10 @@
 /* prethread-queue: the main thread accepts, a pool serves from a queue.
  *
- * The main thread puts each client into a queue; a thread of the pool takes it and serves it to the
- * end. As many clients are served at a time as there are threads; others wait in the queue, up to
- * --max-connections in all, and more are refused. A client costs a lock on either side of the queue
- * and mostly a context switch to the thread that it wakes. */
+ * The main thread queues each client; a thread of the pool takes it and serves it to the end. As
+ * many clients are served at the same time as there are threads; others wait in the queue, up to
+ * --max-connections in all, and further ones are refused. Each client costs a lock on either side
+ * of the queue and usually a context switch to the thread that is woken. */
+#include "connection/accept.h"
 #include "server/design.h"
 #include "workers/thread_clients.h"
 
@@ -12,28 +13,28 @@
 
 struct pool {
     struct server *server;
-    struct server *servers;        /* of each thread */
-    struct thread_clients clients; /* those being served */
+    struct server *servers;        /* one per thread */
+    struct thread_clients clients; /* being served */
     struct threads threads;
 
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t has_clients;
-    int *queue;              /* a ring of --max-connections */
-    unsigned first, waiting; /* in the queue */
-    unsigned held;           /* ... and those being served */
-    bool is_over;            /* no client will be added */
+    int *queue;              /* ring of --max-connections descriptors */
+    unsigned first, waiting; /* index of the first; number in the queue */
+    unsigned connected;      /* in the queue or being served */
+    bool is_closed;          /* no client will be added */
 };
 
-/* Returns false if there are --max-connections. */
+/* Returns false if there are --max-connections already. */
 static bool add(struct pool *pool, int fd) {
     unsigned limit = pool->server->options->max_connections;
     pthread_mutex_lock(&pool->lock);
-    bool has_room = pool->held < limit;
+    bool has_room = pool->connected < limit;
     if (has_room) {
         pool->queue[(pool->first + pool->waiting) % limit] = fd;
         pool->waiting++;
-        pool->held++;
-        stats_add(&pool->server->stats->open); /* before a worker can take it from there */
+        pool->connected++;
+        stats_add(&pool->server->stats->open); /* before a worker can subtract it */
     }
     pthread_mutex_unlock(&pool->lock);
     if (has_room)
@@ -41,11 +42,11 @@ static bool add(struct pool *pool, int fd) {
     return has_room;
 }
 
-/* Returns the next client's descriptor; -1: there will be no more. */
+/* Returns the next client's descriptor; -1: the queue is closed and empty. */
 static int take(struct pool *pool) {
     int fd = -1;
     pthread_mutex_lock(&pool->lock);
-    while (pool->waiting == 0 && !pool->is_over)
+    while (pool->waiting == 0 && !pool->is_closed)
         pthread_cond_wait(&pool->has_clients, &pool->lock);
     if (pool->waiting > 0) {
         fd = pool->queue[pool->first];
@@ -58,13 +59,13 @@ static int take(struct pool *pool) {
 
 static void make_room(struct pool *pool) {
     pthread_mutex_lock(&pool->lock);
-    pool->held--;
+    pool->connected--;
     pthread_mutex_unlock(&pool->lock);
 }
 
-static void end(struct pool *pool) {
+static void close_queue(struct pool *pool) {
     pthread_mutex_lock(&pool->lock);
-    pool->is_over = true;
+    pool->is_closed = true;
     pthread_mutex_unlock(&pool->lock);
     pthread_cond_broadcast(&pool->has_clients);
 }
@@ -74,9 +75,9 @@ static void serve(void *argument, unsigned worker) {
     struct server *server = &pool->servers[worker];
     struct thread_client member;
     while ((member.fd = take(pool)) >= 0) {
-        stats_subtract(&server->stats->open); /* counted by this worker from here on */
+        stats_subtract(&server->stats->open); /* this worker counts it from here on */
         thread_clients_enter(&pool->clients, &member, server->options->workers);
-        thread_clients_converse(&pool->clients, &member, server);
+        thread_clients_serve(&pool->clients, &member, server);
         make_room(pool);
     }
 }
@@ -102,7 +103,7 @@ static int run(struct server *server) {
         error = ready_say(server);
         if (error == 0)
             accept_all(&pool);
-        end(&pool);
+        close_queue(&pool);
         thread_clients_drain_pool(&pool.clients, &pool.threads);
     }
     free(pool.servers);

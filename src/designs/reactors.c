@@ -1,8 +1,8 @@
 /* reactors: one epoll loop per worker, SO_REUSEPORT.
  *
  * Each worker is a thread that runs the loop of `epoll` on its own listener; the kernel hashes each
- * new client to one of them. Nothing is shared while serving, so it scales with the CPUs; nothing
- * is balanced either: a client stays with its worker, however busy that is. */
+ * new connection to one of them. The workers share nothing while they serve, so the design scales
+ * with the CPUs; but load is not balanced: a client stays with its worker, however busy that is. */
 #include "loops/reactor.h"
 #include "loops/reactor_threads.h"
 #include "server/design.h"

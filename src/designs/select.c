@@ -1,8 +1,8 @@
 /* select: one event loop on select.
  *
- * For each wait the two sets are copied to the kernel, and walked up to the highest descriptor by
- * it and by us: a turn costs in proportion to all connections, however few are ready. A set has
- * FD_SETSIZE bits: connections beyond are refused. */
+ * Each wait copies two sets to the kernel, and kernel and server scan them up to the highest
+ * descriptor: a turn costs in proportion to all connections, however few are ready. A set has
+ * FD_SETSIZE bits: further connections are refused. */
 #include "loops/reactor.h"
 #include "server/design.h"
 
@@ -10,9 +10,9 @@
 #include <sys/select.h>
 
 struct set {
-    fd_set reading, writing;   /* what each descriptor waits for */
-    fd_set readable, writable; /* ... and what of it there is */
-    int count;                 /* of bits, up to the highest descriptor */
+    fd_set reading, writing;   /* wanted */
+    fd_set readable, writable; /* ready */
+    int count;                 /* highest descriptor + 1 */
 };
 
 static int open_set(struct set *set) {
@@ -24,7 +24,7 @@ static void close_set(struct set *set) {
     (void)set;
 }
 
-static void change(struct set *set, int fd, uint32_t events) {
+static void modify(struct set *set, int fd, uint32_t events) {
     FD_CLR(fd, &set->reading);
     FD_CLR(fd, &set->writing);
     FD_SET(fd, events == POLLOUT ? &set->writing : &set->reading);
@@ -32,11 +32,11 @@ static void change(struct set *set, int fd, uint32_t events) {
 
 static int add(struct set *set, int fd, uint32_t events) {
     set->count = fd < set->count ? set->count : fd + 1;
-    change(set, fd, events);
+    modify(set, fd, events);
     return 0;
 }
 
-static void forget(struct set *set, int fd) {
+static void remove_fd(struct set *set, int fd) {
     FD_CLR(fd, &set->reading);
     FD_CLR(fd, &set->writing);
     while (set->count > 0 && !FD_ISSET(set->count - 1, &set->reading) &&
@@ -57,7 +57,7 @@ static void dispatch(struct set *set, int ready, struct reactor *reactor) {
         if (!can_read && !can_write)
             continue;
         ready--;
-        reactor_ready(reactor, i, can_read ? POLLIN : POLLOUT);
+        reactor_dispatch_event(reactor, i, can_read ? POLLIN : POLLOUT);
     }
 }
 
@@ -67,8 +67,8 @@ static const struct poller poller = {
     .open = open_set,
     .close = close_set,
     .add = add,
-    .change = change,
-    .remove = forget,
+    .modify = modify,
+    .remove = remove_fd,
     .wait = wait_ready,
     .dispatch = dispatch,
 };

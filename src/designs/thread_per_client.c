@@ -1,10 +1,11 @@
 /* thread-per-client: a new thread for each connection.
  *
  * The main thread accepts and starts a thread, which serves its client to the end with blocking
- * calls. A slow client holds up nobody. Each connection costs a thread: creation (about 30 us of
- * CPU), a few page faults of its stack, a context switch. */
+ * calls. A slow client holds up no other. Each connection costs a thread: creation (about 30 us of
+ * CPU), a few page faults for its stack, a context switch. */
+#include "connection/accept.h"
+#include "lifecycle/threads.h"
 #include "server/design.h"
-#include "server/threads.h"
 #include "workers/thread_clients.h"
 
 #include <stdlib.h>
@@ -22,12 +23,12 @@ struct client {
 
 static void *serve(void *argument) {
     struct client *client = argument;
-    thread_clients_converse(&client->threaded->clients, &client->member, client->threaded->server);
+    thread_clients_serve(&client->threaded->clients, &client->member, client->threaded->server);
     free(client);
     return NULL;
 }
 
-/* Returns whether a thread has the client. */
+/* Starts a thread for the client. Returns whether that succeeded. */
 static bool start(struct threaded *threaded, int fd) {
     pthread_t thread;
     struct client *client = malloc(sizeof *client);
@@ -45,12 +46,11 @@ static bool start(struct threaded *threaded, int fd) {
 }
 
 static int run(struct server *server) {
-    /* Static: the last thread may still be leaving them when main is done. */
+    /* Static: the last thread may still be leaving `clients` when main returns. */
     static struct threaded threaded = {.clients = THREAD_CLIENTS_INITIALIZER};
     int fd;
     threaded.server = server;
     threads_attributes(&threaded.attributes);
-    /* They are never joined. */
     pthread_attr_setdetachstate(&threaded.attributes, PTHREAD_CREATE_DETACHED);
     while ((fd = listener_accept(server)) >= 0)
         if (!start(&threaded, fd))

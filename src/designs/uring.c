@@ -1,6 +1,6 @@
 /* uring: one event loop on io_uring.
  *
- * The kernel is told what to do, not asked what is ready: uring_loop.c. */
+ * The server tells the kernel what to do instead of asking what is ready: uring/loop.c. */
 #include "server/design.h"
 #include "uring/loop.h"
 

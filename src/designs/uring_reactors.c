@@ -1,6 +1,6 @@
 /* uring-reactors: one io_uring per worker, SO_REUSEPORT.
  *
- * As reactors, with the loop of uring in each worker in place of one on epoll. */
+ * Like reactors, with the loop of `uring` in each worker instead of the one of `epoll`. */
 #include "loops/reactor_threads.h"
 #include "server/design.h"
 #include "uring/loop.h"

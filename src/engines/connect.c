@@ -8,13 +8,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { NUDGE_MS = 100 };
-
 int connect_socket(const struct load *load, struct worker *worker) {
     int fd = socket(load->address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -errno;
-    int outcome = sources_bind(&load->sources, fd, worker->turn++);
+    int outcome = sources_bind(&load->sources, fd, worker->next_source++);
     if (outcome == 0)
         return fd;
     close(fd);
@@ -30,10 +28,9 @@ int connect_begin(const struct load *load, int fd) {
 }
 
 /* Returns 0 when connected, or -errno. */
-static int wait_until_made(int fd, int64_t deadline_ns) {
-    struct pollfd made = {.fd = fd, .events = POLLOUT};
-    /* In short waits: a signal may have come just before one. */
-    while (poll(&made, 1, NUDGE_MS) <= 0) {
+static int wait_until_connected(int fd, int64_t deadline_ns) {
+    struct pollfd connected = {.fd = fd, .events = POLLOUT};
+    while (poll(&connected, 1, STOP_POLL_MS) <= 0) {
         if (stop_requested())
             return -EINTR;
         if (clock_monotonic_ns() >= deadline_ns)
@@ -48,5 +45,5 @@ static int wait_until_made(int fd, int64_t deadline_ns) {
 int connect_wait(const struct load *load, int fd) {
     int64_t deadline_ns = clock_monotonic_ns() + load->timeout_ns;
     int outcome = connect_begin(load, fd);
-    return outcome == 0 ? wait_until_made(fd, deadline_ns) : outcome;
+    return outcome == 0 ? wait_until_connected(fd, deadline_ns) : outcome;
 }

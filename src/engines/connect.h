@@ -1,13 +1,13 @@
-/* Connections of the event-driven engine: nonblocking from the start. */
+/* Connecting the nonblocking sockets of the event-driven engine. */
 #pragma once
 #include "load/load.h"
 
-/* Returns a socket for the target, bound to the next source, or -errno. */
+/* Returns a socket for the target, bound to the next source address, or -errno. */
 int connect_socket(const struct load *load, struct worker *worker);
 
-/* Begins to connect it. Returns 0, or the -errno of an immediate error. */
+/* Begins to connect. Returns 0, or the -errno of an immediate failure. */
 int connect_begin(const struct load *load, int fd);
 
-/* Connects it before the window: waits at most the load's timeout. Returns 0 or -errno; -EINTR: the
- * load must stop. */
+/* Connects before the window, and waits for at most the load's timeout. Returns 0 or -errno
+ * (-EINTR: the load must stop). */
 int connect_wait(const struct load *load, int fd);

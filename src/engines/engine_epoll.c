@@ -1,8 +1,8 @@
 /* All connections in one thread, on edge-triggered epoll.
  *
- * A descriptor is registered once, for both directions: one edge says that the connection is made,
- * another that the reply has come. A request costs one send, one recv and its share of an
- * epoll_wait; no allocation, and no timer but an occasional sweep over an array of deadlines. */
+ * A descriptor is registered once, for both directions: one edge reports that it is connected,
+ * another that the reply has arrived. A request costs one send, one recv and its share of an
+ * epoll_wait; no allocation, and no timer except an occasional sweep over an array of deadlines. */
 #include "base/clock.h"
 #include "engines/engines.h"
 #include "engines/epoll_request.h"
@@ -38,7 +38,8 @@ static void sweep(struct epoll_engine *e) {
     }
 }
 
-/* Waits with nanosecond resolution if the kernel can (Linux 5.11): a millisecond matters. */
+/* Waits with nanosecond resolution if the kernel can (Linux 5.11), because a millisecond matters.
+ */
 static int wait_for_events(struct epoll_engine *e, struct epoll_event *events, int64_t until_ns) {
     e->now_ns = clock_monotonic_ns();
     int64_t left_ns = until_ns > e->now_ns ? until_ns - e->now_ns : 0;
@@ -50,7 +51,7 @@ static int wait_for_events(struct epoll_engine *e, struct epoll_event *events, i
     return count;
 }
 
-/* The window, in which requests begin, is over; current requests are still awaited. */
+/* Ends the window, in which requests start; replies to current requests are still awaited. */
 static void end_window(struct epoll_engine *e) {
     client_cost_end(&e->load->cost);
     if (e->idle != NULL)
@@ -63,13 +64,13 @@ static void handle(struct epoll_engine *e, const struct epoll_event *event) {
         idle_serve(e->idle);
     else
         request_handle(e, event->data.ptr, event->events);
-    /* A batch takes longer than a request may be late. One start per event, so that due requests do
-     * not delay replies either. */
+    /* A batch of events takes longer than a request may be late. At most one start per event, so
+     * that due requests do not delay replies either. */
     if (e->load->shape == SHAPE_OPEN && e->schedule.due_ns <= e->now_ns)
         open_load_start_due(e, 1);
 }
 
-/* When the next timed action is due. */
+/* When the next timed action is due, CLOCK_MONOTONIC. */
 static int64_t wake_ns(const struct epoll_engine *e, int64_t next_sweep_ns, bool over) {
     int64_t wake_ns = next_sweep_ns;
     if (e->slow != NULL && slow_wake_ns(e->slow) < wake_ns)
@@ -81,11 +82,11 @@ static int64_t wake_ns(const struct epoll_engine *e, int64_t next_sweep_ns, bool
     return e->end_ns < wake_ns ? e->end_ns : wake_ns;
 }
 
-/* Runs until every connection rests and, for an open load, the window is over. */
+/* Runs until no request is under way and, in an open load, the window is over. */
 static void serve(struct epoll_engine *e) {
     struct epoll_event events[EVENT_BATCH];
     bool open = e->load->shape == SHAPE_OPEN;
-    /* Within 2 % of a timeout and within a fraction of a pause. */
+    /* Timeouts are found within 2 %, and pauses end within a fraction of their length. */
     int64_t timeout_ms = e->load->timeout_ns / NS_PER_MS;
     int64_t tick_ns = (timeout_ms < 50 ? 1 : timeout_ms > 1000 ? 20 : timeout_ms / 50) * NS_PER_MS;
     int64_t next_sweep_ns = e->now_ns + tick_ns;
@@ -161,7 +162,7 @@ static int open_idle(struct epoll_engine *e) {
     return epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, idle_fd(e->idle), &ended) == 0 ? 0 : -errno;
 }
 
-/* Makes all connections that are made before the window. */
+/* Makes all connections that must exist before the window. */
 static int connect_ahead(struct epoll_engine *e) {
     int outcome = e->load->idle_count > 0 ? open_idle(e) : 0;
     if (outcome == 0 && e->load->slow_count > 0)
@@ -176,10 +177,10 @@ static int connect_ahead(struct epoll_engine *e) {
 static int prepare(struct load *load) {
     struct epoll_engine *e = open_engine(load);
     if (e == NULL) {
-        load->problem = "no memory for the connections; ask for fewer with -c";
+        load->problem = "not enough memory for the connections; use fewer (-c)";
         return -ENOMEM;
     }
-    /* By default the kernel may delay timers by 50 µs, to serve several at once. */
+    /* By default the kernel may delay timers by 50 µs to handle several together. */
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     int outcome = connect_ahead(e);
     if (outcome != 0)
@@ -216,7 +217,7 @@ static int run(struct load *load) {
     }
     if (e->idle != NULL)
         idle_serve(e->idle);
-    client_cost_end(&load->cost); /* closing thousands of connections is no part of a burst */
+    client_cost_end(&load->cost); /* a burst does not include closing thousands of connections */
     close_engine(e);
     return 0;
 }

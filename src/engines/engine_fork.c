@@ -1,12 +1,12 @@
-/* A process for each connection, as the clients of the lab reports have it.
+/* A process for each connection, like the clients of the published reports.
  *
  * Like engine_thread.c, with processes instead of threads: results come back through shared memory.
- * What a child recorded survives its death; its unfinished request is recorded as failed. Cost: a
- * copy of the page tables and an exit for each connection and round. */
+ * If a child dies, its samples survive, and its unfinished request is recorded as failed. Cost per
+ * connection and round: a copy of the page tables and an exit. */
 #include "base/clock.h"
-#include "engines/blocking.h"
+#include "engines/blocking_connection.h"
 #include "engines/engines.h"
-#include "engines/start_line.h"
+#include "engines/start_signal.h"
 #include "load/stop.h"
 
 #include <errno.h>
@@ -18,21 +18,19 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NUDGE_MS = 100 };
-
 struct shared {
-    struct start_line line;
+    struct start_signal start;
     int64_t end_ns;
 };
 
 static _Noreturn void client(const struct load *load, struct shared *shared, uint32_t connection,
                              pid_t parent) {
     struct worker *worker = &load->workers[connection];
-    /* If the client is killed, its children must end too. */
+    /* If the client is killed, its children must end as well. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
-    if (start_line_wait(&shared->line)) {
+    if (start_signal_wait(&shared->start)) {
         if (load->shape == SHAPE_BURST)
             blocking_burst(load, worker, connection);
         else
@@ -41,32 +39,33 @@ static _Noreturn void client(const struct load *load, struct shared *shared, uin
     _exit(0);
 }
 
-static void nudge(const pid_t *children, uint32_t count) {
+static void interrupt(const pid_t *children, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
         if (children[i] > 0)
             kill(children[i], SIGTERM);
 }
 
-/* The request that a dying child leaves unfinished: that of its round, or of a closed load the
+/* The request that a dying child leaves unfinished: that of its round or, in a closed load, the
  * current one. */
-struct debt {
+struct unfinished {
     int64_t start_ns;
     uint32_t round;
 };
 
-static void settle(struct load *load, uint32_t connection, int status, struct debt debt) {
+static void record_death(struct load *load, uint32_t connection, int status,
+                         struct unfinished unfinished) {
     struct worker *worker = &load->workers[connection];
     bool ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    bool owes = load->shape == SHAPE_CLOSED || worker->samples.count <= debt.round;
-    if (!ended_well && owes && !stop_requested())
-        worker_failed(worker, connection, debt.start_ns, 0, OUTCOME_CLOSED,
+    bool has_unfinished = load->shape == SHAPE_CLOSED || worker->samples.count <= unfinished.round;
+    if (!ended_well && has_unfinished && !stop_requested())
+        worker_failed(worker, connection, unfinished.start_ns, 0, OUTCOME_CLOSED,
                       "the process of this connection died");
 }
 
-/* Waits for the children; once the load must stop, interrupts those that wait for a server. SIGCHLD
- * is blocked so that it can be awaited with a timeout. */
-static void reap(struct load *load, pid_t *children, uint32_t count, struct debt debt) {
-    const struct timespec patience = {.tv_nsec = NUDGE_MS * NS_PER_MS};
+/* Waits for the children. Once the load must stop, interrupts those that still wait for the server.
+ * SIGCHLD is blocked, so that it can be awaited with a timeout. */
+static void reap(struct load *load, pid_t *children, uint32_t count, struct unfinished unfinished) {
+    const struct timespec timeout = {.tv_nsec = STOP_POLL_MS * NS_PER_MS};
     sigset_t child_ended;
     sigemptyset(&child_ended);
     sigaddset(&child_ended, SIGCHLD);
@@ -76,15 +75,15 @@ static void reap(struct load *load, pid_t *children, uint32_t count, struct debt
         if (pid < 0 && errno == ECHILD)
             break;
         if (pid <= 0) {
-            if (sigtimedwait(&child_ended, NULL, &patience) < 0 && stop_requested())
-                nudge(children, count);
+            if (sigtimedwait(&child_ended, NULL, &timeout) < 0 && stop_requested())
+                interrupt(children, count);
             continue;
         }
         for (uint32_t i = 0; i < count; i++) {
             if (children[i] == pid) {
                 children[i] = 0;
                 left--;
-                settle(load, i, status, debt);
+                record_death(load, i, status, unfinished);
                 break;
             }
         }
@@ -95,25 +94,26 @@ static int run_once(struct load *load, struct shared *shared, pid_t *children, u
     pid_t self = getpid();
     uint32_t started = 0;
     int outcome = 0;
-    atomic_store(&shared->line.state, 0);
+    atomic_store(&shared->start.state, 0);
     for (; started < load->connections && !stop_requested(); started++) {
         children[started] = fork();
         if (children[started] == 0)
             client(load, shared, started, self);
         if (children[started] < 0) {
             outcome = -errno;
-            load->problem = "cannot start a process for each connection; ask for fewer with -c, "
-                            "or use --engine epoll";
+            load->problem =
+                "cannot start a process for each connection; use fewer (-c) or --engine "
+                "epoll";
             break;
         }
     }
     int64_t start_ns = clock_monotonic_ns();
     shared->end_ns = start_ns + load->duration_ns;
     if (outcome == 0)
-        start_line_open(&shared->line);
+        start_signal_send(&shared->start);
     else
-        start_line_cancel(&shared->line);
-    reap(load, children, started, (struct debt){start_ns, round});
+        start_signal_cancel(&shared->start);
+    reap(load, children, started, (struct unfinished){start_ns, round});
     return outcome;
 }
 
@@ -123,7 +123,7 @@ static int run(struct load *load) {
     sigaddset(&child_ended, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child_ended, NULL);
 
-    load->problem = "no memory for the processes; ask for fewer with -c";
+    load->problem = "not enough memory for the processes; use fewer (-c)";
     struct shared *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)

@@ -1,11 +1,11 @@
-/* A thread for each connection, as the clients of the lab reports have it.
+/* A thread for each connection, like the clients of the published reports.
  *
- * In a burst every round starts new threads, which wait at the start line and start together. Cost:
- * a stack, a thread creation and a context switch or two for each connection and round. */
+ * Each round of a burst starts new threads, which wait for the signal and begin together. Cost per
+ * connection and round: a stack, a thread creation and a context switch or two. */
 #include "base/clock.h"
-#include "engines/blocking.h"
+#include "engines/blocking_connection.h"
 #include "engines/engines.h"
-#include "engines/start_line.h"
+#include "engines/start_signal.h"
 #include "load/stop.h"
 
 #include <errno.h>
@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { STACK_SIZE = 128 * 1024, NUDGE_MS = 100 };
+enum { STACK_SIZE = 128 * 1024 };
 
 struct thread_client {
     const struct load *load;
-    struct start_line *line;
+    struct start_signal *start;
     const int64_t *end_ns;
     uint32_t connection;
     pthread_t thread;
@@ -27,7 +27,7 @@ struct thread_client {
 static void *client(void *argument) {
     const struct thread_client *self = argument;
     struct worker *worker = &self->load->workers[self->connection];
-    if (!start_line_wait(self->line))
+    if (!start_signal_wait(self->start))
         return NULL;
     if (self->load->shape == SHAPE_BURST)
         blocking_burst(self->load, worker, self->connection);
@@ -36,16 +36,17 @@ static void *client(void *argument) {
     return NULL;
 }
 
-/* Waits for the threads; once the load must stop, interrupts those that still wait for a server. */
+/* Waits for the threads. Once the load must stop, interrupts those that still wait for the server.
+ */
 static void join(struct thread_client *clients, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         for (;;) {
             struct timespec until;
-            clock_gettime(CLOCK_REALTIME, &until);
-            until.tv_nsec += NUDGE_MS * NS_PER_MS;
+            clock_gettime(CLOCK_MONOTONIC, &until);
+            until.tv_nsec += STOP_POLL_MS * NS_PER_MS;
             until.tv_sec += until.tv_nsec / NS_PER_S;
             until.tv_nsec %= NS_PER_S;
-            if (pthread_timedjoin_np(clients[i].thread, NULL, &until) == 0)
+            if (pthread_clockjoin_np(clients[i].thread, NULL, CLOCK_MONOTONIC, &until) == 0)
                 break;
             for (uint32_t late = i; stop_requested() && late < count; late++)
                 pthread_kill(clients[late].thread, SIGTERM);
@@ -54,23 +55,23 @@ static void join(struct thread_client *clients, uint32_t count) {
 }
 
 static int run_once(struct load *load, struct thread_client *clients, pthread_attr_t *attributes) {
-    struct start_line line = {0};
+    struct start_signal start = {0};
     int64_t end_ns = 0;
     uint32_t started = 0;
     int error = 0;
     for (; started < load->connections && !stop_requested(); started++) {
-        clients[started] = (struct thread_client){load, &line, &end_ns, started, 0};
+        clients[started] = (struct thread_client){load, &start, &end_ns, started, 0};
         error = pthread_create(&clients[started].thread, attributes, client, &clients[started]);
         if (error != 0)
             break;
     }
     end_ns = clock_monotonic_ns() + load->duration_ns;
     if (error == 0) {
-        start_line_open(&line);
+        start_signal_send(&start);
     } else {
-        load->problem = "cannot start a thread for each connection; ask for fewer with -c, or use "
-                        "--engine epoll";
-        start_line_cancel(&line);
+        load->problem =
+            "cannot start a thread for each connection; use fewer (-c) or --engine epoll";
+        start_signal_cancel(&start);
     }
     join(clients, started);
     return -error;
@@ -78,7 +79,7 @@ static int run_once(struct load *load, struct thread_client *clients, pthread_at
 
 static int run(struct load *load) {
     pthread_attr_t attributes;
-    load->problem = "no memory for the threads; ask for fewer with -c";
+    load->problem = "not enough memory for the threads; use fewer (-c)";
     struct thread_client *clients = calloc(load->connections, sizeof *clients);
     if (clients == NULL)
         return -ENOMEM;

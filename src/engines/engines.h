@@ -1,11 +1,11 @@
-/* All engines: what makes a load's connections. */
+/* All engines. An engine makes the connections and requests of a load. */
 #pragma once
 #include "load/load.h"
 
 extern const struct engine engine_epoll, engine_thread, engine_fork;
 
-/* The default first; ended by NULL. */
+/* The default first; ends with NULL. */
 extern const struct engine *const engines[];
 
-/* NULL if there is none of that name. */
+/* Returns NULL if no engine has this name. */
 const struct engine *engine_find(const char *name);

@@ -6,7 +6,7 @@
 
 void connection_hang_up(struct connection *c) {
     if (c->fd >= 0)
-        close(c->fd); /* which takes it out of the epoll set */
+        close(c->fd); /* this also removes it from the epoll set */
     c->fd = -1;
     c->requests = 0;
 }
@@ -24,7 +24,7 @@ void connection_rest(struct epoll_engine *e, struct connection *c) {
 }
 
 int connection_watch(struct epoll_engine *e, struct connection *c) {
-    /* Registering reports the current state too, so no earlier edge is missed. */
+    /* Registering also reports the current state, so no earlier edge is missed. */
     struct epoll_event both = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = c};
     return epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, c->fd, &both) == 0 ? 0 : -errno;
 }

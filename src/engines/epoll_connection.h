@@ -1,9 +1,9 @@
 /* The connections of the epoll engine, and the engine's state.
  *
- *   epoll_connection.c   a connection between requests: made, free, at rest
- *   epoll_request.c      the life of one request: begun, sent, answered or failed
+ *   epoll_connection.c   a connection between requests: opened, free, at rest
+ *   epoll_request.c      one request: started, sent, answered or failed
  *   open_load.c          open load: which requests are due, and which connection takes them
- *   engine_epoll.c       memory, the loop, and all that depends on time */
+ *   engine_epoll.c       memory, the loop, and everything that depends on time */
 #pragma once
 #include "base/text.h"
 #include "load/load.h"
@@ -12,12 +12,12 @@ enum { READ_SIZE = 64 * 1024 };
 
 enum state {
     RESTING, /* nothing to do: not started, or done */
-    FREE,    /* open load: may take the next due request, which connects it if needed */
-    /* From here on a request is under way. */
+    FREE,    /* open load: can take the next due request, which connects it if necessary */
+    /* In the states below, a request is under way. */
     CONNECTING, /* connect has not finished */
     SENDING,    /* the socket accepted only part of the request */
     WAITING,    /* for the reply */
-    PAUSED,     /* after a failure, before it is used again */
+    PAUSED,     /* after a failure, before the next request */
 };
 
 struct connection {
@@ -25,13 +25,14 @@ struct connection {
     enum state state;
     uint32_t requests; /* made on this connection */
     uint32_t sent;     /* bytes of the request */
+    const struct request *request;
     int64_t start_ns, first_byte_ns;
-    int64_t free_ns;  /* open load: since when it has been free */
-    struct text body; /* for showing */
+    int64_t free_ns;  /* open load: when it became free */
+    struct text body; /* of the reply, to show it */
     struct reply reply;
 };
 
-/* Open load: the free connections' numbers in a ring, the one longest free first. */
+/* Open load: a ring of the free connections' numbers, longest free first. */
 struct free_connections {
     uint32_t *numbers;
     uint32_t first, count;
@@ -44,11 +45,11 @@ struct epoll_engine {
     struct load *load;
     struct worker *worker;
     struct connection *connections;
-    int64_t *deadlines_ns; /* of each connection; a separate array, because the sweep reads nothing
-                              else */
-    int64_t end_ns;        /* no request begins after it */
-    int64_t now_ns;        /* when the clock was last read */
-    uint32_t active;       /* connections with a request under way */
+    int64_t
+        *deadlines_ns; /* of each connection; a separate array, because the sweep reads only it */
+    int64_t end_ns;    /* no request starts after it */
+    int64_t now_ns;    /* when the clock was last read */
+    uint32_t active;   /* connections with a request under way */
     int epoll_fd;
     struct free_connections free;
     struct schedule schedule; /* open load */
@@ -67,11 +68,11 @@ int connection_watch(struct epoll_engine *e, struct connection *c);
 void connection_hang_up(struct connection *c);
 void connection_enter(struct epoll_engine *e, struct connection *c, enum state state);
 
-/* Closes it; its state is now RESTING. */
+/* Closes the connection; its state is then RESTING. */
 void connection_rest(struct epoll_engine *e, struct connection *c);
 
-/* Open load: a connection has become free; the one longest free (there must be one); takes that
- * one. */
+/* Open load: marks a connection as free; returns the one longest free (there must be one); takes
+ * that one. */
 void connection_release(struct epoll_engine *e, struct connection *c, int64_t now_ns);
 struct connection *connection_longest_free(const struct epoll_engine *e);
 struct connection *connection_take_free(struct epoll_engine *e);

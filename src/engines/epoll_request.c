@@ -36,12 +36,12 @@ static bool is_last_request(const struct load *load, const struct connection *c)
            (load->per_connection != 0 && c->requests >= load->per_connection);
 }
 
-/* Sends the request, or the rest of it. A broken connection may still have a reply to read, because
- * a server at its limit answers before it is asked: the edge that reports the break is handled like
+/* Sends the request, or the rest of it. After an error there may still be a reply to read, because
+ * a server at its limit answers before it reads; so the edge that reports the error is handled like
  * any other. */
 static void send_request(struct epoll_engine *e, struct connection *c) {
     const struct request_bytes *request =
-        load_request(e->load, c->requests == 1, is_last_request(e->load, c));
+        &c->request->forms[c->requests == 1][is_last_request(e->load, c)];
     ssize_t sent = send(c->fd, request->bytes + c->sent, request->length - c->sent, MSG_NOSIGNAL);
     bool broken = sent < 0 && errno != EAGAIN && errno != EINTR;
     c->sent += sent > 0 ? (uint32_t)sent : 0;
@@ -56,7 +56,9 @@ void request_begin(struct epoll_engine *e, struct connection *c, int64_t start_n
     c->requests++;
     c->body.length = 0;
     e->deadlines_ns[number_of(e, c)] = e->now_ns + load->timeout_ns;
-    load_reply_begin(load, &c->reply, c->requests == 1, load->viewer != NULL ? &c->body : NULL);
+    c->request = requests_next(&load->requests, &e->worker->next_request);
+    load_reply_begin(load, &c->reply, c->request, c->requests == 1,
+                     load->viewer != NULL ? &c->body : NULL);
     if (c->fd >= 0) {
         send_request(e, c);
         return;
@@ -67,7 +69,7 @@ void request_begin(struct epoll_engine *e, struct connection *c, int64_t start_n
         request_fail(e, c, OUTCOME_CONNECT, load_connect_problem(-outcome));
 }
 
-/* Returns whether the next request has begun on the same connection. */
+/* Returns whether the next request has started on the same connection. */
 static bool answered(struct epoll_engine *e, struct connection *c, int64_t now_ns) {
     const struct load *load = e->load;
     if (load->viewer != NULL)
@@ -90,8 +92,7 @@ static bool answered(struct epoll_engine *e, struct connection *c, int64_t now_n
     return !reconnect;
 }
 
-/* Processes received bytes. true: the request, or the next one on this connection, is still open.
- */
+/* Processes received bytes. Returns whether a request is still open on this connection. */
 static bool take(struct epoll_engine *e, struct connection *c, size_t length) {
     int64_t now_ns = e->now_ns = clock_monotonic_ns();
     e->worker->bytes_received += length;
@@ -108,7 +109,7 @@ static bool take(struct epoll_engine *e, struct connection *c, size_t length) {
     return false;
 }
 
-/* The connection has ended, and with it the request. */
+/* The connection has ended, and the request with it. */
 static void closed(struct epoll_engine *e, struct connection *c, int error) {
     e->now_ns = clock_monotonic_ns();
     if (error == 0 && reply_end(&c->reply) == REPLY_COMPLETE)
@@ -118,8 +119,8 @@ static void closed(struct epoll_engine *e, struct connection *c, int error) {
                      error == 0 ? "the server closed the connection" : strerrordesc_np(error));
 }
 
-/* Reads once: an edge-triggered socket that returned less than the buffer holds is empty. Only when
- * the connection has `ended` is there more to read, and no other edge would say so. */
+/* Reads once: a short read means that the socket is empty. Only if the connection has `ended` can
+ * there be more to read, and no other edge would report it. */
 static void receive(struct epoll_engine *e, struct connection *c, bool ended) {
     bool more = true;
     while (more) {
@@ -134,12 +135,12 @@ static void receive(struct epoll_engine *e, struct connection *c, bool ended) {
         }
         more = take(e, c, (size_t)length) && (ended || (size_t)length == sizeof e->bytes);
     }
-    /* No other edge will report the end, and the next request would fail. */
+    /* No other edge would report the end, and the next request would fail. */
     if (ended && c->state == FREE)
         connection_hang_up(c);
 }
 
-/* Handles the first edge of a connection: it is made, or failed. */
+/* Handles the first edge of a connection: it is connected, or has failed. */
 static void connected(struct epoll_engine *e, struct connection *c, uint32_t events) {
     if ((events & (EPOLLERR | EPOLLHUP)) != 0) {
         int error = 0;
@@ -150,7 +151,7 @@ static void connected(struct epoll_engine *e, struct connection *c, uint32_t eve
             request_fail(e, c, outcome, load_connect_problem(error));
             return;
         }
-        /* Made and dropped at once, perhaps with an answer. */
+        /* The server accepted and closed it at once, perhaps after a reply. */
     }
     e->worker->connections_opened++;
     send_request(e, c);
@@ -159,7 +160,7 @@ static void connected(struct epoll_engine *e, struct connection *c, uint32_t eve
 void request_handle(struct epoll_engine *e, struct connection *c, uint32_t events) {
     bool readable = (events & (EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)) != 0;
     if (c->state == FREE) {
-        if (readable) /* the server has closed it, or sent something unasked */
+        if (readable) /* the server has closed it, or sent something without a request */
             connection_hang_up(c);
         return;
     }

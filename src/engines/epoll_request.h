@@ -1,12 +1,12 @@
-/* The life of one request on a connection of the epoll engine. */
+/* One request on a connection of the epoll engine. */
 #pragma once
 #include "engines/epoll_connection.h"
 
-/* Begins a request, and connects first if needed. Its latency counts from start_ns, its timeout
+/* Starts a request, and connects first if necessary. Its latency counts from start_ns, its timeout
  * from now. */
 void request_begin(struct epoll_engine *e, struct connection *c, int64_t start_ns);
 
-/* Ends a request as failed. */
+/* Ends a request as failed. why: printable. */
 void request_fail(struct epoll_engine *e, struct connection *c, enum outcome outcome,
                   const char *why);
 

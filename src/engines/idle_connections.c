@@ -28,15 +28,15 @@ static int open_one(struct load *load, struct idle *idle, int *fd) {
 
 int idle_open(struct load *load, struct idle **opened) {
     struct idle *idle = malloc(sizeof *idle + load->idle_count * sizeof *idle->fds);
-    load->problem = "no memory for the idle connections; ask for fewer with --idle";
+    load->problem = "not enough memory for the idle connections; use fewer (--idle)";
     if (idle == NULL)
         return -ENOMEM;
     idle->worker = &load->workers[0];
     idle->count = 0;
     idle->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     int outcome = idle->epoll_fd >= 0 ? 0 : -errno;
-    load->problem = "not all idle connections could be made; ask for fewer with --idle, or see "
-                    "what the server takes";
+    load->problem = "not all idle connections could be opened; use fewer (--idle), or raise the "
+                    "server's limit";
     for (; idle->count < load->idle_count && outcome == 0; idle->count++)
         outcome = open_one(load, idle, &idle->fds[idle->count]);
     if (outcome == 0)
@@ -50,12 +50,13 @@ int idle_fd(const struct idle *idle) {
     return idle->epoll_fd;
 }
 
-/* One read per event: being level-triggered, it is reported until all is read. */
+/* One read per event: epoll is level-triggered here, and reports the descriptor until it is empty.
+ */
 static void take(struct idle *idle, int *fd) {
     char bytes[4096];
     ssize_t length = recv(*fd, bytes, sizeof bytes, 0);
     if (length > 0 || (length < 0 && (errno == EAGAIN || errno == EINTR)))
-        return; /* its content, for instance why it closes, does not matter */
+        return; /* the content does not matter, even if it says why the server closes */
     close(*fd);
     *fd = -1;
     idle->worker->idle_lost++;

@@ -1,19 +1,20 @@
-/* Idle connections beside the measured ones: what a server pays for clients that send nothing.
+/* Idle connections in addition to the measured ones: they show what a server pays for clients that
+ * send nothing.
  *
- * They cost the client nothing: one descriptor stands for all of them in the engine's epoll set,
- * and is ready only when the server ends one of them. */
+ * They cost the client nothing: in the engine's epoll set, one descriptor represents all of them,
+ * and is ready only when the server closes one. */
 #pragma once
 #include "load/load.h"
 
 struct idle;
 
-/* Connects load->idle_count of them. Returns 0, or -errno and load->problem. */
+/* Opens load->idle_count connections. Returns 0, or -errno and load->problem. */
 int idle_open(struct load *load, struct idle **opened);
 
 /* Readable when idle_serve has something to do. */
 int idle_fd(const struct idle *idle);
 
-/* Closes and counts those that the server has ended. */
+/* Counts and closes those that the server has closed. */
 void idle_serve(struct idle *idle);
 
 void idle_close(struct idle *idle);

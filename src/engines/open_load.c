@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* Splits the time that a request has waited into the client's and the server's part. No connection
- * was free before this one, because it is the one longest free. */
+ * was free before free_ns, because this one has been free longest. */
 static int64_t account(struct lateness *lateness, int64_t due_ns, int64_t free_ns, int64_t now_ns) {
     int64_t could_ns = free_ns > due_ns ? free_ns : due_ns;
     lateness->client_ns += now_ns - could_ns;
@@ -16,7 +16,7 @@ static int64_t account(struct lateness *lateness, int64_t due_ns, int64_t free_n
     return now_ns - could_ns;
 }
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 static int connect_one(struct epoll_engine *e, struct connection *c) {
     c->fd = connect_socket(e->load, e->worker);
     int outcome = c->fd >= 0 ? connect_wait(e->load, c->fd) : c->fd;
@@ -33,11 +33,11 @@ int open_load_prepare(struct epoll_engine *e) {
     const struct load *load = e->load;
     e->free.numbers = calloc(load->connections, sizeof *e->free.numbers);
     if (e->free.numbers == NULL) {
-        e->load->problem = "no memory for the connections; ask for fewer with -c";
+        e->load->problem = "not enough memory for the connections; use fewer (-c)";
         return -ENOMEM;
     }
-    /* Connecting is part of a request only with --per-connection. After a failure no more are
-     * tried: the requests will, and report it. */
+    /* Connecting is part of a request only with --per-connection. After a failure, the rest is left
+     * to the requests, which report failures. */
     bool ahead = load->per_connection == 0;
     for (uint32_t i = 0; i < load->connections; i++) {
         int outcome = ahead ? connect_one(e, &e->connections[i]) : 0;
@@ -83,6 +83,6 @@ void open_load_end(struct epoll_engine *e, int64_t over_ns) {
         lateness->unstarted++;
         account(lateness, schedule->due_ns, free_ns, over_ns);
         if (!worker_unstarted(e->worker, schedule->due_ns, end_ns))
-            return; /* no room; the summary says so */
+            return; /* no more samples fit; the summary says so */
     }
 }

@@ -13,15 +13,15 @@
 
 enum {
     TURN_MS = 10,
-    TURN_BATCH = 16, /* turns at most before measured requests are served again */
+    TURN_BATCH = 16, /* maximum of turns before measured requests are served again */
     PAUSE_TURNS = RETRY_PAUSE_MS / TURN_MS,
 };
 
-struct drip {
+struct slow_connection {
     int fd;         /* −1: not connected */
-    uint32_t pause; /* turns to leave out before connecting again */
+    uint32_t pause; /* turns to skip before reconnecting */
     uint32_t sent;  /* bytes of the request */
-    bool is_first;  /* of its connection */
+    const struct request_bytes *request;
     struct reply reply;
 };
 
@@ -30,14 +30,16 @@ struct slow {
     struct worker *worker;
     struct schedule turns;
     uint32_t next; /* whose turn is next */
+    uint32_t next_request;
     uint32_t count;
-    struct drip drips[];
+    struct slow_connection connections[];
 };
 
-static void begin_request(const struct slow *slow, struct drip *drip, bool is_first) {
-    drip->sent = 0;
-    drip->is_first = is_first;
-    load_reply_begin(slow->load, &drip->reply, is_first, NULL);
+static void begin_request(struct slow *slow, struct slow_connection *connection, bool is_first) {
+    const struct request *request = requests_next(&slow->load->requests, &slow->next_request);
+    connection->sent = 0;
+    connection->request = &request->forms[is_first][false];
+    load_reply_begin(slow->load, &connection->reply, request, is_first, NULL);
 }
 
 static int new_socket(const struct slow *slow) {
@@ -45,93 +47,93 @@ static int new_socket(const struct slow *slow) {
     int fd = connect_socket(slow->load, slow->worker);
     if (fd < 0)
         return fd;
-    /* Otherwise the kernel would collect bytes until the server has acknowledged earlier ones. */
+    /* Otherwise the kernel would combine bytes until the server has acknowledged earlier ones. */
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    /* So that a reply longer than the smallest receive buffer blocks the server. Set before
-     * connecting, which announces the first window. */
+    /* The smallest receive buffer, so that a longer reply blocks the server. Set before connecting,
+     * because connecting announces the first TCP window. */
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &smallest, sizeof smallest);
     return fd;
 }
 
-static void close_connection(struct drip *drip) {
-    if (drip->fd >= 0)
-        close(drip->fd);
-    drip->fd = -1;
+static void close_connection(struct slow_connection *connection) {
+    if (connection->fd >= 0)
+        close(connection->fd);
+    connection->fd = -1;
 }
 
-static void lose(struct slow *slow, struct drip *drip) {
-    close_connection(drip);
-    drip->pause = PAUSE_TURNS;
+static void lose(struct slow *slow, struct slow_connection *connection) {
+    close_connection(connection);
+    connection->pause = PAUSE_TURNS;
     slow->worker->slow_lost++;
 }
 
-static void reconnect(struct slow *slow, struct drip *drip) {
-    drip->fd = new_socket(slow);
-    begin_request(slow, drip, true);
-    if (drip->fd < 0 || connect_begin(slow->load, drip->fd) != 0)
-        lose(slow, drip);
+static void reconnect(struct slow *slow, struct slow_connection *connection) {
+    connection->fd = new_socket(slow);
+    begin_request(slow, connection, true);
+    if (connection->fd < 0 || connect_begin(slow->load, connection->fd) != 0)
+        lose(slow, connection);
 }
 
-/* Sends one byte of the request; nothing while the connection is being made. */
-static void send_byte(struct slow *slow, struct drip *drip) {
-    const struct request_bytes *request = load_request(slow->load, drip->is_first, false);
-    ssize_t sent = send(drip->fd, request->bytes + drip->sent, 1, MSG_NOSIGNAL);
+/* Sends one byte of the request; none while it is still connecting. */
+static void send_byte(struct slow *slow, struct slow_connection *connection) {
+    ssize_t sent =
+        send(connection->fd, connection->request->bytes + connection->sent, 1, MSG_NOSIGNAL);
     if (sent == 1)
-        drip->sent++;
+        connection->sent++;
     else if (errno != EAGAIN && errno != EINTR)
-        lose(slow, drip);
+        lose(slow, connection);
 }
 
 /* Reads one byte of the reply, if there is one. */
-static void read_byte(struct slow *slow, struct drip *drip) {
+static void read_byte(struct slow *slow, struct slow_connection *connection) {
     char byte;
-    ssize_t length = recv(drip->fd, &byte, 1, 0);
+    ssize_t length = recv(connection->fd, &byte, 1, 0);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (length < 0) {
-        lose(slow, drip);
+        lose(slow, connection);
         return;
     }
     enum verdict verdict =
-        length == 1 ? reply_feed(&drip->reply, &byte, 1) : reply_end(&drip->reply);
+        length == 1 ? reply_feed(&connection->reply, &byte, 1) : reply_end(&connection->reply);
     if (verdict == REPLY_INCOMPLETE && length == 1)
         return;
     if (verdict != REPLY_COMPLETE) {
-        lose(slow, drip);
+        lose(slow, connection);
         return;
     }
     slow->worker->slow_requests++;
-    if (drip->reply.head.close)
-        close_connection(drip);
-    begin_request(slow, drip, false);
+    if (connection->reply.head.close)
+        close_connection(connection);
+    begin_request(slow, connection, false);
 }
 
-static void take_turn(struct slow *slow, struct drip *drip) {
-    if (drip->pause > 0)
-        drip->pause--;
-    else if (drip->fd < 0)
-        reconnect(slow, drip);
-    else if (drip->sent < load_request(slow->load, drip->is_first, false)->length)
-        send_byte(slow, drip);
+static void take_turn(struct slow *slow, struct slow_connection *connection) {
+    if (connection->pause > 0)
+        connection->pause--;
+    else if (connection->fd < 0)
+        reconnect(slow, connection);
+    else if (connection->sent < connection->request->length)
+        send_byte(slow, connection);
     else
-        read_byte(slow, drip);
+        read_byte(slow, connection);
 }
 
 int slow_open(struct load *load, struct slow **opened) {
-    struct slow *slow = calloc(1, sizeof *slow + load->slow_count * sizeof *slow->drips);
-    load->problem = "no memory for the slow connections; ask for fewer with --slow";
+    struct slow *slow = calloc(1, sizeof *slow + load->slow_count * sizeof *slow->connections);
+    load->problem = "not enough memory for the slow connections; use fewer (--slow)";
     if (slow == NULL)
         return -ENOMEM;
     slow->load = load;
     slow->worker = &load->workers[0];
-    load->problem = "not all slow connections could be made; ask for fewer with --slow, or see "
-                    "what the server takes";
+    load->problem = "not all slow connections could be opened; use fewer (--slow), or raise the "
+                    "server's limit";
     int outcome = 0;
     for (; slow->count < load->slow_count && outcome == 0; slow->count++) {
-        struct drip *drip = &slow->drips[slow->count];
-        drip->fd = new_socket(slow);
-        outcome = drip->fd >= 0 ? connect_wait(load, drip->fd) : drip->fd;
-        begin_request(slow, drip, true);
+        struct slow_connection *connection = &slow->connections[slow->count];
+        connection->fd = new_socket(slow);
+        outcome = connection->fd >= 0 ? connect_wait(load, connection->fd) : connection->fd;
+        begin_request(slow, connection, true);
     }
     if (outcome == 0)
         *opened = slow;
@@ -149,11 +151,11 @@ int64_t slow_wake_ns(const struct slow *slow) {
 }
 
 void slow_serve(struct slow *slow, int64_t now_ns) {
-    /* Late turns are not made up for: these clients are slow. */
+    /* Late turns are skipped, not made up for: these clients are slow. */
     if (now_ns - slow->turns.due_ns > TURN_MS * NS_PER_MS)
         slow_begin(slow, now_ns);
     for (int i = 0; i < TURN_BATCH && slow->turns.due_ns <= now_ns; i++) {
-        take_turn(slow, &slow->drips[slow->next]);
+        take_turn(slow, &slow->connections[slow->next]);
         slow->next = slow->next + 1 < slow->count ? slow->next + 1 : 0;
         schedule_advance(&slow->turns);
     }
@@ -163,6 +165,6 @@ void slow_close(struct slow *slow) {
     if (slow == NULL)
         return;
     for (uint32_t i = 0; i < slow->count; i++)
-        close_connection(&slow->drips[i]);
+        close_connection(&slow->connections[i]);
     free(slow);
 }

@@ -1,5 +1,5 @@
-/* Connections beside the measured ones that send requests and read replies a byte at a time:
- * clients on a bad line, or malicious ones.
+/* Connections in addition to the measured ones that send requests and read replies one byte at a
+ * time, like clients on a bad network or malicious ones (slowloris).
  *
  * Each has a turn every 10 ms. The turns are spread evenly, so that they do not delay the measured
  * requests all at once. A turn is one system call. */
@@ -8,13 +8,13 @@
 
 struct slow;
 
-/* Connects load->slow_count of them. Returns 0, or -errno and load->problem. */
+/* Opens load->slow_count connections. Returns 0, or -errno and load->problem. */
 int slow_open(struct load *load, struct slow **opened);
 
-/* The turns begin. */
+/* Starts the turns. */
 void slow_begin(struct slow *slow, int64_t now_ns);
 
-/* When the next turn is due. */
+/* When the next turn is due, CLOCK_MONOTONIC. */
 int64_t slow_wake_ns(const struct slow *slow);
 
 /* Takes the turns that are due. */

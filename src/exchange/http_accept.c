@@ -4,7 +4,7 @@
 
 enum { ANYTHING = 1, ANY_OF_TYPE, NAMED, NAMED_WITH_VERSION };
 
-/* "0.75" is 750; a malformed value counts as missing, which is 1000. */
+/* "0.75" becomes 750. A malformed value counts as a missing one: 1000. */
 static uint16_t to_thousandths(struct slice text) {
     const char *bytes = text.bytes;
     const size_t length = text.length;
@@ -27,7 +27,7 @@ static uint16_t to_thousandths(struct slice text) {
 
 /* One media range: "text/plain;version=0.0.4;q=0.5". */
 struct range {
-    struct slice type, version; /* version without bytes: none */
+    struct slice type, version; /* NULL bytes: no version */
     uint16_t thousandths;
 };
 
@@ -49,7 +49,7 @@ struct offer {
     const char *type, *version, *any_of_type;
 };
 
-static uint8_t closeness(const struct range *range, const struct offer *offer) {
+static uint8_t specificity_of(const struct range *range, const struct offer *offer) {
     if (slice_equals(range->type, "*/*"))
         return ANYTHING;
     if (slice_equals_any_case(range->type, offer->any_of_type))
@@ -63,10 +63,11 @@ static uint8_t closeness(const struct range *range, const struct offer *offer) {
 
 static void weigh(struct preference *preference, const struct range *range,
                   const struct offer *offer) {
-    uint8_t close = closeness(range, offer);
-    if (close > preference->closeness || (close != 0 && close == preference->closeness &&
-                                          range->thousandths > preference->thousandths))
-        *preference = (struct preference){range->thousandths, close};
+    uint8_t specific = specificity_of(range, offer);
+    if (specific > preference->specificity ||
+        (specific != 0 && specific == preference->specificity &&
+         range->thousandths > preference->thousandths))
+        *preference = (struct preference){range->thousandths, specific};
 }
 
 void http_accept_add(struct http_accept *accept, struct slice value) {
@@ -84,7 +85,7 @@ enum format http_accept_metrics(const struct http_accept *accept) {
     const struct preference *plain = &accept->prometheus, *open = &accept->openmetrics;
     bool is_open = open->thousandths != plain->thousandths
                        ? open->thousandths > plain->thousandths
-                       : open->closeness > plain->closeness && open->thousandths > 0;
+                       : open->specificity > plain->specificity && open->thousandths > 0;
     return is_open ? FORMAT_OPENMETRICS : FORMAT_PROMETHEUS;
 }
 

@@ -1,14 +1,14 @@
-/* What an Accept header asks for (RFC 9110, 12.5.1): a pure parser. */
+/* Accept headers (RFC 9110, 12.5.1): a pure parser. */
 #pragma once
-#include "exchange/slice.h"
+#include "base/slice.h"
 #include "service/request.h"
 
 #include <stdint.h>
 
-/* How much a format is wanted, by the most specific media range that includes it. */
+/* A client's preference for a format: that of the most specific media range that matches it. */
 struct preference {
     uint16_t thousandths; /* q */
-    uint8_t closeness;    /* 0: no range includes it */
+    uint8_t specificity;  /* 0: no range matches */
 };
 
 /* A struct of zeroes: no Accept header. */
@@ -19,9 +19,9 @@ struct http_accept {
 /* Takes one Accept header into account; there may be several. */
 void http_accept_add(struct http_accept *accept, struct slice value);
 
-/* FORMAT_OPENMETRICS, or FORMAT_PROMETHEUS, also where neither was named. */
+/* FORMAT_OPENMETRICS or FORMAT_PROMETHEUS; the latter is the default. */
 enum format http_accept_metrics(const struct http_accept *accept);
 
-/* Text or JSON: the first that is named and wanted, else `otherwise`. Of the q-values only 0 is
- * respected: nobody weighs these two. */
+/* Text or JSON: the first one named without q=0, else `otherwise`. Other q-values are ignored: no
+ * client in use weighs these two. */
 enum format http_accept_page(struct slice value, enum format otherwise);

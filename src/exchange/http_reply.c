@@ -85,14 +85,14 @@ static char *put_number_before(char *at, size_t number) {
     return at;
 }
 
-/* With the name of the next header: one literal, written at once. */
+/* Includes the name of the next header, so that one literal is copied. */
 #define TYPE(type) "Content-Type: " type "\r\nContent-Length: "
 
-/* Only a successful answer comes in the format asked for; everything else is plain text. */
+/* Errors and health checks are plain text, whatever format was requested. */
 static char *put_type_before(char *at, const struct request *request, enum status status) {
-    bool is_made =
+    bool has_format =
         status == STATUS_OK && (request->kind == REQUEST_TOP || request->kind == REQUEST_METRICS);
-    enum format format = is_made ? request->format : FORMAT_TEXT;
+    enum format format = has_format ? request->format : FORMAT_TEXT;
     if (format == FORMAT_TEXT)
         return put_before(at, TYPE("text/plain; charset=utf-8"));
     if (format == FORMAT_JSON)
@@ -102,7 +102,7 @@ static char *put_type_before(char *at, const struct request *request, enum statu
     return put_before(at, TYPE("application/openmetrics-text; version=1.0.0; charset=utf-8"));
 }
 
-/* Written backwards, from its end. */
+/* Written backwards, so that it ends where the body begins. */
 HOT char *http_put_reply_head(char *body, const struct request *request, enum status status,
                               size_t body_length, const char *connection) {
     char *at = put_before(body, "\r\n\r\n");

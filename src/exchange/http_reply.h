@@ -6,7 +6,7 @@
 
 enum { HTTP_REPLY_HEAD_LIMIT = 512 };
 
-/* Writes the head, at most HTTP_REPLY_HEAD_LIMIT bytes, right before the body; returns where it
- * begins. connection: that header's value; NULL: no such header. */
+/* Writes the head, at most HTTP_REPLY_HEAD_LIMIT bytes, directly before the body. Returns its
+ * start. connection: value of the Connection header; NULL: no such header. */
 char *http_put_reply_head(char *body, const struct request *request, enum status status,
                           size_t body_length, const char *connection);

@@ -1,19 +1,15 @@
-/* Refused, though a lenient server would accept it: a bare LF, folded lines, blanks before a
- * colon, a missing or second Host, a body. Each of these has been used to smuggle one request
- * inside another. */
+/* Refused although lenient servers accept them: a bare LF, folded lines, blanks before a colon, a
+ * missing or second Host, a body. Each has been used to smuggle one request inside another. */
 #include "exchange/http_request.h"
 
 #include "base/hot.h"
+#include "base/number.h"
 #include "exchange/http_accept.h"
 #include "exchange/query.h"
 
 #include <string.h>
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
-/* Sets of bytes as bits: a lookup without a branch that could be mispredicted. */
+/* A set of bytes as a bitmap: lookups need no branch that could be mispredicted. */
 struct set {
     uint64_t bits[4];
 };
@@ -37,18 +33,18 @@ static const struct set host = {{
     LETTERS | BIT('_') | BIT('~') | BIT('[') | BIT(']'),
 }};
 
-/* Bytes of a target: '!' to '~'. */
+/* Bytes of a request target: '!' to '~'. */
 static const struct set visible = {{ALL << '!', ALL & ~BIT(0x7F)}};
 
-/* Bytes of a header's value: no control character but the tab. */
+/* Bytes of a header value: no control character except tab. */
 static const struct set printed = {{ALL << ' ' | BIT('\t'), ALL & ~BIT(0x7F), ALL, ALL}};
 
 static bool is_in(const struct set *set, char c) {
     return (set->bits[(unsigned char)c / 64] >> ((unsigned char)c % 64) & 1) != 0;
 }
 
-/* How many bytes of the set the slice begins with. */
-static size_t leading(struct slice slice, const struct set *set) {
+/* Length of the prefix whose bytes are all in the set. */
+static size_t prefix_length(struct slice slice, const struct set *set) {
     size_t i = 0;
     while (i < slice.length && is_in(set, slice.bytes[i]))
         i++;
@@ -56,14 +52,13 @@ static size_t leading(struct slice slice, const struct set *set) {
 }
 
 static bool is_all(struct slice slice, const struct set *set) {
-    return leading(slice, set) == slice.length;
+    return prefix_length(slice, set) == slice.length;
 }
 
-/* Cuts one or more bytes of the set and the mark after them off *rest; false if the slice does
- * not begin so. */
-HOT static bool cut_all(struct slice *rest, const struct set *set, char mark,
-                        struct slice *before) {
-    size_t length = leading(*rest, set);
+/* Cuts one or more bytes of the set, and the mark that must follow, off the start of *rest. */
+HOT static bool cut_word(struct slice *rest, const struct set *set, char mark,
+                         struct slice *before) {
+    size_t length = prefix_length(*rest, set);
     if (length == 0 || length == rest->length || rest->bytes[length] != mark)
         return false;
     *before = (struct slice){rest->bytes, length};
@@ -71,36 +66,33 @@ HOT static bool cut_all(struct slice *rest, const struct set *set, char mark,
     return true;
 }
 
-/* A line without its CR LF; false if it ends in a bare LF. A bare CR or zero byte inside is
- * refused later: no part of a line may hold one. */
+/* Cuts a line off and drops its CR LF; false if it ends in a bare LF. A bare CR or a zero byte
+ * inside is refused later: no part of a line may contain one. */
 static bool cut_line(struct slice *rest, struct slice *line) {
-    if (!slice_cut(rest, '\n', line) || line->length == 0 || line->bytes[line->length - 1] != '\r')
-        return false;
-    line->length--;
-    return true;
+    return slice_cut(rest, '\n', line) && slice_drop_last(line, '\r');
 }
 
-/* What is known while a head is parsed. */
+/* State while a head is parsed. */
 struct parse {
     struct http_head *head;
     bool is_1_0;
     struct query query;
-    bool closes, keeps; /* from Connection */
+    bool says_close, says_keep_alive; /* from Connection headers */
     bool has_length;
-    unsigned hosts;
-    unsigned authorizations;
-    struct http_accept accept; /* of /metrics */
+    unsigned hosts;            /* Host headers seen */
+    unsigned authorizations;   /* Authorization headers seen */
+    struct http_accept accept; /* for /metrics */
 };
 
 static void refuse(struct http_head *head, enum status status, const char *problem) {
     if (head->request.kind == REQUEST_INVALID)
-        return; /* report the first problem */
+        return; /* only the first problem is reported */
     head->request.kind = REQUEST_INVALID;
     head->request.status = status;
     head->request.problem = problem;
 }
 
-/* The end of the request is uncertain: what follows cannot be trusted either. */
+/* Where the request ends is uncertain, so nothing after it can be trusted. */
 static void refuse_and_close(struct http_head *head, const char *problem) {
     refuse(head, STATUS_BAD_REQUEST, problem);
     head->keep_alive = false;
@@ -116,15 +108,15 @@ static void parse_query(struct slice query, struct parse *parse) {
     query_end(&parse->query);
 }
 
-/* Unless the method was already refused. */
-static void ask_for(struct http_head *head, enum request_kind page) {
+/* Has no effect if the method was already refused. */
+static void set_page(struct http_head *head, enum request_kind page) {
     if (head->request.kind != REQUEST_INVALID)
         head->request.kind = page;
 }
 
 static const char no_such_page[] = "no such page: there are /top, /metrics and /healthz";
 
-/* Origin form ("/top?n=2") or absolute form ("http://host/top"), which a server must take too. */
+/* Origin form ("/top?n=2") or absolute form ("http://host/top"), which servers must accept too. */
 static void parse_target(struct slice target, struct parse *parse) {
     struct http_head *head = parse->head;
     if (slice_starts_any_case(target, "http://")) {
@@ -144,9 +136,9 @@ static void parse_target(struct slice target, struct parse *parse) {
     if (slice_equals(path, "/top"))
         parse_query(target, parse);
     else if (slice_equals(path, "/metrics"))
-        ask_for(head, REQUEST_METRICS);
+        set_page(head, REQUEST_METRICS);
     else if (slice_equals(path, "/healthz"))
-        ask_for(head, REQUEST_HEALTH);
+        set_page(head, REQUEST_HEALTH);
     else
         refuse(head, STATUS_NOT_FOUND, no_such_page);
 }
@@ -154,9 +146,10 @@ static void parse_target(struct slice target, struct parse *parse) {
 static void parse_request_line(struct slice line, struct parse *parse) {
     struct http_head *head = parse->head;
     struct slice method, target;
-    bool has_method = cut_all(&line, &token, ' ', &method);
-    head->is_head = has_method && slice_equals(method, "HEAD"); /* even if the rest is malformed */
-    if (!has_method || !cut_all(&line, &visible, ' ', &target)) {
+    bool has_method = cut_word(&line, &token, ' ', &method);
+    head->is_head_request =
+        has_method && slice_equals(method, "HEAD"); /* even if the rest is malformed */
+    if (!has_method || !cut_word(&line, &visible, ' ', &target)) {
         refuse_and_close(head, "malformed request line");
         return;
     }
@@ -170,20 +163,20 @@ static void parse_request_line(struct slice line, struct parse *parse) {
         head->keep_alive = false;
         return;
     }
-    if (!head->is_head && !slice_equals(method, "GET"))
+    if (!head->is_head_request && !slice_equals(method, "GET"))
         refuse(head, STATUS_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed");
     parse_target(target, parse);
 }
 
-/* Whether a list of tokens, such as Connection's, has this one. */
-HOT static bool lists(struct slice value, const char *word) {
+/* Whether a comma-separated list, such as that of Connection, contains the word. */
+HOT static bool list_contains(struct slice value, const char *word) {
     while (value.length > 0)
         if (slice_equals_any_case(slice_trim(slice_next(&value, ',')), word))
             return true;
     return false;
 }
 
-/* "Bearer TOKEN" (RFC 6750). Two such headers are ambiguous and count as none. */
+/* "Bearer TOKEN" (RFC 6750). Two such headers are ambiguous: neither counts. */
 static void take_authorization(struct slice value, struct parse *parse) {
     static const char scheme[] = "bearer ";
     struct slice bearer = {"", 0};
@@ -198,15 +191,15 @@ static void take_field(struct slice name, struct slice value, struct parse *pars
         parse->hosts++;
         if (!is_all(value, &host)) /* excludes control characters */
             refuse_and_close(head, "malformed Host header");
-        if (head->host.bytes == NULL) /* the host in a target counts alone (RFC 9112, 3.2.2) */
+        if (head->host.bytes == NULL) /* the target's host takes precedence (RFC 9112, 3.2.2) */
             head->host = value;
     } else if (!is_all(value, &printed)) {
         refuse_and_close(head, "control character in a header");
     } else if (slice_equals_any_case(name, "authorization")) {
         take_authorization(value, parse);
     } else if (slice_equals_any_case(name, "connection")) {
-        parse->closes |= lists(value, "close");
-        parse->keeps |= lists(value, "keep-alive");
+        parse->says_close |= list_contains(value, "close");
+        parse->says_keep_alive |= list_contains(value, "keep-alive");
     } else if (slice_equals_any_case(name, "accept") && head->request.kind == REQUEST_METRICS) {
         http_accept_add(&parse->accept, value);
     } else if (slice_equals_any_case(name, "accept") && !query_has_format(&parse->query)) {
@@ -225,7 +218,7 @@ static void parse_fields(struct slice rest, struct parse *parse) {
     while (cut_line(&rest, &line)) {
         if (line.length == 0)
             return;
-        if (!cut_all(&line, &token, ':', &name)) {
+        if (!cut_word(&line, &token, ':', &name)) {
             refuse_and_close(parse->head, "malformed header line");
             return;
         }
@@ -236,7 +229,7 @@ static void parse_fields(struct slice rest, struct parse *parse) {
 
 HOT void http_parse_head(struct slice text, struct http_head *head) {
     *head = (struct http_head){
-        .keep_alive = true, /* until something rules it out; never set again */
+        .keep_alive = true, /* cleared by what rules it out, and never set again */
         .bearer = {"", 0},
     };
     struct parse parse = {.head = head};
@@ -252,9 +245,9 @@ HOT void http_parse_head(struct slice text, struct http_head *head) {
         refuse_and_close(head, "exactly one Host header is required");
     if (head->request.kind == REQUEST_METRICS)
         head->request.format = http_accept_metrics(&parse.accept);
-    if (parse.closes || (parse.is_1_0 && !parse.keeps))
+    if (parse.says_close || (parse.is_1_0 && !parse.says_keep_alive))
         head->keep_alive = false;
-    head->says_keep = parse.is_1_0 && head->keep_alive;
+    head->announces_keep_alive = parse.is_1_0 && head->keep_alive;
 }
 
 static const char *find_lf(const char *from, const char *end) {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Cuts the next word off; returns whether another follows, possibly empty. */
+/* Cuts off the next word. Returns whether another follows, which may be empty. */
 static bool next_word(struct slice *rest, struct slice *word) {
     bool is_cut = slice_cut(rest, ' ', word);
     if (!is_cut)
@@ -17,18 +17,17 @@ HOT void line_parse(struct slice line, struct request *request) {
     struct query query;
     struct slice word;
     query_begin(&query, request);
-    if (line.length > 0 && line.bytes[line.length - 1] == '\r')
-        line.length--;
+    slice_drop_last(&line, '\r');
     bool has_more = next_word(&line, &word);
     if (!slice_equals(word, "top")) {
         *request = (struct request){.kind = REQUEST_INVALID,
                                     .status = STATUS_BAD_REQUEST,
-                                    .problem = "unknown request; say: top N"};
+                                    .problem = "unknown request; send: top N"};
         return;
     }
     for (bool is_first = true; has_more; is_first = false) {
         has_more = next_word(&line, &word);
-        /* The number of rows may come first without its name: "top 5" is "top n=5". */
+        /* "top 5" is short for "top n=5". */
         if (is_first && memchr(word.bytes, '=', word.length) == NULL)
             query_take_rows(&query, word);
         else

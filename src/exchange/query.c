@@ -16,7 +16,7 @@ HOT static bool take_rows(struct request *request, struct slice value) {
     return true;
 }
 
-/* Index of the word; -1: none of them. */
+/* Returns the index of the value among the words, or -1. */
 static int choose(struct slice value, const char *const words[], int count) {
     for (int i = 0; i < count; i++)
         if (slice_equals(value, words[i]))
@@ -70,12 +70,12 @@ static bool take_command(struct request *request, struct slice value) {
 
 static_assert(TOP_LIMIT == 64 && WINDOW_LEAST_NS == NS_PER_S && WINDOW_MOST_NS / NS_PER_S == 60 &&
                   THREADED_LIMIT == 16,
-              "as the texts here say");
+              "the messages below state these limits");
 
 enum { ROWS, FORMAT, BY, WINDOW };
 
 static const struct parameter {
-    char name[16]; /* stored here, beside what else is looked at; with its zero byte */
+    char name[16]; /* inline rather than a pointer: one page fault less; zero-terminated */
     bool (*take)(struct request *request, struct slice value);
     const char *wrong, *twice;
 } parameters[] = {
@@ -105,14 +105,13 @@ HOT void query_begin(struct query *query, struct request *request) {
     *query = (struct query){.request = request};
 }
 
-/* `at`: index in the table. */
-HOT static void take(struct query *query, unsigned at, struct slice value) {
-    const struct parameter *parameter = &parameters[at];
-    if ((query->given >> at & 1) != 0)
+HOT static void take(struct query *query, unsigned index, struct slice value) {
+    const struct parameter *parameter = &parameters[index];
+    if ((query->seen >> index & 1) != 0)
         refuse(query->request, parameter->twice);
     else if (!parameter->take(query->request, value))
         refuse(query->request, parameter->wrong);
-    query->given |= 1U << at;
+    query->seen |= 1U << index;
 }
 
 HOT void query_take(struct query *query, struct slice parameter) {
@@ -133,14 +132,14 @@ HOT void query_take_rows(struct query *query, struct slice value) {
 
 HOT void query_end(struct query *query) {
     struct request *request = query->request;
-    if ((query->given >> WINDOW & 1) != 0 && request->by != BY_RECENT)
-        refuse(request, "window goes with by=recent only");
+    if ((query->seen >> WINDOW & 1) != 0 && request->by != BY_RECENT)
+        refuse(request, "window requires by=recent");
     if (request->group != GROUP_NONE && (request->wants_threads || request->wants_command))
-        refuse(request, "threads and command are of processes: they do not go with group");
+        refuse(request, "threads and command cannot be combined with group");
     if (request->wants_threads && request->rows > THREADED_LIMIT)
-        refuse(request, "threads=1 is for 16 rows at most");
+        refuse(request, "threads=1 allows at most 16 rows");
 }
 
 bool query_has_format(const struct query *query) {
-    return (query->given >> FORMAT & 1) != 0;
+    return (query->seen >> FORMAT & 1) != 0;
 }

@@ -1,9 +1,9 @@
-/* Replies: a body is rendered where it is sent from; the head, which needs its length, is then
- * put before it. */
+/* Replies: the body is rendered in the output itself; the head, which contains the body's length,
+ * is then written into the room left before it. */
 #include "exchange/exchange.h"
 
 #include "base/hot.h"
-#include "exchange/state.h"
+#include "exchange/exchange_internal.h"
 
 #include <assert.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 HOT struct text *exchange_begin_reply(struct exchange *exchange) {
     struct text *out = &exchange->output;
     if (out->bytes == NULL) {
-        struct buffer buffer = buffers_take(exchange->buffers);
+        struct buffer buffer = buffer_pool_get(exchange->pool);
         out->bytes = buffer.bytes;
         out->capacity = buffer.capacity;
-        out->is_owned = !buffers_is_lent(exchange->buffers, buffer.bytes);
+        out->is_owned = !buffer_pool_is_preallocated(exchange->pool, buffer.bytes);
     }
     exchange->reply_from = out->length;
     if (text_reserve(out, HTTP_REPLY_HEAD_LIMIT))
@@ -22,14 +22,14 @@ HOT struct text *exchange_begin_reply(struct exchange *exchange) {
     return out;
 }
 
-/* Writes what precedes the body; returns where that begins. */
+/* Writes what precedes the body. Returns its start. */
 HOT static char *put_head(const struct exchange *exchange, const struct request *request,
                           enum status status, char *body, uint32_t body_length) {
     static const char error[] = "error: ";
     if (exchange->dialect == DIALECT_HTTP) {
-        const char *connection = !exchange->keeps_open ? "close"
-                                 : exchange->says_keep ? "keep-alive"
-                                                       : NULL;
+        const char *connection = !exchange->keep_alive            ? "close"
+                                 : exchange->announces_keep_alive ? "keep-alive"
+                                                                  : NULL;
         return http_put_reply_head(body, request, status, body_length, connection);
     }
     if (status == STATUS_OK)
@@ -37,8 +37,8 @@ HOT static char *put_head(const struct exchange *exchange, const struct request 
     return memcpy(body - (sizeof error - 1), error, sizeof error - 1);
 }
 
-/* Closes the gap that a head shorter than its room leaves. Nothing moves unless other replies
- * are waiting before this one. */
+/* A head is shorter than the room left for it. Skips the gap; only if earlier replies are waiting
+ * must the reply move. */
 HOT static void close_gap(struct exchange *exchange, const char *reply) {
     struct text *out = &exchange->output;
     char *place = out->bytes + exchange->reply_from;
@@ -51,13 +51,13 @@ HOT static void close_gap(struct exchange *exchange, const char *reply) {
     }
 }
 
-/* Whether the output is more than an ordinary reply needs (output_budget.h). Its memory may be
- * larger than what waits in it: HEAD made a body for its length only, a lost reply leaves its
- * room, and so does the reply that the buffer was kept from. */
+/* Whether the budget counts the output (output_budget.h). Its capacity may exceed what waits in it:
+ * a HEAD request renders a body only for its length, and a lost reply or a pooled buffer's former
+ * reply leaves its memory. */
 HOT static bool is_counted(const struct exchange *exchange) {
     const struct text *out = &exchange->output;
     return out->length > BUFFER_FIRST_BYTES || out->capacity > BUFFER_KEPT_BYTES ||
-           (out->capacity > BUFFER_FIRST_BYTES && exchange->buffers->in_use > BUFFERS_KEPT);
+           (out->capacity > BUFFER_FIRST_BYTES && exchange->pool->in_use > BUFFERS_KEPT);
 }
 
 HOT void exchange_end_reply(struct exchange *exchange, const struct request *request,
@@ -74,16 +74,15 @@ HOT void exchange_end_reply(struct exchange *exchange, const struct request *req
         out->length = exchange->reply_from;
     } else {
         const uint32_t body_length = out->length - body_from;
-        if (is_http && exchange->is_head)
+        if (is_http && exchange->is_head_request)
             out->length = body_from;
         close_gap(exchange,
                   put_head(exchange, request, status, out->bytes + body_from, body_length));
     }
     if (is_counted(exchange))
-        output_budget_hold(exchange->buffers->budget, &exchange->held, out->capacity);
-    /* A client would take the next reply for a lost one: after a loss, the replies before it are
-     * the last. */
-    if (!exchange->keeps_open || is_lost) {
+        output_budget_set(exchange->pool->budget, &exchange->budgeted, out->capacity);
+    /* A client would take the next reply for the lost one, so no reply may follow. */
+    if (!exchange->keep_alive || is_lost) {
         exchange->closing = true;
         exchange->is_refused |= request->kind == REQUEST_INVALID;
         exchange_drop_input(exchange);
@@ -91,10 +90,10 @@ HOT void exchange_end_reply(struct exchange *exchange, const struct request *req
 }
 
 void exchange_make_last(struct exchange *exchange) {
-    if (exchange->is_followed || exchange_waiting(exchange).length > 0)
+    if (exchange->has_unread_input || exchange_pending_input(exchange).length > 0)
         return;
-    exchange->keeps_open = false;
-    exchange->is_refused = true; /* the client may have sent more by now */
+    exchange->keep_alive = false;
+    exchange->is_refused = true; /* the client may have sent more since */
 }
 
 void exchange_reply(struct exchange *exchange, const struct request *request, enum status status,
@@ -115,7 +114,7 @@ struct span exchange_refusal(enum refusal refusal) {
     static char full[] = REFUSAL("503 Service Unavailable", "27", "the server is full");
     static char address[] = REFUSAL("403 Forbidden", "36", "this address is not allowed");
     static char guesses[] =
-        REFUSAL("429 Too Many Requests", "53", "too many wrong tokens came from this address");
+        REFUSAL("429 Too Many Requests", "48", "too many wrong tokens from this address");
     static const struct span spans[REFUSALS] = {[REFUSED_FULL] = {full, sizeof full - 1},
                                                 [REFUSED_ADDRESS] = {address, sizeof address - 1},
                                                 [REFUSED_GUESSES] = {guesses, sizeof guesses - 1}};

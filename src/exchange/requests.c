@@ -1,62 +1,61 @@
-/* Requests out of received bytes: the dialect, where a request ends, whether the client may ask. */
+/* From received bytes to requests: which dialect, where a request ends, whether it is allowed. */
 #include "exchange/exchange.h"
 
 #include "base/hot.h"
+#include "exchange/exchange_internal.h"
 #include "exchange/http_request.h"
 #include "exchange/line_request.h"
-#include "exchange/state.h"
 
 #include <string.h>
 
 static void consume(struct exchange *exchange, size_t length) {
     exchange->input_from += (uint32_t)length;
-    if (exchange_waiting(exchange).length == 0)
+    if (exchange_pending_input(exchange).length == 0)
         exchange_drop_input(exchange);
 }
 
-/* An invalid request, and the last: what follows on this connection is dropped. */
+/* Makes an invalid request. It is the connection's last: further input is dropped. */
 static bool refuse(struct exchange *exchange, enum status status, const char *problem,
                    struct request *request) {
     *request = (struct request){.kind = REQUEST_INVALID, .status = status, .problem = problem};
-    exchange->is_head = exchange->keeps_open = exchange->says_keep = false;
+    exchange->is_head_request = exchange->keep_alive = exchange->announces_keep_alive = false;
     exchange->closing = exchange->is_refused = true;
     exchange_drop_input(exchange);
     return true;
 }
 
-/* HTTP begins with a method in capitals; the line dialect has small letters. */
-static enum dialect tell_dialect(char first) {
+/* HTTP begins with a method in upper case; the line dialect is in lower case. */
+static enum dialect detect_dialect(char first) {
     return first >= 'A' && first <= 'Z' ? DIALECT_HTTP : DIALECT_LINE;
 }
 
-/* A client that may not ask gets nothing but health checks. */
+/* Health checks are never denied. */
 static void deny(struct request *request, enum status status, const char *problem) {
     if (request->kind == REQUEST_INVALID || request->kind == REQUEST_HEALTH)
         return;
     *request = (struct request){.kind = REQUEST_INVALID, .status = status, .problem = problem};
 }
 
-/* The same for lack of the token; `given`: what came in its place, if anything. */
-static void deny_without(struct request *request, size_t given, const char *problem) {
+/* Denies a request without the right token. length: of the token that the client sent; 0: none. */
+static void deny_token(struct request *request, size_t length, const char *problem) {
     deny(request, STATUS_UNAUTHORIZED, problem);
-    request->is_guess = given > 0 && request->status == STATUS_UNAUTHORIZED;
+    request->is_guess = length > 0 && request->status == STATUS_UNAUTHORIZED;
 }
 
-/* NULL: none. */
-static const struct token *asked_token(const struct exchange *exchange) {
+/* NULL: no token is required. */
+static const struct token *required_token(const struct exchange *exchange) {
     const struct admission *admission = exchange->admission;
     return admission != NULL && admission->token.length > 0 ? &admission->token : NULL;
 }
 
-/* "auth TOKEN": from here on the client may ask. */
-static void take_auth(struct exchange *exchange, struct slice given, struct request *request) {
-    if (given.length > 0 && given.bytes[given.length - 1] == '\r')
-        given.length--;
-    const struct token *token = asked_token(exchange);
-    exchange->has_token = token == NULL || token_is(token, given.bytes, given.length);
+/* "auth TOKEN" */
+static void take_auth(struct exchange *exchange, struct slice sent, struct request *request) {
+    slice_drop_last(&sent, '\r');
+    const struct token *token = required_token(exchange);
+    exchange->has_token = token == NULL || token_is(token, sent.bytes, sent.length);
     *request = (struct request){.kind = REQUEST_AUTH, .status = STATUS_OK};
     if (!exchange->has_token)
-        deny_without(request, given.length, "this is not the token");
+        deny_token(request, sent.length, "wrong token");
 }
 
 HOT static bool next_line(struct exchange *exchange, struct slice waiting,
@@ -70,33 +69,33 @@ HOT static bool next_line(struct exchange *exchange, struct slice waiting,
     if ((has_end ? line.length : waiting.length) > limit)
         return refuse(exchange, STATUS_URI_TOO_LONG, "the request is too long", request);
     if (!has_end)
-        return exchange->ended &&
-               refuse(exchange, STATUS_BAD_REQUEST, "the request has no end of line", request);
+        return exchange->has_ended && refuse(exchange, STATUS_BAD_REQUEST,
+                                             "the request does not end with a newline", request);
     if (is_auth) {
         take_auth(exchange, slice_after(line, auth_length), request);
     } else {
         line_parse(line, request);
-        if (asked_token(exchange) != NULL && !exchange->has_token)
-            deny_without(request, 0, "this server asks for a token; say first: auth TOKEN");
+        if (required_token(exchange) != NULL && !exchange->has_token)
+            deny_token(request, 0, "this server requires a token; first send: auth TOKEN");
     }
-    exchange->keeps_open = request->kind != REQUEST_INVALID;
+    exchange->keep_alive = request->kind != REQUEST_INVALID;
     consume(exchange, line.length + 1);
     return true;
 }
 
-/* Whoever has the token may ask by any name: no stranger's page has it. */
-HOT static void check_asker(const struct exchange *exchange, const struct http_head *head,
-                            struct request *request) {
-    const struct token *token = asked_token(exchange);
+/* With a token any host name will do: a page that attacks by DNS rebinding does not have it. */
+HOT static void check_access(const struct exchange *exchange, const struct http_head *head,
+                             struct request *request) {
+    const struct token *token = required_token(exchange);
     if (token != NULL) {
         if (!token_is(token, head->bearer.bytes, head->bearer.length))
-            deny_without(request, head->bearer.length,
-                         "this server asks for a token; send: Authorization: Bearer TOKEN");
+            deny_token(request, head->bearer.length,
+                       "this server requires a token; send: Authorization: Bearer TOKEN");
     } else if (exchange->admission != NULL && head->host.bytes != NULL &&
-               !hosts_know(&exchange->admission->hosts, head->host)) {
+               !allowed_hosts_include(&exchange->admission->hosts, head->host)) {
         deny(request, STATUS_MISDIRECTED,
-             "this server is not known by that host name; ask by its address, or start it with "
-             "--host NAME");
+             "this host name is not allowed; use the server's address, or start it with --host "
+             "NAME");
     }
 }
 
@@ -110,16 +109,16 @@ HOT static bool next_head(struct exchange *exchange, struct slice waiting,
         if (waiting.length >= HEAD_LIMIT)
             return refuse(exchange, STATUS_HEAD_TOO_LARGE, "the request head is too large",
                           request);
-        return exchange->ended &&
+        return exchange->has_ended &&
                refuse(exchange, STATUS_BAD_REQUEST, "the request is not complete", request);
     }
     struct http_head head;
     http_parse_head(text, &head);
     *request = head.request;
-    check_asker(exchange, &head, request);
-    exchange->is_head = head.is_head;
-    exchange->keeps_open = head.keep_alive && !request->is_guess; /* one guess a connection */
-    exchange->says_keep = head.says_keep;
+    check_access(exchange, &head, request);
+    exchange->is_head_request = head.is_head_request;
+    exchange->keep_alive = head.keep_alive && !request->is_guess; /* one guess per connection */
+    exchange->announces_keep_alive = head.announces_keep_alive;
     consume(exchange, text.length);
     return true;
 }
@@ -128,7 +127,7 @@ HOT static bool next_head(struct exchange *exchange, struct slice waiting,
 static void skip_empty_lines(struct exchange *exchange) {
     struct slice waiting;
     while (exchange->dialect != DIALECT_LINE &&
-           (waiting = exchange_waiting(exchange)).length >= 2 &&
+           (waiting = exchange_pending_input(exchange)).length >= 2 &&
            memcmp(waiting.bytes, "\r\n", 2) == 0)
         consume(exchange, 2);
 }
@@ -137,15 +136,15 @@ HOT bool exchange_next(struct exchange *exchange, struct request *request) {
     if (exchange->closing || exchange->output.length > OUTPUT_LIMIT - REPLY_ROOM)
         return false;
     skip_empty_lines(exchange);
-    struct slice waiting = exchange_waiting(exchange);
+    struct slice waiting = exchange_pending_input(exchange);
     if (waiting.length == 0) {
-        exchange_drop_input(exchange); /* it was never filled */
+        exchange_drop_input(exchange); /* the buffer was never filled */
         return false;
     }
     if (exchange->dialect == DIALECT_UNKNOWN) {
-        if (waiting.bytes[0] == '\r' && waiting.length == 1 && !exchange->ended)
-            return false; /* perhaps half an empty line */
-        exchange->dialect = (uint8_t)tell_dialect(waiting.bytes[0]);
+        if (waiting.bytes[0] == '\r' && waiting.length == 1 && !exchange->has_ended)
+            return false; /* may be half of an empty line */
+        exchange->dialect = (uint8_t)detect_dialect(waiting.bytes[0]);
     }
     return exchange->dialect == DIALECT_HTTP ? next_head(exchange, waiting, request)
                                              : next_line(exchange, waiting, request);

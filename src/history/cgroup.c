@@ -13,7 +13,7 @@ static bool is(struct piece piece, const char *word) {
     return piece.length == strlen(word) && memcmp(piece.at, word, piece.length) == 0;
 }
 
-/* Cuts off what precedes the separator, or everything. */
+/* Cuts off and returns the part before the separator, or everything. */
 static struct piece cut(struct piece *from, char separator) {
     const char *end = memchr(from->at, separator, from->length);
     size_t length = end != NULL ? (size_t)(end - from->at) : from->length;
@@ -88,7 +88,7 @@ size_t cgroup_unit(const char *path, size_t length, char *unit) {
         if (is_unit(part))
             found = part;
     }
-    /* systemd puts a "_" before what would look like a file of the kernel. */
+    /* systemd prefixes "_" to a name that could clash with a kernel file. */
     if (found.length > 0 && found.at[0] == '_') {
         found.at++;
         found.length--;

@@ -1,7 +1,7 @@
-/* Looks up the control groups of processes, a file each: only while a client asks for them now and
- * then, and again only for processes that may have moved. For the first client of a host with
- * 10,000 processes that takes a tenth of a second, so the history's lock is let go while a file
- * is read. One at a time looks; whoever comes after it finds what it found. */
+/* Looks up the control groups of processes, one file each: only while clients ask for them, and
+ * again only for processes that may have moved. The first lookup on a host with 10,000 processes
+ * takes a tenth of a second, so the history's lock is released while a file is read. Only one
+ * thread at a time looks up; the next one finds its results. */
 #include "base/clock.h"
 #include "base/shared_mutex.h"
 #include "history/cgroup.h"
@@ -53,7 +53,7 @@ static struct lookup *lookup_of(const struct history *history, const struct memb
     return &history->lookups[table_slot(&history->table, member)];
 }
 
-/* The first from this identity on; NULL: none. */
+/* The first process at or after this identity; NULL: none. */
 static const struct member *next_due(const struct history *history, int32_t pid, int64_t started_ns,
                                      uint32_t now_s) {
     const struct table *table = &history->table;
@@ -65,7 +65,7 @@ static const struct member *next_due(const struct history *history, int32_t pid,
     return NULL;
 }
 
-/* Unless the process has left meanwhile. */
+/* Unless the process has ended meanwhile. */
 static void store(struct history *history, int32_t pid, int64_t started_ns, struct lookup found) {
     const struct member *member = table_find(&history->table, pid, started_ns);
     uint32_t unused = found.cgroup;
@@ -77,7 +77,8 @@ static void store(struct history *history, int32_t pid, int64_t started_ns, stru
     labels_leave(&history->cgroups, unused);
 }
 
-/* With the history's lock, which is let go while a file is read. Returns whether any was. */
+/* Call it with the history's lock, which is released while a file is read. Returns whether any file
+ * was. */
 static bool look_at_all(struct history *history) {
     char text[CGROUP_BYTES];
     size_t length;
@@ -99,8 +100,8 @@ static bool look_at_all(struct history *history) {
     return any;
 }
 
-/* With both locks. In the last pass nothing was due, and it did not let go of the lock: all are
- * known. Only a host that starts processes faster than they can be looked at has more passes. */
+/* Call it with both locks. A pass in which nothing is due never releases the lock: then all are
+ * known. The limit is for a host that starts processes faster than they can be looked up. */
 static void look(struct history *history) {
     for (int pass = 0; pass < PASSES && look_at_all(history); pass++)
         continue;

@@ -62,7 +62,7 @@ bool changes_add(struct changes *changes, uint32_t slot, int64_t user_us, int64_
     struct changes_block *block = with_room(changes);
     if (block == NULL)
         return false;
-    /* Hours of CPU take several changes; what does not fit is lost. */
+    /* Hours of CPU time take several changes; the rest is lost if there is no room. */
     while ((user_us > 0 || system_us > 0) && (block = with_room(changes)) != NULL) {
         struct change change = {slot, part(user_us), part(system_us)};
         block->changes[block->count++] = change;

@@ -1,8 +1,8 @@
-/* What each process used between one kept reading and the next.
+/* The CPU time that each process used between one kept reading and the next.
  *
  * Most processes sleep: only those that used CPU are noted, in 12 bytes each, in the list of the
- * reading that ends the interval. Blocks of dropped lists are reused, last one first, so that
- * memory follows use. */
+ * reading that ends the interval. Blocks of dropped lists are reused, the most
+ * recent first, so that only as much memory is touched as is needed. */
 #pragma once
 #include "history/region.h"
 
@@ -27,13 +27,13 @@ struct changes_block {
 
 struct changes_pool {
     struct changes_block *blocks;
-    uint32_t count, free; /* blocks ever in use; the first free one, from 1 */
+    uint32_t count, free; /* blocks used so far; the first free one, from 1 */
 };
 
-/* A kept reading, and what was used since the one before. */
+/* A kept reading, and the changes since the one before. */
 struct kept_reading {
     int64_t taken_mono_ns;
-    int64_t user_ns, system_ns; /* of the machine */
+    int64_t user_ns, system_ns; /* of the whole machine */
     uint32_t number;            /* counts kept readings of all lists */
     uint32_t blocks;            /* the first one */
 };
@@ -41,19 +41,19 @@ struct kept_reading {
 /* Kept readings, oldest first, and the changes since the newest. */
 struct changes {
     struct changes_pool *pool;
-    uint32_t limit, count; /* readings: at most, and now */
+    uint32_t limit, count; /* of readings: the most, and now */
     uint32_t blocks;       /* since the newest */
     struct kept_reading kept[CHANGES_KEPT_LIMIT];
 };
 
-/* Bytes of a region that it needs; taking them. */
+/* The bytes of a region that a pool needs; takes them. */
 size_t changes_pool_bytes(void);
 void changes_pool_open(struct changes_pool *pool, struct region *region);
 
 /* Empties it, together with its pool. */
 void changes_begin(struct changes *changes, struct changes_pool *pool, uint32_t limit);
 
-/* Notes what a process used since it was last noted; false: no room. */
+/* Adds what a process used since its last change; false: no room. */
 bool changes_add(struct changes *changes, uint32_t slot, int64_t user_us, int64_t system_us);
 
 /* Keeps a reading, with the changes added before it. Drops the oldest if there are too many. */
@@ -62,7 +62,7 @@ void changes_keep(struct changes *changes, const struct kept_reading *reading);
 /* In place of an index: from the first change on. */
 #define CHANGES_SINCE_EVER UINT32_MAX
 
-/* Index of the kept reading of this number; CHANGES_SINCE_EVER: it is not there. */
+/* Index of the kept reading of this number; CHANGES_SINCE_EVER: it is not kept. */
 uint32_t changes_find(const struct changes *changes, uint32_t number);
 
 /* Calls visit for each change after the kept reading at index `since`, with the number of the

@@ -1,13 +1,13 @@
 /* What processes used over the last minute, and their groups since the server started.
  *
- * From readings, one a second with a recorder, it answers what a single reading cannot: who used
- * the CPU recently, and how much ended processes used. It is in memory that forked processes
- * share, guarded by one lock. If a process dies with the lock, the last minute is lost, but no
- * counter of /metrics. */
+ * From readings, one a second with a recorder, it answers what a single reading cannot: which
+ * processes used the CPU recently, and how much ended processes used. It is in memory that forked
+ * processes share, guarded by one lock. If a process dies with the lock, the last minute is lost,
+ * but no counter of /metrics. */
 #pragma once
 #include "history/ask.h"
+#include "source/source.h"
 #include "top/snapshot.h"
-#include "top/source.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -66,8 +66,8 @@ int64_t history_taken_mono_ns(const struct history *history);
 bool history_ask(struct history *history, const struct history_ask *ask,
                  struct history_answer *out);
 
-/* Looks up what a client who asked for control groups within the last minute may ask for again. For
- * the recorder, after a reading. Holds up only those who ask for control groups. */
+/* If a client has asked for control groups within the last minute, looks up those of new processes
+ * in advance. For the recorder, after a reading. Delays only requests for control groups. */
 void history_look_ahead(struct history *history);
 
 /* Fills in at most METRIC_GROUPS groups by name and what everything else used; returns how many.

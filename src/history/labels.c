@@ -35,7 +35,7 @@ static uint64_t hash_of(const char *text, size_t length) {
     return hash;
 }
 
-/* The text as shown: of a long one the end, where the difference is. */
+/* The text as shown: the end of a long one, where names differ. */
 static size_t shorten(const struct labels *labels, const char *text, size_t length, char *out) {
     static const char gap[] = "...";
     size_t limit = labels->text_limit, kept = limit - (sizeof gap - 1);
@@ -97,7 +97,7 @@ static void forget(struct labels *labels, uint32_t number) {
     labels->free = number;
 }
 
-/* Replaces the one that has rested longest, unless that has users again. */
+/* Replaces the label that has been unused longest, unless it has users again. */
 static void rest(struct labels *labels, uint32_t number) {
     uint32_t at = ++labels->rests % LABELS_RESTING, oldest = labels->resting[at].label;
     if (oldest != 0) {

@@ -1,6 +1,6 @@
 /* Names of processes, control groups and units, each stored once. A label has a number, from 1;
- * 0: none. It stays while it has users; the last LABELS_RESTING without users can still be found
- * by their text. */
+ * 0: none. It stays while it has users; the LABELS_RESTING labels that lost theirs most recently
+ * can still be found by their text. */
 #pragma once
 #include "history/region.h"
 
@@ -12,13 +12,13 @@ enum { LABELS_BUCKETS = 4096, LABELS_RESTING = 512 };
 struct label {
     uint64_t hash;                          /* of the whole text; a long one is stored in part */
     int64_t used_ns;                        /* CPU used before it became a group of /metrics */
-    int64_t user_ns, system_ns, started_ns; /* of an answer in progress, with what follows */
+    int64_t user_ns, system_ns, started_ns; /* of an answer in progress, like the next two */
     uint32_t processes;
     uint32_t next_summed;
-    uint32_t next; /* in its bucket, or among the free ones */
+    uint32_t next; /* in its bucket, or in the free list */
     uint32_t users;
     uint32_t rested;      /* when it last lost its last user */
-    uint32_t group;       /* the label that it counts as, if not itself */
+    uint32_t group;       /* the label that it is counted under, if another */
     uint8_t metric_group; /* index among the groups of /metrics, from 1 */
     uint8_t length;
     char text[]; /* raw bytes */
@@ -28,7 +28,7 @@ struct labels {
     char *memory;
     size_t stride, text_limit; /* bytes of a label, and of its text */
     uint32_t capacity;
-    uint32_t count, free; /* numbers ever in use; the first free one */
+    uint32_t count, free; /* numbers used so far; the first free one */
     uint32_t rests;       /* how often a label lost its last user */
     uint32_t buckets[LABELS_BUCKETS];
     struct {
@@ -36,7 +36,7 @@ struct labels {
     } resting[LABELS_RESTING];
 };
 
-/* Bytes of a region that they need; taking them. text_limit: at most 255. */
+/* The bytes of a region that they need; takes them. text_limit: at most 255. */
 size_t labels_bytes(size_t text_limit, uint32_t capacity);
 void labels_open(struct labels *labels, size_t text_limit, uint32_t capacity,
                  struct region *region);
@@ -51,6 +51,6 @@ static inline struct label *label_at(const struct labels *labels, uint32_t numbe
 /* The label of this text, new or known, with one more user; 0: no room. */
 uint32_t labels_use(struct labels *labels, const char *text, size_t length);
 
-/* One more user; one less. */
+/* Adds a user; removes one. */
 void labels_share(const struct labels *labels, uint32_t number);
 void labels_leave(struct labels *labels, uint32_t number);

@@ -85,8 +85,8 @@ static void free_idle(struct metric_groups *groups, struct labels *labels, int64
     }
 }
 
-/* User, system and their sum only grow. The kernel samples machine and processes separately, so
- * they differ more in user and system than in sum: the sum decides. */
+/* User, system and their sum must never decrease. The kernel samples machine and processes
+ * separately, so they differ more in user and system than in the sum: the sum decides. */
 static void settle_rest(struct metric_groups *groups, const struct scan *scan) {
     if (scan->user_ns + scan->system_ns == 0)
         return; /* unknown */

@@ -1,13 +1,13 @@
-/* The groups of /metrics: a few, for the names that use the CPU.
+/* The groups of /metrics: a limited number, for the names that use the most CPU.
  *
- * A name becomes a group, and counts from then on, when it has used enough: from 10 ms to 5 s, the
- * more the fewer places are left, so that a host with hundreds of idle names has room for what
- * begins to work tomorrow. It stops being one after an idle hour, if it has no process left or
- * another name needs the place.
+ * A name becomes a group, and is counted from then on, when it has used enough CPU: from 10 ms to
+ * 5 s, more as fewer places are left, so that a host with hundreds of idle names keeps room for
+ * later ones. A group ends after an idle hour, if it has no process left or another name needs the
+ * place.
  *
- * The rest is what the machine used beyond the groups, so that it includes processes that no
- * reading saw. No counter ever decreases: the series of a former group ends, and the rest does
- * not take it over. */
+ * The rest is what the machine used beyond the groups, so it includes processes that no reading
+ * saw. No counter ever decreases: the series of a former group ends, and is not added to the
+ * rest. */
 #pragma once
 #include "history/history.h"
 #include "history/labels.h"
@@ -20,21 +20,20 @@ struct metric_group {
     uint8_t name_length;
     char name[NAME_LIMIT];
     int64_t user_ns, system_ns;
-    int64_t hour_at_ns,
-        hour_used_ns; /* when this hour began (CLOCK_MONOTONIC), and with what total */
+    int64_t hour_at_ns, hour_used_ns; /* start of this hour (CLOCK_MONOTONIC), and the total then */
 };
 
 struct metric_groups {
     struct metric_group groups[METRIC_GROUPS];
     uint32_t count;
-    bool is_wanted; /* by a name that found no place */
+    bool is_wanted; /* a name found no place */
     bool has_begun;
-    int64_t user_ns, system_ns;             /* of all groups, present and former */
+    int64_t user_ns, system_ns;             /* of all groups, current and former */
     int64_t begun_user_ns, begun_system_ns; /* of the machine before the first reading */
     int64_t rest_user_ns, rest_system_ns;
 };
 
-/* Counts what a label used. */
+/* Adds CPU time that a label used. */
 void metric_groups_add(struct metric_groups *groups, struct labels *labels, uint32_t number,
                        int64_t user_ns, int64_t system_ns, int64_t now_ns);
 
@@ -42,5 +41,5 @@ void metric_groups_add(struct metric_groups *groups, struct labels *labels, uint
 void metric_groups_settle(struct metric_groups *groups, struct labels *labels,
                           const struct scan *scan);
 
-/* After all labels were forgotten: groups keep their names and counts. */
+/* Call it after all labels were forgotten: groups keep their names and counts. */
 void metric_groups_relabel(struct metric_groups *groups, struct labels *labels);

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 int region_open(struct region *region, size_t bytes) {
-    void *memory = shared_memory_take(bytes);
+    void *memory = shared_memory_map(bytes);
     if (memory == NULL)
         return -ENOMEM;
     *region = (struct region){.memory = memory, .bytes = bytes};
@@ -14,7 +14,7 @@ int region_open(struct region *region, size_t bytes) {
 }
 
 void region_close(const struct region *region) {
-    shared_memory_give(region->memory, region->bytes);
+    shared_memory_unmap(region->memory, region->bytes);
 }
 
 void *region_take(struct region *region, size_t bytes) {

@@ -33,7 +33,7 @@ struct lookup {
 
 struct history {
     struct region region;    /* that holds all of it */
-    pthread_mutex_t looking; /* held by whoever looks up control groups; before the other */
+    pthread_mutex_t looking; /* held while control groups are looked up; taken before `lock` */
     pthread_mutex_t lock;    /* guards all that follows but the atomic */
     _Atomic int64_t taken_mono_ns;
     struct scan newest;

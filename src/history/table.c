@@ -7,7 +7,7 @@
 
 enum { PIDS_MOST = 1 << 22 };
 
-/* One for each possible pid, and a quarter more for those that linger. */
+/* One for each possible pid, and a quarter more for ended processes that linger. */
 uint32_t table_capacity(void) {
     unsigned limit = PIDS_MOST;
     FILE *file = fopen("/proc/sys/kernel/pid_max", "re");
@@ -115,7 +115,7 @@ static struct member *add(struct table *table, const struct process *process) {
     return &table->members[slot];
 }
 
-/* The pid was reused within the grain of start times: times do not run backwards. */
+/* Lower times mean that the pid was reused within the resolution of start times. */
 static bool is_another(const struct member *member, const struct process *process) {
     return member->has_ended ||
            process->user_ns + process->system_ns < member->user_ns + member->system_ns;
@@ -148,7 +148,7 @@ struct member *table_visit(struct table *table, const struct process *process, b
     return add(table, process);
 }
 
-/* Those that wait belong between others. */
+/* Merges the waiting processes, which belong between others. */
 static void insert_waiting(struct table *table) {
     uint32_t from = table->count, to = from + table->waits;
     table->count = to;

@@ -15,7 +15,7 @@ static int64_t cpu_now_ns(void) {
     return self.user_ns + self.system_ns + children.user_ns + children.system_ns;
 }
 
-/* The scheduler's count, the second number; 0 if the kernel keeps none. */
+/* Run queue time: the second number of schedstat; 0 if the kernel does not count it. */
 static int64_t queued_now_ns(void) {
     char line[96];
     uint64_t queued_ns = 0;
@@ -28,7 +28,7 @@ static int64_t queued_now_ns(void) {
     return sscanf(line, "%*u %" SCNu64, &queued_ns) == 1 ? (int64_t)queued_ns : 0;
 }
 
-/* Until the end each field holds the negative start value. */
+/* Until client_cost_end, each field holds the negative start value. */
 void client_cost_begin(struct client_cost *cost) {
     *cost = (struct client_cost){
         .wall_ns = -clock_monotonic_ns(),

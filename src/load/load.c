@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-/* Of about 28,000 (ip_local_port_range); finding the last ones is slow. */
+/* Of about 28,000 (ip_local_port_range): the kernel is slow to find the last free ones. */
 enum { PORTS_OF_ONE_SOURCE = 20 * 1000 };
 
 const char *shape_name(enum shape shape) {
@@ -17,32 +17,30 @@ const char *shape_name(enum shape shape) {
     return NAMES[shape];
 }
 
-static void build_request(const struct load *load, bool is_first, bool is_last,
-                          struct request_bytes *request) {
-    const struct token *token = &load->token;
-    char top[32], said[TOKEN_LIMIT + 32] = "";
+/* Returns 0 or -ENOMEM. */
+static int build_requests(struct load *load) {
+    const struct request_setting setting = {load->dialect, load->target, &load->token};
+    if (load->listed.count > 0)
+        return requests_build(&load->requests, &load->listed, &setting);
+    char top[32], text[PATH_LIMIT + 32];
     bool is_line = load->dialect == DIALECT_LINE;
-    int length;
-    if (token->length > 0 && (is_first || !is_line))
-        snprintf(said, sizeof said, is_line ? "auth %.*s\n" : "Authorization: Bearer %.*s\r\n",
-                 (int)token->length, token->bytes);
+    const char *asked = is_line ? load->line : load->path;
     snprintf(top, sizeof top, is_line ? "top %u" : "/top?n=%u", load->top);
-    if (is_line)
-        length = snprintf(request->bytes, sizeof request->bytes, "%s%s\n", said,
-                          load->line != NULL ? load->line : top);
-    else
-        length = snprintf(request->bytes, sizeof request->bytes,
-                          "GET %s HTTP/1.1\r\nHost: %s\r\n%s%s\r\n",
-                          load->path != NULL ? load->path : top, load->target, said,
-                          is_last ? "Connection: close\r\n" : "");
-    request->length = (size_t)length;
+    int length = snprintf(text, sizeof text, is_line ? "%s\n" : "GET %s HTTP/1.1\r\n\r\n",
+                          asked != NULL ? asked : top);
+    struct written_request only = {.weight = 1, .text = {text, (size_t)length}};
+    return requests_build(&load->requests, &(struct request_list){&only, 1}, &setting);
 }
 
-void load_reply_begin(const struct load *load, struct reply *reply, bool is_first,
-                      struct text *kept) {
-    reply_begin(reply, load->dialect, load->top, kept);
+void load_reply_begin(const struct load *load, struct reply *reply, const struct request *request,
+                      bool is_first, struct text *body) {
+    reply_begin(reply, load->dialect, load->top, body);
     if (is_first && load->token.length > 0)
         reply_after_token(reply);
+    if (load->until != NULL)
+        reply_until(reply, load->until);
+    else if (load->listed.count > 0)
+        reply_to_listed(reply, request->is_head);
 }
 
 static int raise_descriptor_limit(struct load *load) {
@@ -54,14 +52,14 @@ static int raise_descriptor_limit(struct load *load) {
         return -errno;
     if (limit.rlim_cur >= wanted)
         return 0;
-    /* Only a privileged process may exceed the hard limit; try it. */
+    /* Only a privileged process may raise the hard limit; try it. */
     if (limit.rlim_max < wanted)
         limit.rlim_max = wanted;
     limit.rlim_cur = wanted;
     if (setrlimit(RLIMIT_NOFILE, &limit) == 0)
         return 0;
-    load->problem = "the limit of open files is below the connections wanted (see: ulimit -Hn); "
-                    "ask for fewer, or use --engine fork";
+    load->problem = "the limit of open files is too low for so many connections (see: ulimit -Hn); "
+                    "use fewer, or --engine fork";
     return -EMFILE;
 }
 
@@ -71,10 +69,11 @@ size_t load_request_limit(const struct load *load) {
     case SHAPE_BURST:
         return (size_t)load->connections * load->rounds;
     case SHAPE_OPEN:
-        /* A Poisson count varies by its square root: an eighth more is never reached. */
+        /* The standard deviation of a Poisson count is its square root: an eighth more is never
+         * reached. */
         expected = load->rate_per_s * (double)load->duration_ns / NS_PER_S;
         return (size_t)(expected + expected / 8) + 1024;
-    default: /* the number of requests of a closed load is not known in advance */
+    default: /* a closed load: the number of requests is not known in advance */
         return (size_t)SAMPLE_LIMIT;
     }
 }
@@ -89,8 +88,8 @@ static int reserve_lateness(struct lateness *lateness, size_t limit) {
     return 0;
 }
 
-/* Whether the load may use up the ports of one address. */
-static bool is_hard_on_ports(const struct load *load) {
+/* Whether the load may use up the ports of one source address. */
+static bool may_exhaust_ports(const struct load *load) {
     uint64_t connections = load->connections;
     if (load->shape == SHAPE_BURST)
         connections *= load->rounds;
@@ -99,12 +98,14 @@ static bool is_hard_on_ports(const struct load *load) {
 }
 
 int load_prepare(struct load *load) {
-    for (int kind = 0; kind < 4; kind++)
-        build_request(load, kind / 2, kind % 2, &load->requests[kind / 2][kind % 2]);
+    load->problem = "no memory for the requests; use a smaller --requests FILE";
+    int outcome = build_requests(load);
+    if (outcome != 0)
+        return outcome;
     load->worker_count = load->engine->worker_each ? load->connections : 1;
-    if (load->sources.count == 0 && is_hard_on_ports(load))
+    if (load->sources.count == 0 && may_exhaust_ports(load))
         sources_spread(&load->sources, &load->address);
-    int outcome = raise_descriptor_limit(load);
+    outcome = raise_descriptor_limit(load);
     if (outcome != 0)
         return outcome;
 
@@ -113,8 +114,10 @@ int load_prepare(struct load *load) {
     load->workers = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (load->workers == MAP_FAILED)
         return -errno;
-    for (uint32_t i = 0; i < load->worker_count; i++)
-        load->workers[i].turn = i;
+    for (uint32_t i = 0; i < load->worker_count; i++) {
+        load->workers[i].next_source = i;
+        load->workers[i].next_request = i % load->requests.turn_count;
+    }
     size_t limit = load_request_limit(load);
     outcome = samples_reserve(&load->workers[0].samples, load->worker_count, sizeof *load->workers,
                               limit);
@@ -124,17 +127,19 @@ int load_prepare(struct load *load) {
 }
 
 enum outcome load_connect_outcome(int error) {
-    /* These two come after the connection was made: the server accepted and dropped it. */
+    /* These two errors come after the connection was established: the server accepted and closed
+     * it. */
     return error == ECONNRESET || error == EPIPE ? OUTCOME_CLOSED : OUTCOME_CONNECT;
 }
 
 const char *load_connect_problem(int error) {
     switch (error) {
-    case EADDRNOTAVAIL: /* its own text is misleading */
-        return "no local port is free, the last ones used are in TIME_WAIT for a minute; see "
-               "--sources";
+    case EADDRNOTAVAIL: /* the standard text is misleading */
+        return "no local port is free: closed connections keep theirs for a minute (TIME_WAIT); "
+               "use "
+               "more source addresses (--sources)";
     case ETIMEDOUT:
-        return "no connection in time";
+        return "not connected within the timeout";
     default:
         return strerrordesc_np(error);
     }
@@ -149,7 +154,7 @@ static bool add_sample(struct worker *worker, const struct sample *sample) {
 bool worker_answered(struct worker *worker, uint32_t connection, int64_t start_ns,
                      int64_t first_byte_ns, int64_t end_ns, const struct reply *reply) {
     return add_sample(worker, &(struct sample){start_ns, first_byte_ns, end_ns, connection,
-                                               OUTCOME_ANSWERED, rows_told(&reply->rows)});
+                                               OUTCOME_ANSWERED, rows_pids_digest(&reply->rows)});
 }
 
 bool worker_unstarted(struct worker *worker, int64_t due_ns, int64_t end_ns) {
@@ -164,7 +169,8 @@ bool worker_failed(struct worker *worker, uint32_t connection, int64_t start_ns,
                                                connection, (uint16_t)outcome, 0});
 }
 
-/* How much of a server's words is shown: the kind of failure and two quotes must fit too. */
+/* Bytes of a server's error text that are shown: the kind of failure and two quotes must fit too.
+ */
 enum { EXPLAINED_LIMIT = PROBLEM_LIMIT - 32 };
 
 void reply_explain(const struct reply *reply, enum verdict verdict, char why[PROBLEM_LIMIT]) {

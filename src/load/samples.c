@@ -15,8 +15,8 @@ int samples_reserve(struct samples *first, size_t workers, size_t stride, size_t
     size_t share = limit / workers;
     if (share == 0)
         return -E2BIG;
-    /* NORESERVE: address space now, pages as they are touched. If that much is not available, less
-     * is enough for most loads; a load that fills it says so. */
+    /* NORESERVE: address space now, pages when they are touched. If there is not enough address
+     * space, less suffices for most loads; a load that runs out of samples says so. */
     struct sample *records;
     while ((records = mmap(NULL, share * workers * sizeof *records, PROT_READ | PROT_WRITE,
                            MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) == MAP_FAILED) {

@@ -17,13 +17,13 @@ static uint64_t random_bits(uint64_t *state) {
     return bits ^ (bits >> 31);
 }
 
-/* Above 0, at most 1: its logarithm is finite. */
+/* In (0, 1], so that its logarithm is finite. */
 static double random_fraction(uint64_t *state) {
     return (double)((random_bits(state) >> 11) + 1) * 0x1p-53;
 }
 
 static void set_due(struct schedule *schedule) {
-    /* Computed from the start: adding up rounded gaps would drift from the rate. */
+    /* Computed from the start, because the sum of rounded gaps would drift from the rate. */
     if (schedule->arrivals == ARRIVALS_EVEN)
         schedule->offset_ns = (double)schedule->taken * schedule->gap_ns;
     else

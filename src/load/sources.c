@@ -8,7 +8,7 @@
 
 enum { LOOPBACK_SOURCES = 64 };
 
-/* The IPv4 address as a number; 0: it is not IPv4. */
+/* An IPv4 address as a number; 0: not IPv4. */
 static uint32_t ipv4_of(const struct address *address) {
     const struct sockaddr_in *v4 = (const struct sockaddr_in *)&address->storage;
     return address->storage.ss_family == AF_INET ? ntohl(v4->sin_addr.s_addr) : 0;
@@ -22,7 +22,7 @@ static struct address from_ipv4(uint32_t ipv4) {
     return address;
 }
 
-/* An address, not a name: a name may have several. */
+/* Accepts addresses only, because a name may have several. */
 static int parse_one(const char *text, size_t length, struct address *address) {
     char copy[INET6_ADDRSTRLEN];
     struct in_addr v4;
@@ -70,7 +70,7 @@ int sources_parse(struct sources *sources, const char *text, const char **proble
         }
         if (outcome != 0 || sources->range_count == SOURCE_RANGE_LIMIT ||
             sources->count + range.count > SOURCE_LIMIT) {
-            *problem = "these are more than 1024 addresses, or 32 ranges of them";
+            *problem = "too many: at most 1024 addresses in at most 32 ranges";
             return -EINVAL;
         }
         sources->ranges[sources->range_count++] = range;
@@ -100,7 +100,7 @@ int sources_check(const struct sources *sources, const struct address *target,
             close(fd);
         if (outcome != 0) {
             address_format(&source, wrong);
-            *strrchr(wrong, ':') = '\0'; /* its port is not compared */
+            *strrchr(wrong, ':') = '\0'; /* without the port */
             return outcome;
         }
     }
@@ -120,7 +120,7 @@ int sources_bind(const struct sources *sources, int fd, uint32_t turn) {
     if (sources->count == 0)
         return 0;
     struct address source = source_at(sources, turn);
-    /* Otherwise bind would need a port that is free towards every server. */
+    /* Otherwise bind would choose a port that is free for every destination. */
     setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &yes, sizeof yes);
     return bind(fd, (const struct sockaddr *)&source.storage, source.length) == 0 ? 0 : -errno;
 }

@@ -1,7 +1,7 @@
-/* Local addresses that connections use in turn.
+/* Source addresses that connections use in turn.
  *
- * A port of one address serves one connection to the same server and then rests for a minute, which
- * limits an address to about 28,000 connections a minute. More addresses allow more connections. */
+ * After a connection to a server, its port is in TIME_WAIT for a minute, which limits one address
+ * to about 28,000 connections a minute. More addresses allow more connections. */
 #pragma once
 #include "base/address.h"
 
@@ -21,18 +21,17 @@ struct sources {
     uint32_t count; /* addresses in all; 0: the kernel chooses */
 };
 
-/* Reads "127.0.0.2,127.0.0.5-127.0.0.9". Returns 0, or -EINVAL and *problem. */
+/* Parses "127.0.0.2,127.0.0.5-127.0.0.9". Returns 0, or -EINVAL and *problem. */
 int sources_parse(struct sources *sources, const char *text, const char **problem);
 
-/* Checks that this host can connect to the target from each of them. Returns 0, or -errno and the
- * wrong address. */
+/* Checks that this host can use each of them to connect to the target. Returns 0, or -errno and the
+ * offending address. */
 int sources_check(const struct sources *sources, const struct address *target,
                   char wrong[ADDRESS_TEXT_LIMIT]);
 
-/* Uses 127.0.0.2 and the following, if the target is in 127.0.0.0/8, where all addresses are local.
- */
+/* If the target is in 127.0.0.0/8, where all addresses are local: uses 127.0.0.2 and following. */
 void sources_spread(struct sources *sources, const struct address *target);
 
-/* Binds a new socket to the next source; connect chooses a port that is free towards the target.
- * Returns 0 or -errno. */
+/* Binds a new socket to the source number `turn`, modulo the count; connect then chooses a port
+ * that is free for the target. Returns 0 or -errno. */
 int sources_bind(const struct sources *sources, int fd, uint32_t turn);

@@ -5,9 +5,9 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* Atomic, not only sig_atomic_t: one thread gets the signal, and all threads read it. */
+/* Atomic, not sig_atomic_t: one thread gets the signal, and all threads read the flag. */
 static atomic_bool stopped;
-static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler may touch only what takes no lock");
+static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler must not take a lock");
 
 static void stop(int signal) {
     (void)signal;

@@ -1,8 +1,8 @@
 #include "loops/connections.h"
 
-#include "server/close_connection.h"
-#include "server/idle_timeout.h"
-#include "server/log.h"
+#include "connection/close_connection.h"
+#include "connection/idle_timeout.h"
+#include "connection/log.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -34,8 +34,8 @@ struct connections connections_of(struct server *server, size_t size) {
         .server = server, .size = size, .buffers = {.budget = server->budget}};
 }
 
-/* All workers share one counter: each increments it first and checks afterwards, so together they
- * never exceed the limit. */
+/* All workers share one counter. Each increments it first and checks afterwards, so that together
+ * they never exceed the limit. */
 static bool enter(const struct server *server) {
     uint64_t before = atomic_fetch_add_explicit(&server->stats->open, 1, memory_order_relaxed);
     return before < server->options->max_connections;
@@ -54,8 +54,8 @@ struct connection *connections_add(struct connections *connections, int fd, int6
     }
     connection->fd = fd;
     connection->active_ns = now_ns;
-    exchange_open(&connection->exchange, &connections->buffers);
-    exchange_admit(&connection->exchange, &connections->server->options->access.admission);
+    exchange_open(&connection->exchange, &connections->buffers,
+                  &connections->server->options->access.admission);
     append(connections, connection);
     connections->count++;
     stats_add(&connections->server->counts->connections);
@@ -65,6 +65,7 @@ struct connection *connections_add(struct connections *connections, int fd, int6
 void connections_touch(struct connections *connections, struct connection *connection,
                        int64_t now_ns) {
     connection->active_ns = now_ns;
+    connection->was_spared = false;
     if (now_ns - connection->listed_ns <= idle_tolerance_ns(connections->server->options))
         return;
     unlink_from(connections, connection);
@@ -73,12 +74,12 @@ void connections_touch(struct connections *connections, struct connection *conne
 
 void connections_remove(struct connections *connections, struct connection *connection) {
     unlink_from(connections, connection);
-    log_end(connections->server, connection->fd);
+    log_disconnect(connections->server, connection->fd);
     close_connection(connection->fd, connection->exchange.is_refused);
     exchange_close(&connection->exchange);
     free(connection);
     if (--connections->count == 0)
-        buffers_close(&connections->buffers);
+        buffer_pool_close(&connections->buffers);
     leave(connections->server);
 }
 

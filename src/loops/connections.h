@@ -1,4 +1,4 @@
-/* The open connections of an event loop, the longest idle first. Every operation is O(1). */
+/* The open connections of an event loop, longest idle first. Every operation is O(1). */
 #pragma once
 #include "exchange/exchange.h"
 
@@ -7,18 +7,19 @@
 
 struct server;
 
-/* A loop that needs more has its own struct that begins with this one. */
+/* A loop that needs more fields has its own struct, which begins with this one. */
 struct connection {
     struct connection *older, *newer;
     struct connection *next_queued; /* loop_serve_later */
     struct exchange exchange;
-    /* What each turn needs, beside what the loop adds. */
-    int64_t listed_ns; /* CLOCK_MONOTONIC, when it got its place in the list */
-    int64_t active_ns; /* ... when something came or went */
-    int64_t owed_ns;   /* ... when replies had to wait for the client; 0: none wait */
+    /* Used in each turn: next to the fields that the loop adds. */
+    int64_t listed_ns;       /* CLOCK_MONOTONIC, when it was put at its place in the list */
+    int64_t active_ns;       /* ... when it last received or sent */
+    int64_t unsent_since_ns; /* ... since when output has been blocked; 0: it is not */
     int fd;
-    bool is_over;   /* to be closed as soon as nothing else refers to it */
-    bool is_queued; /* another turn is due, whatever comes for it */
+    bool must_close; /* close it as soon as nothing else refers to it */
+    bool is_queued;  /* it gets another turn, ready or not */
+    bool was_spared; /* past its deadline, as more of its request had arrived; once a request */
 };
 
 struct connections {
@@ -26,25 +27,25 @@ struct connections {
     size_t size; /* of the loop's own struct */
     struct connection *oldest, *newest;
     unsigned count;
-    struct buffers buffers; /* of their exchanges; freed with the last connection */
+    struct buffer_pool buffers; /* of their exchanges; freed with the last connection */
 };
 
-/* None yet. */
+/* An empty list. size: bytes of the loop's struct. */
 struct connections connections_of(struct server *server, size_t size);
 
-/* Adds and counts a connection, which owns the descriptor from then on; the loop's own part is all
- * zero. NULL, and nothing happened, if there are --max-connections in all workers together, or no
- * memory. */
+/* Adds and counts a connection, which then owns the descriptor; the loop's own fields are zero.
+ * Returns NULL, and changes nothing, if all workers together have --max-connections or memory ran
+ * out. */
 struct connection *connections_add(struct connections *connections, int fd, int64_t now_ns);
 
-/* Something was received or sent. The connection moves to the end of the list only if it was put
- * there more than idle_tolerance_ns ago. So the list is out of order by no more than that, and a
- * busy connection is not moved for each request. */
+/* Notes that something was received or sent. The connection moves to the end of the list only if
+ * its last move was more than idle_tolerance_ns ago: a busy connection does not move with each
+ * request, and the list is out of order by no more than that. */
 void connections_touch(struct connections *connections, struct connection *connection,
                        int64_t now_ns);
 
-/* Closes it and frees it. */
+/* Closes and frees the connection. */
 void connections_remove(struct connections *connections, struct connection *connection);
 
-/* The server stops: only what has already arrived will be read. */
+/* On a stop: from now on only input that has already arrived can be read. */
 void connections_shut_reading(const struct connections *connections);

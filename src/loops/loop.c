@@ -1,18 +1,19 @@
 #include "loops/loop.h"
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/hot.h"
 #include "base/limits.h"
-#include "base/pause.h"
-#include "server/answer.h"
-#include "server/idle_timeout.h"
-#include "server/stop.h"
+#include "connection/accept.h"
+#include "connection/answer.h"
+#include "connection/idle_timeout.h"
+#include "lifecycle/stop.h"
 
 #include <errno.h>
 
-enum { WAIT_PATIENCE_MS = 5000 }; /* with waits that fail one after the other */
+enum { WAIT_FAILURE_MS = 5000 }; /* if waits keep failing for so long, the server ends */
 
-void loop_welcome(struct loop *loop, int fd) {
+void loop_add_client(struct loop *loop, int fd) {
     struct connection *connection = NULL;
     if (loop->fd_limit == 0 || fd < loop->fd_limit)
         connection = connections_add(&loop->connections, fd, loop->now_ns);
@@ -25,7 +26,7 @@ void loop_welcome(struct loop *loop, int fd) {
 int loop_accept(struct loop *loop, int limit) {
     int fd, count = 0;
     for (; count < limit && (fd = listener_accept(loop->server)) >= 0; count++)
-        loop_welcome(loop, fd);
+        loop_add_client(loop, fd);
     return count;
 }
 
@@ -62,9 +63,9 @@ HOT int loop_waited(struct loop *loop, int error) {
     }
     if (loop->failing_since_ns == 0)
         loop->failing_since_ns = loop->now_ns;
-    if (loop->now_ns - loop->failing_since_ns > WAIT_PATIENCE_MS * (int64_t)NS_PER_MS)
+    if (loop->now_ns - loop->failing_since_ns > WAIT_FAILURE_MS * (int64_t)NS_PER_MS)
         return error;
-    pause_a_moment();
+    back_off();
     return 0;
 }
 
@@ -74,12 +75,24 @@ int loop_idle_ms(const struct loop *loop) {
                           : idle_left_ms(loop->server->options, oldest->active_ns, loop->now_ns);
 }
 
-/* Touched first: a connection that stays although it is idle moves to the end of the list. */
+/* A client is not late if the loop was: what has arrived is read first. Only once for a request
+ * that has begun, so that sending it byte by byte gains nothing. */
+static bool must_spare(const struct connection *connection) {
+    const struct exchange *exchange = &connection->exchange;
+    return exchange_output(exchange).length == 0 &&
+           !(connection->was_spared && exchange_is_partial(exchange)) &&
+           idle_input_waits(connection->fd);
+}
+
+/* Touches each one first: a connection that is not closed moves to the end of the list. */
 static void close_idle(struct loop *loop) {
     while (loop_idle_ms(loop) == 0) {
         struct connection *oldest = loop->connections.oldest;
+        bool is_spared = must_spare(oldest);
         connections_touch(&loop->connections, oldest, loop->now_ns);
-        loop->kind->time_out(loop, oldest);
+        oldest->was_spared = is_spared;
+        if (!is_spared)
+            loop->kind->time_out(loop, oldest);
     }
 }
 
@@ -90,7 +103,7 @@ static int turn(struct loop *loop, int wait_ms) {
     return error;
 }
 
-/* Serves those who are connected. Returns 0 or -errno. */
+/* Serves the remaining connections for left_ms. Returns 0 or -errno. */
 static int serve_last(struct loop *loop, int (*left_ms)(void)) {
     int error = 0;
     while (loop->connections.count > 0 && left_ms() > 0 && error == 0)
@@ -98,8 +111,8 @@ static int serve_last(struct loop *loop, int (*left_ms)(void)) {
     return error;
 }
 
-/* Accepts the backlog, hears all for a while, reads then only what has already arrived, and ends
- * when all of it is answered or at the drain limit. */
+/* Accepts the backlog, reads from all connections for HEARING_S, then only what has already
+ * arrived. Returns when everything is answered, or at the drain limit. */
 static int drain(struct loop *loop) {
     loop->kind->stop_accepting(loop);
     loop_accept(loop, CONNECTION_LIMIT);
@@ -120,7 +133,7 @@ int loop_run(struct loop *loop) {
     loop->now_ns = clock_monotonic_ns();
     listener_set_nonblocking(&loop->server->listener);
     int error = loop->kind->open(loop);
-    /* No loop serves before all are open: early clients might take the last descriptors. */
+    /* No loop serves before all are open: early clients could take the last descriptors. */
     if (loop->opening != NULL)
         pthread_barrier_wait(loop->opening);
     if (error != 0)
@@ -128,7 +141,7 @@ int loop_run(struct loop *loop) {
     error = serve(loop);
     loop->kind->close(loop);
     for (struct connection *left; (left = loop->connections.oldest) != NULL;) {
-        answer_reset(left->fd, &left->exchange); /* the drain is over: it is given up */
+        answer_reset(left->fd, &left->exchange); /* past the drain limit */
         connections_remove(&loop->connections, left);
     }
     return error;

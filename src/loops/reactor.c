@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/hot.h"
-#include "server/log.h"
-#include "server/stop.h"
+#include "connection/log.h"
+#include "lifecycle/stop.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -12,10 +12,10 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 
-/* Only a failing accept shows that the backlog is empty. Where clients come one at a time, that
- * would be a failing call for each; so after such a client, this many are accepted one at a time.
- * If more wait, the next wait returns at once. */
-enum { SINGLES = 15 };
+/* Only a failed accept shows that the backlog is empty. If clients come one at a time, that is one
+ * failed call per client; so after a batch of one, this many batches accept one client only. If
+ * more are waiting, the next wait returns at once. */
+enum { SINGLE_ACCEPTS = 15 };
 
 static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR &&
                   EPOLLHUP == POLLHUP && EPOLLRDHUP == POLLRDHUP,
@@ -31,12 +31,12 @@ static int reserve(struct reactor *reactor, int fd) {
         return 0;
     int count = 2 * (fd + 1);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    struct polled **watched = reallocarray(reactor->watched, (size_t)count, sizeof *watched);
-    if (watched == NULL)
+    struct reactor_connection **more = reallocarray(reactor->watched, (size_t)count, sizeof *more);
+    if (more == NULL)
         return -1;
     for (int i = reactor->watched_count; i < count; i++)
-        watched[i] = NULL;
-    reactor->watched = watched;
+        more[i] = NULL;
+    reactor->watched = more;
     reactor->watched_count = count;
     return 0;
 }
@@ -49,7 +49,7 @@ static int add_handler(struct reactor *reactor, int fd, uint32_t events) {
     return reserve(reactor, fd) == 0 ? reactor->poller->add(reactor->set, fd, events) : -1;
 }
 
-static void add(struct reactor *reactor, struct polled *connection, uint32_t events) {
+static void add(struct reactor *reactor, struct reactor_connection *connection, uint32_t events) {
     int fd = connection->base.fd;
     if (reserve(reactor, fd) == 0 && reactor->poller->add(reactor->set, fd, events) == 0) {
         connection->is_watched = true;
@@ -60,35 +60,37 @@ static void add(struct reactor *reactor, struct polled *connection, uint32_t eve
     }
 }
 
-static void drop(struct reactor *reactor, struct polled *connection) {
+static void close_watched(struct reactor *reactor, struct reactor_connection *connection) {
     if (connection->is_watched) {
         reactor->watched[connection->base.fd] = NULL;
-        if (!reactor->poller->forgets_closed)
+        if (!reactor->poller->removes_on_close)
             reactor->poller->remove(reactor->set, connection->base.fd);
     }
     connections_remove(&reactor->loop.connections, &connection->base);
 }
 
-/* A connection is registered when it first has to wait: a client that asks once and leaves, as many
- * do, never is. */
-HOT static void watch(struct reactor *reactor, struct polled *connection, bool for_writing) {
-    bool was_for_writing = connection->is_for_writing;
-    connection->is_for_writing = for_writing;
+/* A connection is registered when it first has to wait: many clients send one request and leave,
+ * and are never registered. */
+HOT static void watch(struct reactor *reactor, struct reactor_connection *connection,
+                      bool for_writing) {
+    bool was_for_writing = connection->watches_writing;
+    connection->watches_writing = for_writing;
     uint32_t events = for_writing ? POLLOUT : POLLIN;
     if (!connection->is_watched)
         add(reactor, connection, reactor->is_edge_triggered ? EDGE_EVENTS : events);
     else if (for_writing != was_for_writing && !reactor->is_edge_triggered)
-        reactor->poller->change(reactor->set, connection->base.fd, events);
+        reactor->poller->modify(reactor->set, connection->base.fd, events);
 }
 
 /* ---- Turns ---- */
 
-void reactor_serve_later(struct reactor *reactor, struct polled *connection) {
-    connection->is_busy = false;
+void reactor_serve_later(struct reactor *reactor, struct reactor_connection *connection) {
+    connection->awaits_worker = false;
     loop_serve_later(&reactor->loop, &connection->base);
 }
 
-HOT static void apply(struct reactor *reactor, struct polled *connection, enum next next) {
+HOT static void apply(struct reactor *reactor, struct reactor_connection *connection,
+                      enum next next) {
     switch (next) {
     case NEXT_READ:
     case NEXT_WRITE:
@@ -98,46 +100,46 @@ HOT static void apply(struct reactor *reactor, struct polled *connection, enum n
         reactor_serve_later(reactor, connection);
         break;
     case NEXT_ANSWER:
-        connection->is_busy = true;
+        connection->awaits_worker = true;
         break;
     case NEXT_CLOSE:
-        if (connection->base.is_queued) /* freed when the queue comes to it */
-            connection->base.is_over = true;
+        if (connection->base.is_queued) /* freed when its turn comes */
+            connection->base.must_close = true;
         else
-            drop(reactor, connection);
+            close_watched(reactor, connection);
         break;
     }
 }
 
-HOT static void serve(struct reactor *reactor, struct polled *connection) {
-    if (!connection->base.is_over && !connection->is_busy)
+HOT static void serve(struct reactor *reactor, struct reactor_connection *connection) {
+    if (!connection->base.must_close && !connection->awaits_worker)
         apply(reactor, connection, reactor->serve(&reactor->loop, connection));
 }
 
-static void handle(struct reactor *reactor, int fd) {
+static void call_handler(struct reactor *reactor, int fd) {
     for (unsigned i = 0; i < reactor->handler_count; i++)
         if (reactor->handlers[i].fd == fd && reactor->handlers[i].ready != NULL)
             reactor->handlers[i].ready(reactor);
 }
 
-HOT void reactor_ready(struct reactor *reactor, int fd, uint32_t events) {
-    struct polled *connection = reactor->watched[fd];
+HOT void reactor_dispatch_event(struct reactor *reactor, int fd, uint32_t events) {
+    struct reactor_connection *connection = reactor->watched[fd];
     if (connection == NULL) {
-        handle(reactor, fd);
+        call_handler(reactor, fd);
         return;
     }
-    connection->is_shut |= (events & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+    connection->peer_closed |= (events & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
     connection->can_read |= (events & ~(uint32_t)POLLOUT) != 0;
     if (!connection->base.is_queued)
         serve(reactor, connection);
 }
 
 static void accept_clients(struct reactor *reactor) {
-    if (reactor->singles > 0) {
-        reactor->singles--;
+    if (reactor->single_accepts_left > 0) {
+        reactor->single_accepts_left--;
         loop_accept(&reactor->loop, 1);
     } else if (loop_accept(&reactor->loop, ACCEPT_BATCH) <= 1) {
-        reactor->singles = SINGLES;
+        reactor->single_accepts_left = SINGLE_ACCEPTS;
     }
 }
 
@@ -154,7 +156,7 @@ static void close_reactor(struct loop *loop) {
     release(reactor);
 }
 
-/* A set may be large and mostly untouched: with huge pages it would be resident. */
+/* A set can be large and mostly untouched: huge pages would make all of it resident. */
 static int open_reactor(struct loop *loop) {
     struct reactor *reactor = (struct reactor *)loop;
     size_t bytes = reactor->poller->set_bytes;
@@ -179,24 +181,24 @@ static int open_reactor(struct loop *loop) {
     return 0;
 }
 
-/* A new client has mostly sent its request already. */
+/* A new client has usually sent its request already. */
 static void begin(struct loop *loop, struct connection *base) {
-    struct polled *connection = (struct polled *)base;
+    struct reactor_connection *connection = (struct reactor_connection *)base;
     connection->can_read = true;
     serve((struct reactor *)loop, connection);
 }
 
 static void time_out(struct loop *loop, struct connection *base) {
-    struct polled *connection = (struct polled *)base;
-    if (!connection->is_busy && !base->is_queued) /* else we are the slow side */
+    struct reactor_connection *connection = (struct reactor_connection *)base;
+    if (!connection->awaits_worker && !base->is_queued) /* else we are the slow side */
         apply((struct reactor *)loop, connection, turn_time_out(loop, connection));
 }
 
 static void serve_queued(struct loop *loop, struct connection *base) {
     struct reactor *reactor = (struct reactor *)loop;
-    struct polled *connection = (struct polled *)base;
-    if (base->is_over)
-        drop(reactor, connection);
+    struct reactor_connection *connection = (struct reactor_connection *)base;
+    if (base->must_close)
+        close_watched(reactor, connection);
     else
         serve(reactor, connection);
 }
@@ -224,7 +226,7 @@ static void end_reading(struct loop *loop) {
 }
 
 static const struct loop_kind kind = {
-    .connection_size = sizeof(struct polled),
+    .connection_size = sizeof(struct reactor_connection),
     .open = open_reactor,
     .close = close_reactor,
     .begin = begin,
@@ -242,7 +244,7 @@ struct reactor reactor_of(struct server *server, const struct poller *poller) {
         .serve = turn_serve,
         .handlers =
             {[LISTENER] = {server->listener.drain_fd, accept_clients}, [STOP] = {stop_fd(), NULL}},
-        .handler_count = OF_DESIGN,
+        .handler_count = DESIGN_HANDLER,
     };
 }
 

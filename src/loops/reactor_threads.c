@@ -1,7 +1,7 @@
 #include "loops/reactor_threads.h"
 
+#include "lifecycle/threads.h"
 #include "server/server.h"
-#include "server/threads.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -11,12 +11,12 @@
 
 struct reactors {
     pthread_barrier_t opening;
-    struct server *servers; /* of each worker */
+    struct server *servers; /* one per worker */
     int (*run)(struct server *server, pthread_barrier_t *opening);
     _Atomic int error; /* the first */
 };
 
-/* The first error ends them all. */
+/* The first error stops all of them. */
 static void note(struct reactors *reactors, int error) {
     int none = 0;
     if (error != 0 && atomic_compare_exchange_strong(&reactors->error, &none, error))

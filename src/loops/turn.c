@@ -2,13 +2,13 @@
 
 #include "base/hot.h"
 #include "base/limits.h"
-#include "server/answer.h"
-#include "server/idle_timeout.h"
+#include "connection/answer.h"
+#include "connection/idle_timeout.h"
 
 #include <errno.h>
 #include <sys/socket.h>
 
-HOT int turn_receive(struct polled *connection) {
+HOT int turn_receive(struct reactor_connection *connection) {
     struct exchange *exchange = &connection->base.exchange;
     struct span space = connection->can_read ? exchange_space(exchange) : (struct span){NULL, 0};
     if (space.length == 0)
@@ -19,13 +19,13 @@ HOT int turn_receive(struct polled *connection) {
     if (got < 0)
         return errno == EAGAIN || errno == EINTR ? 0 : -errno;
     exchange_received(exchange, (size_t)got);
-    /* Less than there was room for: that was all (epoll(7)), but for the end of the stream. */
-    if (got == 0 || ((size_t)got < space.length && !connection->is_shut))
+    /* A short read means that the socket is empty (epoll(7)), except for the end of the stream. */
+    if (got == 0 || ((size_t)got < space.length && !connection->peer_closed))
         connection->can_read = false;
     return 0;
 }
 
-HOT int turn_send(struct polled *connection) {
+HOT int turn_send(struct reactor_connection *connection) {
     struct exchange *exchange = &connection->base.exchange;
     for (struct span out; (out = exchange_output(exchange)).length > 0;) {
         ssize_t sent =
@@ -35,21 +35,22 @@ HOT int turn_send(struct polled *connection) {
         else if (errno != EINTR)
             return -errno;
     }
-    connection->base.owed_ns = 0; /* all was taken; what is answered next has its own time */
+    connection->base.unsent_since_ns =
+        0; /* all was taken; what is answered next has its own time */
     return 0;
 }
 
-static enum next lose(struct loop *loop, struct polled *connection) {
+static enum next connection_lost(struct loop *loop, struct reactor_connection *connection) {
     answer_lost(loop->server, connection->base.fd, &connection->base.exchange);
     return NEXT_CLOSE;
 }
 
-HOT enum next turn_next(struct loop *loop, struct polled *connection, int sent) {
+HOT enum next turn_next(struct loop *loop, struct reactor_connection *connection, int sent) {
     struct exchange *exchange = &connection->base.exchange;
     if (sent != 0 && sent != -EAGAIN)
-        return lose(loop, connection);
+        return connection_lost(loop, connection);
     if (idle_reply_is_late(exchange, loop->server->options, loop->now_ns,
-                           &connection->base.owed_ns))
+                           &connection->base.unsent_since_ns))
         return turn_time_out(loop, connection);
     if (sent == -EAGAIN)
         return NEXT_WRITE;
@@ -58,26 +59,26 @@ HOT enum next turn_next(struct loop *loop, struct polled *connection, int sent) 
     return connection->can_read ? NEXT_TURN : NEXT_READ;
 }
 
-HOT enum next turn_serve(struct loop *loop, struct polled *connection) {
+HOT enum next turn_serve(struct loop *loop, struct reactor_connection *connection) {
     struct exchange *exchange = &connection->base.exchange;
     bool was_partial = exchange_is_partial(exchange);
     bool was_held_back = exchange_output(exchange).length > 0;
     if (turn_receive(connection) != 0)
-        return lose(loop, connection);
+        return connection_lost(loop, connection);
     unsigned answered =
         answer_requests(loop->server, connection->base.fd, exchange, REQUEST_BATCH, loop->now_ns);
     int sent = turn_send(connection);
     if (idle_restarts(was_partial, answered))
         connections_touch(&loop->connections, &connection->base, loop->now_ns);
-    /* Other connections first. A held-back output that is now sent made room for requests that have
-     * been read already: no event would announce them. */
+    /* Other connections first. Sending held-back output made room for requests that have already
+     * been read: no event would announce them. */
     if (sent == 0 && (answered > 0 || was_held_back) && exchange_is_partial(exchange))
         return NEXT_TURN;
     return turn_next(loop, connection, sent);
 }
 
-enum next turn_time_out(struct loop *loop, struct polled *connection) {
+enum next turn_time_out(struct loop *loop, struct reactor_connection *connection) {
     answer_timeout(loop->server, connection->base.fd, &connection->base.exchange);
     int sent = turn_send(connection);
-    return sent == 0 ? NEXT_CLOSE : lose(loop, connection);
+    return sent == 0 ? NEXT_CLOSE : connection_lost(loop, connection);
 }

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "engines/engines.h"
+#include "load/request_file.h"
 #include "programs/help.h"
 #include "programs/option.h"
 
@@ -28,7 +29,7 @@ static void read_dialect(const char *text, void *into) {
     options->load.dialect = text[0] == 'l' ? DIALECT_LINE : DIALECT_HTTP;
 }
 
-/* As it goes into the request line. */
+/* Goes into the request line unchanged. */
 static void read_path(const char *text, void *into) {
     struct load_options *options = into;
     bool fits = text[0] == '/' && strlen(text) <= PATH_LIMIT;
@@ -43,17 +44,52 @@ static void read_path(const char *text, void *into) {
     options->load.top = 0;
 }
 
-/* As it is sent, with a line feed. */
 static void read_line(const char *text, void *into) {
     struct load_options *options = into;
+    options->load.line = text;
+    options->load.top = 0;
+}
+
+/* Sent unchanged, with a line feed. */
+static void check_line(const char *text) {
     bool fits = text[0] != '\0' && strlen(text) <= PATH_LIMIT;
     for (const char *at = text; *at != '\0'; at++)
         fits = fits && *at >= ' ' && *at <= '~';
     if (!fits)
         option_wrong(PROGRAM, "--request must be a line of 1 to %d printable ASCII characters",
                      PATH_LIMIT);
-    options->load.line = text;
-    options->load.top = 0;
+}
+
+/* With --until: sent with its escapes replaced, and with no line feed. */
+static void read_raw(struct load *load) {
+    static char bytes[PATH_LIMIT];
+    static struct written_request only = {.weight = 1};
+    size_t length = strlen(load->line);
+    ptrdiff_t unescaped = -1;
+    if (length <= PATH_LIMIT)
+        unescaped = request_unescape((struct slice){load->line, length}, bytes);
+    if (unescaped <= 0)
+        option_wrong(PROGRAM,
+                     "--request must be 1 to %d characters, in which a backslash is one of \\r "
+                     "\\n \\t \\\\ \\xHH",
+                     PATH_LIMIT);
+    only.text = (struct request_bytes){bytes, (size_t)unescaped};
+    load->listed = (struct request_list){&only, 1};
+}
+
+static void read_requests(struct load *load, const char *path) {
+    char problem[REQUEST_PROBLEM_LIMIT];
+    if (request_file_read(path, load->dialect, &load->listed, problem) != 0)
+        option_wrong(PROGRAM, "--requests %s: %s", path, problem);
+    load->top = 0;
+}
+
+static void read_until(struct load *load, const char *pattern) {
+    static struct until until;
+    const char *problem = "";
+    if (until_compile(&until, pattern, &problem) != 0)
+        option_wrong(PROGRAM, "--until: %s", problem);
+    load->until = &until;
 }
 
 static void read_shape(const char *text, void *into) {
@@ -162,15 +198,45 @@ static void check_sources(const struct load *load) {
             strerrordesc_np(-outcome));
 }
 
-static void check(const struct load *load, const struct option_row *rows) {
-    check_shape(load->shape, rows);
+/* Options that choose the requests exclude each other. */
+static void check_asked(const struct load *load, const struct option_row *rows) {
+    static const char *const NAMES[] = {"path", "request", "requests", "top"};
+    const char *first = NULL;
     if (load->path != NULL && load->dialect != DIALECT_HTTP)
         option_wrong(PROGRAM, "--path is for --dialect http");
     if (load->line != NULL && load->dialect != DIALECT_LINE)
         option_wrong(PROGRAM, "--request is for --dialect line");
-    if ((load->path != NULL || load->line != NULL) && option_is_given(rows, "top"))
-        option_wrong(PROGRAM, "--%s and --top exclude each other: it says what is asked for",
-                     load->path != NULL ? "path" : "request");
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        if (!option_is_given(rows, NAMES[i]))
+            continue;
+        if (first != NULL)
+            option_wrong(PROGRAM, "--%s and --%s exclude each other: both choose the request",
+                         first, NAMES[i]);
+        first = NAMES[i];
+    }
+    if (!option_is_given(rows, "until"))
+        return;
+    if (load->dialect != DIALECT_LINE || first == NULL || strcmp(first, "top") == 0)
+        option_wrong(PROGRAM, "--until is for --request or --requests of --dialect line");
+    if (load->token.length > 0)
+        option_wrong(PROGRAM, "--until and --token-file exclude each other");
+}
+
+/* What is asked, once the dialect is known. */
+static void read_asked(const struct load_options *options, struct load *load) {
+    if (options->until != NULL)
+        read_until(load, options->until);
+    if (options->requests_path != NULL)
+        read_requests(load, options->requests_path);
+    else if (load->line != NULL && load->until != NULL)
+        read_raw(load);
+    else if (load->line != NULL)
+        check_line(load->line);
+}
+
+static void check(const struct load *load, const struct option_row *rows) {
+    check_shape(load->shape, rows);
+    check_asked(load, rows);
     if (load->shape == SHAPE_OPEN && !option_is_given(rows, "rate"))
         option_wrong(PROGRAM, "--load open needs --rate R, the requests a second");
     if (option_is_given(rows, "seed") && load->arrivals != ARRIVALS_POISSON)
@@ -182,10 +248,10 @@ static void check(const struct load *load, const struct option_row *rows) {
         option_wrong(PROGRAM,
                      "--idle and --slow need --engine epoll: one thread serves all of them");
     if (load->shape == SHAPE_BURST && load_request_limit(load) > SAMPLE_LIMIT)
-        option_wrong(PROGRAM, "--connections times --rounds may be %d at most; ask for less",
+        option_wrong(PROGRAM, "--connections times --rounds must be at most %d; lower one of them",
                      SAMPLE_LIMIT);
     if (load->rate_per_s * (double)load->duration_ns / NS_PER_S > SAMPLE_LIMIT)
-        option_wrong(PROGRAM, "--rate times --duration may be %d at most; ask for less",
+        option_wrong(PROGRAM, "--rate times --duration must be at most %d; lower one of them",
                      SAMPLE_LIMIT);
 }
 
@@ -210,6 +276,8 @@ void load_options_read(int count, char *arguments[], struct load_options *option
         {"dialect", .read = read_dialect},
         {"path", .read = read_path},
         {"request", .read = read_line},
+        {"requests", .text = &options->requests_path},
+        {"until", .text = &options->until},
         {"engine", .read = read_engine},
         {"load", .read = read_shape},
         {"rounds", .number = &load->rounds, .low = 1, .high = SAMPLE_LIMIT},
@@ -233,9 +301,10 @@ void load_options_read(int count, char *arguments[], struct load_options *option
     };
     int first = options_read(&program, count, arguments, rows, options);
     if (count - first > 1)
-        option_wrong(PROGRAM, "one HOST:PORT at most, and there is also '%s'",
+        option_wrong(PROGRAM, "only one HOST:PORT is allowed; unexpected '%s'",
                      arguments[first + 1]);
     check(load, rows);
+    read_asked(options, load);
     read_target(first < count ? arguments[first] : DEFAULT_TARGET, load);
     check_sources(load);
 }

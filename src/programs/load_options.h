@@ -1,4 +1,4 @@
-/* The command line. */
+/* The command line of regatta-client without --watch. */
 #pragma once
 #include "load/load.h"
 
@@ -8,7 +8,8 @@ struct load_options {
     struct load load; /* the description, not yet prepared */
     const char *samples_path;
     const char *cpus;
-    int gate_fd; /* −1: none */
+    const char *requests_path, *until; /* NULL: not given */
+    int gate_fd;                       /* −1: none */
     bool json, quiet;
 };
 

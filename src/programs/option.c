@@ -132,7 +132,7 @@ void option_token(const char *program, const char *path, struct token *token) {
 }
 
 void option_cpus(const char *program, const char *list) {
-    const char *problem = "they cannot be used";
+    const char *problem = "these CPUs cannot be used";
     if (list != NULL && cpus_pin(list, &problem) != 0)
         option_wrong(program, "--cpus %s: %s", list, problem);
 }

@@ -2,11 +2,12 @@
  *
  * Options, preparation, the window in which the load runs, the summary. Prints all errors. */
 #include "base/clock.h"
-#include "load/gate.h"
 #include "load/stop.h"
+#include "load/window.h"
 #include "programs/load_options.h"
 #include "programs/option.h"
 #include "programs/watch_options.h"
+#include "results/advice.h"
 #include "results/reply_printer.h"
 #include "results/samples_file.h"
 #include "results/summary.h"
@@ -43,7 +44,7 @@ static int run(struct load_options *options, struct summary *summary) {
     if (outcome != 0)
         return say_problem(load, -outcome);
     if (options->gate_fd >= 0) {
-        outcome = gate_ready(options->gate_fd);
+        outcome = window_wait_open(options->gate_fd);
         if (outcome != 0) {
             if (load->engine->abandon != NULL)
                 load->engine->abandon(load);
@@ -60,7 +61,7 @@ static int run(struct load_options *options, struct summary *summary) {
     if (outcome != 0)
         return say_problem(load, -outcome);
     if (options->gate_fd >= 0) {
-        outcome = gate_done(options->gate_fd);
+        outcome = window_wait_closed(options->gate_fd);
         if (outcome != 0)
             return complain("the gate was not closed", -outcome, "the window is not known");
     }
@@ -86,25 +87,22 @@ static int print_summary(const struct load_options *options, const struct summar
                  fflush(stdout) == 0;
     int error = errno;
     text_release(&text);
-    return whole ? 0 : complain("cannot print the summary", error, "see where the output goes");
+    return whole ? 0 : complain("cannot print the summary", error, "check where the output goes");
 }
 
 /* One line about what went wrong, if anything did. */
 static int judge(const struct load *load, const struct summary *summary) {
     uint64_t failed = summary->requests - summary->answered;
-    /* Only a connection that was made can be waited on for a reply. */
-    bool reached = summary->answered + summary->outcomes[OUTCOME_TIMEOUT] > 0;
-    if (failed > 0)
-        fprintf(stderr, "regatta-client: %lu of %lu requests failed, for example %s; %s %s\n",
-                (unsigned long)failed, (unsigned long)summary->requests, summary->problem,
-                reached ? "see what troubles the server at"
-                        : "see whether a regatta-server runs at",
-                load->target);
-    else if (summary->full)
-        fprintf(stderr, "regatta-client: stopped early, there is no room for more samples; "
+    char advice[ADVICE_LIMIT];
+    if (failed > 0) {
+        failure_advice(load, summary, advice);
+        fprintf(stderr, "regatta-client: %lu of %lu requests failed, for example %s; %s\n",
+                (unsigned long)failed, (unsigned long)summary->requests, summary->problem, advice);
+    } else if (summary->full)
+        fprintf(stderr, "regatta-client: stopped early, no room for more samples: "
                         "choose a shorter --duration\n");
     else if (stop_requested())
-        fprintf(stderr, "regatta-client: interrupted; the summary covers what was done\n");
+        fprintf(stderr, "regatta-client: interrupted; the summary covers the load until then\n");
     else
         return 0;
     return EXIT_FAILED;

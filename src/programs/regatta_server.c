@@ -1,15 +1,15 @@
 /* regatta-server: from the command line to the summary. Prints all errors. */
 #include "base/limits.h"
-#include "designs/find_design.h"
+#include "connection/log.h"
+#include "designs/design_table.h"
+#include "lifecycle/service_manager.h"
+#include "lifecycle/stop.h"
+#include "metrics/summary.h"
 #include "programs/option.h"
 #include "programs/server_options.h"
 #include "programs/server_rights.h"
-#include "server/log.h"
 #include "server/recorder.h"
 #include "server/server.h"
-#include "server/service_manager.h"
-#include "server/stop.h"
-#include "server/summary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static int fail(const char *what, int error, const char *advice) {
     return EXIT_FAILURE;
 }
 
-/* Only a privileged process may; others keep their limit. */
+/* Only a privileged process can; others keep their limit. */
 static void raise_hard_limit(struct rlimit *limit, rlim_t wanted) {
     const struct rlimit raised = {wanted, wanted};
     if (limit->rlim_max < wanted && setrlimit(RLIMIT_NOFILE, &raised) == 0)
@@ -74,8 +74,8 @@ static void limit_workers(struct options *options) {
         options->workers = options->max_connections;
 }
 
-/* If a standard descriptor were closed, a connection would get its number and everything printed to
- * it. */
+/* If a standard descriptor were closed, a connection could get its number and receive what the
+ * server prints. */
 static void fill_standard_descriptors(void) {
     int fd;
     do
@@ -92,8 +92,8 @@ static int listen_failure(const struct options *options, int error) {
     return fail(what, error,
                 error == -EADDRINUSE      ? "choose another port with --listen, or port 0 for any"
                 : error == -EADDRNOTAVAIL ? "this host has no such address; see: ip address"
-                : error == -EACCES        ? "ports below 1024 are root's; choose a higher one"
-                                          : NULL);
+                : error == -EACCES ? "ports below 1024 are reserved for root; choose a higher one"
+                                   : NULL);
 }
 
 /* Runs the design and the recorder. Returns 0 or -errno. */
@@ -125,7 +125,7 @@ static int serve(struct server *server, bool records) {
     return EXIT_SUCCESS;
 }
 
-static int given_failure(const char *problem) {
+static int inherited_failure(const char *problem) {
     fprintf(stderr, "regatta-server: the socket passed in LISTEN_FDS: %s\n", problem);
     return EXIT_FAILURE;
 }
@@ -133,21 +133,21 @@ static int given_failure(const char *problem) {
 /* Takes or opens the listener, and one per worker if the design wants that. Returns 0 or the exit
  * status. */
 static int open_listeners(struct server *server, struct options *options) {
-    int given = activation_socket();
-    if (given == -E2BIG)
-        return given_failure("several were passed, one is expected");
-    int error = given >= 0 ? listener_take(&server->listener, options, given)
-                           : listener_open(&server->listener, options);
+    int inherited = activation_socket();
+    if (inherited == -E2BIG)
+        return inherited_failure("several were passed, one is expected");
+    int error = inherited >= 0 ? listener_adopt(&server->listener, options, inherited)
+                               : listener_open(&server->listener, options);
     if (error == -ENOTSOCK)
-        return given_failure("a listening TCP socket is expected");
+        return inherited_failure("a listening TCP socket is expected");
     if (error == 0 && access_missing(&options->access, &options->listen.storage) != NULL)
-        return given_failure(access_missing(&options->access, &options->listen.storage));
+        return inherited_failure(access_missing(&options->access, &options->listen.storage));
     if (error == 0 && options->design->shares_port)
         error = listeners_open_others(&server->other_listeners, &server->listener, options);
     return error != 0 ? listen_failure(options, error) : 0;
 }
 
-/* When everything that needs rights is open. */
+/* Called once everything that needs rights is open. */
 static int serve_without_rights(struct server *server, const struct server_command *command) {
     const char *path = command->summary;
     int summary = path != NULL ? summary_open(path) : -1;
@@ -182,7 +182,7 @@ static int open_and_serve(struct server_command *command) {
         .source = command->source,
         .max_age_ms = command->max_age_ms,
         .records = command->records,
-        .source_flags = options->design->keeps_nothing ? SOURCE_KEEPS_NOTHING : 0,
+        .source_flags = options->design->scans_uncached ? SOURCE_UNCACHED : 0,
         .is_over = stop_is_over,
     };
     /* Before the service's snapshot, which then lies beside it: see shared_memory.h. */

@@ -1,7 +1,7 @@
 #include "programs/server_lists.h"
 
 #include "base/text.h"
-#include "designs/find_design.h"
+#include "designs/design_table.h"
 #include "programs/server_rights.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "programs/server_options.h"
 
 #include "base/limits.h"
-#include "designs/find_design.h"
+#include "designs/design_table.h"
 #include "programs/help.h"
 #include "programs/option.h"
 #include "programs/server_lists.h"
@@ -77,11 +77,11 @@ static void read_allow(const char *list, void *into) {
 static void read_host(const char *list, void *into) {
     struct server_command *command = into;
     const char *problem;
-    if (hosts_add(&command->options.access.admission.hosts, list, &problem) != 0)
+    if (allowed_hosts_add(&command->options.access.admission.hosts, list, &problem) != 0)
         wrong("--host", list, problem);
 }
 
-/* When all options are known: the memory that holds it is hidden before, if it is to be. */
+/* Called once --sandbox is known: memory is hidden before the token is in it. */
 static void read_token(const char *path, struct server_command *command) {
     if (command->has_sandbox)
         sandbox_hide_memory();
@@ -95,7 +95,7 @@ static void read_ready_fd(const char *text, void *into) {
         wrong("--ready-fd", text, "no such descriptor is open");
 }
 
-/* Options that do not go together. */
+/* Options that exclude or need each other. */
 static void check(const struct options *options, const struct lists *lists,
                   const struct option_row *rows) {
     const struct access *access = &options->access;
@@ -104,15 +104,15 @@ static void check(const struct options *options, const struct lists *lists,
         wrong("--workers with --design", options->design->name,
               "this design has no pool of workers");
     if (lists->json && !lists->designs && !lists->sandbox)
-        option_wrong(PROGRAM, "--json goes with --list-designs or --list-sandbox");
+        option_wrong(PROGRAM, "--json needs --list-designs or --list-sandbox");
     if (lists->designs || lists->sandbox)
         return;
     if (access->admission.token.length > 0 && access->wants_no_token)
         option_wrong(PROGRAM, "--no-token and --token-file exclude each other");
     if (access->admission.token.length > 0 && option_is_given(rows, "host"))
         option_wrong(PROGRAM,
-                     "--host is for clients without a token; with --token-file they may ask by "
-                     "any name");
+                     "--host applies only without a token; with --token-file clients may use any "
+                     "host name");
     const char *missing = access_missing(access, &options->listen.storage);
     address_format(&options->listen, listen);
     if (missing != NULL)
@@ -172,8 +172,7 @@ void server_options_read(int count, char *arguments[], struct server_command *co
     read_listen("127.0.0.1", command);
     int first = options_read(&program, count, arguments, rows, command);
     if (first < count)
-        option_wrong(PROGRAM, "no argument is expected, and there is '%s'; see --help",
-                     arguments[first]);
+        option_wrong(PROGRAM, "unexpected argument '%s'; see --help", arguments[first]);
     if (token_file != NULL)
         read_token(token_file, command);
     command->wants_connections = option_is_given(rows, "max-connections");

@@ -2,7 +2,7 @@
 #pragma once
 #include "sandbox/sandbox.h"
 #include "server/options.h"
-#include "top/source.h"
+#include "source/source.h"
 
 struct server_command {
     struct options options;
@@ -13,7 +13,7 @@ struct server_command {
     bool has_sandbox;
     bool requires_sandbox; /* ... and does not serve without any of its layers */
     bool verbose;
-    int ready_fd;        /* -1: nobody waits */
+    int ready_fd;        /* -1: none */
     const char *cpus;    /* NULL: not pinned */
     const char *summary; /* NULL: no summary is written */
     const char *user;    /* NULL: started by root, it changes to an unprivileged user */
@@ -23,5 +23,5 @@ struct server_command {
  * the version or a list. */
 void server_options_read(int count, char *arguments[], struct server_command *command);
 
-/* What the sandbox is told. */
+/* The options of the sandbox. */
 struct sandbox_options server_options_sandbox(const struct server_command *command);

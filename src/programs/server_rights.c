@@ -1,8 +1,8 @@
 #include "programs/server_rights.h"
 
-#include "designs/find_design.h"
+#include "designs/design_table.h"
+#include "lifecycle/service_manager.h"
 #include "server/server.h"
-#include "server/service_manager.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,17 +46,17 @@ int server_check_sandbox(const struct server_command *command, const struct sand
 int server_design_failure(const struct options *options, int error) {
     bool is_full = options->design->workers != NO_POOL && (error == -EAGAIN || error == -ENOMEM);
     fprintf(stderr, "regatta-server: %s: %s%s\n", options->design->name, strerror(-error),
-            is_full ? "; the system allows no more processes or threads: fewer --workers, or "
-                      "see: ulimit -u"
+            is_full ? "; the system allows no more processes or threads; use fewer --workers, "
+                      "or see: ulimit -u"
                     : "");
     return EXIT_FAILURE;
 }
 
-/* What takes rights, and nobody else has opened yet. Returns 0 or the exit status. */
-static int open_the_last(struct server *server, const struct server_command *command) {
+/* Opens the rest of what needs rights. Returns 0 or the exit status. */
+static int open_last_descriptors(struct server *server, const struct server_command *command) {
     const struct design *design = command->options.design;
     int error = notify_open(&server->ready.manager_fd);
-    if (error != 0) /* a manager that does not listen does not wait either */
+    if (error != 0) /* no reason to fail: a manager that cannot be reached does not wait */
         fprintf(stderr, "regatta-server: cannot reach the service manager (NOTIFY_SOCKET): %s\n",
                 strerror(-error));
     if (!command->has_sandbox || design->prepare == NULL)
@@ -65,7 +65,7 @@ static int open_the_last(struct server *server, const struct server_command *com
     return error != 0 ? server_design_failure(server->options, error) : 0;
 }
 
-/* What was prepared needs no right any more; else it is perhaps missing only for this user. */
+/* A design that prepared nothing may be unavailable to the user that the server became. */
 static int check_design(const struct server *server) {
     const struct design *design = server->options->design;
     const char *missing = server->prepared == NULL ? design_missing(design) : NULL;
@@ -79,7 +79,7 @@ int server_give_up_rights(struct server *server, const struct server_command *co
     struct sandbox_options wanted = server_options_sandbox(command);
     struct sandbox sandbox;
     wanted.uses_bpf = strcmp(service_source(server->service), "bpf") == 0;
-    int status = open_the_last(server, command);
+    int status = open_last_descriptors(server, command);
     if (status == 0)
         status = server_enter_sandbox(command, &wanted, &sandbox);
     if (status == 0)

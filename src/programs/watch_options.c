@@ -18,7 +18,7 @@ static const char DEFAULT_TARGET[] = "127.0.0.1";
 
 static const char PROGRAM[] = "regatta-client --watch";
 
-/* Seconds, with or without the "s" that the wire has. */
+/* Seconds, with or without an "s". */
 static void read_window(const char *text, void *into) {
     struct watch_options *options = into;
     char digits[8] = "";
@@ -72,7 +72,7 @@ bool watch_wanted(int count, char *arguments[]) {
 
 static void read_hosts(int count, char *hosts[], struct watch_options *options) {
     if (count > HOST_LIMIT)
-        option_wrong(PROGRAM, "%d hosts at most, not %d", HOST_LIMIT, count);
+        option_wrong(PROGRAM, "at most %d hosts, not %d", HOST_LIMIT, count);
     for (int i = 0; i < count; i++)
         options->hosts[i] = hosts[i];
     options->host_count = (unsigned)count;
@@ -112,7 +112,8 @@ void watch_options_read(int count, char *arguments[], struct watch_options *opti
     int first = options_read(&program, count, arguments, rows, options);
     options->rows_given = option_is_given(rows, "top");
     if (option_is_given(rows, "window") && !options->question.recent)
-        option_wrong(PROGRAM,
-                     "--window is for --by recent; times in total are since the processes started");
+        option_wrong(
+            PROGRAM,
+            "--window needs --by recent; total times count from the start of each process");
     read_hosts(count - first, arguments + first, options);
 }

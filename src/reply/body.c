@@ -3,15 +3,15 @@
 enum { LINE_LIMIT_BYTES = 1024, SIZE_DIGITS = 12 /* 256 TB */ };
 
 void body_of_length(struct body *body, uint64_t length) {
-    *body = (struct body){.place = length > 0 ? BODY_LENGTH : BODY_DONE, .left = length};
+    *body = (struct body){.state = length > 0 ? BODY_LENGTH : BODY_DONE, .left = length};
 }
 
 void body_in_chunks(struct body *body) {
-    *body = (struct body){.place = BODY_CHUNK_SIZE};
+    *body = (struct body){.state = BODY_CHUNK_SIZE};
 }
 
 void body_to_end(struct body *body) {
-    *body = (struct body){.place = BODY_TO_END};
+    *body = (struct body){.state = BODY_TO_END};
 }
 
 /* 0 to 15; -1: not a hexadecimal digit. */
@@ -22,27 +22,27 @@ static int hex_value(char c) {
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/* A line has ended: what comes next? NULL, or what is wrong. */
+/* Ends a line between chunks. Returns NULL, or what is wrong. */
 static const char *end_line(struct body *body) {
     uint32_t length = body->line_length;
     body->line_length = 0;
     body->in_extension = false;
-    if (body->place == BODY_TRAILER) {
-        body->place = length == 0 ? BODY_DONE : BODY_TRAILER;
+    if (body->state == BODY_TRAILER) {
+        body->state = length == 0 ? BODY_DONE : BODY_TRAILER;
         return NULL;
     }
-    if (body->place == BODY_CHUNK_END) {
-        body->place = BODY_CHUNK_SIZE;
+    if (body->state == BODY_CHUNK_END) {
+        body->state = BODY_CHUNK_SIZE;
         return NULL;
     }
     if (body->digits == 0)
         return "a chunk has no size";
     body->digits = 0;
-    body->place = body->left > 0 ? BODY_CHUNK : BODY_TRAILER;
+    body->state = body->left > 0 ? BODY_CHUNK : BODY_TRAILER;
     return NULL;
 }
 
-/* A byte of a line between chunks. NULL, or what is wrong. */
+/* Takes a byte of a line between chunks. Returns NULL, or what is wrong. */
 static const char *take_line_byte(struct body *body, char c) {
     if (body->after_cr || c == '\n') {
         if (!body->after_cr || c != '\n')
@@ -56,9 +56,9 @@ static const char *take_line_byte(struct body *body, char c) {
     }
     if (++body->line_length > LINE_LIMIT_BYTES)
         return "a line between chunks is too long";
-    if (body->place == BODY_CHUNK_END)
+    if (body->state == BODY_CHUNK_END)
         return "a chunk is longer than its size";
-    if (body->place == BODY_TRAILER || body->in_extension)
+    if (body->state == BODY_TRAILER || body->in_extension)
         return NULL;
     int digit = hex_value(c);
     if (digit >= 0 && ++body->digits <= SIZE_DIGITS)
@@ -66,31 +66,32 @@ static const char *take_line_byte(struct body *body, char c) {
     else if (digit < 0 && body->digits > 0 && (c == ';' || c == ' ' || c == '\t'))
         body->in_extension = true;
     else
-        return "the size of a chunk is no hexadecimal number";
+        return "the size of a chunk is not a hexadecimal number";
     return NULL;
 }
 
-/* Bytes of the body itself. Returns how many. */
-static size_t take_content(struct body *body, const char *bytes, size_t length, struct text *kept) {
-    if (body->place != BODY_TO_END) {
+/* Takes bytes of the content. Returns how many. */
+static size_t take_content(struct body *body, const char *bytes, size_t length,
+                           struct text *content) {
+    if (body->state != BODY_TO_END) {
         length = length < body->left ? length : (size_t)body->left;
         body->left -= length;
         if (body->left == 0)
-            body->place = body->place == BODY_LENGTH ? BODY_DONE : BODY_CHUNK_END;
+            body->state = body->state == BODY_LENGTH ? BODY_DONE : BODY_CHUNK_END;
     }
-    if (kept != NULL)
-        text_add(kept, bytes, length);
+    if (content != NULL)
+        text_add(content, bytes, length);
     return length;
 }
 
-ptrdiff_t body_feed(struct body *body, const char *bytes, size_t length, struct text *kept,
+ptrdiff_t body_feed(struct body *body, const char *bytes, size_t length, struct text *content,
                     const char **problem) {
     size_t at = 0;
-    while (at < length && body->place != BODY_DONE) {
+    while (at < length && body->state != BODY_DONE) {
         bool in_content =
-            body->place == BODY_LENGTH || body->place == BODY_TO_END || body->place == BODY_CHUNK;
+            body->state == BODY_LENGTH || body->state == BODY_TO_END || body->state == BODY_CHUNK;
         if (in_content) {
-            at += take_content(body, bytes + at, length - at, kept);
+            at += take_content(body, bytes + at, length - at, content);
             continue;
         }
         *problem = take_line_byte(body, bytes[at++]);

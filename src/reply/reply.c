@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 
+#include <assert.h>
 #include <string.h>
 
 static enum verdict malformed(struct reply *reply, const char *problem) {
@@ -10,30 +11,49 @@ static enum verdict malformed(struct reply *reply, const char *problem) {
 }
 
 /* An error reply: its text is kept for the user. */
-static enum verdict refused(struct reply *reply, struct cursor line) {
-    size_t length = (size_t)(line.end - line.at);
-    if (length > sizeof reply->line)
-        length = sizeof reply->line;
-    memmove(reply->line, line.at, length);
-    reply->line_length = (uint32_t)length;
+static enum verdict refused(struct reply *reply, struct slice line) {
+    if (line.length > sizeof reply->line)
+        line.length = sizeof reply->line;
+    memmove(reply->line, line.bytes, line.length);
+    reply->line_length = (uint32_t)line.length;
     return REPLY_REFUSED;
 }
 
+enum { HTTP_CONTINUE = 100, HTTP_SWITCHING = 101, HTTP_OK = 200, HTTP_NO_CONTENT = 204 };
+enum { HTTP_REDIRECTION = 300, HTTP_NOT_MODIFIED = 304 };
+
+/* Before the reply proper: 100 Continue, 103 Early Hints. */
+static bool is_interim(unsigned status) {
+    return status >= HTTP_CONTINUE && status < HTTP_OK && status != HTTP_SWITCHING;
+}
+
+static bool is_success(unsigned status) {
+    return (status >= HTTP_OK && status < HTTP_REDIRECTION) || status == HTTP_NOT_MODIFIED ||
+           is_interim(status);
+}
+
 /* The status line, which says whether it is an error reply. */
-static enum verdict take_status(struct reply *reply, struct cursor line) {
+static enum verdict take_status(struct reply *reply, struct slice line) {
     unsigned status;
     if (!http_head_begin(&reply->head, line, &status))
         return malformed(reply, "it does not begin with an HTTP/1.x status line");
-    if (status != 200)
+    if (status != HTTP_OK && !(reply->any_success && is_success(status)))
         return refused(reply, line);
+    reply->status = (uint16_t)status;
     reply->expected = REPLY_HEADERS;
     return REPLY_INCOMPLETE;
 }
 
-/* The head is complete, and the body may be anything. */
+/* The head is complete; the content of the body is not checked. */
 static enum verdict begin_body(struct reply *reply) {
     if (reply->head.chunked && reply->head.length_known)
         return malformed(reply, "both a Content-Length and a Transfer-Encoding");
+    if (is_interim(reply->status)) {
+        reply->expected = REPLY_STATUS;
+        return REPLY_INCOMPLETE;
+    }
+    if (reply->is_to_head || reply->status == HTTP_NO_CONTENT || reply->status == HTTP_NOT_MODIFIED)
+        return REPLY_COMPLETE;
     reply->expected = REPLY_BODY;
     if (reply->head.length_known) {
         body_of_length(&reply->body, reply->body_left);
@@ -48,17 +68,17 @@ static enum verdict begin_body(struct reply *reply) {
     return REPLY_INCOMPLETE;
 }
 
-/* A reply with rows must have a length, within our limit. */
+/* A reply with rows must have a Content-Length within our limit. */
 static const char *check_head(const struct reply *reply) {
     if (reply->rows.wanted == 0)
         return NULL;
     if (reply->head.chunked)
-        return "a Transfer-Encoding where a Content-Length is wanted";
-    return reply->head.length > REPLY_LIMIT ? "the body is longer than any reply may be" : NULL;
+        return "a Transfer-Encoding instead of a Content-Length";
+    return reply->head.length > REPLY_LIMIT ? "the body is longer than the limit of a reply" : NULL;
 }
 
-static enum verdict take_header(struct reply *reply, struct cursor line) {
-    if (line.at < line.end) {
+static enum verdict take_header(struct reply *reply, struct slice line) {
+    if (line.length > 0) {
         const char *problem = http_head_take(&reply->head, line);
         problem = problem != NULL ? problem : check_head(reply);
         return problem != NULL ? malformed(reply, problem) : REPLY_INCOMPLETE;
@@ -74,54 +94,50 @@ static enum verdict take_header(struct reply *reply, struct cursor line) {
     return REPLY_INCOMPLETE;
 }
 
-/* Whether a server refuses with this line, of which only its words are left then. */
-static bool is_refusal(struct cursor *line) {
+/* Whether the line is an error reply; drops the CR that may end it. */
+static bool is_refusal(struct slice *line) {
     struct http_head head;
     unsigned status;
-    if (line->end - line->at >= 6 && memcmp(line->at, "error:", 6) == 0)
+    if (line->length >= 6 && memcmp(line->bytes, "error:", 6) == 0)
         return true;
     /* A server at its limit, or one that denies this address, refuses in HTTP before it knows the
      * client's dialect. */
-    if (line->end > line->at && line->end[-1] == '\r')
-        line->end--;
+    slice_drop_last(line, '\r');
     return http_head_begin(&head, *line, &status) && status != 200;
 }
 
-/* In the line dialect: an unexpected line may be a refusal. */
-static enum verdict take_other(struct reply *reply, struct cursor line, const char *problem) {
+/* In the line dialect: an unexpected line may be an error reply. */
+static enum verdict take_unexpected(struct reply *reply, struct slice line, const char *problem) {
     return is_refusal(&line) ? refused(reply, line) : malformed(reply, problem);
 }
 
-/* What comes when the token, if one was needed, was right. */
-static int first_of_lines(const struct reply *reply) {
+/* Line dialect: what is expected after the answer to the token, if one was sent. */
+static int first_expected(const struct reply *reply) {
     return reply->rows.wanted > 0 ? REPLY_TITLE : REPLY_FIRST_LINE;
 }
 
-/* In the line dialect, of a reply that may be anything. */
-static enum verdict take_any(struct reply *reply, struct cursor line) {
+/* Line dialect: a line of a reply whose content is not checked. */
+static enum verdict take_any(struct reply *reply, struct slice line) {
     bool is_first = reply->expected == REPLY_FIRST_LINE;
-    if (line.end > line.at && line.end[-1] == '\r')
-        line.end--;
+    slice_drop_last(&line, '\r');
     if (is_first && is_refusal(&line))
         return refused(reply, line);
-    if (line.at == line.end)
+    if (line.length == 0)
         return is_first ? malformed(reply, "an empty reply") : REPLY_COMPLETE;
     reply->expected = REPLY_LINES;
     return REPLY_INCOMPLETE;
 }
 
-/* "ok", and an empty line. */
-static enum verdict take_ok(struct reply *reply, struct cursor line) {
-    size_t length = (size_t)(line.end - line.at);
-    bool is_ok =
-        reply->expected == REPLY_OK ? length == 2 && memcmp(line.at, "ok", 2) == 0 : length == 0;
+/* "ok", then an empty line. */
+static enum verdict take_ok(struct reply *reply, struct slice line) {
+    bool is_ok = reply->expected == REPLY_OK ? slice_equals(line, "ok") : line.length == 0;
     if (!is_ok)
-        return take_other(reply, line, "the answer to the token is not ok");
-    reply->expected = reply->expected == REPLY_OK ? REPLY_OK_END : first_of_lines(reply);
+        return take_unexpected(reply, line, "the reply to auth is not ok");
+    reply->expected = reply->expected == REPLY_OK ? REPLY_OK_END : first_expected(reply);
     return REPLY_INCOMPLETE;
 }
 
-static enum verdict take_row(struct reply *reply, struct cursor line) {
+static enum verdict take_row(struct reply *reply, struct slice line) {
     const char *problem = rows_take(&reply->rows, line);
     return problem == NULL ? REPLY_INCOMPLETE : malformed(reply, problem);
 }
@@ -131,26 +147,25 @@ static enum verdict take_end(struct reply *reply) {
     return problem == NULL ? REPLY_COMPLETE : malformed(reply, problem);
 }
 
-static enum verdict take_title(struct reply *reply, struct cursor line) {
+static enum verdict take_title(struct reply *reply, struct slice line) {
     static const char problem[] = "the header line is not that of the text form";
     if (rows_is_title(line)) {
         reply->expected = REPLY_ROWS;
         return REPLY_INCOMPLETE;
     }
-    return reply->dialect == DIALECT_LINE ? take_other(reply, line, problem)
+    return reply->dialect == DIALECT_LINE ? take_unexpected(reply, line, problem)
                                           : malformed(reply, problem);
 }
 
-/* In HTTP: ends the head's lines with \r\n, counts the body's bytes. */
-static enum verdict take_http_line(struct reply *reply, struct cursor line) {
-    size_t length = (size_t)(line.end - line.at) + 1;
+/* HTTP: lines of the head must end with \r\n; bytes of the body are counted. */
+static enum verdict take_http_line(struct reply *reply, struct slice line) {
+    size_t length = line.length + 1;
     if (reply->expected <= REPLY_HEADERS) {
         reply->head_bytes += (uint32_t)length;
         if (reply->head_bytes > HEAD_LIMIT)
             return malformed(reply, "the head is too long");
-        if (line.at == line.end || line.end[-1] != '\r')
+        if (!slice_drop_last(&line, '\r'))
             return malformed(reply, "a line of the head does not end with \\r\\n");
-        line.end--;
         return reply->expected == REPLY_STATUS ? take_status(reply, line)
                                                : take_header(reply, line);
     }
@@ -164,7 +179,7 @@ static enum verdict take_http_line(struct reply *reply, struct cursor line) {
     return verdict;
 }
 
-static enum verdict take_line(struct reply *reply, struct cursor line) {
+static enum verdict take_line(struct reply *reply, struct slice line) {
     if (reply->dialect == DIALECT_HTTP)
         return take_http_line(reply, line);
     if (reply->expected < REPLY_TITLE)
@@ -173,22 +188,36 @@ static enum verdict take_line(struct reply *reply, struct cursor line) {
         return take_title(reply, line);
     if (reply->expected != REPLY_ROWS)
         return take_any(reply, line);
-    if (line.at != line.end)
+    if (line.length > 0)
         return take_row(reply, line);
     return take_end(reply);
 }
 
-void reply_begin(struct reply *reply, enum dialect dialect, uint32_t wanted, struct text *kept) {
-    /* Not a struct of zeroes: clearing `line` for each request would cost more than checking it. */
+void reply_begin(struct reply *reply, enum dialect dialect, uint32_t wanted,
+                 struct text *body_text) {
+    /* Field by field: clearing `line` for each request would cost more than checking the reply. */
     reply->dialect = dialect;
     reply->rows = (struct rows){.wanted = wanted};
-    reply->expected = dialect == DIALECT_HTTP ? REPLY_STATUS : first_of_lines(reply);
+    reply->expected = dialect == DIALECT_HTTP ? REPLY_STATUS : first_expected(reply);
     reply->body_left = 0;
     reply->head_bytes = 0;
     reply->head = (struct http_head){.length = 0};
     reply->problem = NULL;
-    reply->kept = kept;
+    reply->body_text = body_text;
     reply->line_length = 0;
+    reply->any_success = false;
+    reply->is_to_head = false;
+}
+
+void reply_to_listed(struct reply *reply, bool is_head) {
+    reply->any_success = true;
+    reply->is_to_head = is_head;
+}
+
+void reply_until(struct reply *reply, const struct until *until) {
+    reply->expected = REPLY_UNTIL;
+    reply->until = until;
+    reply->is_cut = false;
 }
 
 void reply_after_token(struct reply *reply) {
@@ -205,37 +234,53 @@ static bool join(struct reply *reply, const char *bytes, size_t length) {
     return true;
 }
 
-/* The body of a reply that may be anything. */
+/* A body whose content is not checked. */
 static enum verdict feed_body(struct reply *reply, const char *bytes, size_t length) {
-    ptrdiff_t taken = body_feed(&reply->body, bytes, length, reply->kept, &reply->problem);
+    ptrdiff_t taken = body_feed(&reply->body, bytes, length, reply->body_text, &reply->problem);
     if (taken < 0)
         return REPLY_MALFORMED;
     if ((size_t)taken < length)
         return malformed(reply, "bytes follow the end of the reply");
-    return reply->body.place == BODY_DONE ? REPLY_COMPLETE : REPLY_INCOMPLETE;
+    return reply->body.state == BODY_DONE ? REPLY_COMPLETE : REPLY_INCOMPLETE;
+}
+
+/* A reply that ends with a match. */
+static enum verdict feed_until(struct reply *reply, const char *bytes, size_t length) {
+    static_assert((int)UNTIL_SPAN <= REPLY_LINE_LIMIT, "the tail is kept in `line`");
+    struct until_tail tail = {reply->line, reply->line_length, reply->is_cut};
+    enum until_found found = until_feed(reply->until, &tail, bytes, length);
+    if (found == UNTIL_BEFORE)
+        return malformed(reply, "bytes follow the end of the reply");
+    if (reply->body_text != NULL)
+        text_add(reply->body_text, bytes, length);
+    reply->line_length = tail.length;
+    reply->is_cut = tail.is_cut;
+    return found == UNTIL_AT_END ? REPLY_COMPLETE : REPLY_INCOMPLETE;
 }
 
 enum verdict reply_end(struct reply *reply) {
     bool has_lines = reply->expected == REPLY_LINES ||
                      (reply->expected == REPLY_FIRST_LINE && reply->line_length > 0);
-    bool ends_so = has_lines || (reply->expected == REPLY_BODY && reply->body.place == BODY_TO_END);
+    bool ends_so = has_lines || (reply->expected == REPLY_BODY && reply->body.state == BODY_TO_END);
     reply->head.close |= ends_so;
     return ends_so ? REPLY_COMPLETE : REPLY_INCOMPLETE;
 }
 
 enum verdict reply_feed(struct reply *reply, const char *bytes, size_t length) {
-    const char *end = bytes + length;
-    while (bytes < end) {
-        if (reply->expected == REPLY_BODY)
-            return feed_body(reply, bytes, (size_t)(end - bytes));
-        size_t left = (size_t)(end - bytes);
-        const char *newline = memchr(bytes, '\n', left);
-        struct cursor line = {bytes, newline};
+    struct slice rest = {bytes, length}, line;
+    while (rest.length > 0) {
+        if (reply->expected >= REPLY_BODY)
+            return reply->expected == REPLY_BODY ? feed_body(reply, rest.bytes, rest.length)
+                                                 : feed_until(reply, rest.bytes, rest.length);
+        const char *newline = memchr(rest.bytes, '\n', rest.length);
+        line = rest;
+        if (newline != NULL)
+            line.length = (size_t)(newline - rest.bytes);
         if (newline == NULL || reply->line_length > 0) {
-            if (!join(reply, bytes, newline != NULL ? (size_t)(newline - bytes) : left))
+            if (!join(reply, line.bytes, line.length))
                 return malformed(reply, "a line is too long");
-            line = (struct cursor){reply->line, reply->line + reply->line_length};
-        } else if (newline - bytes > REPLY_LINE_LIMIT) {
+            line = (struct slice){reply->line, reply->line_length};
+        } else if (line.length > REPLY_LINE_LIMIT) {
             return malformed(reply, "a line is too long");
         }
         if (newline == NULL) {
@@ -244,15 +289,15 @@ enum verdict reply_feed(struct reply *reply, const char *bytes, size_t length) {
                 return malformed(reply, "the body is not as long as Content-Length says");
             return REPLY_INCOMPLETE;
         }
-        bool body = reply->expected >= REPLY_TITLE;
+        bool is_body = reply->expected >= REPLY_TITLE;
         reply->line_length = 0;
         enum verdict verdict = take_line(reply, line);
-        bytes = newline + 1;
-        if (verdict == REPLY_COMPLETE && bytes < end)
+        rest = slice_after(rest, (size_t)(newline + 1 - rest.bytes));
+        if (verdict == REPLY_COMPLETE && rest.length > 0)
             return malformed(reply, "bytes follow the end of the reply");
-        if (body && reply->kept != NULL && verdict <= REPLY_COMPLETE) {
-            text_add(reply->kept, line.at, (size_t)(line.end - line.at));
-            text_add(reply->kept, "\n", 1);
+        if (is_body && reply->body_text != NULL && verdict <= REPLY_COMPLETE) {
+            text_add(reply->body_text, line.bytes, line.length);
+            text_add(reply->body_text, "\n", 1);
         }
         if (verdict != REPLY_INCOMPLETE)
             return verdict;

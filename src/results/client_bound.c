@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 
-/* The lab has the same two; a test compares them. At 80 % utilisation the mean wait is four times
- * the service time. */
+/* The lab has the same two limits; a test compares them. At 80 % utilisation the mean wait is four
+ * times the service time (M/M/1). */
 static const double CPU_SHARE_LIMIT = 0.80;
 static const double STARTED_LIMIT = 0.99;
 static const int64_t SHORTEST_WINDOW_NS = (int64_t)20 * NS_PER_MS;
@@ -29,7 +29,7 @@ bool client_bound_rate_is_held(uint64_t started, uint64_t due) {
 }
 
 double client_bound_started_percent(uint64_t started, uint64_t due) {
-    uint64_t tenths = due > 0 ? started * 1000 / due : 1000; /* downwards: 98.96 % is not 99 */
+    uint64_t tenths = due > 0 ? started * 1000 / due : 1000; /* rounded down: 98.96 % is not 99 */
     return (double)tenths / 10;
 }
 
@@ -52,8 +52,8 @@ void client_bound_explain(const struct load *load, struct text *why) {
     if (lateness->client_ns > lateness->server_ns)
         text_addf(why, "started only %.1f %% of the offered rate because it was late itself",
                   started_percent);
-    /* Then it also reads replies late and finds no connection free, which is not the server's
-     * fault. */
+    /* A client without a CPU also reads replies late, so that no connection is free: not the
+     * server's fault. */
     else if (cpu_share + queued_share > CPU_SHARE_LIMIT)
         text_addf(why,
                   "started only %.1f %% of the offered rate because it waited for a CPU %.0f %% "

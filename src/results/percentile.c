@@ -1,18 +1,17 @@
 #include "results/percentile.h"
 
-#include <assert.h>
-
 static void swap(int64_t *a, int64_t *b) {
-    int64_t kept = *a;
+    int64_t old = *a;
     *a = *b;
-    *b = kept;
+    *b = old;
 }
 
-/* Moves the value of position `rank` (from 0) there, smaller ones to its left, larger ones to its
- * right: quickselect, linear where sorting millions of samples would take seconds. */
+/* Quickselect: moves the value of rank `rank` (from 0) to that position, smaller ones to its left,
+ * larger ones to its right. Linear, where sorting millions of samples would take seconds. */
 static void select_rank(int64_t *values, size_t low, size_t high, size_t rank) {
     while (low < high) {
-        /* The median of three as pivot: sorted input is common and must not be the worst case. */
+        /* The median of three is the pivot: sorted input is common, and must not be the worst case.
+         */
         size_t middle = low + (high - low) / 2;
         if (values[middle] < values[low])
             swap(&values[middle], &values[low]);
@@ -44,13 +43,6 @@ static size_t rank_of(size_t count, unsigned permille) {
     return position - 1;
 }
 
-int64_t percentile(int64_t *values, size_t count, unsigned permille) {
-    assert(count > 0 && permille > 0 && permille <= 1000);
-    size_t rank = rank_of(count, permille);
-    select_rank(values, 0, count - 1, rank);
-    return values[rank];
-}
-
 bool distribution_is_over(const struct distribution *values, unsigned permille) {
     return rank_of(values->count, permille) >= values->count - values->at_least;
 }
@@ -68,8 +60,8 @@ struct distribution distribution_of(int64_t *values, size_t known, size_t at_lea
             found.min = values[i];
     }
     found.mean = sum / (double)count;
-    /* Each selection leaves all larger values to its right, where the next one looks. A percentile
-     * among the bounds is computed as if each bound were the value. */
+    /* Each selection leaves all larger values to its right, where the next one searches. A
+     * percentile among the bounds is computed as if each bound were the value itself. */
     const unsigned permilles[] = {500, 900, 990, 999, 1000};
     int64_t *const results[] = {&found.p50, &found.p90, &found.p99, &found.p99_9, &found.max};
     size_t low = 0, end = known;

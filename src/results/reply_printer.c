@@ -12,7 +12,7 @@ enum { SHOWN_LIMIT = 64 * 1024, COLUMNS = 4 /* before the name */ };
 
 struct reply_printer {
     struct reply_viewer viewer;
-    pthread_mutex_t lock; /* separates replies; shared with children, robust if one dies */
+    pthread_mutex_t lock; /* one reply at a time; shared with child processes, and robust */
     uint32_t connections;
     bool rows;
 };
@@ -28,13 +28,13 @@ static void print(struct reply_printer *printer, const struct text *text) {
     while (done < text->length) {
         ssize_t written = write(STDOUT_FILENO, text->bytes + done, text->length - done);
         if (written < 0 && errno != EINTR)
-            break; /* the summary will fail on the same descriptor and report it */
+            break; /* printing the summary will fail as well, and report it */
         done += written > 0 ? (size_t)written : 0;
     }
     pthread_mutex_unlock(&printer->lock);
 }
 
-/* The fields of one line; the name, which comes last, may hold spaces and be empty. */
+/* Splits a line into fields; the last one, the name, may be empty or contain spaces. */
 static void split(const char *line, const char *end, const char *fields[COLUMNS + 1],
                   size_t lengths[COLUMNS + 1]) {
     for (int i = 0; i <= COLUMNS; i++) {

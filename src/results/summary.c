@@ -39,7 +39,7 @@ static void add_latencies(const struct load *load, struct latencies *latencies,
     }
 }
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int sum_up_latencies(const struct load *load, struct summary *summary) {
     size_t known = summary->outcomes[OUTCOME_ANSWERED];
     size_t at_least = summary->outcomes[OUTCOME_TIMEOUT] + summary->outcomes[OUTCOME_UNSTARTED];
@@ -58,7 +58,6 @@ static int sum_up_latencies(const struct load *load, struct summary *summary) {
     return enough ? 0 : -ENOMEM;
 }
 
-/* What the client itself did. */
 static void sum_up_client(const struct load *load, struct summary *summary) {
     const struct lateness *lateness = &load->workers[0].lateness;
     summary->late = distribution_of(lateness->late_ns, lateness->count, 0);
@@ -132,7 +131,7 @@ static void add_rate(struct text *text, const struct load *load, const struct su
     text_addf(text, "  rate       offered %g/s (%s), started %g/s", load->rate_per_s,
               arrivals_name(load->arrivals), round(summary->achieved_per_s * 10) / 10);
     if (unstarted > 0)
-        text_addf(text, "; %" PRIu64 " due and not started", unstarted);
+        text_addf(text, "; %" PRIu64 " due but not started", unstarted);
     text_add_string(text, "\n");
     if (!client_bound_rate_is_held(summary->requests, due))
         text_addf(text, "  does not hold the rate: started %.1f %% of what was due\n",
@@ -141,13 +140,14 @@ static void add_rate(struct text *text, const struct load *load, const struct su
         add_distribution(text, "late itself", &summary->late);
 }
 
-/* The connections that are not measured. */
-static void add_beside(struct text *text, const struct load *load, const struct summary *summary) {
+/* The idle and slow connections. */
+static void add_unmeasured(struct text *text, const struct load *load,
+                           const struct summary *summary) {
     if (load->idle_count > 0) {
         text_addf(text, "  idle       %" PRIu32 " connection%s", load->idle_count,
                   plural(load->idle_count));
         if (summary->idle_lost > 0)
-            text_addf(text, "; the server ended %" PRIu64, summary->idle_lost);
+            text_addf(text, "; the server closed %" PRIu64, summary->idle_lost);
         text_add_string(text, "\n");
     }
     if (load->slow_count > 0) {
@@ -185,13 +185,13 @@ void summary_add_text(struct text *text, const struct load *load, const struct s
     text_add_string(text, " received\n");
     if (summary->latency.count > 0) {
         add_distribution(text, "latency", &summary->latency);
-        /* Most replies come in one piece: then the same numbers would appear twice. */
+        /* Most replies arrive in one piece: the same numbers would appear twice. */
         if (summary->first_byte.p50 != summary->latency.p50)
             add_distribution(text, "first byte", &summary->first_byte);
     }
     if (load->shape == SHAPE_OPEN)
         add_rate(text, load, summary);
-    add_beside(text, load, summary);
+    add_unmeasured(text, load, summary);
     unsigned cpus = client_bound_cpus(load);
     text_addf(text, "  client     used %.0f %% of its CPU%s\n", 100 * summary->cpu_share,
               plural(cpus));

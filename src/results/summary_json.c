@@ -10,8 +10,7 @@ struct quantile {
     int64_t ns;
 };
 
-/* Known percentiles are numbers; the others are null here and stand under "over" with their lower
- * bounds. */
+/* Known percentiles are numbers; the others are null, with their lower bounds in "over". */
 static void add_json_quantiles(struct text *text, const struct distribution *values,
                                const struct quantile *quantiles, size_t count) {
     for (size_t i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* With system calls: it is five lines, and libcap would be one more library. */
+/* Uses system calls directly: a few lines, and libcap would be one more library. */
 #include "sandbox/capabilities.h"
 
 #include "sandbox/layer.h"

@@ -1,10 +1,11 @@
-/* No capability: in no set of the process, and none to gain by running a program. */
+/* Removes all capabilities from every set of the process, so that no program that it runs gains
+ * any. */
 #pragma once
 #include "sandbox/sandbox.h"
 
-/* Clears the bounding set while the process still may. Without the right to do so it does nothing;
- * capabilities_drop says so. */
+/* Clears the bounding set; call it while the process still has CAP_SETPCAP. Without that it does
+ * nothing, and capabilities_drop reports it. */
 void capabilities_bound(void);
 
-/* All other sets, and no new privileges. */
+/* Clears all other sets, and sets no_new_privs. */
 void capabilities_drop(struct layer *layer);

@@ -1,5 +1,5 @@
-/* With system calls and constants of our own: the headers of a build machine are often older than
- * the running kernel and lack its newest rights. */
+/* Uses system calls and its own constants: the headers of a build machine are often older than the
+ * running kernel and lack its newest rights. */
 #include "sandbox/landlock.h"
 
 #include "sandbox/layer.h"
@@ -17,8 +17,8 @@ enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446 };
 enum { ASK_VERSION = 1, PATH_BENEATH = 1 };
 enum { READ_FILE = 1 << 2, READ_DIRECTORY = 1 << 3 };
 
-/* By version of the interface: the number of rights on files (bits from 0), on the network (bind,
- * connect), what it confines (abstract sockets, signals), and its size in bytes. */
+/* By version of the interface: the number of file rights and of network rights (bind, connect), the
+ * scopes (abstract sockets, signals), each as bits from 0, and the size of the struct in bytes. */
 static const struct {
     unsigned file_rights, network_rights, scopes;
     size_t size;

@@ -15,7 +15,7 @@
 
 enum { SANDBOX_WHAT_LIMIT = 160 };
 
-/* A layer: whether it holds, and in words what holds, or why not. */
+/* A layer: whether it holds, and in words what it does or why it does not hold. */
 struct layer {
     bool holds;
     char what[SANDBOX_WHAT_LIMIT];
@@ -26,21 +26,21 @@ struct sandbox {
 };
 
 struct sandbox_options {
-    bool is_on;          /* otherwise only `user` is applied, if named */
+    bool is_on;          /* otherwise only a named `user` is applied */
     const char *user;    /* NULL: an unprivileged user if started by root; otherwise unchanged */
-    bool uses_rings;     /* it will use the rings of io_uring that it has */
+    bool uses_rings;     /* it will use its existing io_uring rings */
     bool passes_clients; /* its processes hand connections to each other */
     bool uses_bpf;       /* it will run loaded BPF programs */
-    bool has_secret;     /* its memory is nobody's to read, not even by processes of its own user */
+    bool has_secret;     /* no process may read its memory, not even one of the same user */
 };
 
-/* Returns 0 and what holds now; -errno if the process cannot become the named user, or became half
- * of one: then it must end. `user` says why. */
+/* Returns 0 and which layers hold; -errno if the process could not become the named user, or
+ * changed only some of its ids: then it must exit. `user` says why. */
 int sandbox_enter(struct sandbox *sandbox, const struct sandbox_options *options);
 
-/* From now on no process of the same user may trace this one or read its memory, and it leaves no
- * core: for a secret that is read before sandbox_enter, which does it again, for a change of user
- * may undo it, and says whether it could. */
+/* From now on no process of the same user can trace this one or read its memory, and it dumps no
+ * core. Call it before reading a secret; sandbox_enter does it again, because a change of user may
+ * undo it, and reports whether that worked. */
 void sandbox_hide_memory(void);
 
 /* One line for a log: what holds. Then a line for each layer that does not, and why. Each line

@@ -13,11 +13,11 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-/* Calls allowed with any arguments, grouped by what the designs, the scans and the C library need
- * them for. Calls that this architecture lacks are negative and skipped. */
+/* Calls allowed with any arguments, grouped by their use in the designs, the scans and the C
+ * library. Calls that this architecture lacks are negative and skipped. */
 /* clang-format off */
 static const int allowed[] = {
-    /* clients: accepted, read, answered, ended */
+    /* connections: accept, read, write, close */
     SCMP_SYS(accept4), SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(recvfrom), SCMP_SYS(write),
     SCMP_SYS(writev), SCMP_SYS(close), SCMP_SYS(getsockname), SCMP_SYS(getpeername),
     SCMP_SYS(getsockopt), SCMP_SYS(setsockopt), SCMP_SYS(send), SCMP_SYS(recv),
@@ -27,13 +27,13 @@ static const int allowed[] = {
     SCMP_SYS(epoll_pwait2), SCMP_SYS(eventfd2), SCMP_SYS(signalfd4), SCMP_SYS(timerfd_create),
     SCMP_SYS(timerfd_settime), SCMP_SYS(pipe2), SCMP_SYS(memfd_create), SCMP_SYS(flock),
     SCMP_SYS(dup), SCMP_SYS(dup2), SCMP_SYS(dup3), SCMP_SYS(fcntl), SCMP_SYS(fcntl64),
-    /* files: what may be opened is Landlock's business */
+    /* files: Landlock decides which may be opened */
     SCMP_SYS(openat), SCMP_SYS(getdents64), SCMP_SYS(pread64), SCMP_SYS(pwrite64), SCMP_SYS(lseek),
     SCMP_SYS(_llseek), SCMP_SYS(fstat), SCMP_SYS(fstat64), SCMP_SYS(newfstatat),
     SCMP_SYS(fstatat64), SCMP_SYS(statx), SCMP_SYS(access), SCMP_SYS(faccessat),
     SCMP_SYS(faccessat2), SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(ftruncate),
     SCMP_SYS(ftruncate64),
-    /* processes and threads of its own */
+    /* its own processes and threads */
     SCMP_SYS(wait4), SCMP_SYS(waitid), SCMP_SYS(kill), SCMP_SYS(tgkill), SCMP_SYS(exit),
     SCMP_SYS(exit_group), SCMP_SYS(getpid), SCMP_SYS(getppid), SCMP_SYS(gettid),
     SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid), SCMP_SYS(getegid),
@@ -44,7 +44,7 @@ static const int allowed[] = {
     SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn),
     SCMP_SYS(rt_sigsuspend), SCMP_SYS(rt_sigtimedwait), SCMP_SYS(sigaltstack),
     SCMP_SYS(restart_syscall), SCMP_SYS(alarm), SCMP_SYS(setitimer), SCMP_SYS(pause),
-    /* time, and what the process has used */
+    /* time, and the process's resource usage */
     SCMP_SYS(clock_gettime), SCMP_SYS(clock_gettime64), SCMP_SYS(clock_getres),
     SCMP_SYS(clock_nanosleep), SCMP_SYS(clock_nanosleep_time64), SCMP_SYS(nanosleep),
     SCMP_SYS(gettimeofday), SCMP_SYS(time), SCMP_SYS(getrusage), SCMP_SYS(times),
@@ -59,7 +59,7 @@ static const int allowed[] = {
 static const scmp_datum_t namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
                                        CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 
-/* Not io_uring_setup: a new ring could do what this filter forbids. */
+/* Not io_uring_setup: operations of a new ring would bypass this filter. */
 static const int rings[] = {SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register)};
 
 /* prctl: the parent death signal, the timer slack, a thread's name. */
@@ -82,7 +82,7 @@ struct filter {
 };
 
 static void count(struct filter *filter, int error) {
-    /* Unknown to this architecture or version of the library: it stays forbidden. */
+    /* Unknown to this architecture or libseccomp: it stays forbidden. */
     if (error == -EDOM || error == -EINVAL)
         return;
     filter->error = filter->error != 0 ? filter->error : error;
@@ -110,8 +110,8 @@ static void allow_without(struct filter *filter, int call, unsigned position, sc
                                        SCMP_CMP(position, SCMP_CMP_MASKED_EQ, bits, 0)));
 }
 
-/* A pair of sockets for each worker, also for one that replaces another. Not of datagrams: from
- * there sendmsg, whose name for the receiver is in memory, could send one to anybody. */
+/* A pair of sockets for each worker, also for a replacement. Not datagram sockets: the address that
+ * sendmsg sends to is in memory, which the filter cannot check. */
 static void allow_passing(struct filter *filter) {
     count(filter, seccomp_rule_add(filter->context, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), 2,
                                    SCMP_A0(SCMP_CMP_EQ, AF_UNIX),
@@ -129,7 +129,7 @@ static void fill(struct filter *filter, const struct sandbox_options *options) {
     allow_without(filter, SCMP_SYS(mprotect), 2, PROT_EXEC);
     allow_with(filter, SCMP_SYS(prctl), 0, prctls, COUNT(prctls));
     allow_with(filter, SCMP_SYS(ioctl), 1, ioctls, COUNT(ioctls));
-    /* To whoever it is connected to, not to an address: TCP's fast open would connect there. */
+    /* Only without an address: with one, TCP fast open could connect to it. */
     allow_with(filter, SCMP_SYS(sendto), 4, &(scmp_datum_t){0}, 1);
     if (options->passes_clients)
         allow_passing(filter);
@@ -137,8 +137,8 @@ static void fill(struct filter *filter, const struct sandbox_options *options) {
     allow_with(filter, SCMP_SYS(prlimit64), 2, &(scmp_datum_t){0}, 1);
     if (options->uses_rings) {
         allow(filter, rings, COUNT(rings));
-        /* Only to end a reply: a listener that was shut down for reading is a socket that a send by
-         * the ring, which this filter does not see, could connect (fast open). */
+        /* Only to end a reply: a listener that was shut down for reading could be connected by a
+         * send (fast open), which this filter does not see on a ring. */
         allow_with(filter, SCMP_SYS(shutdown), 1, &(scmp_datum_t){SHUT_WR}, 1);
     } else {
         allow(filter, &(int){SCMP_SYS(shutdown)}, 1);

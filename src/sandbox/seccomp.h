@@ -1,13 +1,13 @@
-/* Only the system calls that serving needs: seccomp, with libseccomp.
+/* Allows only the system calls that serving needs: seccomp, with libseccomp.
  *
- * All others fail with EPERM. clone3 fails with ENOSYS: its flags are in memory, where no filter
- * can look; the C library then uses clone, which may create threads and processes but no
+ * All others fail with EPERM. clone3 fails with ENOSYS: its flags are in memory, which no filter
+ * can read; the C library then uses clone, which may create threads and processes but no
  * namespaces. A forbidden call does not kill the process, so a newer C library's first attempt
  * costs no client its answer. Forbidden are: opening sockets, connecting, running programs,
  * tracing, changing identity, mounting, loading BPF programs, executable memory.
  *
- * Operations of an io_uring bypass the filter; Landlock and the user still apply. So no ring can be
- * made any more. The designs on io_uring have made theirs, which do what serving needs and no more
+ * Operations of an io_uring bypass the filter; Landlock and the user still apply. So no new ring
+ * can be created. The io_uring designs already have theirs, restricted to what serving needs
  * (uring/ring.h). */
 #pragma once
 #include "sandbox/sandbox.h"

@@ -23,8 +23,8 @@ struct change {
     bool is_half; /* it failed, and the ids are neither the user's nor what they were */
 };
 
-/* Whether this process may become that user: not if its user namespace does not map the number, or
- * forbids changing groups. Tries it on the saved ids only, which gives nothing up, and restores
+/* Whether this process may become that user: not if its user namespace does not map the id, or
+ * forbids changing groups. Tries it on the saved ids only, which gives up nothing, and restores
  * them. */
 static int try_change(struct change *change) {
     int error = 0;
@@ -69,8 +69,8 @@ static int become(struct change *change) {
     return 0;
 }
 
-/* Reads this host's files only: other name services are libraries that stay loaded, a quarter of a
- * small server's memory. */
+/* Reads only this host's files: other name services are libraries that stay loaded and take a
+ * quarter of a small server's memory. */
 static const struct passwd *find(const char *name) {
     __nss_configure_lookup("passwd", "files");
     __nss_configure_lookup("group", "files");
@@ -81,7 +81,7 @@ static const struct passwd *find(const char *name) {
     return user != NULL ? user : getpwnam(last_resort);
 }
 
-/* Whether any of the process's users and groups is root, or cannot be told. */
+/* Whether any of the process's users and groups is root, or cannot be read. */
 static bool has_root(void) {
     static gid_t groups[NGROUPS_MAX]; /* costs only the pages written to */
     uid_t user[3];
@@ -108,7 +108,7 @@ static int stay(struct layer *layer, const char *name, const struct passwd *user
         layer_say(layer, true, "not started by root, but by user %u", (unsigned)geteuid());
     if (name == NULL || (user != NULL && user->pw_uid == geteuid()))
         return 0;
-    layer_say(layer, false, "only root can change its user");
+    layer_say(layer, false, "only root can change to another user");
     return -EPERM;
 }
 
@@ -140,7 +140,8 @@ int user_change(struct layer *layer, const char *name) {
     else if (error == 0)
         layer_say(layer, true, "%s", shown);
     else if (change.is_half)
-        layer_say(layer, false, "it became only half of %s (%s)", shown, strerror(-error));
+        layer_say(layer, false, "only some ids changed to those of %s (%s)", shown,
+                  strerror(-error));
     else if (error == -EINVAL)
         layer_say(layer, false, "it stays root: its user namespace does not know %s", shown);
     else
@@ -151,7 +152,8 @@ int user_change(struct layer *layer, const char *name) {
 void user_hide_memory(struct layer *layer) {
     size_t length = strlen(layer->what);
     if (prctl(PR_SET_DUMPABLE, 0UL, 0UL, 0UL, 0UL) != 0)
-        layer_say(layer, false, "others of its user can read its memory (%s)", strerror(errno));
+        layer_say(layer, false, "other processes of its user can read its memory (%s)",
+                  strerror(errno));
     else if (layer->holds)
         snprintf(layer->what + length, sizeof layer->what - length,
                  ", whose other processes cannot read its memory");

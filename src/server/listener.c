@@ -1,21 +1,34 @@
 #include "server/listener.h"
 
 #include "base/shared_memory.h"
-#include "server/idle_timeout.h"
+#include "lifecycle/stop.h"
 #include "server/options.h"
-#include "server/stop.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <unistd.h>
 
-enum { UNCOUNTED = INT32_MIN }; /* last clients: the server does not stop yet */
+enum { UNCOUNTED = INT32_MIN }; /* last clients, until the server stops */
 
 int listener_open_reserve(void) {
     return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* Accepted connections inherit it: blocking calls on them fail with EAGAIN after the timeout. */
+static int set_idle_timeout(int fd, const struct options *options) {
+    int64_t idle_ms = options->idle_timeout_ms;
+    const struct timeval timeout = {.tv_sec = idle_ms / 1000, .tv_usec = idle_ms % 1000 * 1000};
+    /* The kernel keeps an idle client about as long as a design would. */
+    const int silent_s = options->defers_accept ? (int)((idle_ms + 999) / 1000) : 0;
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) != 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout) != 0 ||
+        setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &silent_s, sizeof silent_s) != 0)
+        return -errno;
+    return 0;
 }
 
 static int configure(int fd, const struct options *options) {
@@ -23,7 +36,7 @@ static int configure(int fd, const struct options *options) {
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0)
         return -errno;
-    return idle_timeout_set(fd, options);
+    return set_idle_timeout(fd, options);
 }
 
 static int share_port(int fd) {
@@ -36,8 +49,7 @@ static int bind_to(int fd, const struct address *address) {
     return bind(fd, to, address->length) == 0 ? 0 : -errno;
 }
 
-/* The first listener binds before it shares its port: so it fails like any other server if the port
- * is in use. */
+/* The first listener binds before it shares its port, so that it fails if the port is in use. */
 static int bind_and_listen(int fd, const struct options *options, bool is_first) {
     bool shares = options->design->shares_port;
     int error = shares && !is_first ? share_port(fd) : 0;
@@ -50,21 +62,21 @@ static int bind_and_listen(int fd, const struct options *options, bool is_first)
     return error;
 }
 
-/* Nobody has counted them. NULL: there is no memory. */
+/* NULL: out of memory. */
 static struct last_clients *open_last_clients(void) {
-    struct last_clients *last = shared_memory_take(sizeof *last);
+    struct last_clients *last = shared_memory_map(sizeof *last);
     if (last != NULL)
         atomic_init(&last->left, UNCOUNTED);
     return last;
 }
 
-/* Completes a listener around its socket (-errno: there is none), which it closes on failure. Of:
- * it accepts from the same queue; NULL: the queue is its own. Returns 0 or -errno. */
+/* Completes a listener around a socket (or -errno), which it closes on failure. of: the listener
+ * whose backlog it shares; NULL: none. Returns 0 or -errno. */
 static int complete(struct listener *listener, int fd, const struct listener *of) {
     if (fd < 0)
         return fd;
     *listener =
-        (struct listener){.fd = fd, .drain_fd = -1, .reserve_fd = -1, .is_of_another = of != NULL};
+        (struct listener){.fd = fd, .drain_fd = -1, .reserve_fd = -1, .shares_queue = of != NULL};
     listener->last_clients = of != NULL ? of->last_clients : open_last_clients();
     listener->drain_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     listener->reserve_fd = listener_open_reserve();
@@ -112,26 +124,25 @@ static bool is_listening_tcp(int fd, const struct address *address) {
            (family == AF_INET || family == AF_INET6);
 }
 
-int listener_take(struct listener *listener, struct options *options, int fd) {
+int listener_adopt(struct listener *listener, struct options *options, int fd) {
     int error = learn_address(fd, &options->listen);
     if (error != 0 || !is_listening_tcp(fd, &options->listen))
         return -ENOTSOCK;
     error = configure(fd, options);
-    /* Whether it blocks is left as it is: that holds for another server, too, which may serve from
-     * it while this one starts. */
+    /* O_NONBLOCK is left as it is: another server may be using the socket while this one starts. */
     if (error == 0 &&
         (listen(fd, (int)options->backlog) != 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0))
         error = -errno;
     if (error == 0)
         error = complete(listener, fd, NULL);
     if (error == 0)
-        listener->is_given = true;
+        listener->is_inherited = true;
     return error;
 }
 
 static int open_one_other(struct listener *listener, const struct listener *first,
                           const struct options *options) {
-    if (!first->is_given)
+    if (!first->is_inherited)
         return complete(listener, open_socket(options, false), NULL);
     int fd = fcntl(first->fd, F_DUPFD_CLOEXEC, 0);
     return complete(listener, fd < 0 ? -errno : fd, first);
@@ -164,8 +175,8 @@ void listener_close(struct listener *listener) {
             close(*fds[i]);
         *fds[i] = -1;
     }
-    if (listener->last_clients != NULL && !listener->is_of_another)
-        shared_memory_give(listener->last_clients, sizeof *listener->last_clients);
+    if (listener->last_clients != NULL && !listener->shares_queue)
+        shared_memory_unmap(listener->last_clients, sizeof *listener->last_clients);
     listener->last_clients = NULL;
 }
 

@@ -1,7 +1,7 @@
-/* How the server is to serve. */
+/* How to serve: the command line, as far as designs need it. */
 #pragma once
+#include "access/access.h"
 #include "base/address.h"
-#include "server/access.h"
 #include "server/design.h"
 #include "service/work.h"
 
@@ -15,7 +15,7 @@ struct options {
     struct access access;
     int64_t idle_timeout_ms;
     unsigned max_connections;
-    unsigned max_output_mib; /* of all replies that wait, in a process */
+    unsigned max_output_mib; /* limit of all pending replies */
     unsigned workers;        /* 1 in a design without a pool */
     unsigned backlog;
     bool defers_accept;

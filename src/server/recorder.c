@@ -1,13 +1,13 @@
 #include "server/recorder.h"
 
 #include "base/clock.h"
-#include "server/threads.h"
+#include "lifecycle/threads.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
 
-/* Returns whether it was told to stop. */
+/* Returns whether a stop was requested. */
 static bool pause_until(struct recorder *recorder, int64_t moment_ns) {
     const struct timespec end = {.tv_sec = moment_ns / NS_PER_S, .tv_nsec = moment_ns % NS_PER_S};
     int error = 0;

@@ -1,8 +1,8 @@
-/* The recorder: a thread that takes a reading of all processes every second, so that the server
- * knows who used the CPU recently before anybody asks.
+/* The recorder: a thread that reads all processes every second, so that recent CPU use is known
+ * when the first request arrives.
  *
- * It runs in the first process, whatever the design; forked workers see what it records in shared
- * memory. It holds no lock that a fork would copy. */
+ * It runs in the first process of every design; forked workers see its records in shared memory. It
+ * holds no lock that a fork would copy. */
 #pragma once
 #include "service/service.h"
 
@@ -23,5 +23,5 @@ struct recorder {
  * blocks all signals. Returns 0 or -errno. */
 int recorder_start(struct recorder *recorder, struct service *service);
 
-/* Ends a pause at once and waits for the current reading. */
+/* Stops it; waits for a reading in progress. */
 void recorder_stop(struct recorder *recorder);

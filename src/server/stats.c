@@ -16,7 +16,7 @@ static size_t size_of(unsigned workers) {
 }
 
 struct stats *stats_create(unsigned workers) {
-    struct stats *stats = shared_memory_take(size_of(workers));
+    struct stats *stats = shared_memory_map(size_of(workers));
     if (stats == NULL)
         return NULL;
     stats->worker_count = workers;
@@ -26,7 +26,7 @@ struct stats *stats_create(unsigned workers) {
 }
 
 void stats_destroy(struct stats *stats) {
-    shared_memory_give(stats, size_of(stats->worker_count));
+    shared_memory_unmap(stats, size_of(stats->worker_count));
 }
 
 void stats_add_reaped(struct stats *stats, const struct rusage *used) {

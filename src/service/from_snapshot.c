@@ -5,7 +5,7 @@
 #include <string.h>
 
 void row_of_process(const struct process *process, struct history_row *row) {
-    /* No zeroing: most of the room for the name stays unused. */
+    /* Not zeroed, as most of the name's buffer stays unused. */
     row->pid = process->pid;
     row->processes = 1;
     row->user_ns = process->user_ns;

@@ -2,13 +2,13 @@
 
 #include "base/clock.h"
 #include "base/hot.h"
-#include "top/classic.h"
+#include "procfs/classic.h"
 
 #include <errno.h>
 
 int readings_open(struct readings *readings, const struct readings_options *options) {
     unsigned flags = options->source_flags | (options->has_recorder ? SOURCE_PAIRED : 0);
-    /* A server that scans in the classic way shall load no BPF programs that it does not use. */
+    /* The classic work uses no BPF programs, so none are loaded. */
     enum source_kind wanted =
         options->is_classic && options->source == SOURCE_AUTO ? SOURCE_PROCFS : options->source;
     *readings = (struct readings){.is_classic = options->is_classic};
@@ -40,15 +40,15 @@ static void count(const struct readings *readings, int64_t begun_ns, int error,
                   clock_monotonic_ns() - begun_ns);
 }
 
-bool readings_shed(const struct readings *readings) {
-    bool had_any = source_shed(readings->source);
+bool readings_release_files(const struct readings *readings) {
+    bool had_any = source_release_files(readings->source);
     if (readings->recorded != readings->source)
-        had_any |= source_shed(readings->recorded);
+        had_any |= source_release_files(readings->recorded);
     return had_any;
 }
 
 static bool is_worth_another_try(const struct readings *readings, int error) {
-    return (error == -EMFILE || error == -ENFILE) && readings_shed(readings);
+    return (error == -EMFILE || error == -ENFILE) && readings_release_files(readings);
 }
 
 static void offer(void *snapshot, const struct process *process) {
@@ -69,7 +69,7 @@ bool readings_take_fresh(const struct readings *readings, struct snapshot *snaps
     return error == 0;
 }
 
-/* Takes a shared one, with the lock held. Returns 0 or -errno. */
+/* Takes a shared reading, with the lock held. Returns 0 or -errno. */
 static int take_shared(const struct readings *readings, struct source *source,
                        struct snapshot *next) {
     int error;
@@ -87,7 +87,7 @@ int readings_record(const struct readings *readings) {
     struct snapshot *next = shared_snapshot_lock(readings->shared);
     int error = take_shared(readings, readings->recorded, next);
     shared_snapshot_unlock(readings->shared);
-    history_look_ahead(readings->history); /* nobody waits for that */
+    history_look_ahead(readings->history); /* after unlocking: requests need not wait for it */
     return error;
 }
 

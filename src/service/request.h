@@ -1,4 +1,4 @@
-/* What a client asks: the exchange parses requests, the service answers them. */
+/* A client's request: the exchange parses it, the service answers it. */
 #pragma once
 #include "history/ask.h"
 
@@ -44,7 +44,7 @@ struct request {
     int64_t window_ns;  /* of BY_RECENT */
     bool wants_threads; /* each row's busiest threads */
     bool wants_command; /* ... and its command line */
-    bool is_guess;      /* invalid because it came with a token that is not the right one */
+    bool is_guess;      /* invalid because its token is wrong */
     enum status status;
     const char *problem; /* a constant string of one line; NULL unless invalid */
 };

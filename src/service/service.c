@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PART_NS = NS_PER_S / 2 }; /* of a wait or a spin: then it may be given up */
+enum { PART_NS = NS_PER_S / 2 }; /* of a wait or a spin, between calls of is_over */
 
 struct service {
     struct work work;
@@ -85,8 +85,8 @@ int service_record(struct service *service) {
     return readings_record(&service->answering.readings);
 }
 
-bool service_shed(struct service *service) {
-    return readings_shed(&service->answering.readings);
+bool service_release_files(struct service *service) {
+    return readings_release_files(&service->answering.readings);
 }
 
 uint64_t service_scans(const struct service *service) {
@@ -97,7 +97,7 @@ static bool is_over(const struct service *service) {
     return service->is_over != NULL && service->is_over();
 }
 
-/* An interrupting signal does not shorten it. */
+/* Sleeps in full, even if a signal interrupts it. */
 static void wait_until(int64_t until_ns) {
     const struct timespec until = {.tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
@@ -141,7 +141,7 @@ HOT enum status service_answer(const struct service *service, const struct reque
     return problem == NULL ? STATUS_OK : say(body, problem, STATUS_UNAVAILABLE);
 }
 
-/* If the processes cannot be read, /metrics still has the rest, which says so. */
+/* If the processes cannot be read, /metrics has the other series, which show the failure. */
 void service_facts(const struct service *service, struct service_facts *facts) {
     const struct answering *answering = &service->answering;
     const struct readings *readings = &answering->readings;

@@ -9,7 +9,7 @@
 #include "service/request.h"
 #include "service/tally.h"
 #include "service/work.h"
-#include "top/source.h"
+#include "source/source.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,9 +21,9 @@ struct service_options {
     enum source_kind source;
     unsigned source_flags; /* of source_flag */
     int64_t max_age_ms;    /* of the shared snapshot */
-    bool records;          /* service_record will be called: it gets a source of its own */
-    bool (*is_over)(void); /* asked twice a second while a work waits or computes: whether to give
-                              that up and answer; NULL: never */
+    bool records;          /* service_record will be called, and gets its own source */
+    bool (*is_over)(void); /* called twice a second while a work waits or computes: whether to
+                              cut it short and answer; NULL: never */
 };
 
 /* Returns 0 or -errno. With the work `spin` it first measures this CPU, which takes
@@ -31,17 +31,17 @@ struct service_options {
 int service_open(struct service **opened, const struct service_options *options);
 void service_close(struct service *service);
 
-/* The name of the source, and why it was chosen (top/source.h). */
+/* The name of the source, and why it was chosen (source/source.h). */
 const char *service_source(const struct service *service);
 const char *service_source_reason(const struct service *service);
 
-/* Takes a reading for the history and the shared snapshot. For the recorder, whose source nobody
- * else uses, so that no lock of it is held when the server forks. Returns 0 or -errno. */
+/* Takes a reading for the history and the shared snapshot. Only for the recorder, which has its own
+ * source, so that no lock of the other one is held when the server forks. Returns 0 or -errno. */
 int service_record(struct service *service);
 
-/* Descriptors ran out: closes those that it keeps between readings. Returns whether there were any.
- */
-bool service_shed(struct service *service);
+/* Call it if descriptors run out: closes those that are kept between readings. Returns whether
+ * there were any. */
+bool service_release_files(struct service *service);
 
 /* Scans so far. */
 uint64_t service_scans(const struct service *service);
@@ -51,7 +51,7 @@ uint64_t service_scans(const struct service *service);
 enum status service_answer(const struct service *service, const struct request *request,
                            struct text *body);
 
-/* For /metrics: the machine's CPU time and how it is read. */
+/* For /metrics: CPU time, and how it is read. */
 struct service_facts {
     bool is_read;     /* false: the processes cannot be read; no scan, no groups */
     struct scan scan; /* the newest */

@@ -20,27 +20,27 @@ enum {
     TEXT_BYTES = 64 + TOP_LIMIT * TEXT_ROW_BYTES + (TOP_LIMIT + 1) * TAIL_BYTES,
 };
 
-static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "words are shared by processes, which share no lock");
-static_assert(TEXT_BYTES / WORD <= UINT16_MAX, "where a tail lies is 16 bits");
+static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "words must be lock-free, as processes share them");
+static_assert(TEXT_BYTES / WORD <= UINT16_MAX, "a tail's position must fit into 16 bits");
 
-/* Where the text for a number of rows is: the beginning of the text, and a tail of its own. One
- * word, read atomically. */
+/* The text for a number of rows: the beginning of the whole text, then a tail of its own. One word,
+ * read atomically. */
 struct text_span {
     uint32_t end;         /* of its rows */
     uint16_t tail_word;   /* its tail begins here */
     uint16_t tail_length; /* bytes */
 };
 
-static_assert(sizeof(struct text_span) == WORD, "a span is read as one word");
+static_assert(sizeof(struct text_span) == WORD, "a span must be one word, to be read atomically");
 
-/* What replies are made of, in whole words. */
+/* The contents of replies, in whole words. */
 struct content {
     struct snapshot snapshot;
     alignas(WORD) struct text_span spans[TOP_LIMIT + 1];
     alignas(WORD) char text[TEXT_BYTES]; /* head and rows, then the tails */
 };
 
-/* Readers read the first two; who takes the lock leaves their cache lines alone. */
+/* Readers use only the first two; the lock is on another cache line. */
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct shared_snapshot {
     _Atomic uint64_t sequence; /* odd: no snapshot, or changing */
@@ -52,7 +52,7 @@ struct shared_snapshot {
 };
 
 int shared_snapshot_open(struct shared_snapshot **opened) {
-    struct shared_snapshot *shared = shared_memory_take(sizeof *shared);
+    struct shared_snapshot *shared = shared_memory_map(sizeof *shared);
     if (shared == NULL)
         return -ENOMEM;
     shared_mutex_open(&shared->lock);
@@ -62,7 +62,7 @@ int shared_snapshot_open(struct shared_snapshot **opened) {
 }
 
 void shared_snapshot_close(struct shared_snapshot *shared) {
-    shared_memory_give(shared, sizeof *shared);
+    shared_memory_unmap(shared, sizeof *shared);
 }
 
 /* Copies from the words at `offset`. Each load acquires: a reader that sees a word newer than
@@ -102,7 +102,7 @@ bool shared_snapshot_is_since(const struct shared_snapshot *shared, int64_t olde
     return begin(shared, oldest_ns) % 2 == 0;
 }
 
-/* Whether everything read since `begin` belongs together. */
+/* Whether everything read since `begin` is of one snapshot. */
 static bool finish(const struct shared_snapshot *shared, uint64_t sequence) {
     return atomic_load_explicit(&shared->sequence, memory_order_relaxed) == sequence;
 }
@@ -141,7 +141,7 @@ bool shared_snapshot_rows(const struct shared_snapshot *shared, int64_t oldest_n
 }
 
 struct snapshot *shared_snapshot_lock(struct shared_snapshot *shared) {
-    /* A holder that died left at most an odd sequence number and half of `next`. */
+    /* A holder that died left at worst an odd sequence number and an incomplete `next`. */
     shared_mutex_lock(&shared->lock);
     return &shared->next.snapshot;
 }
@@ -154,7 +154,7 @@ struct tally *shared_snapshot_tally(struct shared_snapshot *shared) {
     return &shared->tally;
 }
 
-/* Renders the text of `count` rows, and notes its spans. */
+/* Renders the text of `count` rows, and stores its spans. */
 static void render_rows(struct content *next, uint32_t count, struct text *text) {
     struct history_row row;
     render_text_head(text);

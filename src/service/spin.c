@@ -7,13 +7,13 @@ enum {
     SAMPLES = 200,          /* the fastest counts: nothing interrupted it */
 };
 
-/* Never inlined: what was measured is what runs. */
+/* Never inlined, so that the measured code is the code that runs. */
 __attribute__((noinline)) void spin(uint64_t steps) {
     uint64_t state = steps;
     for (; steps > 0; steps--) {
-        /* Each step needs the one before: no CPU can do two at once. */
+        /* Each step depends on the one before: a CPU cannot overlap them. */
         state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        /* The compiler cannot see what uses the value: it may leave no step out. */
+        /* The value escapes here, so the compiler may omit no step. */
         __asm__ volatile("" : "+r"(state));
     }
 }

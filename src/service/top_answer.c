@@ -11,13 +11,13 @@
 
 static const char CANNOT_READ[] = "cannot read the processes: out of descriptors";
 
-/* A single reading answers it; all others need the history. */
+/* Whether a single reading is enough; otherwise the history is needed. */
 static bool is_of_one_reading(const struct request *request) {
     return request->by == BY_TOTAL && request->group == GROUP_NONE && !request->wants_threads &&
            !request->wants_command;
 }
 
-/* In a server's first second there is only one reading: another is taken then, and the answer
+/* In a server's first second there is only one reading. Then another is taken, and the answer
  * covers the short time between the two. */
 static const char *find_in_history(const struct answering *answering, const struct request *request,
                                    int64_t oldest_ns, struct history_answer *answer) {
@@ -31,7 +31,7 @@ static const char *find_in_history(const struct answering *answering, const stru
         return CANNOT_READ;
     return history_ask(history, &ask, answer)
                ? NULL
-               : "only one reading so far, and none to compare it with: ask again later";
+               : "only one reading so far, none to compare it with; ask again in a second";
 }
 
 static const char *find(const struct answering *answering, const struct request *request,
@@ -50,13 +50,13 @@ static const char *find(const struct answering *answering, const struct request 
 
 static_assert(THREADS_SURE * THREADED_LIMIT <= THREADS_READ_MOST, "enough for each row");
 
-/* How many threads are read of each row, however many those before it have. Returns the sum. */
-static uint32_t make_sure(const struct history_answer *answer, uint32_t *sure) {
+/* Reserves threads for each row, however many the rows before it have. Returns the total. */
+static uint32_t reserve_threads(const struct history_answer *answer, uint32_t *reserved) {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < answer->count; i++) {
         uint32_t threads = detail_count_threads(answer->rows[i].pid);
-        sure[i] = threads < THREADS_SURE ? threads : THREADS_SURE;
-        sum += sure[i];
+        reserved[i] = threads < THREADS_SURE ? threads : THREADS_SURE;
+        sum += reserved[i];
     }
     return sum;
 }
@@ -64,16 +64,16 @@ static uint32_t make_sure(const struct history_answer *answer, uint32_t *sure) {
 /* False if descriptors or memory ran out. */
 static bool read_details(const struct request *request, const struct history_answer *answer,
                          struct detail *details) {
-    uint32_t sure[TOP_LIMIT] = {0};
-    struct detail_ask ask = {.command = request->wants_command,
-                             .threads = request->wants_threads,
-                             .threads_left = THREADS_READ_MOST,
-                             .part = (uint32_t)(clock_monotonic_ns() / NS_PER_US)};
+    uint32_t reserved[TOP_LIMIT] = {0};
+    struct detail_request ask = {.command = request->wants_command,
+                                 .threads = request->wants_threads,
+                                 .threads_left = THREADS_READ_MOST,
+                                 .part = (uint32_t)(clock_monotonic_ns() / NS_PER_US)};
     if (ask.threads)
-        ask.kept = make_sure(answer, sure);
+        ask.reserved = reserve_threads(answer, reserved);
     for (uint32_t i = 0; i < answer->count; i++) {
         const struct history_row *row = &answer->rows[i];
-        ask.kept -= sure[i];
+        ask.reserved -= reserved[i];
         if (detail_read(row->pid, row->started_ns, &ask, &details[i]) != 0)
             return false;
     }
@@ -119,8 +119,8 @@ __attribute__((noinline)) static const char *find_and_render(const struct answer
 
 HOT const char *top_answer(const struct answering *answering, const struct request *request,
                            struct text *body) {
-    /* Freshness counts from when the request came: a reading taken while it waited is as good as
-     * its own. */
+    /* Freshness counts from the arrival of the request: a reading taken while it waited is as good
+     * as its own. */
     int64_t oldest_ns = clock_monotonic_ns() - answering->max_age_ns;
     if (answering->is_afresh || request->format != FORMAT_TEXT || !is_of_one_reading(request))
         return find_and_render(answering, request, oldest_ns, body);

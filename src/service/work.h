@@ -4,9 +4,9 @@
 
 enum work_kind {
     WORK_SCAN,         /* reads all processes */
-    WORK_CLASSIC,      /* the same in the reports' way, keeping nothing (top/classic.h) */
+    WORK_CLASSIC,      /* the same without a cache, as in the reports (procfs/classic.h) */
     WORK_SNAPSHOT,     /* answers from the shared snapshot */
-    WORK_WAIT,         /* sleeps, as on a database; then as WORK_SNAPSHOT */
+    WORK_WAIT,         /* sleeps, like a handler that waits for a database; then as WORK_SNAPSHOT */
     WORK_SPIN,         /* computes, then as WORK_SNAPSHOT */
     WORK_SCAN_SPIN,    /* computes, then as WORK_SCAN: slower by a known amount */
     WORK_CLASSIC_SPIN, /* computes, then as WORK_CLASSIC */
@@ -15,7 +15,7 @@ enum work_kind {
 struct work {
     enum work_kind kind;
     int64_t duration_ns; /* of works that wait or compute; else 0 */
-    const char *text;    /* as given, "wait=5ms": its name everywhere */
+    const char *text;    /* as given, such as "wait=5ms"; its name everywhere */
 };
 
 /* Parses "scan", "classic", "snapshot", "wait=DURATION", "spin=DURATION", "scan+spin=DURATION" or

@@ -1,4 +1,4 @@
-/* A complete reading of all processes: everything but the processes themselves. */
+/* A complete reading of all processes: all about it except the processes themselves. */
 #pragma once
 #include "top/process.h"
 
@@ -16,6 +16,10 @@ struct scan {
 
 /* Called once for each process, by ascending pid. */
 typedef void scan_visit(void *context, const struct process *process);
+
+/* An ended process with its final times. started_ns is the same as in scans, so (pid,
+ * started_ns) is the same process. */
+typedef void ended_visit(void *context, const struct process *process);
 
 /* Sets the times; nothing is seen yet. */
 void scan_begin(struct scan *scan, const char *source);

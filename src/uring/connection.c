@@ -1,16 +1,16 @@
 #include "uring/connection.h"
 
 #include "base/limits.h"
-#include "server/answer.h"
-#include "server/idle_timeout.h"
-#include "server/log.h"
-#include "server/stop.h"
+#include "connection/answer.h"
+#include "connection/idle_timeout.h"
+#include "connection/log.h"
+#include "lifecycle/stop.h"
 #include "uring/surplus.h"
 
 #include <errno.h>
 
-/* What a client may send ahead. What arrives before the receive is cancelled is kept as well: up to
- * BUFFER_COUNT buffers on the oldest kernels, 32 since Linux 6.8. */
+/* Bytes that a client may send ahead before its receive is cancelled. What arrives until then is
+ * kept too: up to BUFFER_COUNT buffers on the oldest kernels, 32 since Linux 6.8. */
 enum { SURPLUS_LIMIT = HEAD_LIMIT };
 
 static bool is_sending_now(const struct uring_connection *connection) {
@@ -21,68 +21,69 @@ static void touch(struct uring_loop *loop, struct uring_connection *connection) 
     connections_touch(&loop->base.connections, &connection->base, loop->base.now_ns);
 }
 
-/* Closes it as soon as no operation is under way, and it is not queued. */
+/* Closes the connection as soon as no operation is in flight and it is not queued. */
 static void finish(struct uring_loop *loop, struct uring_connection *connection) {
-    if (!connection->base.is_over) {
-        connection->base.is_over = true;
+    if (!connection->base.must_close) {
+        connection->base.must_close = true;
         touch(loop, connection);
         uring_stop_receiving(loop, connection);
         if (connection->under_way & SENDING_SLOWLY)
-            uring_cancel(loop, data_of(connection, SEND_SLOWLY));
+            uring_cancel(loop, user_data_of(connection, SEND_SLOWLY));
     }
     if (connection->under_way != 0 || connection->base.is_queued) {
-        loop->is_hurried |= is_sending_now(connection);
+        loop->must_not_block |= is_sending_now(connection);
         return;
     }
     surplus_release(&connection->surplus);
     connections_remove(&loop->base.connections, &connection->base);
 }
 
-static void lose(struct uring_loop *loop, struct uring_connection *connection) {
+static void connection_lost(struct uring_loop *loop, struct uring_connection *connection) {
     answer_lost(loop->base.server, connection->base.fd, &connection->base.exchange);
     finish(loop, connection);
 }
 
-/* There is more to do once its output is sent. */
+/* Whether there will be more to do once the output is sent. */
 static bool has_more(const struct uring_connection *connection) {
     return !exchange_is_answered(&connection->base.exchange) || connection->surplus != NULL ||
-           connection->is_shut;
+           connection->peer_closed;
 }
 
-/* Whether more has, or may have, arrived than the exchange was given: kept, or told by completions
- * to come. */
-static bool is_followed(const struct uring_loop *loop, const struct uring_connection *connection) {
+/* Whether input has, or may have, arrived that the exchange does not have yet: in the surplus, or
+ * in completions not handled yet. */
+static bool has_unread_input(const struct uring_loop *loop,
+                             const struct uring_connection *connection) {
     const struct io_uring_cqe *completion;
     unsigned head;
     io_uring_for_each_cqe(&loop->uring.ring, head, completion) {
-        if (completion->user_data == data_of(connection, RECEIVE) && completion->res > 0)
+        if (completion->user_data == user_data_of(connection, RECEIVE) && completion->res > 0)
             return true;
     }
     return connection->surplus != NULL || io_uring_cq_has_overflow(&loop->uring.ring);
 }
 
-/* Answers what has arrived; not while replies are under way. was_partial: of what arrived, as in
+/* Answers what has arrived. Not to be called while a reply is being sent. was_partial: as in
  * idle_restarts. */
 static void advance(struct uring_loop *loop, struct uring_connection *connection,
                     bool was_partial) {
     struct exchange *exchange = &connection->base.exchange;
-    surplus_pour(&connection->surplus, exchange);
-    if (connection->is_shut && connection->surplus == NULL) {
-        connection->is_shut = false;
+    surplus_feed(&connection->surplus, exchange);
+    if (connection->peer_closed && connection->surplus == NULL) {
+        connection->peer_closed = false;
         exchange_received(exchange, 0);
     }
     if (stop_is_requested())
-        exchange->is_followed = is_followed(loop, connection);
+        exchange->has_unread_input = has_unread_input(loop, connection);
     unsigned answered = answer_requests(loop->base.server, connection->base.fd, exchange,
                                         REQUEST_BATCH, loop->base.now_ns);
     if (idle_restarts(was_partial, answered))
         touch(loop, connection);
-    /* With more to do, it goes on when that is sent: uring_sent. */
+    /* If there is more to do, uring_sent continues. */
     struct span out = exchange_output(exchange);
     if (out.length > 0)
         uring_send(loop, connection, out);
     if (out.length > 0 && has_more(connection))
-        loop->is_hurried = true;
+        loop->must_not_block = true;
     else if (exchange_is_done(exchange))
         finish(loop, connection);
     else if (!(connection->under_way & RECEIVING))
@@ -92,30 +93,30 @@ static void advance(struct uring_loop *loop, struct uring_connection *connection
 void uring_received(struct uring_loop *loop, struct uring_connection *connection, int result,
                     uint32_t flags) {
     struct exchange *exchange = &connection->base.exchange;
-    bool was_partial = exchange_is_partial(exchange), is_kept = true;
+    bool was_partial = exchange_is_partial(exchange), has_memory = true;
     size_t ahead = surplus_length(connection->surplus);
     if (!(flags & IORING_CQE_F_MORE))
         connection->under_way &= (uint8_t)~RECEIVING;
-    if (result == -EAGAIN && loop->reads_no_more)
+    if (result == -EAGAIN && loop->reads_leftovers)
         result = 0;
     if (flags & IORING_CQE_F_BUFFER) {
-        if (result > 0 && !connection->base.is_over)
-            is_kept = surplus_keep(&connection->surplus, exchange,
-                                   uring_buffer(&loop->uring, flags), (size_t)result);
+        if (result > 0 && !connection->base.must_close)
+            has_memory = surplus_keep(&connection->surplus, exchange,
+                                      uring_buffer(&loop->uring, flags), (size_t)result);
         uring_give_back(&loop->uring, flags);
     }
-    if (connection->base.is_over) {
+    if (connection->base.must_close) {
         finish(loop, connection);
-    } else if (!is_kept ||
+    } else if (!has_memory ||
                (result < 0 && result != -ENOBUFS && result != -ECANCELED && result != -EINTR)) {
-        lose(loop, connection);
+        connection_lost(loop, connection);
     } else {
-        connection->is_shut |= result == 0;
-        loop->is_hurried |= is_sending_now(connection);
+        connection->peer_closed |= result == 0;
+        loop->must_not_block |= is_sending_now(connection);
         if (!(connection->under_way & SENDING) && !connection->base.is_queued)
             advance(loop, connection, was_partial);
         else if (surplus_length(connection->surplus) / SURPLUS_LIMIT > ahead / SURPLUS_LIMIT)
-            uring_stop_receiving(loop, connection); /* until those are answered */
+            uring_stop_receiving(loop, connection); /* until they are answered */
     }
 }
 
@@ -123,17 +124,17 @@ void uring_sent(struct uring_loop *loop, struct uring_connection *connection, in
     struct exchange *exchange = &connection->base.exchange;
     bool is_slow = connection->under_way & SENDING_SLOWLY;
     connection->under_way &= (uint8_t)~SENDING;
-    if (connection->base.is_over) {
+    if (connection->base.must_close) {
         finish(loop, connection);
     } else if (result < 0 && result != -EAGAIN && result != -EINTR) {
-        lose(loop, connection);
+        connection_lost(loop, connection);
     } else {
         exchange_sent(exchange, result > 0 ? (size_t)result : 0);
         struct span left = exchange_output(exchange);
-        if (is_slow) /* otherwise answering has just done so */
+        if (is_slow) /* otherwise the answer has just done so */
             touch(loop, connection);
         if (idle_reply_is_late(exchange, loop->base.server->options, loop->base.now_ns,
-                               &connection->base.owed_ns))
+                               &connection->base.unsent_since_ns))
             uring_time_out(loop, connection);
         else if (left.length > 0)
             uring_send_slowly(loop, connection, left);
@@ -145,16 +146,18 @@ void uring_sent(struct uring_loop *loop, struct uring_connection *connection, in
 }
 
 void uring_serve(struct uring_loop *loop, struct uring_connection *connection) {
-    if (connection->base.is_over)
+    if (connection->base.must_close)
         finish(loop, connection);
     else
         advance(loop, connection, false);
 }
 
 void uring_time_out(struct uring_loop *loop, struct uring_connection *connection) {
-    if (connection->base.is_over || connection->base.is_queued) /* queued: we are the slow side */
+    if (connection->base.must_close || connection->base.is_queued) /* queued: the server is slow */
         return;
-    if (connection->under_way & SENDING) { /* it reads nothing; its output is the kernel's now */
+    if (!(connection->under_way & SENDING) && has_unread_input(loop, connection))
+        return;
+    if (connection->under_way & SENDING) { /* the client does not read; the kernel has the output */
         answer_untaken(loop->base.server, connection->base.fd, &connection->base.exchange);
         finish(loop, connection);
     } else {

@@ -1,34 +1,35 @@
 /* An event loop on io_uring.
  *
- * The kernel is told what to do, not asked what is ready: one accept, and one receive for each
- * connection, stay under way and complete again and again (multishot); replies are sent through the
- * ring; one system call a turn submits everything and waits for completions. Where clients send
- * many requests together, their large replies take further ones: serve.
+ * The server tells the kernel what to do instead of asking what is ready: one accept, and one
+ * receive per connection, stay in flight and complete again and again (multishot); replies are sent
+ * through the ring; one system call per turn submits everything and waits for completions. Only
+ * large replies to many pipelined requests take further calls: see serve.
  *
- * A request costs one submission, for its reply, and one completion, for its arrival; and one
- * system call with a single client, 1/45 with 50 busy ones, 1/140 with 1,000. Tried and measured: a
- * receive submitted for each request costs 11 % more CPU, send(2) instead of the ring 7 %. Direct
- * descriptors save nothing measurable (1.01 ± 0.03), and the log and close_connection need
- * descriptors of the process. */
+ * A request costs one submission (its reply), one completion (its arrival), and one system call
+ * with a single client, 1/45 with 50 busy ones, 1/140 with 1,000. Measured alternatives: submitting
+ * a receive for each request costs 11 % more CPU, send(2) instead of the ring 7 %. Direct
+ * descriptors save nothing measurable (1.01 ± 0.03), and the log and close_connection need ordinary
+ * ones. */
 #include "uring/loop.h"
 #include "base/clock.h"
 #include "base/limits.h"
-#include "server/stop.h"
+#include "connection/accept.h"
+#include "lifecycle/stop.h"
 #include "uring/connection.h"
 #include "uring/surplus.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Bytes of replies: what is cheaper to send costs less than the system call. */
-enum { SENT_TOGETHER = 16 * 1024 };
+/* Bytes of replies: sending fewer costs less than a system call. */
+enum { SUBMIT_BYTES = 16 * 1024 };
 
-/* A multishot accept ends when it fails. listener_accept deals with the failure, once a client
- * waits again: with no descriptor left, another accept would fail at once. */
+/* A multishot accept ends when it fails. Then listener_accept handles the failure once the next
+ * client is waiting: if no descriptor is free, another accept would fail at once. */
 static void accepted(struct uring_loop *loop, int result, uint32_t flags) {
-    int fd = result >= 0 ? listener_welcome(loop->base.server, result) : result;
+    int fd = result >= 0 ? listener_admit(loop->base.server, result) : result;
     if (fd >= 0)
-        loop_welcome(&loop->base, fd);
+        loop_add_client(&loop->base, fd);
     if (flags & IORING_CQE_F_MORE)
         return;
     loop->accepting = 0;
@@ -48,8 +49,8 @@ static void clients_wait(struct uring_loop *loop) {
     uring_accept(loop);
 }
 
-/* Replies submitted with the last wait are sent in full, unless a completion says otherwise. */
-static void settle(struct uring_loop *loop) {
+/* Replies submitted with the last wait are sent in full unless a completion says otherwise. */
+static void complete_sends(struct uring_loop *loop) {
     struct io_uring *ring = &loop->uring.ring;
     struct io_uring_cqe *completion;
     unsigned head;
@@ -58,10 +59,10 @@ static void settle(struct uring_loop *loop) {
         if (operation_of(data) == SEND)
             connection_of(data)->sent = completion->res;
     }
-    /* Rarely, not all was submitted or not all completions fit into the ring: the rest comes with
-     * the next wait. What completed now is noted above, for it does not come again. */
-    loop->is_hurried = io_uring_sq_ready(ring) > 0 || io_uring_cq_has_overflow(ring);
-    if (loop->is_hurried)
+    /* In rare cases not everything was submitted, or not all completions fit into the ring: the
+     * rest comes with the next wait. The results noted above do not come again. */
+    loop->must_not_block = io_uring_sq_ready(ring) > 0 || io_uring_cq_has_overflow(ring);
+    if (loop->must_not_block)
         return;
     struct uring_connection *next, *connection = loop->sending;
     loop->sending = NULL;
@@ -88,6 +89,13 @@ static void complete(struct uring_loop *loop, char *data, int result, uint32_t f
     case TIMER:
         loop->is_timing = false;
         break;
+    case STOP:
+        if (result < 0) /* otherwise a worker that waits would not notice the stop */
+            uring_watch_stop(loop);
+        break;
+    case CANCEL: /* it failed: of what has ended or is about to end, this is no failure */
+        loop->is_cancelling &= result == -ENOENT || result == -EALREADY;
+        break;
     default:
         break;
     }
@@ -100,7 +108,7 @@ static int open_ring(struct loop *base) {
     const struct uring *prepared = base->server->prepared;
     if (prepared != NULL)
         loop->uring = prepared[server_worker(base->server)];
-    int error = prepared != NULL ? uring_begin(&loop->uring) : uring_open(&loop->uring);
+    int error = prepared != NULL ? uring_enable(&loop->uring) : uring_open(&loop->uring);
     if (error != 0)
         return error;
     uring_accept(loop);
@@ -122,50 +130,50 @@ static void time_out(struct loop *loop, struct connection *connection) {
     uring_time_out((struct uring_loop *)loop, (struct uring_connection *)connection);
 }
 
-/* What cannot be submitted now will be with the next wait. */
+/* What cannot be submitted now is submitted with the next wait. */
 static void submit(struct uring_loop *loop) {
     io_uring_submit(&loop->uring.ring);
     loop->unsent = 0;
 }
 
-/* Replies are sent when they are submitted: not all with the next wait, so that this is part of the
- * while that all who are queued have together. For large ones of a hundred the kernel needs 15 ms.
- */
+/* Submitting replies sends them, which must count towards the TURN_US that all queued connections
+ * share: the kernel needs 15 ms for a hundred large replies. So they do not all wait for the next
+ * wait. */
 static void serve(struct loop *base, struct connection *connection) {
     struct uring_loop *loop = (struct uring_loop *)base;
     uring_serve(loop, (struct uring_connection *)connection);
-    if (loop->unsent >= SENT_TOGETHER)
+    if (loop->unsent >= SUBMIT_BYTES)
         submit(loop);
 }
 
-/* Our own work does not count as the client's idle time. */
-static void note_answered(struct uring_loop *loop) {
+/* The server's own work must not count as idle time of its clients. */
+static void restart_idle_times(struct uring_loop *loop) {
     if (loop->sending != NULL)
         loop->base.now_ns = clock_monotonic_ns();
     for (struct uring_connection *c = loop->sending; c != NULL; c = c->next_sending)
         c->base.active_ns = loop->base.now_ns;
 }
 
-/* For idle timeouts a timer ends the wait, so that most waits have no limit. */
+/* A timer in the ring ends the wait for an idle timeout, so most waits need no time limit. */
 static int turn(struct loop *base, int wait_ms) {
     struct uring_loop *loop = (struct uring_loop *)base;
     struct io_uring *ring = &loop->uring.ring;
     struct __kernel_timespec limit = {.tv_sec = wait_ms / 1000,
                                       .tv_nsec = wait_ms % 1000 * NS_PER_MS};
     struct io_uring_cqe *completion;
-    note_answered(loop);
+    restart_idle_times(loop);
     uring_set_timer(loop);
-    int error = loop->is_hurried ? io_uring_submit_and_get_events(ring)
+    int error = loop->must_not_block ? io_uring_submit_and_get_events(ring)
                 : wait_ms < 0
                     ? io_uring_submit_and_wait(ring, 1)
                     : io_uring_submit_and_wait_timeout(ring, &completion, 1, &limit, NULL);
     if (error >= 0 || error == -ETIME || error == -EAGAIN || error == -EBUSY)
         loop_waited(base, 0);
-    else if (loop->error == 0) /* a request that could not be submitted stays an error */
+    else if (loop->error == 0) /* keep the error of a failed submission */
         loop->error = error == -EBADR ? error : loop_waited(base, error);
     loop->unsent = 0;
     unsigned ready = io_uring_cq_ready(ring); /* later completions are for the next turn */
-    settle(loop);
+    complete_sends(loop);
     for (; ready > 0 && io_uring_peek_cqe(ring, &completion) == 0; ready--) {
         char *data = io_uring_cqe_get_data(completion);
         int result = completion->res;
@@ -174,26 +182,28 @@ static int turn(struct loop *base, int wait_ms) {
         complete(loop, data, result, flags);
     }
     if (base->queued != NULL) {
-        submit(loop); /* others need not wait for what takes a while */
+        submit(loop); /* replies need not wait for the queue */
         loop_serve_queued(base);
     }
-    loop->is_hurried |= base->queued != NULL;
+    loop->must_not_block |= base->queued != NULL;
     return loop->error;
 }
 
 static void stop_accepting(struct loop *base) {
     struct uring_loop *loop = (struct uring_loop *)base;
-    if (loop->accepting != 0)
-        uring_cancel(loop, loop->accepting);
-    while (loop->accepting != 0 && loop->error == 0)
+    while (loop->accepting != 0 && loop->error == 0 && !stop_is_over()) {
+        if (!loop->is_cancelling)
+            uring_cancel(loop, loop->accepting);
+        loop->is_cancelling = true;
         turn(base, stop_left_ms());
+    }
 }
 
-/* Without shutdown(2): the sandbox allows it no more here than to end a reply, for of a listener
- * that was shut down the ring could make a connection (TCP's fast open). */
+/* Not with shutdown(2): the sandbox allows it here only to end a reply, because the ring could
+ * connect a listener that was shut down (TCP Fast Open). */
 static void end_reading(struct loop *base) {
     struct uring_loop *loop = (struct uring_loop *)base;
-    loop->reads_no_more = true;
+    loop->reads_leftovers = true;
     for (struct connection *c = base->connections.oldest; c != NULL; c = c->newer)
         uring_stop_receiving(loop, (struct uring_connection *)c);
 }
@@ -214,7 +224,7 @@ int uring_prepare(struct server *server) {
     struct uring *rings = calloc(server->options->workers, sizeof *rings);
     int error = rings == NULL ? -ENOMEM : 0;
     for (unsigned worker = 0; error == 0 && worker < server->options->workers; worker++)
-        error = uring_make(&rings[worker]);
+        error = uring_create_disabled(&rings[worker]);
     server->prepared = rings;
     return error;
 }

@@ -9,13 +9,12 @@
 #include <sys/mman.h>
 
 enum {
-    SUBMISSIONS = 256,  /* more in one turn cost a system call more */
-    COMPLETIONS = 2048, /* many clients that connect at once; beyond that the kernel keeps them */
+    SUBMISSIONS = 256,  /* more in one turn cost another system call */
+    COMPLETIONS = 2048, /* room for many clients that connect at once; the kernel keeps the rest */
 };
 
-/* Only one thread submits, and it runs what is to be done for a completion when it waits for one,
- * not whenever an interrupt or another system call would: that is what makes it cheap. `flags` are
- * further ones. */
+/* Only one thread submits, and it runs completion work when it waits for completions, not on
+ * interrupts or in other system calls: that makes the ring cheap. flags: further setup flags. */
 static int open_ring(struct io_uring *ring, unsigned submissions, unsigned completions,
                      unsigned flags) {
     struct io_uring_params params = {
@@ -26,12 +25,12 @@ static int open_ring(struct io_uring *ring, unsigned submissions, unsigned compl
     return io_uring_queue_init_params(submissions, ring, &params);
 }
 
-/* First the buffers, whose pages nobody has touched yet, then the ring that provides them. */
+/* The buffers, whose pages are still untouched, then the ring that provides them. */
 static size_t buffers_size(void) {
     return (size_t)BUFFER_COUNT * (BUFFER_BYTES + sizeof(struct io_uring_buf));
 }
 
-static_assert(BUFFER_COUNT * BUFFER_BYTES % (64 * 1024) == 0, "a ring begins on a page");
+static_assert(BUFFER_COUNT * BUFFER_BYTES % (64 * 1024) == 0, "the ring begins on a page");
 
 static int provide_buffers(struct uring *uring) {
     void *memory =
@@ -56,9 +55,9 @@ static int provide_buffers(struct uring *uring) {
     return 0;
 }
 
-/* For the thread that uses it. */
+/* To be called in the thread that uses the ring. */
 static int complete_ring(struct uring *uring) {
-    /* Saves looking the ring up in the table of descriptors at every call; without it, it works. */
+    /* Saves a descriptor lookup in every call. The ring works without it. */
     io_uring_register_ring_fd(&uring->ring);
     int error = provide_buffers(uring);
     if (error != 0)
@@ -71,7 +70,7 @@ int uring_open(struct uring *uring) {
     return error == 0 ? complete_ring(uring) : error;
 }
 
-/* What entries.c asks for, and what is registered here. */
+/* Allows only the operations in submissions.c and the registrations in this file. */
 static int restrict_ring(struct io_uring *ring) {
     static const uint8_t operations[] = {IORING_OP_ACCEPT,  IORING_OP_RECV,
                                          IORING_OP_SEND,    IORING_OP_POLL_ADD,
@@ -91,7 +90,7 @@ static int restrict_ring(struct io_uring *ring) {
     return io_uring_register_restrictions(ring, rules, count);
 }
 
-int uring_make(struct uring *uring) {
+int uring_create_disabled(struct uring *uring) {
     int error = open_ring(&uring->ring, SUBMISSIONS, COMPLETIONS, IORING_SETUP_R_DISABLED);
     if (error != 0)
         return error;
@@ -101,7 +100,7 @@ int uring_make(struct uring *uring) {
     return error;
 }
 
-int uring_begin(struct uring *uring) {
+int uring_enable(struct uring *uring) {
     int error = io_uring_enable_rings(&uring->ring);
     if (error == 0)
         return complete_ring(uring);
@@ -114,11 +113,11 @@ void uring_close(struct uring *uring) {
         .fd = -1, .flags = IORING_ASYNC_CANCEL_ANY, .timeout = {.tv_sec = -1, .tv_nsec = -1}};
     int error = io_uring_register_sync_cancel(&uring->ring, &all);
     io_uring_queue_exit(&uring->ring);
-    if (error >= 0 || error == -ENOENT) /* else the kernel may still write there */
+    if (error >= 0 || error == -ENOENT) /* otherwise the kernel may still write to the buffers */
         munmap(uring->buffers, buffers_size());
 }
 
-/* An administrator's word on io_uring: 0 all may use it, 1 only a group, 2 nobody. -1: none. */
+/* The sysctl kernel.io_uring_disabled: 0 allowed, 1 only for one group, 2 disabled; -1: unknown. */
 static int read_disabled(void) {
     int disabled = -1;
     FILE *file = fopen("/proc/sys/kernel/io_uring_disabled", "re");
@@ -145,7 +144,7 @@ const char *uring_missing(void) {
     else if (error == -EPERM)
         return "io_uring is not allowed here, perhaps by the seccomp filter of a container";
     else if (error == -ENOSYS)
-        return "there is no io_uring, or a container's seccomp filter says so";
+        return "this kernel has no io_uring, or the seccomp filter of a container blocks it";
     else if (error == -EINVAL)
         return "this kernel's io_uring is too old: Linux 6.1 is needed";
     else

@@ -1,14 +1,15 @@
-/* An io_uring with the features that our designs need, and the buffers it receives into. It belongs
- * to the thread that opened it.
+/* An io_uring with the features that our designs need, and its receive buffers. It belongs to the
+ * thread that opened it.
  *
- * Buffers are provided through a ring of their own in shared memory: a receive takes one only when
- * data arrives, so that an idle connection holds none; giving one back takes no system call. */
+ * Buffers are provided through a second ring, in memory shared with the kernel: a receive takes one
+ * only when data arrives, so that an idle connection holds none; returning one takes no system
+ * call. */
 #pragma once
 #include <liburing.h>
 #include <stdint.h>
 
 enum {
-    BUFFER_COUNT = 256, /* for data that arrives between two turns; beyond: -ENOBUFS */
+    BUFFER_COUNT = 256, /* for data that arrives between two turns; if none is left: -ENOBUFS */
     BUFFER_BYTES = 1024,
     BUFFER_GROUP = 0,
 };
@@ -19,24 +20,25 @@ struct uring {
     char *buffers;
 };
 
-/* For the calling thread. Returns 0 or -errno. */
+/* Opens a ring for the calling thread. Returns 0 or -errno. */
 int uring_open(struct uring *uring);
 
-/* The same in two steps: where the thread that uses it may no longer set up a ring. It can never do
- * more than our designs need: no operation that opens a file or a socket. Between the two it may be
- * moved. Return 0, or -errno and the ring is gone. */
-int uring_make(struct uring *uring);
-int uring_begin(struct uring *uring);
+/* The same in two steps, because in the sandbox no ring can be set up: one is created before,
+ * disabled and restricted to the operations that our designs need, none of which opens a file or a
+ * socket. uring_enable is called in the thread that uses it; before that, the struct may be moved.
+ * Both return 0, or -errno with the ring closed. */
+int uring_create_disabled(struct uring *uring);
+int uring_enable(struct uring *uring);
 
-/* Cancels what is under way; the kernel touches no buffer afterwards. */
+/* Cancels all operations; the kernel touches no buffer afterwards. */
 void uring_close(struct uring *uring);
 
-/* The bytes of the buffer that a completion with IORING_CQE_F_BUFFER names. */
+/* The buffer of a completion with IORING_CQE_F_BUFFER. */
 static inline const char *uring_buffer(const struct uring *uring, uint32_t flags) {
     return uring->buffers + (flags >> IORING_CQE_BUFFER_SHIFT) * BUFFER_BYTES;
 }
 
-/* Its data has been read. */
+/* Returns that buffer to the kernel. */
 static inline void uring_give_back(struct uring *uring, uint32_t flags) {
     unsigned id = flags >> IORING_CQE_BUFFER_SHIFT;
     io_uring_buf_ring_add(uring->provided, uring->buffers + (size_t)id * BUFFER_BYTES, BUFFER_BYTES,

@@ -11,23 +11,23 @@ size_t surplus_length(const struct surplus *surplus) {
     return surplus != NULL ? surplus->to - surplus->from : 0;
 }
 
-/* Returns how much of it the exchange took: all that it has space for, in as many pieces as it
- * offers. */
-static size_t give(struct exchange *exchange, const char *bytes, size_t length) {
-    size_t given = 0;
-    while (given < length) {
+/* Copies as much as the exchange has space for. Returns how many bytes. */
+static size_t feed(struct exchange *exchange, const char *bytes, size_t length) {
+    size_t fed = 0;
+    while (fed < length) {
         struct span space = exchange_space(exchange);
-        size_t piece = length - given < space.length ? length - given : space.length;
+        size_t piece = length - fed < space.length ? length - fed : space.length;
         if (piece == 0)
             break;
-        memcpy(space.bytes, bytes + given, piece);
+        memcpy(space.bytes, bytes + fed, piece);
         exchange_received(exchange, piece);
-        given += piece;
+        fed += piece;
     }
-    return given;
+    return fed;
 }
 
-/* What was given from its beginning leaves room: it grows with what waits, not with what came. */
+/* Reuses the room of bytes already fed: the memory grows with what waits, not with all that came.
+ */
 static void move_up(struct surplus *surplus) {
     memmove(surplus->bytes, surplus->bytes + surplus->from, surplus_length(surplus));
     surplus->to -= surplus->from;
@@ -63,17 +63,17 @@ static bool add(struct surplus **surplus, const char *bytes, size_t length) {
 
 bool surplus_keep(struct surplus **surplus, struct exchange *exchange, const char *bytes,
                   size_t length) {
-    size_t given = *surplus == NULL ? give(exchange, bytes, length) : 0;
-    if (given == length || exchange->closing) /* then nobody will read it */
+    size_t fed = *surplus == NULL ? feed(exchange, bytes, length) : 0;
+    if (fed == length || exchange->closing) /* a closing exchange reads no more */
         return true;
-    return add(surplus, bytes + given, length - given);
+    return add(surplus, bytes + fed, length - fed);
 }
 
-void surplus_pour(struct surplus **surplus, struct exchange *exchange) {
+void surplus_feed(struct surplus **surplus, struct exchange *exchange) {
     struct surplus *from = *surplus;
     if (from == NULL)
         return;
-    from->from += (uint32_t)give(exchange, from->bytes + from->from, surplus_length(from));
+    from->from += (uint32_t)feed(exchange, from->bytes + from->from, surplus_length(from));
     if (from->from == from->to)
         surplus_release(surplus);
 }

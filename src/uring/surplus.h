@@ -1,5 +1,5 @@
-/* What a client sent ahead: a multishot receive delivers data even while the exchange has no space
- * for it because replies wait to be sent. Kept in order until it has. */
+/* Input that arrives while the exchange has no space for it: a multishot receive delivers data even
+ * while replies are waiting to be sent. It is kept in order until there is space. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,14 +12,14 @@ struct surplus {
     char bytes[];
 };
 
-/* Gives the bytes to the exchange, or keeps them, behind what is kept already; *surplus is NULL
- * while nothing is. False: no memory. */
+/* Passes the bytes to the exchange, or appends them to the surplus if it has no space; *surplus is
+ * NULL while there is none. Returns false if memory ran out. */
 bool surplus_keep(struct surplus **surplus, struct exchange *exchange, const char *bytes,
                   size_t length);
 
-/* Gives the exchange what it has space for. If something is left after that it has none, and has
- * replies to send or a request to answer. */
-void surplus_pour(struct surplus **surplus, struct exchange *exchange);
+/* Passes as much of the surplus to the exchange as that has space for. If some is left, the
+ * exchange has replies to send or requests to answer. */
+void surplus_feed(struct surplus **surplus, struct exchange *exchange);
 
 size_t surplus_length(const struct surplus *surplus);
 void surplus_release(struct surplus **surplus);

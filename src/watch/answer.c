@@ -8,7 +8,7 @@ enum { KEY_LIMIT = 32 };
 
 static const char NOT_OURS[] = "the answer is not the JSON of a regatta-server";
 
-/* A process, a group or the rest. True if nothing that a row needs is missing. */
+/* A process, a group or the rest. False if a required field is missing. */
 static bool parse_row(struct json *json, struct row *row) {
     char key[KEY_LIMIT];
     bool first = true, user = false, system = false;
@@ -42,7 +42,7 @@ static bool parse_rows(struct json *json, struct answer *answer) {
     return !json->wrong;
 }
 
-/* A word that may be null. */
+/* A string that may be null. */
 static void parse_word(struct json *json, char *out, size_t size) {
     if (!json_null(json))
         json_string(json, out, size);
@@ -92,7 +92,7 @@ const char *answer_parse(const char *bytes, size_t length, struct answer *answer
         parse_member(&json, key, answer, &rows);
     if (!json_over(&json) || !rows)
         return NOT_OURS;
-    /* Shares of an unknown time cannot be shown. */
+    /* Without the elapsed time no percentage can be shown. */
     if (answer->recent && answer->elapsed_ns <= 0)
         return NOT_OURS;
     return NULL;

@@ -5,16 +5,16 @@
 #include <stdint.h>
 #include <wchar.h>
 
-static bool is_utf8; /* whether the terminal shows UTF-8: of the process, like its locale */
+static bool is_utf8; /* whether the terminal shows UTF-8; global, as the locale is */
 
 void clean_begin(void) {
     setlocale(LC_CTYPE, "");
     is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
-/* A valid sequence. */
+/* The sequence must be valid. */
 static bool is_shown(const char *bytes, size_t length) {
-    if (utf8_is_obeyed(bytes, length))
+    if (utf8_is_nonprinting(bytes, length))
         return false;
     return length == 1 || (is_utf8 && wcwidth((wchar_t)utf8_code(bytes, length)) >= 0);
 }

@@ -1,5 +1,5 @@
-/* Makes text from a remote server fit for a terminal: nothing in it may move the cursor, hide,
- * change the writing direction, or be something that the terminal cannot show. */
+/* Makes text from a remote server safe for a terminal: nothing in it may move the cursor, hide,
+ * change the writing direction, or be a character that the terminal cannot show. */
 #pragma once
 #include "base/text.h"
 
@@ -8,13 +8,13 @@
 /* Sets the locale from the environment; call it before first use. */
 void clean_begin(void);
 
-/* Appends printable characters as they are and every other byte as \xNN. A backslash is kept: the
+/* Appends printable characters unchanged and every other byte as \xNN. A backslash is kept: the
  * server has already escaped names. */
 void clean_add(struct text *out, const char *string);
 
 /* Terminal columns of the character at `bytes`, and its bytes in *length. For clean text. */
 unsigned clean_width(const char *bytes, size_t *length);
 
-/* Appends as many characters of clean text as fit into `columns`, with an ellipsis if it was cut;
- * returns the columns used. */
+/* Appends as many characters of clean text as fit into `columns`, with an ellipsis if the text is
+ * cut; returns the columns used. */
 unsigned clean_cut(struct text *out, const char *clean, size_t length, unsigned columns);

@@ -9,7 +9,7 @@
 enum { NS_PER_TENTH = NS_PER_S / 10, MINUTE_S = 60, HOUR_S = 3600, DAY_S = 86400 };
 
 void figure_percent(int64_t cpu_ns, int64_t elapsed_ns, char text[FIGURE_LIMIT]) {
-    /* In microseconds and without a sign: the figures of a remote server may be anything. */
+    /* Unsigned microseconds cannot overflow here, whatever a remote server sends. */
     uint64_t cpu_us = (uint64_t)cpu_ns / NS_PER_US, elapsed_us = (uint64_t)elapsed_ns / NS_PER_US;
     uint64_t tenths = (cpu_us * 1000 + elapsed_us / 2) / (elapsed_us > 0 ? elapsed_us : 1);
     snprintf(text, FIGURE_LIMIT, "%" PRIu64 ".%" PRIu64, tenths / 10, tenths % 10);
@@ -45,7 +45,7 @@ void figure_duration(int64_t ns, char text[FIGURE_LIMIT]) {
         snprintf(text, FIGURE_LIMIT, "%lld days", (long long)seconds / DAY_S);
 }
 
-/* A remote server's figures may be anything. */
+/* Saturates: a remote server may send any figures. */
 static void add_capped(int64_t *sum, int64_t more) {
     if (__builtin_add_overflow(*sum, more, sum))
         *sum = INT64_MAX;
@@ -100,7 +100,7 @@ bool is_failing(const struct host *host) {
     return host->health == HEALTH_UNREACHABLE || host->health == HEALTH_FAILING;
 }
 
-/* How old the answer is now, and what it covers. */
+/* The answer's age, and the time that it covers. */
 static void add_age(struct text *out, const struct host *host, int64_t now_ns) {
     const struct answer *answer = &host->answer;
     char figure[FIGURE_LIMIT];

@@ -1,6 +1,6 @@
-/* What is shown of a host, as text; the same on a screen and in plain text.
+/* The figures of a host as text, the same on a screen and in plain text.
  *
- * Clean: fit for a terminal. No floating point. */
+ * All text is safe for a terminal (clean.h). No floating point. */
 #pragma once
 #include "watch/host.h"
 
@@ -10,19 +10,19 @@ enum { FIGURE_LIMIT = 24, LINE_TEXT_LIMIT = 2048 };
 void figure_percent(int64_t cpu_ns, int64_t elapsed_ns, char text[FIGURE_LIMIT]);
 void figure_seconds(int64_t cpu_ns, char text[FIGURE_LIMIT]);
 
-/* The one of the two that suits the answer. */
+/* A percentage for recent figures, otherwise seconds. */
 void figure_cpu(const struct answer *answer, int64_t cpu_ns, char text[FIGURE_LIMIT]);
 
 /* "0.3 s", "12 s", "5 min", "3 h": how long ago. */
 void figure_duration(int64_t ns, char text[FIGURE_LIMIT]);
 
-/* All that is in none of the first `rows` rows. False: unknown. */
+/* Everything that is not in the first `rows` rows. False: unknown. */
 bool figure_rest(const struct answer *answer, uint32_t rows, struct row *rest);
 
 /* "(everything else: 71)", the number of processes. */
 void add_rest_name(struct text *out, const struct row *rest);
 
-/* The host's name, and where it is found: "alpha" "127.0.0.1:7342". */
+/* The host's name, and its address: "alpha" "127.0.0.1:7342". */
 void add_name(struct text *out, const struct host *host);
 void add_where(struct text *out, const struct host *host);
 

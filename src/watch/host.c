@@ -27,7 +27,7 @@ const char *host_open(struct host *host, const char *wanted) {
     host->request = text_growing(REQUEST_LIMIT);
     host->body = text_growing(ANSWER_LIMIT);
     for (const char *at = wanted; *at != '\0'; at++)
-        if (*at <= ' ' || *at > '~') /* it is shown as it is */
+        if (*at <= ' ' || *at > '~') /* it is shown unescaped */
             return "the name must be of printable ASCII, without spaces";
     int count =
         address_parse_all(wanted, DEFAULT_PORT, true, host->found.list, ADDRESSES_LIMIT, &problem);
@@ -51,7 +51,7 @@ void host_where(const struct host *host, char text[ADDRESS_TEXT_LIMIT]) {
         snprintf(text, ADDRESS_TEXT_LIMIT, "%s", host->wanted);
 }
 
-/* Doubles with each failure in a row, from the interval to half a minute. */
+/* Doubles with each consecutive failure, from the interval up to half a minute. */
 static int64_t backoff_ns(const struct host *host, const struct pace *pace) {
     int64_t limit_ns = (int64_t)BACKOFF_LIMIT_S * NS_PER_S;
     int64_t wait_ns = pace->interval_ns;
@@ -71,7 +71,7 @@ static bool fail(struct host *host, enum health health, const char *reason, cons
     return true;
 }
 
-/* By its address, which every server knows itself by: the name may be one that it does not know. */
+/* The Host header has the address, which every server accepts; it might reject the name. */
 static void write_request(struct host *host, const struct pace *pace) {
     char where[ADDRESS_TEXT_LIMIT];
     host_where(host, where);
@@ -159,8 +159,7 @@ static bool on_connected(struct host *host, const struct pace *pace, int64_t now
 
 /* A complete reply. */
 static bool on_answer(struct host *host, const struct pace *pace, int64_t now_ns) {
-    static struct answer
-        parsed; /* not the host's: an invalid answer must not replace the one shown */
+    static struct answer parsed; /* separate: an invalid answer must not replace the one shown */
     const char *problem = host->body.overflow
                               ? "the answer is too long"
                               : answer_parse(host->body.bytes, host->body.length, &parsed);
@@ -174,7 +173,7 @@ static bool on_answer(struct host *host, const struct pace *pace, int64_t now_ns
     return true;
 }
 
-/* The server has refused: shows its status and the first line of the body, which says why. */
+/* Refused: the reason is the status and the first line of the body. */
 static bool on_refusal(struct host *host, const struct pace *pace, int64_t now_ns) {
     char reason[REASON_LIMIT];
     const char *head_end =
@@ -228,7 +227,7 @@ static bool on_end(struct host *host, const struct pace *pace, int64_t now_ns) {
         return on_refusal(host, pace, now_ns);
     if (reply_end(&host->reply) == REPLY_COMPLETE)
         return on_answer(host, pace, now_ns);
-    return fail(host, HEALTH_FAILING, "the connection ended before the answer was complete", pace,
+    return fail(host, HEALTH_FAILING, "the connection closed before the answer was complete", pace,
                 now_ns);
 }
 
@@ -253,7 +252,7 @@ static bool ask(struct host *host, const struct pace *pace, int64_t now_ns) {
     if (sent >= 0)
         host->sent += (uint32_t)sent;
     else if (errno != EAGAIN && errno != EINTR)
-        /* The reason why it closed may still have to be read. */
+        /* A reply that says why it closed may still be unread. */
         return receive(host, pace, now_ns);
     return false;
 }
@@ -269,7 +268,7 @@ static bool on_deadline(struct host *host, const struct pace *pace, int64_t now_
     } else {
         health = HEALTH_FAILING;
         if (host->body.length > 0 || host->reply.head_bytes > 0)
-            what = "no whole answer";
+            what = "no complete answer";
     }
     long tenths = (long)(pace->timeout_ns / (NS_PER_S / 10));
     snprintf(reason, sizeof reason, "%s within %ld.%ld s", what, tenths / 10, tenths % 10);

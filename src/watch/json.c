@@ -75,8 +75,8 @@ static bool take_unit(struct json *json, uint32_t *unit) {
     return true;
 }
 
-/* As UTF-8; returns the number of bytes. Zero becomes two (invalid UTF-8), so that it does not end
- * a name. */
+/* Encodes as UTF-8; returns the number of bytes. Zero becomes two bytes (invalid UTF-8), so that it
+ * does not terminate the string. */
 static size_t encode(uint32_t code, char bytes[4]) {
     if (code != 0 && code < 0x80) {
         bytes[0] = (char)code;
@@ -89,7 +89,7 @@ static size_t encode(uint32_t code, char bytes[4]) {
     return length;
 }
 
-/* What follows a backslash. Returns the number of bytes, 0 if it is wrong. */
+/* Decodes what follows a backslash. Returns the number of bytes; 0: invalid. */
 static size_t take_escape(struct json *json, char bytes[4]) {
     static const char NAMED[] = "\"\\/bfnrt", MEANT[] = "\"\\/\b\f\n\r\t";
     char c = '\0';
@@ -134,7 +134,7 @@ bool json_string(struct json *json, char *out, size_t size) {
         } else if ((unsigned char)*bytes < ' ') {
             return fail(json);
         } else {
-            taken += taken == 0; /* not UTF-8: the byte itself */
+            taken += taken == 0; /* not UTF-8: keeps the byte */
             json->at += taken;
         }
         cut = cut || length + taken >= size;
@@ -174,7 +174,7 @@ static bool take_number(struct json *json, int64_t *whole, int64_t *nano) {
 
 bool json_nano(struct json *json, int64_t *value) {
     int64_t whole, nano;
-    /* 285 years in seconds fit, and Unix times do. */
+    /* Fits 285 years in seconds, and Unix times. */
     if (!take_number(json, &whole, &nano) || whole >= (int64_t)NANO_WHOLE_LIMIT * 1000)
         return fail(json);
     *value = whole * NS_PER_S + nano;
@@ -194,7 +194,7 @@ static bool skip_word(struct json *json, const char *word) {
     return true;
 }
 
-/* Any number; only its form is checked. */
+/* Skips any number; only its characters are checked. */
 static bool skip_number(struct json *json) {
     const char *first = json->at;
     while (json->at < json->end && *json->at != '\0' && strchr("+-.eE0123456789", *json->at))

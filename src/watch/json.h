@@ -1,7 +1,7 @@
 /* Reads JSON (RFC 8259) in one pass: no tree, no allocation, no floating point.
  *
  * The text comes from a remote server, so every step is bounded. After an error `wrong` is set and
- * every further step fails: a reader checks once, at the end. */
+ * every further step fails, so a reader needs to check only once, at the end. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,9 +12,9 @@ struct json {
     bool wrong;
 };
 
-/* Members of the next object. True: there is one more, its name (cut to fit) is in `name`, and its
- * value must be read or skipped; false: the object has ended, or is invalid. *first is true before
- * the first call. */
+/* Iterates over the members of the next object. True: `name` has the next member's name, cut to
+ * fit, and its value must be read or skipped; false: the object has ended or is invalid. *first
+ * must be true before the first call. */
 bool json_member(struct json *json, bool *first, char *name, size_t size);
 
 /* The same for the elements of an array. */
@@ -24,17 +24,17 @@ bool json_element(struct json *json, bool *first);
  * and \u0000 and lone surrogates become such bytes. */
 bool json_string(struct json *json, char *out, size_t size);
 
-/* Takes null, if that is next; anything else is left. */
+/* Whether the next value is null, which is then consumed; other values stay. */
 bool json_null(struct json *json);
 
-/* A number from 0, times 10^9, truncated: 1.5 becomes 1,500,000,000. */
+/* A number of at least 0, times 10^9, truncated: 1.5 becomes 1,500,000,000. */
 bool json_nano(struct json *json, int64_t *value);
 
-/* A number, truncated. */
+/* A number of at least 0, truncated. */
 bool json_whole(struct json *json, int64_t *value);
 
 /* Skips the next value. */
 bool json_skip(struct json *json);
 
-/* Whether only white space is left. */
+/* Whether the text was valid and only white space is left. */
 bool json_over(struct json *json);

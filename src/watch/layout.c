@@ -12,7 +12,7 @@ struct layout layout_make(unsigned hosts, unsigned lines, unsigned columns) {
     struct layout layout;
     layout.columns = within((columns + COLUMN_GAP) / (WIDTH_FEWEST + COLUMN_GAP), 1, hosts);
     layout.bands = (hosts + layout.columns - 1) / layout.columns;
-    /* Evenly: four hosts where three fit become two and two. */
+    /* Balanced: four hosts where three fit are shown as two and two. */
     layout.columns = (hosts + layout.bands - 1) / layout.bands;
     unsigned gaps = (layout.columns - 1) * COLUMN_GAP;
     layout.width = columns > gaps + layout.columns ? (columns - gaps) / layout.columns : 1;

@@ -65,14 +65,14 @@ void plain_add_table(struct text *out, const struct host *hosts, unsigned count,
         text_add_string(out, "  source ");
         add_source(out, host);
         text_add_string(out, "\n");
-        /* A failing host's last answer stays on a screen; in plain text it is already above. */
+        /* A screen keeps a failing host's last answer; plain text has already printed it above. */
         if (!is_failing(host))
             add_table(out, &host->answer);
     }
     text_add_string(out, "\n");
 }
 
-/* Of a character, as JSON has it: above U+FFFF in two halves. */
+/* Escapes a character for JSON: above U+FFFF as a surrogate pair. */
 static void add_number_of(struct text *out, uint32_t code) {
     if (code > 0xFFFF)
         text_addf(out, "\\u%04x", 0xD7C0 + (code >> 10));
@@ -86,7 +86,7 @@ static void add_string(struct text *out, const char *key, const char *string) {
         unsigned char c = (unsigned char)*string;
         if (length == 0)
             text_addf(out, "\\\\x%02x", c); /* like the service writes such a byte */
-        else if (utf8_is_obeyed(string, length))
+        else if (utf8_is_nonprinting(string, length))
             add_number_of(out, utf8_code(string, length));
         else if (c == '"' || c == '\\')
             text_add(out, (char[]){'\\', (char)c}, 2);

@@ -1,4 +1,4 @@
-/* A refresh without a screen: tables of plain text, or lines of JSON (docs/formats.md). */
+/* Output without a screen: plain text tables, or lines of JSON (docs/formats.md). */
 #pragma once
 #include "watch/host.h"
 

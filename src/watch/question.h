@@ -1,4 +1,4 @@
-/* The question that all hosts are asked. */
+/* The request that is sent to all hosts. */
 #pragma once
 #include "base/text.h"
 #include "base/token.h"
@@ -9,7 +9,7 @@ enum { WINDOW_FIRST_S = 1, WINDOW_LAST_S = 60, WINDOW_DEFAULT_S = 10 };
 
 struct question {
     unsigned rows; /* 1 to TOP_LIMIT */
-    bool recent;   /* most CPU within the window; else since the processes started */
+    bool recent;   /* CPU time within the window; else since the processes started */
     unsigned window_s;
     unsigned group; /* index into GROUPS */
 };
@@ -18,7 +18,7 @@ struct question {
 enum { GROUP_COUNT = 4 };
 extern const char *const GROUPS[GROUP_COUNT];
 
-/* Writes the request, which asks the server to close the connection: an idle connection would block
- * a server of one client at a time. */
+/* Writes the request, which asks the server to close the connection: an open one would block an
+ * iterative server. */
 void question_write(const struct question *question, const char *host, const struct token *token,
                     struct text *out);

@@ -9,8 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* One atomic write: it is shorter than PIPE_BUF. */
-_Static_assert(sizeof(struct resolved) <= 4096, "what was found goes through a pipe at once");
+_Static_assert(sizeof(struct resolved) <= 4096, "a pipe write must be atomic");
 
 static _Noreturn void look_up(const char *name, int fd, pid_t parent) {
     const char *problem = "";

@@ -1,5 +1,4 @@
-/* Resolves a host's name without blocking: in a child process, because the system's resolver
- * blocks. */
+/* Resolves a host name without blocking: in a child process, as the system's resolver blocks. */
 #pragma once
 #include "base/address.h"
 

@@ -13,7 +13,7 @@
 enum { RED = 1, CYAN = 2, HELP_LINES = 3, CUT_LIMIT = 4096 };
 
 static const char *const HELP_LINE[HELP_LINES] = {
-    "q quit  space pause  r ask now  h fewer keys  up/down other hosts",
+    "q quit  space pause  r refresh now  h fewer keys  up/down other hosts",
     "t recent/total  g group by none, name, unit, cgroup  + - more or fewer rows",
     "1-9 recent: window of 1, 2, 5, 10, 15, 20, 30, 45, 60 s",
 };
@@ -78,7 +78,7 @@ static void put(int y, int x, unsigned width, const struct text *clean, attr_t a
     attrset(A_NORMAL);
 }
 
-/* The same over several lines, broken at spaces. */
+/* The same, wrapped at spaces over several lines. */
 static void put_wrapped(int y, int x, unsigned width, struct text clean, int lines,
                         attr_t attributes) {
     for (; lines > 1 && clean.length > width; lines--, y++) {
@@ -137,7 +137,7 @@ static void add_cells(struct text *line, const struct cells *cells,
         text_addf(line, "%*s%s", widths[i], cells->text[i], i == COLUMN_RANK ? " " : "  ");
 }
 
-/* Makes the table of an answer: title, rows, everything else. */
+/* Makes an answer's table: title, rows, everything else. */
 static unsigned fill_all(const struct answer *answer, unsigned rows, const struct row *rest,
                          struct cells cells[TOP_LIMIT + 2], int widths[COLUMN_COUNT]) {
     unsigned count = 0;

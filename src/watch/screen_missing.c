@@ -1,4 +1,4 @@
-/* Replaces screen.c in a build without ncurses: there is no screen. */
+/* Replaces screen.c and terminal.c in a build without ncurses. */
 #include "watch/screen.h"
 
 #include <errno.h>

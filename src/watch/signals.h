@@ -1,5 +1,5 @@
 /* Signals of --watch. With a screen they only set flags, and only while the loop waits, so that the
- * terminal can be restored; without one they end the program at once, with its status. */
+ * terminal can be restored; without one they end the program at once. */
 #pragma once
 #include <signal.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* The terminal under the screen: taken and restored, also when the program stops or crashes. */
+/* Sets up the terminal for the screen and restores it, also when the program stops or crashes. */
 #include "watch/screen.h"
 
 #include <curses.h>
@@ -14,8 +14,8 @@
 
 enum { RESTORE_LIMIT = 256, ESCAPE_WAIT_MS = 25 };
 
-/* What a crash sends instead of curses, which may have crashed. Prepared beforehand: a signal
- * handler may only write it. */
+/* Restores the terminal after a crash, when curses cannot be trusted. Prepared beforehand, as a
+ * signal handler may only write it. */
 static char restore[RESTORE_LIMIT];
 static volatile sig_atomic_t is_taken;
 static struct termios modes_before;
@@ -44,7 +44,7 @@ static void on_crash(int signal_number) {
         (void)ignored; /* nothing is left to try */
         tcsetattr(STDIN_FILENO, TCSANOW, &modes_before);
     }
-    /* SA_RESETHAND: now it ends the program as it would have without us. */
+    /* Thanks to SA_RESETHAND this now has the default effect. */
     raise(signal_number);
 }
 
@@ -66,7 +66,7 @@ static bool can_show(void) {
            strcmp(kind, "dumb") != 0;
 }
 
-/* Keys arrive at once and are not echoed, and Ctrl-S cannot stop the output. */
+/* Keys arrive immediately and are not echoed, and Ctrl-S cannot stop the output. */
 static void take_modes(void) {
     struct termios modes;
     cbreak();
@@ -113,7 +113,7 @@ int screen_open(void) {
 
 void screen_close(void) {
     endwin();
-    /* curses saved the modes when it began; ours are the same or better. */
+    /* Our saved modes are at least as good as those that curses saved. */
     tcsetattr(STDIN_FILENO, TCSADRAIN, &modes_before);
     is_taken = 0;
     delscreen(screen);

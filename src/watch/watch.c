@@ -40,7 +40,7 @@ static void begin_round(struct watch *watch, int64_t now_ns) {
     watch->changed = true;
 }
 
-/* Failed hosts have their own schedule. */
+/* Failing hosts are retried on their own schedule. */
 static void retry(struct watch *watch, int64_t now_ns) {
     for (unsigned i = 0; i < watch->host_count; i++) {
         struct host *host = &watch->hosts[i];
@@ -68,7 +68,7 @@ static int print(const struct watch *watch, int64_t now_ns) {
     text_release(&out);
     if (whole)
         return 0;
-    fprintf(stderr, "regatta-client: cannot print: %s; see where the output goes\n",
+    fprintf(stderr, "regatta-client: cannot print: %s; check where the output goes\n",
             strerrordesc_np(error));
     return EXIT_FAILED;
 }
@@ -82,7 +82,7 @@ static void end_round(struct watch *watch, int64_t now_ns) {
         watch->over = true;
 }
 
-/* The question has changed: current attempts would answer the old one. */
+/* The question has changed, so attempts in progress would answer the old one. */
 static void ask_anew(struct watch *watch, bool failed_too, int64_t now_ns) {
     for (unsigned i = 0; i < watch->host_count; i++) {
         struct host *host = &watch->hosts[i];
@@ -201,7 +201,7 @@ static int judge(const struct watch *watch) {
     struct text reason = text_fixed(bytes, sizeof bytes);
     clean_add(&reason, failed->reason);
     fprintf(stderr,
-            "regatta-client: no host answered; %s: %.*s; see whether a regatta-server runs there\n",
+            "regatta-client: no host answered; %s: %.*s; check that a regatta-server runs there\n",
             failed->wanted, (int)reason.length, bytes);
     return EXIT_FAILED;
 }
@@ -214,7 +214,8 @@ static void open_screen(struct watch *watch) {
         int outcome = screen_open();
         watch->on_screen = outcome == 0;
         if (outcome == -ENOSYS)
-            fputs("regatta-client: built without ncurses: showing tables, no screen\n", stderr);
+            fputs("regatta-client: built without ncurses, so there is no screen; showing tables\n",
+                  stderr);
     }
     if (!watch->on_screen)
         watch->waiting = signals_for_plain();
@@ -229,7 +230,7 @@ int watch_run(const struct watch_options *options) {
         .rows_fixed = options->rows_given,
     };
     if (watch.hosts == NULL) {
-        fputs("regatta-client: no memory for so many hosts; name fewer\n", stderr);
+        fputs("regatta-client: out of memory for so many hosts; name fewer\n", stderr);
         return EXIT_FAILED;
     }
     watch.view = (struct view){.hosts = watch.hosts,

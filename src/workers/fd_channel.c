@@ -1,7 +1,7 @@
 #include "workers/fd_channel.h"
 
-#include "base/pause.h"
-#include "server/stop.h"
+#include "base/backoff.h"
+#include "lifecycle/stop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,14 +49,14 @@ static bool is_hung_up(int error) {
     return error == EPIPE || error == ECONNRESET || error == ENOTCONN;
 }
 
-int channel_hear(int socket) {
+int channel_read_report(int socket) {
     char byte;
     ssize_t got = recv(socket, &byte, 1, MSG_DONTWAIT);
     return got > 0 ? 1 : got == 0 || is_hung_up(errno) ? -EPIPE : 0;
 }
 
-/* The message stays where it is: else a descriptor for which there is no place is lost with it. */
-static int look(int socket) {
+/* Leaves the message in the socket: if no descriptor is free, the client would be lost with it. */
+static int peek_fd(int socket) {
     char byte;
     int fd = -EMFILE;
     union ancillary ancillary;
@@ -74,32 +74,33 @@ static int look(int socket) {
     return fd;
 }
 
-/* Its descriptor has been taken. */
+/* Removes the message whose descriptor has been taken. */
 static void remove_message(const struct inbox *inbox) {
     char byte;
     while (recv(inbox->drain, &byte, 1, 0) < 0)
-        pause_a_moment();
+        back_off();
 }
 
-/* If this child alone is to leave, it takes only what has already arrived; the parent passes the
- * rest to others. If the server stops, the parent still passes on the backlog and then hangs up. */
+/* If only this child is stopped, it takes what has already arrived, and the parent passes the rest
+ * to others. If the whole server stops, the parent still passes the backlog and then closes its
+ * end. */
 static void notice_stop(const struct server *server, struct inbox *inbox) {
-    inbox->is_ended = true;
+    inbox->stop_noticed = true;
     if (listener_is_left_to_others(&server->listener))
         shutdown(inbox->drain, SHUT_RD);
 }
 
 int inbox_take(const struct server *server, struct inbox *inbox) {
     for (;;) {
-        if (stop_is_requested() && !inbox->is_ended)
+        if (stop_is_requested() && !inbox->stop_noticed)
             notice_stop(server, inbox);
-        int fd = look(inbox->is_ended ? inbox->drain : inbox->socket);
+        int fd = peek_fd(inbox->stop_noticed ? inbox->drain : inbox->socket);
         if (fd >= 0)
             remove_message(inbox);
         if (fd >= 0 || fd == -EMFILE || is_hung_up(-fd))
             return fd;
         if (fd != -EINTR && fd != -ENOTSOCK)
-            pause_a_moment();
+            back_off();
     }
 }
 
@@ -107,7 +108,7 @@ bool inbox_report_free(const struct inbox *inbox) {
     while (send(inbox->drain, "", 1, MSG_NOSIGNAL) < 0) {
         if (is_hung_up(errno))
             return false;
-        pause_a_moment();
+        back_off();
     }
     return true;
 }

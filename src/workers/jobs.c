@@ -1,8 +1,8 @@
 #include "workers/jobs.h"
 
+#include "base/backoff.h"
 #include "base/limits.h"
-#include "base/pause.h"
-#include "server/answer.h"
+#include "connection/answer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,23 +23,22 @@ static bool append(struct job_queue *queue, struct job *job) {
     return was_empty;
 }
 
-/* With the lock held. NULL: it is over. */
+/* Call with the lock held. NULL: the pool is closing. */
 static struct job *wait_for_work(struct jobs *jobs) {
-    while (jobs->asked.first == NULL && !jobs->is_over)
+    while (jobs->submitted.first == NULL && !jobs->is_closing)
         pthread_cond_wait(&jobs->has_work, &jobs->lock);
-    if (jobs->is_over)
+    if (jobs->is_closing)
         return NULL;
-    struct job *job = jobs->asked.first;
-    jobs->asked.first = job->next;
+    struct job *job = jobs->submitted.first;
+    jobs->submitted.first = job->next;
     return job;
 }
 
-/* Until the loop is told: it would not ask of itself, and who has been answered would wait for
- * ever. */
-static void tell(const struct jobs *jobs) {
+/* Retries until it succeeds: otherwise the answered clients would wait for ever. */
+static void wake_loop(const struct jobs *jobs) {
     const uint64_t one = 1;
     while (write(jobs->answered_fd, &one, sizeof one) < 0)
-        pause_a_moment();
+        back_off();
 }
 
 static void work(void *argument, unsigned worker) {
@@ -55,8 +54,8 @@ static void work(void *argument, unsigned worker) {
         pthread_mutex_lock(&jobs->lock);
         bool was_empty = append(&jobs->answered, job);
         pthread_mutex_unlock(&jobs->lock);
-        if (was_empty) /* without the lock, which the loop asks for at once */
-            tell(jobs);
+        if (was_empty) /* after unlocking, because the loop locks at once */
+            wake_loop(jobs);
         pthread_mutex_lock(&jobs->lock);
     }
     pthread_mutex_unlock(&jobs->lock);
@@ -72,7 +71,7 @@ static void free_list(struct job *job) {
 
 static void release_all(struct jobs *jobs) {
     free_list(jobs->spare);
-    free_list(jobs->asked.first);
+    free_list(jobs->submitted.first);
     free_list(jobs->answered.first);
     free(jobs->servers);
     if (jobs->answered_fd >= 0)
@@ -96,7 +95,7 @@ int jobs_open(struct jobs *jobs, const struct server *server) {
 
 void jobs_close(struct jobs *jobs) {
     pthread_mutex_lock(&jobs->lock);
-    jobs->is_over = true;
+    jobs->is_closing = true;
     pthread_cond_broadcast(&jobs->has_work);
     pthread_mutex_unlock(&jobs->lock);
     threads_join(&jobs->threads);
@@ -117,9 +116,9 @@ struct job *jobs_new(struct jobs *jobs) {
     return job;
 }
 
-void jobs_ask(struct jobs *jobs, struct job *job) {
+void jobs_submit(struct jobs *jobs, struct job *job) {
     pthread_mutex_lock(&jobs->lock);
-    append(&jobs->asked, job);
+    append(&jobs->submitted, job);
     pthread_mutex_unlock(&jobs->lock);
     pthread_cond_signal(&jobs->has_work);
 }

@@ -1,23 +1,23 @@
 /* Requests on their way from an event loop to a pool of threads and back.
  *
- * Two queues: workers wait for the first on a condition variable, the loop for the second on an
- * eventfd, which is written only when that queue was empty. Jobs are reused, with the memory of
- * their replies. */
+ * There are two queues: workers wait for submitted jobs on a condition variable, the loop waits for
+ * answered ones on an eventfd, which is written only when that queue was empty. Jobs are reused,
+ * including the memory of their replies. */
 #pragma once
+#include "lifecycle/threads.h"
 #include "server/server.h"
-#include "server/threads.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 
-struct polled;
+struct reactor_connection;
 
 struct job {
     struct job *next;
-    struct polled *connection; /* the loop's: workers do not touch it */
-    bool is_first;             /* of its connection */
+    struct reactor_connection *connection; /* used only by the loop */
+    bool is_first;                         /* request of its connection */
     struct request request;
-    struct server *server; /* of the worker that answered it */
+    struct server *server; /* of the worker that answered */
     enum status status;
     struct text body;
 };
@@ -27,27 +27,27 @@ struct job_queue {
 };
 
 struct jobs {
-    pthread_mutex_t lock; /* guards both queues and is_over */
+    pthread_mutex_t lock; /* guards both queues and is_closing */
     pthread_cond_t has_work;
-    struct job_queue asked, answered;
-    bool is_over;
+    struct job_queue submitted, answered;
+    bool is_closing;
     int answered_fd; /* readable while `answered` is not empty */
 
-    struct job *spare; /* the loop's alone */
+    struct job *spare; /* used only by the loop */
     unsigned spare_count;
     struct threads threads;
-    struct server *servers; /* of each worker */
+    struct server *servers; /* one per worker */
 };
 
-/* Starts the workers. `jobs` must stay where it is. Returns 0 or -errno. */
+/* Starts the workers. `jobs` must not move afterwards. Returns 0 or -errno. */
 int jobs_open(struct jobs *jobs, const struct server *server);
 
-/* Waits for jobs that workers have begun; drops the others. */
+/* Waits for jobs that workers have begun; discards the others. */
 void jobs_close(struct jobs *jobs);
 
-/* For the loop: a job to fill in (NULL: no memory), handing it to the workers, taking all answered
- * ones (a list by `next`, in the order of the answers), and giving one back. */
+/* For the loop: get a job to fill in (NULL: memory ran out), submit it to the workers, take all
+ * answered jobs (linked by `next`, in the order they were answered), and release each. */
 struct job *jobs_new(struct jobs *jobs);
-void jobs_ask(struct jobs *jobs, struct job *job);
+void jobs_submit(struct jobs *jobs, struct job *job);
 struct job *jobs_take_answered(struct jobs *jobs);
 void jobs_release(struct jobs *jobs, struct job *job);

@@ -1,10 +1,10 @@
 #include "workers/thread_clients.h"
 
 #include "base/clock.h"
-#include "server/close_connection.h"
-#include "server/log.h"
-#include "server/stop.h"
-#include "workers/converse.h"
+#include "connection/close_connection.h"
+#include "connection/log.h"
+#include "lifecycle/stop.h"
+#include "workers/serve_client.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -44,15 +44,15 @@ void thread_clients_leave(struct thread_clients *clients, struct thread_client *
     pthread_mutex_unlock(&clients->lock);
 }
 
-void thread_clients_converse(struct thread_clients *clients, struct thread_client *member,
-                             struct server *server) {
+void thread_clients_serve(struct thread_clients *clients, struct thread_client *member,
+                          struct server *server) {
     int fd = member->fd;
     stats_add(&server->counts->open);
-    bool is_refused = converse(server, fd);
+    bool is_refused = serve_connection(server, fd);
     stats_subtract(&server->counts->open);
-    log_end(server, fd);
-    /* Before closing: nobody may shut down a descriptor that is in use again. From here on the
-     * server may be gone. */
+    log_disconnect(server, fd);
+    /* Before closing: otherwise `shut` could hit a reused descriptor. After it, `server` may no
+     * longer exist. */
     thread_clients_leave(clients, member);
     close_connection(fd, is_refused);
 }
@@ -72,7 +72,8 @@ static void shut(struct thread_clients *clients, int how) {
     pthread_mutex_unlock(&clients->lock);
 }
 
-/* Waits until nobody is left; until `end` if it is not NULL. Returns whether nobody is. */
+/* Waits until no client is left, or until `end` unless that is NULL. Returns whether none is left.
+ */
 static bool wait_until_empty(struct thread_clients *clients, const struct timespec *end) {
     int error = 0;
     pthread_mutex_lock(&clients->lock);
@@ -85,15 +86,15 @@ static bool wait_until_empty(struct thread_clients *clients, const struct timesp
     return is_empty;
 }
 
-/* Until the threads of the pool have ended; NULL: there is none, and all clients have left. */
+/* Waits for the threads of the pool to return; without a pool (NULL), for all clients to leave. */
 static bool are_done_by(struct thread_clients *clients, struct threads *pool,
                         const struct timespec *end) {
     return pool != NULL ? threads_end_by(pool, end) : wait_until_empty(clients, end);
 }
 
 static void drain(struct thread_clients *clients, struct threads *pool) {
-    const struct timespec hearing_end = end_in(stop_hearing_ms()), end = end_in(stop_left_ms());
-    if (!are_done_by(clients, pool, &hearing_end))
+    const struct timespec reading_end = end_in(stop_hearing_ms()), end = end_in(stop_left_ms());
+    if (!are_done_by(clients, pool, &reading_end))
         shut(clients, SHUT_RD);
     if (!are_done_by(clients, pool, &end))
         shut(clients, SHUT_RDWR);

@@ -1,8 +1,8 @@
-/* What the exchange makes of the first request of some bytes, without a server.
+/* Parses the first request of each input with the exchange, without a server.
  *
- * Reads a length, four bytes in the order of this machine, and so many bytes, again and again.
- * Writes for each a line: its status, or 0 if it is not complete; 1 if the connection stays open;
- * how many of the bytes it left; in words what is wrong with it, or -. */
+ * Input: a length (four bytes, native byte order) and that many bytes, repeatedly. Output, one line
+ * each: status (0: incomplete), 1 if the connection stays open, number of unused bytes, and the
+ * problem in words or "-". */
 #include "exchange/exchange.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 enum { BYTES_LIMIT = 1 << 20 };
 
-/* Returns whether there is a request; *left: how many bytes it has not used. */
+/* Returns whether there is a complete request; *left: number of unused bytes. */
 static bool first_request(struct exchange *exchange, const char *bytes, size_t length,
                           struct request *request, size_t *left) {
     while (length > 0) {
@@ -28,19 +28,19 @@ static bool first_request(struct exchange *exchange, const char *bytes, size_t l
     return false;
 }
 
-static void tell(const char *bytes, size_t length) {
-    struct buffers buffers = {NULL};
+static void print_verdict(const char *bytes, size_t length) {
+    struct buffer_pool buffers = {NULL};
     struct exchange exchange;
     struct request request;
     size_t left;
-    exchange_open(&exchange, &buffers);
+    exchange_open(&exchange, &buffers, NULL);
     if (first_request(&exchange, bytes, length, &request, &left))
-        printf("%d %d %zu %s\n", request.status, exchange.keeps_open, left,
+        printf("%d %d %zu %s\n", request.status, exchange.keep_alive, left,
                request.problem != NULL ? request.problem : "-");
     else
         printf("0 1 0 -\n");
     exchange_close(&exchange);
-    buffers_close(&buffers);
+    buffer_pool_close(&buffers);
 }
 
 int main(void) {
@@ -49,7 +49,7 @@ int main(void) {
     while (fread(&length, sizeof length, 1, stdin) == 1) {
         if (length > sizeof bytes || fread(bytes, 1, length, stdin) != length)
             return 1;
-        tell(bytes, length);
+        print_verdict(bytes, length);
         fflush(stdout);
     }
     return 0;

@@ -1,5 +1,5 @@
-/* Preloaded into a server: a kernel that lacks what $LACKS names: "landlock" was not built, not
- * "enabled" at the boot, or "seccomp" has no filters. */
+/* Preloaded into a server: a kernel without what $LACKS names: "landlock" (not built in), "enabled"
+ * (Landlock disabled at boot) or "seccomp" (no filters). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,17 +1,19 @@
-"""Libraries to be preloaded into a server: they stand between it and the kernel."""
+"""Libraries to preload into a server: they stand between it and the kernel."""
 
+import functools
 import subprocess
 from pathlib import Path
 
 from tests.servers import PATIENCE_S, needs
+from tests.users import open_folder
 
 HERE = Path(__file__).parent
 
 
-def preloaded(name: str, folder: Path, sources: Path = HERE) -> Path:
-    """Builds it there; returns its path."""
-    library = folder / f"{name}.so"
-    source = sources / f"{name}.c"
-    command = [needs("gcc"), "-shared", "-fPIC", "-o", str(library), str(source)]
+@functools.cache
+def preloaded(name: str, sources: Path = HERE) -> str:
+    """Builds the library once, where every user may read it. Returns its path."""
+    library = open_folder() / f"{name}.so"
+    command = [needs("gcc"), "-shared", "-fPIC", "-o", str(library), str(sources / f"{name}.c")]
     subprocess.run(command, check=True, timeout=PATIENCE_S)
-    return library
+    return str(library)

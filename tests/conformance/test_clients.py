@@ -1,4 +1,4 @@
-"""Clients that reset, read slowly, keep silent or come in crowds: no other client pays."""
+"""Clients that reset, read slowly, stay idle or arrive by the thousand harm no other client."""
 
 import contextlib
 import os
@@ -9,9 +9,10 @@ import time
 
 import pytest
 
-from tests.conformance.pipelining import HELD_LONG, check_that_all_is_answered
+from tests.conformance.pipelining import check_all_answered
 from tests.dialects import Dialect
 from tests.servers import (
+    ONE_SNAPSHOT,
     PATIENCE_S,
     ListedDesign,
     RunningServer,
@@ -26,7 +27,9 @@ CROWD = 1000
 DATE = re.compile(rb"Date: [^\r]+\r\n")
 
 
-def test_a_reset_in_mid_request_harms_nobody(server: RunningServer, dialect: Dialect) -> None:
+def test_a_reset_in_the_middle_of_a_request_harms_no_other_client(
+    server: RunningServer, dialect: Dialect
+) -> None:
     request = dialect.request(2)
     for length in range(len(request)):
         connection = server.connect()
@@ -35,7 +38,9 @@ def test_a_reset_in_mid_request_harms_nobody(server: RunningServer, dialect: Dia
     assert len(rows_of(server.ask(b"top 2\n"))) == 2
 
 
-def test_a_reset_in_mid_reply_harms_nobody(server: RunningServer, dialect: Dialect) -> None:
+def test_a_reset_in_the_middle_of_a_reply_harms_no_other_client(
+    server: RunningServer, dialect: Dialect
+) -> None:
     for _ in range(3):
         connection = server.connect(receive_buffer=1)
         connection.sendall(dialect.request(64) * 1000)
@@ -44,8 +49,8 @@ def test_a_reset_in_mid_reply_harms_nobody(server: RunningServer, dialect: Diale
     assert len(rows_of(server.ask(b"top 2\n"))) == 2
 
 
-def test_a_crowd_that_resets_at_once_harms_nobody(server: RunningServer) -> None:
-    """All have asked; some are being answered, some have been, some were not even accepted."""
+def test_200_simultaneous_resets_harm_no_other_client(server: RunningServer) -> None:
+    """Some have been answered, some are being answered, some are not accepted yet."""
     crowd = [server.connect() for _ in range(200)]
     for connection in crowd:
         connection.sendall(b"top 64\n" * 2)
@@ -57,51 +62,38 @@ def test_a_crowd_that_resets_at_once_harms_nobody(server: RunningServer) -> None
 def test_replies_larger_than_the_socket_buffers_reach_a_slow_reader_whole(
     start: Start, dialect: Dialect
 ) -> None:
-    """Some 6 MB of replies against buffers of some 4 MB; the first 2,000 bytes one at a time."""
-    server = start(*HELD_LONG)
+    """Some 6 MB of replies, some 4 MB of buffers; the first 2,000 bytes are read one at a time."""
+    server = start(*ONE_SNAPSHOT)
     with server.connect() as connection:
         connection.sendall(dialect.request(64))
         reply = dialect.receive(connection)
     count = 6_000_000 // len(reply)
     with server.connect(receive_buffer=4096) as connection:
         sender = os.fork()
-        if sender == 0:  # the requests, too, fill the buffers: they are sent beside the reading
+        if sender == 0:  # the requests fill the buffers too, so they are sent in parallel
             with contextlib.suppress(OSError):
                 connection.sendall(dialect.request(64) * count)
                 connection.shutdown(socket.SHUT_WR)
             os._exit(0)
         received = b"".join(connection.recv(1) for _ in range(2000)) + read_all(connection)
         os.waitpid(sender, 0)
-    one, all_of_them = (DATE.sub(b"", each) for each in (reply, received))
-    assert all_of_them.startswith(one * (count - 1))
-    # The last may say that it is.
-    assert dialect.answers(all_of_them[len(one) * (count - 1) :]) == dialect.answers(reply)
+    expected, received = (DATE.sub(b"", each) for each in (reply, received))
+    assert received.startswith(expected * (count - 1))
+    # The last one may announce the end of the connection.
+    assert dialect.answers(received[len(expected) * (count - 1) :]) == dialect.answers(reply)
 
 
-def test_requests_that_wait_behind_replies_are_answered_when_those_are_taken(start: Start) -> None:
-    """Nothing that is told about the socket will speak of them again."""
-    check_that_all_is_answered(start(*HELD_LONG))
+def test_requests_queued_behind_unread_replies_are_answered_once_those_are_read(
+    start: Start,
+) -> None:
+    """The kernel will not report the socket as readable again."""
+    check_all_answered(start(*ONE_SNAPSHOT))
 
 
-def test_a_client_that_pipelines_leaves_others_their_turn(
+def test_idle_clients_block_others_only_as_the_table_says(
     start: Start, design: ListedDesign
 ) -> None:
-    """Others need not wait until all of it is answered, but where one is served at a time."""
-    server = start("--work", "wait=1ms")
-    with server.connect() as greedy, server.connect() as other:
-        greedy.sendall(b"top 1\n" * 200)
-        greedy.shutdown(socket.SHUT_WR)
-        greedy.recv(1, socket.MSG_PEEK)
-        other.sendall(b"top\n")
-        read_reply(other)
-        answered = greedy.recv(1 << 24, socket.MSG_DONTWAIT).count(b"\n\n")
-    assert (answered < 160) == (design.serves != "one")
-
-
-def test_silent_clients_hold_up_others_only_where_the_table_says_so(
-    start: Start, design: ListedDesign
-) -> None:
-    """One fewer than it serves at a time holds up nobody; as many do, until one of them leaves."""
+    """Up to one fewer than `serves` block no client; `serves` idle clients do, until one leaves."""
     count = {"one": 1, "workers": 2, "all": 64}[design.serves]
     server = start(*design.serving(count))
     with contextlib.ExitStack() as stack:
@@ -123,7 +115,7 @@ def test_silent_clients_hold_up_others_only_where_the_table_says_so(
 def open_at_once(
     stack: contextlib.ExitStack, server: RunningServer, count: int
 ) -> list[socket.socket]:
-    """Connections that are all begun before any is waited for."""
+    """Starts all connections before waiting for any."""
     connections = [stack.enter_context(socket.socket()) for _ in range(count)]
     with selectors.DefaultSelector() as selector:
         for connection in connections:
@@ -134,7 +126,9 @@ def open_at_once(
         while selector.get_map():
             for key, _ in selector.select(deadline - time.monotonic()):
                 selector.unregister(key.fileobj)
-            assert time.monotonic() < deadline, f"{len(selector.get_map())} are not connected"
+            assert time.monotonic() < deadline, (
+                f"{len(selector.get_map())} connections are not established"
+            )
     for connection in connections:
         assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
         connection.settimeout(PATIENCE_S)
@@ -144,10 +138,7 @@ def open_at_once(
 def test_a_thousand_connections_opened_at_once_are_all_answered(
     start: Start, dialect: Dialect
 ) -> None:
-    """All are opened, then all ask and end, then all are read: nobody waits for anybody.
-
-    One reading answers them: a thousand of a host with ten thousand processes take a minute.
-    """
+    """From one snapshot: a thousand scans of a host with ten thousand processes take a minute."""
     server = start("--work", "snapshot")
     with contextlib.ExitStack() as stack:
         connections = open_at_once(stack, server, CROWD)
@@ -159,8 +150,10 @@ def test_a_thousand_connections_opened_at_once_are_all_answered(
             assert len(rows) == 1
 
 
-def test_a_request_that_came_before_the_others_left_is_answered(server: RunningServer) -> None:
-    """Others come and leave unheard around it: their numbers are used again at once."""
+def test_a_client_is_served_although_others_connect_and_leave_meanwhile(
+    server: RunningServer,
+) -> None:
+    """Their descriptor numbers are reused at once."""
     with server.connect() as connection:
         connection.sendall(b"to")
         wait_until_read(connection)

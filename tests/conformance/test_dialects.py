@@ -1,4 +1,4 @@
-"""Both dialects: what is answered, however its bytes arrive."""
+"""Both dialects: replies to good and bad requests, whatever the packet boundaries."""
 
 import contextlib
 import json
@@ -24,16 +24,14 @@ def test_a_request_is_answered_with_as_many_rows_as_it_asks_for(
         assert 1 <= len(rows) <= count
 
 
-def test_without_a_number_two_rows_come(server: RunningServer) -> None:
+def test_two_rows_are_the_default(server: RunningServer) -> None:
     assert len(rows_of(server.ask(b"top\n"))) == 2
     (reply,) = parse_replies(server.ask(GET % b"/top"))
     assert len(rows_of(reply.body + b"\n")) == 2
 
 
-def test_a_request_in_two_pieces_cut_at_every_byte_is_answered(
-    server: RunningServer, dialect: Dialect
-) -> None:
-    """The first piece is read before the second is sent; all on one connection, that stays."""
+def test_a_request_split_at_any_byte_is_answered(server: RunningServer, dialect: Dialect) -> None:
+    """The server reads the first piece before the second is sent; all on one connection."""
     request = dialect.request(3)
     with server.connect() as connection:
         for cut in range(1, len(request)):
@@ -43,9 +41,7 @@ def test_a_request_in_two_pieces_cut_at_every_byte_is_answered(
             assert len(dialect.read_answer(connection)) == 3
 
 
-def test_a_request_in_pieces_of_one_byte_is_answered(
-    server: RunningServer, dialect: Dialect
-) -> None:
+def test_a_request_sent_byte_by_byte_is_answered(server: RunningServer, dialect: Dialect) -> None:
     with server.connect() as connection:
         for byte in dialect.request(3):
             connection.sendall(bytes([byte]))
@@ -53,7 +49,7 @@ def test_a_request_in_pieces_of_one_byte_is_answered(
         assert len(dialect.read_answer(connection)) == 3
 
 
-def test_a_whole_request_comes_with_any_part_of_the_next(
+def test_a_request_may_arrive_with_any_part_of_the_next(
     server: RunningServer, dialect: Dialect
 ) -> None:
     first, second = dialect.request(2), dialect.request(3)
@@ -65,16 +61,16 @@ def test_a_whole_request_comes_with_any_part_of_the_next(
             assert len(dialect.read_answer(connection)) == 3
 
 
-def test_a_hundred_requests_merged_into_one_are_answered_in_order(
+def test_a_hundred_pipelined_requests_are_answered_in_order(
     server: RunningServer, dialect: Dialect
 ) -> None:
-    """Although the client ends sending with the last."""
+    """The client half-closes after the last."""
     counts = [1 + i % 4 for i in range(100)]  # a small host has few processes
     received = server.ask(b"".join(dialect.request(count) for count in counts))
     assert [len(rows) for rows in dialect.answers(received)] == counts
 
 
-def test_an_end_in_mid_request_is_told_after_the_answers_that_are_due(
+def test_a_truncated_request_gets_an_error_after_the_replies_due(
     server: RunningServer, dialect: Dialect
 ) -> None:
     request = dialect.request(2)
@@ -86,14 +82,14 @@ def test_an_end_in_mid_request_is_told_after_the_answers_that_are_due(
         assert complaint.endswith(b"\n")
 
 
-def test_a_client_that_asks_nothing_and_ends_is_told_nothing(server: RunningServer) -> None:
+def test_a_client_that_sends_nothing_gets_nothing(server: RunningServer) -> None:
     assert server.ask(b"") == b""
 
 
-def test_a_connection_is_closed_where_its_client_says_so_or_cannot_be_understood(
+def test_the_server_closes_on_request_and_after_an_unparsable_request(
     server: RunningServer,
 ) -> None:
-    """The client does not end first."""
+    """The server closes first."""
     for request in (
         b"GET /top HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
         b"GET /top HTTP/1.0\r\n\r\n",
@@ -105,7 +101,7 @@ def test_a_connection_is_closed_where_its_client_says_so_or_cannot_be_understood
             assert read_all(connection)
 
 
-def test_json_is_valid_and_says_where_from_and_how_old(server: RunningServer) -> None:
+def test_json_is_valid_and_has_source_and_age(server: RunningServer) -> None:
     (reply,) = parse_replies(server.ask(GET % b"/top?n=4&format=json"))
     assert reply.headers["content-type"] == "application/json"
     answer = json.loads(reply.body)
@@ -123,7 +119,7 @@ def test_head_is_get_without_the_body(server: RunningServer) -> None:
     request = b"HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + GET % b"/healthz"
     head, get = parse_replies(server.ask(request), ["HEAD", "GET"])
     for reply in (head, get):
-        assert reply.headers.pop("date")  # a second may have begun between the two
+        assert reply.headers.pop("date")  # the two may differ by a second
     assert head.headers == get.headers
     assert (head.body, get.body) == (b"", b"ok\n")
 
@@ -172,7 +168,7 @@ def test_a_bad_line_is_answered_with_an_error(server: RunningServer, request_byt
     assert reply.count(b"\n") == 2
 
 
-def test_a_head_as_long_as_may_be_is_served_and_a_byte_more_is_too_long(
+def test_a_head_at_the_limit_is_served_and_one_byte_more_is_too_long(
     server: RunningServer,
 ) -> None:
     head = b"GET /top HTTP/1.1\r\nHost: localhost\r\nA: %s\r\n\r\n"
@@ -189,8 +185,8 @@ def test_a_head_as_long_as_may_be_is_served_and_a_byte_more_is_too_long(
 
 
 @pytest.mark.parametrize("beginning", [b"top ", b"GET /", b"GET / HTTP/1.1\r\nA: "])
-def test_a_request_without_end_is_cut_off(server: RunningServer, beginning: bytes) -> None:
-    """Whoever goes on sending learns so from the connection, if not from the answer."""
+def test_an_endless_request_is_cut_off(server: RunningServer, beginning: bytes) -> None:
+    """The client notices a reset, if it does not read the error reply."""
     with server.connect() as connection, contextlib.suppress(ConnectionError):
         connection.sendall(beginning)
         while True:

@@ -1,5 +1,5 @@
-"""The head parser against an independent one: what ours takes, h11 takes too and in the same way,
-and the other way round, but for what ours refuses on purpose."""
+"""Our head parser against h11: both accept the same requests with the same meaning, except for what
+ours rejects on purpose."""
 
 import re
 import struct
@@ -47,7 +47,7 @@ FAST = settings(max_examples=300, suppress_health_check=list(HealthCheck))
     target=targets,
     fields=st.lists(st.tuples(plain_names, value), max_size=6),
 )
-def test_every_valid_request_is_understood(
+def test_every_valid_request_is_answered(
     server: RunningServer, method: str, target: str, fields: list[tuple[str, str]]
 ) -> None:
     head = f"{method} {target} HTTP/1.1\r\nHost: localhost\r\n"
@@ -59,28 +59,28 @@ def test_every_valid_request_is_understood(
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a parser makes of the first request of some bytes."""
+    """The result of parsing the first request of an input."""
 
     status: int
-    """As ours answers it: 0, it is not complete. Of h11's: 200, or 400."""
+    """Status of our reply, 0 if the request is incomplete; for h11 200 or 400."""
     keeps_open: bool
     left: int
-    """Bytes behind the request."""
+    """Bytes after the request."""
     problem: str = "-"
 
     @property
     def is_about_its_meaning(self) -> bool:
-        """Whether it is answered, or refused for what it asks and not for how it is written. Of
-        several problems the first is told."""
+        """Whether the request is answered, or refused for its meaning and not for its syntax. Of
+        several problems the first is reported."""
         return self.status in (200, 404, 405) or self.problem.startswith(ABOUT_PARAMETERS)
 
     @property
     def is_taken(self) -> bool:
-        """Whether we say that it is well written: where it ends is certain, or we would close."""
+        """Whether we accept its syntax: its end is certain, otherwise we would close."""
         return self.status == 200 or (self.is_about_its_meaning and self.keeps_open)
 
 
-# These say that the parameters of /top are wrong, or do not go together.
+# Complaints about the parameters of /top and their combinations.
 ABOUT_PARAMETERS = ("n ", "format ", "by ", "window ", "group ", "threads", "command ", "unknown p")
 
 
@@ -127,7 +127,7 @@ LINE_LIMIT, HEAD_LIMIT = 1024, 8192
 
 
 def refused_on_purpose(request: bytes) -> bool:
-    """Whether it has what h11 takes, or may take, and ours does not (exchange/http_request.c)."""
+    """Whether it has something that h11 may accept and ours rejects (exchange/http_request.c)."""
     head = re.split(rb"\n\r?\n", request, maxsplit=1)[0]
     lines = head.split(b"\n")
     names = [line.partition(b":")[0].lower() for line in lines[1:]]
@@ -149,9 +149,9 @@ def refused_on_purpose(request: bytes) -> bool:
 
 
 def compare(ours: Ours, request: bytes) -> None:
-    """Both directions; where both take a request they leave the same bytes, and mean the same by
-    Connection."""
-    # An empty line before a request is to be ignored (RFC 9112, 2.2); h11 takes none.
+    """Compares in both directions. If both accept a request, they consume the same bytes and agree
+    on keep-alive."""
+    # Empty lines before a request are ignored (RFC 9112, 2.2); h11 rejects them.
     bare = re.sub(rb"\A(\r\n)+", b"", request)
     if not bare[:1].isupper():
         return  # the line dialect
@@ -167,7 +167,7 @@ def compare(ours: Ours, request: bytes) -> None:
 
 VALID = b"GET /top?n=2 HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\nUser-Agent: y\r\n\r\n"
 MANY = settings(max_examples=1000, suppress_health_check=list(HealthCheck))
-mischief = st.sampled_from(
+garbage = st.sampled_from(
     [b"", b" ", b"\r", b"\n", b"\r\n", b":", b"\0", b"\t", b"\x80", b"\x0b", b"a", b"Host: z\r\n"]
 )
 
@@ -175,14 +175,12 @@ mischief = st.sampled_from(
 @MANY
 @given(
     damage=st.lists(
-        st.tuples(st.integers(0, len(VALID) - 1), mischief),
+        st.tuples(st.integers(0, len(VALID) - 1), garbage),
         min_size=1,
         max_size=3,
     )
 )
-def test_of_a_damaged_request_both_think_the_same(
-    ours: Ours, damage: list[tuple[int, bytes]]
-) -> None:
+def test_both_agree_on_damaged_requests(ours: Ours, damage: list[tuple[int, bytes]]) -> None:
     request = VALID
     for at, inserted in damage:
         request = request[:at] + inserted + request[at + (inserted == b"") :]
@@ -212,7 +210,7 @@ fields = st.tuples(
     some=st.lists(fields, max_size=5),
     behind=st.sampled_from([b"", b"x", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"]),
 )
-def test_of_an_odd_request_both_think_the_same(
+def test_both_agree_on_unusual_requests(
     ours: Ours,
     method: bytes,
     target: bytes,
@@ -224,9 +222,9 @@ def test_of_an_odd_request_both_think_the_same(
 
 
 @pytest.mark.parametrize("target", ["exchange", "http_head"])
-def test_of_what_the_fuzzer_found_both_think_the_same(ours: Ours, target: str) -> None:
+def test_both_agree_on_the_fuzzing_corpus(ours: Ours, target: str) -> None:
     found = sorted((CORPUS / target).iterdir())
     assert found
     for path in found:
-        # A conversation begins with three bytes that say how it is held.
+        # Inputs of the exchange target start with three bytes of settings.
         compare(ours, path.read_bytes()[3 if target == "exchange" else 0 :])

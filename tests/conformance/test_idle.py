@@ -1,4 +1,4 @@
-"""The idle timeout: whom it ends, what that client is told, and whom it leaves alone."""
+"""The idle timeout: which clients it closes, their last reply, and which it must not close."""
 
 import contextlib
 import select
@@ -9,17 +9,19 @@ import time
 import pytest
 
 from tests.dialects import HTTP, LINE
-from tests.given import giving
 from tests.processes import stopped
 from tests.servers import ListedDesign, Start, read_all
+from tests.socket_activation import socket_activation
 from tests.sockets import wait_until_arrived
 
 TIMEOUT_MS = 200
 SOON_S = 5
-"""Far longer than any of these timeouts, far shorter than the default of 30 s."""
+SLOWEST_BYTES_PER_S = 32 * 1024
+"""A client that reads slower than this may be reset."""
+"""Far longer than the timeouts here, far shorter than the default of 30 s."""
 
 
-def test_clients_that_keep_silent_are_closed_and_told_so_if_they_had_begun(
+def test_idle_clients_are_closed_with_an_error_if_their_request_is_unfinished(
     start: Start, design: ListedDesign
 ) -> None:
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
@@ -34,20 +36,20 @@ def test_clients_that_keep_silent_are_closed_and_told_so_if_they_had_begun(
         for (connection, _), beginning in zip(silent, endings, strict=True):
             connection.sendall(beginning)
         for connection, ending in silent:
-            told = read_all(connection)
-            assert told.startswith(ending)
-            assert bool(told) == bool(ending)
+            reply = read_all(connection)
+            assert reply.startswith(ending)
+            assert bool(reply) == bool(ending)
         at_a_time = len(silent) if design.serves == "one" else 1
         assert 0.9 * TIMEOUT_MS / 1000 * at_a_time < time.monotonic() - begun < SOON_S
     assert server.stop()["errors"]["timeout"] == len(endings)
 
 
-def test_a_client_that_was_answered_and_keeps_silent_is_closed_without_an_error(
+def test_an_idle_keep_alive_connection_is_closed_without_an_error(
     start: Start,
 ) -> None:
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
     with server.connect() as connection:
-        begun = time.monotonic()  # before the silence does: this test may be late itself
+        begun = time.monotonic()  # before the idle time starts: this test may be delayed itself
         connection.sendall(HTTP.request(2))
         assert len(HTTP.read_answer(connection)) == 2
         assert connection.recv(1) == b""
@@ -55,8 +57,8 @@ def test_a_client_that_was_answered_and_keeps_silent_is_closed_without_an_error(
     assert sum(server.stop()["errors"].values()) == 0
 
 
-def test_the_time_that_the_work_takes_is_not_a_silence_of_the_client(start: Start) -> None:
-    """It takes longer than the idle timeout, which begins with the answer."""
+def test_the_work_does_not_count_as_idle_time(start: Start) -> None:
+    """The work takes longer than the timeout, which starts with the reply."""
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", f"wait={2 * TIMEOUT_MS}ms")
     with server.connect() as connection:
         begun = time.monotonic()
@@ -67,22 +69,21 @@ def test_the_time_that_the_work_takes_is_not_a_silence_of_the_client(start: Star
 
 
 @pytest.mark.parametrize(("drop", "ending"), [(b"t", LINE.ending), (b"T", HTTP.ending)])
-def test_a_request_that_comes_a_byte_at_a_time_is_ended(
-    start: Start, drop: bytes, ending: bytes
-) -> None:
-    """No pause is as long as the idle timeout, and yet the request takes too long."""
+def test_a_request_that_drips_in_is_cut_off(start: Start, drop: bytes, ending: bytes) -> None:
+    """No pause reaches the timeout, but the whole request takes longer."""
     server = start("--idle-timeout", str(TIMEOUT_MS))
     with server.connect() as drip, selectors.DefaultSelector() as selector:
         selector.register(drip, selectors.EVENT_READ)
         begun = time.monotonic()
+        drip.sendall(drop)  # at once: before a request begins, the connection is just idle
         while not selector.select(timeout=TIMEOUT_MS / 1000 / 8):
             drip.sendall(drop)
-            assert time.monotonic() - begun < SOON_S, "it is still being waited for"
+            assert time.monotonic() - begun < SOON_S, "the server still waits for it"
         assert read_all(drip).startswith(ending)
 
 
-def test_a_client_that_asks_now_and_then_is_not_closed(start: Start) -> None:
-    """Altogether longer than the timeout, with each pause well below it."""
+def test_a_client_with_short_pauses_is_not_closed(start: Start) -> None:
+    """In total longer than the timeout, but each pause is well below it."""
     timeout_s, pause_s = 0.3, 0.05
     server = start("--idle-timeout", "300", "--work", "snapshot")
     with server.connect() as connection, selectors.DefaultSelector() as selector:
@@ -91,14 +92,14 @@ def test_a_client_that_asks_now_and_then_is_not_closed(start: Start) -> None:
         while time.monotonic() - begun < 1.5 * timeout_s:
             if selector.select(pause_s):
                 assert time.monotonic() - asked > timeout_s / 2
-                pytest.skip("this machine made a pause too long: that proves nothing")
+                pytest.skip("the machine stretched a pause beyond the timeout")
             asked = time.monotonic()
             connection.sendall(LINE.request(1))
             assert len(LINE.read_answer(connection)) == 1
 
 
-def test_a_client_that_takes_no_replies_is_given_up(start: Start) -> None:
-    """It is owed more than the buffers hold, and takes none of it."""
+def test_a_client_that_reads_nothing_is_reset(start: Start) -> None:
+    """Its pending replies exceed the buffers."""
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
     with server.connect(receive_buffer=1) as greedy:
         begun = time.monotonic()
@@ -107,15 +108,13 @@ def test_a_client_that_takes_no_replies_is_given_up(start: Start) -> None:
         assert time.monotonic() - begun < SOON_S
     begun = time.monotonic()
     server.stop()
-    assert time.monotonic() - begun < SOON_S - 1, "something of it was left to drain"
+    assert time.monotonic() - begun < SOON_S - 1, "its output was still being drained"
 
 
 @pytest.mark.parametrize("segment", [536, None], ids=["server", "kernel"])
-def test_the_kernel_keeps_nothing_for_a_client_that_was_given_up(
-    start: Start, segment: int | None
-) -> None:
-    """All that it asked has been read, so that to close would not reset it by itself; the replies
-    wait in the server, or in a larger buffer of the kernel."""
+def test_the_kernel_keeps_no_output_of_a_reset_client(start: Start, segment: int | None) -> None:
+    """All its requests have been read, so that a plain close would not reset the connection. The
+    replies wait in the server or in the kernel's send buffer."""
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
     with server.connect(receive_buffer=1, segment=segment) as greedy:
         with stopped(server.process.pid):
@@ -123,57 +122,63 @@ def test_the_kernel_keeps_nothing_for_a_client_that_was_given_up(
             wait_until_arrived(greedy)
         reset = select.poll()
         reset.register(greedy, 0)
-        assert reset.poll(1000 * SOON_S), "its connection is still there"
+        assert reset.poll(1000 * SOON_S), "the connection still exists"
 
 
 @pytest.mark.usefixtures("many_processes")
-def test_a_client_that_takes_its_replies_too_slowly_is_reset_though_it_always_takes_some(
+def test_a_client_that_reads_too_slowly_is_reset(
     start: Start,
 ) -> None:
-    """6 kB a second, in pieces that come as fast as buffers of a few kB empty: who waits for the
-    next piece alone, waits to the end."""
-    server = start("--idle-timeout", "400", "--work", "snapshot", prefix=giving(send_buffer=1))
+    """6 kB a second through buffers of a few kB. Each piece makes progress, so that a timeout for
+    the next piece alone would never expire."""
+    server = start(
+        "--idle-timeout", "400", "--work", "snapshot", prefix=socket_activation(send_buffer=1)
+    )
     request = b"GET /top?n=64&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with server.connect(receive_buffer=1, segment=88) as slow:
         slow.sendall(5 * request)
         with pytest.raises(ConnectionError):
-            take_slowly(slow, 6_000)
+            take_slowly(slow, 6_000, bytearray())
     assert server.stop()["errors"]["timeout"] == 1
 
 
-def test_a_client_that_takes_its_replies_fast_enough_is_not_reset_however_many_they_are(
+def test_a_client_that_reads_fast_enough_is_not_reset_however_long_it_takes(
     start: Start,
 ) -> None:
-    """Together they take longer than the timeout; they are answered in many batches."""
+    """Reading takes longer than the timeout; the requests are answered in many batches."""
     timeout_s, requests, bytes_per_s = 0.4, 1300, 120_000
-    server = start("--idle-timeout", "400", "--work", "snapshot", prefix=giving(send_buffer=1))
+    server = start(
+        "--idle-timeout", "400", "--work", "snapshot", prefix=socket_activation(send_buffer=1)
+    )
     with server.connect(receive_buffer=1) as steady:
         steady.sendall(LINE.request(1) * requests)
         steady.shutdown(socket.SHUT_WR)
         begun = time.monotonic()
+        taken = bytearray()
         try:
-            assert take_slowly(steady, bytes_per_s) > requests * len("rank\n")
+            take_slowly(steady, bytes_per_s, taken)
         except ConnectionError:
             assert server.stop()["errors"]["timeout"] == 1
+            if len(taken) / (time.monotonic() - begun) < 2 * SLOWEST_BYTES_PER_S:
+                pytest.skip("this machine was too busy to read fast enough")
             raise
-        assert time.monotonic() - begun > 1.5 * timeout_s, "that proves nothing"
+        assert len(taken) > requests * len("rank\n")
+        assert time.monotonic() - begun > 1.5 * timeout_s, "it ended before the timeout"
     assert server.stop()["requests"] == requests
 
 
-def take_slowly(connection: socket.socket, bytes_per_s: int) -> int:
-    """All of it, to the end. Returns how many bytes there were."""
+def take_slowly(connection: socket.socket, bytes_per_s: int, taken: bytearray) -> None:
+    """Reads to the end at this rate, into `taken`."""
     begun = time.monotonic()
-    taken = 0
     while piece := connection.recv(120):
-        taken += len(piece)
-        time.sleep(max(0, begun + taken / bytes_per_s - time.monotonic()))
-    return taken
+        taken += piece
+        time.sleep(max(0, begun + len(taken) / bytes_per_s - time.monotonic()))
 
 
-def test_clients_are_closed_while_others_are_busy(start: Start, design: ListedDesign) -> None:
-    """An event loop that is never idle itself must see to the silent all the same."""
+def test_idle_clients_are_closed_while_others_are_busy(start: Start, design: ListedDesign) -> None:
+    """A loop that never waits must still check its idle clients."""
     if design.serves == "one":
-        pytest.skip("it serves nobody while a client is silent")
+        pytest.skip("it serves one client at a time")
     server = start("--idle-timeout", str(TIMEOUT_MS), "--work", "snapshot")
     with server.connect() as silent, server.connect() as busy:
         silent.setblocking(False)

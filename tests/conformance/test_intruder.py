@@ -1,5 +1,5 @@
-"""Somebody has got code of their own to run in the server, where it serves a client: what such code
-cannot do, in every design. Without the sandbox each attempt succeeds, as the last test shows."""
+"""What an attacker with code execution in the server cannot do, in every design. The last test
+shows that each attempt succeeds without the sandbox."""
 
 import contextlib
 import errno
@@ -19,10 +19,10 @@ import pytest
 from tests.commands import run_well
 from tests.conformance.preload import preloaded
 from tests.servers import SANITIZER, ListedDesign, program, rows_of, running
-from tests.users import NOBODYS, as_user, opened
+from tests.users import UNUSED_UID, as_user, world_writable
 
 pytestmark = pytest.mark.skipif(
-    bool(SANITIZER), reason="it makes calls of its own, which the sandbox forbids"
+    bool(SANITIZER), reason="a sanitizer makes system calls that the sandbox forbids"
 )
 IS_ROOT = os.geteuid() == 0
 NOBODY = 65534
@@ -38,37 +38,32 @@ OTHERS_FILES = {
 }
 SIGNALS = {"signal_another", "signal_its_thread"}
 UNSEEN = "have_the_kernel_signal"
-"""The call is fine: whether the signal arrives is what counts."""
+"""The call itself succeeds: what counts is whether the signal arrives."""
 
 
 @dataclass
 class Intrusion:
-    """What was tried, and what the kernel said: 0, it could."""
+    """Each attempt with its errno; 0: it succeeded."""
 
     errors: dict[str, int] = field(default_factory=dict)
     has_connected: bool = False
     has_written: bool = False
-    """To a socket that is none of the server's business."""
+    """To a socket that does not belong to the server."""
     victim_ended_by: int | None = None
-    """A signal, or None: it lives on."""
+    """Signal number; None: it is alive."""
 
     def successes(self) -> set[str]:
         return {name for name, error in self.errors.items() if error not in REFUSALS} - {UNSEEN}
 
 
 @pytest.fixture(scope="session")
-def intruder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return preloaded("intruder", opened(tmp_path_factory.mktemp("preload")))
-
-
-@pytest.fixture(scope="session")
-def beyond() -> set[str]:
-    """Attempts that a layer refuses which cannot be had here."""
+def unprotected() -> set[str]:
+    """Attempts that would be refused by a sandbox layer which is not available here."""
     listed = json.loads(run_well(program("regatta-server"), "--list-sandbox", "--json"))
     holds = {row["layer"]: row["holds"] for row in listed}
     (landlock,) = (row["what"] for row in listed if row["layer"] == "landlock")
     if not holds["seccomp"]:
-        pytest.skip("nothing forbids system calls here")
+        pytest.skip("seccomp is not available here")
     missing: set[str] = set()
     if not holds["landlock"]:
         missing |= FILES | OTHERS_FILES
@@ -79,9 +74,10 @@ def beyond() -> set[str]:
 
 @contextlib.contextmanager
 def victim(user: int | None) -> Iterator[subprocess.Popen[bytes]]:
-    """Another process of the same user."""
+    """Another process of the server's user."""
     prefix = as_user(user) if user is not None else []
-    process = subprocess.Popen([*prefix, "sh", "-c", "echo; exec sleep 600"], stdout=-1)
+    command = [*prefix, "sh", "-c", "echo; exec cat"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None
         process.stdout.readline()
@@ -91,9 +87,19 @@ def victim(user: int | None) -> Iterator[subprocess.Popen[bytes]]:
         process.communicate()
 
 
+def signal_that_ended(other: subprocess.Popen[bytes]) -> int | None:
+    """None: it is alive, which its echo proves: a signal sent before would end it first."""
+    assert other.stdin is not None
+    assert other.stdout is not None
+    with contextlib.suppress(BrokenPipeError):
+        other.stdin.write(b"alive\n")
+        other.stdin.flush()
+    return None if other.stdout.readline() == b"alive\n" else -other.wait()
+
+
 @contextlib.contextmanager
-def letterbox(path: Path) -> Iterator[socket.socket]:
-    """For datagrams of whoever finds it."""
+def datagram_socket(path: Path) -> Iterator[socket.socket]:
+    """A datagram socket at this path, open to all users."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
         listening.bind(str(path))
         path.chmod(0o666)
@@ -102,25 +108,25 @@ def letterbox(path: Path) -> Iterator[socket.socket]:
 
 
 def intrude(
-    folder: Path, library: Path, options: tuple[str, ...], user: int | None, prefix: list[str]
+    folder: Path, options: tuple[str, ...], victim_user: int | None, prefix: list[str]
 ) -> Intrusion:
-    """user: whose another process is; None: ours."""
-    room = opened(folder)
-    notes, anothers = room / "notes", room / "anothers"
+    """victim_user: the user of another process; None: our own."""
+    room = world_writable(folder)
+    notes, other_socket = room / "notes", room / "socket"
     notes.write_bytes(bytes(mmap.PAGESIZE))
     notes.chmod(0o666)
     environment = {
-        "LD_PRELOAD": str(library),
+        "LD_PRELOAD": preloaded("intruder"),
         "INTRUDER": str(notes),
-        "INTRUDER_NAME": str(anothers),
+        "INTRUDER_NAME": str(other_socket),
         "NOTIFY_SOCKET": str(room / "manager"),
     }
     found = Intrusion()
     with (
         socket.create_server(("127.0.0.1", 0)) as outside,
-        letterbox(room / "manager"),
-        letterbox(anothers) as unasked,
-        victim(user) as other,
+        datagram_socket(room / "manager"),
+        datagram_socket(other_socket) as receiver,
+        victim(victim_user) as other,
     ):
         with running(notes.parent, *options, prefix=prefix, environment=environment) as server:
             with notes.open("r+b") as file:
@@ -129,50 +135,49 @@ def intrude(
                 file.seek(0)
                 file.write(struct.pack("=i", 1))
             assert rows_of(server.ask(b"top 2\n"))
-        told = notes.read_bytes()
-        (_, count, *_) = struct.unpack_from(HEAD, told)
+        noted = notes.read_bytes()
+        (_, count, *_) = struct.unpack_from(HEAD, noted)
         for i in range(count):
             at = struct.calcsize(HEAD) + i * struct.calcsize(ATTEMPT)
-            name, error = struct.unpack_from(ATTEMPT, told, at)
+            name, error = struct.unpack_from(ATTEMPT, noted, at)
             found.errors[name.rstrip(b"\0").decode()] = error
         outside.setblocking(False)
         with contextlib.suppress(BlockingIOError):
             outside.accept()[0].close()
             found.has_connected = True
         with contextlib.suppress(BlockingIOError):
-            found.has_written = unasked.recv(100) == b"x"
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            found.victim_ended_by = -other.wait(0)
+            found.has_written = receiver.recv(100) == b"x"
+        found.victim_ended_by = signal_that_ended(other)
     return found
 
 
-def assert_kept_out(found: Intrusion, beyond: set[str]) -> None:
+def assert_kept_out(found: Intrusion, unprotected: set[str]) -> None:
     assert len(found.errors) > 40
-    assert found.successes() <= beyond, {
-        name: os.strerror(found.errors[name]) for name in found.successes() - beyond
+    assert found.successes() <= unprotected, {
+        name: os.strerror(found.errors[name]) for name in found.successes() - unprotected
     }
     assert not found.has_connected
     assert not found.has_written
-    if not beyond & SIGNALS:
+    if not unprotected & SIGNALS:
         assert found.victim_ended_by is None
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="takes root")
-def test_whoever_gets_into_a_server_that_root_started_gets_no_further(
-    design: ListedDesign, intruder: Path, beyond: set[str], tmp_path: Path
+def test_an_intruder_in_a_server_started_by_root_is_confined(
+    design: ListedDesign, unprotected: set[str], tmp_path: Path
 ) -> None:
-    """Not even to what belongs to the user that it became."""
+    """Not even to other processes of the user that the server became."""
     options = ("--design", design.name, *design.workers(2), "--user", "nobody", "--sandbox", "on")
-    assert_kept_out(intrude(tmp_path, intruder, options, NOBODY, []), beyond)
+    assert_kept_out(intrude(tmp_path, options, NOBODY, []), unprotected)
 
 
-def test_whoever_gets_into_a_server_of_a_user_does_not_get_at_what_else_is_the_users(
-    design: ListedDesign, intruder: Path, beyond: set[str], tmp_path: Path
+def test_an_intruder_in_a_users_server_cannot_reach_the_users_other_resources(
+    design: ListedDesign, unprotected: set[str], tmp_path: Path
 ) -> None:
-    user = NOBODYS if IS_ROOT else None
+    user = UNUSED_UID if IS_ROOT else None
     options = ("--design", design.name, *design.workers(2), "--sandbox", "on")
-    prefix = as_user(NOBODYS) if IS_ROOT else []
-    assert_kept_out(intrude(tmp_path, intruder, options, user, prefix), beyond)
+    prefix = as_user(UNUSED_UID) if IS_ROOT else []
+    assert_kept_out(intrude(tmp_path, options, user, prefix), unprotected)
 
 
 PERHAPS_FORBIDDEN = {
@@ -180,16 +185,16 @@ PERHAPS_FORBIDDEN = {
     *("trace_another", "read_memory", "write_memory", "read_memory_file", "write_memory_file"),
     *("send_by_a_ring", "make_tcp6", "map_code", "turn_data_into_code", "become_root"),
 }
-"""To everybody, or to all but root: by a container, or by the settings of a host."""
+"""Attempts that a container or host settings may forbid anyway."""
 
 
-def test_all_that_is_refused_could_be_done_without_the_sandbox(
-    intruder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_every_attempt_succeeds_without_the_sandbox(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And with a socket of datagrams, which it does not keep by itself."""
+    """With a datagram socket, which the server itself does not keep."""
     monkeypatch.setenv("INTRUDER_DATAGRAMS", "1")
     options = ("--design", "epoll", "--sandbox", "off")
-    found = intrude(tmp_path, intruder, options, None, [])
+    found = intrude(tmp_path, options, None, [])
     failed = {name: os.strerror(error) for name, error in found.errors.items() if error != 0}
     assert set(failed) <= PERHAPS_FORBIDDEN, failed
     assert found.has_connected

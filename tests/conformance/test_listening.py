@@ -1,4 +1,4 @@
-"""Where it listens: as told, alone, and to be had again at once."""
+"""Listening: on the given address, exclusively, and free again after the end."""
 
 import socket
 
@@ -18,13 +18,13 @@ from tests.sockets import OWN_HOST
 
 
 @pytest.mark.parametrize("listen", ["127.0.0.1:0", "127.0.0.2:0", "localhost:0", "[::1]:0"])
-def test_it_listens_where_it_is_told(start: Start, listen: str) -> None:
+def test_it_listens_on_the_given_address(start: Start, listen: str) -> None:
     server = start(listen=listen)
     assert len(rows_of(server.ask(b"top 2\n"))) == 2
 
 
 @pytest.mark.parametrize(("listen", "host"), [("0.0.0.0:0", "127.0.0.3"), ("[::]:0", "::1")])
-def test_it_listens_on_every_address_when_told(start: Start, listen: str, host: str) -> None:
+def test_it_listens_on_all_addresses_if_asked(start: Start, listen: str, host: str) -> None:
     server = start("--allow", "127.0.0.0/8,::1", "--no-token", listen=listen)
     with socket.create_connection((host, server.port), PATIENCE_S) as connection:
         assert len(rows_of(ask_over(connection))) == 2
@@ -33,17 +33,17 @@ def test_it_listens_on_every_address_when_told(start: Start, listen: str, host: 
 def test_a_second_server_on_the_same_port_is_refused(
     server: RunningServer, design: ListedDesign
 ) -> None:
-    """Of the same design, with which the port might be shared, and of another."""
+    """Of the same design, which might share the port (SO_REUSEPORT), and of another."""
     for second in (design.name, "select"):
         done = run(program("regatta-server"), "--design", second, "--listen", server.address)
         assert_refused(done, status=1)
-        assert f"cannot listen on {server.address}: " in done.stderr
+        assert f"cannot listen on {server.address}: Address already in use" in done.stderr
     for _ in range(20):
         assert len(rows_of(server.ask(b"top 2\n"))) == 2
 
 
-def test_the_port_is_free_at_once_after_the_end(start: Start) -> None:
-    """Though the server has closed a connection first, which lingers."""
+def test_the_port_is_free_immediately_after_the_end(start: Start) -> None:
+    """Although the server closed a connection first, which stays in TIME_WAIT."""
     server = start(listen=f"{OWN_HOST}:0")
     with server.connect() as connection:
         connection.sendall(b"GET /top HTTP/1.0\r\n\r\n")
@@ -53,8 +53,8 @@ def test_the_port_is_free_at_once_after_the_end(start: Start) -> None:
     assert len(rows_of(start(listen=server.address).ask(b"top 2\n"))) == 2
 
 
-def test_with_deferred_accept_a_client_is_accepted_when_it_asks(start: Start) -> None:
-    """One that says nothing is the kernel's."""
+def test_with_deferred_accept_a_client_is_accepted_on_its_first_request(start: Start) -> None:
+    """An idle one stays in the kernel."""
     server = start("--defer-accept")
     with server.connect(), server.connect() as asking:
         assert len(rows_of(ask_over(asking))) == 2

@@ -1,8 +1,7 @@
-"""/metrics says what was served, whichever worker is asked for it."""
+"""/metrics covers all workers, whichever of them answers the request."""
 
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
@@ -36,30 +35,27 @@ def test_replies_are_counted_by_dialect_and_status(start: Start) -> None:
     assert server.stop()["requests"] == 30 + 1 + 20 + 2 + 2
 
 
-def test_open_connections_are_those_that_are_open(start: Start, design: ListedDesign) -> None:
+def test_open_connections_are_counted_while_they_are_open(
+    start: Start, design: ListedDesign
+) -> None:
     held = 0 if design.serves == "one" else 5
     server = start("--work", "snapshot", *design.workers(6))
-    with server.crowd(held) as asked:
+    with server.connect_many(held) as asked:
         for connection in asked:
             ask_over(connection)
-        # The one that asks is open too.
+        # The connection that asks is open too.
         assert value(server, "regatta_connections_open") == held + 1
-    wait_until(lambda: value(server, "regatta_connections_open") == 1, "they are open for ever")
-
-
-@pytest.fixture(scope="session")
-def resting(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return preloaded("resting", tmp_path_factory.mktemp("preload"))
-
-
-def test_a_client_is_counted_before_a_worker_has_it(
-    start: Start, design: ListedDesign, resting: Path
-) -> None:
-    """However long whoever accepted it is then kept from its CPU, while the one worker becomes free
-    and looks for the next client: the one that asks is open, and the one before it may be."""
-    server = start(
-        "--work", "snapshot", *design.workers(1), environment={"LD_PRELOAD": str(resting)}
+    wait_until(
+        lambda: value(server, "regatta_connections_open") == 1,
+        "closed connections are still counted",
     )
+
+
+def test_a_client_is_counted_before_it_reaches_a_worker(start: Start, design: ListedDesign) -> None:
+    """Even if the accepting thread is preempted right after it handed the client over. The client
+    that asks is open; the one before it may still be."""
+    preload = {"LD_PRELOAD": preloaded("slow_unlock")}
+    server = start("--work", "snapshot", *design.workers(1), environment=preload)
     with server.connect() as before:
         ask_over(before)
         with server.connect() as asking:
@@ -69,22 +65,27 @@ def test_a_client_is_counted_before_a_worker_has_it(
     assert 1 <= samples_of(reply)["regatta_connections_open"][labels()] <= 2
 
 
-def test_a_worker_that_is_killed_holds_nothing_open(start: Start, design: ListedDesign) -> None:
+def test_connections_of_a_killed_worker_no_longer_count_as_open(
+    start: Start, design: ListedDesign
+) -> None:
     server = start("--work", "snapshot", *design.workers(3))
     with server.connect() as connection:
         ask_over(connection)
         workers = children(server.process.pid) or pytest.skip("it has no worker processes")
         for worker in workers:
             os.kill(worker, signal.SIGKILL)
-        wait_until(lambda: all(map(is_gone, workers)), "SIGKILL ended none")
-        wait_until(lambda: value(server, "regatta_connections_open") == 1, "it is open for ever")
+        wait_until(lambda: all(map(is_gone, workers)), "SIGKILL did not end all workers")
+        wait_until(
+            lambda: value(server, "regatta_connections_open") == 1,
+            "the connection of a dead worker is still counted",
+        )
     if design.pool:
-        wait_until(lambda: value(server, "regatta_workers_replaced_total") > 0, "none is replaced")
+        wait_until(
+            lambda: value(server, "regatta_workers_replaced_total") > 0, "no worker is replaced"
+        )
 
 
-def test_the_time_of_all_workers_is_told_and_never_falls(
-    start: Start, design: ListedDesign
-) -> None:
+def test_cpu_time_covers_all_workers_and_never_falls(start: Start, design: ListedDesign) -> None:
     server = start("--work", "spin=5ms", *design.workers(3))
     last = value(server, "process_cpu_seconds_total")
     first = last
@@ -93,13 +94,13 @@ def test_the_time_of_all_workers_is_told_and_never_falls(
         now = value(server, "process_cpu_seconds_total")
         assert now >= last
         last = now
-    # Half: a CPU that others slowed while the spin was measured may be faster now.
-    assert last - first >= 20 * 0.005 / 2, "what the workers used is not in it"
+    # Half: the CPU may have been slower when the length of the spin was calibrated.
+    assert last - first >= 20 * 0.005 / 2, "the CPU time of the workers is missing"
 
 
 @pytest.mark.parametrize("accept", [None, OPENMETRICS])
-def test_both_formats_are_well_formed(server: RunningServer, accept: str | None) -> None:
-    with server.connect() as connection:  # as Prometheus: one connection for all its requests
+def test_both_formats_are_valid(server: RunningServer, accept: str | None) -> None:
+    with server.connect() as connection:  # like Prometheus: one connection for all requests
         for _ in range(3):
             connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
             read_http_reply(connection)

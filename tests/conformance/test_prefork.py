@@ -1,4 +1,4 @@
-"""What only pools have: workers told to stop, that die again and again, or are too many."""
+"""Pools: workers that are stopped, that keep dying, or that are too many."""
 
 import contextlib
 import itertools
@@ -28,15 +28,15 @@ from tests.servers import (
     table,
 )
 from tests.sockets import wait_until_arrived
-from tests.users import NOBODYS, as_user, runnable_by_all
+from tests.users import UNUSED_UID, as_user, runnable_by_all
 from tests.waiting import wait_until
 
 PREFORK = [row.name for row in table() if row.name.startswith("prefork-")]
 BLOCKING_POOLS = [row.name for row in table() if row.serves == "workers"]
 SEEN_TO_SPIN_S = 0.5
-"""Long enough to tell a server that spins from one that waits."""
+"""Long enough to distinguish a server that spins from one that waits."""
 REFILL_S = 1.0
-"""Seconds before a place is filled again: processes.h, REFILL_MS."""
+"""Pause before a worker is replaced: processes.h, REFILL_MS."""
 
 
 @pytest.fixture(params=PREFORK)
@@ -48,8 +48,8 @@ def start(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Start]:
         )
 
 
-def await_gone(pids: list[int]) -> None:
-    wait_until(lambda: all(map(is_gone, pids)), "they live on")
+def wait_until_gone(pids: list[int]) -> None:
+    wait_until(lambda: all(map(is_gone, pids)), "they are still alive")
 
 
 def ask(connection: socket.socket) -> bool:
@@ -66,18 +66,9 @@ def kill_all(pids: list[int]) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def test_whichever_worker_is_killed_the_others_go_on_accepting(start: Start) -> None:
-    """One of them holds the lock around accept, where a design has one."""
-    server = start("--workers", "3")
-    for worker in children(server.process.pid):
-        os.kill(worker, signal.SIGKILL)
-        await_gone([worker])
-        assert len(rows_of(server.ask(b"top 2\n"))) == 2
-
-
-def test_a_worker_that_is_told_to_stop_alone_leaves_the_others_to_serve(start: Start) -> None:
-    """It closes its client between two replies. The others wait in accept as before, which costs
-    no CPU."""
+def test_stopping_one_worker_leaves_the_others_serving(start: Start) -> None:
+    """It closes its client between two replies. The others wait in accept as before, at no CPU
+    cost."""
     server = start("--workers", "2")
     before = children(server.process.pid)
     with server.connect() as first, server.connect() as second:
@@ -89,14 +80,14 @@ def test_a_worker_that_is_told_to_stop_alone_leaves_the_others_to_serve(start: S
         assert closed[0].recv(1) == b""
         assert ask(second if closed[0] is first else first)
         with server.connect() as third:
-            assert ask(third), "it is replaced"
+            assert ask(third), "it is not replaced"
     spent = cpu_seconds(server.process.pid)
     select.select([], [], [], SEEN_TO_SPIN_S)
     assert cpu_seconds(server.process.pid) - spent < SEEN_TO_SPIN_S / 4
     assert server.stop()["workers_replaced"] == 1
 
 
-def test_a_worker_that_dies_again_and_again_is_replaced_with_a_pause(start: Start) -> None:
+def test_a_worker_that_keeps_dying_is_replaced_with_a_pause(start: Start) -> None:
     server = start("--workers", "1")
     killed: set[int] = set()
     deadline = time.monotonic() + 2.5
@@ -110,20 +101,20 @@ def test_a_worker_that_dies_again_and_again_is_replaced_with_a_pause(start: Star
 
 @contextlib.contextmanager
 def workers_dead_and_no_descriptor_left(server: RunningServer) -> Iterator[None]:
-    """Until the places should have been filled again; what was tried then must not cost much."""
+    """Until the workers should have been replaced; the attempts must cost hardly any CPU time."""
     parent = server.process.pid
     workers, used = children(parent), descriptors(parent)
     lowest_free = next(number for number in itertools.count() if number not in used)
     with descriptor_limits({parent: lowest_free}):
         kill_all(workers)
-        await_gone(workers)
+        wait_until_gone(workers)
         spent = cpu_seconds(parent)
         select.select([], [], [], REFILL_S + SEEN_TO_SPIN_S)
         assert cpu_seconds(parent) - spent < SEEN_TO_SPIN_S / 4
         yield
 
 
-def test_workers_that_die_while_no_descriptor_is_left_are_replaced_when_there_are_some(
+def test_workers_that_died_without_free_descriptors_are_replaced_later(
     start: Start,
 ) -> None:
     server = start("--workers", "2", *AS_US)
@@ -139,11 +130,13 @@ def test_a_server_without_workers_and_descriptors_can_be_stopped(start: Start) -
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_to_all_processes_at_once_is_a_drain(start: Start, number: signal.Signals) -> None:
-    """As a supervisor sends it to a whole service, or a terminal: here the workers have it first,
-    and ten clients wait in the backlog."""
+def test_a_signal_to_the_whole_process_group_is_a_drain(
+    start: Start, number: signal.Signals
+) -> None:
+    """As sent by a supervisor or terminal. Here workers get it first, while ten clients are in the
+    backlog."""
     server = start("--workers", "2")
-    with server.crowd(2) as busy, server.crowd(10) as waiting:
+    with server.connect_many(2) as busy, server.connect_many(10) as waiting:
         assert all(ask(client) for client in busy)
         for client in waiting:
             client.sendall(b"top 2\n")
@@ -152,8 +145,8 @@ def test_a_signal_to_all_processes_at_once_is_a_drain(start: Start, number: sign
         workers = children(server.process.pid)
         for worker in workers:
             os.kill(worker, number)
-        if number == signal.SIGTERM:  # Ctrl-C is the parent's business
-            await_gone(workers)
+        if number == signal.SIGTERM:  # workers ignore Ctrl-C
+            wait_until_gone(workers)
         server.process.send_signal(number)
         for client in waiting:
             assert len(rows_of(read_all(client))) == 2
@@ -162,17 +155,17 @@ def test_a_signal_to_all_processes_at_once_is_a_drain(start: Start, number: sign
 
 
 @pytest.mark.parametrize("pool", BLOCKING_POOLS)
-def test_more_workers_than_the_system_allows_are_refused_in_one_line(pool: str) -> None:
-    """The server itself and three more are allowed to its user."""
+def test_more_workers_than_the_process_limit_allows_are_refused(pool: str) -> None:
+    """The limit allows the server and three workers."""
     limit = 4 if os.geteuid() == 0 else 1
-    user = as_user(NOBODYS) if os.geteuid() == 0 else []
+    user = as_user(UNUSED_UID) if os.geteuid() == 0 else []
     command = [*user, needs("prlimit"), f"--nproc={limit}"]
     command += [runnable_by_all(program("regatta-server")), "--design", pool]
     ended = run(*command, "--listen", "127.0.0.1:0")
     assert_refused(ended, status=1)
     assert ended.stderr.startswith(f"regatta-server: {pool}: ")
     assert "--workers" in ended.stderr
-    left = [path for path in Path("/proc").glob("[0-9]*") if owner_of(path) == NOBODYS]
+    left = [path for path in Path("/proc").glob("[0-9]*") if owner_of(path) == UNUSED_UID]
     assert left == []
 
 
@@ -183,7 +176,7 @@ def owner_of(path: Path) -> int:
 
 
 @pytest.mark.parametrize("pool", BLOCKING_POOLS)
-def test_there_are_no_more_workers_than_clients_allowed(pool: str, tmp_path: Path) -> None:
+def test_there_are_no_more_workers_than_allowed_connections(pool: str, tmp_path: Path) -> None:
     with running(tmp_path, "--design", pool, "--max-connections", "2") as server:
         assert len(rows_of(server.ask(b"top 2\n"))) == 2
         assert len(server.stop()["workers"]) == 2

@@ -1,4 +1,4 @@
-"""What can be asked beyond the number of rows, in both dialects of every design."""
+"""The parameters of a query, in both dialects of every design."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ GOOD = [
 
 @ASKS
 @pytest.mark.parametrize("parameters", GOOD, ids=" ".join)
-def test_what_is_asked_for_is_answered(
+def test_the_reply_matches_the_query(
     server: RunningServer, ask: Ask, parameters: list[str]
 ) -> None:
     answer = ask(server, parameters)

@@ -1,5 +1,5 @@
-"""Whatever is asked and whatever processes call themselves: replies can be read back, text and JSON
-say the same, and the rows and everything else are together what the machine was busy."""
+"""For any query and any process names, replies can be parsed, text and JSON agree, and the rows
+plus `everything else` add up to the machine's busy time."""
 
 import ctypes
 import os
@@ -22,23 +22,23 @@ from tests.waiting import wait_until
 
 TICK_US = 10**6 // os.sysconf("SC_CLK_TCK")
 PR_SET_NAME = 15
-# As src/top/detail.h has them.
+# From src/source/detail.h.
 THREADS_READ_MOST, THREADS_SURE = 256, 16
 libc = ctypes.CDLL(None, use_errno=True)
-# By so much two readings of the machine's busy time may differ in either direction: each number of
-# /proc/stat was rounded down to a tick for itself, the source `bpf` may use one that is a tick old,
-# in which every CPU was busy, and all of ours are cut to a microsecond.
+# Two readings of the machine's busy time may differ by this much in either direction: each number
+# in /proc/stat is rounded down to a tick, the source `bpf` may use one that is a tick old, during
+# which every CPU may have been busy, and our numbers are truncated to microseconds.
 SLACK_US = (4 + (os.cpu_count() or 1)) * TICK_US + 2 * 65
 MANY = settings(max_examples=150, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture(scope="module")
 def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """Takes one reading, or for by=recent two, and answers from these for the rest of the test."""
+    """Scans once, or twice for by=recent, and answers from that for a while."""
     options = ("--work", "snapshot", "--max-age", "1500")
     with running(tmp_path_factory.mktemp("still"), *options) as server:
         wait_until(
-            lambda: not server.ask(b"top by=recent\n").startswith(b"error"), "no second reading"
+            lambda: not server.ask(b"top by=recent\n").startswith(b"error"), "no second scan"
         )
         yield server
 
@@ -51,7 +51,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 
 def busy_us() -> int:
-    """As everything else is counted: without waiting for disks, and what the host took."""
+    """Busy time as in `everything else`: without I/O wait and stolen time."""
     fields = Path("/proc/stat").read_text().splitlines()[0].split()[1:]
     user, nice, system, _, _, irq, softirq = map(int, fields[:7])
     return (user + nice + system + irq + softirq) * TICK_US
@@ -71,17 +71,15 @@ def questions(draw: st.DrawFn) -> list[str]:
 
 
 def without_details(answer: Answer) -> Answer:
-    """Threads go on running between two questions."""
+    """Threads keep running between two queries."""
     plain = [ProcessRow(row.number, row.user_us, row.system_us, row.name) for row in answer.rows]
     return replace(answer, rows=plain, elapsed=None)
 
 
 @MANY
 @given(parameters=questions())
-def test_both_forms_and_dialects_say_the_same_and_sums_are_right(
-    still: RunningServer, parameters: list[str]
-) -> None:
-    for _ in range(3):  # a new reading may come between two questions
+def test_text_and_json_in_both_dialects_agree(still: RunningServer, parameters: list[str]) -> None:
+    for _ in range(3):  # there may be a new scan between two queries
         answers = [
             ask(still, [*parameters, f"format={form}"])
             for form in ("text", "json")
@@ -108,7 +106,7 @@ def test_rows_and_everything_else_are_the_machines_busy_time(fresh: RunningServe
             assert before - SLACK_US <= answer.total_us <= after + SLACK_US
 
 
-def test_fewer_rows_have_the_more_for_everything_else(still: RunningServer) -> None:
+def test_rows_left_out_are_part_of_everything_else(still: RunningServer) -> None:
     whole = ask_line(still, ["64"])
     for rows in (1, 2, 3, 10, 63):
         answer = ask_line(still, [str(rows)])
@@ -117,11 +115,11 @@ def test_fewer_rows_have_the_more_for_everything_else(still: RunningServer) -> N
 
 
 class Namesake:
-    """A child that calls itself whatever it is told."""
+    """A child process that takes any name."""
 
     def __init__(self) -> None:
         self.enough_s = enough_ms() / 1000
-        self.told_read, self.told_write = os.pipe()
+        self.name_read, self.name_write = os.pipe()
         self.done_read, self.done_write = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
@@ -129,22 +127,22 @@ class Namesake:
 
     def _live(self) -> None:
         try:
-            os.close(self.told_write)
+            os.close(self.name_write)
             while time.thread_time() < self.enough_s:
                 pass
             os.write(self.done_write, b"x")
-            while name := os.read(self.told_read, 16):
+            while name := os.read(self.name_read, 16):
                 libc.prctl(PR_SET_NAME, name[1:], 0, 0, 0)
                 os.write(self.done_write, b"x")
         finally:
             os._exit(0)
 
-    def call(self, name: bytes) -> None:
-        os.write(self.told_write, b"=" + name)
+    def rename(self, name: bytes) -> None:
+        os.write(self.name_write, b"=" + name)
         assert os.read(self.done_read, 1) == b"x"
 
     def close(self) -> None:
-        for fd in (self.told_write, self.told_read, self.done_read, self.done_write):
+        for fd in (self.name_write, self.name_read, self.done_read, self.done_write):
             os.close(fd)
         os.waitpid(self.pid, 0)
 
@@ -182,10 +180,10 @@ names = st.one_of(
 
 @MANY
 @given(name=names)
-def test_any_name_comes_back_and_forges_nothing(
+def test_any_process_name_survives_and_forges_nothing(
     fresh: RunningServer, namesake: Namesake, name: bytes
 ) -> None:
-    namesake.call(name)
+    namesake.rename(name)
     for parameters in (["64"], ["64", "format=json"], ["64", "command=1"]):
         answer = ask_line(fresh, parameters)
         (row,) = (row for row in answer.rows if row.number == namesake.pid)
@@ -204,7 +202,7 @@ COMMANDS = [
 
 @pytest.mark.parametrize("argument", COMMANDS, ids=range(len(COMMANDS)))
 @pytest.mark.parametrize("form", [[], ["format=json"]], ids=["text", "json"])
-def test_a_command_line_comes_back(fresh: RunningServer, argument: bytes, form: list[str]) -> None:
+def test_any_command_line_survives(fresh: RunningServer, argument: bytes, form: list[str]) -> None:
     script = b"import time\nwhile time.process_time() < %f: pass\nprint(); " % (enough_ms() / 1000)
     command = [os.fsencode(sys.executable), b"-uc", script + b"input()", argument]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as burner:
@@ -215,13 +213,13 @@ def test_a_command_line_comes_back(fresh: RunningServer, argument: bytes, form: 
     assert unescape(row.command) == b" ".join(command).rstrip(b" ")
 
 
-def test_of_2000_threads_as_many_are_looked_at_as_cost_others_little(fresh: RunningServer) -> None:
-    """And the others are counted. Whoever shares a loop with the client waits meanwhile."""
+def test_of_2000_threads_only_some_are_read(fresh: RunningServer) -> None:
+    """The others are counted. Clients of the same event loop would wait meanwhile."""
     over = threading.Event()
     threading.stack_size(65536)
-    crowd = [threading.Thread(target=over.wait, daemon=True) for _ in range(2000)]
+    waiting = [threading.Thread(target=over.wait, daemon=True) for _ in range(2000)]
     try:
-        for thread in crowd:
+        for thread in waiting:
             thread.start()
         while time.thread_time() < 0.5:
             pass
@@ -229,11 +227,13 @@ def test_of_2000_threads_as_many_are_looked_at_as_cost_others_little(fresh: Runn
     finally:
         over.set()
         threading.stack_size(0)
-        for thread in crowd:
+        for thread in waiting:
             thread.join()
     for answer in answers:
         read = [row.threads_alive - row.threads_unread for row in answer.rows]
-        assert THREADS_READ_MOST - 30 < sum(read) <= THREADS_READ_MOST  # some have just ended
+        assert (
+            THREADS_READ_MOST - 30 < sum(read) <= THREADS_READ_MOST
+        )  # some threads have just ended
         (ours,) = (row for row in answer.rows if row.number == os.getpid())
         assert ours.threads_alive - ours.threads_unread >= THREADS_SURE
         assert ours.threads_alive >= 2001

@@ -1,4 +1,4 @@
-"""The recorder beside every design: a reading every second, whatever the clients do."""
+"""The recorder scans every second in every design, whatever the clients do."""
 
 import time
 from collections.abc import Callable
@@ -6,15 +6,14 @@ from pathlib import Path
 
 from tests.metrics import samples
 from tests.processes import wait_until_asleep
-from tests.servers import PATIENCE_S, RunningServer, Start, rows_of, running
+from tests.servers import ONE_SNAPSHOT, PATIENCE_S, RunningServer, Start, rows_of, running
 from tests.waiting import wait_until
 
-HELD_LONG = ("--work", "snapshot", "--max-age", "86400000")
-READINGS = 2  # at once, and after a second
+SCANS = 2  # one at the start and one after a second
 
 
-def has_read(server: RunningServer, times: int) -> Callable[[], bool]:
-    """By any source; none is named before the first."""
+def has_scanned(server: RunningServer, times: int) -> Callable[[], bool]:
+    """Counted over all sources; before the first scan there is no sample."""
 
     def counted() -> bool:
         return sum(samples(server).get("regatta_scan_duration_seconds_count", {}).values()) >= times
@@ -22,30 +21,30 @@ def has_read(server: RunningServer, times: int) -> Callable[[], bool]:
     return counted
 
 
-def test_it_reads_every_second_and_clients_are_answered_from_that(start: Start) -> None:
+def test_it_scans_every_second_and_clients_are_answered_from_that(start: Start) -> None:
     begun = time.monotonic()
-    server = start(*HELD_LONG, records=True)
-    while not has_read(server, READINGS)():
+    server = start(*ONE_SNAPSHOT, records=True)
+    while not has_scanned(server, SCANS)():
         assert rows_of(server.ask(b"top 2\n"))
-        assert time.monotonic() - begun < PATIENCE_S, "it does not read again"
+        assert time.monotonic() - begun < PATIENCE_S, "there is no second scan"
     scans = server.stop()["scans"]
     lasted = time.monotonic() - begun
-    # A client that came before the first reading was done may have taken one of its own.
-    assert READINGS <= scans <= lasted + 2
+    # A client that came before the end of the first scan may have caused one of its own.
+    assert SCANS <= scans <= lasted + 2
 
 
-def test_a_stop_does_not_wait_for_its_pause_to_end(tmp_path: Path) -> None:
+def test_a_stop_does_not_wait_for_the_next_scan(tmp_path: Path) -> None:
     def stopped_within() -> float:
-        with running(tmp_path, *HELD_LONG, records=True) as server:
-            wait_until(has_read(server, 1), "it does not read at once")
+        with running(tmp_path, *ONE_SNAPSHOT, records=True) as server:
+            wait_until(has_scanned(server, 1), "there is no scan at the start")
             stopping = time.monotonic()
             server.stop()
             return time.monotonic() - stopping
 
-    assert min(stopped_within() for _ in range(3)) < 0.7  # it would be 0.8, and more on a busy one
+    assert min(stopped_within() for _ in range(3)) < 0.7  # otherwise 0.8 and more
 
 
-def test_without_it_only_clients_cause_readings(start: Start) -> None:
-    server = start(*HELD_LONG)
+def test_without_it_only_clients_cause_scans(start: Start) -> None:
+    server = start(*ONE_SNAPSHOT)
     wait_until_asleep(server.process.pid)
     assert server.stop()["scans"] == 0

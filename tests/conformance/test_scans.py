@@ -1,4 +1,4 @@
-"""How often the processes are read depends on --max-age, and never on how many ask."""
+"""The number of scans depends on --max-age and not on the number of clients."""
 
 import socket
 import time
@@ -12,8 +12,8 @@ LASTING_S = 0.3
 
 
 def ask_all_at_once(server: RunningServer, clients: int) -> int:
-    """So many connections at a time, each with one request. Returns how many were answered."""
-    with server.crowd(clients) as connections:
+    """One request on each of `clients` connections. Returns the number of replies."""
+    with server.connect_many(clients) as connections:
         for connection in connections:
             connection.sendall(b"top 2\n")
             connection.shutdown(socket.SHUT_WR)
@@ -21,7 +21,7 @@ def ask_all_at_once(server: RunningServer, clients: int) -> int:
 
 
 @pytest.mark.parametrize("clients", [1, 50])
-def test_scans_depend_on_the_age_allowed_and_not_on_the_clients(start: Start, clients: int) -> None:
+def test_scans_depend_on_the_maximum_age_and_not_on_the_clients(start: Start, clients: int) -> None:
     server = start("--work", "snapshot", "--max-age", str(round(MAX_AGE_S * 1000)))
     begun = time.monotonic()
     answered = 0
@@ -33,8 +33,8 @@ def test_scans_depend_on_the_age_allowed_and_not_on_the_clients(start: Start, cl
     assert 1 <= scans <= lasted / MAX_AGE_S + 1
 
 
-def test_the_classic_work_looks_once_for_each_request(start: Start) -> None:
-    """Also of many that come at once: nobody's look serves anybody else."""
+def test_the_classic_work_scans_for_each_request(start: Start) -> None:
+    """Even for simultaneous requests: scans are not shared."""
     server = start("--work", "classic")
     assert ask_all_at_once(server, 20) == 20
     assert server.stop()["scans"] == 20

@@ -1,4 +1,4 @@
-"""select serves up to FD_SETSIZE descriptors and refuses the connection beyond."""
+"""select serves up to FD_SETSIZE descriptors and refuses further connections."""
 
 import contextlib
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.servers import (
 )
 
 FD_SETSIZE = 1024
-CROWD = 1060
+CLIENTS = 1060
 
 
 @pytest.fixture
@@ -25,10 +25,10 @@ def server(tmp_path: Path):
         yield started
 
 
-def open_crowd(stack: contextlib.ExitStack, server: RunningServer) -> tuple[list, list]:
-    """Opens CROWD connections; returns those that are served and the answers to the others."""
+def open_clients(stack: contextlib.ExitStack, server: RunningServer) -> tuple[list, list]:
+    """Returns the connections that are served and the replies to the others."""
     served, refused = [], []
-    for connection in stack.enter_context(server.crowd(CROWD)):
+    for connection in stack.enter_context(server.connect_many(CLIENTS)):
         with contextlib.suppress(ConnectionError):
             connection.sendall(b"top 1\n")
         reply = read_reply(connection)
@@ -39,21 +39,20 @@ def open_crowd(stack: contextlib.ExitStack, server: RunningServer) -> tuple[list
     return served, refused
 
 
-def test_it_serves_to_the_limit_and_refuses_beyond(server: RunningServer) -> None:
+def test_clients_beyond_the_limit_are_refused(server: RunningServer) -> None:
     with contextlib.ExitStack() as stack:
-        served, refused = open_crowd(stack, server)
-        # A dozen descriptors are the server's own.
+        served, refused = open_clients(stack, server)
+        # The server itself needs about a dozen descriptors.
         assert FD_SETSIZE - 24 <= len(served) < FD_SETSIZE
-        assert len(served) + len(refused) == CROWD
+        assert len(served) + len(refused) == CLIENTS
         for answer in refused:
             assert is_refusal(answer)
         for connection in served:
             assert len(rows_of(ask_over(connection))) == 2
-    # All have left: there is room again as soon as that was noticed.
     server.connect_when_there_is_room().close()
     assert server.stop()["errors"]["refused"] >= len(refused)
 
 
-def test_the_refusal_can_be_read_without_asking(server: RunningServer) -> None:
-    with server.crowd(FD_SETSIZE) as crowd:
-        assert is_refusal(read_all(crowd[-1]))
+def test_the_refusal_needs_no_request(server: RunningServer) -> None:
+    with server.connect_many(FD_SETSIZE) as clients:
+        assert is_refusal(read_all(clients[-1]))

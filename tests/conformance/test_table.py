@@ -1,4 +1,4 @@
-"""The table of designs, and those of them that this machine lacks."""
+"""The table of designs, including those that this machine does not support."""
 
 import pytest
 
@@ -6,14 +6,14 @@ from tests.commands import assert_refused, run
 from tests.servers import ListedDesign, program, runnable, table
 
 
-def test_names_are_words_for_a_command_line_and_differ() -> None:
+def test_names_are_unique_and_lower_case() -> None:
     names = [design.name for design in table()]
     assert len(set(names)) == len(names)
     assert all(name.replace("-", "").isalpha() and name.islower() for name in names)
 
 
 @pytest.mark.parametrize("listed", table(), ids=lambda listed: listed.name)
-def test_the_design_runs_here_or_the_server_says_why_not(listed: ListedDesign) -> None:
+def test_an_unsupported_design_is_refused_with_the_reason(listed: ListedDesign) -> None:
     if listed.missing is None:
         assert listed in runnable()
         return

@@ -1,4 +1,4 @@
-"""The bare twin of each design (bench/twins) is a correct server too, or it proves nothing."""
+"""The bare twin of each design (bench/twins) is a correct server too."""
 
 import os
 import signal
@@ -58,7 +58,7 @@ def twin(design: ListedDesign, tmp_path: Path) -> Iterator[TwinServer]:
             process.terminate()
             try:
                 process.wait(PATIENCE_S)
-            finally:  # whatever is left of a pool, which is a group of its own
+            finally:  # the remaining workers of a pool
                 process.kill()
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
@@ -81,7 +81,7 @@ def check_answered_and_closed(connection: socket.socket) -> None:
     assert read_exactly(connection, 2 * len(LAST_REPLY)) == LAST_REPLY
 
 
-def test_a_connection_that_stays_has_every_request_answered(twin: TwinServer) -> None:
+def test_every_request_of_a_keep_alive_connection_is_answered(twin: TwinServer) -> None:
     with twin.connect() as connection:
         for _ in range(REQUESTS):
             check_answered(connection)
@@ -93,14 +93,14 @@ def test_a_short_connection_is_answered_and_closed_by_the_server(twin: TwinServe
             check_answered_and_closed(connection)
 
 
-def test_the_last_request_of_several_closes_too(twin: TwinServer) -> None:
+def test_connection_close_ends_a_keep_alive_connection(twin: TwinServer) -> None:
     with twin.connect() as connection:
         for _ in range(3):
             check_answered(connection)
         check_answered_and_closed(connection)
 
 
-def test_a_request_that_comes_in_pieces_is_answered_once(twin: TwinServer) -> None:
+def test_a_request_in_pieces_is_answered_once(twin: TwinServer) -> None:
     with twin.connect() as connection:
         for cut in (1, len(REQUEST) // 2, len(REQUEST) - 3, len(REQUEST) - 1):
             connection.sendall(REQUEST[:cut])
@@ -114,21 +114,21 @@ def test_a_request_that_comes_in_pieces_is_answered_once(twin: TwinServer) -> No
         assert read_exactly(connection, 2 * len(LAST_REPLY)) == LAST_REPLY
 
 
-def test_a_client_that_asks_and_shuts_its_side_is_answered_and_let_go(twin: TwinServer) -> None:
+def test_a_half_closing_client_is_answered_and_closed(twin: TwinServer) -> None:
     with twin.connect() as connection:
         connection.sendall(REQUEST)
         connection.shutdown(socket.SHUT_WR)
         assert read_exactly(connection, 2 * len(REPLY)) == REPLY
 
 
-def test_clients_that_left_without_a_word_cost_nobody_anything(twin: TwinServer) -> None:
+def test_clients_that_reset_harm_no_other_client(twin: TwinServer) -> None:
     for _ in range(CONNECTIONS):
         reset(twin.connect())
     with twin.connect() as connection:
         check_answered_and_closed(connection)
 
 
-def test_several_are_served_at_once(twin: TwinServer, design: ListedDesign) -> None:
+def test_several_clients_are_served_at_once(twin: TwinServer, design: ListedDesign) -> None:
     if design.serves == "one":
         pytest.skip("it serves one client at a time")
     with ExitStack() as stack:
@@ -148,7 +148,7 @@ def test_it_has_as_many_workers_as_our_own_server(
         read_exactly(connection, 2 * len(LAST_REPLY))
     with running(tmp_path, "--design", design.name, "--no-recorder") as ours:
         for all_of in (tree, tasks):
-            # Some of a pool may still be on their way, and who has served still there.
+            # Workers may still be starting, and children may still be exiting.
             wait_until(
                 lambda all_of=all_of: (
                     len(all_of(twin.process.pid)) == len(all_of(ours.process.pid))
@@ -159,7 +159,7 @@ def test_it_has_as_many_workers_as_our_own_server(
             )
 
 
-def test_sigterm_ends_it_and_leaves_no_child(twin: TwinServer, design: ListedDesign) -> None:
+def test_sigterm_ends_it_and_all_children(twin: TwinServer, design: ListedDesign) -> None:
     clients = 1 if design.serves == "one" else WORKERS
     with ExitStack() as stack:
         for connection in [stack.enter_context(twin.connect()) for _ in range(clients)]:

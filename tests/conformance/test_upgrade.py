@@ -1,6 +1,6 @@
-"""An upgrade: a new server takes over the listener of an old one, which hears out its clients.
+"""Upgrades: a new server takes over the listener, and the old one finishes with its clients.
 
-Nothing is lost: whoever connected or stood in the queue is answered by one of the two."""
+No request is lost: connected and queued clients are answered by one of the two servers."""
 
 import contextlib
 import signal
@@ -15,12 +15,12 @@ from tests.dialects import HTTP, LINE, Dialect
 from tests.http_replies import parse_replies
 from tests.processes import wait_until_asleep
 from tests.servers import ListedDesign, RunningServer, Start, ask_over, read_all, rows_of
+from tests.tokens import token_file
 from tests.upgrading import Service, load, wait_until_answered
 
-HEARING_S = 1
-"""For which a server hears its clients after a stop."""
-AT_ONCE = 8
-"""Clients that ask while servers are replaced."""
+GRACE_S = 1
+"""Grace period in which a stopping server still takes requests."""
+CLIENTS = 8
 
 
 @pytest.fixture
@@ -30,30 +30,30 @@ def service(design: ListedDesign, tmp_path: Path) -> Iterator[Service]:
 
 
 def per_connection(dialect: Dialect, design: ListedDesign) -> tuple[str, str]:
-    """An HTTP client, which is told of the end, keeps its connection; one of the line dialect asks
-    once, as it cannot be told; and where one client is served at a time others have their turn."""
+    """HTTP clients keep their connections because the last reply announces the close. Line clients
+    cannot learn of it and ask once. If one client is served at a time, they take turns."""
     requests = 1 if dialect is LINE else 50 if design.serves == "one" else 0
     return "--per-connection", str(requests)
 
 
 def upgrade_under_load(service: Service, options: Sequence[str], times: int, requests: int) -> int:
-    """Every other time the old server ends before the new one starts. Returns how many requests
-    there were; all must have been answered."""
-    with load(service.server.address, "-c", str(AT_ONCE), *options) as told:
+    """Alternates between upgrades and restarts. Returns the number of requests; all must have been
+    answered."""
+    with load(service.server.address, "-c", str(CLIENTS), *options) as result:
         for number in range(times):
             wait_until_answered(service.server, requests)
             (service.restart if number % 2 else service.upgrade)()
         wait_until_answered(service.server, requests)
-    assert told["errors"] == dict.fromkeys(told["errors"], 0)
-    return int(told["answered"])
+    assert set(result["errors"].values()) == {0}
+    return int(result["answered"])
 
 
 def test_two_upgrades_under_load_lose_no_request(
     service: Service, dialect: Dialect, design: ListedDesign
 ) -> None:
     options = ("--dialect", dialect.name, *per_connection(dialect, design))
-    # What is on its way when the load ends has been counted by the server alone.
-    assert upgrade_under_load(service, options, 2, 300) >= 900 - AT_ONCE
+    # Requests in flight at the end are counted by the server only.
+    assert upgrade_under_load(service, options, 2, 300) >= 900 - CLIENTS
 
 
 @pytest.mark.long
@@ -66,44 +66,44 @@ def test_twenty_upgrades_lose_none_of_a_hundred_thousand_requests(
     assert requests >= 100_000
 
 
-def heard(server: RunningServer, connection: socket.socket, asked: bytes) -> bytes | None:
-    """What a connected client is told who asks when the server has noticed that it is to stop;
+def ask_after_stop(server: RunningServer, connection: socket.socket, asked: bytes) -> bytes | None:
+    """The reply to a request that a connected client sends after the server has noticed the stop;
     None: the machine was too slow for that."""
     server.process.send_signal(signal.SIGTERM)
     begun = time.monotonic()
     wait_until_asleep(server.process.pid)
     connection.sendall(asked)
-    return read_all(connection) if time.monotonic() - begun < HEARING_S / 2 else None
+    return read_all(connection) if time.monotonic() - begun < GRACE_S / 2 else None
 
 
 @pytest.mark.parametrize("before", [0, 1])
-def test_a_client_that_is_connected_may_ask_once_more_after_a_stop(
+def test_a_connected_client_may_ask_once_more_after_a_stop(
     start: Start, dialect: Dialect, before: int
 ) -> None:
-    """Whether or not it had asked before. The reply says that it is the last, where it can."""
-    told = None
-    while told is None:
+    """Whether or not it has asked before. In HTTP the reply announces the close."""
+    reply = None
+    while reply is None:
         server = start("--work", "snapshot")
         with server.connect() as connection:
             for _ in range(before):
                 connection.sendall(dialect.request(2))
                 dialect.read_answer(connection)
             wait_until_asleep(server.process.pid)
-            told = heard(server, connection, dialect.request(3))
+            reply = ask_after_stop(server, connection, dialect.request(3))
         server.stop()
-    assert [len(rows) for rows in dialect.answers(told)] == [3]
+    assert [len(rows) for rows in dialect.answers(reply)] == [3]
     if dialect is HTTP:
-        (reply,) = parse_replies(told)
-        assert reply.headers["connection"] == "close"
+        (last,) = parse_replies(reply)
+        assert last.headers["connection"] == "close"
 
 
-def test_the_answer_to_a_token_after_a_stop_is_not_the_last(start: Start, tmp_path: Path) -> None:
-    """In lines a client may wait for it before it asks."""
-    token = tmp_path / "token"
-    token.write_text("correct-horse-battery-staple\n")
-    token.chmod(0o600)
-    begun, took_s = 0.0, HEARING_S * 1.0
-    while took_s > HEARING_S / 2:
+def test_a_client_may_send_its_token_and_a_request_after_a_stop(
+    start: Start, tmp_path: Path
+) -> None:
+    """A line client may wait for the reply to its token before it asks."""
+    token = token_file(tmp_path)
+    took_s = float(GRACE_S)
+    while took_s > GRACE_S / 2:
         server = start("--work", "snapshot", "--token-file", str(token))
         with server.connect() as connection:
             wait_until_asleep(server.process.pid)
@@ -111,54 +111,54 @@ def test_the_answer_to_a_token_after_a_stop_is_not_the_last(start: Start, tmp_pa
             begun = time.monotonic()
             wait_until_asleep(server.process.pid)
             connection.sendall(b"auth " + token.read_bytes())
-            told = connection.recv(100)
+            accepted = connection.recv(100)
             with contextlib.suppress(ConnectionError):
                 connection.sendall(LINE.request(3))
             took_s = time.monotonic() - begun
             rest = read_all(connection)
         server.stop()
-    assert told == b"ok\n\n"
+    assert accepted == b"ok\n\n"
     assert [len(rows) for rows in LINE.answers(rest)] == [3]
 
 
 def test_a_request_may_be_completed_after_a_stop(start: Start, dialect: Dialect) -> None:
-    told = None
+    reply = None
     request = dialect.request(3)
-    while told is None:
+    while reply is None:
         server = start("--work", "snapshot")
         with server.connect() as connection:
             connection.sendall(request[:5])
             wait_until_asleep(server.process.pid)
-            told = heard(server, connection, request[5:])
+            reply = ask_after_stop(server, connection, request[5:])
         server.stop()
-    assert [len(rows) for rows in dialect.answers(told)] == [3]
+    assert [len(rows) for rows in dialect.answers(reply)] == [3]
 
 
-def test_all_of_a_pipeline_that_comes_after_a_stop_is_answered(
+def test_a_pipeline_that_arrives_after_a_stop_is_answered_completely(
     start: Start, dialect: Dialect
 ) -> None:
-    """Wherever a buffer of the server's ends: in HTTP just between two requests."""
-    told = None
+    """Also in HTTP when the server's buffer ends exactly between two requests."""
+    reply = None
     request = dialect.request(3)
     if dialect is HTTP:
         request = request.replace(b"\r\n\r\n", b"\r\nX: 12345678901234567\r\n\r\n")
         assert 1024 % len(request) == 0
-    while told is None:
+    while reply is None:
         server = start("--work", "snapshot")
         with server.connect() as connection:
             connection.sendall(request)
             dialect.read_answer(connection)
             wait_until_asleep(server.process.pid)
-            told = heard(server, connection, request * 200)
+            reply = ask_after_stop(server, connection, request * 200)
         server.stop()
-    assert [len(rows) for rows in dialect.answers(told)] == [3] * 200
+    assert [len(rows) for rows in dialect.answers(reply)] == [3] * 200
 
 
 @pytest.mark.parametrize("neighbour", ["epoll", "iterative"])
-def test_two_servers_on_one_listener_do_not_change_how_the_other_waits(
+def test_two_servers_on_one_listener_do_not_disturb_each_other(
     service: Service, neighbour: str
 ) -> None:
-    """One may block in accept and the other must not: neither is stuck there, and none spins."""
+    """One may block in accept, the other must not: neither hangs, and neither spins."""
     first = service.server
     with first.connect() as kept:
         ask_over(kept)
@@ -174,8 +174,8 @@ def test_two_servers_on_one_listener_do_not_change_how_the_other_waits(
     wait_until_asleep(first.process.pid)
 
 
-def test_the_listener_is_set_as_the_new_server_was_told(tmp_path: Path) -> None:
-    """The old one left silent clients to the kernel."""
+def test_the_new_server_applies_its_own_listener_options(tmp_path: Path) -> None:
+    """The old one left idle clients in the kernel (--defer-accept)."""
     with contextlib.ExitStack() as stack:
         service = Service(stack, tmp_path, "--defer-accept")
         new = service.start()

@@ -1,4 +1,4 @@
-"""Worker processes that die, and servers that die before their workers."""
+"""Workers that are killed, and servers that are killed before their workers."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ WORKERS = 4
 
 
 def workers_of(server: RunningServer) -> list[int]:
-    """Skips where it has no worker processes."""
+    """Skips if it has no worker processes."""
     return children(server.process.pid) or pytest.skip("it has no worker processes")
 
 
@@ -32,7 +32,7 @@ def is_lost(connection: socket.socket) -> bool:
 
 
 def is_free(host: str, port: int) -> bool:
-    """Some milliseconds after its process the kernel ends what a ring of io_uring still held."""
+    """The kernel closes what an io_uring still holds some milliseconds after the process."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -43,56 +43,52 @@ def is_free(host: str, port: int) -> bool:
 
 
 def kill(*workers: int) -> None:
-    """Waits for their end: until then they may still take a client with them."""
+    """Waits for their end: until then they may still lose a client."""
     for pid in workers:
         os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: all(map(is_gone, workers)), "SIGKILL ends everybody")
+    wait_until(lambda: all(map(is_gone, workers)), "SIGKILL did not end all workers")
 
 
-def await_replacement(server: RunningServer, workers: list[int]) -> None:
+def wait_until_replaced(server: RunningServer, workers: list[int]) -> None:
     def are_replaced() -> bool:
         new = set(children(server.process.pid)) - set(workers)
-        # Asleep: it has counted them, too.
+        # Once it sleeps, it has counted them too.
         return len(new) == len(workers) and state(server.process.pid) == "S"
 
     wait_until(are_replaced, "not all workers were replaced")
 
 
-def test_a_worker_that_is_killed_costs_its_own_client_alone(
-    start: Start, design: ListedDesign
-) -> None:
-    """A pool replaces it; wherever it was: waiting for a client, or serving one."""
+def test_a_killed_worker_loses_its_own_clients_only(start: Start, design: ListedDesign) -> None:
+    """Whether it waits for a client or serves one. A pool replaces it."""
     server = start(*design.workers(WORKERS))
-    with server.crowd(1 if design.serves == "one" else HELD) as held:
+    with server.connect_many(1 if design.serves == "one" else HELD) as held:
         for connection in held:
             ask_over(connection)
         workers = workers_of(server)
         for killed, pid in enumerate(workers, start=1):
             os.kill(pid, signal.SIGKILL)
-            wait_until(lambda pid=pid: is_gone(pid), "it survives")
+            wait_until(lambda pid=pid: is_gone(pid), "it is still alive")
             assert len(rows_of(server.ask(b"top 2\n"))) == 2
             assert sum(map(is_lost, held)) <= killed
         wait_until(lambda: all(map(is_lost, held)), "a connection outlives its worker")
     if design.pool:
-        await_replacement(server, workers)
+        wait_until_replaced(server, workers)
         assert len(workers) == WORKERS
         assert server.stop()["workers_replaced"] == WORKERS
 
 
-def test_workers_that_are_killed_all_at_once_are_all_replaced(
-    start: Start, design: ListedDesign
-) -> None:
-    """Among them whoever has the lock under which they accept, if there is one."""
+def test_workers_killed_simultaneously_are_all_replaced(start: Start, design: ListedDesign) -> None:
+    """Including the one that holds the accept lock."""
     server = start(*design.workers(WORKERS))
     workers = workers_of(server)
     kill(*workers)
     for _ in range(2 * WORKERS):
         assert len(rows_of(server.ask(b"top 2\n"))) == 2
-    await_replacement(server, workers)
+    wait_until_replaced(server, workers)
     assert server.stop()["workers_replaced"] == WORKERS
 
 
-def test_a_worker_that_is_killed_while_it_drains_holds_up_nobody(start: Start) -> None:
+def test_workers_killed_during_a_drain_do_not_delay_it(start: Start) -> None:
     server = start()
     with server.connect() as stalled:
         ask_over(stalled)
@@ -103,13 +99,13 @@ def test_a_worker_that_is_killed_while_it_drains_holds_up_nobody(start: Start) -
         assert time.monotonic() - begun < 3
 
 
-def test_a_server_that_is_killed_leaves_nobody_behind(start: Start) -> None:
-    """Not even its workers: they would hold the port, and answer for a server that is gone."""
+def test_a_killed_server_leaves_no_workers_behind(start: Start) -> None:
+    """They would occupy the port and answer for a server that no longer exists."""
     server = start(listen=f"{OWN_HOST}:0")
     with server.connect() as connection:
         ask_over(connection)
-        everybody = tree(server.process.pid)
+        processes = tree(server.process.pid)
         server.kill()
-        wait_until(lambda: all(map(is_gone, everybody)), "a worker outlives its server")
-        wait_until(lambda: is_free(server.host, server.port), "somebody holds its port")
+        wait_until(lambda: all(map(is_gone, processes)), "a worker outlives its server")
+        wait_until(lambda: is_free(server.host, server.port), "its port is in use")
     assert len(rows_of(start(listen=server.address).ask(b"top 2\n"))) == 2

@@ -1,6 +1,6 @@
-/* The designs on io_uring with a completion ring that overflows in each turn that reports a partly
- * sent reply. It holds 2,048 entries, and newer kernels deliver a few at a time: no test could
- * really fill it. */
+/* The io_uring designs with a completion ring that seems to overflow whenever it reports a partial
+ * send. The real ring has 2,048 entries, and newer kernels deliver a few at a time, so that no test
+ * could fill it. */
 #include <liburing.h>
 
 static bool overflows(struct io_uring *ring);

@@ -1,10 +1,9 @@
-"""Uses half a CPU under a name of its own, and writes down how much that was by its own account.
+"""Uses half a CPU under a given process name and logs its own CPU time.
 
-    python burner.py NAME LOG    until its standard input ends, and for two minutes at most
+    python burner.py NAME LOG    until its standard input ends, for two minutes at most
 
-On a busy machine it is less than half: it does not make up for what it did not get.
-
-Each line of LOG is a moment (Unix time) and the CPU seconds, user and system, used until then."""
+On a busy machine it uses less. Each line of LOG is a Unix time and the CPU seconds (user plus
+system) used until then."""
 
 import resource
 import select

@@ -1,11 +1,11 @@
-"""What the tests of the client share: each runs with every engine, and in both dialects."""
+"""Fixtures of the client tests: every engine, both dialects."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.scripted import DIALECTS, ENGINES
-from tests.e2e.watching import Pair, two_servers
+from tests.e2e.scripted_servers import DIALECTS, ENGINES
+from tests.e2e.watched_hosts import Pair, two_servers
 
 
 @pytest.fixture(params=ENGINES)
@@ -20,6 +20,6 @@ def dialect(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """Two servers that no test stops."""
+    """Two servers, shared by the tests of a module."""
     with two_servers(tmp_path_factory.mktemp("pair")) as servers:
         yield servers

@@ -1,8 +1,9 @@
-"""Races of the real programs by a lab of its own."""
+"""Run the lab's verbs with the real programs, each in its own process."""
 
 import os
+import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,27 @@ needs_programs = pytest.mark.skipif(
     not (ROOT / "bin" / "regatta-client").exists(), reason="the programs are not built: make build"
 )
 
+needs_two_cpus = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="this machine has one CPU only"
+)
+
+TWO_DESIGNS = """
+[[cells]]
+designs = ["select", "thread-per-client"]
+connections = [10]
+work = "snapshot"
+requests = 40
+"""
+FOUR_SECONDS = """
+[[cells]]
+designs = ["select"]
+connections = [4]
+work = "snapshot"
+load = "closed"
+duration_s = 4
+"""
+"""Long enough to be cut off in the middle."""
+
 
 def environment(mark: str = "") -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), MARK: mark, "REGATTA_BIN": str(ROOT / "bin")}
@@ -25,13 +47,29 @@ def regatta(*arguments: str) -> list[str]:
 
 
 def end_well(folder: Path, *arguments: str, prefix: Sequence[str] = ()) -> None:
-    """The verb runs to its end, with status 0."""
+    """Runs a verb, which must exit with status 0."""
     command = (*prefix, *regatta(*arguments))
     run_well(*command, cwd=folder, env=environment(), timeout=300)
 
 
+def begin(
+    folder: Path,
+    *arguments: str,
+    prefix: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+) -> subprocess.Popen[bytes]:
+    """Starts a verb in the background. Its processes are marked with the folder's name."""
+    return subprocess.Popen(
+        [*prefix, *regatta(*arguments)],
+        cwd=folder,
+        env=environment(folder.name) if env is None else env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
 def study(cells: str, blocks: int = 1, counted_blocks: int = 0, **race: object) -> str:
-    """A race of these cells; tests run beside others, so nothing in it is called disturbed."""
+    """A study of these cells. No trial counts as disturbed, because tests run in parallel."""
     race |= {"blocks": blocks, "counted_blocks": counted_blocks, "seed": 3}
     race["disturbance_limit_percent"] = 1e6
     keys = "".join(f"{key} = {value}\n" for key, value in race.items())
@@ -39,7 +77,7 @@ def study(cells: str, blocks: int = 1, counted_blocks: int = 0, **race: object) 
 
 
 def race(folder: Path, study: str, *options: str, prefix: Sequence[str] = ()) -> Path:
-    """Runs a race of the study to its end and returns its folder."""
+    """Runs a race of the study and returns its folder."""
     (folder / "study.toml").write_text(study)
     out = folder / "race"
     end_well(folder, "race", "study.toml", "--out", str(out), *options, prefix=prefix)

@@ -1,4 +1,4 @@
-"""A program in a terminal that a test can read: a pseudo-terminal with an emulator behind it."""
+"""Run a program in a pseudo-terminal with a terminal emulator that tests can read."""
 
 import contextlib
 import copy
@@ -18,11 +18,11 @@ import pyte
 from tests.servers import PATIENCE_S
 
 ALTERNATE = 1049
-"""The private mode that is the alternate screen."""
+"""Private mode number of the alternate screen."""
 
 
 class Emulated(pyte.Screen):
-    """With an alternate screen, which pyte leaves out."""
+    """pyte's screen plus an alternate screen."""
 
     def __init__(self, columns: int, lines: int) -> None:
         self.main: Any = None
@@ -45,7 +45,7 @@ class Emulated(pyte.Screen):
 
 
 class Terminal:
-    """One program in one terminal."""
+    """A program in its terminal."""
 
     def __init__(
         self, arguments: list[str], columns: int, lines: int, environment: Mapping[str, str]
@@ -64,10 +64,10 @@ class Terminal:
                 with contextlib.suppress(OSError, ValueError):
                     signal.signal(number, signal.SIG_DFL)
             os.execve(arguments[0], arguments, {**os.environ, **environment})
-        self._slave = slave  # kept: its modes outlive the program
+        self._slave = slave  # stays open, so that its modes outlive the program
 
     def resize(self, columns: int, lines: int) -> None:
-        """The window gets another size; the program gets SIGWINCH."""
+        """Resizes the window, which sends SIGWINCH."""
         self.screen.resize(lines, columns)
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
@@ -81,7 +81,7 @@ class Terminal:
         os.kill(self.pid, number)
 
     def pump(self, wait_s: float = 0.05) -> None:
-        """Takes what the program has written."""
+        """Reads and interprets pending output."""
         if select.select([self._fd], [], [], wait_s)[0]:
             with contextlib.suppress(OSError):
                 piece = os.read(self._fd, 65536)
@@ -97,18 +97,18 @@ class Terminal:
         return "\n".join(self.lines)
 
     def until(self, what: str | Callable[[], bool]) -> str:
-        """Waits until the screen has this text, or is so; returns it."""
+        """Waits until the screen has this text or satisfies the condition. Returns the screen."""
         deadline = time.monotonic() + PATIENCE_S
         while not (what in self.text if isinstance(what, str) else what()):
-            assert time.monotonic() < deadline, f"never on the screen: {what!r}\n{self.text}"
+            assert time.monotonic() < deadline, f"not on the screen: {what!r}\n{self.text}"
             self.pump()
         return self.text
 
     def end(self) -> int:
-        """Waits until the program has ended; its status, or minus the signal."""
+        """Waits for the end. Returns the exit status, or minus the signal number."""
         deadline = time.monotonic() + PATIENCE_S
         while self.status is None:
-            assert time.monotonic() < deadline, f"it does not end\n{self.text}"
+            assert time.monotonic() < deadline, f"the program does not end\n{self.text}"
             self.pump()
             ended, status = os.waitpid(self.pid, os.WNOHANG)
             if ended:
@@ -126,7 +126,7 @@ class Terminal:
 
 
 def _login(slave: int) -> None:
-    """The terminal becomes that of this new session."""
+    """Makes the terminal the controlling terminal of a new session."""
     os.setsid()
     fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
     for descriptor in range(3):
@@ -137,7 +137,7 @@ def _login(slave: int) -> None:
 def in_terminal(
     *arguments: str, columns: int = 100, lines: int = 24, **environment: str
 ) -> Iterator[Terminal]:
-    """Runs a program in a terminal of that size, until the end of the block at the latest."""
+    """Runs a program in a terminal until the end of the block at the latest."""
     settings = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environment}
     terminal = Terminal(list(arguments), columns, lines, settings)
     try:

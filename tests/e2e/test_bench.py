@@ -1,4 +1,4 @@
-"""`make bench` on the smallest scale: real programs, real peers, two blocks."""
+"""`make bench` at the smallest scale: real programs and peers, two blocks."""
 
 import json
 import re
@@ -11,8 +11,8 @@ import pytest
 import typer
 
 from bench.__main__ import main, make_testbed
+from bench.idle_connections import MEMORY, RestingConnections
 from bench.loads import CLIENT_CPU, SERVER_CPU, GetClient, RedisBenchmark, Wrk, closed, newcomers
-from bench.rest import MEMORY, RestingConnections
 from bench.rows import ServerTrial
 from bench.servers import Memcached, Nginx, Ours, Redis, Twin, serving
 from bench.side_by_side import Measurements
@@ -51,21 +51,21 @@ def test_one_comparison_as_json() -> None:
     assert "block 2 begins" in answer.stderr
 
 
-def test_a_design_beside_its_twin_by_turns() -> None:
+def test_a_design_is_compared_with_its_twin() -> None:
     answer = bench("--only", "^twins: fork-per-client,", "--json")
     assert answer.returncode == 0, answer.stderr
     report = json.loads(answer.stdout)
-    assert len(report["comparisons"]) == 4  # two sources under two loads
+    assert len(report["comparisons"]) == 4  # two sources, two loads
     for row in report["comparisons"]:
         assert len(row["our_values"]) == len(row["peer_values"]) == 2
         assert 1 < min(row["our_values"] + row["peer_values"]) < 10_000
 
 
-def test_as_started_by_default_nothing_is_asked_for_or_turned_off(testbed: Testbed) -> None:
-    told = {"--sandbox", "--source", "--no-recorder"}
-    assert told <= set(Ours("select").command(testbed, 1))
+def test_by_default_mode_sets_no_options(testbed: Testbed) -> None:
+    options = {"--sandbox", "--source", "--no-recorder"}
+    assert options <= set(Ours("select").command(testbed, 1))
     by_default = Ours("select", by_default=True)
-    assert not told & set(by_default.command(testbed, 1))
+    assert not options & set(by_default.command(testbed, 1))
     with serving(testbed, Ours("select")) as ours:
         assert b"source procfs (as asked)" in ours.reply
     with serving(testbed, by_default) as ours:
@@ -74,7 +74,7 @@ def test_as_started_by_default_nothing_is_asked_for_or_turned_off(testbed: Testb
 
 
 def head_and_body(reply: bytes) -> tuple[bytes, bytes]:
-    """The head with its date and length blanked: the host has changed between two replies."""
+    """The reply without date and length, which differ between two replies."""
     head, _, body = reply.partition(b"\r\n\r\n")
     head, blanked = re.subn(rb"(?m)^Content-Length: \d{3}\r$", b"Content-Length", head)
     assert blanked == 1, head
@@ -83,7 +83,7 @@ def head_and_body(reply: bytes) -> tuple[bytes, bytes]:
     return head, body
 
 
-def test_a_twin_sends_what_ours_sends_give_or_take_a_digit(testbed: Testbed) -> None:
+def test_a_twin_sends_the_same_reply_as_ours(testbed: Testbed) -> None:
     with serving(testbed, Ours("select")) as ours:
         our_head, our_body = head_and_body(ours.reply)
     with serving(testbed, Twin("select")) as twin:
@@ -109,7 +109,7 @@ def test_a_twin_sends_what_ours_sends_give_or_take_a_digit(testbed: Testbed) -> 
     ],
     ids=lambda trial: trial.name,
 )
-def test_a_trial_gives_costs_of_both_sides(trial: ServerTrial, testbed: Testbed) -> None:
+def test_a_trial_measures_both_sides(trial: ServerTrial, testbed: Testbed) -> None:
     try:
         trial.server.check()
         trial.load.check()
@@ -126,11 +126,11 @@ def test_memory_at_rest_is_less_than_a_page_a_connection(testbed: Testbed) -> No
     trial, measured = ServerTrial(Ours("epoll"), RestingConnections(500, asks=True)), Measurements()
     measured.run(testbed, trial, 0)
     assert measured.failures == []
-    # No least: the kernel may reclaim other pages of an idle server meanwhile.
+    # No lower bound: the kernel may reclaim other pages of an idle server meanwhile.
     assert measured.values(trial, MEMORY)[0] < 4096
 
 
-def test_a_trial_that_fails_is_told_of_and_counts_nothing(testbed: Testbed) -> None:
+def test_a_failed_trial_is_reported_and_not_counted(testbed: Testbed) -> None:
     trial, measured = ServerTrial(Ours("no-such-design"), Wrk(10)), Measurements()
     measured.run(testbed, trial, 0)
     assert measured.figures == {}
@@ -138,11 +138,11 @@ def test_a_trial_that_fails_is_told_of_and_counts_nothing(testbed: Testbed) -> N
     assert "no such design" in failure
 
 
-def test_connections_that_the_server_closed_were_not_held(tmp_path: Path) -> None:
+def test_connections_closed_by_the_server_are_an_error(tmp_path: Path) -> None:
     with (
         running(tmp_path) as server,
         subprocess.Popen(
-            [sys.executable, "bench/hold.py", server.host, str(server.port), "silent"],
+            [sys.executable, "bench/hold_connections.py", server.host, str(server.port), "silent"],
             cwd=REPOSITORY,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -158,7 +158,7 @@ def test_connections_that_the_server_closed_were_not_held(tmp_path: Path) -> Non
     assert "closed 5 of 5" in complaint
 
 
-def test_a_peer_that_is_missing_is_named_before_anything_runs(
+def test_a_missing_peer_is_reported_before_anything_runs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
@@ -168,7 +168,9 @@ def test_a_peer_that_is_missing_is_named_before_anything_runs(
     assert "the program wrk is missing; install the package wrk" in capsys.readouterr().err
 
 
-def test_a_pattern_without_a_match_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pattern_without_a_match_lists_the_comparisons(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(typer.Exit) as ended:
         main(only="no such row")
     assert ended.value.exit_code == 2

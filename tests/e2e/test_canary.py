@@ -1,4 +1,4 @@
-"""The canary answers when it is asked, sleeps in between, and ends with its input."""
+"""The canary answers each byte on stdin with a measurement and ends with its input."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ def test_each_byte_is_answered_with_two_times(cpus: str) -> None:
     lines = [[int(word) for word in line.split()] for line in answer.stdout.splitlines()]
     assert len(lines) == 3
     for low, median in lines:
-        # Between 0.5 and 100 GHz: CPU time, so that others who run here change little.
+        # Between 0.5 and 100 GHz. It is CPU time, so other processes matter little.
         assert 1_000 < low <= median < 1_000_000_000
 
 
@@ -35,7 +35,7 @@ def test_it_measures_on_each_of_its_cpus() -> None:
             assert os.sched_getaffinity(canary.pid) == {cpus[-1]}
 
 
-def test_over_several_cpus_it_tells_the_mean_and_no_sum() -> None:
+def test_over_several_cpus_it_reports_the_mean() -> None:
     once, twice = (
         min(
             int(line.split()[0])
@@ -47,13 +47,13 @@ def test_over_several_cpus_it_tells_the_mean_and_no_sum() -> None:
 
 
 @pytest.mark.parametrize("cpus", ["", "x", "0,", "-1", "1-3"])
-def test_what_is_no_list_of_cpus_is_refused(cpus: str) -> None:
+def test_an_invalid_list_of_cpus_is_refused(cpus: str) -> None:
     answer = run(program("regatta-canary"), cpus, stdin="?")
     assert (answer.returncode, answer.stdout) == (2, "")
     assert "is not a list of CPUs" in answer.stderr
 
 
-def test_a_cpu_that_is_not_there_is_named() -> None:
+def test_a_missing_cpu_is_reported() -> None:
     answer = run(program("regatta-canary"), "1023", stdin="?")
     assert answer.returncode == 1
     assert "CPU 1023 cannot be used" in answer.stderr

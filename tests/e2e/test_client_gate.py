@@ -1,15 +1,41 @@
-"""The gate: a client begins when it is told, to the moment where a moment is told."""
+"""--gate-fd: a client starts its load when told, immediately or at a given time."""
 
+import socket
 import time
 
 import pytest
 
-from tests.e2e.scripted import LINE_REPLY, Gated, always, serving
+from tests.e2e.scripted_servers import LINE_REPLY, Gated, always, once, refusal, serving
 
 LONG_NS = 300_000_000
 
 
-def test_a_client_begins_at_the_moment_that_it_is_told() -> None:
+def test_the_load_runs_between_the_lines_of_the_gate(engine: str) -> None:
+    with serving(once(LINE_REPLY)) as server:
+        gated = Gated(server, f"--engine {engine} -c 5")
+        time.sleep(0.1)
+        assert server.accepted == 0
+        gated.go()
+        assert gated.outside.recv(100) == b"done\n"
+        assert server.accepted == 5
+        time.sleep(0.1)
+        assert gated.process.poll() is None
+        result = gated.end()
+    assert gated.process.returncode == 0
+    assert result["answered"] == 5
+
+
+def test_a_gate_that_is_closed_prevents_the_load() -> None:
+    outside, inside = socket.socketpair()
+    with serving(once(LINE_REPLY)) as server, inside:
+        outside.close()
+        gate = inside.fileno()
+        message = refusal("--gate-fd", str(gate), server.address, status=1, pass_fds=[gate])
+        assert server.accepted == 0
+    assert "the gate was not opened" in message
+
+
+def test_a_client_starts_at_the_given_time() -> None:
     with serving(always(LINE_REPLY)) as server:
         gated = Gated(server, "--load closed --duration 0.1")
         at_ns = time.monotonic_ns() + LONG_NS
@@ -19,17 +45,17 @@ def test_a_client_begins_at_the_moment_that_it_is_told() -> None:
     assert result["answered"] > 0
 
 
-def test_a_moment_that_has_passed_is_now() -> None:
+def test_a_client_starts_at_once_if_the_time_has_passed() -> None:
     with serving(always(LINE_REPLY)) as server:
         gated = Gated(server)
-        told_ns = time.monotonic_ns()
+        sent_ns = time.monotonic_ns()
         gated.outside.sendall(b"go 1\n")
         result = gated.result()
-    assert told_ns <= result["began_ns"] < told_ns + 5e9
+    assert sent_ns <= result["began_ns"] < sent_ns + 5e9
 
 
 @pytest.mark.parametrize("line", ["go soon", "go -1", "go 9223372036854775808", "go 12 "])
-def test_what_is_no_moment_is_refused(line: str) -> None:
+def test_an_invalid_time_is_refused(line: str) -> None:
     with serving(always(LINE_REPLY)) as server:
         gated = Gated(server)
         gated.outside.sendall(f"{line}\n".encode())
@@ -38,7 +64,7 @@ def test_what_is_no_moment_is_refused(line: str) -> None:
     assert (out, gated.process.returncode) == (b"", 1)
 
 
-def test_a_client_that_waits_for_its_moment_can_be_stopped() -> None:
+def test_a_client_that_waits_for_its_time_can_be_stopped() -> None:
     with serving(always(LINE_REPLY)) as server:
         gated = Gated(server)
         gated.outside.sendall(f"go {time.monotonic_ns() + 3600 * 10**9}\n".encode())

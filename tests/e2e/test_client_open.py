@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.scripted import (
+from tests.e2e.scripted_servers import (
     LINE_REPLY,
     NO_FIGURES,
     Gated,
     always,
     errors,
-    nobody_there,
     once,
     open_load,
     read_samples,
+    refusing_port,
     result_of,
     serving,
     shown_by,
@@ -29,7 +29,7 @@ from tests.servers import SANITIZER, needs, running
 from tests.waiting import PATIENCE_S, wait_until
 
 SERVER = ["--design", "select", "--work", "snapshot"]
-LOWEST_WEIGHT = 19
+LOWEST_PRIORITY = 19
 """nice(1)"""
 
 
@@ -46,7 +46,7 @@ def test_an_even_rate_is_met_without_drift(tmp_path: Path, dialect: str) -> None
     assert (result["load"], result["rate_per_s"], result["arrivals"]) == ("open", 2000, "even")
     assert result["requests"] + result["unstarted"] == 2000
     assert result["answered"] == result["requests"] > 0
-    # A client that a busy machine kept from ending in time counts the time that it took.
+    # If a busy machine delays the end, the longer duration counts.
     assert 0 < result["achieved_per_s"] <= 1.01 * result["requests"]
     starts = sorted(sample[0] for sample in read_samples(path)[0])
     assert [start - starts[0] for start in starts] == [i * 500_000 for i in range(len(starts))]
@@ -70,24 +70,24 @@ def test_poisson_arrivals_follow_their_seed(tmp_path: Path) -> None:
     assert max(first) > 3_000_000
 
 
-def test_a_rate_that_cannot_be_met_is_reported_and_is_no_failure() -> None:
+def test_a_rate_that_is_not_achieved_is_reported_and_is_no_failure() -> None:
     with serving(always(LINE_REPLY, pause_s=0.02)) as server:
         result, status = result_of(server, f"{open_load(400, 0.5)} -c 2")
     assert (status, result["errors"]) == (0, errors())
     assert result["answered"] == result["requests"] <= 52
     assert result["requests"] + result["unstarted"] == 200
     assert 0 < result["achieved_per_s"] <= 1.01 * 2 * result["requests"]
-    # They waited for the server, and that is in their latency; the client was not late.
+    # They waited for the server, which counts as latency; the client was not late.
     assert result["latency_ns"]["over"]["max"] > 0.3e9
     assert result["late_ns"]["p50"] < 100e6
-    if result["late_ns"]["max"] < 10e6:  # else it may have been late as well
+    if result["late_ns"]["max"] < 10e6:  # otherwise it may have been late as well
         assert result["client_bound"] is None
 
 
 # Coordinated omission
 
 
-def test_the_whole_stall_of_a_server_is_in_the_samples(tmp_path: Path) -> None:
+def test_a_stall_of_the_server_is_completely_in_the_samples(tmp_path: Path) -> None:
     path = tmp_path / "samples"
     rate = 500
     with running(tmp_path, *SERVER) as server:
@@ -101,7 +101,7 @@ def test_the_whole_stall_of_a_server_is_in_the_samples(tmp_path: Path) -> None:
         result = gated.result()
     samples, _ = read_samples(path)
     assert result["errors"] == errors()
-    # Four connections could ask only four times; all that were meant to be asked are there.
+    # Four connections could send only four requests, but all that were due are recorded.
     stalled = [sample for sample in samples if stopped_ns <= sample[0] < continued_ns]
     assert len(stalled) == pytest.approx(rate * (continued_ns - stopped_ns) / 1e9, abs=2)
     for start_ns, _, end_ns, _, error in stalled:
@@ -115,7 +115,7 @@ def test_the_whole_stall_of_a_server_is_in_the_samples(tmp_path: Path) -> None:
 # Connections
 
 
-def test_connections_that_stay_are_made_before_the_window() -> None:
+def test_keep_alive_connections_are_opened_before_the_window() -> None:
     counts: dict[int, int] = {}
     with serving(always(LINE_REPLY, counts)) as server:
         gated = Gated(server, f"{open_load(200, 0.3)} -c 12")
@@ -126,11 +126,11 @@ def test_connections_that_stay_are_made_before_the_window() -> None:
         assert server.accepted == 12
     assert result["connections_opened"] == 12
     assert result["answered"] == 60 - result["unstarted"]
-    # They take turns.
+    # Requests are spread over the connections.
     assert min(counts.values()) >= result["answered"] // 20
 
 
-def test_connections_that_do_not_stay_are_made_by_their_requests() -> None:
+def test_short_connections_are_opened_by_their_requests() -> None:
     counts: dict[int, int] = {}
     with serving(always(LINE_REPLY, counts)) as server:
         result, status = result_of(server, f"{open_load(200, 0.3)} --per-connection 3 -c 5")
@@ -139,25 +139,25 @@ def test_connections_that_do_not_stay_are_made_by_their_requests() -> None:
     assert max(counts.values()) == 3
 
 
-def test_a_free_connection_that_the_server_closes_is_made_again() -> None:
+def test_an_idle_connection_closed_by_the_server_is_reopened() -> None:
     with serving(once(LINE_REPLY)) as server:
         result, status = result_of(server, f"{open_load(50, 0.4)} -c 10")
     assert (status, result["errors"]) == (0, errors())
     assert result["answered"] == result["connections_opened"] == 20 - result["unstarted"]
 
 
-def test_nobody_there_is_a_failure_that_ends_in_time() -> None:
-    with nobody_there() as address:
+def test_a_refused_port_is_a_failure_that_ends_in_time() -> None:
+    with refusing_port() as address:
         result, status = result_of(address, f"{open_load(1000, 0.3)} -c 2")
     assert status == 1
     assert result["answered"] == 0
-    # Each pauses after a failure: no hammering.
+    # Each connection pauses after a failure.
     assert 2 <= result["errors"]["connect"] <= 16
     assert result["requests"] + result["unstarted"] == 300
     assert result["client_bound"] is None
 
 
-def test_requests_that_are_never_answered_end_in_time() -> None:
+def test_an_open_load_on_a_server_that_never_answers_ends_in_time() -> None:
     with serving(lambda *_: server.hold()) as server:
         result, status = result_of(server, f"{open_load(100, 0.2)} --timeout 150 -c 3")
     assert status == 1
@@ -170,7 +170,7 @@ def test_requests_that_are_never_answered_end_in_time() -> None:
 
 @pytest.fixture
 def busy_cpu() -> Iterator[int]:
-    """A CPU that somebody else keeps busy."""
+    """A CPU that another process keeps busy."""
     cpu = min(os.sched_getaffinity(0))
     burner = subprocess.Popen([needs("taskset"), "-c", str(cpu), "sh", "-c", "while :; do :; done"])
     yield cpu
@@ -178,26 +178,29 @@ def busy_cpu() -> Iterator[int]:
     burner.wait()
 
 
-def test_a_client_on_a_busy_cpu_says_that_it_was_the_limit(busy_cpu: int, tmp_path: Path) -> None:
-    if os.nice(0) == LOWEST_WEIGHT:
-        pytest.skip("the tests have the lowest weight themselves: a client can have no lower one")
+def test_a_client_on_a_busy_cpu_reports_that_it_was_the_bottleneck(
+    busy_cpu: int, tmp_path: Path
+) -> None:
+    if os.nice(0) == LOWEST_PRIORITY:
+        pytest.skip("the tests run at the lowest priority themselves")
 
-    def modest() -> None:
-        os.nice(LOWEST_WEIGHT)
+    def lower_priority() -> None:
+        os.nice(LOWEST_PRIORITY)
 
     with running(tmp_path, *SERVER) as server:
         load = f"{open_load(50_000, 0.5)} --cpus {busy_cpu} -c 50".split()
-        told, shown = (
-            shown_by(*load, *form, server.address, preexec_fn=modest) for form in (["--json"], [])
+        printed, shown = (
+            shown_by(*load, *form, server.address, preexec_fn=lower_priority)
+            for form in (["--json"], [])
         )
-    result = json.loads(told)
+    result = json.loads(printed)
     assert result["achieved_per_s"] < 0.99 * 50_000
     assert result["client_bound"].startswith("started only ")
     assert "client-bound: the client " in shown
 
 
-def test_a_client_that_was_stopped_was_late_itself(tmp_path: Path) -> None:
-    """A connection for each request: however slow a busy machine's server is, one is free."""
+def test_a_stopped_client_reports_that_it_was_late(tmp_path: Path) -> None:
+    """With so many connections that one is always free, even if the server is slow."""
     with running(tmp_path, *SERVER) as server:
         gated = Gated(server, f"{open_load(200, 1)} -c 100")
         gated.go()
@@ -210,9 +213,7 @@ def test_a_client_that_was_stopped_was_late_itself(tmp_path: Path) -> None:
     assert result["client_bound"].endswith("% of the offered rate because it was late itself")
 
 
-def test_a_load_that_keeps_no_schedule_is_bound_by_its_cpu_alone(
-    engine: str, tmp_path: Path
-) -> None:
+def test_a_closed_load_is_client_bound_only_by_its_cpu(engine: str, tmp_path: Path) -> None:
     cpu = str(max(os.sched_getaffinity(0)))
     with running(tmp_path, *SERVER) as server:
         result, status = result_of(
@@ -225,7 +226,7 @@ def test_a_load_that_keeps_no_schedule_is_bound_by_its_cpu_alone(
         assert result["client_bound"] is None
     assert result["late_ns"] == NO_FIGURES
     if SANITIZER == "thread" and engine == "thread":
-        pytest.skip("its share of CPU: to start 50 threads takes this sanitizer long")
+        pytest.skip("starting 50 threads takes too much CPU time with this sanitizer")
     own = result["usage"]["children" if engine == "fork" else "self"]
     cpu_ns = own["user_ns"] + own["system_ns"]
     assert result["cpu_share"] == pytest.approx(cpu_ns / result["elapsed_ns"], rel=0.2, abs=0.02)
@@ -237,9 +238,6 @@ def test_a_client_that_waits_has_a_small_share_of_cpu(engine: str) -> None:
     assert status == 0
     assert result["cpu_share"] < 0.3
     assert result["client_bound"] is None
-
-
-# What a person sees
 
 
 def test_the_summary_shows_offered_and_started_rate_lateness_and_cpu(tmp_path: Path) -> None:
@@ -255,12 +253,12 @@ def test_ctrl_c_stops_an_open_load_and_sums_up() -> None:
     with serving(always(LINE_REPLY, counts)) as server:
         gated = Gated(server, open_load(100, 60))
         gated.go()
-        wait_until(lambda: counts, "it asks nothing")
+        wait_until(lambda: counts, "it sends no request")
         time.sleep(0.2)
         gated.process.send_signal(signal.SIGINT)
         result = gated.result()
     assert gated.process.returncode == 1
     assert result["requests"] >= 1
-    # What was not due yet counts for nothing: a minute would have been 6,000.
+    # Requests not due yet do not count: a minute would have been 6,000.
     assert result["requests"] + result["unstarted"] < 100 * PATIENCE_S
     assert result["achieved_per_s"] <= 100 * 1.3

@@ -1,4 +1,4 @@
-"""--path: asking any HTTP server for anything."""
+"""--path: requests for any path of any HTTP server."""
 
 import http.server
 import socket
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.scripted import (
+from tests.e2e.scripted_servers import (
     always,
     errors,
     once,
@@ -18,7 +18,7 @@ from tests.e2e.scripted import (
     serving,
     shown_by,
 )
-from tests.e2e.scripted import http as whole
+from tests.e2e.scripted_servers import http as whole
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"
@@ -27,7 +27,7 @@ ASK = "--path /some/where?x=%20y"
 
 
 @pytest.mark.parametrize("reply", [whole(b"hello world"), whole(b""), CHUNKED], ids=repr)
-def test_a_reply_that_says_its_end_keeps_the_connection(engine: str, reply: bytes) -> None:
+def test_a_reply_with_a_known_end_keeps_the_connection(engine: str, reply: bytes) -> None:
     with serving(always(reply)) as server:
         result, status = result_of(
             server, f"{ASK} -c 3 --load closed --duration 0.2", engine, "http"
@@ -47,10 +47,10 @@ def test_a_reply_may_end_with_its_connection(engine: str, load: str) -> None:
     assert result["bytes_received"] == result["answered"] * len(OPEN_END)
 
 
-def test_an_open_load_takes_such_replies_too() -> None:
+def test_an_open_load_accepts_such_replies_too() -> None:
     with serving(once(OPEN_END)) as server:
         result, status = result_of(server, f"{ASK} -c 3 {open_load(100, 0.3)}", dialect="http")
-    # A busy machine may not come to the last of them; then it says so.
+    # A busy machine may not start the last requests.
     assert (status, result["answered"]) == (0, 30 - result["unstarted"])
     assert result["connections_opened"] >= result["answered"] > 0
 
@@ -65,18 +65,18 @@ def test_another_status_is_refused(engine: str) -> None:
     assert outcome(handler, f"{ASK} -c 3", engine, "http") == (1, errors(refused=3))
 
 
-def test_the_path_is_asked_for_as_it_is_given(engine: str) -> None:
+def test_the_path_is_sent_unchanged(engine: str) -> None:
     requests: list[bytes] = []
     with serving(always(whole(b"ok"), seen=requests)) as server:
         result_of(server, ASK, engine, "http")
     assert requests[0].startswith(b"GET /some/where?x=%20y HTTP/1.1\r\nHost: ")
 
 
-def test_without_a_path_the_form_is_checked(engine: str) -> None:
+def test_without_a_path_the_reply_format_is_checked(engine: str) -> None:
     assert outcome(always(CHUNKED), "", engine, "http") == (1, errors(malformed=1))
 
 
-def test_slow_connections_ask_for_the_path_too() -> None:
+def test_slow_connections_use_the_path_too() -> None:
     requests: list[bytes] = []
 
     def handler(connection: socket.socket, number: int) -> None:
@@ -93,7 +93,7 @@ def test_slow_connections_ask_for_the_path_too() -> None:
     assert requests[0].startswith(b"GET /a HTTP/1.1\r\n")
 
 
-def test_a_person_sees_the_body_and_no_control_byte_of_it(engine: str) -> None:
+def test_the_body_is_printed_with_escaped_control_characters(engine: str) -> None:
     with serving(always(whole(b"one\n\x1b[2Jtwo\n\xff"))) as server:
         shown = shown_by(*("--engine", engine, "--dialect", "http", *ASK.split()), server.address)
     assert "\n  one\n  \\x1b[2Jtwo\n  \\xff\n" in shown
@@ -101,7 +101,7 @@ def test_a_person_sees_the_body_and_no_control_byte_of_it(engine: str) -> None:
 
 @pytest.fixture
 def foreign() -> Iterator[str]:
-    """The HTTP server of Python's library, which closes after each reply."""
+    """Python's HTTP server, which closes after each reply."""
     server = http.server.ThreadingHTTPServer(
         ("127.0.0.1", 0), type("Quiet", (http.server.SimpleHTTPRequestHandler,), QUIET)
     )
@@ -114,6 +114,6 @@ def foreign() -> Iterator[str]:
 QUIET = {"log_message": lambda *_: None}
 
 
-def test_a_server_that_is_not_ours_can_be_asked(engine: str, foreign: str) -> None:
+def test_another_http_server_can_be_measured(engine: str, foreign: str) -> None:
     result, status = result_of(foreign, "--path / -c 4", engine, "http")
     assert (status, result["answered"]) == (0, 4)

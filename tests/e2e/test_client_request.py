@@ -1,11 +1,11 @@
-"""--request: asking any server of lines for anything."""
+"""--request: any request line to any line-based server."""
 
 import socket
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.scripted import (
+from tests.e2e.scripted_servers import (
     Handler,
     client,
     errors,
@@ -23,7 +23,7 @@ LOADS = pytest.mark.parametrize("load", ["", "--load closed --duration 0.2"])
 
 
 def answering(reply: bytes, seen: list[bytes] | None = None, closes: bool = False) -> Handler:
-    """Answers each line with the same bytes; once, if it closes."""
+    """Sends the same reply to each line; with `closes`, closes after the first."""
 
     def handler(connection: socket.socket, _number: int) -> None:
         with connection.makefile("rb") as lines:
@@ -37,7 +37,7 @@ def answering(reply: bytes, seen: list[bytes] | None = None, closes: bool = Fals
     return handler
 
 
-def test_the_line_is_sent_as_it_is_given(engine: str) -> None:
+def test_the_line_is_sent_unchanged(engine: str) -> None:
     seen: list[bytes] = []
     with serving(answering(b"one\n\n", seen)) as server:
         assert client(*ASK, "--engine", engine, "--quiet", server.address).returncode == 0
@@ -66,11 +66,11 @@ def test_a_reply_may_end_with_its_connection(engine: str, load: str, reply: byte
     ],
     ids=repr,
 )
-def test_a_reply_that_is_none_is_an_error(engine: str, reply: bytes, found: dict[str, int]) -> None:
+def test_an_invalid_reply_is_an_error(engine: str, reply: bytes, found: dict[str, int]) -> None:
     assert outcome(answering(reply, closes=True), THREE, engine) == (1, found)
 
 
-def test_our_server_is_asked_what_it_knows(engine: str, tmp_path: Path) -> None:
+def test_our_own_server_answers_any_line(engine: str, tmp_path: Path) -> None:
     with running(tmp_path) as server:
         asked = ("--request", "top 3 threads=1", "--engine", engine)
         assert "rank pid" in shown_by(*asked, server.address)
@@ -78,7 +78,7 @@ def test_our_server_is_asked_what_it_knows(engine: str, tmp_path: Path) -> None:
     assert (status, result["errors"]) == (1, errors(refused=1))
 
 
-def test_a_person_sees_no_control_byte_of_the_reply(engine: str) -> None:
+def test_control_characters_of_the_reply_are_escaped(engine: str) -> None:
     with serving(answering(b"one\n\x1b[2Jtwo\n\n")) as server:
         shown = shown_by(*ASK, "--engine", engine, server.address)
     assert "  \\x1b[2Jtwo\n" in shown
@@ -86,7 +86,7 @@ def test_a_person_sees_no_control_byte_of_the_reply(engine: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "two\nlines", "\x1b[2J", "\x7f", "ü", "x" * 1025])
-def test_what_is_no_line_is_refused(text: str) -> None:
+def test_an_invalid_line_is_refused(text: str) -> None:
     assert "--request must be a line" in refusal("--request", text)
 
 
@@ -97,5 +97,5 @@ def test_what_is_no_line_is_refused(text: str) -> None:
         (("-n", "3"), "--request and --top exclude each other"),
     ],
 )
-def test_it_goes_with_nothing_that_says_the_same(options: tuple[str, ...], words: str) -> None:
+def test_conflicting_options_are_refused(options: tuple[str, ...], words: str) -> None:
     assert words in refusal(*ASK, *options)

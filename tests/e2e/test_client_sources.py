@@ -1,4 +1,4 @@
-"""Where the client's connections come from, and many of them at once."""
+"""--sources: the client's source addresses; 10,000 connections."""
 
 import socket
 from collections import Counter
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.scripted import LINE_REPLY, errors, read_request, refusal, result_of, serving
+from tests.e2e.scripted_servers import LINE_REPLY, errors, read_request, refusal, result_of, serving
 from tests.servers import running
 
 
 class Sources:
-    """A handler that answers and counts the addresses that asked."""
+    """A handler that counts the client addresses."""
 
     def __init__(self) -> None:
         self.seen: Counter[str] = Counter()
@@ -22,7 +22,7 @@ class Sources:
             connection.sendall(LINE_REPLY)
 
 
-def test_connections_come_from_the_sources_in_turn(engine: str) -> None:
+def test_connections_use_the_sources_in_turn(engine: str) -> None:
     handler = Sources()
     with serving(handler) as server:
         result, status = result_of(server, "-c 8 --sources 127.0.0.7,127.0.1.254-127.0.2.0", engine)
@@ -32,25 +32,25 @@ def test_connections_come_from_the_sources_in_turn(engine: str) -> None:
     )
 
 
-def test_an_open_load_takes_them_in_turn_too() -> None:
+def test_an_open_load_uses_them_in_turn_too() -> None:
     handler = Sources()
     with serving(handler) as server:
         result, status = result_of(
             server, "--load open --rate 200 --duration 0.2 -c 4 --sources 127.0.0.2-127.0.0.3"
         )
-    # A busy machine may not come to the last of them; then it says so.
+    # A busy machine may not start the last requests.
     assert (status, result["answered"]) == (0, 40 - result["unstarted"])
     assert handler.seen == {"127.0.0.2": 2, "127.0.0.3": 2}
 
 
-def test_a_few_connections_that_stay_come_from_where_the_kernel_says(engine: str) -> None:
+def test_without_the_option_the_kernel_chooses_the_address(engine: str) -> None:
     handler = Sources()
     with serving(handler) as server:
         result_of(server, "-c 5", engine)
     assert handler.seen == {"127.0.0.1": 5}
 
 
-def test_connections_that_do_not_stay_spread_over_loopback(engine: str) -> None:
+def test_short_connections_are_spread_over_loopback_addresses(engine: str) -> None:
     handler = Sources()
     with serving(handler) as server:
         result, status = result_of(
@@ -59,7 +59,7 @@ def test_connections_that_do_not_stay_spread_over_loopback(engine: str) -> None:
     assert (status, result["errors"]) == (0, errors())
     assert sum(handler.seen.values()) == result["connections_opened"]
     assert "127.0.0.1" not in handler.seen
-    # Each of the three takes the 64 addresses in turn; on a busy machine one may be far ahead.
+    # Each of the three uses the 64 addresses in turn; one may be far ahead of the others.
     assert len(handler.seen) >= min(64, result["connections_opened"] // 3)
     assert max(handler.seen.values()) <= result["connections_opened"] / 64 + 3
 
@@ -79,7 +79,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("sources", WRONG)
-def test_wrong_sources_are_one_clear_line(sources: str) -> None:
+def test_wrong_sources_are_refused(sources: str) -> None:
     assert "--sources" in refusal("--sources", sources, "127.0.0.1:7342")
 
 

@@ -1,4 +1,4 @@
-"""Completion: in a real bash, and never another set of options than the program's own help."""
+"""Completion in a real bash, with the same options as --help."""
 
 import os
 import pty
@@ -18,7 +18,7 @@ FOLDER = REPOSITORY / "deploy/completion"
 
 
 def complete(name: str, *words: str) -> list[str]:
-    """What bash offers for the last of these words, as it calls a completion itself."""
+    """Completions of the last word, called as bash does."""
     function = "_" + name.replace("-", "_")
     script = f"""
         source {FOLDER / name}.bash
@@ -47,7 +47,7 @@ def test_the_options_offered_are_those_of_the_help(name: str) -> None:
     assert sorted(complete(name, "-")) == sorted(helped(name))
 
 
-def test_when_watching_the_options_are_those_of_watching() -> None:
+def test_with_watch_the_options_are_those_of_watch() -> None:
     wanted = sorted(helped("regatta-client", "--watch"))
     assert sorted(complete("regatta-client", "--watch", "-")) == wanted
     assert sorted(complete("regatta-client", "alpha", "--watch", "--json", "-")) == wanted
@@ -56,7 +56,7 @@ def test_when_watching_the_options_are_those_of_watching() -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_value_is_offered_for_every_option_that_takes_one(name: str) -> None:
-    """Or nothing; but never another option."""
+    """Or nothing, but never another option."""
     for option in helped(name):
         takes_value = re.search(rf"^ .*{option} +[A-Z]", help_of(name), re.MULTILINE)
         offered = complete(name, option, "")
@@ -80,8 +80,7 @@ def test_files_and_words_are_offered(tmp_path: Path) -> None:
     assert complete("regatta-client", "--load", "=", "o") == ["open"]
 
 
-def test_a_person_who_presses_tab_gets_the_design() -> None:
-    """In an interactive shell, with its own line editing."""
+def test_tab_completes_a_design_interactively() -> None:
     assert "epoll-workers" in designs()
     pid, terminal = pty.fork()
     if pid == 0:

@@ -1,4 +1,4 @@
-"""Races in containers: all networks, contenders in images, and nothing is left behind."""
+"""Races in containers: all networks, contenders in images, and cleaning up."""
 
 import json
 import os
@@ -11,14 +11,24 @@ from pathlib import Path
 import pytest
 
 from regatta.ledger.read import read
-from regatta.machine.cgroup import find_home
+from regatta.machine.accounts.cgroup import find_home
 from regatta.machine.containers.engine import PODMAN, find_engine
 from regatta.machine.containers.image import make_image
-from regatta.machine.containers.leash import LOCKS, machine_mark
+from regatta.machine.containers.reaper import LOCKS, machine_mark
 from tests.commands import run
-from tests.e2e.racing import ROOT, environment, needs_programs, race, regatta, study
-from tests.engines import containers, needs_podman
+from tests.container_engine import containers, needs_podman
+from tests.e2e.racing import (
+    ROOT,
+    begin,
+    environment,
+    needs_programs,
+    needs_two_cpus,
+    race,
+    regatta,
+    study,
+)
 from tests.ledgers import rows
+from tests.pooled_loads import assert_one_load
 from tests.processes import children, commands, is_gone, marked
 from tests.waiting import wait_until
 
@@ -26,7 +36,7 @@ pytestmark = [
     needs_programs,
     needs_podman,
     pytest.mark.usefixtures("podman"),
-    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this machine has one CPU only"),
+    needs_two_cpus,
 ]
 QUICK_LIKE = """
 [placement]
@@ -39,6 +49,7 @@ connections = [10]
 work = "snapshot"
 requests = 40
 """
+OPEN = 'load = "open"\nrate = 300\nduration_s = 0.5'
 LIFE_S = 120.0
 FILTER = Path("/usr/share/containers/seccomp.json")
 
@@ -47,37 +58,41 @@ def locks() -> list[Path]:
     return list(LOCKS.glob(f"{machine_mark()}-*")) if LOCKS.exists() else []
 
 
-def placed(out: Path) -> dict[str, object]:
+def placement_of(out: Path) -> dict[str, object]:
     ((text,),) = rows(out, "SELECT value FROM environment WHERE key = 'placement'")
     found: dict[str, object] = json.loads(text)
     return found
 
 
 @pytest.mark.parametrize("network", ["bridge", "veth", "host"])
-def test_three_designs_are_raced_in_containers_and_none_is_left(
-    network: str, tmp_path: Path
-) -> None:
+def test_three_designs_are_raced_in_containers(network: str, tmp_path: Path) -> None:
     clients = 2 if network == "veth" else 1
     text = study(QUICK_LIKE.format(network=network, clients=clients), counted_blocks=1, slices=2)
     out = race(tmp_path, text)
     assert rows(out, "SELECT DISTINCT status, reason FROM trial") == [("ok", None)]
     assert rows(out, "SELECT DISTINCT placement FROM cell") == [("containers",)]
-    where = placed(out)
+    where = placement_of(out)
     assert (where["engine"], where["network"]) == ("podman", network)
     assert where["engine_version"] in subprocess.check_output(["podman", "--version"], text=True)
     if network != "host":
         ends = where["ends"]
         assert isinstance(ends, dict)
         assert {end["cable"] for end in ends.values()} == {"veth"}
-    told = f"containers (podman {where['engine_version']}, network {network})"
-    assert told in (out / "report.html").read_text()
+    shown = f"containers (podman {where['engine_version']}, network {network})"
+    assert shown in (out / "report.html").read_text()
     for trial in read(out / "ledger.sqlite").trials:
         assert [one.connections for one in trial.clients] == ([5, 5] if clients > 1 else [])
         assert (trial.requests, trial.answered) == (40, 40)
     assert (containers(), locks()) == ([], [])
 
 
-def test_a_design_that_the_engine_forbids_is_left_out_with_the_reason(tmp_path: Path) -> None:
+def test_clients_in_containers_make_one_load(tmp_path: Path) -> None:
+    cells = QUICK_LIKE.format(network="veth", clients=2).replace("requests = 40", OPEN)
+    out = race(tmp_path, study(cells.replace('"iterative", "thread-per-client", ', ""), slices=2))
+    assert_one_load(out, clients=2)
+
+
+def test_a_design_that_the_engine_forbids_is_left_out_with_a_reason(tmp_path: Path) -> None:
     cells = QUICK_LIKE.format(network="host", clients=1).replace('"thread-per-client"', '"uring"')
     with FILTER.open() as file:
         forbids = "io_uring_setup" not in file.read()
@@ -94,7 +109,7 @@ def test_a_design_that_the_engine_forbids_is_left_out_with_the_reason(tmp_path: 
     assert again.returncode == 0, again.stderr
 
 
-def test_perf_and_the_kernel_count_the_same_programs(tmp_path: Path) -> None:
+def test_perf_and_the_kernel_count_the_same_processes(tmp_path: Path) -> None:
     if find_home() is None:
         pytest.skip("control groups are not permitted here")
     cells = QUICK_LIKE.format(network="bridge", clients=1).replace('"select"', '"fork-per-client"')
@@ -115,24 +130,18 @@ def test_perf_and_the_kernel_count_the_same_programs(tmp_path: Path) -> None:
 
 
 def start(folder: Path, network: str = "bridge", blocks: int = 20) -> subprocess.Popen[bytes]:
-    """A race, once a server of it is up. What it starts bears the folder's name."""
+    """Starts a race and waits for its first server."""
     text = study(QUICK_LIKE.format(network=network, clients=1), blocks)
     (folder / "study.toml").write_text(text)
-    lab = subprocess.Popen(
-        regatta("race", "study.toml", "--out", str(folder / "race")),
-        cwd=folder,
-        env=environment(folder.name),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
+    lab = begin(folder, "race", "study.toml", "--out", "race")
     fewest = 1 if network == "host" else 3
     ready = folder / "race" / ".trial" / "0" / "server.stderr"
-    wait_until(ready.exists, "no trial begins", LIFE_S)
-    wait_until(lambda: len(containers()) >= fewest, "no program is started", LIFE_S)
+    wait_until(ready.exists, "no trial starts", LIFE_S)
+    wait_until(lambda: len(containers()) >= fewest, "no container starts", LIFE_S)
     return lab
 
 
-# On the host's network no container goes with the one that held its network.
+# On the host's network there is no network container whose end would end the others.
 @pytest.mark.parametrize(
     ("by", "network"),
     [
@@ -152,10 +161,10 @@ def test_a_killed_race_leaves_no_container(
     assert "Traceback" not in complaint.decode()
     wait_until(lambda: not containers(), lambda: f"left: {containers()}", LIFE_S)
     wait_until(lambda: not locks(), lambda: f"left: {locks()}", LIFE_S)
-    wait_until(lambda: not marked(tmp_path.name), "something has survived", LIFE_S)
+    wait_until(lambda: not marked(tmp_path.name), "a process is left", LIFE_S)
 
 
-def test_what_nobody_could_remove_the_next_race_removes_and_goes_on(tmp_path: Path) -> None:
+def test_a_resumed_race_removes_containers_left_by_a_kill(tmp_path: Path) -> None:
     lab = start(tmp_path, "host", blocks=2)
     watchers = [pid for pid in children(lab.pid) if "regatta.race=" in " ".join(commands([pid]))]
     watchers = [pid for pid in watchers if "ps --all" in " ".join(commands([pid]))]
@@ -163,9 +172,9 @@ def test_what_nobody_could_remove_the_next_race_removes_and_goes_on(tmp_path: Pa
     for pid in (*watchers, lab.pid):
         os.kill(pid, signal.SIGKILL)
     lab.wait()
-    wait_until(lambda: all(map(is_gone, watchers)), "the watcher lives")
+    wait_until(lambda: all(map(is_gone, watchers)), "the watcher is still running")
     left = containers()
-    assert left, "somebody else has removed them"
+    assert left, "they are removed already"
     done = run(*regatta("race", "--resume", "race"), cwd=tmp_path, env=environment(), timeout=300)
     assert done.returncode == 0, done.stderr
     assert (containers(), locks()) == ([], [])
@@ -196,14 +205,14 @@ requests = 8
 """
 
 
-def test_a_contender_comes_in_its_image_or_is_mounted_and_a_failed_start_has_a_reason(
+def test_a_contender_is_in_an_image_or_mounted_and_a_failed_start_has_a_reason(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     boxed, mounted = tmp_path_factory.mktemp("packed") / "boxed", tmp_path / "mine"
     for path in (boxed, mounted):
         shutil.copy(ROOT / "bin" / "regatta-server", path)
     image = make_image(find_engine(PODMAN), (), (boxed,))
-    boxed.unlink()  # only the image has it now
+    boxed.unlink()  # now only the image has it
     (tmp_path / "study.toml").write_text(study(CONTENDERS.format(server=boxed, image=image)))
     out = tmp_path / "race"
     command = regatta("race", "study.toml", "--out", str(out))
@@ -218,7 +227,7 @@ def test_a_contender_comes_in_its_image_or_is_mounted_and_a_failed_start_has_a_r
     assert containers() == []
 
 
-def test_an_image_that_is_not_there_is_named_before_anything_is_raced(tmp_path: Path) -> None:
+def test_a_missing_image_is_reported_before_the_race(tmp_path: Path) -> None:
     text = CONTENDERS.format(server="/bin/true", image="localhost/regatta-nowhere")
     (tmp_path / "mine").write_bytes(Path(sys.executable).resolve().read_bytes())
     (tmp_path / "mine").chmod(0o755)
@@ -232,19 +241,19 @@ def test_an_image_that_is_not_there_is_named_before_anything_is_raced(tmp_path: 
 
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("docker") is None, reason="docker's command is not installed")
-def test_docker_takes_the_same_words(
+def test_docker_works_like_podman(
     podman: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its command, in front of podman's service, which speaks as docker's daemon does."""
+    """The docker command with podman's service, which has the API of docker's daemon."""
     address = f"unix://{podman}/docker.sock"
     with subprocess.Popen(["podman", "system", "service", "--time", "0", address]) as service:
         try:
             wait_until((podman / "docker.sock").exists, "podman's service does not listen")
             monkeypatch.setenv("DOCKER_HOST", address)
-            cells = QUICK_LIKE.format(network='veth"\nengine = "docker')
+            cells = QUICK_LIKE.format(network='veth"\nengine = "docker', clients=1)
             out = race(tmp_path, study(cells, counted_blocks=1))
         finally:
             service.terminate()
     assert rows(out, "SELECT DISTINCT status, reason FROM trial") == [("ok", None)]
-    assert (placed(out)["engine"], placed(out)["network"]) == ("docker", "veth")
+    assert (placement_of(out)["engine"], placement_of(out)["network"]) == ("docker", "veth")
     assert (containers(), locks()) == ([], [])

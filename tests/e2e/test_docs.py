@@ -1,4 +1,4 @@
-"""The pages of docs/ and the README: links lead somewhere, and the files that they name exist."""
+"""The pages of docs/ and the README: links and named files exist."""
 
 import re
 from pathlib import Path
@@ -17,14 +17,14 @@ SOURCE = re.compile(r"`([\w./-]+\.(?:c|h|py))`")
 
 
 def anchors(page: str) -> set[str]:
-    """Of its headings, as GitHub makes them."""
+    """Anchors of its headings, as GitHub generates them."""
     prose = re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL)
     headings = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_link_leads_somewhere(page: Path) -> None:
+def test_every_link_has_a_target(page: Path) -> None:
     for path, anchor in LINK.findall(page.read_text()):
         if re.match(r"[a-z]+:", path):
             continue
@@ -35,7 +35,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_file_that_is_named_exists(page: Path) -> None:
+def test_every_named_file_exists(page: Path) -> None:
     """A source file may be named without its folder."""
     text = page.read_text()
     names = {name for name in (*FOLDER.findall(text), *SOURCE.findall(text)) if "NAME" not in name}
@@ -49,15 +49,15 @@ def exists(name: str) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_begins_with_what_it_is_for(page: Path) -> None:
+def test_a_page_starts_with_its_purpose(page: Path) -> None:
     title, _, first = page.read_text().partition("\n\n")
     assert title.startswith("# ")
     assert re.match(r"[A-Z*]", first), "a sentence"
 
 
-def test_the_threat_model_says_by_which_test_each_statement_is_proven() -> None:
+def test_every_statement_of_the_threat_model_names_a_test() -> None:
     text = (REPOSITORY / "docs" / "threat-model.md").read_text()
-    proven, _, _ = text.partition("\n## What nothing stops")
+    proven, _, _ = text.partition("\n## Known limits")
     tests = [
         path for path in (REPOSITORY / "tests").rglob("*.[cp]*") if path.suffix in (".c", ".py")
     ]

@@ -1,4 +1,4 @@
-"""scripts/findings: what docs/findings/ holds, from the ledgers of races."""
+"""scripts/findings: fills docs/findings/ from the ledgers of races."""
 
 import csv
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.commands import Done, run
 from tests.e2e.racing import ROOT, needs_programs
 from tests.lab import synthetic
-from tests.lab.ledger import schema_5
+from tests.lab.ledger.every_input import STUDY, every_input
 
 
 def findings(to: Path, *races: Path) -> Done:
@@ -15,24 +15,24 @@ def findings(to: Path, *races: Path) -> Done:
 
 
 @needs_programs
-def test_verdicts_and_figures_of_a_race_are_put_beside_the_page(tmp_path: Path) -> None:
+def test_it_writes_verdicts_and_figures_of_a_race(tmp_path: Path) -> None:
     race, to = tmp_path / "race", tmp_path / "to"
     race.mkdir()
     to.mkdir()
-    (to / "claim-E1.png").write_bytes(b"the last one")
+    (to / "claim-E1.png").write_bytes(b"of an earlier run")
     synthetic.make(
         race / "ledger.sqlite",
         contenders=("iterative", "select"),
         connections=[1, 10],
         blocks=6,
         requests=20,
-        study=schema_5.STUDY,
-        given=schema_5.given(tmp_path),
+        study=STUDY,
+        inputs=every_input(tmp_path),
     )
     done = findings(to, race)
     assert done.returncode == 0, done.stderr
-    put = {path.name for path in to.iterdir()}
-    assert put == {"quick.csv", "quick-verdicts.csv", "quick-verdicts.md", "claim-E1.png"}
+    written = {path.name for path in to.iterdir()}
+    assert written == {"quick.csv", "quick-verdicts.csv", "quick-verdicts.md", "claim-E1.png"}
     with (to / "quick-verdicts.csv").open() as file:
         assert [row["claim"] for row in csv.DictReader(file)] == ["E1", "E2"]
     page = (to / "quick-verdicts.md").read_text().splitlines()
@@ -41,12 +41,12 @@ def test_verdicts_and_figures_of_a_race_are_put_beside_the_page(tmp_path: Path) 
     assert page[-1].startswith("“As they measured”"), "and how to read it"
     with (to / "quick.csv").open() as file:
         kinds = {row["row"] for row in csv.DictReader(file)}
-    assert kinds == {"claim", "part", "figure"}, "what was published stands elsewhere"
+    assert kinds == {"claim", "part", "figure"}, "published figures are in other files"
     assert (to / "claim-E1.png").read_bytes().startswith(b"\x89PNG")
 
 
 @needs_programs
-def test_it_says_how_it_is_called() -> None:
+def test_without_arguments_it_prints_its_usage() -> None:
     done = run(ROOT / "scripts/findings")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "usage: scripts/findings RACE...\n"

@@ -1,25 +1,22 @@
-"""A fleet: the same study on several machines, each by itself; one is lost, and it goes on."""
+"""`regatta fleet`: the same study on several machines, lost machines, resuming."""
 
 import json
 import os
 import shutil
 import signal
-import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from distributed import LocalCluster
 
-from regatta.fleet.there import home
+from regatta.fleet.remote_race import fleet_folder
 from tests.commands import run, run_well
-from tests.e2e.racing import environment, needs_programs, regatta, study
+from tests.e2e.racing import begin, environment, needs_programs, needs_two_cpus, regatta, study
 from tests.namespaces import needs_hosts, network
 from tests.waiting import wait_until
 
-pytestmark = [
-    needs_programs,
-    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this machine has one CPU only"),
-]
+pytestmark = [needs_programs, needs_two_cpus]
 SMALL = """
 [placement]
 kind = "loopback"
@@ -31,37 +28,61 @@ requests = 40
 """
 OVER = '"hosts"\nserver = "ssh://a"\nclients = "ssh://b"'
 LIFE_S = 240.0
+DASK_SETS = {"MALLOC_TRIM_THRESHOLD_", "OMP_NUM_THREADS"}
 
 
-def test_a_worker_that_dies_is_told_and_waited_for_no_longer(tmp_path: Path) -> None:
+def test_a_dead_worker_is_reported_and_its_race_ends(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(study(SMALL, blocks=99))
     before_all = left()
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
         command = ("fleet", "study.toml", "--cluster", cluster.scheduler_address, "--out", "fleet")
-        racing = subprocess.Popen(
-            regatta(*command),
-            cwd=tmp_path,
-            env=environment(tmp_path.name),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
-        wait_until(lambda: left() > before_all, "no race begins", LIFE_S)
+        racing = begin(tmp_path, *command)
+        wait_until(lambda: servers_in(left() - before_all), "no race starts", LIFE_S)
+        for pid in processes_in(left() - before_all):
+            assert not DASK_SETS & environment_names(pid)
         (worker,) = cluster.workers.values()
+        assert DASK_SETS & environment_names(worker.process.pid), "Dask sets none of them"
         os.kill(worker.process.pid, signal.SIGKILL)
         _, complaint = racing.communicate(timeout=LIFE_S)
     assert racing.returncode == 1
     assert "1 machine of 1 failed" in complaint.decode()
+    wait_until(lambda: not processes_in(left() - before_all), "the race goes on", 10)
     for kept in left() - before_all:
         shutil.rmtree(kept)
 
 
 def left() -> set[Path]:
-    """What machines keep until the fleet has it; they have the files of this one."""
-    return set(home("").glob("*"))
+    """Results kept on the machines, which share the files of this one."""
+    return set(fleet_folder("").glob("*"))
+
+
+def processes_in(folders: set[Path]) -> list[int]:
+    """Processes that work in one of the folders."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if folders & {(entry / "cwd").readlink(), *(entry / "cwd").readlink().parents}:
+                found.append(int(entry.name))
+    return found
+
+
+def servers_in(folders: set[Path]) -> list[int]:
+    return [pid for pid in processes_in(folders) if b"regatta-server" in contents(pid, "cmdline")]
+
+
+def environment_names(pid: int) -> set[str]:
+    return {one.partition(b"=")[0].decode() for one in contents(pid, "environ").split(b"\0")}
+
+
+def contents(pid: int, name: str) -> bytes:
+    """A file of a process; empty if it has ended."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    return b""
 
 
 @needs_hosts
-def test_a_fleet_is_raced_a_machine_is_lost_and_it_goes_on(tmp_path: Path) -> None:
+def test_a_fleet_with_a_lost_machine_can_be_resumed(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(study(SMALL, blocks=6))
     (tmp_path / "hosts.txt").write_text("ssh://beta # the second\n\n")
     before_all = left()
@@ -69,29 +90,21 @@ def test_a_fleet_is_raced_a_machine_is_lost_and_it_goes_on(tmp_path: Path) -> No
         lab = {**environment(), "PATH": hosts.path()}
         hosts.kill("beta")
         command = ("fleet", "study.toml", "--host", "ssh://alpha", "--hosts", "hosts.txt")
-        done = run(
-            *hosts.enter,
-            *regatta(*command, "--out", "fleet", "--json"),
-            cwd=tmp_path,
-            env=lab,
-            timeout=LIFE_S,
-        )
+        settings = {"cwd": tmp_path, "env": lab, "timeout": LIFE_S}
+        command += ("--out", "fleet", "--json")
+        done = run(*hosts.enter, *regatta(*command), **settings)
         assert done.returncode == 1
         assert "--resume" in done.stderr
-        told = json.loads(done.stdout)
-        reasons = {one["name"]: one["reason"] for one in told["machines"]}
+        machines = json.loads(done.stdout)["machines"]
+        reasons = {one["name"]: one["reason"] for one in machines}
         assert reasons["alpha"] == ""
         assert "No route" in reasons["beta"] or "timed out" in reasons["beta"]
         before = (tmp_path / "fleet" / "alpha" / "result.json").stat().st_mtime_ns
         hosts.add("beta")
-        printed = run_well(
-            *hosts.enter,
-            *regatta("fleet", "--resume", "fleet"),
-            cwd=tmp_path,
-            env=lab,
-            timeout=LIFE_S,
+        printed = run_well(*hosts.enter, *regatta("fleet", "--resume", "fleet"), **settings)
+        wait_until(
+            lambda: hosts.running("alpha") + hosts.running("beta") == [], "a process is left"
         )
-        wait_until(lambda: hosts.running("alpha") + hosts.running("beta") == [], "something runs")
     assert (tmp_path / "fleet" / "alpha" / "result.json").stat().st_mtime_ns == before
     assert "2 machines of 1 kind" in printed
     page = (tmp_path / "fleet" / "fleet.html").read_text()
@@ -100,15 +113,22 @@ def test_a_fleet_is_raced_a_machine_is_lost_and_it_goes_on(tmp_path: Path) -> No
         result = json.loads((tmp_path / "fleet" / name / "result.json").read_text())
         assert result["trials"]["ok"] == {"timed": 12}
         assert result["environment"]["placement"]["kind"] == "loopback"
-    assert left() <= before_all, "nothing stays on the machines"
+    assert left() <= before_all, "files are left on the machines"
 
 
-def test_a_cluster_of_the_users_is_a_fleet(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("host", "warnings"), [("127.0.0.1", 0), ("0.0.0.0", 1)])
+def test_an_existing_dask_cluster_can_be_the_fleet(
+    host: str, warnings: int, tmp_path: Path
+) -> None:
+    """Only an address that is not loopback gets a warning; 0.0.0.0 leads to this machine too."""
     (tmp_path / "study.toml").write_text(study(SMALL))
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
-        command = ("fleet", "study.toml", "--cluster", cluster.scheduler_address, "--out", "fleet")
+        address = cluster.scheduler_address.replace("127.0.0.1", host)
+        command = ("fleet", "study.toml", "--cluster", address, "--out", "fleet")
         printed = run_well(*regatta(*command), cwd=tmp_path, env=environment(), timeout=LIFE_S)
     assert "1 machine of 1 kind" in printed
+    assert printed.count(f"warning: {address} is not encrypted") == warnings
+    assert printed.count("warning:") == warnings
     assert (tmp_path / "fleet" / "127.0.0.1" / "ledger.sqlite").exists()
 
 
@@ -117,13 +137,13 @@ def test_a_cluster_of_the_users_is_a_fleet(tmp_path: Path) -> None:
     [
         ((), "name the machines"),
         (("--host", "ssh://a", "--cluster", "tcp://b:1"), "name the machines"),
-        (("--host", "a"), "a is no machine; write ssh://HOST"),
+        (("--host", "a"), "a is not a machine; write ssh://HOST"),
         (("--hosts", "nowhere.txt"), "cannot read nowhere.txt"),
-        (("--resume",), "--resume needs the folder"),
+        (("--resume",), "--resume takes the folder"),
         (("over.toml", "--host", "ssh://a"), "names the hosts of one race"),
     ],
 )
-def test_what_is_no_fleet_is_said_in_one_line(
+def test_wrong_arguments_are_refused_in_one_line(
     words: tuple[str, ...], complaint: str, tmp_path: Path
 ) -> None:
     (tmp_path / "over.toml").write_text(study(SMALL.replace('"loopback"', OVER)))
@@ -134,23 +154,15 @@ def test_what_is_no_fleet_is_said_in_one_line(
 
 
 @needs_hosts
-def test_an_interrupted_fleet_ends_what_it_started(tmp_path: Path) -> None:
+def test_an_interrupted_fleet_ends_its_processes(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(study(SMALL, blocks=40))
     before_all = left()
     with network(tmp_path / "network", "alpha") as hosts:
         lab = {**environment(), "PATH": hosts.path()}
-        started = subprocess.Popen(
-            [
-                *hosts.enter,
-                *regatta("fleet", "study.toml", "--host", "ssh://alpha", "--out", "fleet"),
-            ],
-            cwd=tmp_path,
-            env=lab,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
+        command = ("fleet", "study.toml", "--host", "ssh://alpha", "--out", "fleet")
+        started = begin(tmp_path, *command, prefix=hosts.enter, env=lab)
         wait_until(
-            lambda: "regatta-server" in "".join(hosts.running("alpha")), "no race begins", LIFE_S
+            lambda: "regatta-server" in "".join(hosts.running("alpha")), "no race starts", LIFE_S
         )
         started.send_signal(signal.SIGINT)
         _, complaint = started.communicate(timeout=LIFE_S)
@@ -158,5 +170,5 @@ def test_an_interrupted_fleet_ends_what_it_started(tmp_path: Path) -> None:
         assert "--resume" in complaint.decode()
         wait_until(lambda: hosts.running("alpha") == [], lambda: str(hosts.running("alpha")), 30)
     (kept,) = left() - before_all
-    assert (kept / "alpha" / "race" / "ledger.sqlite").exists(), "it would go on where it was"
+    assert (kept / "alpha" / "race" / "ledger.sqlite").exists(), "it cannot be resumed"
     shutil.rmtree(kept)

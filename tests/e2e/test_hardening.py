@@ -1,4 +1,4 @@
-"""The programs are hardened, as read from their ELF files: whatever is missing is named."""
+"""Compiler and linker hardening of the programs, read from their ELF files."""
 
 import json
 import platform
@@ -31,41 +31,41 @@ def code(name: str, *options: str) -> str:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_it_lies_anywhere_its_stack_is_no_code_and_its_tables_are_read_only(name: str) -> None:
-    told = headers(name)
+def test_it_has_pie_relro_bind_now_and_no_executable_stack(name: str) -> None:
+    found = headers(name)
     wanted = {
         "position-independent (PIE)": r"^ *0x\w+ \(FLAGS_1\).* PIE$",
         "relocations read-only (RELRO)": r"^ *GNU_RELRO ",
         "all of them bound at the start (BIND_NOW)": r"^ *0x\w+ \(FLAGS\).* BIND_NOW$",
         "a stack that is not executable": r"^ *GNU_STACK .* RW +0x\w+$",
     }
-    missing = [what for what, sign in wanted.items() if not re.search(sign, told, re.MULTILINE)]
+    missing = [what for what, sign in wanted.items() if not re.search(sign, found, re.MULTILINE)]
     assert missing == []
-    assert not re.search(r"^ *LOAD .* RWE ", told, re.MULTILINE), "code that can be written to"
+    assert not re.search(r"^ *LOAD .* RWE ", found, re.MULTILINE), "writable code"
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_it_uses_the_checked_calls_of_the_c_library(name: str) -> None:
+def test_it_uses_fortified_calls_of_the_c_library(name: str) -> None:
     assert re.search(r" __\w+_chk@", imports(name)), "not built with _FORTIFY_SOURCE"
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_stack_that_was_written_over_ends_it(name: str) -> None:
-    """In our own code: a library that is linked in may be guarded by itself."""
+def test_it_has_stack_protection(name: str) -> None:
+    """In our own code: statically linked libraries may have their own protection."""
     main = code(name, "--disassemble=main")
     assert "<__stack_chk_fail@" in main, "not built with -fstack-protector-strong"
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="what is looked for is of x86-64")
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="these instructions are of x86-64")
 @pytest.mark.parametrize("name", PROGRAMS[:2])
-def test_a_jump_lands_only_where_it_may_and_no_page_of_the_stack_is_leapt_over(name: str) -> None:
+def test_it_has_control_flow_and_stack_clash_protection(name: str) -> None:
     main = code(name, "--disassemble=main")
     assert re.search(r"<main>:\n *\w+:\tendbr64", main), "not built with -fcf-protection"
     probes = r"or[bwlq] +\$0x0,(0x\w+)?\(%rsp"
     assert re.search(probes, code(name)), "not built with -fstack-clash-protection"
 
 
-def test_every_unit_is_built_with_the_strictest_fortification_that_the_c_library_has() -> None:
+def test_every_unit_has_the_highest_fortify_level_of_the_c_library() -> None:
     units = json.loads((Path(built(".")) / "compile_commands.json").read_text())
     levels = {
         re.findall(r"-D_FORTIFY_SOURCE=(\d)", unit["command"])[-1]

@@ -1,11 +1,9 @@
-"""Races over two hosts: both are told of, and whatever becomes of one, nothing is left behind."""
+"""Races over two hosts: recording of both, lost hosts, cleaning up."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,40 +14,33 @@ from regatta.ledger.read import read
 from regatta.ledger.samples import all_samples
 from regatta.ledger.schema import FILE_NAME
 from tests.commands import run, run_well
-from tests.e2e.racing import environment, needs_programs, regatta, study
+from tests.e2e import racing
+from tests.e2e.racing import (
+    FOUR_SECONDS,
+    TWO_DESIGNS,
+    environment,
+    needs_programs,
+    needs_two_cpus,
+    regatta,
+    study,
+)
 from tests.ledgers import rows
-from tests.namespaces import Network, needs_hosts, network
+from tests.namespaces import AWAY_S, Network, needs_clocks, needs_hosts, network
+from tests.pooled_loads import assert_one_load
 from tests.waiting import wait_until
 
-pytestmark = [
-    needs_programs,
-    needs_hosts,
-    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this machine has one CPU only"),
-]
+pytestmark = [needs_programs, needs_hosts, needs_two_cpus]
 HOSTS = """
 [placement]
 kind = "hosts"
 server = "ssh://alpha"
 clients = ["ssh://beta"]
 """
-TWO = f"""{HOSTS}
-[[cells]]
-designs = ["select", "thread-per-client"]
-connections = [10]
-work = "snapshot"
-requests = 40
-"""
-LONG = f"""{HOSTS}
-[[cells]]
-designs = ["select"]
-connections = [4]
-work = "snapshot"
-load = "closed"
-duration_s = 4
-"""
 LIFE_S = 180.0
+NEAR_NS = 50e6
+"""The race's own limit is 1 ms, but on a busy machine its last attempt may miss that."""
 GONE_S = 15.0
-"""It is gone within 5 s; a busy machine needs more until it is seen."""
+"""Processes end within 5 s, more on a busy machine."""
 
 
 @pytest.fixture
@@ -62,16 +53,16 @@ def lab(hosts: Network) -> dict[str, str]:
     return {**environment(), "PATH": hosts.path()}
 
 
-def left() -> set[Path]:
-    """What workers have for the files of trials."""
-    return set(Path(tempfile.gettempdir()).glob("regatta-host-*"))
+def left(hosts: Network) -> list[Path]:
+    """Folders for the files of trials on the hosts."""
+    return list(hosts.folder.glob("tmp/*/regatta-host-*"))
 
 
-def test_two_designs_are_raced_over_two_hosts_and_both_are_told_of(
+def test_two_designs_are_raced_over_two_hosts_and_both_are_recorded(
     hosts: Network, tmp_path: Path
 ) -> None:
-    (tmp_path / "study.toml").write_text(study(TWO, counted_blocks=1, slices=2))
-    before, out = left(), tmp_path / "race"
+    (tmp_path / "study.toml").write_text(study(HOSTS + TWO_DESIGNS, counted_blocks=1, slices=2))
+    out = tmp_path / "race"
     command = regatta("race", "study.toml", "--out", str(out))
     run_well(*hosts.enter, *command, cwd=tmp_path, env=lab(hosts), timeout=LIFE_S)
     assert rows(out, "SELECT DISTINCT status, reason FROM trial") == [("ok", None)]
@@ -87,8 +78,8 @@ def test_two_designs_are_raced_over_two_hosts_and_both_are_told_of(
     report = (out / "report.html").read_text()
     assert "hosts (server alpha, client beta)" in report
     assert "the client&#39;s host" in report or "the client's host" in report
-    wait_until(lambda: hosts.running("alpha") + hosts.running("beta") == [], "something runs on")
-    assert left() <= before
+    wait_until(lambda: hosts.running("alpha") + hosts.running("beta") == [], "a process is left")
+    assert not left(hosts)
 
 
 SEVERAL = f"""{HOSTS.replace('"ssh://beta"', '"ssh://beta", "ssh://gamma"')}
@@ -102,7 +93,8 @@ duration_s = 0.5
 """
 
 
-def test_two_clients_with_clocks_of_their_own_are_one_load(tmp_path: Path) -> None:
+@needs_clocks
+def test_two_clients_with_different_clocks_share_one_load(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(study(SEVERAL, counted_blocks=1, slices=2))
     out = tmp_path / "race"
     with network(tmp_path / "network", "alpha", "beta", "gamma") as hosts:
@@ -114,13 +106,17 @@ def test_two_clients_with_clocks_of_their_own_are_one_load(tmp_path: Path) -> No
         assert [one.host for one in trial.clients] == ["beta", "gamma"]
         assert [one.connections for one in trial.clients] == [3, 2]
         assert sum(one.requests for one in trial.clients) + trial.unstarted == 300
-        # Their clocks are 5,000 s apart; what both call the start is much less so.
-        assert 0 < max(one.clock_bound_ns for one in trial.clients) < 0.1e9
-        assert trial.start_skew_ns < 1e9
+        # Their clocks are 5,000 s apart, the common start is not.
+        assert 0 < max(one.clock_bound_ns for one in trial.clients) < NEAR_NS
+        assert trial.start_skew_ns < NEAR_NS
         starts = np.sort(all_samples(trial.samples)["start_ns"])
         assert starts[-1] - starts[0] < 60e9
         assert trial.window_ns is not None
         assert trial.window_ns < 60e9
+    for (text,) in rows(out, "SELECT client FROM trial"):
+        ahead = [one["clock_offset_ns"] for one in json.loads(text)["clients"]]
+        assert ahead == [pytest.approx(away * AWAY_S * 1e9, abs=NEAR_NS) for away in (1, 2)]
+    assert_one_load(out, clients=2)
     report = (out / "report.html").read_text()
     assert "hosts (server alpha, clients beta, gamma)" in report
     assert "Several clients shared each load" in report
@@ -136,8 +132,8 @@ finally:
 """
 
 
-def test_a_race_here_loads_no_engine(tmp_path: Path) -> None:
-    (tmp_path / "study.toml").write_text(study(TWO.replace(HOSTS, "")))
+def test_a_local_race_does_not_load_dask(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(study(TWO_DESIGNS))
     command = (sys.executable, "-c", LOADED, "race", "study.toml", "--out", "race")
     done = run(*command, cwd=tmp_path, env=environment(), timeout=LIFE_S)
     loaded = done.stderr.split()
@@ -145,58 +141,54 @@ def test_a_race_here_loads_no_engine(tmp_path: Path) -> None:
     assert not {"dask", "distributed"} & set(loaded)
 
 
-def test_the_check_says_of_both_hosts_and_the_path_what_they_are(
-    hosts: Network, tmp_path: Path
-) -> None:
-    (tmp_path / "study.toml").write_text(study(TWO))
+def test_hosts_check_describes_both_hosts_and_the_path(hosts: Network, tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(study(HOSTS + TWO_DESIGNS))
+    hosts.ip("link set eth0 mtu 1400", hosts.within("beta"))
     command = (*hosts.enter, *regatta("hosts", "check", "study.toml"))
     printed = run_well(*command, "--json", cwd=tmp_path, env=lab(hosts), timeout=LIFE_S)
-    told = json.loads(printed)
-    levels = {finding["name"]: finding["level"] for finding in told["findings"]}
+    report = json.loads(printed)
+    levels = {finding["name"]: finding["level"] for finding in report["findings"]}
     assert levels.keys() == {
         *("reached", "programs", "perf", "control groups", "kernel and CPU", "clock"),
         *("round trip", "bandwidth", "devices"),
     }
-    assert told["serious"] == 0
-    both = [finding["says"] for finding in told["findings"] if finding["name"] == "programs"]
+    assert report["serious"] == 0
+    both = [finding["says"] for finding in report["findings"] if finding["name"] == "programs"]
     assert [says.partition(":")[0] for says in both] == ["alpha", "beta"]
-    assert told["findings"][-1]["says"].count("eth0 (veth), MTU 1") == 2
+    devices = report["findings"][-1]
+    assert devices["says"].startswith("server: eth0 (veth), MTU 1500, GRO off, TSO on, GSO on; ")
+    assert "client: eth0 (veth), MTU 1400" in devices["says"]
+    assert (devices["level"], devices["advice"]) == ("minor", "Give both devices the same MTU.")
     hosts.kill("beta")
     done = run(*command, cwd=tmp_path, env=lab(hosts), timeout=LIFE_S)
     assert done.returncode == 1
     assert "client: beta: " in done.stdout
-    assert "log in without a question" in " ".join(done.stdout.split())
+    assert "log in without a prompt" in " ".join(done.stdout.split())
     assert hosts.running("alpha") == []
 
 
 def begin(hosts: Network, folder: Path) -> subprocess.Popen[bytes]:
-    """A race, once a client of it is at work."""
-    (folder / "study.toml").write_text(study(LONG, 3))
-    started = subprocess.Popen(
-        [*hosts.enter, *regatta("race", "study.toml", "--out", str(folder / "race"))],
-        cwd=folder,
-        env=lab(hosts),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
+    """Starts a race and waits until a client is at work."""
+    (folder / "study.toml").write_text(study(HOSTS + FOUR_SECONDS, 3))
+    command = ("race", "study.toml", "--out", "race")
+    started = racing.begin(folder, *command, prefix=hosts.enter, env=lab(hosts))
 
     def at_work() -> bool:
         assert started.poll() is None, started.communicate()
         return "--gate-fd" in "".join(hosts.running("beta"))
 
-    wait_until(at_work, "no client begins", LIFE_S)
+    wait_until(at_work, "no client starts", LIFE_S)
     return started
 
 
 @pytest.mark.parametrize("lost", ["alpha", "beta"])
-def test_a_host_that_is_lost_fails_the_trial_and_the_race_goes_on_when_it_is_back(
+def test_a_lost_host_fails_the_trial_and_the_race_can_be_resumed(
     lost: str, hosts: Network, tmp_path: Path
 ) -> None:
-    before = left()
-    racing = begin(hosts, tmp_path)
+    race = begin(hosts, tmp_path)
     hosts.kill(lost)
-    _, complaint = racing.communicate(timeout=LIFE_S)
-    assert racing.returncode == 1
+    _, complaint = race.communicate(timeout=LIFE_S)
+    assert race.returncode == 1
     assert f"the host {lost} was lost" in complaint.decode()
     assert "--resume" in complaint.decode()
     other = {"alpha": "beta", "beta": "alpha"}[lost]
@@ -209,27 +201,26 @@ def test_a_host_that_is_lost_fails_the_trial_and_the_race_goes_on_when_it_is_bac
     run(*hosts.enter, *command, cwd=tmp_path, env=lab(hosts), timeout=LIFE_S)
     found = rows(tmp_path / "race", "SELECT status, reason FROM trial ORDER BY id")
     assert [status for status, _ in found] == ["failed", "ok", "ok"], found
-    assert left() <= before, "a host that comes back takes away what it had"
+    assert not left(hosts), "a restarted host does not remove its files"
 
 
-def kill_lab(_: Network, racing: subprocess.Popen[bytes]) -> None:
-    racing.send_signal(signal.SIGKILL)
+def kill_lab(_: Network, race: subprocess.Popen[bytes]) -> None:
+    race.send_signal(signal.SIGKILL)
 
 
 def pull_cable(hosts: Network, _: subprocess.Popen[bytes]) -> None:
-    """Nobody is told that nothing comes any more."""
+    """Without any notice to either end."""
     hosts.ip("link set to-beta down")
 
 
 @pytest.mark.parametrize("cut", [kill_lab, pull_cable])
-def test_a_host_that_hears_nothing_ends_what_was_started(
+def test_a_host_without_contact_ends_its_processes(
     cut: Callable[[Network, subprocess.Popen[bytes]], None], hosts: Network, tmp_path: Path
 ) -> None:
-    before = left()
-    racing = begin(hosts, tmp_path)
-    cut(hosts, racing)
+    race = begin(hosts, tmp_path)
+    cut(hosts, race)
     wait_until(lambda: hosts.running("beta") == [], lambda: str(hosts.running("beta")), GONE_S)
-    racing.kill()
-    racing.communicate()
-    wait_until(lambda: hosts.running("alpha") == [], "something runs on", GONE_S)
-    wait_until(lambda: left() <= before, "files are left", GONE_S)
+    race.kill()
+    race.communicate()
+    wait_until(lambda: hosts.running("alpha") == [], "a process is left", GONE_S)
+    wait_until(lambda: not left(hosts), "files are left", GONE_S)

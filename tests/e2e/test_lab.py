@@ -1,4 +1,4 @@
-"""`regatta lab` with the real programs: stopped in the middle and gone on with, and by a person."""
+"""`regatta lab` with the real programs: interrupted and continued, and at a terminal."""
 
 import contextlib
 import json
@@ -36,11 +36,10 @@ def trials(folder: Path) -> int:
 
 @pytest.fixture(scope="module")
 def stopped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A lab that was stopped in its first race, and what it has shown."""
+    """A lab that was interrupted in its first race, and its output."""
     folder = tmp_path_factory.mktemp("stopped")
-    command = regatta("lab", "--yes", *TWO, "--guess", "select", "--by", "1.2")
     lab = subprocess.Popen(
-        command,
+        regatta("lab", "--yes", *TWO, "--guess", "select", "--by", "1.2"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -49,17 +48,17 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     )
     wait_until(lambda: lab.poll() is not None or trials(folder) >= 4, "no race", PATIENCE_S)
     lab.send_signal(signal.SIGINT)
-    said, complaint = lab.communicate(timeout=PATIENCE_S)
+    shown, complaint = lab.communicate(timeout=PATIENCE_S)
     assert (lab.returncode, complaint) == (
         130,
-        "regatta: interrupted; what is done is kept. Go on with: regatta lab --yes\n",
-    ), said
-    wait_until(lambda: not marked(folder), "something of it still runs")
-    return folder, said
+        "regatta: interrupted; finished steps are kept. Continue with: regatta lab --yes\n",
+    ), shown
+    wait_until(lambda: not marked(folder), "a process is left")
+    return folder, shown
 
 
-def test_what_a_person_types_is_what_it_runs(stopped: tuple[Path, str], tmp_path: Path) -> None:
-    """The lines of the table, pasted into two shells; on a free port, as others may hold theirs."""
+def test_the_shown_commands_can_be_pasted(stopped: tuple[Path, str], tmp_path: Path) -> None:
+    """Runs the commands of the table step in two shells, on a free port."""
     step = stopped[1].partition("Step 5 of 9")[2].partition("Step 6 of 9")[0]
     lines = [line.strip() for line in step.splitlines() if line.startswith("    ")]
     assert lines[2] == "Ctrl-C"
@@ -72,7 +71,7 @@ def test_what_a_person_types_is_what_it_runs(stopped: tuple[Path, str], tmp_path
     settings = {"cwd": tmp_path, "env": environment(str(tmp_path))}
     server = subprocess.Popen(["bash", "-c", serve], start_new_session=True, **settings)
     try:
-        wait_until(lambda: run("bash", "-c", ask, **settings).returncode == 0, "nobody answers")
+        wait_until(lambda: run("bash", "-c", ask, **settings).returncode == 0, "no answer")
         os.killpg(server.pid, signal.SIGINT)
         server.wait(PATIENCE_S)
     finally:
@@ -82,14 +81,14 @@ def test_what_a_person_types_is_what_it_runs(stopped: tuple[Path, str], tmp_path
         assert cpu_s(counts_in(tmp_path / f"lab/first/select-{side}.txt"))
 
 
-def test_it_goes_on_where_it_was_stopped(stopped: tuple[Path, str]) -> None:
+def test_it_continues_where_it_was_stopped(stopped: tuple[Path, str]) -> None:
     folder, _ = stopped
     assert done(folder) == ["server", "clients", "cpus", "perf", "table", "guess"]
     assert 4 <= trials(folder) < 20
     settings = {"cwd": folder, "env": environment(str(folder))}
-    said = run_well(*regatta("lab", "--yes"), timeout=120, **settings)
-    assert "Step 7 of 9: Ten single runs" in said
-    assert "Step 6 of 9" not in said
+    shown = run_well(*regatta("lab", "--yes"), timeout=120, **settings)
+    assert "Step 7 of 9: Ten single runs" in shown
+    assert "Step 6 of 9" not in shown
     assert len(done(folder)) == 9
     blocks = rows(folder / "lab/single-runs", "SELECT DISTINCT block, cell_id FROM trial")
     assert len(blocks) == trials(folder) == 20
@@ -104,25 +103,25 @@ def test_it_goes_on_where_it_was_stopped(stopped: tuple[Path, str]) -> None:
     assert "work snapshot, load burst, 4 connections: 1 machine" in verdicts
 
 
-def test_a_person_goes_from_step_to_step(tmp_path: Path) -> None:
+def test_keys_lead_from_step_to_step(tmp_path: Path) -> None:
     command = regatta("lab", "--out", str(tmp_path / "lab"), *TWO)
     with in_terminal(*command, columns=110, lines=50, **environment(str(tmp_path))) as terminal:
         terminal.until("Step 1 of 9")
         terminal.until("q: stop here >")
         terminal.press("\r")
-        terminal.until("answer.txt is not there")
+        terminal.until("answer.txt is missing")
         terminal.press("r\r")
         terminal.until("Step 2 of 9")
         terminal.until("q: stop here >")
         terminal.press("q\r")
         assert terminal.end() == 0
-        assert "Go on with: regatta lab --out" in terminal.text
+        assert "Continue with: regatta lab --out" in terminal.text
     assert done(tmp_path) == ["server"]
     answer = (tmp_path / "lab/answer.txt").read_text()
     assert answer.startswith("rank pid user_seconds system_seconds name\n")
 
 
-def test_a_mistake_is_one_line_and_begins_nothing(tmp_path: Path) -> None:
+def test_a_mistake_is_reported_in_one_line_and_starts_nothing(tmp_path: Path) -> None:
     done = run(
         *regatta("lab", "--guess", "mill"), cwd=tmp_path, env=environment(), timeout=PATIENCE_S
     )

@@ -1,4 +1,4 @@
-"""A server that accepts late and lets few wait: the others' kernels ask again later."""
+"""A slow server with a short backlog: surplus clients retransmit their SYN."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from tests.ledgers import rows
 CLIENTS = 12
 SERVED_S = 0.02
 LATER_S = 0.1
-"""Whom a SYN cookie had believe that it is connected asks again after 0.2 s, others after 1 s."""
+"""A client connected by SYN cookie retransmits after 0.2 s, others after 1 s."""
 CELLS = f"""
 [[cells]]
 designs = ["iterative"]
@@ -22,8 +22,8 @@ rounds = 1
 pytestmark = needs_programs
 
 
-def test_clients_that_find_the_queue_full_ask_again_later(tmp_path: Path) -> None:
-    """Only 3 + 1 wait beside the one who is served, which takes longer than all need to come."""
+def test_clients_that_find_the_backlog_full_retry_later(tmp_path: Path) -> None:
+    """Only 3 + 1 fit into the backlog, and serving one takes longer than all need to connect."""
     folder = race(tmp_path, study(f"{CELLS}backlog = 3\n{CELLS}", 2), "--no-perf")
     query = (
         "SELECT backlog, status, reason, json_extract(client, '$.elapsed_ns') / 1e9 "
@@ -35,5 +35,5 @@ def test_clients_that_find_the_queue_full_ask_again_later(tmp_path: Path) -> Non
     for backlog, _, _, elapsed_s in found:
         took_s.setdefault(backlog, []).append(float(elapsed_s))
     assert min(took_s[None]) > CLIENTS * SERVED_S
-    # Of two, as a busy machine may hold up one.
+    # The minimum of two, because a busy machine may delay one.
     assert min(took_s[3]) > min(took_s[None]) + LATER_S

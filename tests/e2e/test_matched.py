@@ -1,4 +1,4 @@
-"""Equal loads with the real programs: what they hold is found, and then all race at one rate."""
+"""Matched loads with the real programs: the rate that each holds, then a race at equal rates."""
 
 from pathlib import Path
 
@@ -25,17 +25,17 @@ knee = true
 pytestmark = needs_programs
 
 
-AHEAD = ("nice", "-n", "-15")
-"""Of the programs beside the tests, where it is permitted: starved, a server holds no rate."""
+PRIORITY = ("nice", "-n", "-15")
+"""Over parallel tests, if permitted: a starved server holds no rate."""
 
 
 @pytest.fixture(scope="module")
 def equal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = study(EQUAL, blocks=2, search_blocks=2)
-    return race(tmp_path_factory.mktemp("equal"), text, prefix=AHEAD)
+    return race(tmp_path_factory.mktemp("equal"), text, prefix=PRIORITY)
 
 
-def test_both_race_at_the_same_rates_and_who_is_dead_stops_nobody(equal: Path) -> None:
+def test_both_race_at_the_same_rates_despite_a_dead_contender(equal: Path) -> None:
     rates = rows(equal, "SELECT contender, rate FROM cell WHERE load = 'open' ORDER BY id")
     own = {name: [rate for who, rate in rates if who == name] for name, _ in rates}
     assert set(own) == {"epoll", "thread-per-client"}
@@ -46,17 +46,17 @@ def test_both_race_at_the_same_rates_and_who_is_dead_stops_nobody(equal: Path) -
     assert str(why[0]).startswith("failed: the server exited before it was ready")
 
 
-def test_nobody_holds_more_than_its_work_allows(equal: Path) -> None:
+def test_the_rate_held_is_possible_with_this_work(equal: Path) -> None:
     query = "SELECT max(rate) FROM probe WHERE why_not IS NULL AND kind = 'search'"
     (held,) = rows(equal, query)[0]
     assert isinstance(held, int)
-    # Half a millisecond of a CPU for each request, and the server has all of them or fewer.
+    # Half a millisecond of CPU time for each request.
     cpus = rows(equal, "SELECT json_extract(value, '$.server_cpus') FROM environment")
     most = max(len(str(text).split(",")) for (text,) in cpus if text)
     assert 100 <= held <= 2_100 * most
 
 
-def test_the_report_has_what_each_holds_and_the_knee_as_a_picture(equal: Path) -> None:
+def test_the_report_has_the_rates_held_and_the_knee_chart(equal: Path) -> None:
     page = (equal / "report.html").read_text()
     assert 'data-chart="knee-p50"' in page
     assert "dead" in page
@@ -64,6 +64,6 @@ def test_the_report_has_what_each_holds_and_the_knee_as_a_picture(equal: Path) -
     held = [line for line in lines if "held_rate_per_s" in line]
     assert [line.partition(",")[0] for line in held] == ["thread-per-client", "epoll", "dead"]
     assert "holds nothing" in held[2]
-    # Of each contender that holds anything p50 and p99 were measured at all shares of it.
+    # Latency was measured at all shares of the rate that a contender holds.
     shares = rows(equal, "SELECT search_id, count(DISTINCT share) FROM probe GROUP BY search_id")
     assert shares == [(1, 6), (2, 6), (3, 0)]

@@ -1,4 +1,4 @@
-"""/metrics as a real Prometheus sees it, and what its queries then say."""
+"""/metrics scraped by a real Prometheus; dashboard and rules."""
 
 import contextlib
 import itertools
@@ -21,18 +21,19 @@ from tests.metrics import OPENMETRICS, Labels, families, fetch, labels, samples
 from tests.prometheus import Prometheus, number
 from tests.servers import PATIENCE_S, REPOSITORY, RunningServer, needs, running
 from tests.sockets import free_port
+from tests.tokens import token_file
 from tests.waiting import wait_until
 
 DEPLOY = REPOSITORY / "deploy"
 GROUPS = 50
-"""At most so many names have series of their own."""
+"""Maximum number of names with their own series."""
 
 WINDOW_S = 10
 NAME = "half-a-cpu"
 HOSTILE = [b'a"} 1\n#', b"back\\slash", b"caf\xc3\xa9", b"\xff\xfe{", b"", b"a,b=c"]
 
-# A child for each name, that uses so much CPU and is seen for a while, or, where stdin is given,
-# until that ends; so many at a time.
+# Starts a child for each name, 40 at a time, that uses so much CPU time and then lives for half a
+# second or, with a second argument, until the end of stdin.
 CHURN = """
 import ctypes, os, sys, time
 libc = ctypes.CDLL(None)
@@ -53,15 +54,14 @@ while True:
 """
 
 
-def churn(names: list[tuple[bytes, float]], until_told: bool = False) -> subprocess.Popen[bytes]:
-    """Starts it, with the CPU seconds that each is to use; it ends by itself, or with stdin."""
-    told = ["until told"] if until_told else []
-    command = [sys.executable, "-c", CHURN, repr(names), *told]
-    return subprocess.Popen(command, stdin=subprocess.PIPE if until_told else None)
+def churn(names: list[tuple[bytes, float]], until_eof: bool = False) -> subprocess.Popen[bytes]:
+    """Starts processes with these names and CPU seconds."""
+    command = [sys.executable, "-c", CHURN, repr(names), *(["until EOF"] if until_eof else [])]
+    return subprocess.Popen(command, stdin=subprocess.PIPE if until_eof else None)
 
 
 def promtool(*arguments: str, text: str = "") -> str:
-    """What promtool says; fails if it finds anything wrong."""
+    """Output of promtool, which must find nothing wrong."""
     done = run(needs("promtool"), *arguments, stdin=text)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -89,17 +89,17 @@ def test_counters_never_fall_and_series_stay_few_under_churn(tmp_path: Path) -> 
             most = max(most, len(found["regatta_group_processes"]))
             assert most <= GROUPS + 1
             for mode in ("user", "system"):
-                # One series has no group: that of all others.
+                # The series without a group is that of all other processes.
                 assert labels(mode=mode) in of_groups
             if forking.poll() is not None:
                 break
         assert forking.returncode == 0
-        assert most >= 10, "no name got a series of its own"
-        # The more names have one, the more CPU the next must use for it: most are in the rest.
+        assert most >= 10, "no name got its own series"
+        # The more names have a series, the more CPU time the next one needs: most have none.
         assert most < GROUPS
 
 
-def test_the_most_hostile_names_are_what_they_are(tmp_path: Path) -> None:
+def test_hostile_names_are_escaped(tmp_path: Path) -> None:
     with running(tmp_path, "--max-age", "0", "--design", "epoll") as server:
         wanted = {'a"} 1\\n#', "back\\\\slash", "café", "\\xff\\xfe{", "\\x00", "a,b=c"}
 
@@ -107,12 +107,12 @@ def test_the_most_hostile_names_are_what_they_are(tmp_path: Path) -> None:
             processes = families(fetch(server, OPENMETRICS))["regatta_group_processes"].samples
             return wanted - {sample.labels.get("group", "") for sample in processes}
 
-        with churn([(name, 0.2) for name in HOSTILE], until_told=True):
+        with churn([(name, 0.2) for name in HOSTILE], until_eof=True):
             wait_until(lambda: not missing(), lambda: f"missing: {missing()}")
 
 
 @pytest.mark.parametrize("design", ["epoll", "prefork-accept"])
-def test_promtool_finds_nothing(tmp_path: Path, design: str) -> None:
+def test_promtool_accepts_the_metrics(tmp_path: Path, design: str) -> None:
     with running(tmp_path, "--design", design) as server:
         for _ in range(2):
             reply = fetch(server)
@@ -120,7 +120,7 @@ def test_promtool_finds_nothing(tmp_path: Path, design: str) -> None:
             assert promtool("check", "metrics", text=reply.body.decode()) == ""
 
 
-def test_a_browser_and_curl_get_text_and_prometheus_openmetrics(tmp_path: Path) -> None:
+def test_the_format_depends_on_the_accept_header(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         wanted = "application/openmetrics-text; version=1.0.0; charset=utf-8"
         reply = fetch(server, OPENMETRICS)
@@ -135,20 +135,20 @@ def test_a_browser_and_curl_get_text_and_prometheus_openmetrics(tmp_path: Path) 
 
 @dataclass
 class Scraped:
-    """A Prometheus that has scraped a server for some time while something used half a CPU."""
+    """A Prometheus that has scraped a server while a process used half a CPU."""
 
     prometheus: Prometheus
     server: RunningServer
     log: Path
 
     def notes(self) -> list[tuple[float, float]]:
-        """What the burner wrote down, whole lines only."""
+        """The burner's log, complete lines only."""
         lines = self.log.read_text().split("\n")[:-1]
         return [(float(moment), float(used)) for moment, used in map(str.split, lines)]
 
     def used_at(self, moment: float) -> float:
-        """CPU seconds that the burner had used by then, by its own account."""
-        wait_until(lambda: self.notes()[-1][0] >= moment, "the burner got no CPU")
+        """CPU seconds of the burner at this time, interpolated from its log."""
+        wait_until(lambda: self.notes()[-1][0] >= moment, "the burner gets no CPU time")
         notes = self.notes()
         (t0, u0), (t1, u1) = next(
             (a, b) for a, b in itertools.pairwise(notes) if a[0] <= moment <= b[0]
@@ -157,19 +157,17 @@ class Scraped:
 
 
 def configure(folder: Path, address: str) -> Path:
-    """The configuration that we hand out, for this server and with a scrape every second."""
+    """The shipped configuration, adapted to this server and with a scrape every second."""
     shutil.copytree(DEPLOY / "prometheus", folder, dirs_exist_ok=True)
-    token = folder / "regatta.token"
-    token.write_text("the-token-of-this-test\n")
-    token.chmod(0o600)
+    token_file(folder).rename(folder / "regatta.token")
     file = folder / "prometheus.yml"
     text = file.read_text()
-    for given, ours in (
+    for shipped, ours in (
         ("localhost:7342", address),
         ("scrape_interval: 15s", "scrape_interval: 1s"),
     ):
-        assert given in text
-        text = text.replace(given, ours)
+        assert shipped in text
+        text = text.replace(shipped, ours)
     file.write_text(text)
     return file
 
@@ -194,7 +192,7 @@ def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
     token = str(folder / "regatta.token")
     log = folder / "burner.log"
     with (
-        # Each scrape takes a reading of its own: what is stored is of the moment it is stored with.
+        # Each scrape causes a scan, so that values match their timestamps.
         running(
             *(folder, "--source", "auto", "--max-age", "0", "--token-file", token),
             listen=f"127.0.0.1:{port}",
@@ -202,19 +200,19 @@ def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
         burning(log),
         prometheus.running(file) as started,
     ):
-        # The first second is in no series yet: a name gets one when it has used some CPU.
+        # A name gets a series after it has used some CPU time, so the first second is missing.
         ours = f'regatta_group_cpu_seconds_total{{group="{NAME}",mode="user"}}'
         started.wait_for(f"count_over_time({ours}[1m]) > {WINDOW_S + 1}")
         yield Scraped(started, server, log)
 
 
-def test_a_rate_is_what_the_process_used_by_its_own_account(scraped: Scraped) -> None:
+def test_a_rate_agrees_with_the_process_own_cpu_time(scraped: Scraped) -> None:
     now = time.time() - 0.5
     selector = f'regatta_group_cpu_seconds_total{{group="{NAME}"}}'
     query = f"sum(rate({selector}[{WINDOW_S}s]))"
     rate = number(scraped.prometheus.query(query, now))
-    # On a busy machine a reading is made noticeably later than the scrape began, by whose time
-    # Prometheus goes; when it was made is stored as well.
+    # Prometheus uses the start of the scrape as timestamp. On a busy machine the scan is noticeably
+    # later; its own time is stored as well.
     readings = f"regatta_snapshot_timestamp_seconds[{WINDOW_S}s]"
     (stored,) = scraped.prometheus.query(readings, now)
     (first_scrape, first), *_, (last_scrape, last) = stored["values"]
@@ -225,7 +223,7 @@ def test_a_rate_is_what_the_process_used_by_its_own_account(scraped: Scraped) ->
     assert 0.05 < own < 0.6
 
 
-def test_groups_and_the_rest_are_the_machine(scraped: Scraped) -> None:
+def test_groups_and_the_rest_add_up_to_the_machine(scraped: Scraped) -> None:
     now = time.time() - 0.5
     of_groups = number(
         scraped.prometheus.query("sum(increase(regatta_group_cpu_seconds_total[10s]))", now)
@@ -258,7 +256,7 @@ EXPRESSIONS = [
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_every_panel_of_the_dashboard_shows_something(scraped: Scraped, expression: str) -> None:
+def test_every_panel_of_the_dashboard_has_data(scraped: Scraped, expression: str) -> None:
     values = {"$job": "regatta", "$instance": ".+", "$__rate_interval": "10s"}
     for name, value in values.items():
         expression = expression.replace(name, value)
@@ -268,7 +266,7 @@ def test_every_panel_of_the_dashboard_shows_something(scraped: Scraped, expressi
     assert all(float(series["value"][1]) >= 0 for series in found)
 
 
-def test_the_dashboards_variables_have_values(scraped: Scraped) -> None:
+def test_the_variables_of_the_dashboard_have_values(scraped: Scraped) -> None:
     for variable in dashboard()["templating"]["list"]:
         if variable["type"] == "query":
             metric, label = re.fullmatch(

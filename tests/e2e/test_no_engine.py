@@ -1,4 +1,4 @@
-"""A race in containers where no container engine works ends in one line."""
+"""A race in containers without a working container engine."""
 
 import os
 from pathlib import Path
@@ -10,13 +10,13 @@ from tests.e2e.racing import environment, needs_programs, regatta, study
 
 pytestmark = [
     needs_programs,
-    pytest.mark.skipif(os.geteuid() != 0, reason="who is not root is refused before"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="other users are refused earlier"),
 ]
 BOXES = '[placement]\nkind = "containers"\nserver_cpus = [0]\nclient_cpus = [0]\n'
 CELLS = '[[cells]]\ndesigns = ["select"]\nconnections = 1\nrequests = 1\n'
 
 
-def test_a_race_without_an_engine_says_why_each_does_not_work(tmp_path: Path) -> None:
+def test_the_error_says_why_each_engine_does_not_work(tmp_path: Path) -> None:
     broken = tmp_path / "bin"
     broken.mkdir()
     for name in ("podman", "docker"):

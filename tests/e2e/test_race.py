@@ -1,10 +1,8 @@
-"""The race with the real programs: what it counts, and that it survives being killed."""
+"""Races with the real programs: counters, loads, and resuming after SIGKILL."""
 
 import os
 import random
 import re
-import signal
-import subprocess
 import tempfile
 import time
 import uuid
@@ -20,9 +18,19 @@ from regatta.ledger.samples import latencies_ns
 from regatta.ledger.schema import FILE_NAME
 from regatta.machine.programs import find_tool
 from tests.commands import run_well
-from tests.e2e.racing import ROOT, end_well, environment, needs_programs, race, regatta, study
+from tests.e2e.racing import (
+    ROOT,
+    begin,
+    end_well,
+    environment,
+    needs_programs,
+    race,
+    regatta,
+    study,
+)
 from tests.lab import rootless
 from tests.ledgers import rows
+from tests.pooled_loads import assert_one_load
 from tests.processes import marked, network_namespaces
 from tests.waiting import wait_until
 
@@ -52,12 +60,12 @@ requests = 40
 pytestmark = needs_programs
 
 
-def test_a_design_is_raced_beside_its_bare_twin(tmp_path: Path) -> None:
+def test_a_design_is_raced_with_its_bare_twin(tmp_path: Path) -> None:
     folder = race(tmp_path, study(TWIN, blocks=3))
     assert rows(folder, "SELECT DISTINCT status, reason FROM trial") == [("ok", None)]
-    said = (folder / "summary.md").read_text()
-    assert "### Cost of the strategy" in said
-    assert re.search(r"fork\\?-per\\?-client: .* bare twin", said)
+    page = (folder / "summary.md").read_text()
+    assert "### Cost of the strategy" in page
+    assert re.search(r"fork\\?-per\\?-client: .* bare twin", page)
 
 
 @pytest.fixture(scope="module")
@@ -65,12 +73,12 @@ def accounting(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return race(tmp_path_factory.mktemp("accounting"), study(ACCOUNTING, counted_blocks=1))
 
 
-def test_every_trial_of_every_design_is_answered(accounting: Path) -> None:
+def test_every_request_of_every_trial_is_answered(accounting: Path) -> None:
     found = rows(accounting, "SELECT status, reason, requests, answered FROM trial")
     assert found == [("ok", None, 200, 200)] * 6
 
 
-def test_both_sides_are_counted_from_both_origins(accounting: Path) -> None:
+def test_both_sides_have_counters_of_kernel_and_perf(accounting: Path) -> None:
     query = "SELECT DISTINCT side, origin FROM counter WHERE state = 'counted'"
     found = set(rows(accounting, query))
     assert {("server", "kernel"), ("client", "kernel")} <= found
@@ -80,7 +88,7 @@ def test_both_sides_are_counted_from_both_origins(accounting: Path) -> None:
     assert {("server", "perf"), ("client", "perf")} <= found
 
 
-def test_nothing_is_attached_in_a_timed_trial(accounting: Path) -> None:
+def test_timed_trials_run_without_perf(accounting: Path) -> None:
     query = (
         "SELECT DISTINCT origin FROM counter JOIN trial ON trial.id = trial_id WHERE kind = 'timed'"
     )
@@ -88,7 +96,7 @@ def test_nothing_is_attached_in_a_timed_trial(accounting: Path) -> None:
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="both sides share the only CPU")
-def test_a_sides_cpus_are_busy_for_at_least_what_it_is_charged(accounting: Path) -> None:
+def test_the_cpus_of_a_side_are_busy_for_at_least_its_cpu_time(accounting: Path) -> None:
     query = """
         SELECT busy.value, own.value FROM counter AS busy JOIN counter AS own
         ON busy.trial_id = own.trial_id AND busy.side = own.side
@@ -96,21 +104,21 @@ def test_a_sides_cpus_are_busy_for_at_least_what_it_is_charged(accounting: Path)
     """
     found = rows(accounting, query)
     assert len(found) == 12
-    # Without rights both ends are told in ticks, and what the host took is in ticks anyway.
+    # Without privileges both readings are in ticks, and stolen time always is.
     ticks_ns = 3 * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
     assert all(float(str(busy)) >= float(str(own)) - ticks_ns for busy, own in found)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="steering needs root")
 @pytest.mark.parametrize("asked", ["own-side", "none"])
-def test_a_race_says_where_its_packets_were_steered(asked: str, tmp_path: Path) -> None:
+def test_a_race_records_its_packet_steering(asked: str, tmp_path: Path) -> None:
     options = ("--blocks", "1", "--no-perf", "--placement", "netns", "--steering", asked)
     folder = race(tmp_path, ONE, *options)
     query = "SELECT json_extract(value, '$.steering') FROM environment WHERE key = 'placement'"
     assert rows(folder, query) == [(asked,)]
 
 
-def test_the_window_holds_the_measured_load_only(accounting: Path) -> None:
+def test_the_window_covers_the_measured_load_only(accounting: Path) -> None:
     query = """
         SELECT window_ns, json_extract(client, '$.elapsed_ns'), json_extract(server, '$.requests')
         FROM trial
@@ -119,13 +127,13 @@ def test_the_window_holds_the_measured_load_only(accounting: Path) -> None:
         assert isinstance(window_ns, int)
         assert isinstance(elapsed_ns, int)
         assert elapsed_ns <= window_ns
-        # The server has also answered the warm-up, which is in no counter: one burst of ten.
+        # The server has also answered the warm-up, one burst of ten, which is not counted.
         assert served == 210
 
 
-def test_a_thread_per_client_switches_and_faults_more(accounting: Path) -> None:
+def test_thread_per_client_has_more_page_faults(accounting: Path) -> None:
     query = """
-        SELECT contender, avg(value / requests) FROM trial JOIN cell ON cell.id = cell_id
+        SELECT contender, avg(value / trial.requests) FROM trial JOIN cell ON cell.id = cell_id
         JOIN counter ON trial_id = trial.id
         WHERE side = 'server' AND origin = 'kernel' AND event = 'page-faults' GROUP BY contender
     """
@@ -134,10 +142,10 @@ def test_a_thread_per_client_switches_and_faults_more(accounting: Path) -> None:
     assert faults["thread-per-client"] > faults["iterative"] + 1
 
 
-def test_without_perf_it_races_with_the_kernels_accounting(tmp_path: Path) -> None:
+def test_without_perf_the_kernel_counters_remain(tmp_path: Path) -> None:
     folder = race(tmp_path, ONE, "--no-perf", "--blocks", "1")
     query = "SELECT DISTINCT state FROM counter WHERE origin = 'perf'"
-    assert rows(folder, query) == [("not supported",)]
+    assert rows(folder, query) == [("switched off",)]
     query = (
         "SELECT count(*) FROM counter WHERE side = 'server' AND event = 'cpu-time' AND value > 0"
     )
@@ -149,7 +157,7 @@ LOADS = [("burst", "select"), ("closed", "thread-per-client")]
 
 @pytest.fixture(scope="module")
 def all_loads(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A race of both loads, each in every dialect and with every engine."""
+    """A race of both loads in every dialect and with every engine."""
     cells = ""
     for (load, design), dialect in product(LOADS, ("line", "http")):
         cells += f"""
@@ -174,47 +182,41 @@ def test_every_load_and_dialect_is_answered(all_loads: Path, load: str, design: 
     assert rows(all_loads, query.format(load, design)) == [("ok", 6, 6, None)]
 
 
-def test_the_ledger_and_the_report_are_left_in_the_folder(accounting: Path) -> None:
+def test_the_folder_has_the_ledger_and_the_reports(accounting: Path) -> None:
     names = {path.name for path in accounting.iterdir()}
     assert {"ledger.sqlite", "report.html", "summary.md", "summary.csv"} <= names
     assert ".trial" not in names
 
 
 def begin_or_resume(out: Path) -> list[str]:
-    """What a person would type: on a slow machine the last one died before it had begun."""
+    """Arguments to resume; on a slow machine the last race may have died before it began."""
     begun = (out / "ledger.sqlite").exists()
     return ["--resume", str(out)] if begun else ["study.toml", "--out", str(out)]
 
 
-def is_all_gone(mark: str, networks: set[str]) -> bool:
+def has_no_trace(mark: str, networks: set[str]) -> bool:
     return not marked(mark) and not networks & network_namespaces()
 
 
 def kill_and_resume(folder: Path, study: str, moments_s: list[float]) -> None:
-    """Kills the lab outright at each moment of its life and resumes it, then lets it finish."""
+    """Kills and resumes the lab at these times after its start, then lets it finish."""
     (folder / "study.toml").write_text(study)
     out = folder / "race"
     for moment_s in moments_s:
         mark = uuid.uuid4().hex
-        lab = subprocess.Popen(
-            regatta("race", *begin_or_resume(out)),
-            cwd=folder,
-            env=environment(mark),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        lab = begin(folder, "race", *begin_or_resume(out), env=environment(mark))
         time.sleep(moment_s)
-        its_own = network_namespaces(marked(mark)) - network_namespaces([os.getpid()])
-        lab.send_signal(signal.SIGKILL)
-        lab.wait()
-        wait_until(partial(is_all_gone, mark, its_own), "something has survived")
+        networks = network_namespaces(marked(mark)) - network_namespaces([os.getpid()])
+        lab.kill()
+        lab.communicate()
+        wait_until(partial(has_no_trace, mark, networks), "a process or namespace is left")
     end_well(folder, "race", *begin_or_resume(out))
     planned = rows(out, "SELECT block, position, cell_id, kind FROM plan ORDER BY 1, 2")
     trials = rows(out, "SELECT block, position, cell_id, kind FROM trial ORDER BY 1, 2")
     assert trials == planned
     assert trials
     assert rows(out, "SELECT DISTINCT status FROM trial") == [("ok",)]
-    # The counters of each trial are whole: every one of a kind has the same number of them.
+    # All trials of a kind have the same number of counters: none is incomplete.
     query = """
         SELECT count(DISTINCT number) FROM (
             SELECT kind, count(*) AS number FROM trial JOIN counter ON trial_id = trial.id
@@ -224,37 +226,37 @@ def kill_and_resume(folder: Path, study: str, moments_s: list[float]) -> None:
 
 
 def moments(count: int, seed: int) -> list[float]:
-    """Moments from before the first trial to near the end of what is left."""
+    """Random times between the start and about the end of the race."""
     chance = random.Random(seed)
     return [chance.uniform(0.1, 2.5) for _ in range(count)]
 
 
-def test_a_race_killed_three_times_is_the_race_undisturbed(tmp_path: Path) -> None:
+def test_a_race_killed_three_times_is_complete(tmp_path: Path) -> None:
     kill_and_resume(tmp_path, TINY, moments(3, seed=1))
 
 
-def test_every_sitting_has_a_server_of_its_own_also_where_it_was_killed(tmp_path: Path) -> None:
+def test_every_sitting_has_its_own_server_even_after_a_kill(tmp_path: Path) -> None:
     two = study(THREE, counted_blocks=1, sittings=2)
     kill_and_resume(tmp_path, two, moments(2, seed=4))
     folder = tmp_path / "race"
     query = "SELECT number, count(DISTINCT link_order), min(link_order) FROM sitting GROUP BY 1"
     first, second = rows(folder, query)
-    assert (first[:2], second[:2]) == ((1, 1), (2, 1)), "each keeps its own"
+    assert (first[:2], second[:2]) == ((1, 1), (2, 1)), "each sitting has one link order"
     assert first[2] != second[2]
     linked = [(folder / "servers" / number / "regatta-server").read_bytes() for number in "12"]
     assert linked[0] != linked[1]
 
 
 @pytest.mark.long
-def test_a_race_killed_at_twenty_moments_is_the_race_undisturbed(tmp_path: Path) -> None:
-    # Long enough that the last death still meets it at work.
+def test_a_race_killed_twenty_times_is_complete(tmp_path: Path) -> None:
+    # Long enough to be still at work at the last kill.
     long = study(THREE, blocks=15, counted_blocks=1)
     kill_and_resume(tmp_path, long, moments(20, seed=2))
 
 
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
-    """A folder that a user without rights can reach and write to, with the programs."""
+    """A folder with the programs that an unprivileged user can read and write."""
     with tempfile.TemporaryDirectory(prefix="regatta-test-") as name:
         folder = Path(name)
         folder.chmod(0o777)
@@ -265,7 +267,7 @@ def open_folder() -> Iterator[Path]:
         yield folder
 
 
-def test_without_rights_it_races_too(open_folder: Path) -> None:
+def test_an_unprivileged_user_can_race(open_folder: Path) -> None:
     rootless.need_python()
     (open_folder / "study.toml").write_text(ONE)
     out = open_folder / "race"
@@ -283,7 +285,22 @@ def test_without_rights_it_races_too(open_folder: Path) -> None:
     assert {state for _, state in rows(out, query)} == {"not supported"}
 
 
-def test_every_kind_of_load_and_pool_can_be_raced(tmp_path: Path) -> None:
+def test_clients_in_a_namespace_make_one_load(tmp_path: Path) -> None:
+    cells = """
+        [placement]
+        clients = 3
+        [[cells]]
+        designs = ["epoll"]
+        connections = 7
+        work = "snapshot"
+        load = "open"
+        rate = 301
+        duration_s = 0.5
+    """
+    assert_one_load(race(tmp_path, study(cells, blocks=2, slices=2)), clients=3)
+
+
+def test_open_loads_several_clients_and_pools_can_be_raced(tmp_path: Path) -> None:
     cells = """
         [placement]
         clients = 2
@@ -307,9 +324,9 @@ def test_every_kind_of_load_and_pool_can_be_raced(tmp_path: Path) -> None:
         path = "/healthz"
     """
     folder = race(tmp_path, study(cells, blocks=2))
-    # On a busy machine clients may begin apart: then a trial was run again.
-    stand = read(folder / FILE_NAME).last_attempts
-    assert [(trial.status, trial.reason) for trial in stand] == [("ok", None)] * 16
+    # On a busy machine the clients may start too far apart; such a trial is repeated.
+    attempts = read(folder / FILE_NAME).last_attempts
+    assert [(trial.status, trial.reason) for trial in attempts] == [("ok", None)] * 16
     query = """
         SELECT DISTINCT workers, json_array_length(server, '$.workers') FROM trial
         JOIN cell ON cell.id = cell_id WHERE workers IS NOT NULL ORDER BY 1
@@ -330,19 +347,19 @@ def test_every_kind_of_load_and_pool_can_be_raced(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(find_tool("nginx") is None, reason="nginx is not installed")
-def test_nginx_races_beside_ours_and_both_its_processes_are_counted(tmp_path: Path) -> None:
+def test_nginx_is_raced_and_both_its_processes_are_counted(tmp_path: Path) -> None:
     text = (ROOT / "contenders" / "nginx" / "nginx.toml").read_text()
     text = text.replace("{folder}", str(ROOT / "contenders" / "nginx"))
     text = text.replace("blocks = 8", "blocks = 1").replace('"uring"', '"select"')
     text = text.replace("[race]", "[race]\ndisturbance_limit_percent = 1e6")
-    # To find what each holds would take a minute.
+    # A search for the rate that each holds would take a minute.
     text = text.replace("duration_s = 0.5", 'load = "closed"\nduration_s = 0.3')
     folder = race(tmp_path, text.replace("counted_blocks = 2", "counted_blocks = 1"))
     query = "SELECT DISTINCT contender, status, reason FROM trial JOIN cell ON cell.id = cell_id"
     assert set(rows(folder, query)) == {(name, "ok", None) for name in ("epoll", "select", "nginx")}
-    # All the work is the worker's, a child of the process that the lab has started.
+    # The worker does all the work; it is a child of the process that the lab starts.
     query = """
-        SELECT min(value / requests) FROM counter JOIN trial ON trial.id = trial_id
+        SELECT min(value / trial.requests) FROM counter JOIN trial ON trial.id = trial_id
         JOIN cell ON cell.id = cell_id
         WHERE contender = 'nginx' AND side = 'server' AND event = 'cpu-time'
     """

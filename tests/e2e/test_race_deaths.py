@@ -1,4 +1,4 @@
-"""Whichever process of a race is killed: nothing finished is lost, nothing is left behind."""
+"""Killing random processes of a race: no finished trial is lost, nothing is left behind."""
 
 import os
 import random
@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from regatta.machine.cgroup import PREFIX, find_mount, lock_group
+from regatta.ledger.schema import FILE_NAME
 from tests.commands import run
-from tests.e2e.racing import environment, needs_programs, regatta, study
+from tests.control_groups import abandoned_groups
+from tests.e2e.racing import begin, environment, needs_programs, regatta, study
 from tests.ledgers import rows
 from tests.processes import marked, network_namespaces
 from tests.waiting import wait_until
@@ -31,7 +32,7 @@ workers = 4
 requests = 40
 """
 LIFE_S = 120.0
-"""Longer than a race whose processes are killed takes."""
+"""More than the duration of a race with kills."""
 TRIALS = "SELECT block, position, cell_id, attempt, status, reason, client FROM trial ORDER BY id"
 
 pytestmark = needs_programs
@@ -39,7 +40,7 @@ pytestmark = needs_programs
 
 @dataclass
 class Deaths:
-    """What was killed, and what the ledger held then."""
+    """The programs killed, and the trials in the ledger at that time."""
 
     programs: list[str] = field(default_factory=list)
     finished: list[list[tuple[object, ...]]] = field(default_factory=list)
@@ -51,35 +52,24 @@ def name_of(pid: int) -> str:
     return ""
 
 
-def abandoned_groups() -> list[Path]:
-    """Control groups that a lab has made and none holds any more."""
-    found = []
-    with suppress(LookupError, OSError):
-        for path in find_mount().glob(f"**/{PREFIX}*"):
-            if (lock := lock_group(path)) is not None:
-                lock.close()
-                found.append(path)
-    return found
-
-
 def trials(out: Path) -> list[tuple[object, ...]]:
-    return rows(out, TRIALS) if (out / "ledger.sqlite").exists() else []
+    return rows(out, TRIALS) if (out / FILE_NAME).exists() else []
 
 
 def choose(chance: random.Random, pids: list[int], deaths: Deaths) -> int | None:
-    """One of a program that was not killed yet, if there is one."""
+    """Prefers a program that was not killed yet."""
     names = {pid: name_of(pid) for pid in pids}
     new = [pid for pid, name in names.items() if name and name not in deaths.programs]
     return chance.choice(new or pids) if pids else None
 
 
 def kill_some(lab: subprocess.Popen[bytes], mark: str, out: Path, seed: int, most: int) -> Deaths:
-    """While the lab lives, at moments that chance chooses, one of its processes."""
+    """Kills processes of the lab at random times while it is running."""
     chance = random.Random(seed)
     deaths = Deaths()
     end = time.monotonic() + LIFE_S
     while lab.poll() is None and len(deaths.programs) < most:
-        assert time.monotonic() < end, "the race neither goes on nor ends"
+        assert time.monotonic() < end, "the race hangs"
         time.sleep(chance.uniform(0.0, 0.3))
         victim = choose(chance, [pid for pid in marked(mark) if pid != lab.pid], deaths)
         if victim is None:
@@ -93,34 +83,28 @@ def kill_some(lab: subprocess.Popen[bytes], mark: str, out: Path, seed: int, mos
 
 
 def race_and_kill(folder: Path, text: str, seed: int, most: int) -> Deaths:
-    """The race ends by itself, well or with one line; gone on with, it is whole."""
+    """The race must end by itself without a traceback, and be complete when resumed."""
     (folder / "study.toml").write_text(text)
     out, mark = folder / "race", uuid.uuid4().hex
-    lab = subprocess.Popen(
-        regatta("race", "study.toml", "--out", str(out)),
-        cwd=folder,
-        env=environment(mark),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-    wait_until(lambda: lab.poll() is not None or marked(mark), "nothing starts")
+    lab = begin(folder, "race", "study.toml", "--out", str(out), env=environment(mark))
+    wait_until(lambda: lab.poll() is not None or marked(mark), "no process starts")
     deaths = kill_some(lab, mark, out, seed, most)
     networks = network_namespaces(marked(mark)) - network_namespaces([os.getpid()])
     _, complaint = lab.communicate(timeout=LIFE_S)
-    told = complaint.decode()
-    assert "Traceback" not in told
-    assert lab.returncode in (0, 1), told
-    wait_until(lambda: not marked(mark), "something has survived")
+    assert b"Traceback" not in complaint
+    assert lab.returncode in (0, 1), complaint.decode()
+    wait_until(lambda: not marked(mark), "a process is left")
     assert not networks & network_namespaces()
     assert abandoned_groups() == []
-    if rows(out, "SELECT count(*) FROM meta WHERE key = 'finished_at'") == [(0,)]:
-        # What was killed has failed, and a race with failed trials says so.
-        rest = run(
-            *regatta("race", "--resume", str(out)),
-            timeout=LIFE_S,
-            cwd=folder,
-            env=environment(),
-        )
+    command: list[str] = []
+    if not (out / FILE_NAME).exists():
+        # What places the sides was killed: the race ended before it began.
+        command = regatta("race", "study.toml", "--out", str(out))
+    elif rows(out, "SELECT count(*) FROM meta WHERE key = 'finished_at'") == [(0,)]:
+        # Trials with killed processes have failed, and so has the race.
+        command = regatta("race", "--resume", str(out))
+    if command:
+        rest = run(*command, timeout=LIFE_S, cwd=folder, env=environment())
         assert rest.returncode in (0, 1), rest.stderr
         assert "Traceback" not in rest.stderr
     check(out, deaths)
@@ -134,18 +118,18 @@ def check(out: Path, deaths: Deaths) -> None:
     for seen in deaths.finished:
         assert found[: len(seen)] == seen, "a finished trial was lost or changed"
     reasons = {row[5] for row in found if row[4] != "ok"}
-    assert all(reasons), "a trial failed and does not say why"
+    assert all(reasons), "a failed trial has no reason"
     assert ".trial" not in {path.name for path in out.iterdir()}
 
 
-def test_whichever_process_is_killed_the_race_loses_nothing_and_leaves_nothing(
+def test_a_race_with_killed_processes_loses_and_leaves_nothing(
     tmp_path: Path,
 ) -> None:
     deaths = race_and_kill(tmp_path, study(CELLS, blocks=2, counted_blocks=1), seed=1, most=6)
-    assert deaths.programs  # which of them is chance
+    assert deaths.programs  # which ones is random
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(2, 12))
-def test_many_are_killed_and_the_race_loses_nothing(seed: int, tmp_path: Path) -> None:
+def test_a_race_with_many_killed_processes_loses_nothing(seed: int, tmp_path: Path) -> None:
     race_and_kill(tmp_path, study(CELLS, blocks=6, counted_blocks=2), seed, most=40)

@@ -1,4 +1,4 @@
-"""A race on a disk that fills up: it says so, and with more room it goes on where it was."""
+"""A race on a full disk: it reports it, and can be resumed after space is freed."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ pytestmark = needs_programs
 
 @contextlib.contextmanager
 def disk(folder: Path, size: str) -> Iterator[Path]:
-    """A file system of so many bytes."""
+    """A file system of this size."""
     place = folder / "disk"
     place.mkdir()
     if run("mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place).returncode != 0:
@@ -42,9 +42,7 @@ def disk(folder: Path, size: str) -> Iterator[Path]:
     "size",
     ["256k", *(pytest.param(size, marks=pytest.mark.long) for size in ("16k", "512k", "1m"))],
 )
-def test_it_says_that_the_disk_is_full_and_goes_on_when_there_is_room(
-    size: str, tmp_path: Path
-) -> None:
+def test_a_full_disk_is_reported_and_the_race_can_be_resumed(size: str, tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
     with disk(tmp_path, size) as place:
         out = place / "race"

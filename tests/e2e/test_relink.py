@@ -1,4 +1,4 @@
-"""Our server linked in another order: the same functions in the same sizes, at other places."""
+"""Relinking the server in another order: same functions, same sizes, other addresses."""
 
 import shutil
 import subprocess
@@ -28,7 +28,7 @@ def code_bytes(program: Path) -> int:
 
 
 def sizes(program: Path) -> dict[str, int]:
-    """Of every function, by its name; what has one name twice is added up."""
+    """Size of every function by name; equal names are added up."""
     command = ["nm", "--defined-only", "--print-size", str(program)]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     found: dict[str, int] = {}
@@ -38,8 +38,8 @@ def sizes(program: Path) -> dict[str, int]:
     return found
 
 
-def drawn(program: Path) -> set[str]:
-    """The functions that the linker was told the order of: ours, not those of libraries."""
+def reordered(program: Path) -> set[str]:
+    """The functions in the given order: ours, without those of libraries."""
     command = ["objdump", "--syms", "--section", ".text.drawn", str(program)]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return {line.split()[-1] for line in listed.splitlines() if " F " in line}
@@ -50,11 +50,11 @@ def neighbours(program: Path, among: set[str]) -> set[tuple[str, str]]:
     return set(zip(found, found[1:], strict=False))
 
 
-def test_the_functions_lie_in_another_order(linked: dict[int, Path]) -> None:
+def test_the_functions_are_in_another_order(linked: dict[int, Path]) -> None:
     assert set(linked) == {1, 2}
     programs = [SERVER, *linked.values()]
-    ours = drawn(linked[1])
-    assert drawn(linked[2]) == ours
+    ours = reordered(linked[1])
+    assert reordered(linked[2]) == ours
     assert len(ours) > 100
     for at, one in enumerate(programs):
         for other in programs[at + 1 :]:
@@ -62,7 +62,7 @@ def test_the_functions_lie_in_another_order(linked: dict[int, Path]) -> None:
             assert len(kept) < 0.1 * len(ours)
 
 
-def test_all_else_is_the_same(linked: dict[int, Path]) -> None:
+def test_everything_else_is_the_same(linked: dict[int, Path]) -> None:
     first = sizes(linked[1])
     assert first == sizes(linked[2])
     assert abs(code_bytes(linked[1]) - code_bytes(linked[2])) <= 0.001 * code_bytes(SERVER)
@@ -79,7 +79,7 @@ def test_the_same_order_gives_the_same_file(linked: dict[int, Path], tmp_path: P
     assert again[5].read_bytes() == linked[1].read_bytes()
 
 
-def test_what_was_linked_already_is_taken_as_it_is(
+def test_an_existing_result_is_reused(
     linked: dict[int, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(relink, "run", None)
@@ -87,7 +87,7 @@ def test_what_was_linked_already_is_taken_as_it_is(
     assert relink_all(Path("/nowhere/regatta-server"), ORDERS, folder) == linked
 
 
-def test_an_installed_server_is_not_linked_and_says_so(tmp_path: Path) -> None:
+def test_an_installed_server_cannot_be_relinked(tmp_path: Path) -> None:
     installed = tmp_path / "usr" / "bin" / "regatta-server"
     installed.parent.mkdir(parents=True)
     shutil.copy(SERVER, installed)
@@ -98,7 +98,7 @@ def test_an_installed_server_is_not_linked_and_says_so(tmp_path: Path) -> None:
     assert not (tmp_path / "servers").exists()
 
 
-def test_a_server_that_is_not_the_one_of_the_build_is_not_linked(tmp_path: Path) -> None:
+def test_a_server_that_differs_from_the_build_cannot_be_relinked(tmp_path: Path) -> None:
     other = tmp_path / "bin" / "regatta-server"
     other.parent.mkdir()
     other.write_bytes(SERVER.read_bytes() + b"more")

@@ -1,4 +1,4 @@
-"""report.html in a real browser: it draws, it answers to clicks and keys, it fetches nothing."""
+"""report.html in a real browser: charts, clicks, keys, print, and no network access."""
 
 import re
 import shutil
@@ -44,7 +44,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """One page for each kind of race."""
+    """A report of each kind of race."""
     kinds = {
         "quick": {},
         "hardware": {"hardware": True, "counted_blocks": 5},
@@ -78,7 +78,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 class Opened:
-    """A page and all that it said and asked for."""
+    """A page with its console messages and requests."""
 
     def __init__(self, browser: Browser, path: Path, width: int, scheme: str) -> None:
         self.page: Page = browser.new_page(
@@ -86,17 +86,17 @@ class Opened:
         )
         self.complaints: list[str] = []
         self.fetched: list[str] = []
-        self.page.on("console", self._hear)
+        self.page.on("console", self._on_console)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", self._see)
+        self.page.on("request", self._on_request)
         self.page.goto(path.as_uri())
         self.page.wait_for_selector("html.drawn")
 
-    def _hear(self, message: ConsoleMessage) -> None:
+    def _on_console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             self.complaints.append(message.text)
 
-    def _see(self, request: Request) -> None:
+    def _on_request(self, request: Request) -> None:
         if not request.url.startswith(("file:", "data:", "blob:")):
             self.fetched.append(request.url)
 
@@ -133,7 +133,7 @@ DRAWN = """() => {
 
 
 def wait_for_charts(page: Page) -> None:
-    """Until every chart in sight has an svg of some size with marks in it, or it fails."""
+    """Waits until every visible chart has an SVG with marks."""
     page.wait_for_function(DRAWN, timeout=20_000)
 
 
@@ -162,7 +162,7 @@ def test_a_tab_shows_the_standings_of_its_number_of_connections(opened: Opened) 
     assert len(set(seen)) == 3
 
 
-def test_tabs_answer_to_the_arrow_keys(opened: Opened) -> None:
+def test_tabs_react_to_the_arrow_keys(opened: Opened) -> None:
     page = opened.page
     tabs = page.get_by_role("tablist", name="Number of connections").first
     tabs.get_by_role("tab", name="1 connection").focus()
@@ -172,7 +172,7 @@ def test_tabs_answer_to_the_arrow_keys(opened: Opened) -> None:
     assert tabs.get_by_role("tab", name="100", exact=True).get_attribute("aria-selected") == "true"
 
 
-def test_a_column_title_sorts_by_it(opened: Opened) -> None:
+def test_a_click_on_a_column_title_sorts(opened: Opened) -> None:
     page = opened.page
     names = "document.querySelectorAll('table.standings')[0].tBodies[0].rows"
     values = f"[...{names}].map(row => Number(row.children[1].dataset.value))"
@@ -185,7 +185,7 @@ def test_a_column_title_sorts_by_it(opened: Opened) -> None:
     assert rising != sorted(rising, reverse=True)
 
 
-def test_the_counters_of_a_cell_are_those_chosen(opened: Opened) -> None:
+def test_a_cell_can_be_chosen_for_its_counters(opened: Opened) -> None:
     page = opened.page
     (before,) = visible(page, ".cell h3")
     assert before == "iterative, 1 connection"
@@ -197,21 +197,18 @@ def test_the_counters_of_a_cell_are_those_chosen(opened: Opened) -> None:
     assert "context-switches" in table
 
 
-def test_counters_that_the_machine_lacks_are_folded_to_one_line_that_counts_them(
-    opened: Opened,
-) -> None:
+def test_unsupported_counters_are_collapsed_to_one_line(opened: Opened) -> None:
     page = opened.page
     (table,) = visible(page, "table.counters")
     assert "instructions" not in table
     folded = page.locator("details.absent:visible")
-    assert folded.inner_text().strip() == "12 counters that this machine cannot count"
+    assert folded.inner_text().strip() == "12 counters not supported by this machine"
     folded.locator("summary").click()
     assert "instructions" in folded.inner_text()
-    assert folded.inner_text().endswith("not supported.")
 
 
 @pytest.mark.parametrize("opened", [("disturbed", 1280, "light")], indirect=True)
-def test_a_long_list_is_folded_and_its_notice_opens_it(opened: Opened) -> None:
+def test_a_long_list_is_collapsed_and_its_notice_opens_it(opened: Opened) -> None:
     page = opened.page
     section = page.locator("#disturbed")
     assert section.locator("summary").inner_text() == "40 disturbed trials"
@@ -222,14 +219,14 @@ def test_a_long_list_is_folded_and_its_notice_opens_it(opened: Opened) -> None:
 
 
 PAPER_PX = 703
-"""What the margins leave of the width of A4, at 96 pixels an inch."""
+"""Width of A4 without margins, at 96 pixels per inch."""
 WIDER = """() => [...document.querySelectorAll("main *")]
     .filter(one => one.getBoundingClientRect().right > innerWidth + 1)
     .map(one => one.outerHTML.slice(0, 80))"""
 
 
 @pytest.mark.parametrize("opened", [("engines", PAPER_PX, "dark")], indirect=True)
-def test_on_paper_are_the_standings_of_all_groups_and_the_pictures_of_the_chosen_one(
+def test_the_print_has_the_standings_of_all_groups_and_the_charts_of_one(
     opened: Opened,
 ) -> None:
     page = opened.page
@@ -247,7 +244,7 @@ def test_on_paper_are_the_standings_of_all_groups_and_the_pictures_of_the_chosen
 
 
 @pytest.mark.parametrize("opened", [("quick", 1280, "dark")], indirect=True)
-def test_paper_is_a4_and_white_whatever_the_screen_was(opened: Opened) -> None:
+def test_the_print_is_a4_and_white_even_in_dark_mode(opened: Opened) -> None:
     page = opened.page
     wait_for_charts(page)
     paper = page.pdf(prefer_css_page_size=True)
@@ -265,7 +262,7 @@ def test_paper_is_a4_and_white_whatever_the_screen_was(opened: Opened) -> None:
     ]
 
 
-def test_the_latency_picture_follows_its_tab(opened: Opened) -> None:
+def test_the_latency_chart_follows_its_tab(opened: Opened) -> None:
     page = opened.page
     tabs = page.get_by_role("tablist", name="Number of connections").nth(1)
     tabs.get_by_role("tab", name="100", exact=True).click()
@@ -274,7 +271,7 @@ def test_the_latency_picture_follows_its_tab(opened: Opened) -> None:
     assert not page.locator("[data-chart='g0-latency-1']").is_visible()
 
 
-def test_a_design_can_be_taken_out_of_the_charts(opened: Opened) -> None:
+def test_a_design_can_be_removed_from_the_charts(opened: Opened) -> None:
     page = opened.page
     lines = "document.querySelectorAll('.chart svg')[0].querySelectorAll('.mark-line path').length"
     assert page.evaluate(lines) == 3
@@ -283,7 +280,7 @@ def test_a_design_can_be_taken_out_of_the_charts(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize("opened", [("hostile", 1280, "light")], indirect=True)
-def test_a_hostile_name_is_text_and_nothing_else(opened: Opened) -> None:
+def test_a_hostile_name_is_shown_as_text(opened: Opened) -> None:
     assert opened.page.title() != "owned"
     assert any(HOSTILE in text for text in visible(opened.page, "table.standings"))
     wait_for_charts(opened.page)
@@ -301,7 +298,7 @@ def test_every_group_of_cells_can_be_chosen(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize("opened", [("workers", 1280, "light")], indirect=True)
-def test_the_axis_is_what_the_study_varies(opened: Opened) -> None:
+def test_the_tabs_are_what_the_study_varies(opened: Opened) -> None:
     page = opened.page
     tabs = page.get_by_role("tablist", name="Number of workers").first
     tabs.get_by_role("tab", name="15", exact=True).click()
@@ -315,36 +312,34 @@ def test_the_axis_is_what_the_study_varies(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize("opened", [("client-bound", 1280, "light")], indirect=True)
-def test_a_client_bound_cell_is_marked_and_shows_what_the_server_used_alone(opened: Opened) -> None:
+def test_a_client_bound_cell_is_marked_and_has_no_ratio(opened: Opened) -> None:
     page = opened.page
     page.get_by_role("tab", name="10", exact=True).first.click()
     row = page.locator("table.standings:visible tr", has_text="select")
     assert "10 client-bound" in row.inner_text()
     level = row.locator("td").first.inner_text().strip()
-    assert re.fullmatch(r"\d+\n\d+–\d+", level), "no ratio: it served another load"
+    assert re.fullmatch(r"\d+\n\d+–\d+", level), "a ratio is shown"
     assert row.locator("td").last.inner_text().strip() == "client-bound"
     assert page.locator("#client-bound table tbody tr").count() == 10
 
 
 @pytest.mark.parametrize("opened", [("hardware", 1280, "light")], indirect=True)
-def test_hardware_counters_get_charts(opened: Opened) -> None:
+def test_hardware_counters_have_charts(opened: Opened) -> None:
     captions = " ".join(visible(opened.page, "figcaption"))
     assert "instructions per cycle" in captions
     assert "top-down: retiring" in captions
 
 
 @pytest.mark.parametrize("opened", [("claims", 1280, "light")], indirect=True)
-def test_every_claim_has_its_words_verdicts_and_pictures(opened: Opened) -> None:
+def test_every_claim_has_its_text_verdict_and_charts(opened: Opened) -> None:
     page = opened.page
     assert page.locator(".facts a[href='#claims']").inner_text().startswith("6 claims: 2 supported")
     cards = page.locator("details.claim")
     assert cards.count() == len(all_kinds())
     for card, claim in zip(cards.all(), all_kinds(), strict=True):
-        told = card.inner_text()
-        assert claim.says in told
-        assert claim.why in told
-        assert claim.verdict in told
-        assert card.locator("svg.marks").count() == 0, "what nobody sees is not drawn"
+        for text in (claim.says, claim.why, claim.verdict):
+            assert text in card.inner_text()
+        assert card.locator("svg.marks").count() == 0, "hidden charts are drawn"
     cards.first.locator("summary").click()
     page.wait_for_function("document.querySelectorAll('#claim-A1 svg.marks').length === 3")
     drawn = cards.first.locator(".charts").inner_text()
@@ -354,7 +349,7 @@ def test_every_claim_has_its_words_verdicts_and_pictures(opened: Opened) -> None
 
 
 @pytest.mark.parametrize("opened", [("claims", 1280, "dark")], indirect=True)
-def test_all_pictures_of_claims_can_be_shown_and_hidden(opened: Opened) -> None:
+def test_all_charts_of_claims_can_be_shown_and_hidden(opened: Opened) -> None:
     page = opened.page
     page.get_by_role("button", name="Show all pictures").click()
     page.wait_for_function(
@@ -395,7 +390,7 @@ def test_a_claim_keeps_all_its_designs(opened: Opened) -> None:
     ],
     indirect=True,
 )
-def test_it_fits_a_phone_and_a_dark_room(opened: Opened, tmp_path: Path) -> None:
+def test_it_fits_a_phone_in_light_and_dark_mode(opened: Opened, tmp_path: Path) -> None:
     page = opened.page
     if page.locator("#open-claims").count():
         page.locator("#open-claims").click()

@@ -1,4 +1,4 @@
-"""`regatta review` as a person types it: what it says, and how it ends; whatever it is given."""
+"""`regatta review` on the command line: output and exit status, also for hostile input."""
 
 import json
 import os
@@ -14,18 +14,18 @@ FIXTURES = REPOSITORY / "tests/lab/fixtures/review"
 PUBLISHED = REPOSITORY / "studies/published/measurements.csv"
 
 
-def test_five_reports_are_reviewed() -> None:
+def test_the_published_reports_are_reviewed() -> None:
     done = run(*REVIEW, PUBLISHED)
     assert (done.returncode, done.stderr) == (1, "")
     lines = done.stdout.splitlines()
     at = lines.index(f"{PUBLISHED}:53: a server that hardly ran (E, select, 5, server)")
     assert lines[at + 1].startswith("  3.19 ms of CPU, 0.76 % of what thread-per-client used")
-    assert lines[at + 3].startswith("  Do: check that every client was answered")
+    assert lines[at + 3].startswith("  Do: check that every client got an answer")
     assert lines[-1].startswith("623 figures of 49 runs in 1 file: 2 contradictions, ")
     assert not [line for line in lines[:-1] if line != line.rstrip()]
 
 
-def test_standard_input_and_several_files_are_read() -> None:
+def test_it_reads_standard_input_and_several_files() -> None:
     text = (FIXTURES / "indian.txt").read_text()
     done = run(*REVIEW, "-", FIXTURES / "hybrid.txt", stdin=text)
     assert done.returncode == 1
@@ -33,32 +33,32 @@ def test_standard_input_and_several_files_are_read() -> None:
     assert "in 2 files" in done.stdout
 
 
-def test_intervals_and_markdown_are_read_as_people_have_them() -> None:
+def test_it_reads_perf_intervals_and_markdown() -> None:
     intervals = run(*REVIEW, FIXTURES / "intervals.txt")
     assert (intervals.returncode, intervals.stderr) == (1, "")
-    says = "intervals.txt:4: idle intervals among those under load (bash load.sh)\n"
-    assert says in intervals.stdout
+    finding = "intervals.txt:4: idle intervals among those under load (bash load.sh)\n"
+    assert finding in intervals.stdout
     assert "59 figures of 1 run in 1 file: 0 contradictions, " in intervals.stdout
     rows = "| design | cycles |\n| --- | --- |\n| a | 5 |\n| b | 6 | 7 |\n"
     table = run(*REVIEW, "-", stdin=rows)
     assert table.returncode == 1
-    assert "standard input:4: a row that is torn\n" in table.stdout
+    assert "standard input:4: a row has more cells than headings\n" in table.stdout
 
 
-def test_nothing_found_is_said_and_ends_well() -> None:
+def test_without_findings_the_exit_status_is_0() -> None:
     done = run(*REVIEW, FIXTURES / "runs.txt")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Nothing found in ")
 
 
-def test_of_many_alike_some_are_shown_and_the_rest_is_counted() -> None:
+def test_of_many_equal_findings_some_are_shown_and_the_rest_counted() -> None:
     rows = "".join(f"{name},1,2\n" for name in range(500))
     done = run(*REVIEW, "-", stdin=f"variant,branches,branch_misses\n{rows}")
-    assert done.stdout.count("a part that is larger than its whole") == 20
+    assert done.stdout.count("a part is larger than its whole") == 20
     assert "480 more of this kind: --json lists them." in done.stdout
 
 
-def test_json_has_the_arithmetic() -> None:
+def test_json_has_the_computed_figure() -> None:
     done = run(*REVIEW, FIXTURES / "indian.txt", "--json")
     assert done.returncode == 1
     document = json.loads(done.stdout)
@@ -69,7 +69,7 @@ def test_json_has_the_arithmetic() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\xff" * 100, b"\x1b[2Jhello", b'{"a": \x1b[2J'])
-def test_what_is_no_figures_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
+def test_input_without_figures_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "odd"
     path.write_bytes(content)
     done = run(*REVIEW, path)
@@ -77,12 +77,12 @@ def test_what_is_no_figures_is_refused_in_one_line(tmp_path: Path, content: byte
     assert "\x1b" not in done.stderr
 
 
-def test_a_file_that_is_not_there_is_refused_and_so_is_none() -> None:
+def test_a_missing_file_or_argument_is_refused() -> None:
     assert_refused(run(*REVIEW, "none\x1b[31m.txt"), 2, "regatta")
     assert_refused(run(*REVIEW), 2, "regatta")
 
 
-def test_names_do_not_steer_the_terminal(tmp_path: Path) -> None:
+def test_control_characters_in_names_are_escaped(tmp_path: Path) -> None:
     folder = os.fsencode(tmp_path)
     path = folder + b"/\x1b[2J\xff.csv"
     Path(os.fsdecode(path)).write_text(

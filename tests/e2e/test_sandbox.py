@@ -1,14 +1,13 @@
-"""What the server has given up when it serves, in every design; and that it still serves.
+"""The sandbox of a serving server, in every design; systemd.
 
-The unit tests of sandbox/ prove that the layers refuse what they should; here is shown that every
-process of every design is in them."""
+The unit tests of sandbox/ show that each layer refuses what it should. These tests show that every
+process of every design is inside."""
 
 import contextlib
 import json
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import time
@@ -18,29 +17,26 @@ from typing import Any
 
 import pytest
 
-from tests.commands import assert_refused, run, run_well
+from tests.commands import run, run_well
 from tests.dialects import DIALECTS
-from tests.given import giving
-from tests.processes import descriptors, everybody, tasks, tree
+from tests.processes import all_pids, descriptors, tasks, tree
 from tests.servers import (
     PATIENCE_S,
     REPOSITORY,
     ListedDesign,
-    RunningServer,
     needs,
     program,
     rows_of,
     runnable,
     running,
 )
-from tests.sockets import datagram_sockets
-from tests.users import as_user, opened, runnable_by_all
+from tests.sockets import OWN_HOST, datagram_sockets
+from tests.users import as_user, runnable_by_all, world_writable
 from tests.waiting import wait_until
 
 IS_ROOT = os.geteuid() == 0
 SECCOMP_FILTER = "2"
 LAYERS = ["user", "capabilities", "seccomp", "landlock"]
-GIVEN_HOST = "127.0.0.77"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -50,12 +46,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="module")
 def layers() -> dict[str, bool]:
-    """Which layers can be had here."""
+    """Which layers are available here."""
     return {row["layer"]: row["holds"] for row in listed("--json")}
 
 
 def listed(*options: str) -> list[dict[str, Any]]:
-    """What can be had here, as the server lists it."""
+    """The server's list of layers."""
     return list(json.loads(run_well(program("regatta-server"), "--list-sandbox", *options)))
 
 
@@ -77,19 +73,10 @@ def assert_sandboxed(task: int, layers: dict[str, bool]) -> None:
         assert "0" not in status["Groups"].split()
 
 
-def said_by(server: RunningServer) -> str:
-    """All that it printed on stderr; it is stopped for that."""
-    server.process.send_signal(signal.SIGTERM)
-    _, said = server.process.communicate(timeout=PATIENCE_S)
-    assert server.process.returncode == 0
-    server.is_over, server.summary = True, {"is": "read elsewhere"}
-    return said.decode()
-
-
 def test_every_process_and_thread_serves_without_rights(
     design: ListedDesign, layers: dict[str, bool], tmp_path: Path
 ) -> None:
-    """It answers in both dialects, and a client is connected when its processes are looked at."""
+    """It answers in both dialects. A client is connected while its processes are examined."""
     with running(tmp_path, "--design", design.name, *design.workers(3)) as server:
         for dialect in DIALECTS:
             for _ in range(3):
@@ -99,7 +86,7 @@ def test_every_process_and_thread_serves_without_rights(
             connection.sendall(b"top 1\n")
             connection.recv(65536)
             for task in tasks(server.process.pid):
-                # Whoever served those before may end just now.
+                # A child that served an earlier client may just end.
                 with contextlib.suppress(FileNotFoundError, ProcessLookupError):
                     assert_sandboxed(task, layers)
             assert_sandboxed(server.process.pid, layers)
@@ -108,7 +95,7 @@ def test_every_process_and_thread_serves_without_rights(
 
 @pytest.mark.parametrize("source", ["procfs", "bpf"])
 def test_processes_of_other_users_are_seen(source: str, tmp_path: Path) -> None:
-    """All of them, and by what it may read after it gave up its rights."""
+    """All of them, although the server has dropped its privileges."""
     try:
         started = running(tmp_path, "--source", source)
         server = started.__enter__()
@@ -116,10 +103,10 @@ def test_processes_of_other_users_are_seen(source: str, tmp_path: Path) -> None:
         pytest.skip(f"no source {source} here: {refused}")
     with contextlib.ExitStack() as stack:
         stack.push(started)
-        before = set(everybody())
+        before = set(all_pids())
         body = server.ask(b"GET /top?n=64&format=json HTTP/1.0\r\n\r\n").partition(b"\r\n\r\n")[2]
         answer = json.loads(body)
-        present = before & set(everybody())
+        present = before & set(all_pids())
         own = Path(f"/proc/{server.process.pid}").stat().st_uid
         others = 0
         for row in answer["processes"]:
@@ -132,8 +119,8 @@ def test_processes_of_other_users_are_seen(source: str, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not IS_ROOT, reason="takes root")
 @pytest.mark.parametrize("pool", ["reactors", "prefork-flock"])
-def test_a_port_that_is_roots_is_served_by_a_user(pool: str, tmp_path: Path) -> None:
-    """All listeners are opened before the user changes."""
+def test_a_privileged_port_is_served_by_an_unprivileged_user(pool: str, tmp_path: Path) -> None:
+    """All listeners are opened before the change of user."""
     with socket.socket() as probe:
         for port in range(700, 1000):
             with contextlib.suppress(OSError):
@@ -147,16 +134,17 @@ def test_a_port_that_is_roots_is_served_by_a_user(pool: str, tmp_path: Path) -> 
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="takes root")
-def test_root_may_stay_root_and_has_no_capability(tmp_path: Path) -> None:
+def test_with_user_root_it_keeps_no_capability(tmp_path: Path) -> None:
     with running(tmp_path, "--user", "root") as server:
         assert rows_of(server.ask(b"top 2\n"))
         status = status_of(server.process.pid)
         assert status["Uid"].split() == ["0"] * 4
         assert status["CapEff"] == status["CapBnd"] == "0" * 16
-        assert "sandbox without user: it stays root, as asked" in said_by(server)
+        server.stop()
+    assert "sandbox without user: it stays root, as asked" in server.stderr
 
 
-def test_turned_off_it_keeps_everything(tmp_path: Path) -> None:
+def test_without_the_sandbox_it_keeps_everything(tmp_path: Path) -> None:
     before = status_of(os.getpid())
     with running(tmp_path, "--sandbox", "off") as server:
         assert rows_of(server.ask(b"top 2\n"))
@@ -165,12 +153,12 @@ def test_turned_off_it_keeps_everything(tmp_path: Path) -> None:
             assert after[name] == before[name]
 
 
-def test_it_says_on_start_what_holds(layers: dict[str, bool], tmp_path: Path) -> None:
+def test_it_reports_the_layers_on_start(layers: dict[str, bool], tmp_path: Path) -> None:
     with running(tmp_path) as server:
-        said = said_by(server)
+        server.stop()
     for layer, holds in layers.items():
-        assert (f"{layer}: " if holds else f"without {layer}: ") in said
-        assert (f"without {layer}: " in said) != holds
+        assert (f"{layer}: " if holds else f"without {layer}: ") in server.stderr
+        assert (f"without {layer}: " in server.stderr) != holds
 
 
 def test_the_list_names_every_layer_in_both_forms() -> None:
@@ -182,68 +170,30 @@ def test_the_list_names_every_layer_in_both_forms() -> None:
     assert not any(row["holds"] for row in listed("--json", "--sandbox", "off"))
 
 
-def test_root_of_a_user_namespace_alone_stays_and_says_so(tmp_path: Path) -> None:
+def test_root_of_a_user_namespace_stays_root_and_says_so(tmp_path: Path) -> None:
     unshare = [needs("unshare"), "--user", "--map-root-user"]
     if run(*unshare, "true").returncode != 0:
         pytest.skip("user namespaces are not permitted here")
     with running(tmp_path, prefix=unshare) as server:
         assert rows_of(server.ask(b"top 2\n"))
         assert status_of(server.process.pid)["CapEff"] == "0" * 16
-        assert "without user: it stays root: its user namespace does not know" in said_by(server)
+        server.stop()
+    assert "without user: it stays root: its user namespace does not know" in server.stderr
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="takes root")
-def test_hidden_processes_are_told(tmp_path: Path) -> None:
+def test_hidden_processes_are_reported(tmp_path: Path) -> None:
     mount = 'mount -t proc -o hidepid=2 proc /proc && exec "$@"'
     prefix = [needs("unshare"), "--mount", "sh", "-c", mount, "sh"]
     if run(*prefix, "true").returncode != 0:
         pytest.skip("/proc cannot be mounted here")
     with running(tmp_path, "--source", "procfs", prefix=prefix) as server:
         rows_of(server.ask(b"top 2\n"))
-        assert "processes of other users are hidden" in said_by(server)
+        server.stop()
+    assert "processes of other users are hidden" in server.stderr
     with running(tmp_path, "--source", "procfs") as server:
-        assert "hidden" not in said_by(server)
-
-
-@pytest.mark.skipif(not IS_ROOT, reason="the summary's folder is closed to others")
-def test_the_summary_is_written_where_only_root_may(tmp_path: Path) -> None:
-    closed = tmp_path / "closed"
-    closed.mkdir(mode=0o700)
-    with running(closed) as server:
-        server.ask(b"top 2\n")
-        assert server.stop()["requests"] == 1
-
-
-@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
-def test_a_listener_that_was_given_is_served(
-    design: ListedDesign, dialect: object, tmp_path: Path
-) -> None:
-    """As by systemd: it is the one that the starter opened, in every design."""
-    options = ("--design", design.name, *design.workers(3))
-    with running(tmp_path, *options, prefix=giving(GIVEN_HOST)) as server:
-        assert server.host == GIVEN_HOST
-        for _ in range(10):
-            (rows,) = dialect.answers(server.ask(dialect.request(2)))
-            assert len(rows) == 2
-        assert server.stop()["connections"] == 10
-
-
-def test_more_than_one_given_socket_is_refused() -> None:
-    done = run(*giving(count=2), program("regatta-server"))
-    assert_refused(done, status=1)
-    assert "LISTEN_FDS" in done.stderr
-
-
-def test_what_was_given_to_another_process_is_not_taken(tmp_path: Path) -> None:
-    told = {"LISTEN_PID": "1", "LISTEN_FDS": "1"}
-    with running(tmp_path, environment=told) as server:
-        assert server.host == "127.0.0.1"
-
-
-def test_a_given_socket_that_does_not_listen_is_refused() -> None:
-    done = run(*giving(listens=False), program("regatta-server"))
-    assert_refused(done, status=1)
-    assert "a listening TCP socket is expected" in done.stderr
+        server.stop()
+    assert "hidden" not in server.stderr
 
 
 @contextlib.contextmanager
@@ -255,11 +205,13 @@ def manager(name: str) -> Iterator[socket.socket]:
 
 
 @pytest.mark.parametrize("is_abstract", [False, True])
-def test_a_service_manager_is_told(is_abstract: bool, design: ListedDesign, tmp_path: Path) -> None:
+def test_a_service_manager_is_notified(
+    is_abstract: bool, design: ListedDesign, tmp_path: Path
+) -> None:
     name = f"regatta-{os.getpid()}-{time.monotonic_ns()}" if is_abstract else str(tmp_path / "n")
     with manager("\0" + name if is_abstract else name) as listening:
-        told = {"NOTIFY_SOCKET": "@" + name if is_abstract else name}
-        with running(tmp_path, "--design", design.name, environment=told) as server:
+        notify = {"NOTIFY_SOCKET": "@" + name if is_abstract else name}
+        with running(tmp_path, "--design", design.name, environment=notify) as server:
             assert listening.recv(100) == b"READY=1"
             assert rows_of(server.ask(b"top 2\n"))
             server.stop()
@@ -268,10 +220,10 @@ def test_a_service_manager_is_told(is_abstract: bool, design: ListedDesign, tmp_
                 listening.recv(100)
 
 
-def test_no_process_keeps_a_socket_from_which_datagrams_go_to_any_name(
+def test_no_process_keeps_an_unconnected_datagram_socket(
     design: ListedDesign, tmp_path: Path
 ) -> None:
-    """Who got into one on io_uring, or that passes clients, could write to the host's log."""
+    """An attacker in a process with io_uring or sendmsg could write to the host's log."""
 
     def kept() -> set[str]:
         own = tree(server.process.pid)
@@ -279,28 +231,28 @@ def test_no_process_keeps_a_socket_from_which_datagrams_go_to_any_name(
 
     options = ("--design", design.name, *design.workers(3))
     with manager(str(tmp_path / "n")) as listening:
-        told = {"NOTIFY_SOCKET": str(tmp_path / "n")}
-        with running(tmp_path, *options, environment=told) as server:
+        notify = {"NOTIFY_SOCKET": str(tmp_path / "n")}
+        with running(tmp_path, *options, environment=notify) as server:
             assert listening.recv(100) == b"READY=1"
             with server.connect() as connection:
                 connection.sendall(b"top 1\n")
                 assert connection.recv(100)
-                wait_until(lambda: not kept(), "it is kept")
+                wait_until(lambda: not kept(), "a datagram socket stays open")
 
 
-def test_what_a_service_manager_gives_is_gone_when_it_serves(
+def test_capabilities_from_the_service_manager_are_dropped(
     layers: dict[str, bool], tmp_path: Path
 ) -> None:
-    """As the unit does: a user without rights, and capabilities that its programs inherit."""
+    """As in our unit: an unprivileged user with inheritable capabilities."""
     given = "+net_raw,+sys_ptrace"
     prefix = as_user(54323)
     prefix += [f"--inh-caps={given}", f"--ambient-caps={given}", f"--bounding-set=-all,{given}"]
     show = run(*prefix, "cat", "/proc/self/status")
     version = run(*prefix, runnable_by_all(program("regatta-server")), "--version")
     if show.returncode != 0 or version.returncode != 0:
-        pytest.skip("capabilities cannot be given here, or another user cannot run the server")
+        pytest.skip("capabilities cannot be passed on here, or another user cannot run the server")
     assert "CapEff:\t" + "0" * 16 not in show.stdout
-    with running(opened(tmp_path), prefix=prefix) as server:
+    with running(world_writable(tmp_path), prefix=prefix) as server:
         assert rows_of(server.ask(b"top 2\n"))
         assert_sandboxed(server.process.pid, {**layers, "user": False})
 
@@ -312,7 +264,7 @@ MOST_EXPOSED = 2.0
 
 @pytest.fixture
 def units(tmp_path: Path) -> list[str]:
-    """Those of deploy/, of the program under test."""
+    """The units of deploy/ with the program under test."""
     for name in UNITS:
         text = (REPOSITORY / "deploy" / "systemd" / name).read_text()
         own = text.replace("/usr/local/bin/regatta-server", program("regatta-server"))
@@ -329,30 +281,30 @@ def analyze(*words: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_the_units_are_well_formed(units: list[str]) -> None:
+def test_the_units_are_valid(units: list[str]) -> None:
     assert analyze("verify", "--man=no", *units) == ""
 
 
-def test_the_service_is_hardly_exposed(units: list[str]) -> None:
+def test_the_service_has_a_low_exposure_level(units: list[str]) -> None:
     said = analyze("security", "--offline=true", "--no-pager", units[0])
     level = re.search(r"Overall exposure level for \S+: ([0-9.]+)", said)
     assert level is not None, said
     assert float(level[1]) <= MOST_EXPOSED
 
 
-def test_the_service_sees_the_processes_of_all(units: list[str]) -> None:
+def test_the_service_can_see_all_processes(units: list[str]) -> None:
     text = Path(units[0]).read_text()
     for line in ("ProtectProc=default", "ProcSubset=all", "PrivateUsers=no"):
         assert f"\n{line}\n" in text
 
 
-def test_systemd_can_activate_it() -> None:
+def test_systemd_can_activate_it_by_socket() -> None:
     tool = shutil.which("systemd-socket-activate")
     if tool is None:
         pytest.skip("systemd is not installed")
-    with socket.create_server((GIVEN_HOST, 0)) as probe:
+    with socket.create_server((OWN_HOST, 0)) as probe:
         port = probe.getsockname()[1]
-    where = f"{GIVEN_HOST}:{port}"
+    where = f"{OWN_HOST}:{port}"
     process = subprocess.Popen(
         [tool, "--listen", where, program("regatta-server"), "--quiet"], stderr=subprocess.PIPE
     )
@@ -360,7 +312,7 @@ def test_systemd_can_activate_it() -> None:
         if b"Listening" in line:
             break
     try:
-        with socket.create_connection((GIVEN_HOST, port), PATIENCE_S) as connection:
+        with socket.create_connection((OWN_HOST, port), PATIENCE_S) as connection:
             connection.sendall(b"top 2\n")
             assert connection.recv(65536).startswith(b"rank")
     finally:

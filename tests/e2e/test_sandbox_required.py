@@ -1,5 +1,5 @@
-"""A sandbox that is required is whole, or nothing is served; and no other process of its user reads
-the memory of a server that holds a token."""
+"""--sandbox require: the server runs with all layers or not at all. Other processes of its user
+cannot read the memory of a server with a token."""
 
 import json
 import os
@@ -14,18 +14,18 @@ from tests.commands import assert_refused, run, run_well
 from tests.conformance.preload import preloaded
 from tests.servers import REPOSITORY, SANITIZER, needs, program, rows_of, running
 from tests.sockets import OWN_HOST, free_port
-from tests.users import NOBODYS, as_user, opened, runnable_by_all
+from tests.tokens import TOKEN, token_file
+from tests.users import UNUSED_UID, as_user, runnable_by_all, world_writable
 from tests.waiting import PATIENCE_S, wait_until
 
 IS_ROOT = os.geteuid() == 0
 REQUIRED = ("--sandbox", "require")
-TOKEN = "correct-horse-battery-staple"
 MISSING = 78
-"""The status of a server that lacks a layer of the sandbox that it must have."""
+"""Exit status of a server that lacks a required sandbox layer."""
 
 
 def refusal(*options: str, prefix: tuple[str, ...] = (), **settings: Any) -> str:
-    """The one line with which it ends instead of serving."""
+    """The error line of a server that refuses to serve."""
     server = runnable_by_all(program("regatta-server"))
     where = ("--listen", "127.0.0.1:0", "--source", "procfs")
     done = run(*prefix, server, "--quiet", *where, *REQUIRED, *options, **settings)
@@ -33,7 +33,7 @@ def refusal(*options: str, prefix: tuple[str, ...] = (), **settings: Any) -> str
     return done.stderr
 
 
-def test_required_it_serves_where_all_layers_can_be_had(tmp_path: Path) -> None:
+def test_it_serves_where_all_layers_are_available(tmp_path: Path) -> None:
     listed = json.loads(run_well(program("regatta-server"), "--list-sandbox", "--json"))
     missing = [row["layer"] for row in listed if not row["holds"]]
     if missing:
@@ -42,28 +42,28 @@ def test_required_it_serves_where_all_layers_can_be_had(tmp_path: Path) -> None:
         assert rows_of(server.ask(b"top 2\n"))
 
 
-def test_required_it_does_not_serve_as_root_of_a_user_namespace_alone() -> None:
+def test_it_does_not_serve_as_root_of_a_user_namespace() -> None:
     unshare = (needs("unshare"), "--user", "--map-root-user")
     if run(*unshare, "true").returncode != 0:
         pytest.skip("user namespaces are not permitted here")
-    said = refusal(prefix=unshare)
-    assert "--sandbox require: without user: it stays root: its user namespace does not" in said
+    message = refusal(prefix=unshare)
+    assert "--sandbox require: without user: it stays root: its user namespace does not" in message
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="takes root")
-def test_required_it_does_not_stay_root() -> None:
-    said = refusal("--user", "root")
-    assert "--sandbox require: without user: it stays root, as asked" in said
+def test_it_does_not_serve_as_root() -> None:
+    message = refusal("--user", "root")
+    assert "--sandbox require: without user: it stays root, as asked" in message
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="takes root")
 @pytest.mark.parametrize("kept", [("--euid=65534",), ("--reuid=65534", "--groups=0", "--regid=1")])
-def test_required_it_does_not_keep_what_it_could_become_root_by(kept: tuple[str, ...]) -> None:
-    said = refusal(prefix=(needs("setpriv"), *kept))
-    assert "without user: it runs as user 65534, but keeps root or root's group" in said
+def test_it_does_not_serve_if_it_could_become_root_again(kept: tuple[str, ...]) -> None:
+    message = refusal(prefix=(needs("setpriv"), *kept))
+    assert "without user: it runs as user 65534, but keeps root or root's group" in message
 
 
-@pytest.mark.skipif(bool(SANITIZER), reason="it would come after what is preloaded")
+@pytest.mark.skipif(bool(SANITIZER), reason="the sanitizer must be preloaded first")
 @pytest.mark.parametrize(
     ("lacks", "says"),
     [
@@ -72,15 +72,15 @@ def test_required_it_does_not_keep_what_it_could_become_root_by(kept: tuple[str,
         ("seccomp", "without seccomp: the kernel refused the filter (Invalid argument)"),
     ],
 )
-def test_required_it_names_what_an_old_kernel_lacks(tmp_path: Path, lacks: str, says: str) -> None:
-    environment = {"LD_PRELOAD": str(preloaded("old_kernel", tmp_path)), "LACKS": lacks}
-    said = refusal(env={**os.environ, **environment})
-    assert said.startswith("regatta-server: --sandbox require: ")
-    assert says in said
+def test_it_names_the_layer_that_an_old_kernel_lacks(lacks: str, says: str) -> None:
+    environment = {"LD_PRELOAD": preloaded("old_kernel"), "LACKS": lacks}
+    message = refusal(env={**os.environ, **environment})
+    assert message.startswith("regatta-server: --sandbox require: ")
+    assert says in message
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="takes root")
-def test_the_list_of_what_is_required_says_by_its_status_that_a_layer_is_missing() -> None:
+def test_the_list_of_layers_has_an_exit_status_for_missing_ones() -> None:
     done = run(program("regatta-server"), "--list-sandbox", *REQUIRED, "--user", "root")
     assert done.returncode == MISSING
     assert "not held   it stays root, as asked" in done.stdout
@@ -88,35 +88,32 @@ def test_the_list_of_what_is_required_says_by_its_status_that_a_layer_is_missing
 
 
 @pytest.mark.parametrize("options", [(), ("--list-sandbox",)])
-def test_a_user_that_it_cannot_become_ends_it_with_the_same_words(options: tuple[str, ...]) -> None:
+def test_an_unknown_user_is_refused_with_the_same_message(options: tuple[str, ...]) -> None:
     wanted = ("--user", "no-such-user", "--listen", "127.0.0.1:0")
     done = run(program("regatta-server"), *options, *wanted)
     assert_refused(done, status=1)
     assert done.stderr == "regatta-server: --user no-such-user: no such user\n"
 
 
-def test_as_a_service_of_systemd_it_is_required() -> None:
+def test_our_systemd_unit_requires_the_sandbox() -> None:
     unit = (REPOSITORY / "deploy/systemd/regatta-server.service").read_text()
     (command,) = (line for line in unit.splitlines() if line.startswith("ExecStart="))
     assert " ".join(REQUIRED) in command
     assert f"\nRestartPreventExitStatus={MISSING}\n" in unit
 
 
-AS_OTHER = as_user(NOBODYS) if IS_ROOT else []
+AS_OTHER = as_user(UNUSED_UID) if IS_ROOT else []
 
 
 def with_token(folder: Path) -> tuple[str, ...]:
-    """Options of a server that asks for it."""
-    token = folder / "token"
-    token.write_text(TOKEN)
-    token.chmod(0o600)
+    token = token_file(folder)
     if IS_ROOT:
-        os.chown(token, NOBODYS, NOBODYS)
+        os.chown(token, UNUSED_UID, UNUSED_UID)
     return ("--token-file", str(token))
 
 
 def may_be_read(pid: int) -> bool:
-    """By another process of its user: such a one may read the file `environ`, a piece of it."""
+    """Whether another process of the user may read its memory, here `environ`."""
     return run(*AS_OTHER, "cat", f"/proc/{pid}/environ").returncode == 0
 
 
@@ -126,10 +123,10 @@ def listens(where: tuple[str, int]) -> bool:
 
 
 @pytest.mark.parametrize("has_token", [False, True])
-def test_the_memory_that_holds_a_token_is_not_for_others_of_its_user(
+def test_memory_with_a_token_is_protected_from_other_processes_of_the_user(
     tmp_path: Path, has_token: bool
 ) -> None:
-    folder = opened(tmp_path)
+    folder = world_writable(tmp_path)
     options = with_token(folder) if has_token else ()
     with running(folder, *options, prefix=AS_OTHER) as server:
         assert may_be_read(server.process.pid) != has_token
@@ -137,9 +134,9 @@ def test_the_memory_that_holds_a_token_is_not_for_others_of_its_user(
 
 
 @pytest.mark.parametrize("has_token", [False, True])
-def test_its_memory_is_hidden_before_it_serves(tmp_path: Path, has_token: bool) -> None:
-    """It listens, and goes no further: nobody reads the pipe that its summary is to go to."""
-    folder = opened(tmp_path)
+def test_the_memory_is_protected_before_it_serves(tmp_path: Path, has_token: bool) -> None:
+    """It listens and then blocks, because its summary is a pipe without a reader."""
+    folder = world_writable(tmp_path)
     pipe = folder / "summary"
     os.mkfifo(pipe)
     pipe.chmod(0o666)

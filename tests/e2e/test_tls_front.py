@@ -1,5 +1,5 @@
-"""TLS in front: the configurations and certificates of deploy/tls, with a real stunnel and a real
-nginx. Only names, ports and folders are filled in."""
+"""TLS front ends: the configurations and certificates of deploy/tls with a real stunnel and nginx.
+Only names, ports and folders are replaced."""
 
 import contextlib
 import os
@@ -32,7 +32,7 @@ def make_certificates(folder: Path, host: str, address: str) -> None:
 
 @pytest.fixture(scope="module")
 def tls(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The certificates for this host."""
+    """Certificates for this host."""
     folder = tmp_path_factory.mktemp("tls")
     make_certificates(folder, "localhost", "127.0.0.1")
     return folder
@@ -45,15 +45,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 
 def filled(name: str, folder: Path, tls: Path, server: RunningServer, port: int) -> Path:
-    """A configuration of ours, with only what is this machine's own in it replaced."""
+    """A shipped configuration with folders, addresses and ports of this test."""
     text = (REPOSITORY / "deploy/tls" / name).read_text()
-    for ours, here in (
+    for shipped, here in (
         ("/etc/regatta/tls", str(tls)),
         ("127.0.0.1:7342", server.address),
         ("7343", str(port)),
     ):
-        assert ours in text
-        text = text.replace(ours, here)
+        assert shipped in text
+        text = text.replace(shipped, here)
     if os.geteuid() != 0:
         text = re.sub(r"^set[ug]id = .*\n", "", text, flags=re.MULTILINE)
     path = folder / name
@@ -62,7 +62,7 @@ def filled(name: str, folder: Path, tls: Path, server: RunningServer, port: int)
 
 
 def nginx_main(folder: Path, site: Path) -> Path:
-    """What surrounds a site on Debian is that machine's; here it is as little as can be."""
+    """A minimal nginx.conf around the site."""
     main = folder / "main.conf"
     temporary = " ".join(f"{each}_temp_path {folder}/{each};" for each in TEMPORARY)
     user = "" if os.geteuid() != 0 else " user root;"
@@ -87,7 +87,7 @@ def front(
     server: RunningServer,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[str, int]]:
-    """Its name and its port."""
+    """Name and port of the front end."""
     folder, port = tmp_path_factory.mktemp(request.param), free_port()
     path = filled(f"{request.param}.conf", folder, tls, server, port)
     if request.param == "stunnel":
@@ -114,35 +114,29 @@ def certificate(tls: Path, name: str) -> tuple[str, ...]:
     return ("--cert", str(tls / f"{name}.pem"), "--key", str(tls / f"{name}.key"))
 
 
-def test_who_has_a_certificate_is_answered(front: tuple[str, int], tls: Path) -> None:
+def test_clients_with_a_certificate_are_answered(front: tuple[str, int], tls: Path) -> None:
     for version in ("1.2", "1.3"):
         done = curl(tls, front[1], *certificate(tls, "client"), "--tls-max", version)
         assert done.returncode == 0, done.stderr
         assert len(rows_of(done.stdout.encode() + b"\n")) == 3
 
 
-def test_who_has_none_is_not(front: tuple[str, int], tls: Path) -> None:
-    done = curl(tls, front[1])
-    assert done.returncode != 0
-    assert "rank" not in done.stdout
-
-
-def test_a_certificate_of_another_authority_is_none(
-    front: tuple[str, int], tls: Path, tmp_path: Path
+@pytest.mark.parametrize("presented", ["none", "another authority's", "the server's"])
+def test_clients_without_a_valid_certificate_are_refused(
+    front: tuple[str, int], tls: Path, tmp_path: Path, presented: str
 ) -> None:
     make_certificates(tmp_path, "host.example", "192.0.2.7")
-    done = curl(tls, front[1], *certificate(tmp_path, "client"))
+    options = {
+        "none": (),
+        "another authority's": certificate(tmp_path, "client"),
+        "the server's": certificate(tls, "server"),
+    }
+    done = curl(tls, front[1], *options[presented])
     assert done.returncode != 0
     assert "rank" not in done.stdout
 
 
-def test_the_certificate_of_a_server_is_none_of_a_client(front: tuple[str, int], tls: Path) -> None:
-    done = curl(tls, front[1], *certificate(tls, "server"))
-    assert done.returncode != 0
-    assert "rank" not in done.stdout
-
-
-def test_without_tls_nothing_is_answered(front: tuple[str, int]) -> None:
+def test_clients_without_tls_are_refused(front: tuple[str, int]) -> None:
     with socket.create_connection(("127.0.0.1", front[1]), PATIENCE_S) as connection:
         connection.sendall(b"top 2\n")
         received = b""
@@ -151,7 +145,7 @@ def test_without_tls_nothing_is_answered(front: tuple[str, int]) -> None:
     assert b"rank" not in received
 
 
-def test_the_line_dialect_passes_through_stunnel(front: tuple[str, int], tls: Path) -> None:
+def test_stunnel_forwards_the_line_dialect(front: tuple[str, int], tls: Path) -> None:
     if front[0] != "stunnel":
         pytest.skip("nginx is for HTTP")
     context = ssl.create_default_context(cafile=str(tls / "ca.pem"))

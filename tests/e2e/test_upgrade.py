@@ -1,4 +1,4 @@
-"""deploy/hand-over: a shell that holds the listener for one server after another."""
+"""deploy/hand-over: a shell script that passes its listener from server to server."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import children, state
-from tests.servers import GIVE, PATIENCE_S, REPOSITORY, RunningServer, program, rows_of
+from tests.servers import PASS_LISTENER, PATIENCE_S, REPOSITORY, RunningServer, program, rows_of
 from tests.upgrading import load, wait_until_answered
 from tests.waiting import wait_until
 
@@ -19,7 +19,7 @@ OPTIONS = ("--quiet", "--source", "procfs", "--no-recorder", "--work", "snapshot
 
 
 class Held:
-    """A program that goes on starting until it is told to end."""
+    """A program that never finishes starting."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "held"
@@ -31,14 +31,14 @@ class Held:
 
 
 class HandOver:
-    """The shell, started with a link to the server: what it leads to may change."""
+    """The script, started with a symbolic link to the server that a test can redirect."""
 
     def __init__(self, listener: socket.socket, link: Path, target: Path) -> None:
         self.link = link
         self.relink(target)
         words = [str(REPOSITORY / "deploy" / "hand-over"), str(link), *OPTIONS]
         self.process = subprocess.Popen(
-            ["bash", "-c", GIVE, "bash", str(listener.fileno()), *words],
+            ["bash", "-c", PASS_LISTENER, "bash", str(listener.fileno()), *words],
             pass_fds=[listener.fileno()],
             stderr=subprocess.PIPE,
             process_group=0,
@@ -58,12 +58,12 @@ class HandOver:
             now = children(self.process.pid)
             return len(now) == 1 and now != before
 
-        wait_until(is_done, "the old server is not gone")
+        wait_until(is_done, "the old server is still running")
 
     def wait_until_held(self, held: Held) -> None:
-        """The shell waits for it."""
+        """Waits until the script waits for it."""
         wait_until(held.begun.exists, "it is not started")
-        wait_until(lambda: state(self.process.pid) == "S", "the shell is not at rest")
+        wait_until(lambda: state(self.process.pid) == "S", "the script does not wait")
 
     def end(self) -> None:
         self.process.send_signal(signal.SIGTERM)
@@ -99,12 +99,12 @@ def held(tmp_path: Path) -> Held:
 
 
 def test_upgrades_under_load_lose_no_request(hand_over: HandOver) -> None:
-    with load(hand_over.server.address, "-c", "8", "--per-connection", "1") as told:
+    with load(hand_over.server.address, "-c", "8", "--per-connection", "1") as result:
         for _ in range(3):
             wait_until_answered(hand_over.server, 300)
             hand_over.upgrade()
-    assert told["errors"] == dict.fromkeys(told["errors"], 0)
-    assert told["answered"] >= 900
+    assert set(result["errors"].values()) == {0}
+    assert result["answered"] >= 900
 
 
 def test_a_server_that_cannot_start_leaves_the_old_one_serving(
@@ -120,13 +120,15 @@ def test_a_server_that_cannot_start_leaves_the_old_one_serving(
     while b"cannot start" not in hand_over.process.stderr.readline():
         pass
     rows_of(hand_over.server.ask(b"top 2\n"))
-    wait_until(lambda: children(hand_over.process.pid) == before, "the broken one is not gone")
+    wait_until(
+        lambda: children(hand_over.process.pid) == before, "the broken server is still running"
+    )
     hand_over.relink(Path(program("regatta-server")))
     hand_over.upgrade()
     rows_of(hand_over.server.ask(b"top 2\n"))
 
 
-def test_an_upgrade_takes_the_place_of_one_that_still_starts(
+def test_an_upgrade_replaces_a_server_that_is_still_starting(
     hand_over: HandOver, held: Held
 ) -> None:
     hand_over.relink(held.path)
@@ -137,14 +139,14 @@ def test_an_upgrade_takes_the_place_of_one_that_still_starts(
     rows_of(hand_over.server.ask(b"top 2\n"))
 
 
-def test_the_end_ends_the_one_that_still_starts_too(hand_over: HandOver, held: Held) -> None:
+def test_a_stop_ends_a_server_that_is_still_starting(hand_over: HandOver, held: Held) -> None:
     hand_over.relink(held.path)
     hand_over.process.send_signal(signal.SIGUSR2)
     hand_over.wait_until_held(held)
     hand_over.end()
 
 
-def test_the_end_ends_the_very_first_one_while_it_starts(tmp_path: Path, held: Held) -> None:
+def test_a_stop_ends_the_first_server_while_it_starts(tmp_path: Path, held: Held) -> None:
     with handing_over(tmp_path, held.path) as first:
         first.wait_until_held(held)
         first.end()

@@ -1,7 +1,18 @@
-"""Nothing is timed by the time of day, which somebody may set: it only says to people when."""
+"""Durations never use the wall clock, which may be set: it is only for timestamps."""
 
+import datetime
 import re
+import signal
+import socket
+import subprocess
 from pathlib import Path
+
+import pytest
+
+from tests.conformance.preload import preloaded
+from tests.e2e.scripted_servers import ENGINES, errors, result_of, serving
+from tests.servers import SOURCE, RunningServer, ask_over, designs, program, running
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 READS = r"CLOCK_REALTIME|\bgettimeofday\(|\btime\(NULL\)|\bclock_unix_ns\(\)"
@@ -12,21 +23,22 @@ MAY_READ = {
     "exchange/http_reply.c",  # the header Date
     "watch/plain.c",  # the time above a table
     "watch/screen.c",
-    "programs/regatta_client.c",  # what to add to a sample's time for the time of day
-    # How long it waits for a thread before it looks whether to stop: with the clock set back that
-    # look is late, by no more than a request may take.
-    "engines/engine_thread.c",
+    "programs/regatta_client.c",  # the offset from a sample's clock to the wall clock
 }
 READS_IN_PYTHON = r"(\btime\.|(?<![\w.]))time(_ns)?\(\)|datetime\.now|\.today\("
 MAY_READ_IN_PYTHON = {
     "ledger/files.py",  # created_at
     "ledger/write.py",  # finished_at
     "trial/trial.py",  # started_at
+    "trial/start_up.py",  # the shell's only clock; a clock that is set meanwhile is noticed
     "race/matched/probe_server.py",  # started_at
     "race/sittings.py",  # started_at
     "calibrate/run.py",  # taken_at
-    "doctor/hosts.py",  # which host's clock is behind: a certificate is not good there yet
+    "doctor/hosts.py",  # on a host whose clock is behind a certificate is not valid yet
 }
+
+ENDS_WITHIN_S = 5.0
+"""Less than the silent server waits for its clients."""
 
 
 def readers(folder: str, ending: str, reads: str) -> set[str]:
@@ -38,9 +50,84 @@ def readers(folder: str, ending: str, reads: str) -> set[str]:
     }
 
 
-def test_the_programs_read_it_where_it_is_shown_alone() -> None:
+def test_the_programs_read_it_for_timestamps_only() -> None:
     assert readers("src", ".c", READS) == MAY_READ
 
 
-def test_the_lab_reads_it_to_note_when_something_was() -> None:
+def test_the_lab_reads_it_for_timestamps_only() -> None:
     assert readers("regatta", ".py", READS_IN_PYTHON) == MAY_READ_IN_PYTHON
+
+
+@pytest.fixture
+def _moving_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All programs that the test starts find the clock set each quarter of a second."""
+    monkeypatch.setenv("LD_PRELOAD", preloaded("moving_clock", Path(__file__).parent))
+
+
+def days_off(connection: socket.socket) -> int:
+    """By how many days the server takes the time wrongly."""
+    line = ask_over(connection).decode().splitlines()[-2]
+    found = SOURCE.fullmatch(line)
+    assert found is not None
+    taken = datetime.datetime.fromisoformat(found[5])
+    return round((taken - datetime.datetime.now(datetime.UTC)) / datetime.timedelta(days=1))
+
+
+def check_the_load_is_answered(server: RunningServer, load: str, engine: str) -> None:
+    result, status = result_of(server, f"{load} --duration 1 --timeout 3000", engine)
+    assert (status, result["errors"]) == (0, errors())
+    assert result["requests"] == result["answered"] > 10
+    assert result["latency_ns"]["max"] < 1e9
+
+
+@pytest.mark.usefixtures("_moving_clock")
+@pytest.mark.parametrize("design", designs())
+def test_while_the_clock_is_set_again_and_again_every_request_is_answered_in_time(
+    design: str, tmp_path: Path
+) -> None:
+    options = ("--design", design, "--max-age", "0", "--idle-timeout", "10000")
+    with running(tmp_path, *options) as server:
+        with server.connect() as kept:
+            for days in (-1, 0, 1):
+                wait_until(lambda days=days: days_off(kept) == days, "the clock is not set")
+        check_the_load_is_answered(server, "-c 1 --load closed", "epoll")
+
+
+@pytest.mark.usefixtures("_moving_clock")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_while_the_clock_is_set_again_and_again_each_engine_keeps_time(
+    engine: str, tmp_path: Path
+) -> None:
+    with running(tmp_path, "--design", "epoll") as server:
+        check_the_load_is_answered(server, "-c 4 --load closed", engine)
+
+
+@pytest.mark.usefixtures("_moving_clock")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_while_the_clock_is_set_again_and_again_a_client_that_waits_can_be_stopped(
+    engine: str,
+) -> None:
+    """It has waited for a while: longer than the clock keeps one time."""
+    with serving(lambda connection, _: drop_all(connection)) as silent:
+        client = subprocess.Popen(
+            [
+                *(program("regatta-client"), "--quiet", "--engine", engine, "-c", "4"),
+                *("--load", "closed", "--duration", "600", "--timeout", "600000", silent.address),
+            ],
+            stderr=subprocess.DEVNULL,
+            process_group=0,
+        )
+        with pytest.raises(subprocess.TimeoutExpired):
+            client.wait(1)
+        client.send_signal(signal.SIGTERM)
+        try:
+            client.wait(ENDS_WITHIN_S)
+        finally:
+            client.kill()
+            client.wait()
+
+
+def drop_all(connection: socket.socket) -> None:
+    """Reads, and never replies."""
+    while connection.recv(4096):
+        pass

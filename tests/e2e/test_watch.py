@@ -1,12 +1,12 @@
-"""regatta-client --watch: several hosts on one screen, and the keys."""
+"""regatta-client --watch: several hosts on one screen, and keys."""
 
 import re
 import socket
 import time
 from pathlib import Path
 
-from tests.e2e.scripted import serving
-from tests.e2e.watching import (
+from tests.e2e.scripted_servers import serving
+from tests.e2e.watched_hosts import (
     Pair,
     ScriptedServer,
     answer,
@@ -21,7 +21,7 @@ from tests.servers import running
 from tests.sockets import OWN_HOST, free_port
 
 
-def test_two_hosts_stand_side_by_side(pair: Pair) -> None:
+def test_two_hosts_are_shown_side_by_side(pair: Pair) -> None:
     with on_screen(pair[0].address, pair[1].address) as terminal:
         terminal.until(both_ok(terminal))
         (y_one, x_one), (y_two, x_two) = heads(terminal, pair)
@@ -29,14 +29,14 @@ def test_two_hosts_stand_side_by_side(pair: Pair) -> None:
         assert x_one < x_two
         title = next(line for line in terminal.lines if "NAME" in line)
         assert title.count("NAME") == 2
-        # Both show this machine; the busiest process is the same on both.
+        # Both show this machine, with the same busiest process.
         first = terminal.lines[terminal.lines.index(title) + 1].split()
         assert first[0] == "1"
         assert first.count("1") >= 2
         assert socket.gethostname()[:8] in terminal.text
 
 
-def test_hosts_are_stacked_where_the_window_is_narrow_and_follow_its_size(pair: Pair) -> None:
+def test_hosts_are_stacked_in_a_narrow_window_and_follow_its_size(pair: Pair) -> None:
     with on_screen(pair[0].address, pair[1].address, columns=60) as terminal:
         terminal.until(both_ok(terminal))
         (y_one, _), (y_two, _) = heads(terminal, pair)
@@ -52,7 +52,7 @@ def test_hosts_are_stacked_where_the_window_is_narrow_and_follow_its_size(pair: 
         assert terminal.end() == 0
 
 
-def test_more_hosts_than_room_can_be_scrolled_to(tmp_path: Path) -> None:
+def test_hosts_can_be_scrolled(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         closed = [f"127.0.0.{number}:1" for number in range(10, 19)]
         with on_screen(server.address, *closed, columns=80, lines=16) as terminal:
@@ -65,14 +65,14 @@ def test_more_hosts_than_room_can_be_scrolled_to(tmp_path: Path) -> None:
             terminal.until(server.address)
 
 
-def test_a_host_that_dies_is_shown_and_retried_while_the_other_goes_on(tmp_path: Path) -> None:
+def test_a_dead_host_is_shown_and_retried_while_the_other_continues(tmp_path: Path) -> None:
     with (
         two_servers(tmp_path) as (one, two),
         on_screen(one.address, two.address, columns=120) as terminal,
     ):
         terminal.until(both_ok(terminal))
         one.stop()
-        # So long after, the other's figures would be old had it waited.
+        # If the other host had waited, its figures would be old by now.
         shown = terminal.until(lambda: "UNREACHABLE for 2." in terminal.text)
         assert "Connection refused" in shown
         age = re.search(r"ok, (\d+\.\d) s old", shown)
@@ -91,7 +91,7 @@ def silent(connection: socket.socket, _number: int) -> None:
         pass
 
 
-def test_a_silent_host_delays_no_other(pair: Pair) -> None:
+def test_a_silent_host_does_not_delay_others(pair: Pair) -> None:
     with serving(silent) as mute:
         before = time.monotonic()
         result = watch(
@@ -104,7 +104,7 @@ def test_a_silent_host_delays_no_other(pair: Pair) -> None:
     assert result.stdout.count("ok, ") == 3
 
 
-def test_a_host_that_does_not_answer_fails_at_the_timeout() -> None:
+def test_a_silent_host_fails_at_the_timeout() -> None:
     with serving(silent) as mute:
         result = watch("--count", "1", "--timeout", "300", mute.address)
     failing = r"FAILING for 0\.\d s: no answer within 0\.3 s; again in"
@@ -119,8 +119,8 @@ def test_every_address_of_a_name_is_tried(tmp_path: Path) -> None:
     assert f"(127.0.0.1:{server.port}): ok" in result.stdout
 
 
-def test_a_host_is_asked_by_its_address_however_it_was_typed(tmp_path: Path) -> None:
-    """A server answers nobody without a token who asks by a name that it does not know."""
+def test_the_host_header_is_the_address(tmp_path: Path) -> None:
+    """Without a token a server refuses host names that it does not know."""
     asked = ScriptedServer(body(answer("x")))
     with serving(asked) as server:
         port = server.address.rpartition(":")[2]
@@ -135,7 +135,7 @@ def last(asked: ScriptedServer) -> str:
     return asked.targets[-1]
 
 
-def test_keys_change_what_is_asked() -> None:
+def test_keys_change_the_query() -> None:
     asked = ScriptedServer(body(answer("x")))
     with serving(asked) as server, on_screen("-n", "7", server.address) as terminal:
         terminal.until("everything else")
@@ -161,13 +161,13 @@ def test_keys_change_what_is_asked() -> None:
         paused_at = len(asked.targets)
         terminal.pump(0.5)
         terminal.pump(0.5)
-        assert len(asked.targets) <= paused_at + 1  # one may have been under way
+        assert len(asked.targets) <= paused_at + 1  # one may have been in flight
         terminal.press(" ")
         terminal.until(lambda: len(asked.targets) > paused_at + 2)
         assert "PAUSED" not in terminal.text
 
 
-def test_a_screen_asks_for_as_many_rows_as_find_room() -> None:
+def test_the_number_of_rows_follows_the_window_size() -> None:
     asked = ScriptedServer(body(answer("x")))
     with serving(asked) as server, on_screen(server.address, lines=24) as terminal:
         terminal.until("everything else")
@@ -178,7 +178,7 @@ def test_a_screen_asks_for_as_many_rows_as_find_room() -> None:
         terminal.until(lambda: "n=64&" in last(asked))
 
 
-def test_a_key_asks_a_failed_host_at_once(tmp_path: Path) -> None:
+def test_r_retries_a_failed_host_at_once(tmp_path: Path) -> None:
     address = f"{OWN_HOST}:{free_port(OWN_HOST)}"
     with on_screen("--by", "total", "--interval", "3600", address) as terminal:
         terminal.until("UNREACHABLE")

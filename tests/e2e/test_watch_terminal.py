@@ -1,4 +1,4 @@
-"""regatta-client --watch: a terminal left as it was found, and none at all."""
+"""regatta-client --watch: the terminal is restored, and output without a terminal."""
 
 import json
 import os
@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import assert_refused, run_well
-from tests.e2e.scripted import serving
+from tests.commands import assert_refused
+from tests.e2e.scripted_servers import serving
 from tests.e2e.terminal import Terminal, in_terminal
-from tests.e2e.watching import CLIENT, Pair, ScriptedServer, answer, body, on_screen, watch
+from tests.e2e.watched_hosts import CLIENT, Pair, ScriptedServer, answer, body, on_screen, watch
 from tests.processes import sleepers
 from tests.servers import PATIENCE_S
 
 
-def test_nothing_is_echoed_and_the_cursor_is_off_meanwhile(pair: Pair) -> None:
+def test_keys_are_not_echoed_and_the_cursor_is_hidden(pair: Pair) -> None:
     with on_screen(pair[0].address) as terminal:
         terminal.until("ok, ")
-        terminal.until(lambda: terminal.screen.cursor.hidden)  # the last that is drawn
+        terminal.until(lambda: terminal.screen.cursor.hidden)  # drawn last
         assert terminal.modes() != terminal.modes_before
         terminal.press("xyzxyz")
         terminal.pump(0.3)
@@ -40,24 +40,24 @@ ENDS: dict[str, tuple[Callable[[Terminal], None], int]] = {
 
 
 @pytest.mark.parametrize("how", ENDS)
-def test_the_terminal_is_left_as_it_was_found(how: str, pair: Pair, tmp_path: Path) -> None:
+def test_the_terminal_is_restored(how: str, pair: Pair, tmp_path: Path) -> None:
     end, status = ENDS[how]
-    script = 'ulimit -c 0; printf "what was there\\n"; cd "$1"; shift; exec "$@"'
+    script = 'ulimit -c 0; printf "earlier output\\n"; cd "$1"; shift; exec "$@"'
     with in_terminal(
         *("/bin/sh", "-c", script, "sh", str(tmp_path), CLIENT, "--watch", "--interval", "0.2"),
         pair[0].address,
     ) as terminal:
         terminal.until("ok, ")
-        assert "what was there" not in terminal.text
+        assert "earlier output" not in terminal.text
         end(terminal)
         assert terminal.end() == status
         assert terminal.modes() == terminal.modes_before
         assert not terminal.screen.cursor.hidden
-        assert terminal.lines[0].rstrip() == "what was there"
+        assert terminal.lines[0].rstrip() == "earlier output"
         assert "".join(terminal.lines[1:]).strip() == ""
 
 
-def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(pair: Pair) -> None:
+def test_ctrl_z_restores_the_terminal_and_fg_continues(pair: Pair) -> None:
     with in_terminal("/bin/bash", "--norc", "--noprofile", "--noediting", "-i", PS1="ready> ") as (
         terminal
     ):
@@ -73,7 +73,7 @@ def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(pair: Pair) -> Non
             assert not terminal.screen.cursor.hidden
             terminal.press("fg\n")
             terminal.until(lambda: "ok, " in terminal.text and "Stopped" not in terminal.text)
-            terminal.until(lambda: terminal.screen.cursor.hidden)  # the last that is drawn
+            terminal.until(lambda: terminal.screen.cursor.hidden)  # drawn last
             assert terminal.modes() != before
         terminal.press("q")
         terminal.until(lambda: terminal.text.rstrip().endswith("ready>"))
@@ -84,7 +84,7 @@ def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(pair: Pair) -> Non
         terminal.end()
 
 
-def test_a_terminal_that_goes_away_ends_it(pair: Pair) -> None:
+def test_a_lost_terminal_ends_it(pair: Pair) -> None:
     master, slave = os.openpty()
     process = subprocess.Popen(
         [CLIENT, "--watch", "--interval", "0.2", pair[0].address],
@@ -100,11 +100,8 @@ def test_a_terminal_that_goes_away_ends_it(pair: Pair) -> None:
     assert process.returncode == 129
 
 
-# Without a screen
-
-
 @pytest.mark.parametrize("kind", ["dumb", "", "no-such-terminal"])
-def test_a_terminal_that_cannot_do_it_gets_plain_text(kind: str, pair: Pair) -> None:
+def test_a_terminal_without_cursor_control_gets_plain_text(kind: str, pair: Pair) -> None:
     with on_screen("--count", "2", pair[0].address, TERM=kind) as terminal:
         assert terminal.end() == 0
         assert b"\x1b" not in terminal.raw
@@ -133,18 +130,18 @@ def test_json_is_one_object_a_line(pair: Pair) -> None:
     assert "\x1b" not in result.stdout
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     assert [line["state"] for line in lines] == ["ok", "ok", "unreachable"] * 2
-    said, real, refused = lines[:3]
+    scripted, real, refused = lines[:3]
     assert refused["reason"] == "Connection refused"
     assert refused["failing_seconds"] >= 0
-    assert said["target"] == server.address
+    assert scripted["target"] == server.address
     expected = answer('quote" \\ \x1b \x9b é', "b")
-    assert {key: said[key] for key in expected} == expected
-    # The newest of the sleepers may have come after its reading.
+    assert {key: scripted[key] for key in expected} == expected
+    # The newest sleeper may have started after the scan.
     assert 0 < len(real["processes"]) <= 10
     assert real["tasks_seen"] > 0
 
 
-def test_a_reader_that_leaves_ends_it(pair: Pair) -> None:
+def test_a_closed_output_pipe_ends_it(pair: Pair) -> None:
     process = subprocess.Popen(
         [CLIENT, "--watch", "--interval", "0.1", pair[0].address],
         stdout=subprocess.PIPE,
@@ -157,7 +154,7 @@ def test_a_reader_that_leaves_ends_it(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_it_without_a_screen_too(number: int, status: int, pair: Pair) -> None:
+def test_a_signal_ends_it_without_a_terminal_too(number: int, status: int, pair: Pair) -> None:
     process = subprocess.Popen(
         [CLIENT, "--watch", "--interval", "0.1", pair[0].address], stdout=subprocess.PIPE
     )
@@ -167,7 +164,7 @@ def test_a_signal_ends_it_without_a_screen_too(number: int, status: int, pair: P
     assert process.returncode == status
 
 
-def test_no_host_ever_answered_is_a_failure() -> None:
+def test_it_fails_if_no_host_ever_answered() -> None:
     result = watch("--count", "2", "--interval", "0.1", "127.0.0.1:1", "[::1]:1")
     assert result.returncode == 1
     assert result.stderr.count("\n") == 1
@@ -183,27 +180,18 @@ def test_no_host_ever_answered_is_a_failure() -> None:
         (["-n", "65"], "--top must be a number from 1 to 64, not '65'"),
         (["--window", "61"], "--window must be a number of seconds from 1 to 60, not '61'"),
         (["--window", "10000000000"], "--window must be"),
-        (["--by", "total", "--window", "5"], "--window is for --by recent"),
+        (["--by", "total", "--window", "5"], "--window needs --by recent"),
         (["--by", "most"], "--by must be recent or total, not 'most'"),
         (["--group", "user"], "--group must be none, name, unit or cgroup, not 'user'"),
         (["--rounds", "2"], "unknown option --rounds; see --watch --help"),
         (["-c", "2"], "unknown option -c; see --watch --help"),
         (["a:b"], "'a:b': the port must be a number"),
         (["a b"], "the name must be of printable ASCII"),
-        (["h"] * 65, "64 hosts at most, not 65"),
+        (["h"] * 65, "at most 64 hosts, not 65"),
         (["--json=1"], "--json=1 takes no value"),
     ],
 )
-def test_a_wrong_option_is_told_in_one_line(options: list[str], complaint: str) -> None:
+def test_a_wrong_option_is_refused_in_one_line(options: list[str], complaint: str) -> None:
     result = watch(*options)
     assert_refused(result, name="regatta-client --watch")
     assert complaint in result.stderr
-
-
-def test_the_help_names_every_option_and_key() -> None:
-    result = watch("--help")
-    assert result.returncode == 0
-    for option in ("--top", "--by", "--window", "--group", "--interval", "--count", "--json"):
-        assert option in result.stdout
-    assert max(map(len, result.stdout.splitlines())) <= 100
-    assert "--watch" in run_well(CLIENT, "--help")

@@ -1,4 +1,4 @@
-"""The works that wait or spin cost what they say: CPU time by the server's own summary."""
+"""The works `wait` and `spin` use the CPU time that they promise, according to the summary."""
 
 import time
 from pathlib import Path
@@ -15,7 +15,7 @@ def cpu_ns(summary: dict) -> int:
     return int(used["user_ns"] + used["system_ns"])
 
 
-def test_wait_holds_a_reply_back_and_uses_no_cpu(tmp_path: Path) -> None:
+def test_wait_delays_a_reply_and_uses_no_cpu(tmp_path: Path) -> None:
     with running(tmp_path, "--work", "wait=50ms", "--max-age", "60000") as server:
         for _ in range(4):
             begun = time.monotonic()
@@ -24,15 +24,15 @@ def test_wait_holds_a_reply_back_and_uses_no_cpu(tmp_path: Path) -> None:
         summary = server.stop()
     assert summary["work"] == "wait=50ms"
     assert summary["scans"] == 1
-    assert cpu_ns(summary) < 100 * MS  # of 200 that it waited
+    assert cpu_ns(summary) < 100 * MS  # of 200 ms of waiting
 
 
-def test_spin_computes_the_same_amount_for_each_request_whoever_shares_its_cpu(
+def test_spin_does_the_same_work_for_each_request_on_a_shared_cpu(
     tmp_path: Path,
 ) -> None:
-    """Four at once on one CPU: a spin that counted time would end when its time is over, and four
-    together would use the time of one. Others on this machine may slow our CPU, and have done so
-    while it was measured how long a spin takes."""
+    """Four at once on one CPU: a spin by wall clock would end after its time, so that four together
+    would use the CPU time of one. The bounds are wide because the machine may have been busy during
+    the calibration of the spin."""
     options = ("--design", "thread-per-client", "--cpus", "0", "--max-age", "60000")
     with running(tmp_path, *options, "--work", "spin=50ms") as server:
         connections = [server.connect() for _ in range(4)]
@@ -47,7 +47,7 @@ def test_spin_computes_the_same_amount_for_each_request_whoever_shares_its_cpu(
 
 
 @pytest.mark.parametrize("scan", ["scan", "classic"])
-def test_a_slowed_scan_computes_and_scans_for_each_request(tmp_path: Path, scan: str) -> None:
+def test_scan_plus_spin_does_both_for_each_request(tmp_path: Path, scan: str) -> None:
     with running(tmp_path, "--work", f"{scan}+spin=20ms") as server:
         for _ in range(4):
             assert rows_of(server.ask(b"top 2\n"))

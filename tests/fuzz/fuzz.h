@@ -1,6 +1,6 @@
-/* Included by every target: a function that is given any bytes, and ends the program if a promise
- * of what it tests does not hold. libFuzzer thinks inputs out (scripts/fuzz); replay.c takes those
- * of the corpus, in every build. */
+/* Included by every fuzz target: a function that takes arbitrary bytes and aborts if an invariant
+ * of the tested code does not hold. libFuzzer generates inputs (scripts/fuzz); replay.c runs the
+ * corpus, in every build. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,12 +13,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
 static inline _Noreturn void fuzz_failed(const char *condition, const char *file, int line) {
-    fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, condition);
+    fprintf(stderr, "%s:%d: invariant violated: %s\n", file, line, condition);
     abort();
 }
 
-/* For a function that only checks or hands on each byte: its branches tell the fuzzer nothing of
- * what is tested, and to record them takes longer than to take them. */
+/* For a function of the test that loops over bytes: its branches say nothing about the tested code,
+ * and recording them takes longer than running them. */
 #ifdef __clang__
 #define UNTRACED __attribute__((no_sanitize("coverage"), noinline))
 #else
@@ -28,7 +28,7 @@ static inline _Noreturn void fuzz_failed(const char *condition, const char *file
 /* Stays in every build, unlike assert. */
 #define MUST(condition) ((condition) ? (void)0 : fuzz_failed(#condition, __FILE__, __LINE__))
 
-/* What is left of an input. */
+/* The unread rest of an input. */
 struct input {
     const char *at;
     size_t left;
@@ -38,7 +38,7 @@ static inline struct input input_of(const uint8_t *bytes, size_t length) {
     return (struct input){(const char *)bytes, length};
 }
 
-/* The next byte, which says how to test with the rest; 0 if there is none. */
+/* Takes a byte that selects how to test with the rest; 0 if there is none. */
 static inline unsigned input_choice(struct input *input) {
     if (input->left == 0)
         return 0;
@@ -46,7 +46,8 @@ static inline unsigned input_choice(struct input *input) {
     return (unsigned char)*input->at++;
 }
 
-/* The rest as a string, in memory of just its size: whoever reads beyond is seen. To be freed. */
+/* The rest as a string, in a block of exactly its size, so that a sanitizer finds reads beyond it.
+ * The caller frees it. */
 static inline char *input_string(const struct input *input) {
     char *string = malloc(input->left + 1);
     MUST(string != NULL);
@@ -55,7 +56,7 @@ static inline char *input_string(const struct input *input) {
     return string;
 }
 
-/* How bytes are split: the same for the same choice. 0: not at all; 1: into single bytes. */
+/* How bytes are split, determined by the choice. 0: not at all; 1: into single bytes. */
 struct pieces {
     uint32_t choice, state;
 };
@@ -64,7 +65,7 @@ static inline struct pieces pieces_of(unsigned choice) {
     return (struct pieces){choice, choice * 2654435761U + 1};
 }
 
-/* Length of the next piece of `left` bytes: small ones are as likely as large ones. */
+/* Length of the next piece of `left` bytes. Small and large ones are equally likely. */
 UNTRACED static inline size_t pieces_next(struct pieces *pieces, size_t left) {
     if (pieces->choice < 2)
         return pieces->choice == 0 || left == 0 ? left : 1;

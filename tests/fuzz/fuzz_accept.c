@@ -17,8 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
         http_accept_add(&split, slice_next(&rest, ','));
     MUST(whole.prometheus.thousandths == split.prometheus.thousandths);
     MUST(whole.openmetrics.thousandths == split.openmetrics.thousandths);
-    MUST(whole.prometheus.closeness == split.prometheus.closeness);
-    MUST(whole.openmetrics.closeness == split.openmetrics.closeness);
+    MUST(whole.prometheus.specificity == split.prometheus.specificity);
+    MUST(whole.openmetrics.specificity == split.openmetrics.specificity);
     MUST(whole.prometheus.thousandths <= 1000 && whole.openmetrics.thousandths <= 1000);
     enum format metrics = http_accept_metrics(&whole);
     MUST(metrics == FORMAT_OPENMETRICS || metrics == FORMAT_PROMETHEUS);

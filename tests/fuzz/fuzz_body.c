@@ -1,5 +1,5 @@
-/* Bodies of replies: their end is found at the same byte however they are split, and what was put
- * into chunks comes out again.
+/* Bodies of replies: their end is found at the same byte however they are split, and decoding
+ * restores content that was split into chunks.
  *
  * Input: the kind of body; how it is split; bytes. */
 #include "fuzz.h"
@@ -40,8 +40,8 @@ UNTRACED static void feed(struct outcome *outcome, struct input input, unsigned 
         }
         outcome->taken += taken;
         MUST((size_t)taken <= length);
-        if ((size_t)taken < length || outcome->body.place == BODY_DONE) {
-            MUST(outcome->body.place == BODY_DONE);
+        if ((size_t)taken < length || outcome->body.state == BODY_DONE) {
+            MUST(outcome->body.state == BODY_DONE);
             return;
         }
         input.at += length;
@@ -53,7 +53,7 @@ static bool is_kept_equal(const struct text *a, const char *bytes, size_t length
     return a->length == length && (length == 0 || memcmp(a->bytes, bytes, length) == 0);
 }
 
-/* The content in chunks, of lengths that `split` chooses, then back. */
+/* Encodes the content in chunks, whose lengths `split` determines, and decodes it. */
 static void check_chunks(struct input content, unsigned split) {
     struct pieces pieces = pieces_of(split);
     struct outcome outcome;
@@ -68,7 +68,7 @@ static void check_chunks(struct input content, unsigned split) {
     text_add_string(&sent, "0\r\nTrailer: x\r\n\r\n");
     body_in_chunks(&outcome.body);
     feed(&outcome, (struct input){sent.bytes, sent.length}, split);
-    MUST(outcome.taken == (ptrdiff_t)sent.length && outcome.body.place == BODY_DONE);
+    MUST(outcome.taken == (ptrdiff_t)sent.length && outcome.body.state == BODY_DONE);
     MUST(is_kept_equal(&outcome.kept, content.at, content.left));
     text_release(&sent);
     text_release(&outcome.kept);
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     feed(&split_up, input, split);
     MUST(whole.taken == split_up.taken);
     if (whole.taken >= 0) {
-        MUST(whole.body.place == split_up.body.place && whole.body.left == split_up.body.left);
+        MUST(whole.body.state == split_up.body.state && whole.body.left == split_up.body.left);
         MUST(is_kept_equal(&whole.kept, split_up.kept.bytes, split_up.kept.length));
     }
     text_release(&whole.kept);

@@ -1,10 +1,10 @@
-/* The classic scan, with fopen and fscanf, of a /proc with one process: it is understood as the
- * source procfs understands it. Input: the text of /proc/[pid]/stat, and of /proc/stat. */
+/* The classic scan, with fopen and fscanf, of a /proc with one process: it reads the same values as
+ * the source procfs. Input: the text of /proc/[pid]/stat, and of /proc/stat. */
 #include "fuzz.h"
 
 #include "base/clock.h"
-#include "top/classic.h"
-#include "top/stat.h"
+#include "procfs/classic.h"
+#include "procfs/stat.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ static void make_tree(void) {
     MUST(both_files >= 0 && link(path, other) == 0);
 }
 
-/* Each system call less is felt. */
+/* As few system calls as possible, for speed. */
 static void write_files(const uint8_t *bytes, size_t length) {
     static size_t written;
     MUST(pwrite(both_files, bytes, length, 0) == (ssize_t)length);

@@ -1,8 +1,7 @@
-/* A conversation: any bytes, in any pieces, in both dialects. However they come, the same requests
- * are found and the same bytes answered; and what is answered, our own client takes.
+/* An exchange: any bytes, in any pieces, in both dialects. However they are split, the same
+ * requests are found and the same bytes sent; and our own client accepts the replies.
  *
- * Input: what is asked of the client and how it ends; how the bytes are split (two bytes); bytes.
- */
+ * Input: requirements, behaviour and end (a byte); how the bytes are split (two bytes); bytes. */
 #include "fuzz.h"
 
 #include "base/limits.h"
@@ -14,7 +13,7 @@
 enum {
     WITH_ADMISSION = 1,
     WITH_TOKEN = 2,
-    LENT_BUFFERS = 4,
+    PREALLOCATED_BUFFERS = 4,
     CLIENT_ENDS = 8,
     CLIENT_IDLES = 16,
     ANSWERS = 0xE0, /* ... are ordinary, but for these values: */
@@ -30,7 +29,7 @@ enum {
 
 static const char token[] = "0123456789abcdef";
 
-/* Instead of the C library's: replies of the same second have the same date. */
+/* Replaces the C library's, so that all replies have the same date. */
 time_t time(time_t *timer) {
     if (timer != NULL)
         *timer = 784111777;
@@ -40,8 +39,8 @@ time_t time(time_t *timer) {
 struct play {
     struct exchange exchange;
     struct pieces pieces;
-    bool is_followed; /* not all of the input was given to the exchange yet */
-    bool takes_each;  /* each reply alone, and looks at it as a client would */
+    bool has_unread_input; /* the exchange does not have all of the input yet */
+    bool takes_each;       /* sends each reply alone, and checks it as a client would */
     unsigned answers, long_answers;
     uint64_t requests, sent;
     char output[OUTPUT_BYTES];
@@ -78,8 +77,8 @@ static void check_request(const struct request *request) {
     MUST(!request->wants_threads || request->rows <= THREADED_LIMIT);
 }
 
-/* Shows all that was understood. One of the two conversations makes its replies where they are sent
- * from, the other elsewhere. */
+/* Replies with all fields of the request. One of the two exchanges renders replies in its output,
+ * the other elsewhere. */
 static void answer(struct play *play, const struct request *request) {
     static struct text own = {.limit = REPLY_LIMIT}; /* once grown it stays: growing costs time */
     struct text *body = play->takes_each ? exchange_begin_reply(&play->exchange) : &own;
@@ -99,7 +98,7 @@ static void answer(struct play *play, const struct request *request) {
         add_long_answer(body);
     }
     if (play->answers == LAST_ANSWERS) {
-        play->exchange.is_followed = play->is_followed;
+        play->exchange.has_unread_input = play->has_unread_input;
         exchange_make_last(&play->exchange);
     }
     body->overflow = play->answers == LOST_ANSWERS && play->requests > 1;
@@ -109,7 +108,7 @@ static void answer(struct play *play, const struct request *request) {
         exchange_reply(&play->exchange, request, request->status, &own);
 }
 
-/* What a client is told before it is read, our client takes for a refusal in either dialect. */
+/* Our client must recognise a refusal in either dialect. */
 static void check_refusal(enum refusal refusal) {
     static struct reply reply;
     struct span out = exchange_refusal(refusal);
@@ -119,11 +118,12 @@ static void check_refusal(enum refusal refusal) {
     }
 }
 
-/* As our client reads it; it has asked for anything, and the reply to HEAD has no body. */
+/* Checks a reply with our client, which accepts any content. A reply to HEAD has no body to check.
+ */
 static void check_reply(const struct play *play, const struct request *request, struct span out) {
     static struct reply reply;
     const struct exchange *exchange = &play->exchange;
-    if ((exchange->dialect == DIALECT_HTTP && exchange->is_head) ||
+    if ((exchange->dialect == DIALECT_HTTP && exchange->is_head_request) ||
         (play->answers == LOST_ANSWERS && play->requests > 1))
         return;
     reply_begin(&reply, exchange->dialect == DIALECT_HTTP ? DIALECT_HTTP : DIALECT_LINE, 0, NULL);
@@ -133,7 +133,8 @@ static void check_reply(const struct play *play, const struct request *request, 
         MUST(reply.head.close == exchange->closing);
 }
 
-/* Of a long output the first part at once: its bytes one by one would take nearly all the time. */
+/* Sends the first part of a long output at once: sending it in pieces would take nearly all the
+ * time. */
 UNTRACED static void send_all(struct play *play) {
     for (struct span out; (out = exchange_output(&play->exchange)).length > 0;) {
         size_t length = out.length > SENT_IN_PIECES ? out.length - SENT_IN_PIECES
@@ -172,7 +173,7 @@ UNTRACED static void receive(struct play *play, struct input input) {
         exchange_received(&play->exchange, length);
         input.at += length;
         input.left -= length;
-        play->is_followed = input.left > 0;
+        play->has_unread_input = input.left > 0;
         serve(play);
     }
 }
@@ -194,8 +195,9 @@ static void end(struct play *play, unsigned choices) {
 
 static void converse(struct play *play, struct input input, unsigned choices, unsigned split) {
     static struct admission admission;
-    static struct lent_buffers lent;
-    struct buffers buffers = {.lent = (choices & LENT_BUFFERS) != 0 ? &lent : NULL};
+    static struct preallocated_buffers preallocated;
+    struct buffer_pool buffers = {.preallocated =
+                                      (choices & PREALLOCATED_BUFFERS) != 0 ? &preallocated : NULL};
     play->pieces = pieces_of(split);
     play->takes_each = split == 0;
     play->answers = choices & ANSWERS;
@@ -205,16 +207,14 @@ static void converse(struct play *play, struct input input, unsigned choices, un
     memcpy(admission.token.bytes, token, admission.token.length);
     if (admission.hosts.length == 0) {
         const char *problem;
-        MUST(hosts_add(&admission.hosts, "localhost,a.example", &problem) == 0);
+        MUST(allowed_hosts_add(&admission.hosts, "localhost,a.example", &problem) == 0);
     }
-    exchange_open(&play->exchange, &buffers);
-    if ((choices & WITH_ADMISSION) != 0)
-        exchange_admit(&play->exchange, &admission);
+    exchange_open(&play->exchange, &buffers, (choices & WITH_ADMISSION) != 0 ? &admission : NULL);
     receive(play, input);
     end(play, choices);
     exchange_close(&play->exchange);
     MUST(buffers.in_use == 0);
-    buffers_close(&buffers);
+    buffer_pool_close(&buffers);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {

@@ -1,24 +1,23 @@
-/* The hosts that a client may ask for. Input: a list for --host, a newline, the value of a Host
- * header. */
+/* Allowed hosts. Input: a list for --host, a newline, the value of a Host header. */
 #include "fuzz.h"
 
-#include "exchange/hosts.h"
+#include "exchange/allowed_hosts.h"
 
-/* Every name that was added is known, however it is written. */
-static void check_added(const struct hosts *hosts) {
+/* Every added name is allowed, however it is written. */
+static void check_added(const struct allowed_hosts *hosts) {
     for (const char *name = hosts->names; *name != '\0'; name += strlen(name) + 1) {
         char asked[HOST_NAME_LIMIT + 16];
         int length = snprintf(asked, sizeof asked, "%s.:8080", name);
         MUST(length > 0 && (size_t)length < sizeof asked);
-        MUST(hosts_know(hosts, (struct slice){asked, (size_t)length}));
+        MUST(allowed_hosts_include(hosts, (struct slice){asked, (size_t)length}));
         for (char *at = asked; *at != '\0'; at++)
             if (*at >= 'a' && *at <= 'z')
                 *at = (char)(*at - 'a' + 'A');
-        MUST(hosts_know(hosts, (struct slice){asked, (size_t)length}));
+        MUST(allowed_hosts_include(hosts, (struct slice){asked, (size_t)length}));
     }
 }
 
-/* Whether no resolver could lead this to another host: numbers and dots, or in brackets. */
+/* Whether no resolver would look it up: numbers and dots, or in brackets. */
 static bool is_address(struct slice asked) {
     if (asked.length > 0 && asked.bytes[0] == '[')
         return true;
@@ -28,7 +27,7 @@ static bool is_address(struct slice asked) {
     return true;
 }
 
-static bool begins_with_a_name(const struct hosts *hosts, struct slice asked) {
+static bool begins_with_a_name(const struct allowed_hosts *hosts, struct slice asked) {
     for (const char *name = hosts->names; *name != '\0'; name += strlen(name) + 1)
         if (slice_starts_any_case(asked, name) &&
             (asked.length == strlen(name) || asked.bytes[strlen(name)] == '.' ||
@@ -39,18 +38,18 @@ static bool begins_with_a_name(const struct hosts *hosts, struct slice asked) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct input input = input_of(bytes, length);
-    struct hosts hosts = {.length = 0};
+    struct allowed_hosts hosts = {.length = 0};
     struct slice list, asked = {input.at, input.left};
     const char *problem = NULL;
     if (slice_cut(&asked, '\n', &list)) {
         input.left = list.length;
         char *names = input_string(&input);
-        if (hosts_add(&hosts, names, &problem) != 0)
+        if (allowed_hosts_add(&hosts, names, &problem) != 0)
             MUST(problem != NULL);
         free(names);
         check_added(&hosts);
     }
-    if (hosts_know(&hosts, asked))
+    if (allowed_hosts_include(&hosts, asked))
         MUST(is_address(asked) || begins_with_a_name(&hosts, asked));
     return 0;
 }

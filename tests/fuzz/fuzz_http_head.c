@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "base/limits.h"
-#include "exchange/hosts.h"
+#include "exchange/allowed_hosts.h"
 #include "exchange/http_request.h"
 
 /* http_head_length, byte by byte. */
@@ -23,9 +23,9 @@ static bool is_within(struct slice part, struct slice whole) {
            (part.bytes >= whole.bytes && part.bytes + part.length <= whole.bytes + whole.length);
 }
 
-/* What is taken has nothing in it that another parser might take for the end of a line or of the
- * text. */
-static void check_taken(struct slice text) {
+/* A valid head contains nothing that another parser might take for the end of a line or of the
+ * head. */
+static void check_accepted(struct slice text) {
     for (size_t i = 0; i < text.length; i++) {
         char c = text.bytes[i];
         MUST(c != '\0' && c != '\x7F');
@@ -37,31 +37,31 @@ static void check_taken(struct slice text) {
 }
 
 static void check_head(struct slice text) {
-    static const struct hosts none;
+    static const struct allowed_hosts none;
     struct http_head head;
     http_parse_head(text, &head);
     MUST(is_within(head.bearer, text));
     if (head.host.bytes != NULL) {
         MUST(is_within(head.host, text));
-        hosts_know(&none, head.host);
+        allowed_hosts_include(&none, head.host);
     }
-    MUST(!head.says_keep || head.keep_alive);
+    MUST(!head.announces_keep_alive || head.keep_alive);
     if (head.request.kind == REQUEST_INVALID) {
         MUST(head.request.status >= STATUS_BAD_REQUEST && head.request.problem != NULL);
         return;
     }
     MUST(head.request.status == STATUS_OK && head.request.problem == NULL);
     MUST(head.request.rows >= 1 && head.request.rows <= TOP_LIMIT);
-    check_taken(text);
+    check_accepted(text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct slice text = {(const char *)bytes, length};
     size_t head_length = http_head_length(text);
     MUST(head_length == plain_length(text.bytes, length));
-    if (head_length == 0) /* the exchange would wait; the parser must bear it all the same */
+    if (head_length == 0) /* incomplete: the exchange would wait, but the parser must not crash */
         head_length = length;
-    /* In memory of just its size: whoever reads beyond is seen. */
+    /* A block of exactly its size, so that a sanitizer finds reads beyond it. */
     char *head = malloc(head_length);
     MUST(head != NULL || head_length == 0);
     if (head_length > 0)

@@ -1,5 +1,5 @@
-/* Names and command lines in replies: whatever a process calls itself, it comes back in both forms,
- * forges no line, and controls no terminal.
+/* Names and command lines in replies: whatever name a process has, both forms restore it, and it
+ * can neither forge a line nor control a terminal.
  *
  * Input: the length of the name; how it is shown; the name; the command line. */
 #include "fuzz.h"
@@ -58,7 +58,7 @@ static void check_escaped(const char *bytes, size_t length, struct text *escaped
     MUST(memcmp(back, bytes, length) == 0);
 }
 
-/* What has no room is left out, and said to be. */
+/* What does not fit is left out, and `overflow` says so. */
 static void check_short(const struct text *escaped, const char *bytes, size_t length,
                         unsigned room) {
     char space[256];
@@ -83,7 +83,7 @@ static void check_json_string(const struct input *input) {
     MUST(escaped.length == 0 || memcmp(back, escaped.bytes, escaped.length) == 0);
 }
 
-/* Our own client takes the row. */
+/* Our own client must accept the row. */
 static void check_row(const struct history_row *row) {
     char line[TEXT_ROW_BYTES + 4 * HISTORY_NAME_LIMIT];
     struct text text = text_fixed(line, sizeof line);
@@ -91,7 +91,7 @@ static void check_row(const struct history_row *row) {
     render_text_row(1, row, &text);
     MUST(!text.overflow && line[text.length - 1] == '\n');
     if (row->name_length <= NAME_LIMIT)
-        MUST(rows_take(&rows, (struct cursor){line, line + text.length - 1}) == NULL);
+        MUST(rows_take(&rows, (struct slice){line, text.length - 1}) == NULL);
 }
 
 UNTRACED static unsigned lines_of(const struct text *text) {

@@ -1,4 +1,4 @@
-/* The values of options. Input: which one; the value. */
+/* Values of options. Input: which option; the value. */
 #include "fuzz.h"
 
 #include "base/address.h"
@@ -20,7 +20,7 @@ static void check_work(const char *text) {
     MUST(work.text == text && work.duration_ns >= 0 && work.duration_ns <= (int64_t)60 * NS_PER_S);
 }
 
-/* Only addresses: a name would be looked up. */
+/* Only addresses, because a name would be looked up. */
 static void check_address(const char *text) {
     struct address list[2], again;
     const char *problem = NULL;
@@ -35,7 +35,7 @@ static void check_address(const char *text) {
     }
 }
 
-/* A network holds its own address, and so does what counts as one peer of it. */
+/* A network contains its own address, and so does the peer network of that address. */
 static void check_network(const char *text, size_t length) {
     const char *problem = NULL;
     struct network network, peer;
@@ -49,11 +49,11 @@ static void check_network(const char *text, size_t length) {
         memcpy(&((struct sockaddr_in *)&address)->sin_addr, network.bytes, 4);
     else
         memcpy(&((struct sockaddr_in6 *)&address)->sin6_addr, network.bytes, 16);
-    MUST(network_holds(&network, &address));
-    MUST(network_of_peer(&address, &peer) && network_holds(&peer, &address));
+    MUST(network_contains(&network, &address));
+    MUST(network_of_peer(&address, &peer) && network_contains(&peer, &address));
     MUST(peer.is_v4 == network.is_v4 && peer.prefix == (peer.is_v4 ? 32 : 64));
     address.ss_family = AF_UNIX;
-    MUST(!network_of_peer(&address, &peer) && !network_holds(&network, &address));
+    MUST(!network_of_peer(&address, &peer) && !network_contains(&network, &address));
 }
 
 static void check_sources(const char *text) {

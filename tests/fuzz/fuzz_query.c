@@ -1,4 +1,4 @@
-/* The parameters of a request for the top: both dialects understand the same.
+/* The parameters of a top request: both dialects parse them alike.
  *
  * Input: a line of the line dialect; and, with '&' between them, the parameters of a target. */
 #include "fuzz.h"
@@ -20,9 +20,9 @@ static void check(const struct request *request) {
     MUST(!request->wants_threads || request->rows <= THREADED_LIMIT);
 }
 
-/* Where a difference is no fault: the line dialect has words where HTTP has an empty parameter or
- * one without its name, and no target holds such bytes. */
-static bool means_the_same(const struct input *input) {
+/* Whether the dialects must agree. They may differ about an empty parameter, a bare number, and
+ * bytes that no request target can contain. */
+static bool must_agree(const struct input *input) {
     const char *at = input->at;
     for (size_t i = 0; i < input->left; i++) {
         bool begins = i == 0 || at[i - 1] == '&';
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct request request;
     line_parse((struct slice){input.at, length}, &request);
     check(&request);
-    if (means_the_same(&input))
+    if (must_agree(&input))
         compare(&input);
     return 0;
 }

@@ -1,12 +1,13 @@
 /* A reply as the client checks it: the same verdict however its bytes are split.
  *
- * Input: what was asked; how the bytes are split; bytes. */
+ * Input: the request; how the bytes are split, and from 128 on that the request is one of a file,
+ * if odd a HEAD; bytes. */
 #include "fuzz.h"
 
 #include "base/limits.h"
 #include "reply/reply.h"
 
-enum { IN_HTTP = 1, AFTER_TOKEN = 2, KEPT_LIMIT = 1 << 20 };
+enum { IN_HTTP = 1, AFTER_TOKEN = 2, LISTED = 128, KEPT_LIMIT = 1 << 20 };
 
 struct outcome {
     struct reply reply;
@@ -15,7 +16,7 @@ struct outcome {
 };
 
 static void read_reply(struct outcome *outcome, struct input input, unsigned choices,
-                       unsigned split) {
+                       unsigned listed, unsigned split) {
     struct pieces pieces = pieces_of(split);
     struct reply *reply = &outcome->reply;
     outcome->kept = text_growing(KEPT_LIMIT);
@@ -23,10 +24,12 @@ static void read_reply(struct outcome *outcome, struct input input, unsigned cho
                 &outcome->kept);
     if ((choices & AFTER_TOKEN) != 0)
         reply_after_token(reply);
+    if (listed >= LISTED)
+        reply_to_listed(reply, listed % 2 != 0);
     outcome->verdict = outcome->at_end = REPLY_INCOMPLETE;
     while (input.left > 0 && outcome->verdict == REPLY_INCOMPLETE) {
         size_t length = pieces_next(&pieces, input.left);
-        /* In memory of just its size: whoever reads beyond is seen. */
+        /* A block of exactly its size, so that a sanitizer finds reads beyond it. */
         char *piece = malloc(length);
         MUST(piece != NULL);
         memcpy(piece, input.at, length);
@@ -35,7 +38,7 @@ static void read_reply(struct outcome *outcome, struct input input, unsigned cho
         input.at += length;
         input.left -= length;
     }
-    /* What follows its end belongs to no reply. */
+    /* Bytes after the end belong to no reply. */
     if (outcome->verdict == REPLY_COMPLETE && input.left > 0)
         outcome->verdict = REPLY_MALFORMED;
     else if (outcome->verdict == REPLY_MALFORMED)
@@ -49,15 +52,15 @@ static void read_reply(struct outcome *outcome, struct input input, unsigned cho
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     static struct outcome whole, split_up;
     struct input input = input_of(bytes, length);
-    unsigned choices = input_choice(&input), split = 1 + input_choice(&input);
-    read_reply(&whole, input, choices, 0);
-    read_reply(&split_up, input, choices, split);
+    unsigned choices = input_choice(&input), listed = input_choice(&input);
+    read_reply(&whole, input, choices, listed, 0);
+    read_reply(&split_up, input, choices, listed, 1 + listed);
     MUST(whole.verdict == split_up.verdict && whole.at_end == split_up.at_end);
     if (whole.verdict == REPLY_REFUSED)
         MUST(whole.reply.line_length == split_up.reply.line_length &&
              memcmp(whole.reply.line, split_up.reply.line, whole.reply.line_length) == 0);
     if (whole.verdict == REPLY_COMPLETE)
-        MUST(rows_told(&whole.reply.rows) == rows_told(&split_up.reply.rows) &&
+        MUST(rows_pids_digest(&whole.reply.rows) == rows_pids_digest(&split_up.reply.rows) &&
              whole.reply.head.close == split_up.reply.head.close);
     if (whole.verdict == REPLY_COMPLETE || whole.at_end == REPLY_COMPLETE)
         MUST(whole.kept.length == split_up.kept.length &&

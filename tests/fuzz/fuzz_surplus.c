@@ -1,5 +1,5 @@
-/* What a client sends ahead while replies wait: kept, it comes out again, all of it and in order:
- * the same requests are found as when the exchange is given each byte when it has space for it.
+/* Input that arrives while replies wait: the surplus passes all of it on, in order, so that the
+ * same requests are found as when the exchange gets each byte once it has space for it.
  *
  * Input: how the bytes are split; after how many pieces replies are sent; whether the bytes are
  * repeated; bytes. */
@@ -12,27 +12,27 @@
 enum {
     PIECES_MOST = 64, /* between replies */
     KEPT_LEAST = 4096,
-    SENT_MOST = 20480, /* more is kept than the exchange takes at once, or there is room for */
-    /* The exchange looks at a head again with each piece: so many take long enough. */
+    SENT_MOST = 20480, /* more than the exchange takes at once, and than the surplus has room for */
+    /* The exchange rescans a head with each piece, so more would take too long. */
     GIVEN_MOST = 32,
 };
 
 struct client {
-    struct buffers buffers;
+    struct buffer_pool buffers;
     struct exchange exchange;
     struct text asked; /* what was understood */
 };
 
 static void client_open(struct client *client) {
-    client->buffers = (struct buffers){.kept = NULL};
+    client->buffers = (struct buffer_pool){.free = NULL};
     client->asked.limit = 1 << 20;
     client->asked.length = 0;
-    exchange_open(&client->exchange, &client->buffers);
+    exchange_open(&client->exchange, &client->buffers, NULL);
 }
 
 static void client_close(struct client *client) {
     exchange_close(&client->exchange);
-    buffers_close(&client->buffers);
+    buffer_pool_close(&client->buffers);
 }
 
 /* Returns whether there was something to answer. */
@@ -71,13 +71,13 @@ static void give_when_there_is_space(struct client *client, struct input input) 
     }
 }
 
-/* Until nothing is kept, or nobody will read it. */
+/* Until the surplus is empty or the exchange is done. */
 static void empty(struct client *client, struct surplus **surplus) {
     while (*surplus != NULL && !exchange_is_done(&client->exchange)) {
         size_t before = surplus_length(*surplus);
         bool any = answer_all(client);
         any |= send_all(client);
-        surplus_pour(surplus, &client->exchange);
+        surplus_feed(surplus, &client->exchange);
         MUST(any || surplus_length(*surplus) < before);
     }
     while (answer_all(client))
@@ -105,7 +105,7 @@ UNTRACED static void give_ahead(struct client *client, struct input input, unsig
         if (i % pause == 0)
             send_all(client); /* each second time more comes before what is kept is given */
         if (i % (2 * pause) == 0)
-            surplus_pour(&surplus, &client->exchange);
+            surplus_feed(&surplus, &client->exchange);
     }
     empty(client, &surplus);
     surplus_release(&surplus);

@@ -1,4 +1,4 @@
-/* The file of a token. Input: what kind of file it is; its content. */
+/* Token files. Input: the kind of file; its content. */
 #include "fuzz.h"
 
 #include "base/token.h"
@@ -19,7 +19,7 @@ enum kind {
 
 static char path[32];
 
-/* Each system call less is felt. */
+/* As few system calls as possible, for speed. */
 static void make(const struct input *content, enum kind kind) {
     static int file = -1;
     static size_t written;
@@ -43,7 +43,7 @@ static void make(const struct input *content, enum kind kind) {
         snprintf(path, sizeof path, "%s", others[kind]);
 }
 
-/* Its length; 0: the content is none. */
+/* Length of the token in the content; 0: not a valid token. */
 static size_t length_of(const struct input *content) {
     size_t length = content->left;
     length -= length > 0 && content->at[length - 1] == '\n';
@@ -51,10 +51,10 @@ static size_t length_of(const struct input *content) {
     for (size_t i = 0; i < length; i++)
         if (content->at[i] <= ' ' || content->at[i] > '~')
             return 0;
-    return length >= TOKEN_FEWEST && length <= TOKEN_LIMIT ? length : 0;
+    return length >= TOKEN_LENGTH_MIN && length <= TOKEN_LIMIT ? length : 0;
 }
 
-/* It is itself, and nothing else: no byte of it is another, and none is missing or too much. */
+/* The token equals itself, and nothing with a byte changed, missing or added. */
 static void check_is(const struct token *token, unsigned changed) {
     char other[TOKEN_LIMIT + 1] = {0};
     memcpy(other, token->bytes, token->length);

@@ -1,4 +1,4 @@
-/* What --watch shows of an answer: whatever a server says, nothing of it controls a terminal.
+/* What --watch shows of a reply: no content of a reply can control a terminal.
  *
  * Input: whether the host fails and in what phase, or the columns of a name, which are the age of
  * what is shown too; JSON, or the reason of the failure. */

@@ -1,5 +1,5 @@
-/* The main of a target where there is no libFuzzer: gives it every file of a folder, and says the
- * name of one that it does not survive. */
+/* The main function of a target without libFuzzer: runs it on every file of a folder, and prints
+ * the name of each file before it is run. */
 #include "fuzz.h"
 
 #include <dirent.h>
@@ -13,7 +13,7 @@ static void try_file(const char *path) {
     MUST(file != NULL && fseek(file, 0, SEEK_END) == 0);
     long length = ftell(file);
     MUST(length >= 0 && fseek(file, 0, SEEK_SET) == 0);
-    /* Of just its size: whoever reads beyond is seen. */
+    /* A block of exactly its size, so that a sanitizer finds reads beyond it. */
     uint8_t *bytes = malloc((size_t)length);
     MUST(bytes != NULL || length == 0);
     MUST(fread(bytes, 1, (size_t)length, file) == (size_t)length);
@@ -35,7 +35,7 @@ int main(int count, char *arguments[]) {
     }
     for (int i = 0; i < files; i++) {
         snprintf(current, sizeof current, "%s/%s", arguments[1], entries[i]->d_name);
-        fprintf(stderr, "%s\n", current); /* the last line before an end says which it was */
+        fprintf(stderr, "%s\n", current); /* after a crash, the last line names the input */
         try_file(current);
         free(entries[i]);
     }

@@ -1,16 +1,16 @@
-/* What is shown must be fit for a terminal. Included by the targets that show something. */
+/* For targets that show text: checks that it cannot control a terminal. */
 #pragma once
 #include "fuzz.h"
 
 #include "base/text.h"
 
-/* Lines of valid UTF-8 that a terminal shows, and does not obey. */
+/* Only newlines and printable characters in valid UTF-8. */
 UNTRACED static inline void must_be_fit_for_a_terminal(const char *bytes, size_t length) {
     for (size_t at = 0, sequence = 1; at < length; at += sequence) {
         sequence = 1;
         if ((bytes[at] >= ' ' && bytes[at] <= '~') || bytes[at] == '\n')
-            continue; /* nearly every byte, and no question */
+            continue; /* the quick path for nearly every byte */
         sequence = utf8_sequence(bytes + at, length - at);
-        MUST(sequence > 0 && !utf8_is_obeyed(bytes + at, sequence));
+        MUST(sequence > 0 && !utf8_is_nonprinting(bytes + at, sequence));
     }
 }

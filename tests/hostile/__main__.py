@@ -1,8 +1,8 @@
-"""`make hostile`: every attack on every design by turns with peace, as CSV and as Markdown.
+"""`make hostile`: latency of every design with and without each attack, as CSV and Markdown.
 
 usage: python -m tests.hostile [--rounds N] [--seconds S] [--designs A,B] [--cases A,B] [--out FILE]
 
-What a file of that name holds already is kept and counts, so that a run can be done in parts."""
+Results are appended to the file and count together, so that a run can be split."""
 
 import argparse
 import random
@@ -14,13 +14,13 @@ from pathlib import Path
 from tests.hostile import table
 from tests.hostile.cases import CASES, Case
 from tests.hostile.table import ALONE, ALONE_KEPT
-from tests.hostile.window import TICK_MS, Window, ahead_of_other_sessions, measure
+from tests.hostile.window import TICK_MS, Window, measure, priority_over_other_sessions
 from tests.servers import ListedDesign, built, runnable
 
 STOLEN_LIMIT_MS = TICK_MS
-"""Half a percent of two seconds: less than what p99 leaves out."""
+"""Half a percent of two seconds: less than the 1 % beyond p99."""
 TRIES = 5
-KEPT = Case(ALONE_KEPT, "nobody attacks", 0, takes_all_room=True)
+KEPT = Case(ALONE_KEPT, "no attack", 0, takes_all_room=True)
 
 
 def names(text: str) -> list[str]:
@@ -38,22 +38,22 @@ def settings() -> argparse.Namespace:
 
 
 def turns(asked: argparse.Namespace) -> Iterator[tuple[int, ListedDesign, Case | None]]:
-    """Each design in each round, in an order of its own; and so its cases, peace among them."""
+    """All designs in each round, each with all cases and without an attack, in random order."""
     chance = random.Random()
     for number in range(asked.rounds):
         designs = [design for design in runnable() if design.name in asked.designs]
         for design in chance.sample(designs, len(designs)):
             cases = [case for case in CASES if case.name in asked.cases and not case.missing()]
-            peace = [None, KEPT] if design.serves == "all" else [None]
-            every = [*peace, *cases]
+            without_attack = [None, KEPT] if design.serves == "all" else [None]
+            every = [*without_attack, *cases]
             for case in chance.sample(every, len(every)):
                 yield number, design, case
 
 
 def quietest(design: ListedDesign, case: Case | None, seconds: float) -> Window:
-    """A window that the hypervisor left alone: the first, or of all tries the one that lost least.
+    """The first window with little stolen time, else the one with the least of all tries.
 
-    Which one counts is decided by what was stolen, never by what was measured.
+    The choice depends on stolen time only, never on the measured latency.
     """
     windows: list[Window] = []
     while not windows or (windows[-1].stolen_ms > STOLEN_LIMIT_MS and len(windows) < TRIES):
@@ -67,9 +67,9 @@ def run(asked: argparse.Namespace) -> None:
         name = case.name if case is not None else ALONE
         window = quietest(design, case, asked.seconds)
         table.write(asked.out, number, design, name, window)
-        told = "none" if window.p99_ms is None else f"{window.p99_ms:.2f} ms"
+        p99 = "none" if window.p99_ms is None else f"{window.p99_ms:.2f} ms"
         print(
-            f"{number} {design.name:18} {name:14} p99 {told:>10}, {window.unanswered} unanswered, "
+            f"{number} {design.name:18} {name:14} p99 {p99:>10}, {window.unanswered} unanswered, "
             f"{window.attackers} attackers, {window.server_mib:.1f} MiB, "
             f"{window.stolen_ms:.0f} ms stolen",
             file=sys.stderr,
@@ -78,7 +78,7 @@ def run(asked: argparse.Namespace) -> None:
 
 def main() -> None:
     asked = settings()
-    with ahead_of_other_sessions():
+    with priority_over_other_sessions():
         run(asked)
     text = table.markdown(runnable(), table.read(asked.out))
     asked.out.with_suffix(".md").write_text(text)

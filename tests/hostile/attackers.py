@@ -1,8 +1,8 @@
-"""Clients that mean harm, as a program: python -m tests.hostile.attackers NAME COUNT HOST PORT
+"""Hostile clients: python -m tests.hostile.attackers NAME COUNT HOST PORT
 
-Each holds as many connections as it can get of a number, and makes a new one for each that ends,
-until it is killed. They differ in what they do when one is made, and when it can be read or
-written. Those that are only slow are left to slowhttptest (cases.py)."""
+Each keeps up to COUNT connections open and replaces those that end, until it is killed. The
+classes differ in what they do when a connection is established, readable or writable. For slow
+clients there is slowhttptest (cases.py)."""
 
 import resource
 import selectors
@@ -13,24 +13,24 @@ import time
 
 TURN_S = 0.1
 MOST_AT_ONCE = 256
-"""Connections that are begun before others are looked after again."""
+"""New connections between two polls of the existing ones."""
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 REQUESTS = 1_000_000
 LARGE_REPLY = b"GET /top?n=64&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n"
 HEAD = b"GET /top HTTP/1.1\r\nHost: localhost\r\nX-Long: "
 HEAD_BYTES = 1 << 20
 TCP_REPAIR = 19
-"""tcp(7): a socket in this mode is closed without a word to the other side. Needs rights."""
+"""tcp(7): closing a socket in this mode sends neither FIN nor RST. Needs CAP_NET_ADMIN."""
 EVENTS = selectors.EVENT_READ | selectors.EVENT_WRITE
 buffer = bytearray(1 << 20)
 
 
 class Attacker:
-    """Connects and says nothing."""
+    """Connects and sends nothing."""
 
     receive_buffer: int | None = None
     a_second: int | None = None
-    """How many it begins, where that is not as many as it can."""
+    """Limit on new connections per second, if any."""
 
     def __init__(self, count: int, address: tuple[str, int]) -> None:
         self.count = count
@@ -45,7 +45,7 @@ class Attacker:
         self.selector.modify(connection, selectors.EVENT_READ)
 
     def readable(self, connection: socket.socket) -> None:
-        """Takes all that comes, whatever it says."""
+        """Reads and discards everything."""
         if connection.recv_into(buffer) == 0:
             self.end(connection)
 
@@ -69,7 +69,7 @@ class Attacker:
         connection.close()
 
     def due(self) -> int:
-        """How many to begin now."""
+        """Number of connections to start now."""
         wanted = min(MOST_AT_ONCE, self.count - len(self.open))
         if self.a_second is None:
             return wanted
@@ -79,7 +79,7 @@ class Attacker:
         if connection not in self.made:
             error = connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
             if error != 0:
-                raise OSError(error, "not made")
+                raise OSError(error, "not connected")
             self.made.add(connection)
             self.connected(connection)
             return
@@ -104,7 +104,7 @@ class Attacker:
 
 
 class Resetter(Attacker):
-    """Asks for much, takes the beginning of the answer, and resets."""
+    """Sends large requests, reads the start of the reply, and resets."""
 
     receive_buffer = 1
 
@@ -119,7 +119,7 @@ class Resetter(Attacker):
 
 
 class Vanisher(Attacker):
-    """Sends half a head and is gone without an end, so that the other side stays open."""
+    """Sends half a head and disappears without FIN, so that the server's side stays open."""
 
     a_second = 1000
 
@@ -130,7 +130,7 @@ class Vanisher(Attacker):
 
 
 class Sender(Attacker):
-    """Sends so many bytes as fast as they are taken; again and again the same that `period` has."""
+    """Sends `total` bytes as fast as possible, repeating the first `period` bytes of `piece`."""
 
     piece: memoryview
     period: int
@@ -158,7 +158,7 @@ class Sender(Attacker):
 
 
 class Piper(Sender):
-    """A million requests on each connection, and takes every answer."""
+    """Sends a million requests on each connection and reads all replies."""
 
     piece = memoryview(REQUEST * 4000)
     period = len(REQUEST)
@@ -166,14 +166,14 @@ class Piper(Sender):
 
 
 class Heads(Sender):
-    """A head of a mebibyte on each connection."""
+    """Sends a head of 1 MiB on each connection."""
 
     piece = memoryview(HEAD + b"a" * (HEAD_BYTES - len(HEAD)))
     period = total = HEAD_BYTES
 
 
 class NeverReader(Sender):
-    """Asks for much without end, and reads nothing."""
+    """Sends large requests without end and reads nothing."""
 
     receive_buffer = 1
     piece = memoryview(LARGE_REPLY * 1000)

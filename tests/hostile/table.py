@@ -1,4 +1,4 @@
-"""What was measured, as CSV (a line for each window) and as the tables that are made of it."""
+"""Results as CSV, one line for each window, and as Markdown tables."""
 
 import csv
 import statistics
@@ -13,9 +13,9 @@ from tests.servers import ListedDesign
 
 ALONE = "alone"
 ALONE_KEPT = "alone-kept"
-"""With connections that are kept: what a case is compared with that takes all room."""
+"""With keep-alive connections: the baseline of cases with `takes_all_room`."""
 GOAL = 2.0
-"""Of the p99 alone."""
+"""Maximum ratio to the p99 without an attack."""
 COLUMNS = (
     *("round", "design", "case", "p99_ms", "asked", "unanswered", "attackers"),
     *("server_mib", "stolen_ms"),
@@ -24,7 +24,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Row:
-    """`p99_ms`: None if requests that were never answered reach it."""
+    """`p99_ms`: None if unanswered requests reach p99."""
 
     design: str
     case: str
@@ -35,7 +35,7 @@ class Row:
 
 
 def write(path: Path, number: int, design: ListedDesign, case: str, window: Window) -> None:
-    """Adds a line; what was measured before stays."""
+    """Appends a line."""
     is_new = not path.exists()
     with path.open("a", newline="") as file:
         writer = csv.writer(file)
@@ -73,32 +73,32 @@ def grouped(rows: Sequence[Row]) -> Windows:
 
 
 def p99(windows: Sequence[Row]) -> float | None:
-    """The middle one, of two the higher; None if that is none."""
+    """The high median; None if it is undefined."""
     found = [float("inf") if row.p99_ms is None else row.p99_ms for row in windows]
     middle = statistics.median_high(found)
     return None if middle == float("inf") else middle
 
 
-def peace_of(design: ListedDesign, case: Case) -> str:
+def baseline_of(design: ListedDesign, case: Case) -> str:
     return ALONE_KEPT if requests_per_connection(design, case) == 0 else ALONE
 
 
 def attacked_cell(design: ListedDesign, case: Case, windows: Windows) -> str:
-    """p99, as a multiple of that alone, and how many went unanswered of all windows."""
+    """p99, its ratio to the baseline, and the number of unanswered requests."""
     under = windows[design.name, case.name]
     if not under:
         return "–"
     unanswered = sum(row.unanswered for row in under)
-    alone, found = p99(windows[design.name, peace_of(design, case)]), p99(under)
+    alone, found = p99(windows[design.name, baseline_of(design, case)]), p99(under)
     if found is None or alone is None:
-        told = "none"
+        text = "none"
     else:
         times = found / alone
-        told = (
+        text = (
             f"{found:.2f} (× {times:.1f})" if times <= GOAL else f"**{found:.2f}** (× {times:.1f})"
         )
-    told += f", {unanswered} lost" if unanswered else ""
-    return f"{told} ¹" if cannot(design, case) else told
+    text += f", {unanswered} lost" if unanswered else ""
+    return f"{text} ¹" if cannot(design, case) else text
 
 
 def alone_cell(design: ListedDesign, windows: Windows) -> str:
@@ -109,7 +109,7 @@ def alone_cell(design: ListedDesign, windows: Windows) -> str:
 
 
 def attackers_cell(design: ListedDesign, case: Case, windows: Windows) -> str:
-    """The fewest of any window: an attack that never came proves nothing."""
+    """The minimum over windows: shows whether the attack took place."""
     found = [row.attackers for row in windows[design.name, case.name]]
     return f"{min(found):,}" if found else "–"
 

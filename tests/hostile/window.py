@@ -1,4 +1,4 @@
-"""One window: ordinary clients at an even rate, alone or while a server is under attack."""
+"""One measurement: ordinary clients at an even rate, with or without an attack."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regatta.machine.proc import NS_PER_TICK, PROC, STEAL, parse_cpus
-from tests.e2e.scripted import Gated
+from tests.e2e.scripted_servers import Gated
 from tests.hostile.cases import Case
 from tests.processes import resident_kib
 from tests.servers import AS_US, ListedDesign, RunningServer, running
@@ -19,17 +19,17 @@ from tests.sockets import established
 CLIENTS = 100
 RATE_PER_S = 500
 REQUESTS_PER_CONNECTION = 10
-"""Where a client may keep its connection and keeps nobody out by that."""
+"""In designs where a kept connection does not block other clients."""
 CPUS = sorted(os.sched_getaffinity(0))
 SERVER_CPU, CLIENT_CPU = str(CPUS[0]), str(CPUS[-1])
 IS_ROOT = os.geteuid() == 0
 AHEAD = ("nice", "-n", "-20") if IS_ROOT else ()
-"""Of what else the machine does. Not as a realtime process: one that fills its CPU must stand back
-for 50 ms of each second, which ordinary requests would then wait for."""
+"""Priority over other programs. Not real-time: a real-time process that fills its CPU is throttled
+for 50 ms of each second, which would delay ordinary requests."""
 SESSION = Path("/proc/self/autogroup")
-"""A nice value counts within a session only; this one counts between sessions (sched(7))."""
+"""With autogroups nice values count within a session only, this one between sessions (sched(7))."""
 ATTACKER = ("taskset", "-c", CLIENT_CPU, "nice", "-n", "-5" if IS_ROOT else "10")
-"""They have what is left of the clients' CPU: they shall slow down the server, not the clients."""
+"""Attackers get the rest of the clients' CPU: they must slow down the server, not the clients."""
 SETTLED_S = 3.0
 LOOK_AGAIN_S = 0.1
 TICK_MS = NS_PER_TICK / 1e6
@@ -37,23 +37,23 @@ TICK_MS = NS_PER_TICK / 1e6
 
 @dataclass(frozen=True)
 class Window:
-    """`p99_ms`: None if requests that were never answered reach it."""
+    """`p99_ms`: None if unanswered requests reach p99."""
 
     p99_ms: float | None
     asked: int
     unanswered: int
     errors: dict[str, int]
     attackers: int
-    """Connections of theirs when the window opened."""
+    """Their connections at the start of the window."""
     server_mib: float
-    """At its end: resident, pages that several processes share counted once."""
+    """Proportional set size at its end."""
     stolen_ms: float
-    """That the hypervisor took from the two CPUs meanwhile, whichever lost more."""
+    """Stolen time of the server's or the clients' CPU, whichever is more."""
 
 
 @contextlib.contextmanager
-def ahead_of_other_sessions() -> Iterator[None]:
-    """This session goes before others, where the kernel shares CPUs between sessions."""
+def priority_over_other_sessions() -> Iterator[None]:
+    """Raises the autogroup priority of this session, if there is one."""
     if not (IS_ROOT and SESSION.exists()):
         yield
         return
@@ -66,7 +66,7 @@ def ahead_of_other_sessions() -> Iterator[None]:
 
 
 def requests_per_connection(design: ListedDesign, case: Case | None) -> int:
-    """0: without end. Who keeps its connection keeps a worker, and others out."""
+    """0: unlimited. A kept connection would occupy a worker and block others."""
     if design.serves != "all":
         return 1
     return 0 if case is not None and case.takes_all_room else REQUESTS_PER_CONNECTION
@@ -83,7 +83,7 @@ def served(design: ListedDesign, case: Case | None, folder: Path) -> Iterator[Ru
 
 @contextlib.contextmanager
 def attacked(server: RunningServer, case: Case) -> Iterator[None]:
-    """With as many attackers as the server lets connect."""
+    """Runs an attack with as many connections as the server accepts."""
     before = established(server.port)
     attack = subprocess.Popen(
         [*ATTACKER, *case.attack(server)],
@@ -93,9 +93,9 @@ def attacked(server: RunningServer, case: Case) -> Iterator[None]:
     )
     try:
         wait_until_attacked(server, before + case.held)
-        assert attack.poll() is None, "the attack has ended by itself"
+        assert attack.poll() is None, "the attack has ended early"
         yield
-        assert attack.poll() is None, "the attack has ended by itself"
+        assert attack.poll() is None, "the attack has ended early"
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(attack.pid, signal.SIGKILL)
@@ -103,7 +103,7 @@ def attacked(server: RunningServer, case: Case) -> Iterator[None]:
 
 
 def wait_until_attacked(server: RunningServer, wanted: int) -> None:
-    """Until they have all their connections, or have had no more for a while."""
+    """Until the attackers have all their connections, or get no more for a while."""
     most, since = 0, time.monotonic()
     while most < wanted and time.monotonic() - since < SETTLED_S:
         now = established(server.port)
@@ -113,7 +113,7 @@ def wait_until_attacked(server: RunningServer, wanted: int) -> None:
 
 
 def stolen_ms() -> list[float]:
-    """By the hypervisor since boot, from the server's CPU and the clients'."""
+    """Stolen time since boot, of the server's and the clients' CPU."""
     ticks = parse_cpus((PROC / "stat").read_text())
     return [ticks[int(cpu)][STEAL] * TICK_MS for cpu in (SERVER_CPU, CLIENT_CPU)]
 

@@ -1,4 +1,4 @@
-"""The designs as the server lists them, whether or not they can run on this machine."""
+"""The designs that the server lists, whether or not they can run here."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""The reports of a ledger; one that was analysed already, whatever its place, is not again."""
+"""The reports of a ledger; equal ledgers are analysed once."""
 
 import hashlib
 import io
@@ -20,7 +20,7 @@ _known: dict[bytes, Analysis] = {}
 
 
 def analysed(ledger: Path) -> Analysis:
-    """Nobody changes an analysis: all forms of a report, and tests of the same race, share it."""
+    """Cached: an analysis is never modified, so tests of the same race can share it."""
     what = hashlib.sha256(ledger.read_bytes()).digest()
     if what not in _known:
         _known[what] = analyse(read(ledger))
@@ -28,14 +28,14 @@ def analysed(ledger: Path) -> Analysis:
 
 
 def printed(show: Callable[..., object], *what: object, width: int = 100, **terminal: Any) -> str:
-    """What it shows of these on a console."""
+    """The text that `show` prints."""
     out = io.StringIO()
     show(*what, Console(file=out, width=width, **terminal))
     return out.getvalue()
 
 
 def write(ledger: Path) -> None:
-    """All files, beside the ledger."""
+    """Writes all files beside the ledger."""
     write_files(analysed(ledger), ledger.parent)
 
 

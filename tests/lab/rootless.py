@@ -1,4 +1,4 @@
-"""Runs a piece of Python as a user without any rights, as root or as whoever runs the tests."""
+"""Runs Python code as an unprivileged user, as root or as the user of the tests."""
 
 import os
 import sys
@@ -18,14 +18,14 @@ def prefix() -> list[str]:
 
 
 def need_python() -> None:
-    """Skips where another user may not run this Python, for instance below a closed home."""
+    """Skips if an unprivileged user cannot run this Python, for instance in a private home."""
     done = run_python("import regatta.cli.main")
     if done.returncode != 0:
         pytest.skip(f"a user without rights cannot run this Python: {done.stderr.strip()[-200:]}")
 
 
 def need_user_namespaces() -> None:
-    """Skips where the system forbids user namespaces to users."""
+    """Skips if unprivileged user namespaces are not permitted."""
     done = run(*prefix(), "unshare", "--user", "--map-root-user", "--net", "true")
     if done.returncode != 0:
         pytest.skip(f"user namespaces are not permitted here: {done.stderr.strip()}")

@@ -1,4 +1,4 @@
-"""Makes ledgers that look real, without running a race: for the tests of analysis and report."""
+"""Makes realistic ledgers without running a race, for the tests of analysis and report."""
 
 import json
 import sqlite3
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from regatta.ledger.cell import Cell
-from regatta.ledger.given.records import Given
-from regatta.ledger.given.tables import write_given
+from regatta.ledger.inputs.records import RaceInputs
+from regatta.ledger.inputs.tables import write_inputs
 from regatta.ledger.planned import PlannedTrial
 from regatta.ledger.schema import SCHEMA, SCHEMA_VERSION
 from regatta.ledger.write import cell_row
@@ -46,50 +46,50 @@ BUSY = 1.08
 TOLD = 4711
 """All replies name the same processes."""
 START_NS, START_FAULTS = 1.2e6, 130
-"""What a whole process uses to start and to end."""
+"""What a process uses to start and to exit."""
 COUNTS = ("context-switches", "cpu-migrations", "page-faults", "syscalls")
 
 
 @dataclass
 class SyntheticRace:
-    """What the ledger shall hold."""
+    """Describes the ledger to make."""
 
     contenders: Sequence[str] = ("iterative", "thread-per-client", "select")
     connections: Sequence[int] = (1, 10, 100)
     engines: Sequence[str] = ("epoll",)
     scopes: Sequence[str] = ("window",)
     blocks: int = 10
-    """Of each sitting."""
+    """Per sitting."""
     counted_blocks: int = 2
     sittings: int = 1
     sitting_noise: float = 0.0
-    """How far apart a contender's means of two sittings are."""
+    """Standard deviation of a contender's mean between sittings, relative."""
     requests: int = 200
     hardware: bool = False
     perf: bool = True
     noise: float = 0.015
     cpu_us: dict[str, float] = field(default_factory=lambda: dict(CPU_US))
     cpu_at: dict[tuple[str, int], float] = field(default_factory=dict)
-    """The same by contender and connections, where the number of these matters."""
+    """The same by contender and connections; overrides `cpu_us`."""
     busy: dict[str, float] = field(default_factory=dict)
-    """How many times as long as it is charged a contender's CPUs are busy."""
+    """Busy time of the CPUs relative to charged time, by contender."""
     fail: set[tuple[str, int, int]] = field(default_factory=set)
     """Contender, connections, block."""
     client_bound: set[tuple[str, int, int]] = field(default_factory=set)
     """The same."""
     disturbed: set[tuple[str, int, int]] = field(default_factory=set)
-    """The same; these were kept."""
+    """The same; disturbed and kept."""
     held_up: set[tuple[str, int, int]] = field(default_factory=set)
-    """The same, of those whose client fell behind because of it."""
+    """The same; disturbed so that the client fell behind."""
     pools: set[str] = field(default_factory=set)
-    """Contenders that have workers when the axis is their number; the others have none."""
+    """Contenders with a pool, if the axis is the number of workers."""
     axis: str = "connections"
     steps: Sequence[int] = ()
-    """Of an axis that is not connections."""
+    """Steps of an axis other than connections."""
     environment: dict[str, Any] = field(default_factory=dict)
-    given: Given = Given()
+    inputs: RaceInputs = RaceInputs()
     study: str = ""
-    """What its text says beside the name and the title."""
+    """More lines of its TOML."""
     fail_reason: str = "the server did not exit within 10 s of SIGTERM"
     title: str = "Three designs, with real work"
     works: Sequence[str] = ("classic",)
@@ -107,7 +107,7 @@ def make(path: Path, race: SyntheticRace | None = None, **changes: Any) -> Path:
     race = replace(race or SyntheticRace(), **changes)
     generator = np.random.default_rng(race.seed)
     with closing(sqlite3.connect(path)) as database, database:
-        database.execute("PRAGMA synchronous = OFF")  # nobody needs it after the machine's death
+        database.execute("PRAGMA synchronous = OFF")  # it need not survive a crash
         database.executescript(f"BEGIN;{SCHEMA};COMMIT;")
         insert(database, "meta", meta(race).items())
         insert(
@@ -115,13 +115,13 @@ def make(path: Path, race: SyntheticRace | None = None, **changes: Any) -> Path:
             "environment",
             [(key, json.dumps(value)) for key, value in environment(race).items()],
         )
-        write_given(database, race.given)
+        write_inputs(database, race.inputs)
         fill(database, race, generator)
     return path
 
 
 def make_cells(race: SyntheticRace) -> list[Cell]:
-    """Every engine, every step of the axis, every contender."""
+    """One cell for every scope, work, engine, connections, step and contender."""
     found: list[Cell] = []
     steps = race.steps or [0]
     crossed = product(race.scopes, race.works, race.engines, race.connections, steps)
@@ -151,7 +151,7 @@ def make_cells(race: SyntheticRace) -> list[Cell]:
 
 
 def make_workers(cell: Cell, requests: int) -> list[dict[str, int]]:
-    """The first worker gets twice what the others get."""
+    """The first worker gets twice the share of the others."""
     count = cell.workers or 1
     share = requests // (count + 1)
     rest = requests - share * (count - 1)
@@ -254,7 +254,7 @@ def write_trial(  # noqa: PLR0913, PLR0917  (what a made-up trial follows from)
 def make_latencies(
     generator: np.random.Generator, contender: str, connections: int, requests: int, cpu_us: float
 ) -> np.ndarray:
-    """A burst is served one by one: the last waits for all; threads share the CPU."""
+    """A burst is served in order, so the last waits for all; threads share the CPU."""
     rank = np.tile(np.arange(1, connections + 1), requests // connections)
     if contender == "thread-per-client":
         rank = connections - (connections - rank) * 0.4
@@ -305,7 +305,7 @@ def counters(  # noqa: PLR0913, PLR0917  (the same)
     ]
     whole = cell.scope == "process"
     if not whole:
-        # Not drawn: what is made up otherwise stays what it was.
+        # Not random, so that it does not change the other random values.
         swing = 1 + race.noise * (planned.block * 7 % 5 - 2) / 20
         busy_ns = cpu_ns * race.busy.get(contender, BUSY) * swing
         rows += [

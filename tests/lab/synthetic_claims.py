@@ -1,4 +1,4 @@
-"""Claims with made-up results of every kind, for the tests of how they are shown."""
+"""Claims with made-up results of every kind, for tests of how they are shown."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from regatta.analysis.claims.result import (
     ScopeResult,
     Verdict,
 )
-from regatta.ledger.given.records import PublishedFigure
+from regatta.ledger.inputs.records import PublishedFigure
 
 THREAD, SELECT, ITERATIVE = "thread-per-client", "select", "iterative"
 REPORT_A = "report A, a hybrid Intel desktop"
@@ -56,7 +56,7 @@ def claim(id_: str, says: str, verdict: Verdict, **rest: Any) -> ClaimResult:
 
 
 def ranked() -> ClaimResult:
-    """Refuted as it should be, undecided as they measured."""
+    """Refuted over the window, undecided over the whole process."""
     labels = [f"at 100: {THREAD} < {SELECT}", f"at 100: {SELECT} < {ITERATIVE}"]
     return claim(
         "A1",
@@ -96,7 +96,7 @@ def ranked() -> ClaimResult:
 
 
 def compared() -> ClaimResult:
-    """Both sides, two metrics, and a counter that is not there."""
+    """Both sides, two metrics, and an unsupported counter."""
     designs, metrics = (ITERATIVE, SELECT), ("tma_backend_bound", "tma_frontend_bound")
     missing = [
         figure(design, 30, None, 0, unit="%", side=side, metric=metric, state="not supported")
@@ -154,7 +154,7 @@ def growing() -> ClaimResult:
 
 
 def at_several() -> ClaimResult:
-    """Three numbers of connections, differences for ratios, words that its source denies."""
+    """Three numbers of connections, differences, and contradicting published figures."""
     counts, designs = [10, 25, 50], (ITERATIVE, SELECT, THREAD)
     each = {ITERATIVE: 0.02, SELECT: 0.03, THREAD: 1.05}
     pairs = [f"at {count}: {SELECT} < {THREAD}" for count in counts]
@@ -191,7 +191,7 @@ def at_several() -> ClaimResult:
 
 
 def of_the_book() -> ClaimResult:
-    """Several published columns, and one scope alone."""
+    """Several published columns and a single scope."""
     pools = ("prefork-accept", "prefork-flock", "prefork-mutex", "prefork-fdpass")
     book = {"solaris": (3.7, 4.5, 4.1, 8.2), "third_edition": (1.80, 1.75, 1.75, 2.58)}
     here = dict(zip(pools, (61, 64, 63, 84), strict=True))
@@ -219,7 +219,7 @@ def of_the_book() -> ClaimResult:
 
 
 def hundredfold() -> ClaimResult:
-    """Figures that need a logarithm."""
+    """Figures that need a logarithmic axis."""
     values = {SELECT: 3.19, ITERATIVE: 415.3, THREAD: 418.9}
     parts = [part(f"{SELECT} at least 100 times less than {ITERATIVE}", 1.04, 0.06, REFUTED)]
     here = {SELECT: 612, ITERATIVE: 640, THREAD: 713}
@@ -234,7 +234,7 @@ def hundredfold() -> ClaimResult:
         connections=[5],
         published=[PublishedFigure(name, 5, value, **PROCESS_MS) for name, value in values.items()],
         scopes={"process": result, "window": result},
-        why="select's 3.19 ms held no request: its 0.003 s is start-up.",
+        why="select's 3.19 ms include no request: its 0.003 s is start-up.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Adds to a made-up ledger what each contender holds, as a matched load would have found it."""
+"""Adds held rates to a synthetic ledger, as a matched load would have found them."""
 
 import json
 import sqlite3
@@ -12,18 +12,18 @@ import numpy as np
 from regatta.ledger.cell import Cell
 from regatta.ledger.probe import CLOSED, KNEE, SEARCH, PlannedProbe
 from regatta.ledger.write import cell_row
-from regatta.race.matched.held import replay
-from regatta.race.matched.run import KNEE_SHARES
+from regatta.race.matched.find_rates import KNEE_SHARES
+from regatta.race.matched.held_rates import replay
 from tests.lab.synthetic import insert, pack
 
 CAPACITY = {"iterative": 4_000, "thread-per-client": 9_000, "select": 20_000}
 HALF = 30_000
-"""Of what the client can."""
+"""Half of the client's capacity."""
 CLOSED_CLIENT = {"throughput_per_s": 50_000.0, "cpu_share": 50_000 / HALF / 2}
 
 
 def add_held(path: Path, capacity: Mapping[str, int] = CAPACITY, blocks: int = 4) -> Path:
-    """Every contender varies by some per cent from block to block."""
+    """Capacities vary by 1 % between blocks."""
     chance = np.random.default_rng(7)
     with closing(sqlite3.connect(path)) as database, database:
         for number, (name, holds) in enumerate(capacity.items(), start=1):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.machine import disturbance
+from regatta.machine.accounts import disturbance
 from regatta.race.matched import judge
 
 CLIENT = Path(__file__).resolve().parents[2] / "src" / "results" / "client_bound.c"

@@ -1,4 +1,4 @@
-"""Servers in a bad state of the system: calls that fail, workers that die."""
+"""Failing system calls and dying workers."""
 
 import pytest
 
@@ -14,14 +14,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def tally(request: pytest.FixtureRequest) -> Tally:
-    """Of this test and its design; the summary shows it."""
+    """The tally of this test and design, shown in the terminal summary."""
     what = request.node.originalname.removeprefix("test_").replace("_", " ")
     design = request.node.callspec.params["design"].name
     return request.config.stash.setdefault(tallies, {}).setdefault((what, design), Tally())
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Of each design: the faults that came, and how many of them it survived."""
+    """For each design: faults injected and survived."""
     counted = terminalreporter.config.stash.get(tallies, {})
     for what in sorted({what for what, _ in counted}):
         terminalreporter.section(what)

@@ -1,8 +1,7 @@
-"""How each system call can fail: what its page in section 2 of the manual (Linux man-pages 6.03)
-lists under ERRORS, but for ERESTARTSYS and the like, which no program ever sees. EWOULDBLOCK is
-EAGAIN.
+"""Errors of each system call according to section 2 of the manual (Linux man-pages 6.03), without
+ERESTARTSYS and the like, which no program sees. EWOULDBLOCK is EAGAIN.
 
-Calls are named as the kernel names them on x86-64, which may be another name than the page's."""
+Calls have their kernel names on x86-64, which may differ from the name of the page."""
 
 ERRORS = {
     call: errors.split()
@@ -101,13 +100,13 @@ CANNOT_FAIL = {
     "restart_syscall",
     "rt_sigreturn",
 }
-"""Their pages list no errors, and a way to fail there is not."""
+"""Calls without errors."""
 
 LEFT_OUT = {
-    "brk": "the kernel says no by the end of memory as it was, and strace can only say an error",
-    "arch_prctl": "the C library's start",
+    "brk": "it reports failure by an unchanged break, and strace can inject an errno only",
+    "arch_prctl": "part of the C library's start",
     "execve": "before the program's first instruction",
-    "rseq": "the C library's: it has no page",
-    "set_tid_address": "the C library's start, and cannot fail",
+    "rseq": "part of the C library, without a page",
+    "set_tid_address": "part of the C library's start, cannot fail",
 }
-"""Why."""
+"""Calls that are not tested, with the reason."""

@@ -1,4 +1,4 @@
-"""System calls that fail, or are only watched: strace's injection."""
+"""Trace system calls and make them fail, with strace."""
 
 import contextlib
 import re
@@ -20,8 +20,8 @@ CRASHES = {"SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV", "SIGSYS"}
 
 @dataclass(frozen=True)
 class Fault:
-    """A call that fails with this error: of each thread's calls the one of this number ("1": the
-    first; "10+10": every tenth), or all. What it should do is not done."""
+    """A call that fails with this error and has no effect. `when` counts the calls of each thread:
+    "1" the first, "10+10" every tenth; by default all."""
 
     call: str
     error: str
@@ -38,12 +38,12 @@ class Fault:
 
 
 NONE = Fault("", "")
-"""Every call is traced, and none fails."""
+"""Traces all calls without injecting a fault."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What strace has written so far."""
+    """The output of strace so far."""
 
     path: Path
 
@@ -61,13 +61,13 @@ class Trace:
 
     @property
     def crash(self) -> str | None:
-        """The signal by which a process ended that nobody had sent."""
+        """The crash of a process, if any."""
         signals = {found["signal"] for found in LINE.finditer(self.text)} & CRASHES
         return f"it crashed: {signals}" if signals else None
 
 
 def tracing(fault: Fault, trace: Trace, *more: str) -> list[str]:
-    """A prefix of a command: strace, with more options."""
+    """Command prefix: strace with this fault and more options."""
     trace.path.unlink(missing_ok=True)
     options = fault.options if fault != NONE else []
     return [needs("strace"), *more, *options, "-o", str(trace.path)]
@@ -75,7 +75,7 @@ def tracing(fault: Fault, trace: Trace, *more: str) -> list[str]:
 
 @contextlib.contextmanager
 def attached(pids: list[int], folder: Path, fault: Fault) -> Iterator[Trace]:
-    """Into these processes, which run, and whatever they start meanwhile."""
+    """Attaches to these processes and whatever they start."""
     trace, said = Trace(folder / "trace"), folder / "strace"
     each = [word for pid in pids for word in ("-p", str(pid))]
     with said.open("wb") as errors:
@@ -83,11 +83,11 @@ def attached(pids: list[int], folder: Path, fault: Fault) -> Iterator[Trace]:
             [*tracing(fault, trace, "-f"), *each], stderr=errors, process_group=0
         )
     try:
-        # It says so also of one that it may not have, such as one that has just ended.
+        # It also mentions processes that it cannot attach to, such as one that has just ended.
         wait_until(lambda: said.read_text().count("attach") >= len(pids), said.read_text)
         if f"{pids[0]}): Operation not permitted" in said.read_text():
-            pytest.skip("strace may trace nobody here")
+            pytest.skip("strace may not attach to processes here")
         yield trace
     finally:
-        tracer.send_signal(signal.SIGINT)  # it lets go of all
+        tracer.send_signal(signal.SIGINT)  # it detaches from all
         tracer.wait(PATIENCE_S)

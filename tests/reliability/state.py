@@ -1,4 +1,4 @@
-"""What a server holds, and whether it serves as before."""
+"""The resources of a server, and whether it still serves."""
 
 import contextlib
 import re
@@ -13,25 +13,25 @@ from tests.waiting import PATIENCE_S
 
 ASKED = 10
 OF_SCANS = re.compile(r"/proc/\d+/")
-"""What scans keep open: it comes and goes with others' processes."""
+"""Files that scans keep open; their number depends on other processes."""
 GROWTH_KIB = 2048
-"""Of memory that is no leak: what the allocator keeps of the most there ever was."""
+"""Growth that is no leak: the allocator keeps some of the peak."""
 
 
 @dataclass(frozen=True)
 class State:
-    """Of all its processes together."""
+    """Sums over all its processes."""
 
     processes: int
     threads: int
     sockets: int
     descriptors: int
-    """But for those of scans."""
+    """Without those of scans."""
     memory_kib: int
-    """Its own: what is shared has one size for ever."""
+    """Anonymous memory."""
 
     def is_at_rest(self, before: "State") -> bool:
-        """Nobody is served any more."""
+        """Whether no client is served any more."""
         now = (self.processes, self.threads, self.sockets)
         return now == (before.processes, before.threads, before.sockets)
 
@@ -49,7 +49,7 @@ def memory_kib(pid: int) -> int:
 
 
 def read_state(pid: int) -> State:
-    """Again, if one of its processes ends meanwhile; of a server that is gone, nothing."""
+    """Retries if one of its processes ends meanwhile. Zero for a server that has ended."""
     while not is_gone(pid):
         with contextlib.suppress(OSError, StopIteration):
             pids = tree(pid)
@@ -64,10 +64,10 @@ def read_state(pid: int) -> State:
     return State(0, 0, 0, 0, 0)
 
 
-def await_state(
+def wait_for_state(
     server: RunningServer, is_so: Callable[[State], bool], patience_s: float = PATIENCE_S
 ) -> str | None:
-    """What is still otherwise when patience ends; None: it is so."""
+    """Waits for a state. Returns the problem after a timeout; None: success."""
     deadline = time.monotonic() + patience_s
     while not is_so(state := read_state(server.process.pid)):
         if server.process.poll() is not None:
@@ -79,16 +79,16 @@ def await_state(
 
 
 def at_once(design: ListedDesign, workers: int) -> int:
-    """How many silent clients it serves at a time, of those who ask."""
+    """Number of test clients that it serves at a time."""
     return {"one": 1, "workers": workers, "all": ASKED}[design.serves]
 
 
 def ask_ten(server: RunningServer, at_a_time: int) -> str | None:
-    """As many at a time as it serves: then each worker must. None: all are answered."""
+    """Sends ten requests, as many at a time as it serves, so that all workers are used."""
     answered = 0
     while answered < ASKED:
         try:
-            with server.crowd(min(at_a_time, ASKED - answered)) as clients:
+            with server.connect_many(min(at_a_time, ASKED - answered)) as clients:
                 for client in clients:
                     client.sendall(b"top 2\n")
                 for client in clients:

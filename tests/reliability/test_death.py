@@ -1,7 +1,6 @@
-"""Workers that are killed at random while clients are served.
+"""Workers killed at random while clients are served.
 
-Only designs whose workers are processes: where they are threads, or one loop, a SIGSEGV is the end
-of the whole process, and whoever started it starts it again."""
+Only designs with worker processes: in others a crash ends the whole server."""
 
 import contextlib
 import json
@@ -29,11 +28,11 @@ CLIENTS = 40
 PAUSE_S = 0.1
 PATIENCE_MS = 10_000
 ALL_LOCKS = ("--work", "snapshot", "--max-age", "0")
-"""Every request takes a reading, and with it each lock that the processes share."""
+"""Every request scans, and takes every lock that the processes share."""
 
 
 class Killer:
-    """Kills one worker after the other, chosen at random, until it is told to stop."""
+    """Kills random workers until it is stopped."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -62,7 +61,7 @@ def killing(pid: int) -> Iterator[Killer]:
 
 
 def burst(server: RunningServer) -> tuple[int, int]:
-    """Clients who all ask once, again and again; how many asked and were answered."""
+    """Short connections with one request each. Returns numbers of requests and replies."""
     load = run(
         program("regatta-client"),
         *("--json", "--connections", CLIENTS, "--rounds", 10, "--timeout", PATIENCE_MS),
@@ -74,32 +73,31 @@ def burst(server: RunningServer) -> tuple[int, int]:
 
 @pytest.mark.parametrize("kills", [10, pytest.param(100, marks=pytest.mark.long)])
 @pytest.mark.parametrize("forking", WITH_PROCESSES, ids=lambda design: design.name)
-def test_whichever_workers_die_only_their_own_requests_are_lost(
+def test_killed_workers_lose_only_their_own_requests(
     forking: ListedDesign, kills: int, tmp_path: Path
 ) -> None:
-    """The pool is full again then, and the server has counted who was answered."""
+    """Afterwards the pool is complete, and the counts are right."""
     with running(tmp_path, "--design", forking.name, *ALL_LOCKS) as server:
         workers = len(children(server.process.pid))
         asked = answered = 0
         with killing(server.process.pid) as killer:
             while killer.killed < kills:
-                more, of_them = burst(server)
-                asked, answered = asked + more, answered + of_them
+                sent, received = burst(server)
+                asked, answered = asked + sent, answered + received
         assert asked - answered <= killer.killed
         wait_until(
-            lambda: len(children(server.process.pid)) == workers, "the pool is not full again"
+            lambda: len(children(server.process.pid)) == workers, "the pool is not complete again"
         )
         looks = 0
 
         def is_alone() -> bool:
-            """Who asks; a worker may close its last client a moment after that has its answer."""
+            """A worker may close its last client a moment after the reply."""
             nonlocal looks
             looks += 1
             return value(server, "regatta_connections_open") == 1
 
-        wait_until(is_alone, "connections are counted that nobody has")
+        wait_until(is_alone, "closed connections are still counted")
         summary = server.stop()
     # A worker counts a reply before it sends it.
     assert answered <= summary["requests"] - looks <= answered + killer.killed
     assert summary["connections"] - looks <= asked
-    print(f"{forking.name}: {killer.killed} killed, {asked} asked, {answered} answered")

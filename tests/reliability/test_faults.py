@@ -1,20 +1,21 @@
-"""A system call fails, for whatever reason the manual gives: while clients are served, while the
-server stops, while it starts. strace lets it fail; docs/reliability.md says how to repeat a case.
+"""System calls that fail with any error of the manual, while a server starts, serves or stops.
+strace injects the faults; docs/reliability.md says how to repeat a case.
 
-A server that serves has 40 clients meanwhile. Afterwards it holds no more processes, threads,
-descriptors and memory than before, answers ten of ten, and ends with status 0."""
+While it serves it has 40 clients. Afterwards it must have no more processes, threads, descriptors
+and memory than before, answer ten of ten requests, and exit with status 0."""
 
 from pathlib import Path
 
 import pytest
 
+from tests.processes import tree
 from tests.reliability.cases import MOMENTS, is_wanted, kinds, unknown
-from tests.reliability.injection import NONE, Fault
-from tests.reliability.starts import calls_of_start, start
-from tests.reliability.stops import stop
+from tests.reliability.injection import NONE, Fault, attached
+from tests.reliability.serving_faults import SHORT_S, endure_all, serving
+from tests.reliability.start_faults import calls_of_start, start
+from tests.reliability.stop_faults import stop
 from tests.reliability.tally import Tally
-from tests.reliability.trials import SHORT_S, endure_all, serving
-from tests.servers import ListedDesign
+from tests.servers import PATIENCE_S, ListedDesign, running
 
 A_FEW = (
     ("accept4", "EMFILE"),
@@ -36,56 +37,69 @@ A_FEW = (
 def test_calls_that_fail_once_harm_no_later_client(
     design: ListedDesign, tmp_path: Path, tally: Tally
 ) -> None:
-    with serving(design, tmp_path) as trials:
-        usual = trials.calls(SHORT_S)
+    with serving(design, tmp_path) as tested:
+        usual = tested.calls(SHORT_S)
     faults = [Fault(call, error, "1") for call, error in A_FEW if call in usual]
+    tally.kinds = len(faults)
     endure_all(design, tmp_path, faults, tally)
-    assert tally.short == []
+    assert tally.failures == []
     assert tally.tried > 0
 
 
 @pytest.mark.long
-def test_whatever_call_fails_while_it_serves_it_is_then_as_before(
+def test_it_recovers_from_any_failed_call_while_serving(
     design: ListedDesign, tmp_path: Path, tally: Tally
 ) -> None:
-    """The first, the third, every tenth, and all for a second."""
-    with serving(design, tmp_path) as trials:
-        usual = trials.calls()
-        replacing = trials.calls(replaces=True) - usual
+    """The first call, the third, every tenth, and all calls for a second."""
+    with serving(design, tmp_path) as tested:
+        usual = tested.calls()
+        replacing = tested.calls(replaces=True) - usual
     assert not unknown(usual | replacing)
-    for call, error in kinds(design, usual | replacing):
+    for call, error in kinds(design, usual | replacing, tally):
         faults = [Fault(call, error, when) for when in MOMENTS]
         endure_all(design, tmp_path, filter(is_wanted, faults), tally, call in replacing)
-    assert tally.short == []
+    tally.check()
 
 
 @pytest.mark.long
-def test_whatever_call_fails_while_it_stops_it_ends(
+def test_it_stops_despite_any_failed_call(
     design: ListedDesign, tmp_path: Path, tally: Tally
 ) -> None:
-    """The first, or the third: with status 0, or a line that says why not."""
+    """The first or third call fails."""
     _, calls = stop(design, NONE, tmp_path)
     assert not unknown(calls)
-    for call, error in kinds(design, calls):
+    for call, error in kinds(design, calls, tally):
         for fault in filter(is_wanted, (Fault(call, error, when) for when in ("1", "3"))):
             tally.add(stop(design, fault, tmp_path)[0])
-    assert tally.short == []
+    tally.check()
 
 
 @pytest.mark.long
-def test_whatever_call_fails_while_it_starts_it_serves_or_says_why_not(
+def test_it_starts_or_reports_the_reason_after_any_failed_call(
     design: ListedDesign, tmp_path: Path, tally: Tally
 ) -> None:
-    """The first, the third, every tenth of its own: those before are the loader's."""
+    """The first, third or every tenth call of its own, after those of the loader."""
     outcome, trace = start(design, NONE, tmp_path)
     assert outcome.problem is None
     loaders, ours = calls_of_start(trace)
     assert not unknown(ours)
-    for call, error in kinds(design, ours):
+    for call, error in kinds(design, ours, tally):
         before = loaders[call]
         moments = [f"{before + 1}", f"{before + 3}"]
         if ours[call] >= 10:
             moments.append(f"{before + 10}..{before + ours[call]}+10")
         for fault in filter(is_wanted, (Fault(call, error, when) for when in moments)):
             tally.add(start(design, fault, tmp_path)[0])
-    assert tally.short == []
+    tally.check()
+
+
+def test_a_loop_that_cannot_wait_any_more_reports_it_and_exits(tmp_path: Path) -> None:
+    """After some seconds, because a shortage may be temporary."""
+    with running(tmp_path, "--design", "poll") as server:
+        with attached(tree(server.process.pid), tmp_path, Fault("poll", "ENOMEM")) as trace:
+            server.connect().close()  # it wakes up and waits again
+            stderr = server.process.communicate(timeout=PATIENCE_S)[1].decode()
+        server.is_over = True
+    assert trace.injections > 1
+    assert server.process.returncode == 1
+    assert stderr.splitlines()[-1] == "regatta-server: poll: Cannot allocate memory"

@@ -1,7 +1,7 @@
-"""What only prefork-fdpass can lose: a child, or a client on the way to one."""
+"""prefork-fdpass: children and clients that could be lost when a descriptor is passed."""
 
 import select
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from tests.reliability.injection import Fault, attached
 from tests.servers import (
     AS_US,
     RunningServer,
+    Start,
     ask_over,
     is_refusal,
     read_all,
@@ -22,7 +23,6 @@ from tests.servers import (
 
 WORKERS = 2
 SEEN_TO_WAIT_S = 0.3
-Start = Callable[..., RunningServer]
 
 
 @pytest.fixture
@@ -35,8 +35,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 def ask_all_workers(server: RunningServer) -> None:
-    """At once, so that each must serve one."""
-    with server.crowd(WORKERS) as clients:
+    """Simultaneously, so that each worker serves one client."""
+    with server.connect_many(WORKERS) as clients:
         for client in clients:
             assert len(rows_of(ask_over(client))) == 2
 
@@ -45,8 +45,8 @@ def test_a_child_that_cannot_say_at_once_that_it_is_free_is_not_lost(
     start: Start, tmp_path: Path
 ) -> None:
     server = start(WORKERS)
-    replies_then_says_so = Fault("sendto", "ENOMEM", "2")
-    with attached(tree(server.process.pid), tmp_path, replies_then_says_so) as trace:
+    second_send_fails = Fault("sendto", "ENOMEM", "2")
+    with attached(tree(server.process.pid), tmp_path, second_send_fails) as trace:
         ask_all_workers(server)
         ask_all_workers(server)
     assert trace.injections == WORKERS
@@ -55,13 +55,13 @@ def test_a_child_that_cannot_say_at_once_that_it_is_free_is_not_lost(
 
 
 def settled_child(server: RunningServer) -> int:
-    """The only one, once it has closed what it inherited: it has served a client."""
+    """The only child, after it has served a client and closed inherited descriptors."""
     (child,) = children(server.process.pid)
     server.ask(b"top 2\n")
     return child
 
 
-def test_a_client_for_whom_a_child_has_no_descriptor_is_told_so(start: Start) -> None:
+def test_a_client_is_refused_if_the_child_has_no_descriptor_for_it(start: Start) -> None:
     server = start(1)
     child = settled_child(server)
     used = descriptors(child)
@@ -72,7 +72,7 @@ def test_a_client_for_whom_a_child_has_no_descriptor_is_told_so(start: Start) ->
     assert server.stop()["errors"]["refused"] == 1
 
 
-def test_a_client_for_whom_a_child_has_not_even_a_reserve_waits_until_it_has(
+def test_a_client_waits_if_the_child_has_not_even_a_reserve_descriptor(
     start: Start,
 ) -> None:
     server = start(1)

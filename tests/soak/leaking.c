@@ -1,5 +1,5 @@
-/* Preloaded into a server: each thousandth time that bytes come it loses a kibibyte, or with
- * $LEAK=descriptor a descriptor, for ever. So a soak shows that it would see that. */
+/* Preloaded into a server: every thousandth receive leaks a kibibyte, or with $LEAK=descriptor a
+ * descriptor. With it a soak must fail. */
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
-"""Each design for $SOAK_MINUTES (30) under mixed load: nothing grows, and no answer is wrong.
+"""Each design for $SOAK_MINUTES (30) under mixed load: no leak, no wrong reply.
 
-What was found is written to soak.csv in the build folder, a line for each run; the readings of the
-last one to soak/DESIGN.csv."""
+Results go to soak.csv in the build folder, one line for each run, readings to soak/DESIGN.csv."""
 
 import csv
 import fcntl
@@ -13,7 +12,7 @@ import pytest
 
 from tests.conformance.preload import preloaded
 from tests.servers import ListedDesign, built, runnable
-from tests.soak.soaking import Soak, soak
+from tests.soak.mixed_load import Soak, soak
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", "30"))
 PLANTED_MINUTES = 2.0
@@ -51,9 +50,7 @@ def write_readings(design: ListedDesign, found: Soak) -> None:
 
 
 @pytest.mark.parametrize("design", runnable(), ids=lambda design: design.name)
-def test_what_it_holds_stays_the_same_and_every_answer_is_right(
-    design: ListedDesign, tmp_path: Path
-) -> None:
+def test_nothing_leaks_and_every_reply_is_right(design: ListedDesign, tmp_path: Path) -> None:
     found = soak(design, MINUTES, tmp_path)
     note(design, found)
     write_readings(design, found)
@@ -65,11 +62,10 @@ def test_what_it_holds_stays_the_same_and_every_answer_is_right(
     [("memory", "memory_kib"), ("descriptor", "descriptors")],
     ids=["memory", "descriptor"],
 )
-def test_one_of_a_thousand_requests_that_leaks_is_seen(
+def test_a_leak_in_one_of_a_thousand_requests_is_found(
     leak: str, grows: str, tmp_path: Path
 ) -> None:
     (epoll,) = [design for design in runnable() if design.name == "epoll"]
-    library = preloaded("leaking", tmp_path, Path(__file__).parent)
-    environment = {"LD_PRELOAD": str(library), "LEAK": leak}
+    environment = {"LD_PRELOAD": preloaded("leaking", Path(__file__).parent), "LEAK": leak}
     found = soak(epoll, PLANTED_MINUTES, tmp_path, ("--sandbox", "off"), environment)
     assert grows in found.growing()

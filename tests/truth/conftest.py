@@ -1,7 +1,7 @@
-"""Answers against /proc, for every source that the server knows, and for the work `classic`.
+"""Scans and replies against /proc, for every source of the server and for the work `classic`.
 
-A test that names `source` or `scanner` runs once for each; where one cannot be had on a machine its
-tests are skipped, and say why."""
+A test with a `source` or `scanner` argument runs once for each. Tests of a source that is not
+available here are skipped with the reason."""
 
 from collections.abc import Iterator
 
@@ -17,9 +17,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def scanner(source: str) -> Iterator[Scanner]:
-    """The source, open for as long as the tests run: what it keeps from scan to scan is theirs."""
+    """The source, open during all tests, so that its caches are tested too."""
     try:
         with scanning(source) as started:
             yield started
     except CannotOpenError as error:
-        pytest.skip(f"the source {source} cannot be had here: {error}")
+        pytest.skip(f"the source {source} is not available here: {error}")

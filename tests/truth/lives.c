@@ -1,5 +1,5 @@
-/* Processes whose life is hard to account for. Each prints "ready" when it has reached the state
- * that the test wants, and then sleeps until it is killed or stdin ends: none outlives its test.
+/* Processes that are hard to account for. Each prints "ready" when it has reached its state, and
+ * then sleeps until it is killed or stdin ends, so that none outlives its test.
  *
  *     lives dead-thread MS       a thread uses this much CPU time and ends
  *     lives dead-leader MS       the first thread ends; another uses CPU time and lives

@@ -1,4 +1,4 @@
-"""/proc, read with nothing of ours: what every answer is compared with."""
+"""/proc, read without any code of ours, as the reference."""
 
 import contextlib
 import os
@@ -7,12 +7,12 @@ from pathlib import Path
 
 TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
 PROC = Path("/proc")
-KERNEL_THREAD, TASK_NAME_BYTES = 0x200000, 15  # a flag of stat, and the length of a task's own name
+KERNEL_THREAD, TASK_NAME_BYTES = 0x200000, 15  # a flag in stat, and the length of a task's name
 
 
 @dataclass(frozen=True)
 class ProcessTimes:
-    """A process as /proc shows it, its times cut to whole clock ticks; or as a source does."""
+    """A process according to /proc, with times truncated to clock ticks, or to a source."""
 
     pid: int
     name: bytes
@@ -26,13 +26,13 @@ class ProcessTimes:
 
 
 def read_process(pid: int) -> ProcessTimes | None:
-    """None: there is none. The name comes from `comm`, so that no parenthesis is looked for."""
+    """None: no such process. The name is from `comm`, which needs no parsing of parentheses."""
     try:
         fields = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
         name = (PROC / str(pid) / "comm").read_bytes().removesuffix(b"\n")
     except (FileNotFoundError, ProcessLookupError):
         return None
-    if int(fields[6]) & KERNEL_THREAD:  # /proc tells more of them than their name
+    if int(fields[6]) & KERNEL_THREAD:  # /proc appends more to their name
         name = name[:TASK_NAME_BYTES]
     user, system, started = (int(fields[at]) * TICK_NS for at in (11, 12, 19))
     return ProcessTimes(pid, name, user, system, started)
@@ -43,7 +43,7 @@ def pids() -> set[int]:
 
 
 def read_all() -> dict[int, ProcessTimes]:
-    """All processes by pid; one that ends meanwhile is left out."""
+    """All processes by pid, without those that end meanwhile."""
     found = {}
     for pid in pids():
         with contextlib.suppress(PermissionError):
@@ -54,6 +54,6 @@ def read_all() -> dict[int, ProcessTimes]:
 
 
 def busy_ns() -> int:
-    """What all CPUs did since the boot: user, nice, system and the two kinds of interrupts."""
+    """Busy time of all CPUs since boot: user, nice, system and both kinds of interrupts."""
     fields = (PROC / "stat").read_text().split("\n", 1)[0].split()
     return sum(int(fields[at]) for at in (1, 2, 3, 6, 7)) * TICK_NS

@@ -1,4 +1,4 @@
-"""The two programs of this folder, and what they say."""
+"""Run the two programs of this folder and parse their output."""
 
 import contextlib
 import functools
@@ -22,29 +22,29 @@ CANNOT_OPEN = 3
 
 @functools.cache
 def sources() -> tuple[str, ...]:
-    """Every source that the server knows, `auto` left out: it names them where it refuses one."""
+    """Every source of the server except `auto`, taken from its error message."""
     refused = run(program("regatta-server"), "--source", "?")
     listed = re.search(r"there are: (.*)", refused.stderr)
-    assert listed, f"the server does not say which sources there are: {refused.stderr}"
+    assert listed, f"the error does not list the sources: {refused.stderr}"
     return tuple(name for name in listed[1].split(", ") if name != "auto")
 
 
 CLASSIC = "classic"
-"""The work that has no source: it stands beside them wherever one is named."""
+"""The work without a source, which is tested like one."""
 
 
 def options_of(source: str) -> tuple[str, str]:
-    """Of the server, and of source-scan, to read by this source."""
+    """Options of the server and of source-scan for this source."""
     return ("--work", CLASSIC) if source == CLASSIC else ("--source", source)
 
 
 class CannotOpenError(Exception):
-    """A source is not to be had here; says why."""
+    """A source is not available here, with the reason."""
 
 
 @dataclass(frozen=True)
 class Scan:
-    """One scan, in the order in which the processes were visited."""
+    """One scan, in the order of the visits."""
 
     source: str
     processes: list[ProcessTimes]
@@ -56,18 +56,18 @@ class Scan:
         return [process for process in self.processes if process.pid == pid]
 
     def one(self, pid: int) -> ProcessTimes:
-        """It must be there, and once."""
+        """The process, which must be there exactly once."""
         (found,) = self.all_of(pid)
         return found
 
     def by_pid(self) -> dict[int, ProcessTimes]:
         found = {process.pid: process for process in self.processes}
-        assert len(found) == len(self.processes), "a process is there twice"
+        assert len(found) == len(self.processes), "a process is listed twice"
         return found
 
 
 class Scanner:
-    """A source that stays open and is scanned again and again, as a server does."""
+    """A source that stays open for many scans, as in a server."""
 
     def __init__(self, running: subprocess.Popen[str]) -> None:
         self.pid = running.pid
@@ -97,7 +97,7 @@ class Scanner:
 
 @contextlib.contextmanager
 def scanning(source: str, *options: str, prefix: Sequence[str] = ()) -> Iterator[Scanner]:
-    """Raises CannotOpenError where the source cannot be had."""
+    """Raises CannotOpenError if the source is not available."""
     with subprocess.Popen(
         [
             *prefix,
@@ -119,33 +119,33 @@ def scanning(source: str, *options: str, prefix: Sequence[str] = ()) -> Iterator
 
 
 class Life:
-    """A process of one of the lives in lives.c."""
+    """A process with one of the behaviours of lives.c."""
 
     def __init__(self, running: subprocess.Popen[bytes]) -> None:
         self.process = running
         self.pid = running.pid
-        self._said = running.stdout
+        self._output = running.stdout
 
     def wait_until_ready(self) -> None:
-        assert select.select([self._said], [], [], PATIENCE_S)[0], "it does not come to the point"
-        assert self._said.readline() == b"ready\n", "it failed; its complaint is above"
+        assert select.select([self._output], [], [], PATIENCE_S)[0], "it does not get ready"
+        assert self._output.readline() == b"ready\n", "it failed; its message is above"
 
-    def go_on(self, told: bytes = b"") -> None:
-        """For one that waits in between."""
-        self.process.stdin.write(told + b"\n")
+    def proceed(self, line: bytes = b"") -> None:
+        """Sends a line to a process that waits for one."""
+        self.process.stdin.write(line + b"\n")
         self.process.stdin.flush()
 
     def end(self) -> bytes:
         """The end of stdin; what it says last."""
         self.process.stdin.close()
-        said = self._said.read()
+        output = self._output.read()
         assert self.process.wait(PATIENCE_S) == 0
-        return said
+        return output
 
 
 @contextlib.contextmanager
 def living(*life: str, until_ready: bool = True) -> Iterator[Life]:
-    """Such a process, until it is killed at the end."""
+    """Runs such a process and kills it at the end."""
     with subprocess.Popen(
         [LIVES, *life], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
     ) as running:
@@ -160,16 +160,16 @@ def living(*life: str, until_ready: bool = True) -> Iterator[Life]:
 
 @contextlib.contextmanager
 def zombie(burnt_ms: int) -> Iterator[int]:
-    """A process that has ended and that nobody has waited for."""
+    """A process that has ended and is not reaped yet."""
     pid = os.posix_spawn(LIVES, [LIVES, "zombie", str(burnt_ms)], os.environ)
     try:
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
         yield pid
     finally:
-        with contextlib.suppress(ChildProcessError):  # the test may have done it
+        with contextlib.suppress(ChildProcessError):  # the test may have reaped it
             os.waitpid(pid, 0)
 
 
 def all_sleep(pid: int) -> bool:
-    """Every thread of it that has not ended: then its times stand still."""
+    """Whether all its threads sleep, so that its times are constant."""
     return all(state(task) in ("S", "Z") for task in threads(pid))

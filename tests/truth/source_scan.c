@@ -1,16 +1,16 @@
-/* Prints scans of a source, to be compared with /proc as read by other means.
+/* Prints scans of a source, for comparison with /proc.
  *
  * usage: source-scan [--source NAME] [--work classic] [--then-user UID]
  *
- * When the source is open it prints `open NAME REASON`. Then for each line on stdin it makes a scan
+ * When the source is open it prints `open NAME REASON`. Then for each line on stdin it scans
  * and prints a line for each process, `process PID USER_NS SYSTEM_NS STARTED_NS NAME` with the name
  * in hexadecimal digits, and a last line `scan STATUS SOURCE SEEN LOST USER_NS SYSTEM_NS` with the
- * times of the whole machine. --work classic: the classic scan, which has no source and is called
- * `classic`. --then-user: the user who scans, but need not be able to open the source. Exit status
- * 3: the source cannot be opened here; stderr says why. */
+ * times of the whole machine. --work classic: the classic scan instead of a source. --then-user:
+ * the user who scans, after the source was opened. Exit status 3: the source cannot be opened here;
+ * stderr has the reason. */
 #include "base/number.h"
-#include "top/classic.h"
-#include "top/source.h"
+#include "procfs/classic.h"
+#include "source/source.h"
 
 #include <grp.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-"""What a source says of every process, against /proc and against the other sources."""
+"""Scans of all processes, compared with /proc and between sources."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from tests.waiting import wait_until
 
 @pytest.fixture
 def all_scanners() -> Iterator[dict[str, Scanner]]:
-    """Every source that can be had, open side by side."""
+    """All available sources."""
     with contextlib.ExitStack() as stack:
         found = {}
         for name in sources():
@@ -25,18 +25,18 @@ def all_scanners() -> Iterator[dict[str, Scanner]]:
 
 @pytest.fixture
 def asleep() -> Iterator[set[int]]:
-    """Processes that do not run: a container may hold hardly any that others left."""
+    """Sleeping processes: a container may have hardly any others."""
     with contextlib.ExitStack() as stack:
         pids = {stack.enter_context(living("wait")).pid for _ in range(25)}
-        wait_until(lambda: all(map(all_sleep, pids)), "they sleep")
+        wait_until(lambda: all(map(all_sleep, pids)), "they do not sleep")
         yield pids
 
 
-def test_every_process_is_as_in_proc(scanner: Scanner, asleep: set[int]) -> None:
-    """Of each whose times stood still between two readings of /proc: name, start, and times.
+def test_every_process_agrees_with_proc(scanner: Scanner, asleep: set[int]) -> None:
+    """Name, start, and times of processes that were idle between two readings of /proc.
 
-    Those that slept to a tick. Others may have run for less than one, which can divide all of their
-    time anew between user and system.
+    Sleeping processes agree within one tick. Others may have run for less than a tick, after which
+    the kernel may split their time differently into user and system.
     """
     for _ in range(3):
         compared = set()
@@ -46,9 +46,9 @@ def test_every_process_is_as_in_proc(scanner: Scanner, asleep: set[int]) -> None
         for pid in before.keys() & after.keys():
             process, seen = scan[pid], after[pid]
             if before[pid].started_ns != seen.started_ns:
-                continue  # the pid was used again meanwhile
+                continue  # the pid was reused meanwhile
             assert abs(process.started_ns - seen.started_ns) < TICK_NS
-            if b"kworker" not in seen.name:  # their names tell what they do just now
+            if b"kworker" not in seen.name:  # their names change with their work
                 assert process.name == seen.name or before[pid].name != seen.name
             assert before[pid].user_ns <= process.user_ns + TICK_NS
             assert before[pid].system_ns <= process.system_ns + TICK_NS
@@ -63,9 +63,9 @@ def test_every_process_is_as_in_proc(scanner: Scanner, asleep: set[int]) -> None
 def test_the_sources_agree_within_one_tick(
     all_scanners: dict[str, Scanner], asleep: set[int]
 ) -> None:
-    """Of each process that did not run between; more than one source is needed to compare."""
+    """For processes that did not run in between."""
     if len(all_scanners) < 2:
-        pytest.skip(f"of {', '.join(sources())} only {', '.join(all_scanners)} can be had here")
+        pytest.skip(f"only {', '.join(all_scanners)} is available here")
     first, *others = all_scanners.values()
     for _ in range(3):
         compared = set()
@@ -85,7 +85,7 @@ def test_the_sources_agree_within_one_tick(
 
 
 def test_the_machines_busy_time_is_that_of_proc(scanner: Scanner, source: str) -> None:
-    """bpf asks for it once in a tick, in which every CPU may have been busy for two of its own."""
+    """bpf updates it once per tick, during which every CPU may have added two ticks."""
     slack_ns = 2 * (os.cpu_count() or 1) * TICK_NS if source == "bpf" else 0
     before = busy_ns()
     scan = scanner.scan()
@@ -94,7 +94,7 @@ def test_the_machines_busy_time_is_that_of_proc(scanner: Scanner, source: str) -
 
 
 def test_times_never_run_backwards(scanner: Scanner) -> None:
-    """While threads run on every CPU, and start and end all the time: for a second."""
+    """For a second in which processes constantly start, run and end."""
     before: dict[tuple[int, int], tuple[int, int]] = {}
     with living("storm", "4"), living("dead-leader", "900", until_ready=False):
         deadline = time.monotonic() + 1
@@ -103,14 +103,14 @@ def test_times_never_run_backwards(scanner: Scanner) -> None:
                 (process.pid, process.started_ns): (process.user_ns, process.system_ns)
                 for process in scanner.scan().processes
             }
-            for who in now.keys() & before.keys():
-                assert now[who][0] >= before[who][0]
-                assert now[who][1] >= before[who][1]
+            for process in now.keys() & before.keys():
+                assert now[process][0] >= before[process][0]
+                assert now[process][1] >= before[process][1]
             before = now
 
 
-def test_no_process_is_left_out_or_doubled_at_any_number_of_processes(scanner: Scanner) -> None:
-    """Whatever a source reads at a time: one more and one less than its buffers hold, too."""
+def test_no_process_is_missing_or_doubled_at_any_number_of_processes(scanner: Scanner) -> None:
+    """Including one more and one less than fit into a source's buffers."""
     with contextlib.ExitStack() as stack:
         for _ in range(70):
             stack.enter_context(living("wait"))

@@ -1,7 +1,7 @@
-"""What a calibration measures of real servers, in its quick form: never on the wrong side of it.
+"""The instruments of `regatta calibrate` on real servers, in quick mode.
 
-How close it comes is what `regatta calibrate` is for, on a machine that does nothing else. Here
-stands what holds however busy the machine is: that can only make a wait longer, a window larger.
+`regatta calibrate` measures their accuracy on an idle machine. These tests check bounds that hold
+on a busy machine too, which can only make waits longer and windows larger.
 """
 
 from collections.abc import Callable
@@ -12,12 +12,12 @@ import pytest
 from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.calibrate.instruments import counters, stopped, window
 from regatta.calibrate.instruments.stopped import CLOSED, NOT_BELOW
-from regatta.ledger.given.calibration import Goal
+from regatta.ledger.inputs.calibration import Goal
 from regatta.machine.programs import discover
 from regatta.race.options import Options
 
 Make = Callable[[str | None], Context]
-"""Of what is put in, if anything."""
+"""Makes a context, given the error to inject, if any."""
 
 
 def no_race(*_: object) -> Path:
@@ -47,7 +47,7 @@ def run(part: CalibrationPart, context: Context) -> dict[str, Goal]:
 
 
 def test_a_stopped_server_is_seen_in_an_open_load_and_not_in_a_closed_one(context: Make) -> None:
-    """Nobody who waited for the server to go on may have waited less than it stood still."""
+    """No request that waited for the stopped server may be shorter than the stop."""
     for goal in run(stopped.PART, context(None)).values():
         assert goal.value is not None
         if goal.goal == NOT_BELOW:
@@ -62,22 +62,22 @@ def test_a_stopped_server_is_seen_in_an_open_load_and_not_in_a_closed_one(contex
 
 
 def test_counters_of_real_servers_miss_no_thread_and_no_child(context: Make) -> None:
-    """One that did would have next to nothing of the designs that work in them."""
+    """If they did, they would miss nearly all the work of some designs."""
     for goal in run(counters.PART, context(None)).values():
         if goal.met is None:
             pytest.skip(goal.measured)
         assert goal.value > -50, goal
 
 
-def test_windows_of_real_loads_hold_their_work(context: Make) -> None:
+def test_windows_of_real_loads_contain_their_work(context: Make) -> None:
     found = run(window.PART, context(None))
     assert len(found) == 6
     for name, goal in found.items():
         if name == "CPU time in the window of fork-per-client" and goal.met is None:
-            assert goal.measured.endswith("told in ticks"), goal
+            assert goal.measured.endswith("is in ticks"), goal
             continue
         assert goal.value is not None
         if name.startswith("counted time"):
             assert goal.value >= 0, goal
-        else:  # of all CPU time that the load caused
+        else:  # percentage of all CPU time caused by the load
             assert -50 < goal.value <= 1, goal

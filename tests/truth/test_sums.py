@@ -1,10 +1,9 @@
-"""Rows and everything else together are what the machine did; and a server's memory stays flat."""
+"""Rows plus `everything else` add up to the machine's busy time; the server does not leak."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.processes import resident_kib
 from tests.servers import PATIENCE_S, RunningServer, running
 from tests.truth.proc import PROC, busy_ns
 from tests.truth.programs import Life, Scanner, living, options_of
@@ -23,14 +23,14 @@ FLAT_KIB = 256
 
 @pytest.fixture
 def server(scanner: Scanner, tmp_path: Path) -> Iterator[RunningServer]:
-    """With a recorder, and the source under test."""
+    """A server with recorder and the source under test."""
     options = ("--design", "epoll", *options_of(scanner.source))
     with running(tmp_path, *options, records=True) as started:
         yield started
 
 
 def ask(server: RunningServer, query: str) -> dict[str, Any]:
-    """What was used recently is known from the second reading on: until then it is a 503."""
+    """Retries while the reply is a 503: recent use is known from the second scan on."""
     request = f"GET /top?{query}&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n"
     deadline = time.monotonic() + PATIENCE_S
     while True:
@@ -48,8 +48,8 @@ def seconds(row: dict[str, Any]) -> float:
 
 
 class Record:
-    """Between what the machine's busy time was at any moment: what /proc/stat showed every few
-    milliseconds, and when it was looked at, however late this thread was."""
+    """Bounds of the machine's busy time at any moment, from readings of /proc/stat every few
+    milliseconds with the time before and after each."""
 
     def __init__(self) -> None:
         self.samples: list[tuple[float, float, float]] = []
@@ -58,33 +58,33 @@ class Record:
 
     def _run(self) -> None:
         while not self._stop.wait(0.01):
-            self._look()
+            self._read()
 
-    def _look(self) -> None:
+    def _read(self) -> None:
         self.samples.append((time.time(), busy_ns() / 1e9, time.time()))
 
     def __enter__(self) -> Record:
-        self._look()
+        self._read()
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join()
-        self._look()
+        self._read()
 
     def at(self, when: float) -> tuple[float, float]:
-        """The least and the most that it may have been."""
+        """Lower and upper bound."""
         return (
-            max(busy for _, busy, looked in self.samples if looked <= when),
-            min(busy for looking, busy, _ in self.samples if looking >= when),
+            max(busy for _, busy, after in self.samples if after <= when),
+            min(busy for before, busy, _ in self.samples if before >= when),
         )
 
 
-def work_now_and_then(it: Life, until: float) -> None:
-    """By the first thread, by others that end, and not at all."""
+def work_with_pauses(it: Life, until: float) -> None:
+    """Alternates between CPU use by the main thread, by short threads, and sleep."""
     while time.monotonic() < until:
-        it.go_on()
+        it.proceed()
         it.wait_until_ready()
         time.sleep(0.05)
 
@@ -92,53 +92,35 @@ def work_now_and_then(it: Life, until: float) -> None:
 @pytest.mark.parametrize(
     ("window", "tolerance"), [(3, 0.04), pytest.param(60, 0.01, marks=pytest.mark.long)]
 )
-def test_rows_and_everything_else_are_the_busy_time_of_proc(
+def test_rows_and_everything_else_add_up_to_the_busy_time_of_proc(
     server: RunningServer, window: int, tolerance: float
 ) -> None:
-    """While processes work, sleep, and come and go by the thousand."""
+    """While processes work and sleep, and thousands start and end."""
     with Record() as record, contextlib.ExitStack() as stack:
         it = stack.enter_context(living("now-and-then", "100"))
         storm = stack.enter_context(living("storm", "10"))
-        work_now_and_then(it, time.monotonic() + window + 2.5)
+        work_with_pauses(it, time.monotonic() + window + 2.5)
         reply = ask(server, f"n=64&by=recent&window={window}s")
         storm.end()
     taken, elapsed = reply["taken_at"], reply["elapsed_seconds"]
     (least_before, most_before), (least, most) = record.at(taken - elapsed), record.at(taken)
     busy = least - most_before, most - least_before
-    told = sum(map(seconds, reply["processes"])) + seconds(reply["rest"])
+    total = sum(map(seconds, reply["processes"])) + seconds(reply["rest"])
     assert window - 1 <= elapsed <= window + 10
-    assert busy[0] > 0.5 * elapsed, "this is no test on a machine that is idle"
-    assert (1 - tolerance) * busy[0] <= told <= (1 + tolerance) * busy[1]
+    assert busy[0] > 0.5 * elapsed, "the machine is idle"
+    assert (1 - tolerance) * busy[0] <= total <= (1 + tolerance) * busy[1]
     (burner,) = (row for row in reply["processes"] if row["pid"] == it.pid)
     assert 0.1 < seconds(burner) <= elapsed * 1.02
 
 
-def test_what_all_have_used_and_everything_else_are_the_busy_time_since_the_boot(
-    server: RunningServer,
-) -> None:
-    before = busy_ns() / 1e9
-    reply = ask(server, "n=64")
-    after = busy_ns() / 1e9
-    told = sum(map(seconds, reply["processes"])) + seconds(reply["rest"])
-    # The reply may be from a reading that is as old as --max-age allows; a rest is never negative.
-    assert before - 1 * (os.cpu_count() or 1) - 0.1 <= told
-    rows = sum(map(seconds, reply["processes"]))
-    assert told <= max(after, rows) + 0.1
-
-
 def forks() -> int:
-    """Of the whole machine since its boot."""
+    """Forks of the whole machine since boot."""
     lines = (PROC / "stat").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("processes "))
 
 
-def resident_kib(pid: int) -> int:
-    lines = (PROC / str(pid) / "status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
-
-
-def test_twenty_thousand_processes_that_come_and_go_leave_no_trace(server: RunningServer) -> None:
-    """A recorder that reads them, and requests: resident memory stays what it was."""
+def test_memory_stays_flat_over_twenty_thousand_processes(server: RunningServer) -> None:
+    """With the recorder and requests."""
     sizes = []
     with living("storm", "30") as storm:
         begun, deadline = forks(), time.monotonic() + 3 * PATIENCE_S  # a busy machine needs it

@@ -1,4 +1,4 @@
-"""Whose time is counted, and where: dead threads, dead leaders, exec, zombies, pids used again."""
+"""CPU times of dead threads, dead leaders, exec, zombies and reused pids."""
 
 import contextlib
 import os
@@ -16,12 +16,12 @@ BURNT_NS = BURNT_MS * 1_000_000
 
 
 def assert_has_burnt(process: ProcessTimes) -> None:
-    """Both times are cut to ticks by some sources, and what a start costs comes on top."""
+    """Some sources truncate both times to ticks, and starting the process takes some time."""
     assert BURNT_NS - 2 * TICK_NS <= process.total_ns <= 4 * BURNT_NS
 
 
 def assert_is_as_in_proc(process: ProcessTimes) -> None:
-    """For one that sleeps: its times cannot move between the scan and here."""
+    """For a sleeping process, whose times are constant."""
     seen = read_process(process.pid)
     assert process.name == seen.name
     assert abs(process.user_ns - seen.user_ns) < TICK_NS
@@ -30,21 +30,21 @@ def assert_is_as_in_proc(process: ProcessTimes) -> None:
 
 
 def scan_at_rest(scanner: Scanner, pid: int) -> Scan:
-    """Whoever says that it is ready still runs, and its last threads may not have begun."""
-    wait_until(lambda: all_sleep(pid), "it sleeps")
+    """A process that has just printed "ready" still runs, and its threads may still start."""
+    wait_until(lambda: all_sleep(pid), "it does not sleep")
     return scanner.scan()
 
 
 @pytest.mark.parametrize("life", ["dead-thread", "dead-leader", "exec-from-thread"])
 def test_the_time_of_a_thread_counts_for_its_process(scanner: Scanner, life: str) -> None:
-    """... when the thread has ended; when the first has, before it; when it became the process."""
+    """Even if the thread has ended, the first thread has ended, or the thread has called exec."""
     with living(life, str(BURNT_MS)) as it:
         process = scan_at_rest(scanner, it.pid).one(it.pid)
         assert_has_burnt(process)
         assert_is_as_in_proc(process)
 
 
-def test_exec_from_a_thread_keeps_time_and_start_and_is_there_all_the_while(
+def test_a_process_keeps_time_and_start_during_exec_from_a_thread(
     scanner: Scanner,
 ) -> None:
     with living("exec-from-thread", str(BURNT_MS), until_ready=False) as it:
@@ -58,7 +58,7 @@ def test_exec_from_a_thread_keeps_time_and_start_and_is_there_all_the_while(
         assert len({process.started_ns for process in seen}) == 1
 
 
-def test_a_zombie_keeps_its_time_and_is_gone_when_it_was_reaped(scanner: Scanner) -> None:
+def test_a_zombie_keeps_its_time_and_is_gone_once_reaped(scanner: Scanner) -> None:
     with zombie(BURNT_MS) as pid:
         for _ in range(2):
             process = scanner.scan().one(pid)
@@ -69,16 +69,16 @@ def test_a_zombie_keeps_its_time_and_is_gone_when_it_was_reaped(scanner: Scanner
 
 
 @pytest.mark.parametrize("life", ["now-and-then", "other-burns"])
-def test_one_that_slept_for_long_and_runs_again_has_all_its_time_at_once(
+def test_a_process_that_runs_again_after_a_long_sleep_has_its_time_at_once(
     scanner: Scanner, life: str
 ) -> None:
-    """By whichever thread: what a source may remember of a sleeper is no longer true then."""
+    """Whichever of its threads runs: cached times of a sleeping process are outdated then."""
     with living(life, "30") as it:
         time.sleep(1.1)
         scanner.scan()
         before = scanner.scan().one(it.pid)
         for _ in range(6):
-            it.go_on()
+            it.proceed()
             it.wait_until_ready()
             for _ in range(2):
                 process = scan_at_rest(scanner, it.pid).one(it.pid)
@@ -87,7 +87,7 @@ def test_one_that_slept_for_long_and_runs_again_has_all_its_time_at_once(
             before = process
 
 
-def test_a_process_with_2000_threads_is_there_once(scanner: Scanner) -> None:
+def test_a_process_with_2000_threads_is_listed_once(scanner: Scanner) -> None:
     with living("threads", "2000") as it:
         scan = scan_at_rest(scanner, it.pid)
         process = scan.one(it.pid)
@@ -98,7 +98,7 @@ def test_a_process_with_2000_threads_is_there_once(scanner: Scanner) -> None:
 
 
 def free_pid() -> int:
-    """One that was used just now: it is long until its turn comes again."""
+    """A pid that was used just now: the kernel will not reuse it soon."""
     pid = os.fork()
     if pid == 0:
         os._exit(0)
@@ -106,15 +106,15 @@ def free_pid() -> int:
     return pid
 
 
-def test_a_pid_used_again_is_another_process_with_no_time_carried_over(scanner: Scanner) -> None:
+def test_a_process_with_a_reused_pid_starts_with_no_cpu_time(scanner: Scanner) -> None:
     pid = free_pid()
     with living("reuse", str(pid), str(BURNT_MS)) as it:
-        time.sleep(1.1)  # old enough that its descriptor may be kept
+        time.sleep(1.1)  # old enough to have its descriptor kept open
         first = scanner.scan().one(pid)
         first = scanner.scan().one(pid)
         assert first.name == b"first"
         assert_has_burnt(first)
-        it.go_on()
+        it.proceed()
         it.wait_until_ready()
         second = scan_at_rest(scanner, pid).one(pid)
         assert second.name == b"second"
@@ -126,9 +126,9 @@ def test_a_pid_used_again_is_another_process_with_no_time_carried_over(scanner: 
 def both_of_one_tick(
     scanner: Scanner, it: Life, pid: int
 ) -> tuple[ProcessTimes, ProcessTimes] | None:
-    """A process and its successor, if both began within the same clock tick."""
+    """A process and its successor, if both started within the same clock tick."""
     first = scanner.scan().one(pid)
-    it.go_on()
+    it.proceed()
     it.wait_until_ready()
     second = scanner.scan().one(pid)
     now = read_process(pid)
@@ -137,14 +137,14 @@ def both_of_one_tick(
     return first, second
 
 
-def test_a_pid_used_again_within_one_clock_tick_is_another_process(scanner: Scanner) -> None:
-    """/proc cannot tell them apart by pid and start; time must not run backwards all the same."""
+def test_a_pid_reused_within_one_clock_tick_is_another_process(scanner: Scanner) -> None:
+    """They have the same pid and start in /proc; even so, time must not run backwards."""
     deadline = time.monotonic() + 10
     tries = 0
     while time.monotonic() < deadline:
         tries += 1
         pid = free_pid()
-        # It begins right after a tick, so that there is time for two in it.
+        # Start right after a tick, to leave time for both.
         while time.clock_gettime_ns(time.CLOCK_BOOTTIME) % TICK_NS > TICK_NS / 10:
             pass
         with living("reuse", str(pid), "0") as it:
@@ -157,11 +157,11 @@ def test_a_pid_used_again_within_one_clock_tick_is_another_process(scanner: Scan
             if second.started_ns == first.started_ns:
                 assert second.total_ns >= first.total_ns
             return
-    pytest.skip(f"in {tries} tries no two processes began within one tick: too busy a machine")
+    pytest.skip(f"in {tries} tries no two processes started within one tick")
 
 
-def test_a_fork_storm_hides_nobody_and_doubles_nobody(scanner: Scanner) -> None:
-    """Thousands of processes a second come and go; those that stay are in every scan once."""
+def test_a_fork_storm_hides_and_doubles_no_process(scanner: Scanner) -> None:
+    """Processes that stay are listed exactly once in every scan."""
     with contextlib.ExitStack() as stack:
         known = {stack.enter_context(living("wait")).pid for _ in range(5)}
         known |= {stack.enter_context(living("dead-thread", "30")).pid, 1, os.getpid()}
@@ -176,11 +176,11 @@ def test_a_fork_storm_hides_nobody_and_doubles_nobody(scanner: Scanner) -> None:
             for pid in known:
                 scan.one(pid)
             now = {(p.pid, p.started_ns): p.total_ns for p in scan.by_pid().values()}
-            backwards = [who for who in now.keys() & before.keys() if now[who] < before[who]]
+            backwards = [key for key in now.keys() & before.keys() if now[key] < before[key]]
             assert backwards == []
             before = now
         born = int(storm.end())
-        assert born > 500, f"a storm of {born} is none"
+        assert born > 500, f"only {born} processes"
 
 
 def test_processes_are_visited_by_ascending_pid_and_none_is_missing(scanner: Scanner) -> None:

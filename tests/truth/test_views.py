@@ -1,19 +1,19 @@
-"""Who may see what: few descriptors, hidepid, pid namespaces, no BTF, no permission for BPF."""
+"""Restricted views: few descriptors, hidepid, pid namespaces, no BTF, no permission for BPF."""
 
 import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.commands import run
-from tests.servers import RunningServer, needs, program, running
+from tests.http_replies import only_reply
+from tests.servers import needs, program, running
 from tests.truth.proc import TICK_NS, ProcessTimes, read_all
 from tests.truth.programs import CLASSIC, CannotOpenError, Scan, Scanner, living, scanning
-from tests.users import as_user, runnable_by_all
+from tests.users import as_user, runnable_by_all, world_writable
 
 NOBODY = 65534
 
@@ -28,11 +28,11 @@ def scanning_or_skip(source: str, *options: str, prefix: Sequence[str] = ()) -> 
         with scanning(source, *options, prefix=prefix) as scanner:
             yield scanner
     except CannotOpenError as error:
-        pytest.skip(f"the source {source} cannot be had so: {error}")
+        pytest.skip(f"the source {source} is not available so: {error}")
 
 
 def in_own_mounts(script: str) -> list[str]:
-    """Runs what follows where `script` has mounted something that nobody else sees."""
+    """Command prefix: run in a mount namespace after `script`."""
     shell = f'{script} && exec "$@"'
     return [needs("unshare"), "--mount", "sh", "-c", shell, "sh"]
 
@@ -42,20 +42,19 @@ NO_BTF = "mount -t tmpfs none /sys/kernel/btf"
 
 
 def assert_same_as_proc(scan: Scan, before: dict[int, ProcessTimes]) -> None:
-    """The same processes with the same names, and with times that lie between two readings."""
+    """Same processes, same names, and times between those of two readings."""
     after = read_all()
     found = scan.by_pid()
     for pid in before.keys() & after.keys():
         early, late = before[pid], after[pid]
         if early.started_ns != late.started_ns:
-            continue  # the pid was used again meanwhile
+            continue  # the pid was reused meanwhile
         assert found[pid].started_ns // TICK_NS == late.started_ns // TICK_NS
         assert early.total_ns - 2 * TICK_NS <= found[pid].total_ns <= late.total_ns + 2 * TICK_NS
         assert found[pid].name == late.name or early.name != late.name or b"kworker" in late.name
 
 
 def test_more_processes_than_descriptors_are_all_scanned(source: str) -> None:
-    """Neither the limit nor the number kept open may cost an answer."""
     few = [needs("prlimit"), "--nofile=16:16"]
     with contextlib.ExitStack() as stack:
         known = {stack.enter_context(living("wait")).pid for _ in range(60)}
@@ -70,7 +69,7 @@ def test_more_processes_than_descriptors_are_all_scanned(source: str) -> None:
 
 
 def test_more_processes_than_may_be_kept_open_are_all_scanned(source: str) -> None:
-    """Some of them have a descriptor that stays, the others have none: each is there once."""
+    """Some processes have a descriptor that stays open, others have not."""
     some = [needs("prlimit"), "--nofile=2230:2230"]  # procfs keeps 15 then
     with scanning_or_skip(source, prefix=some) as scanner:
         for _ in range(4):
@@ -79,8 +78,8 @@ def test_more_processes_than_may_be_kept_open_are_all_scanned(source: str) -> No
             assert_same_as_proc(scan, before)
 
 
-def test_hidepid_hides_from_procfs_what_is_not_ones_own_and_nothing_from_bpf(source: str) -> None:
-    """Whoever opened it as root and scans as nobody: hidepid goes by who reads."""
+def test_hidepid_hides_other_users_from_procfs_and_nothing_from_bpf(source: str) -> None:
+    """Opened as root and scanned as nobody: hidepid depends on the reader."""
     hidden = in_own_mounts(HIDDEN)
     with scanning_or_skip(source, "--then-user", str(NOBODY), prefix=hidden) as scanner:
         before = read_all()
@@ -93,13 +92,13 @@ def test_hidepid_hides_from_procfs_what_is_not_ones_own_and_nothing_from_bpf(sou
             assert before.keys() & read_all().keys() <= found
 
 
-def test_hidepid_takes_nothing_from_root(source: str) -> None:
+def test_hidepid_hides_nothing_from_root(source: str) -> None:
     with scanning_or_skip(source, prefix=in_own_mounts(HIDDEN)) as scanner:
         before = read_all()
         assert_same_as_proc(scanner.scan(), before)
 
 
-def test_in_another_pid_namespace_its_own_processes_have_its_own_numbers(source: str) -> None:
+def test_in_a_pid_namespace_its_processes_have_their_inner_pids(source: str) -> None:
     until_sleeping = 'until read name </proc/2/comm && [ "$name" = sleep ]; do :; done'
     script = f'sleep 60 & {until_sleeping}; exec "$@"'
     prefix = [needs("unshare"), "--pid", "--fork", "--kill-child", "--mount-proc"]
@@ -113,7 +112,7 @@ def test_in_another_pid_namespace_its_own_processes_have_its_own_numbers(source:
 
 
 @pytest.mark.parametrize("how", ["no-btf", "nobody"])
-def test_without_what_bpf_needs_procfs_answers_and_says_why(how: str) -> None:
+def test_if_bpf_is_unavailable_procfs_is_used_with_a_reason(how: str) -> None:
     prefix = in_own_mounts(NO_BTF) if how == "no-btf" else as_user(NOBODY)
     with scanning("auto", prefix=prefix) as scanner:
         assert scanner.source == "procfs"
@@ -122,31 +121,17 @@ def test_without_what_bpf_needs_procfs_answers_and_says_why(how: str) -> None:
         assert_same_as_proc(scanner.scan(), before)
 
 
-def ask(server: RunningServer) -> dict[str, object]:
-    reply = server.ask(b"GET /top?n=64&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    answer = json.loads(reply.partition(b"\r\n\r\n")[2])
-    assert isinstance(answer, dict)
-    return answer
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """One that anybody may write to; pytest's own are its user's alone."""
-    with tempfile.TemporaryDirectory() as made:
-        Path(made).chmod(0o777)
-        yield Path(made)
-
-
 @pytest.mark.parametrize("how", ["no-btf", "nobody"])
-def test_a_reply_names_the_source_that_was_left(folder: Path, how: str) -> None:
+def test_a_reply_names_the_source_that_is_used_instead(tmp_path: Path, how: str) -> None:
     prefix = in_own_mounts(NO_BTF) if how == "no-btf" else as_user(NOBODY)
-    with running(folder, "--design", "epoll", "--work", "scan", prefix=prefix) as server:
-        assert ask(server)["source"] == "procfs"
+    with running(world_writable(tmp_path), "--source", "auto", prefix=prefix) as server:
+        reply = server.ask(b"GET /top?format=json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert json.loads(only_reply(reply).body)["source"] == "procfs"
 
 
-def test_a_source_that_cannot_be_had_is_refused_by_name_and_not_replaced(source: str) -> None:
+def test_an_unavailable_source_is_refused_and_not_replaced(source: str) -> None:
     if source in ("procfs", CLASSIC):
-        pytest.skip(f"{source} can be had everywhere")
+        pytest.skip(f"{source} is available everywhere")
     command = (*as_user(NOBODY), runnable_by_all(program("regatta-server")))
     refused = run(*command, "--source", source, "--listen", "127.0.0.1:0")
     assert refused.returncode != 0

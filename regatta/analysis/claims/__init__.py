@@ -1,1 +1,1 @@
-"""Claims of a study, tested on the trials of a race: supported, refuted, undecided, or neither."""
+"""Tests the claims of a study on the trials of a race."""

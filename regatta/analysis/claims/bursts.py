@@ -1,7 +1,7 @@
-"""How long a burst takes: until the last of its clients is answered.
+"""The duration of a burst, until the last of its connections is answered.
 
-That is not the slowest request of a trial: a trial of one connection has 200 bursts, and its
-slowest is an accident; one of 100 connections has two, and its slowest request is simply the last.
+That differs from the maximum latency of a trial: with one connection a trial has 200 bursts and its
+maximum is an extreme value; with 100 connections it has two and its maximum is simply the last.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
-"""The value of a comparison, and on which side of a null value it lies.
+"""Tests of a comparison: its value, and on which side of a null value it lies.
 
-Two cells; how many times one is the other where a value may be 0 or below (a ratio has no logarithm
-there); and one number a block that is held against a fixed one. Each gives one number a block for a
-null value, with mean 0 at it and above 0 beyond it. So all parts of all claims are one family of
-differences (statistics/joint.py).
+There are tests of two cells, of a ratio whose values may be 0 or negative, and of one number a
+block against a fixed value. For a null value each gives one number a block, with mean 0 if the null
+value is true and above 0 beyond it. So all parts of all claims are one family of differences
+(statistics/joint.py).
 """
 
 import math
@@ -16,7 +16,7 @@ from regatta.analysis.claims.evidence import Blocks
 from regatta.analysis.claims.result import Scale
 from regatta.analysis.contrast import outward
 from regatta.analysis.statistics.joint import Ends, Mean, errors_of
-from regatta.analysis.statistics.slower import TOO_FEW_BLOCKS
+from regatta.analysis.statistics.percentile_comparison import TOO_FEW_BLOCKS
 from regatta.analysis.statistics.units import BLOCKS, Units
 
 FEWEST_TO_SHOW = 2
@@ -32,17 +32,17 @@ class Test(Protocol):
     @property
     def blocks(self) -> int: ...
     def against(self, null_value: float) -> Blocks:
-        """What each block has above the null value."""
+        """The excess of each block over the null value."""
 
     def interval(self, score: float) -> Ends:
-        """None: nothing bounds it on that side. `score`: how far all intervals reach."""
+        """An end is None if unbounded. `score`: the critical score of the family."""
 
     def detectable(self, score: float, /) -> float | None: ...
 
 
 @dataclass(frozen=True)
 class PairedContrast:
-    """Two cells that are compared as everywhere else."""
+    """Two cells, paired within blocks."""
 
     first: Blocks
     second: Blocks
@@ -84,17 +84,14 @@ class PairedContrast:
 
 @dataclass(frozen=True)
 class FiellerRatio:
-    """How many times the first the second is, where the first may be 0 or negative.
+    """The ratio second / first, where the first may be 0 or negative.
 
-    Fieller's way: k is in the interval if second - k x first, paired in blocks, may be 0.
+    Fieller's method: k is in the interval if second - k x first, paired in blocks, may be 0.
     """
 
     first: Blocks
     second: Blocks
-
-    @property
-    def scale(self) -> Scale:
-        return "ratio"
+    scale: Scale = "ratio"
 
     @property
     def blocks(self) -> int:
@@ -122,7 +119,7 @@ class FiellerRatio:
         root = math.sqrt(max(linear**2 - square * constant, 0.0))
         if square > 0:
             return (linear - root) / square, (linear + root) / square
-        # The first may be nothing: then no number is too large.
+        # The first may be 0, so there is no upper bound.
         return ((linear - root) / square if square < 0 < constant else None), None
 
     def detectable(self, _score: float) -> float | None:
@@ -135,7 +132,7 @@ class FiellerRatio:
 
 @dataclass(frozen=True)
 class Level:
-    """One number a unit, held against a fixed one: a power of growth, or a figure."""
+    """One number a unit against a fixed value: a growth exponent, or a figure."""
 
     values: Blocks
     scale: Scale
@@ -155,7 +152,7 @@ class Level:
         return self._mean.interval(score)
 
     def detectable(self, score: float) -> float | None:
-        """Of a power, from that of what is in proportion; no figure is special."""
+        """For an exponent, relative to proportional growth; None for figures."""
         if self.scale != "exponent":
             return None
         return 1 + Mean.of_blocks(self.against(1.0)).detectable(score)
@@ -168,7 +165,7 @@ class Level:
 def compare_two(
     first: Blocks, second: Blocks, *, differences: bool, times: bool, units: Units = BLOCKS
 ) -> Test | str:
-    """`differences`: the values are to be subtracted; `times`: it is asked how many times.
+    """`differences`: subtract the values; `times`: the claim is about their ratio.
 
     The test has one number a unit for each of the two, over the blocks that both have.
     """
@@ -186,13 +183,13 @@ def compare_two(
 
 
 def hold_one(values: Blocks, scale: Scale, units: Units = BLOCKS) -> Level | str:
-    """What is one number a block."""
+    """A test of one number a block."""
     found = units.gathered(values)
     return TOO_FEW_BLOCKS if len(found) < FEWEST_TO_SHOW else Level(found, scale)
 
 
 def _in_logs(values: Blocks, units: Units) -> Blocks:
-    """Gathered as ratios are: their geometric means."""
+    """Geometric means over the blocks of each unit, as for ratios."""
     if not units.sitting_of:
         return values
     logs = units.gathered({block: math.log(value) for block, value in values.items()})

@@ -1,4 +1,4 @@
-"""A comparison with its test and what is claimed of it, decided as the family says."""
+"""A comparison with its test and the claimed range, decided within the family."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from regatta.analysis.claims.result import (
 from regatta.analysis.statistics.joint import ABOVE, BELOW, Ends, SignDecision, agreeing
 from regatta.analysis.statistics.units import Units
 
-NEAR_NOTHING = "a share of what may be nothing says nothing"
+NEAR_ZERO = "its reference may be 0, so a relative margin is undefined"
 
 
 @dataclass(frozen=True)
 class ComparisonTest:
-    """A comparison with its test, ready to be decided with all others."""
+    """Ready to be decided together with all others."""
 
     comparison: Comparison
     test: Test
@@ -35,16 +35,15 @@ class ComparisonTest:
         return [null_value for null_value in self.claimed if null_value is not None]
 
     def differences(self) -> list[Blocks]:
-        """What the family tests: one a null value, and whether a share is one of anything."""
+        """One row for each null value, and one for whether the reference exceeds 0."""
         found = [self.test.against(null_value) for null_value in self.null_values]
-        return [*found, self.test.first] if self._is_share_of_nothing(self.test) else found
+        return [*found, self.test.first] if self._may_have_no_reference(self.test) else found
 
-    def _is_share_of_nothing(self, test: Test) -> TypeGuard[FiellerRatio]:
-        """Whether it is asked to be within a share of what may be nothing."""
+    def _may_have_no_reference(self, test: Test) -> TypeGuard[FiellerRatio]:
+        """Whether equality is claimed within a share of a figure that may be 0."""
         return isinstance(test, FiellerRatio) and len(self.null_values) > 1
 
     def decided(self, decisions: Sequence[SignDecision], score: float) -> ClaimPart:
-        """As the family says."""
         enough = self.test.blocks >= self.units.fewest
         by_null_value = dict(zip(self.null_values, decisions, strict=False))
         ends: Ends = self.test.interval(score) if enough else (None, None)
@@ -75,12 +74,12 @@ class ComparisonTest:
         )
         if low in (ABOVE, None) and high in (BELOW, None):
             return SUPPORTED, ""
-        if self._is_share_of_nothing(self.test) and last.sign != ABOVE:
-            return UNDECIDED, NEAR_NOTHING
+        if self._may_have_no_reference(self.test) and last.sign != ABOVE:
+            return UNDECIDED, NEAR_ZERO
         return (REFUTED if low == BELOW or high == ABOVE else UNDECIDED), ""
 
     def _p_value(self, decisions: Mapping[float, SignDecision]) -> float:
-        """Of two null values both must be excluded or one passed."""
+        """With two null values, both must be excluded, or the nearer one crossed."""
         low, high = min(decisions), max(decisions)
         value = self.test.value
         if value is not None and low <= value <= high:
@@ -89,5 +88,5 @@ class ComparisonTest:
 
 
 def nearest(null_values: list[float], value: float | None) -> float:
-    """The null value that lies nearest to the value; any, if there is none."""
+    """The null value nearest to `value`; any if there is no value."""
     return min(null_values, key=lambda null_value: abs(null_value - (value or 0.0)))

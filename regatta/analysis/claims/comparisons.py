@@ -1,11 +1,11 @@
-"""A claim taken apart: the comparisons that must all come out as it says."""
+"""Splits a claim into the comparisons that must all hold."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from regatta.ledger.axes import AXES
-from regatta.ledger.given.claim import (
+from regatta.ledger.inputs.claim import (
     ABOVE,
     BELOW,
     COMPARE,
@@ -27,10 +27,10 @@ from regatta.ledger.given.claim import (
 LESS, EQUAL = "less", "equal"
 FIGURE, POWER, FACTOR, GAP = "figure", "power", "factor", "gap"
 REQUEST, ROUND, PROCESS_SUM = "request", "round", "process"
-"""What a sum is of. A round: one request on every connection."""
+"""What a sum is taken over. A round is one request on every connection."""
 PER_CONNECTIONS = {PROCESS_SUM: ROUND, REQUEST: REQUEST}
-"""What sums are of where numbers of connections are compared, by what the published ones are of: a
-server that answers twice as many has done twice the work."""
+"""What sums are taken over when numbers of connections are compared, by what the published sums are
+taken over: a process that serves twice the connections does twice the work."""
 
 
 @dataclass(frozen=True)
@@ -41,24 +41,25 @@ class Term:
     side: str
     metric: str
     per: str = ""
-    """What a sum is of; empty: what the scope measures."""
+    """What a sum is taken over; empty: as the scope measures it."""
 
 
 @dataclass(frozen=True)
 class Comparison:
     label: str
     relation: str
-    """`less`: the first is smaller; `equal`: neither is, by more than a margin; `below`, `above`:
-    the only one is, than a bound."""
+    """`less`: the first is smaller than the second; `equal`: they differ by at most a margin;
+    `below`, `above`: a single figure is below or above a bound."""
     terms: tuple[Term, ...]
-    """Of both, half each; all of one that is compared with a number."""
+    """Half for each of the two, or all for a single one compared with a number."""
     at_least: float = 1.0
-    """Of `less`: how many times the first the second is."""
+    """For `less`: the second is at least this many times the first."""
     within: EquivalenceMargin = EquivalenceMargin()
-    """Of `equal` the margin; the bound of a figure."""
+    """The margin of `equal`, or the bound of a figure."""
     quantity: str = FIGURE
-    """What is compared. `power`: of the connections, with which a metric grows. `factor`: by how
-    much it grows from the least to the most of them. `gap`: from the highest to the lowest."""
+    """What is compared. `power`: the growth exponent over connections. `factor`: the growth from
+    the fewest to the most connections. `gap`: the distance from the highest to the lowest
+    figure."""
 
     @property
     def halves(self) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
@@ -67,7 +68,7 @@ class Comparison:
 
 
 def comparisons(claim: Claim) -> list[Comparison]:
-    """All of them, in the order of the claim; it names its numbers of connections."""
+    """All comparisons, in the order of the claim, which must name its connections."""
     found: list[Comparison] = []
     for statement in claim.statements:
         found += _of_statement(
@@ -77,7 +78,7 @@ def comparisons(claim: Claim) -> list[Comparison]:
 
 
 def _note(statement: Statement, of: Iterable[Statement]) -> str:
-    """What sets its labels apart from those of the others."""
+    """Suffix that distinguishes its labels from those of the other statements."""
     others = list(of)
     words = [statement.metric.replace("_", " ")] if len({one.metric for one in others}) > 1 else []
     words += [statement.side] if len({one.side for one in others}) > 1 else []
@@ -99,7 +100,7 @@ def _of_statement(statement: Statement, note: str, per: str) -> Iterator[Compari
 
 
 def _at(statement: Statement, connections: int, where: str) -> Iterator[Comparison]:
-    """What is said at one number of connections, and so at each."""
+    """The comparisons at one number of connections."""
     if statement.kind == NEARER:
         yield _nearer(statement, connections, where)
     elif statement.kind in (COMPARE, ENGINES):
@@ -119,7 +120,7 @@ def _term(statement: Statement, design: str, connections: int, per: str = "") ->
 
 
 def _terms(statement: Statement, design: str, per: str) -> tuple[Term, ...]:
-    """Of one design at all numbers of connections."""
+    """One design at all numbers of connections."""
     return tuple(_term(statement, design, count, per) for count in statement.connections)
 
 
@@ -168,7 +169,7 @@ def _nearer(statement: Statement, connections: int, where: str) -> Comparison:
 
 
 def _pairs(statement: Statement) -> Iterator[tuple[str, str, str, str]]:
-    """All that are equal, and each of a group with each of the next; with relation and sign."""
+    """Pairs within a group (equal) and between consecutive groups, with relation and sign."""
     for group in statement.groups:
         for first, second in combinations(group, 2):
             yield first, second, EQUAL, "~"

@@ -1,11 +1,11 @@
-"""Where a figure's cost comes from, by the counters: each request, or start and end."""
+"""Where a cost comes from, by the counters: requests, or start and exit."""
 
 from collections.abc import Mapping
 
 from regatta.analysis.claims.comparisons import Term
 from regatta.analysis.claims.evidence import Evidence
 from regatta.ledger.cell import PROCESS, WINDOW
-from regatta.ledger.given.claim import CellSelector
+from regatta.ledger.inputs.claim import CellSelector
 from regatta.study.claims.metrics import EVENT_METRICS
 
 CPU_METRICS = ("task_clock", "cpu_clock", "user_time", "system_time")
@@ -15,11 +15,11 @@ CAUSES = {
     "syscalls": "system calls",
 }
 WORTH_SAYING = 0.2
-"""Of one more a request."""
+"""Smallest difference of a count per request that is mentioned."""
 
 
 def mean(evidence: Evidence | None, term: Term) -> float | None:
-    """Over blocks; None if it was not measured."""
+    """Mean over blocks; None if it was not measured."""
     if evidence is None:
         return None
     values = evidence.values(term)
@@ -31,7 +31,7 @@ def mean(evidence: Evidence | None, term: Term) -> float | None:
 def per_request_ms(
     evidence: Mapping[str, Evidence], design: str, connections: int, metric: str = "task_clock"
 ) -> float | None:
-    """Of the load alone; CPU time in ms, all else as it is counted."""
+    """Cost per request over the window; CPU time in ms, others as counted."""
     value = mean(evidence.get(WINDOW), _server(evidence, design, connections, metric))
     return value if value is None or metric not in CPU_METRICS else value / 1000
 
@@ -39,7 +39,7 @@ def per_request_ms(
 def fixed_cost(
     evidence: Mapping[str, Evidence], design: str, connections: int, metric: str = "task_clock"
 ) -> float | None:
-    """What a whole process used beyond its requests: start, idling and end. In ms, or a count."""
+    """What a whole process used beyond its requests: start, idling, exit. In ms, or a count."""
     if metric not in EVENT_METRICS:
         return None
     whole = mean(evidence.get(PROCESS), _server(evidence, design, connections, metric))
@@ -50,7 +50,7 @@ def fixed_cost(
 
 
 def more_of(evidence: Evidence, dearer: CellSelector, cheaper: CellSelector) -> str:
-    """`1.03 more context switches and 4.1 more page faults`; empty if nothing is more."""
+    """`1.03 more context switches and 4.1 more page faults`; empty if there are none."""
     found = []
     for metric, words in CAUSES.items():
         these, those = (
@@ -62,7 +62,7 @@ def more_of(evidence: Evidence, dearer: CellSelector, cheaper: CellSelector) -> 
 
 
 def _server(evidence: Mapping[str, Evidence], design: str, connections: int, metric: str) -> Term:
-    """The claim's own name for the cell may hold the client's engine."""
+    """Uses the claim's own selector for the cell, which may name the client's engine."""
     selectors = [selector for known in evidence.values() for selector in known.cells]
     wanted = (design, connections)
     named = [

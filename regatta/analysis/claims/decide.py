@@ -1,17 +1,19 @@
 """The verdicts on all claims in one scope: each part against what is claimed.
 
 One refuted part refutes a claim; it is supported only if every part is. All parts of all claims are
-one family (statistics/joint.py), because one table shows them: one such table in twenty, not one
-claim in twenty, may hold a wrong verdict. Supported and refuted are the two sides of a null value.
-Equality has two of them, and is supported only between them: not seeing a difference is not
+one family (statistics/joint.py), because one table shows them: the error rate of 5 % is that of the
+table, not of a claim. Supported and refuted are the two sides of a null value. Equality has two
+null values and is supported only between them: the absence of a significant difference is not
 equality.
 """
 
 from collections.abc import Sequence
 
+from regatta.analysis.claims.comparison_test import ComparisonTest
 from regatta.analysis.claims.comparisons import Comparison
 from regatta.analysis.claims.evidence import Evidence
-from regatta.analysis.claims.make_test import ReadyTest, make_test
+from regatta.analysis.claims.gaps import GapTest
+from regatta.analysis.claims.make_test import make_test
 from regatta.analysis.claims.result import (
     NOT_MEASURABLE,
     REFUTED,
@@ -22,9 +24,9 @@ from regatta.analysis.claims.result import (
     Verdict,
 )
 from regatta.analysis.statistics.joint import Joint, decide_jointly
-from regatta.analysis.statistics.slower import TOO_FEW_BLOCKS
+from regatta.analysis.statistics.percentile_comparison import TOO_FEW_BLOCKS
 from regatta.analysis.statistics.units import BLOCKS
-from regatta.ledger.counters import NOT_COUNTED, NOT_SUPPORTED
+from regatta.ledger.counters import ABSENT, NOT_COUNTED
 
 CANNOT = "cannot run here"
 
@@ -32,7 +34,7 @@ CANNOT = "cannot run here"
 def decide(
     cases: Sequence[tuple[Evidence, list[Comparison]]],
 ) -> list[tuple[Verdict, list[ClaimPart]]]:
-    """Of each claim the verdict and every part, in the order of the claim."""
+    """The verdict and the parts of each claim."""
     tested = [[make_test(evidence, one) for one in compared] for evidence, compared in cases]
     ready = [one for claim in tested for one in claim if not isinstance(one, str)]
     parts = iter(jointly(ready))
@@ -46,7 +48,7 @@ def decide(
     return found
 
 
-def jointly(tests: Sequence[ReadyTest]) -> list[ClaimPart]:
+def jointly(tests: Sequence[ComparisonTest | GapTest]) -> list[ClaimPart]:
     differences = [one.differences() for one in tests]
     units = tests[0].units if tests else BLOCKS
     joint: Joint = decide_jointly([row for rows in differences for row in rows], units=units)
@@ -58,13 +60,13 @@ def jointly(tests: Sequence[ReadyTest]) -> list[ClaimPart]:
 
 
 def together(verdicts: list[Verdict]) -> Verdict:
-    """What is refuted stays so, whatever else cannot be known."""
+    """A refuted part refutes the claim, even if others cannot be measured."""
     ranked: tuple[Verdict, ...] = (REFUTED, NOT_MEASURABLE, TOO_FEW, UNDECIDED)
     return next((verdict for verdict in ranked if verdict in verdicts), SUPPORTED)
 
 
 def _untested(comparison: Comparison, words: str) -> ClaimPart:
-    absent = words in (NOT_SUPPORTED, NOT_COUNTED) or CANNOT in words
+    absent = words in (*ABSENT, NOT_COUNTED) or CANNOT in words
     verdict: Verdict = TOO_FEW if words == TOO_FEW_BLOCKS else UNDECIDED
     return ClaimPart(
         label=comparison.label,

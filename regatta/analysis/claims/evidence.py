@@ -10,10 +10,10 @@ from regatta.analysis.claims.measures import Measure, measure
 from regatta.analysis.claims.result import MeasuredFigure
 from regatta.analysis.contrast import by_block, requests_of
 from regatta.analysis.estimates import MEASURED, OVER, Estimates, summarize
-from regatta.analysis.statistics.slower import Requests
+from regatta.analysis.statistics.percentile_comparison import Requests
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.ledger.cell import Cell
-from regatta.ledger.given.claim import ITERATIVE, CellSelector, EquivalenceMargin
+from regatta.ledger.inputs.claim import ITERATIVE, CellSelector, EquivalenceMargin
 from regatta.ledger.metrics import FRACTIONS
 from regatta.ledger.records import Trial
 from regatta.study.claims.metrics import MICROSECONDS, MILLISECONDS
@@ -26,15 +26,15 @@ Found = TypeVar("Found")
 
 @dataclass
 class RaceResults:
-    """The whole race, as claims need it."""
+    """The results of a race that claims need."""
 
     cells: list[Cell]
     trials: dict[int, list[Trial]]
     estimates: dict[int, Estimates]
-    """Both by the cell's number."""
+    """By cell number, like `trials`."""
     left_out: dict[str, str]
     taken: dict[tuple[int, str, str], Blocks | str] = field(default_factory=dict)
-    """What was computed already, by cell, side and the metric's name."""
+    """Cache by cell, side and metric name."""
     units: Units = BLOCKS
 
 
@@ -44,7 +44,7 @@ def common_blocks(columns: Iterable[Blocks]) -> list[int]:
 
 
 def all_or_words(found: Iterable[Found | str]) -> list[Found] | str:
-    """All of them; the first words instead, if one has none."""
+    """All of them, or the first reason why one is missing."""
     known: list[Found] = []
     for one in found:
         if isinstance(one, str):
@@ -60,7 +60,7 @@ class Evidence:
     cells: dict[CellSelector, Cell]
 
     def values(self, term: Term) -> Blocks | str:
-        """One number a block, or the words that say why there is none."""
+        """One number a block, or why there is none."""
         how, times = self.how(term), self._times(term)
         mine = self._raw(term.selector, term.side, how)
         if isinstance(mine, str):
@@ -74,20 +74,20 @@ class Evidence:
         return {block: times * (mine[block] - base[block]) for block in common}
 
     def columns(self, comparison: Comparison) -> list[Blocks] | str:
-        """The same of each of its terms; the first words where one has none."""
+        """The values of each of its terms, or the first reason why one has none."""
         return all_or_words(map(self.values, comparison.terms))
 
     def requests(self, term: Term) -> Requests | str:
-        """What a percentile is one of, by block."""
+        """Latencies by block."""
         cell = self._cell(term.selector)
         return cell if isinstance(cell, str) else requests_of(self.race.trials.get(cell.id, []))
 
     def fraction(self, term: Term) -> float | None:
-        """Where the term is a percentile of requests."""
+        """If the term is a percentile of requests; else None."""
         return FRACTIONS.get(self.how(term).metric.name)
 
     def figure(self, term: Term) -> MeasuredFigure:
-        """The term's mean with its interval; of latencies the pooled percentile."""
+        """The term's mean with its interval; for latencies, the pooled percentile."""
         how = self.how(term)
         cell = self.cells.get(term.selector)
         if cell is not None and how.metric.name in FRACTIONS:
@@ -111,7 +111,7 @@ class Evidence:
         )
 
     def amount(self, term: Term, within: EquivalenceMargin) -> float | None:
-        """The margin in the unit of the term's values; of a sum that of all its requests."""
+        """The margin in the unit of the term's values; for a sum, over all its requests."""
         if within.amount is None:
             return None
         how = self.how(term)
@@ -119,7 +119,7 @@ class Evidence:
         return within.amount * self._requests(term, how.per) * (1e-3 if in_ms else 1.0)
 
     def how(self, term: Term) -> Measure:
-        """How it is measured in this cell."""
+        """How the term is measured in its cell."""
         cell = self.cells.get(term.selector)
         if term.metric == "latency_max" and cell is not None and cell.load == "burst":
             return Measure(BURST_TIME, "")
@@ -129,12 +129,12 @@ class Evidence:
         return replace(found, per=term.per) if found.per and term.per and not as_asked else found
 
     def _times(self, term: Term) -> float:
-        """By what a sum that the scope measures is multiplied, to be one of what is asked for."""
+        """Factor from the sum that the scope measures to the sum that the term asks for."""
         here, asked = measure(term.metric, self.scope).per, self.how(term).per
         return self._requests(term, asked) / self._requests(term, here)
 
     def _requests(self, term: Term, per: str) -> int:
-        """Of which a sum is."""
+        """Number of requests that a sum is taken over."""
         cell = self.cells.get(term.selector)
         if cell is None:
             return 1

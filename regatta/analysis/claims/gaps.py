@@ -1,13 +1,13 @@
-"""Which of two gaps is wider: from the highest to the lowest of several figures.
+"""Which of two gaps is wider; a gap is the distance from the highest to the lowest of some figures.
 
-Nobody knows beforehand which are the highest and the lowest, and the widest gap that noise shows is
-wider than the true one. So none is measured: each difference of two figures of the one is held
-against each of the other, and all are rows of the family (statistics/joint.py). The second gap is
-the wider if one of its differences is larger than all of the first's, and the narrower if for each
-of its the first has a larger one. Both follow from signs that hold together, and so does the
-interval from the rows' intervals.
+The highest and the lowest are not known beforehand, and the widest observed gap is biased upwards.
+So no gap is measured: each difference of two figures of one is compared with each of the other, and
+all are rows of the family (statistics/joint.py). The second gap is wider if one of its differences
+is larger than all of the first's, and narrower if for each of its differences the first has a
+larger one. Both follow from simultaneous signs, and the interval from the rows' simultaneous
+intervals.
 
-Where no figure is 0 or below a difference is one of logarithms: a gap is how many times.
+If all figures are positive, differences are of logarithms: a gap is a ratio.
 """
 
 import math
@@ -36,7 +36,7 @@ from regatta.analysis.statistics.joint import (
     SignDecision,
     agreeing,
 )
-from regatta.analysis.statistics.slower import FEWEST_BLOCKS, TOO_FEW_BLOCKS
+from regatta.analysis.statistics.percentile_comparison import FEWEST_BLOCKS, TOO_FEW_BLOCKS
 from regatta.analysis.statistics.units import BLOCKS, Units
 
 VERDICTS: dict[int, Verdict] = {ABOVE: SUPPORTED, BELOW: REFUTED, AROUND: UNDECIDED}
@@ -44,7 +44,7 @@ VERDICTS: dict[int, Verdict] = {ABOVE: SUPPORTED, BELOW: REFUTED, AROUND: UNDECI
 
 @dataclass(frozen=True)
 class Gaps:
-    """Two of them: figures, or their logarithms, with one number for each of the same units."""
+    """Two gaps: figures, or their logarithms, over the same units."""
 
     first: Sequence[Blocks]
     second: Sequence[Blocks]
@@ -52,7 +52,7 @@ class Gaps:
 
     @cached_property
     def rows(self) -> list[Blocks]:
-        """Each difference of the second, one way round, less each of the first, both ways."""
+        """Each difference of the second gap minus each of the first, in both directions."""
         return [
             {at: high[at] - low[at] - way * (other[at] - another[at]) for at in high}
             for low, high in combinations(self.second, 2)
@@ -61,17 +61,17 @@ class Gaps:
         ]
 
     def wider(self, rows: Sequence[float], turned: Sequence[float]) -> float:
-        """How much wider the second is, from what is known of each row and of it turned round.
+        """How much wider the second is, from a statistic of each row and of the reversed row.
 
-        The largest over the second's differences of the least over the first's: so for values, for
-        their lower and upper ends, and for signs.
+        The maximum over the second's differences of the minimum over the first's. It applies to
+        values, to lower and upper ends, and to signs.
         """
         each = len(self.first) * (len(self.first) - 1)
         starts = range(0, len(rows), each)
         return max(min(known[start : start + each]) for known in (rows, turned) for start in starts)
 
     def in_units(self) -> Blocks:
-        """How much wider the second is in each alone."""
+        """How much wider the second is, unit by unit."""
         found = {}
         for at in self.second[0]:
             alone = [row[at] for row in self.rows]
@@ -81,7 +81,7 @@ class Gaps:
 
 @dataclass(frozen=True)
 class GapTest:
-    """A comparison of two gaps, ready to be decided with all others."""
+    """A comparison of two gaps, ready to be decided together with all others."""
 
     comparison: Comparison
     gaps: Gaps
@@ -91,7 +91,6 @@ class GapTest:
         return self.gaps.rows
 
     def decided(self, decisions: Sequence[SignDecision], score: float) -> ClaimPart:
-        """As the family says."""
         means = [Mean.of_blocks(row) for row in self.gaps.rows]
         values = [mean.value for mean in means]
         wider = self.gaps.wider(values, [-value for value in values])
@@ -125,7 +124,7 @@ class GapTest:
     def _p_value(
         self, values: Sequence[float], decisions: Sequence[SignDecision], wider: float
     ) -> float:
-        """Of its being no wider, or no narrower, whichever it seems not to be."""
+        """Of not being wider, or not being narrower, whichever the value suggests."""
         way = 1 if wider >= 0 else -1
         sure, turned = (
             [
@@ -143,7 +142,7 @@ class GapTest:
 
 
 def gaps_of(columns: Sequence[Blocks], *, differences: bool, units: Units = BLOCKS) -> Gaps | str:
-    """Of one number a block for each figure: half of them the first's, half the second's."""
+    """From one number a block a figure: the first half is one gap, the second half the other."""
     common = common_blocks(columns)
     logs = not differences and all(column[at] > 0 for column in columns for at in common)
     taken = [

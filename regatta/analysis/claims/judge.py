@@ -1,4 +1,4 @@
-"""From the claims that a ledger recorded to their verdicts."""
+"""Verdicts on the claims recorded in a ledger."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,15 +14,15 @@ from regatta.analysis.claims.result import (
 )
 from regatta.analysis.claims.single_runs import single_runs
 from regatta.analysis.claims.why import Case, why
-from regatta.ledger.given.claim import Claim
-from regatta.ledger.given.records import RecordedClaim
-from regatta.study.claims.cells import claim_cells, over_the_studys
+from regatta.ledger.inputs.claim import Claim
+from regatta.ledger.inputs.records import RecordedClaim
+from regatta.study.claims.cells import claim_cells, with_study_connections
 from regatta.study.limits import SCOPES
 
 
 def judge_all(recorded: Sequence[RecordedClaim], race: RaceResults) -> list[ClaimResult]:
-    """One result for each claim, in the order of the study."""
-    claims = [over_the_studys(one.claim, race.cells) for one in recorded]
+    """One result a claim, in the order of the study."""
+    claims = [with_study_connections(one.claim, race.cells) for one in recorded]
     evidence = [raced(claim, race) for claim in claims]
     found: list[dict[str, ScopeResult]] = [{} for _ in claims]
     for scope in SCOPES:
@@ -44,7 +44,7 @@ def judge(
     scopes: Mapping[str, ScopeResult],
     evidence: Mapping[str, Evidence],
 ) -> ClaimResult:
-    """What this race says of one claim; `raced_at`: the same with its numbers of connections."""
+    """The result of one claim; `raced_at`: the claim with its numbers of connections."""
     claim = recorded.claim
     case = Case(claim, recorded.published, comparisons(raced_at), scopes, evidence)
     first = claim.statements[0]
@@ -69,13 +69,13 @@ def judge(
 
 
 def verdict(scopes: Mapping[str, ScopeResult]) -> Verdict:
-    """That of the window, as it should be measured; else that of the whole process."""
+    """The verdict over the window, else over the whole process."""
     found = next((scopes[scope] for scope in SCOPES if scope in scopes), None)
     return together([NOT_MEASURABLE]) if found is None else found.verdict
 
 
 def raced(claim: Claim, race: RaceResults) -> dict[str, Evidence]:
-    """The evidence by scope, where all of the claim's cells were raced, or could not be."""
+    """By scope, if all cells of the claim were raced, or cannot run on this machine."""
     found: dict[str, Evidence] = {}
     for scope in SCOPES:
         cells = claim_cells(claim, race.cells, scope)

@@ -1,8 +1,7 @@
-"""The test of each comparison, from what a race measured."""
+"""Builds the test of each comparison from the evidence of a race."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from regatta.analysis.claims.claim_tests import Test, compare_two, hold_one
 from regatta.analysis.claims.comparison_test import ComparisonTest
@@ -16,28 +15,15 @@ from regatta.analysis.claims.comparisons import (
 )
 from regatta.analysis.claims.evidence import Blocks, Evidence, all_or_words
 from regatta.analysis.claims.gaps import GapTest, gaps_of
-from regatta.analysis.claims.powers import Columns, factors, positive, powers
-from regatta.analysis.claims.result import ClaimPart
-from regatta.analysis.statistics.joint import Ends, SignDecision
+from regatta.analysis.claims.growth_exponents import Columns, factors, positive, powers
+from regatta.analysis.statistics.joint import Ends
 from regatta.analysis.statistics.one_percentile import one_percentile
-from regatta.analysis.statistics.slower import slower
-from regatta.analysis.statistics.units import Units
-from regatta.ledger.given.claim import ABOVE, BELOW
+from regatta.analysis.statistics.percentile_comparison import compare_percentiles
+from regatta.ledger.inputs.claim import ABOVE, BELOW
 
 
-class ReadyTest(Protocol):
-    """A comparison that can be decided with all others."""
-
-    @property
-    def units(self) -> Units: ...
-    def differences(self) -> list[Blocks]:
-        """What the family tests."""
-
-    def decided(self, decisions: Sequence[SignDecision], score: float, /) -> ClaimPart: ...
-
-
-def make_test(evidence: Evidence, comparison: Comparison) -> ReadyTest | str:
-    """The test of a comparison, or the words that say why there is none."""
+def make_test(evidence: Evidence, comparison: Comparison) -> ComparisonTest | GapTest | str:
+    """The test of a comparison, or why there is none."""
     fraction = evidence.fraction(comparison.terms[0])
     if comparison.quantity == FIGURE and fraction is not None:
         return _percentiles(evidence, comparison, fraction)
@@ -89,7 +75,7 @@ def _factors(
 def growths(
     evidence: Evidence, comparison: Comparison, columns: Sequence[Blocks]
 ) -> tuple[list[Blocks], bool]:
-    """By how much each of the two grows, and whether that is a factor or a difference."""
+    """The growth of each of the two, and whether it is a factor (or a difference)."""
     both = by_connections(comparison, columns)
     logs = not subtracted(evidence, comparison) and all(map(positive, both))
     return [factors(one, logs=logs) for one in both], logs
@@ -110,7 +96,7 @@ def _percentiles(
     units = evidence.race.units
     if comparison.relation in (BELOW, ABOVE):
         return _ready(evidence, comparison, one_percentile(cells[0], fraction, units))
-    test = slower(cells[0], cells[1], fraction, units)
+    test = compare_percentiles(cells[0], cells[1], fraction, units)
     if isinstance(test, str):
         return test
     amount = _amount(evidence, comparison, test.larger_ms)
@@ -128,14 +114,14 @@ def _ready(
 
 
 def by_connections(comparison: Comparison, columns: Sequence[Blocks]) -> list[Columns]:
-    """Of the one whose power it is, or of both that are compared."""
+    """Values by number of connections, for the one or two that are compared."""
     known = dict(zip(comparison.terms, columns, strict=True))
     parts = [comparison.terms] if comparison.quantity == POWER else comparison.halves
     return [{term.selector.connections: known[term] for term in part} for part in parts]
 
 
 def subtracted(evidence: Evidence, comparison: Comparison) -> bool:
-    """Whether its figures are differences already, and may be nothing."""
+    """Whether its figures are differences to the iterative server, and may be 0."""
     return evidence.how(comparison.terms[0]).over_iterative
 
 
@@ -144,7 +130,7 @@ def _asks_how_many_times(comparison: Comparison) -> bool:
 
 
 def _amount(evidence: Evidence, comparison: Comparison, larger: float) -> float | None:
-    """The margin of what is equal, if it is the wider of the two on the larger of the figures."""
+    """The absolute margin of equality, if it is wider than the relative one at `larger`."""
     share = comparison.within.share
     amount = evidence.amount(comparison.terms[0], comparison.within)
     wider = amount is not None and (share is None or amount >= share * larger)
@@ -154,7 +140,7 @@ def _amount(evidence: Evidence, comparison: Comparison, larger: float) -> float 
 def claimed(
     evidence: Evidence, comparison: Comparison, scale: str, amount: float | None = None
 ) -> Ends:
-    """Between which values the claim says that the test's lies; `amount`: of what is equal."""
+    """The claimed range of the test's value; `amount`: absolute margin of equality."""
     if comparison.relation == EQUAL:
         return around(comparison) if amount is None else (-amount, amount)
     if comparison.relation in (BELOW, ABOVE):
@@ -166,7 +152,7 @@ def claimed(
 
 
 def around(comparison: Comparison) -> tuple[float, float]:
-    """The null values of a ratio, or of a power."""
+    """The null values of a ratio or an exponent."""
     share = comparison.within.share
     assert share is not None
     return 1 - share, 1 + share

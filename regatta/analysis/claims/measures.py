@@ -1,10 +1,10 @@
-"""A claim's metric as it is measured: of the load alone per request, of a whole process in sum."""
+"""How a claim's metric is measured: per request over the window, as a sum of a whole process."""
 
 from dataclasses import dataclass
 
 from regatta.ledger import metrics
 from regatta.ledger.cell import PROCESS
-from regatta.ledger.given.claim import OVER_ITERATIVE
+from regatta.ledger.inputs.claim import OVER_ITERATIVE
 from regatta.ledger.metrics import BY_NAME, SIDES, Metric
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.readings import PerTrial, first_known, per_request, plain
@@ -23,25 +23,25 @@ SAME = {
     "latency_max": metrics.LATENCY_MAX.name,
     "throughput": metrics.THROUGHPUT.name,
 }
-"""Where the standings' metric has another name than the claims', and what it is."""
-ENDINGS = ("", "_per_request", "_percent", "_s", "_mib")
+"""The standings' metric of a claim's metric, where the names differ."""
+ENDINGS = ("", "_per_request", "_percent", "_s", "_mib", "_ms")
 
 
 @dataclass(frozen=True)
 class Measure:
     metric: Metric
     per: str
-    """`request`, `process`, or empty for what is no sum."""
+    """`request`, `process`, or empty for what is not a sum."""
     over_iterative: bool = False
     """The iterative server's is subtracted, block by block."""
 
 
 def measure(name: str, scope: str) -> Measure:
-    """How the claims' metric of that name is measured in that scope."""
+    """How a claim's metric is measured in a scope."""
     over = name.endswith(OVER_ITERATIVE)
     base = name.removesuffix(OVER_ITERATIVE)
     if base not in EVENT_METRICS:
-        # What is no sum means the same in both scopes.
+        # Metrics that are not sums mean the same in both scopes.
         return Measure(_known(base) or BY_NAME[base], "", over)
     if scope == PROCESS:
         return Measure(_total(base), "process", over)
@@ -49,7 +49,7 @@ def measure(name: str, scope: str) -> Measure:
 
 
 def _share(name: str) -> Metric:
-    """Of a request. CPU time is the kernel's account, from trials to which nothing is attached."""
+    """Per request. CPU time is the kernel's account, from trials without perf attached."""
     return _known(name) or _counted(name, per_request(name.replace("_", "-")))
 
 
@@ -59,7 +59,7 @@ def _known(name: str) -> Metric | None:
 
 
 def _total(name: str) -> Metric:
-    """Of a whole process, as perf stat tells it; without perf by the kernel's account."""
+    """Of a whole process, as perf stat counts it; without perf the kernel's account."""
     if name in TIMES:
         return Metric(name, name, "ms", TIMED, SIDES, "lower", _kernel_ms(TIMES[name]), "")
     if name in CPU_NAMES:

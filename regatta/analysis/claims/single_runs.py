@@ -1,7 +1,7 @@
-"""In how many single runs of everything a claim would have held: what one run is worth.
+"""In how many blocks a claim holds: what a single run of each server would have shown.
 
 A report that measures each server once sees one block. If a claim holds in 11 of 20 blocks, two
-such reports contradict each other as often as not.
+such reports contradict each other about half the time.
 """
 
 from regatta.analysis.claims.comparisons import (
@@ -13,13 +13,13 @@ from regatta.analysis.claims.comparisons import (
 )
 from regatta.analysis.claims.evidence import Blocks, Evidence
 from regatta.analysis.claims.gaps import gaps_of
+from regatta.analysis.claims.growth_exponents import powers
 from regatta.analysis.claims.make_test import by_connections, claimed, growths, subtracted
-from regatta.analysis.claims.powers import powers
-from regatta.ledger.given.claim import ABOVE, BELOW
+from regatta.ledger.inputs.claim import ABOVE, BELOW
 
 
 def single_runs(evidence: Evidence, comparisons: list[Comparison]) -> tuple[int, int] | None:
-    """Blocks in which every part holds, and all that have every part; None if none has."""
+    """Blocks in which every part holds, and blocks with every part; None if there are none."""
     found: list[dict[int, bool]] = []
     for comparison in comparisons:
         columns = evidence.columns(comparison)
@@ -61,7 +61,7 @@ def _within(evidence: Evidence, comparison: Comparison, values: Blocks) -> dict[
 
 def _holds(comparison: Comparison, first: float, second: float, amount: float) -> bool:
     if comparison.relation == EQUAL:
-        # Of the first, as in a ratio; from nothing only nothing is not far.
+        # Relative to the first, as in a ratio, unless it is 0.
         share = (comparison.within.share or 0.0) * (abs(first) or abs(second))
         return abs(second - first) <= max(share, amount)
     if comparison.at_least != 1:

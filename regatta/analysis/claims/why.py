@@ -1,7 +1,7 @@
-"""Why a claim holds here, or does not: one line that follows from counters.
+"""Why a claim holds here, or does not: one line derived from counters.
 
-Each rule looks at the case and returns words, or nothing. The first part of the line comes from the
-first rule with words on the finding, the second says where the contradiction comes from.
+A rule returns a phrase, or None if it does not apply. The line has the phrase of the first rule
+that applies to the finding, then that of the first rule that explains a contradiction.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,13 +30,13 @@ from regatta.analysis.claims.words import NEEDS, finding, words_of
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, OVER
 from regatta.analysis.numbers import digits
 from regatta.ledger.cell import PROCESS, WINDOW
-from regatta.ledger.given.claim import OVER_ITERATIVE, Claim
-from regatta.ledger.given.records import PublishedFigure
+from regatta.ledger.inputs.claim import OVER_ITERATIVE, Claim
+from regatta.ledger.inputs.records import PublishedFigure
 from regatta.ledger.metrics import NO_TRIAL
 from regatta.study.claims.metrics import EVENT_METRICS
 
 NOBODY_SERVED = 0.5
-"""Of one request's cost with the others: a whole process that used less has served none."""
+"""Of one request's cost with other designs: a process that used less has served no request."""
 NO_NUMBER = "its denominator may be 0"
 REASONS = {
     NO_TRIAL: "it has no usable trial",
@@ -45,11 +45,11 @@ REASONS = {
     DISTURBED: "other programs took CPU from the client",
     OVER: "requests that were due did not start, so their latency is unknown",
 }
-"""Why there is no number, where the words of the trial say too little."""
+"""Why there is no number, in a sentence."""
 TOO_WIDE = 10.0
-"""Whoever can see only ratios beyond this sees nothing."""
-TOSSED = (0.1, 0.9)
-"""Between these shares of single runs it is chance what one run says."""
+"""A smallest detectable ratio beyond this says nothing."""
+COIN_TOSS = (0.1, 0.9)
+"""Between these shares of supporting runs, the outcome of one run is chance."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Case:
 
     @property
     def scope(self) -> str:
-        """That of the verdict."""
+        """The scope that decides the verdict."""
         return WINDOW if WINDOW in self.scopes else PROCESS
 
     def parts(self, verdict: str) -> list[tuple[Comparison, ClaimPart]]:
@@ -74,12 +74,11 @@ Rule = Callable[[Case], str | None]
 
 
 def why(case: Case) -> str:
-    """One line."""
     if not case.scopes:
         return "none of its cells could be raced here"
     found = _first(case, (not_measurable, refuted, too_few, undecided, supported))
     origin = _first(case, (nobody_served, scopes_differ, chance, own_figures))
-    return "; ".join(words for words in (found, origin, over_the_studys(case)) if words)
+    return "; ".join(words for words in (found, origin, with_study_connections(case)) if words)
 
 
 def _first(case: Case, rules: Sequence[Rule]) -> str | None:
@@ -97,14 +96,14 @@ def not_measurable(case: Case) -> str | None:
 
 
 def refuted(case: Case) -> str | None:
-    """The part that is furthest from what was claimed."""
+    """From the part that is furthest from the claim."""
     found = case.parts(REFUTED)
     furthest = max(found, key=lambda pair: abs(_beyond(pair[1])), default=None)
     return furthest and explained(case, *furthest)
 
 
 def supported(case: Case) -> str | None:
-    """The part that held by least."""
+    """From the part that held by the smallest margin."""
     found = case.parts(SUPPORTED)
     strict = [pair for pair in found if pair[0].relation != EQUAL] or found
     nearest = min(strict, key=lambda pair: abs(_beyond(pair[1])), default=None)
@@ -125,7 +124,7 @@ def too_few(case: Case) -> str | None:
 
 
 def undecided(case: Case) -> str | None:
-    """What this race could not see: the part that it saw least of."""
+    """From the part with the least power."""
     found = case.parts(UNDECIDED)
     if not found:
         return None
@@ -136,13 +135,13 @@ def undecided(case: Case) -> str | None:
     text = f"{finding(comparison, part, unit_of(case, comparison))}, in {part.blocks} {units.name}"
     if comparison.relation == EQUAL:
         margin = comparison.within.words()
-        return f"{text}, shown neither to be within {margin} nor beyond"
+        return f"{text}: shown neither to be within {margin} nor beyond it"
     if part.detectable is None or (part.scale == "ratio" and part.detectable > TOO_WIDE):
-        return f"{text}: too wide to tell"
+        return f"{text}: the interval is too wide to tell"
     if part.scale == "ratio" and comparison.at_least == 1:
-        return f"{text}: {(part.detectable - 1) * 100:.3g} % is detectable"
+        return f"{text}: detectable at 80 % power is {(part.detectable - 1) * 100:.3g} %"
     unit = unit_of(case, comparison) if part.scale == "difference" else ""
-    return f"{text}: {digits(part.detectable)}{unit} is detectable"
+    return f"{text}: detectable at 80 % power is {digits(part.detectable)}{unit}"
 
 
 def unit_of(case: Case, comparison: Comparison) -> str:
@@ -153,7 +152,7 @@ def unit_of(case: Case, comparison: Comparison) -> str:
 
 
 def nobody_served(case: Case) -> str | None:
-    """A whole process that used less than one request costs the others did nothing but start."""
+    """A process that used less CPU than one request of the others has served none."""
     for figure in _cpu_totals(case):
         others = [
             other.value
@@ -164,11 +163,11 @@ def nobody_served(case: Case) -> str | None:
             continue
         each = median(others) / figure.connections
         text = (
-            f"{figure.design}'s published {digits(figure.value)} {figure.unit} held no request: "
+            f"{figure.design}'s published {digits(figure.value)} {figure.unit} include no request: "
             f"the others took {digits(each)} {figure.unit} for each"
         )
         start = fixed_cost(case.evidence, figure.design, figure.connections)
-        return text if start is None else f"{text}, and start and end alone {digits(start)} ms here"
+        return text if start is None else f"{text}; start and exit take {digits(start)} ms here"
     return None
 
 
@@ -181,7 +180,7 @@ def _cpu_totals(case: Case) -> list[PublishedFigure]:
 
 
 def scopes_differ(case: Case) -> str | None:
-    """As it should be against as they measured."""
+    """The verdict over the whole process, if it differs."""
     if not {WINDOW, PROCESS} <= case.scopes.keys():
         return None
     whole = case.scopes[PROCESS].verdict
@@ -191,7 +190,7 @@ def scopes_differ(case: Case) -> str | None:
 
 
 def _share(case: Case) -> str:
-    """How much of a whole process is no request's."""
+    """The share of a whole process that is start and exit."""
     shares = []
     for term in dict.fromkeys(term for comparison in case.comparisons for term in comparison.terms):
         if term.side == "server" and not term.metric.endswith(OVER_ITERATIVE):
@@ -204,29 +203,29 @@ def _share(case: Case) -> str:
         return ""
     least, most = (round(end(shares) * 100) for end in (min, max))
     span = f"{least}" if least == most else f"{least} to {most}"
-    return f", where {span} % is start and end"
+    return f", where {span} % is start and exit"
 
 
 def chance(case: Case) -> str | None:
-    """One run of each, as the reports had, tosses a coin."""
+    """A single run of each design, as reports make, is a coin toss here."""
     result = case.scopes.get(PROCESS, case.scopes[case.scope])
     if result.single_runs is None:
         return None
     held, blocks = result.single_runs
-    if not TOSSED[0] < held / blocks < TOSSED[1]:
+    if not COIN_TOSS[0] < held / blocks < COIN_TOSS[1]:
         return None
     of_what = " of a whole process" if PROCESS in case.scopes else ""
-    return f"single runs{of_what} say so in {held} of {blocks}"
+    return f"it holds in {held} of {blocks} single runs{of_what}"
 
 
 def _runs(result: ScopeResult) -> str:
     if result.single_runs is None:
         return ""
-    return " and single runs say so in {} of {}".format(*result.single_runs)
+    return " and it holds in {} of {} single runs".format(*result.single_runs)
 
 
-def over_the_studys(case: Case) -> str:
-    """Where the source names no load: which were taken for it."""
+def with_study_connections(case: Case) -> str:
+    """Which loads were used where the source names none."""
     if all(said.connections for said in case.claim.statements):
         return ""
     counts = sorted({term.selector.connections for one in case.comparisons for term in one.terms})
@@ -240,7 +239,7 @@ def own_figures(case: Case) -> str | None:
 
 
 def because(case: Case, comparison: Comparison, part: ClaimPart) -> str:
-    """What the dearer of two designs does more of, for each request; of counts how many."""
+    """What the more expensive of two designs does more of per request; for counts both counts."""
     if comparison.quantity != FIGURE or len(comparison.terms) != 2 or part.value is None:
         return ""
     first, second = comparison.terms
@@ -255,7 +254,7 @@ def because(case: Case, comparison: Comparison, part: ClaimPart) -> str:
 
 
 def _counts(case: Case, first: Term, second: Term) -> str:
-    """A ratio of two numbers near 0 says little: both stand beside it."""
+    """A ratio of two numbers near 0 says little, so both are given."""
     if first.metric not in EVENT_METRICS:
         return ""
     pair = [mean(case.evidence[case.scope], term) for term in (second, first)]
@@ -266,7 +265,7 @@ def _counts(case: Case, first: Term, second: Term) -> str:
 
 
 def _beyond(part: ClaimPart) -> float:
-    """How far from what was claimed, comparable between parts of one scale."""
+    """Distance from the claim, comparable between parts of one scale."""
     ends = [end for end in (part.claimed_low, part.claimed_high) if end is not None]
     if part.value is None or not ends:
         return 0.0

@@ -5,7 +5,7 @@ from dataclasses import replace
 from regatta.analysis.claims.comparisons import FACTOR, GAP, POWER, Comparison, Term
 from regatta.analysis.claims.result import ClaimPart
 from regatta.analysis.numbers import digits
-from regatta.ledger.given.claim import OVER_ITERATIVE
+from regatta.ledger.inputs.claim import OVER_ITERATIVE
 from regatta.ledger.metrics import RATES
 
 WORDS = {
@@ -38,16 +38,16 @@ NEEDS = {
     "tma_bad_speculation": "the CPU's slots (top-down)",
 }
 CLOSE = 0.1
-"""To 1: such ratios need three decimals."""
+"""Ratios this near to 1 are shown with three decimals."""
 NUMBER = ("more", "less")
 COUNT = ("more", "fewer")
 WIDTH = ("wider", "narrower")
 UNBOUNDED = 1e4
-"""An interval of a ratio that spans more says nothing; its digits would."""
+"""A ratio's interval that spans more than this factor bounds nothing, so it is not shown."""
 
 
 def finding(comparison: Comparison, part: ClaimPart, unit: str) -> str:
-    """What was found of one part, in words; `unit` is that of a difference."""
+    """The result of one part as a clause; `unit` is that of a difference."""
     where = part.label.partition(":")[0]
     metric = words_of(comparison.terms[0].metric)
     if comparison.quantity == POWER:
@@ -84,7 +84,7 @@ def _gap(comparison: Comparison, part: ClaimPart, unit: str) -> str:
 
 
 def name_of(comparison: Comparison, term: Term) -> str:
-    """What sets it apart from the other term."""
+    """The name that distinguishes it from the other term."""
     designs = {other.selector.design for other in comparison.terms}
     if len({other.side for other in comparison.terms}) > 1:
         return f"the {term.side}"
@@ -106,7 +106,7 @@ def words_of(metric: str) -> str:
 
 
 def _amount(part: ClaimPart, unit: str, words: tuple[str, str] = NUMBER) -> str:
-    """A difference, said in the direction in which it is: `28.2 (8.29 to 48.1) µs less`."""
+    """A difference as a positive number with its direction: `28.2 (8.29 to 48.1) µs less`."""
     more, less = words
     if part.value is None or part.value >= 0:
         return f"{_span(part)}{unit} {more}"
@@ -116,7 +116,7 @@ def _amount(part: ClaimPart, unit: str, words: tuple[str, str] = NUMBER) -> str:
 
 def _span(part: ClaimPart) -> str:
     if part.value is None:
-        return "no finite number of"
+        return "an undefined number of"
     near = part.scale == "ratio" and abs(part.value - 1) < CLOSE
     shown = "{:.3f}".format if near else digits
     if part.scale == "ratio" and part.low and part.high and part.high / part.low > UNBOUNDED:

@@ -1,1 +1,1 @@
-"""What a race asks of its analysis before its first trial and while it runs."""
+"""Analyses before and during a race: power, standings so far, precision so far."""

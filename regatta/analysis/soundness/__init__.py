@@ -1,1 +1,1 @@
-"""Whether trials may be trusted: late clients, drifting clocks, neighbours, outliers, warm-up."""
+"""Soundness of trials: late clients, clock speed, side-by-side runs, outliers, warm-up."""

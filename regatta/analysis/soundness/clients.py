@@ -1,4 +1,4 @@
-"""Clients that shared the loads of a race: whether one was the limit, late, or began apart."""
+"""Clients that shared the loads of a race: CPU use, client-bound trials, lateness, start skew."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,35 +10,35 @@ from regatta.ledger.result import OK
 
 @dataclass(frozen=True)
 class ClientFound:
-    """One client over all trials that count."""
+    """One client over all usable trials."""
 
     host: str
     trials: int
     connections: int
-    """At most."""
+    """The maximum."""
     cpu_share: float
-    """The median, of the CPU that it could use."""
+    """The median share of the CPU it could use."""
     most_cpu_share: float
     bound: int
-    """Trials in which it was the limit."""
+    """Trials in which it was the bottleneck."""
     late_p99_ns: int | None
-    """Of its worst trial; None where no load was open."""
+    """Of its worst trial; None without open loads."""
     began_late_ns: float
     """The median."""
     clock_bound_ns: int
-    """At worst."""
+    """The maximum."""
 
 
 @dataclass(frozen=True)
 class ClientsFound:
     each: list[ClientFound] = field(default_factory=list)
-    """Empty where one client made every load."""
+    """Empty if a single client made every load."""
     skew_p99_ns: int = 0
-    """Between the first and the last to begin, by nearest rank over the trials."""
+    """p99 over trials of the time between the first and the last client's start."""
 
 
 def clients_of(trials: Sequence[Trial]) -> ClientsFound:
-    """Of a race's trials, of which those count that were not run again."""
+    """From a race's successful trials, without repeated ones."""
     shared = [one for one in trials if one.clients and one.status == OK and not one.superseded]
     if not shared:
         return ClientsFound()

@@ -1,7 +1,7 @@
-"""The clock speed of each contender relative to those it is compared with, by the canary.
+"""The clock speed of each contender relative to those it is compared with, from the canary.
 
-A slower CPU makes every request cost more time, whatever serves it. The canary's fixed instructions
-take longer then too, which tells a slow clock from a slow server.
+On a slower CPU every request costs more time, whatever the server. The canary's fixed instructions
+take longer too, which distinguishes a slow clock from a slow server.
 """
 
 import math
@@ -18,29 +18,29 @@ from regatta.ledger.planned import COUNTED_TRIAL
 from regatta.ledger.records import RaceRecord
 
 LEAST_PERCENT = 0.5
-"""A smaller difference of clocks moves no figure that is read."""
+"""A smaller difference of clock speeds does not matter."""
 
 
 @dataclass(frozen=True)
-class Ran:
+class ClockSpeed:
     """One contender, over all steps and tables."""
 
     contender: str
     trials: int
     low_ns: float
-    """What the fixed instructions took when nothing came between."""
+    """Shortest time of the fixed instructions."""
     median_ns: float
-    """What they took in the middle of nine times: more where interrupts came."""
+    """Median of nine times: longer if there were interrupts."""
     clock: float
-    """By the mean of those that it is compared with, itself included, within blocks."""
+    """Relative to the mean of the contenders compared within blocks, itself included."""
     low: float
     high: float
     differs: bool
-    """Beyond the noise (Holm over the contenders), and by enough to be seen in a figure."""
+    """Significantly (Holm over the contenders), and by at least LEAST_PERCENT."""
 
 
-def clocks(ledger: RaceRecord, tables: Sequence[Members]) -> list[Ran]:
-    """Of the trials that times are taken from; empty where no canary ran."""
+def clocks(ledger: RaceRecord, tables: Sequence[Members]) -> list[ClockSpeed]:
+    """From timed trials; empty without a canary."""
     canary_ns = {
         (trial.cell_id, trial.block): trial.conditions["canary_ns"]
         for trial in ledger.last_attempts
@@ -52,7 +52,7 @@ def clocks(ledger: RaceRecord, tables: Sequence[Members]) -> list[Ran]:
     }
     decided = holm([one.p_value() for one in shown.values()])
     return [
-        _ran(ledger, name, one, decision.rejected)
+        _clock_speed(ledger, name, one, decision.rejected)
         for (name, one), decision in zip(shown.items(), decided, strict=True)
     ]
 
@@ -60,7 +60,7 @@ def clocks(ledger: RaceRecord, tables: Sequence[Members]) -> list[Ran]:
 def _relative(
     canary_ns: dict[tuple[int, int], float], tables: Sequence[Members]
 ) -> dict[str, dict[int, float]]:
-    """By contender and block the logarithm of its clock by that of its heat."""
+    """By contender and block, the logarithm of its clock speed relative to its heat's mean."""
     found: dict[str, dict[int, list[float]]] = {}
     blocks = sorted({block for _, block in canary_ns})
     for cells in (members.at(step) for members in tables for step in members.steps):
@@ -80,7 +80,7 @@ def _relative(
     }
 
 
-def _ran(ledger: RaceRecord, name: str, one: PairedMean, shown: bool) -> Ran:
+def _clock_speed(ledger: RaceRecord, name: str, one: PairedMean, shown: bool) -> ClockSpeed:
     cells = {cell.id for cell in ledger.cells if cell.contender == name}
     conditions = [
         trial.conditions
@@ -88,7 +88,7 @@ def _ran(ledger: RaceRecord, name: str, one: PairedMean, shown: bool) -> Ran:
         if trial.cell_id in cells and trial.conditions.get("canary_ns")
     ]
     low, high = one.interval() or (one.mean, one.mean)
-    return Ran(
+    return ClockSpeed(
         contender=name,
         trials=len(conditions),
         low_ns=fmean(one_trial["canary_ns"] for one_trial in conditions),

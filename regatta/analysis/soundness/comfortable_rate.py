@@ -1,4 +1,4 @@
-"""How many requests a client can make: what would have kept it from being the bottleneck."""
+"""The rate at which a client-bound client would not be the bottleneck."""
 
 import math
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from regatta.ledger.records import Trial
 from regatta.race.matched.judge import CLIENT_LIMIT
 
 ONE_THREAD = "epoll"
-"""The engine that more CPUs do not help."""
+"""The engine with one thread, which cannot use more CPUs."""
 
 
 def uses_more_cpus(cell: Cell) -> bool:
@@ -17,7 +17,7 @@ def uses_more_cpus(cell: Cell) -> bool:
 
 
 def comfortable_rate(cell: Cell, trials: Sequence[Trial], cpus: int) -> int | None:
-    """Requests a second that are half of the client's capacity, to two digits, downwards."""
+    """Half the client's capacity in requests a second, rounded down to two digits."""
     assert PRIMARY.read is not None
     found = [PRIMARY.read(trial, "client") for trial in trials]
     costs = [cost for cost in found if not isinstance(cost, str) and cost > 0]

@@ -1,12 +1,12 @@
-"""Whether a contender failed, or was too slow for the rate, in too many of its trials to win.
+"""Whether a contender failed, or missed the offered rate, in too many of its trials to win.
 
-What is left of them would be its luckiest: the dear trials may be those that failed.
+The remaining trials would be a biased selection: the expensive ones may be those that failed.
 """
 
 from collections.abc import Sequence
 
 from regatta.analysis.estimates import takes
-from regatta.analysis.soundness.rate import is_held, started
+from regatta.analysis.soundness.open_load import is_held, started
 from regatta.analysis.standings import FAILED
 from regatta.ledger.cell import Cell
 from regatta.ledger.metrics import PRIMARY
@@ -14,11 +14,11 @@ from regatta.ledger.records import Trial
 from regatta.ledger.result import OK
 
 ONE_IN = 10
-"""More than one of so many trials is too many."""
+"""More than one in this many trials is too many."""
 
 
 def failing(trials: Sequence[Trial]) -> str:
-    """`failed`, or `failed in 4 of 10 trials` of a cell; empty if no more than may be."""
+    """`failed`, or `failed in 4 of 10 trials`; empty if not too many."""
     if trials and all(trial.status != OK for trial in trials):
         return FAILED
     timed = [trial for trial in trials if takes(PRIMARY, trial)]
@@ -27,7 +27,7 @@ def failing(trials: Sequence[Trial]) -> str:
 
 
 def slow(cell: Cell, trials: Sequence[Trial]) -> str:
-    """`in 3 of 10 trials` it did not hold the rate; empty likewise."""
+    """`in 3 of 10 trials` that missed the rate; empty if not too many."""
     timed = [trial for trial in trials if takes(PRIMARY, trial) and trial.counts]
     return _often(sum(not is_held(started(cell, [trial])) for trial in timed), len(timed))
 

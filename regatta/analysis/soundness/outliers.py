@@ -1,7 +1,7 @@
-"""Outliers: trials far from the others of their cell. They are shown, and kept in every average.
+"""Outliers: trials far from the others of their cell. They are reported and kept in every average.
 
-Far is beyond Tukey's outer fences, three interquartile ranges away; of logarithms where all values
-are above 0, since times are skewed.
+An outlier is beyond Tukey's outer fences, three interquartile ranges away; in logarithms if all
+values are positive, since times are skewed.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from regatta.ledger.cell import Cell
 
 FENCE = 3.0
 FEWEST = 5
-"""Of fewer trials none can be called far from the others."""
+"""With fewer trials none is called an outlier."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,15 @@ class Outlier:
 
 
 def outliers(cell: Cell, blocks: dict[str, BlockValues]) -> list[Outlier]:
-    """Of one cell, in every metric, in the order of metrics and blocks."""
+    """The outliers of one cell in every metric, by metric and block."""
     return [
         Outlier(cell, block, metric, values[block], float(np.median(list(values.values()))))
         for metric, values in blocks.items()
-        for block in far_out(values)
+        for block in outlying_blocks(values)
     ]
 
 
-def far_out(values: BlockValues) -> list[int]:
+def outlying_blocks(values: BlockValues) -> list[int]:
     """The blocks whose value lies beyond the outer fences."""
     if len(values) < FEWEST:
         return []
@@ -46,6 +46,6 @@ def far_out(values: BlockValues) -> list[int]:
     low, high = np.quantile(numbers, [0.25, 0.75])
     reach = FENCE * (high - low)
     if reach == 0:
-        return []  # whole numbers of which half agree: any other would be far
+        return []  # half of the values are equal, so any other would be an outlier
     far = (numbers < low - reach) | (numbers > high + reach)
     return [block for block, is_far in zip(values, far, strict=True) if is_far]

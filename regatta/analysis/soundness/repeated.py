@@ -1,8 +1,8 @@
 """Which trials were disturbed and repeated, and what the first attempts would have shown.
 
-Repeating selects: a disturbed trial is replaced by one of a quieter moment. Compared trials are
-repeated together, so that no contender is favoured. Whether one was hit more often than its rivals
-within the same blocks is tested against chance.
+Repeating is a selection: a disturbed trial is replaced by one from a quieter moment. Trials that
+are compared are repeated together, so no contender is favoured. A permutation test within blocks
+shows whether one contender was disturbed more often than by chance.
 """
 
 from collections import Counter as Tally
@@ -29,21 +29,21 @@ class Hit:
 
     contender: str
     trials: int
-    """That were run for the first time."""
+    """First attempts."""
     disturbed: int
-    """Of these."""
+    """Disturbed first attempts."""
     by_chance: float
-    """The same if whoever of a heat is disturbed were drawn by lot."""
+    """The expected number if disturbances hit the contenders of a heat at random."""
     again: int
-    """Trials that were run once more, for their own sake or for a rival's."""
+    """Repeated trials, its own disturbed ones and those repeated with a rival's."""
 
 
 @dataclass(frozen=True)
 class ChangedVerdict:
-    """A verdict that would be another with the first attempts in place of those that stand."""
+    """A verdict that would differ with the first attempts instead of the last."""
 
     group: int
-    """The number of its table, from 0."""
+    """Index of its table."""
     now: Verdict
     then: Verdict
 
@@ -51,22 +51,22 @@ class ChangedVerdict:
 @dataclass(frozen=True)
 class Repeated:
     hits: list[Hit] = field(default_factory=list)
-    """Empty where no trial was run again."""
+    """Empty if no trial was repeated."""
     p_value: float = 1.0
-    """Of the contender that was hit furthest beyond chance, …"""
+    """Of the contender disturbed most in excess of chance, …"""
     furthest: str = ""
-    """… by what chance does to its own trials: of many trials a few more are nothing."""
+    """… in standard deviations of its own expected number."""
     changed: list[ChangedVerdict] = field(default_factory=list)
 
     @property
     def is_unequal(self) -> bool:
-        """Whether somebody was hit more often than chance makes it."""
+        """Whether a contender was disturbed more often than by chance."""
         return self.p_value <= LEVEL
 
 
 @dataclass(frozen=True)
 class StandingsTable:
-    """Who raced in one table, and what it came to."""
+    """One table: its cells, entries and verdicts."""
 
     members: Members
     entries: Mapping[int, Entries]
@@ -84,7 +84,7 @@ def repeats_of(ledger: RaceRecord, tables: Sequence[StandingsTable]) -> Repeated
 
 
 def _heats(ledger: RaceRecord) -> list[list[tuple[str, bool]]]:
-    """Who raced beside whom at first, and whether others disturbed it."""
+    """The first attempts of each heat: contender, and whether it was disturbed."""
     cells = {cell.id: cell for cell in ledger.cells}
     found: dict[tuple[object, ...], list[tuple[str, bool]]] = {}
     for trial in ledger.trials:
@@ -116,7 +116,7 @@ def _hits(ledger: RaceRecord, heats: list[list[tuple[str, bool]]]) -> tuple[list
 def _counts(
     heats: list[list[tuple[str, bool]]], names: list[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How often each was disturbed, and in each of many races where that is drawn by lot."""
+    """Disturbed trials of each contender, observed and in random permutations within heats."""
     chance = np.random.default_rng(len(heats))
     seen = np.zeros(len(names))
     drawn = np.zeros((DRAWS, len(names)))

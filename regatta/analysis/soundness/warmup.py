@@ -1,24 +1,24 @@
-"""Whether trials were warm when the measuring began: a change-point test on each one's own series.
+"""Whether trials were warm when the window opened: a change-point test on each trial's latencies.
 
-The latencies of a trial, in the order in which requests were started, are taken in segments of
-whole rounds of all connections. If the trial was warm, their medians could stand in any order. The
-rank test of Pettitt (1979), kept to the first half, finds the split that is least like that; its
-p-value is read from random orders. But what disturbs a machine comes in bursts of up to a second,
-so neighbouring segments are alike, and such a test finds changes where there is no warm-up. So the
-same test is made of the trial backwards. A burst is as likely at the end as at the beginning; a
-warm-up is not. Only if significantly more trials change early than late was the warm-up too short.
+The latencies of a trial, in the order in which requests started, are split into segments of whole
+rounds of all connections. In a warm trial the order of their medians is random. The rank test of
+Pettitt (1979), limited to the first half, finds the strongest change; its p-value comes from random
+permutations. But disturbances come in bursts of up to a second, so neighbouring segments are
+correlated and the test also finds changes without a warm-up. So it is repeated on the reversed
+series: a burst is as likely at the end as at the beginning, a warm-up is not. The warm-up was too
+short only if significantly more trials change early than late.
 
-One slow segment among forty changes hardly any rank. So the first segment is also held against the
-last, over all trials of a contender, one ratio a trial (statistics/paired_mean.py). That sees 10 %
-in one segment of twenty, as one round of warm-up left it on the build machine; what adds less than
-1 % to a trial is not worth a notice.
+One slow segment in forty changes hardly any rank. So the first segment is also compared with the
+last, one ratio a trial, over all trials of a contender (statistics/paired_mean.py). That detects
+10 % in one segment of twenty, which one round of warm-up left on the build machine. An effect that
+adds less than 1 % to a trial is not reported.
 """
 
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy import special  # type: ignore[import-untyped]
+from scipy import special, stats  # type: ignore[import-untyped]
 
 from regatta.analysis.estimates import takes, usable
 from regatta.analysis.statistics.holm import Decision, holm
@@ -26,14 +26,13 @@ from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.paired_mean import Floats, PairedMean
 from regatta.ledger.cell import PROCESS, Cell
 from regatta.ledger.metrics import P50
-from regatta.ledger.ranks import ranks_of
 from regatta.ledger.records import Trial
 from regatta.ledger.samples import latencies_in_order
 
 MOST_SEGMENTS = 40
 FEWEST_SEGMENTS = 8
 MATTERS = 0.01
-"""Of a trial's latencies, on average: what a warm-up that is left in them may add unsaid."""
+"""Smallest reported effect of a short warm-up on a trial's mean latency."""
 ORDERS = 3_999
 SEED = 1979
 
@@ -43,7 +42,7 @@ class ChangePoint:
     """An early change of one trial."""
 
     share: float
-    """How much of the trial came before it."""
+    """The share of the trial before it."""
     ratio: float
     """Median latency before it divided by that after it."""
 
@@ -58,26 +57,26 @@ class WarmUp:
     early: int
     """Trials that changed in their first half."""
     late: int
-    """Trials that changed in their last half, by the same test: what chance and bursts make."""
+    """Trials that changed in their last half, by the same test: chance and bursts."""
     p_value: float
-    """Of as many more early changes, corrected for the number of such tests (Holm)."""
+    """Of the excess of early changes, adjusted for the number of tests (Holm)."""
     share: float | None
-    """How much of a trial came before its early change: the median; None without one."""
+    """Median share of a trial before its early change; None without one."""
     ratio: float | None
-    """Latency before it divided by that after it: the median."""
+    """Median ratio of the latency before it to that after it."""
     first: float
-    """Latency in the first segment divided by that in the last: the geometric mean over trials."""
+    """Geometric mean over trials of the first segment's latency divided by the last's."""
     first_low: float
     first_high: float
     """Its interval, at Holm's level."""
     segment: float
-    """How much of a trial a segment is: the median."""
+    """Median share of a trial that a segment is."""
     too_short: bool
     """By either test, and by more than 1 % of the trial's latencies."""
 
 
 def warm_ups(cells: list[Cell], trials: dict[int, list[Trial]]) -> list[WarmUp]:
-    """One for each contender with a trial that could be tested; whole processes have no warm-up."""
+    """One for each contender with a testable trial; whole processes have no warm-up."""
     found: dict[str, list[_Tested]] = {}
     for cell in cells:
         if cell.scope == PROCESS:
@@ -105,7 +104,7 @@ class _Tested:
     early: ChangePoint | None
     late: bool
     first_to_last: float
-    """The logarithm of the first segment's median latency by the last one's."""
+    """Logarithm of the first segment's median latency relative to the last."""
     segment: float
 
 
@@ -146,9 +145,9 @@ def _warm_up(
 
 
 def _more_early(tested: list[_Tested]) -> float:
-    """The chance of as many early changes if early and late ones were alike likely.
+    """p-value of so many early changes if early and late ones were equally likely (sign test).
 
-    A trial with both says nothing of which end is the odd one.
+    Trials with both are uninformative.
     """
     early = sum(one.early is not None and not one.late for one in tested)
     late = sum(one.early is None and one.late for one in tested)
@@ -158,7 +157,7 @@ def _more_early(tested: list[_Tested]) -> float:
 
 
 def segments(trial: Trial, connections: int) -> Floats:
-    """The median latency of each of at most 40 segments of whole rounds, in their order."""
+    """The median latency of at most 40 consecutive segments of whole rounds."""
     series = latencies_in_order(trial.samples)
     rounds = len(series) // max(1, connections)
     if rounds < FEWEST_SEGMENTS:
@@ -170,11 +169,11 @@ def segments(trial: Trial, connections: int) -> Floats:
 
 
 def change_point(medians: Floats) -> ChangePoint | None:
-    """The early change of a series, if it is beyond what random orders show."""
+    """The early change of a series, if it is significant."""
     count = len(medians)
     if count < FEWEST_SEGMENTS:
         return None
-    ranks: Floats = ranks_of(medians)
+    ranks: Floats = stats.rankdata(medians, axis=-1)
     strengths = _strengths(ranks[None, :])[0]
     at = int(strengths.argmax())
     if strengths[at] <= _critical(count):
@@ -184,7 +183,7 @@ def change_point(medians: Floats) -> ChangePoint | None:
 
 
 def _strengths(ranks: Floats) -> Floats:
-    """How far the first 1, 2, … ranks are from their mean, each in its own standard error."""
+    """Deviation of the first 1, 2, … ranks from their mean, in standard errors."""
     count = ranks.shape[1]
     first = np.arange(1, count // 2 + 1)
     sums = np.cumsum(ranks[:, : count // 2], axis=1) - first * (count + 1) / 2
@@ -194,7 +193,7 @@ def _strengths(ranks: Floats) -> Floats:
 
 @cache
 def _critical(count: int) -> float:
-    """What the strongest split of a random order exceeds with probability LEVEL."""
+    """Exceeded by the strongest split of a random permutation with probability LEVEL."""
     generator = np.random.default_rng(SEED)
     ranks = np.argsort(generator.random((ORDERS, count)), axis=1).astype(np.float64) + 1
     return float(np.quantile(_strengths(ranks).max(axis=1), 1 - LEVEL))

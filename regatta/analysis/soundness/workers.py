@@ -1,14 +1,14 @@
-"""How a pool's workers shared the connections: the book's second table."""
+"""How the workers of a pool shared the connections: the book's second table."""
 
 from regatta.ledger.planned import TIMED
 from regatta.ledger.records import Trial
 
 
 def connections_by_rank(trials: list[Trial]) -> list[float]:
-    """Of the busiest worker, the next, … the idlest: means over the timed trials.
+    """Connections from the busiest to the least busy worker: means over timed trials.
 
-    Ranked within each trial first. Which worker was busiest differs from trial to trial, and means
-    by number would show all of them alike where each trial was most uneven. Empty without a pool.
+    Ranked within each trial first: the busiest worker differs between trials, so means by worker
+    number would look even although each trial was uneven. Empty without a pool.
     """
     ranked = [
         sorted(trial.workers, reverse=True)

@@ -1,1 +1,1 @@
-"""Methods that know only numbers and blocks: intervals, tests, corrections."""
+"""Statistical methods on numbers and blocks: intervals, tests, corrections."""

@@ -1,8 +1,8 @@
-"""How many blocks a verdict needs, and where a study has fewer: said before the first trial.
+"""How many blocks a verdict needs, and a note before the first trial if a study has fewer.
 
 A table is decided by sign flips of whole blocks (statistics/sign_flips.py). Of the 2^n flips of n
-blocks two are extreme, none flipped and all flipped; with 2 / 2^n above the level nothing can be
-shown, whatever was measured.
+blocks two are extreme: none flipped and all flipped. If 2 / 2^n exceeds the level, nothing can be
+significant.
 """
 
 import math
@@ -10,27 +10,27 @@ import math
 from regatta.analysis.statistics.level import LEVEL
 from regatta.ledger.cell import WINDOW
 from regatta.study import Study
-from regatta.study.claims.cells import claim_cells, over_the_studys
+from regatta.study.claims.cells import claim_cells, with_study_connections
 from regatta.study.claims.metrics import ALSO_TIMED, is_timed
 
 DIRECTIONS = 2
-"""A table says who needs less and who needs more, a claim is supported or refuted."""
+"""Decisions are two-sided: less or more, supported or refuted."""
 
 
 def fewest_blocks(level: float = LEVEL, directions: int = DIRECTIONS) -> int:
-    """6 for 5 % in both directions, 5 in one."""
+    """6 for a two-sided 5 %, 5 for a one-sided."""
     return math.ceil(math.log2(directions / level) - 1e-9)
 
 
 FEWEST_BLOCKS = fewest_blocks()
 FEWEST_SITTINGS = 3
-"""They are turned in space, which needs no number of ways; but of two any difference would have to
-be 13 times its own error."""
+"""Sittings are rotated, which works with any number; but with two, a difference would have to be 13
+times its standard error."""
 NAMED = 4
 
 
 def too_few_note(study: Study) -> str:
-    """Which verdicts this study cannot carry; empty if it can carry all."""
+    """Which verdicts have too few blocks or sittings; empty if none."""
     if study.sittings >= FEWEST_SITTINGS:
         return ""
     if study.sittings > 1:
@@ -52,7 +52,7 @@ def too_few_note(study: Study) -> str:
 
 
 def quick_note(study: Study) -> str:
-    """What a first look gives up; empty of any other race."""
+    """What a quick race cannot decide; empty for other races."""
     if not study.quick:
         return ""
     blocks = f"a first look: {study.blocks} timed and {study.counted_blocks} counted blocks"
@@ -64,17 +64,17 @@ def quick_note(study: Study) -> str:
 
 
 def undecidable(study: Study) -> int:
-    """How many claims have too few blocks, or sittings, for a verdict."""
+    """The number of claims with too few blocks or sittings for a verdict."""
     if study.sittings > 1:
         return 0 if study.sittings >= FEWEST_SITTINGS else len(study.claims)
     return sum(blocks < FEWEST_BLOCKS for blocks in _blocks_of_claims(study).values())
 
 
 def _blocks_of_claims(study: Study) -> dict[str, int]:
-    """Of each claim, in the scope that decides it: of a window's trials only one kind counts."""
+    """By claim, in the scope that decides it; over the window only one kind of trial counts."""
     found = {}
     for said in study.claims:
-        claim = over_the_studys(said, study.cells)
+        claim = with_study_connections(said, study.cells)
         found[claim.id] = study.blocks + study.counted_blocks
         if set(claim.selectors()) <= claim_cells(claim, study.cells, WINDOW).keys():
             found[claim.id] = min(blocks_of(study, of.metric) for of in claim.statements)
@@ -82,12 +82,12 @@ def _blocks_of_claims(study: Study) -> dict[str, int]:
 
 
 def blocks_of(study: Study, metric: str) -> int:
-    """Those of a window that a claim over this metric has."""
+    """Blocks over the window for a claim on this metric."""
     return study.counted_blocks if is_counted(study, metric) else study.blocks
 
 
 def is_counted(study: Study, metric: str) -> bool:
-    """Whether these are the counted ones."""
+    """Whether the metric comes from counted blocks."""
     return not is_timed(metric) and (metric not in ALSO_TIMED or study.counted_blocks > 0)
 
 

@@ -1,22 +1,21 @@
-"""Who may be the best: for every contender, whether it is shown to be worse than another.
+"""Multiple comparisons with the best: for every contender, whether it is shown to be worse.
 
-All contenders at all steps of a table are one family, right as a whole in 19 of 20 tables: whoever
-is as good as any other is nowhere called worse. The statistic of each is the largest of its
-differences to the others, each over its own noise. Its distribution needs no knowledge of anybody's
-noise if a pair's differences are symmetric about their mean: between equals a block's difference
-might as well have had the other sign, and so might all differences of that block at once. Bursts of
-one contender are not symmetric; their effect is measured (`calibrate --only stars`). All 2^n sign
-flips of whole blocks (or some thousands of them) give the distribution of the largest, with all
-dependence between pairs and steps; 6 blocks are enough for 5 %, however many contenders there are.
-Whoever is shown to be worse first leaves the family to the others (Westfall and Young 1993, step
-down). A mean over steps is at least as far out as the nearest of these, so whoever is worse than
-another at every step is worse over all of them too.
+All contenders at all steps of a table are one family with a family-wise error rate of 5 %: with
+that probability at most, any contender as good as the best is called worse. The statistic of a
+contender is the largest of its differences to the others, each divided by its own noise. Its null
+distribution needs only that a pair's differences are symmetric about their mean: between equals, a
+block's differences might as well all have had the other sign. Bursts of one contender are not
+symmetric; their effect is measured (`calibrate --only stars`). All 2^n sign flips of whole blocks
+(or some thousands of them) give the distribution of the maximum, with all dependence between pairs
+and steps; 6 blocks are enough for 5 %, however many contenders there are. Contenders shown to be
+worse leave the family before the others are tested (step-down, Westfall and Young 1993). A mean
+over steps is at least as extreme as the least extreme of them, so a contender that is worse at
+every step is worse overall too.
 
-The interval of a contender is that of its difference to the best of the others, whoever that is
-(multiple comparisons with the best, Hsu 1984). Its reach comes from sign flips of the residuals:
-all intervals hold together in 19 of 20 tables. Stepping down detects more than such intervals do;
-where they would contradict the decision they end at "no difference", so an interval excludes it
-exactly where the contender is shown to be worse.
+The interval of a contender is that of its difference to the best of the others, whichever that is
+(Hsu 1984). Its width comes from sign flips of the residuals: all intervals hold simultaneously at
+95 %. Step-down tests detect more than simultaneous intervals; an interval that would contradict the
+decision ends at "no difference", so it excludes it exactly if the contender is shown to be worse.
 """
 
 from __future__ import annotations
@@ -29,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special  # type: ignore[import-untyped]
 
+from regatta.analysis.statistics.joint import JUST_BEYOND
 from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.sign_flips import (
     POWER,
@@ -43,51 +43,46 @@ from regatta.analysis.statistics.sign_flips import (
 )
 from regatta.analysis.statistics.units import BLOCKS, Units
 
-JUST_BEYOND = 1e-9
-"""No difference, and none smaller than it."""
-
 
 @dataclass(frozen=True)
 class Standing:
-    """One contender beside the best of the others, in one contest. More is worse."""
+    """One contender against the best of the others, in one contest. More is worse."""
 
     worse: bool
-    """Than another: shown, and not only so in this race."""
+    """Whether it is shown to be worse than another."""
     value: float
-    """Less the best of the others."""
+    """Its mean minus that of the best of the others."""
     low: float
     high: float
     p_value: float
-    """Of its being as good as any other; corrected for all of the family."""
+    """Of being as good as any other, adjusted for the family."""
     blocks: int
     """Of the comparison with the best of the others."""
     detectable: float
-    """The smallest `value` that would have been seen four times in five."""
+    """The smallest `value` detectable at 80 % power."""
     score: float
-    """How far all intervals reach."""
+    """The critical score, from which all intervals are built."""
 
 
 PairDifferences = Mapping[tuple[str, str], BlockValues]
-"""The first's figure less the second's, one a unit, of pairs that have no figures of their own."""
+"""The first's figure minus the second's, one a unit, for figures that exist only for pairs."""
 Contest = Sequence[Mapping[str, BlockValues]]
-"""Who is compared: the figures at one step, or at several whose mean is compared."""
-
-
+"""Figures by contender at one step, or at several steps whose mean is compared."""
 References = Sequence[Container[str]]
-"""Of each contest, whom the others may be compared with; none of a contest: with everybody."""
+"""For each contest, the contenders that others are compared with; empty: with all."""
 
 
 def standings(
     contests: Sequence[Contest], units: Units = BLOCKS, references: References = ()
 ) -> list[dict[str, Standing]]:
-    """Of each contest everybody who shares enough units with another; the others are in none."""
+    """For each contest, the contenders that share enough units with another."""
     return _decided([_Pairs.of(contest, units) for contest in contests], units, references)
 
 
 def standings_of_pairs(
     contests: Sequence[PairDifferences], units: Units = BLOCKS, references: References = ()
 ) -> list[dict[str, Standing]]:
-    """The same where each pair is compared in a way of its own."""
+    """The same for figures that exist only for pairs."""
     return _decided([_Pairs.of_rows(contest, units) for contest in contests], units, references)
 
 
@@ -104,17 +99,17 @@ def _decided(
 
 @dataclass(frozen=True)
 class _Pairs:
-    """All pairs of one contest: the first's figure less the second's in each unit."""
+    """All pairs of one contest: the first's figure minus the second's in each unit."""
 
     names: list[str]
     numbers: list[int]
-    """Of the units: blocks or sittings."""
+    """Of blocks or sittings."""
     first: NDArray[np.int64]
     second: NDArray[np.int64]
     rows: Rows
-    """One for each pair; of the units that both have."""
+    """One a pair, for the units that both have."""
     others: NDArray[np.bool_]
-    """Of each name, whether others are compared with it."""
+    """For each name, whether others are compared with it."""
 
     @classmethod
     def of(cls, contest: Contest, units: Units) -> _Pairs:
@@ -127,8 +122,8 @@ class _Pairs:
             ]
         ).reshape(len(contest), len(names), len(blocks))
         first, second = np.triu_indices(len(names), 1)
-        # Over several steps two are compared at those that both raced, in the blocks in which both
-        # finished all of these: a failure at the hardest step must not look like a gain.
+        # Over several steps, two are compared at the steps that both raced, in the blocks in which
+        # both finished all of them: a failure at the hardest step must not look like a gain.
         raced = np.isfinite(figures).any(axis=2)
         both = raced[:, first] & raced[:, second]
         differences = figures[:, first] - figures[:, second]
@@ -158,14 +153,14 @@ class _Pairs:
         return replace(self, others=others)
 
     def of_name(self, at: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The pairs in which it is the first, and the second, beside whom it is compared with."""
+        """The pairs in which it is the first, and those in which it is the second."""
         return (
             np.flatnonzero((self.first == at) & self.others[self.second]),
             np.flatnonzero((self.second == at) & self.others[self.first]),
         )
 
     def worst(self, scores: Floats) -> Floats:
-        """For each name, how far it is behind whom it is furthest behind; one row a way."""
+        """For each name, its largest score against another; one row a sign flip."""
         found = np.full((len(scores), len(self.names)), -np.inf)
         for at in range(len(self.names)):
             first, second = self.of_name(at)
@@ -182,11 +177,14 @@ class _Pairs:
         reach = t_of(score, free) * errors
         best = int(means.argmax())
         seen = reach[best] + float(special.stdtrit(free[best], POWER)) * errors[best]
+        low, high = float((means - reach).max()), float((means + reach).max())
+        # The interval excludes "no difference" exactly if it is shown to be worse.
+        low = max(low, JUST_BEYOND) if worse else min(low, 0.0)
         return Standing(
             worse=worse,
             value=float(means[best]),
-            low=agreeing(float((means - reach).max()), worse),
-            high=float((means + reach).max()),
+            low=low,
+            high=high,
             p_value=p_value,
             blocks=int(free[best]) + 1,
             detectable=float(seen),
@@ -196,15 +194,15 @@ class _Pairs:
 
 @dataclass(frozen=True)
 class _Family:
-    """Everybody who can be compared, in all contests."""
+    """All comparable contenders in all contests."""
 
     pairs: list[_Pairs]
     members: list[tuple[int, int]]
-    """Contest and name."""
+    """Index of the contest and of the name in it."""
     chance: Floats
-    """How far behind each would be; one row a way to turn the blocks, the first as they are."""
+    """Worst score of each member; one row a sign flip, the first unflipped."""
     furthest: Floats
-    """By noise alone, of all pairs in all contests."""
+    """Largest score of the residuals over all pairs in all contests, by sign flip."""
 
     @classmethod
     def of(cls, pairs: list[_Pairs], ways: list[Ways]) -> _Family:
@@ -233,7 +231,7 @@ class _Family:
         return found
 
     def _ahead(self) -> set[int]:
-        """Who is least behind in each contest: with blocks missing each may be behind another."""
+        """The least bad of each contest: with missing blocks, each may be worse than another."""
         least: dict[int, int] = {}
         for member, (contest, at) in enumerate(self.members):
             if not self.pairs[contest].others[at]:
@@ -241,8 +239,3 @@ class _Family:
             if self.chance[0, member] < self.chance[0, least.setdefault(contest, member)]:
                 least[contest] = member
         return set(least.values())
-
-
-def agreeing(low: float, worse: bool) -> float:
-    """The lower end of an interval, on the side of "no difference" that the decision is on."""
-    return max(low, JUST_BEYOND) if worse else min(low, 0.0)

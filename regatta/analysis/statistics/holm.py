@@ -1,4 +1,4 @@
-"""Holm's step-down correction: 5 % false alarms over all comparisons of a table."""
+"""Holm's step-down correction: a family-wise error rate of 5 % over a table."""
 
 from dataclasses import dataclass
 
@@ -23,8 +23,8 @@ def holm(p_values: list[float], alpha: float = LEVEL) -> list[Decision]:
     for step, index in enumerate(order):
         remaining = count - step
         adjusted = min(1.0, max(adjusted, p_values[index] * remaining))
-        # After the first that is not rejected none is. Their intervals keep that step's level:
-        # at it they contain "no difference" too, so interval and verdict always agree.
+        # Nothing is rejected after the first that is not. Their intervals keep that step's level,
+        # at which they contain "no difference" too, so interval and verdict always agree.
         level = alpha / remaining if stopped_at is None else stopped_at
         if stopped_at is None and p_values[index] > level:
             stopped_at = level

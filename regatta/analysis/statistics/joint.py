@@ -1,8 +1,8 @@
 """Several differences as one two-sided family: which of them are distinguishable from 0.
 
-By sign flips of whole blocks (sign_flips.py), so that a whole table is right in 19 of 20, however
-many differences it has; whichever is shown first leaves the family to the others. The reach of the
-intervals comes from sign flips of the residuals: they hold together.
+Decided by sign flips of whole blocks (sign_flips.py) with step-down, at a family-wise error rate of
+5 % for any number of differences. The widths of the intervals come from sign flips of the
+residuals, so they hold simultaneously.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from regatta.analysis.statistics.units import BLOCKS, Units
 
 BELOW, AROUND, ABOVE = -1, 0, 1
 Ends = tuple[float | None, float | None]
-"""Of an interval; None: it has none on that side."""
+"""Of an interval; None: unbounded on that side."""
 JUST_BEYOND = 1e-9
-"""How far beyond a null value an end is put: a share of it, near 0 an amount."""
+"""Distance of an end from the null value that it excludes: relative, or absolute near 0."""
 
 
 @dataclass(frozen=True)
 class SignDecision:
-    """Which sign a difference is shown to have."""
+    """The sign that a difference is shown to have."""
 
     sign: int
     """`BELOW`, `ABOVE`, or `AROUND` where neither is shown."""
     p_value: float
-    """Of its being 0; corrected for all of the family."""
+    """Of being 0, adjusted for the family."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class Joint:
     decisions: list[SignDecision]
     """In the order of the differences."""
     score: float
-    """How far their intervals reach (`Mean.interval`); infinite where nothing can be decided."""
+    """The critical score of their intervals (`Mean.interval`); infinite if nothing is decided."""
 
 
 @dataclass(frozen=True)
 class Mean:
-    """Of one number a block."""
+    """The mean of one number a block."""
 
     value: float
     error: float
@@ -58,7 +58,7 @@ class Mean:
         return cls(float(rows.means[0]), error, len(blocks))
 
     def reach(self, score: float) -> float:
-        """Of an interval, to both sides."""
+        """Half-width of an interval."""
         return 0.0 if self.error == 0 else errors_of(score, self.count) * self.error
 
     def interval(self, score: float) -> tuple[float, float]:
@@ -66,17 +66,17 @@ class Mean:
         return self.value - reach, self.value + reach
 
     def detectable(self, score: float) -> float:
-        """The smallest truth that would have been told from 0 four times in five."""
+        """The smallest true mean detectable at 80 % power."""
         return self.reach(score) + float(special.stdtrit(self.count - 1, POWER)) * self.error
 
 
 def errors_of(score: float, blocks: int) -> float:
-    """How many standard errors a score is of so many blocks."""
+    """A score of so many blocks in standard errors."""
     return math.inf if math.isinf(score) else float(t_of(score, np.array(blocks - 1)))
 
 
 def decide_jointly(differences: Sequence[Mapping[int, float]], units: Units = BLOCKS) -> Joint:
-    """Each is one number a unit; one of too few is not in the family."""
+    """Each has one number a unit; differences with too few units are not in the family."""
     enough = [at for at, one in enumerate(differences) if len(one) >= units.fewest]
     decisions = [SignDecision(AROUND, 1.0) for _ in differences]
     if not enough:
@@ -93,9 +93,9 @@ def decide_jointly(differences: Sequence[Mapping[int, float]], units: Units = BL
 
 
 def agreeing(ends: Ends, null_value: float, sign: int) -> Ends:
-    """An interval that agrees with the decision: beside the null value, or around it.
+    """The interval, adjusted to agree with the decision: beyond the null value, or containing it.
 
-    Stepping down sees more than intervals that hold together, and now and then less.
+    Step-down tests detect more than simultaneous intervals, and occasionally less.
     """
     low, high = ends
     step = max(JUST_BEYOND * abs(null_value), JUST_BEYOND)

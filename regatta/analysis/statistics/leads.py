@@ -1,19 +1,19 @@
-"""How far the first is ahead of the second, for a race that runs until a width is reached."""
+"""The lead of the first over the second, for races that run until a target width."""
 
 import math
 
 import numpy as np
 
 from regatta.analysis.statistics.paired_mean import PairedMean
+from regatta.analysis.statistics.percentile_comparison import FEWEST_BLOCKS
 from regatta.analysis.statistics.sign_flips import BlockValues
-from regatta.analysis.statistics.slower import FEWEST_BLOCKS
 
 Values = dict[int, dict[str, BlockValues]]
 """Server CPU per request: by step, contender and block."""
 
 
 def leads(values: Values) -> list[PairedMean | None]:
-    """The logarithms of the leads at each step, and overall; None: one of too few blocks."""
+    """Logarithms of the leads at each step and overall; None for one with too few blocks."""
     contests = list(values.values())
     if len(contests) > 1:
         contests.append(_over_all(contests))
@@ -43,7 +43,7 @@ def _lead(contest: dict[str, BlockValues], first: str, second: str) -> PairedMea
 
 
 def _over_all(contests: list[dict[str, BlockValues]]) -> dict[str, BlockValues]:
-    """Each contender's geometric mean over the steps, block by block, if it finished all."""
+    """Geometric mean over the steps, block by block, of contenders that finished all steps."""
     names = set.intersection(*(set(contest) for contest in contests))
     found: dict[str, BlockValues] = {}
     for name in names:

@@ -1,5 +1,4 @@
-"""How sure is sure, in whatever is said of a race."""
+"""The significance level of all verdicts and intervals."""
 
 LEVEL = 0.05
-"""With this probability something in a table is called different that is not, or an interval misses
-the truth."""
+"""Family-wise error rate of a table, and the probability that an interval misses the truth."""

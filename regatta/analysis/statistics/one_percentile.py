@@ -1,7 +1,7 @@
-"""One cell in a percentile of all its requests, held against a fixed time.
+"""The percentile of one cell's requests, tested against a fixed time.
 
-As two cells are compared (slower.py): if the percentile is just that, as many requests are beyond
-it as its name says, and what a block has more of them is one number with mean 0.
+The same method as percentile_comparison.py: if the percentile equals that time, the expected share
+of requests is beyond it, and each block's excess over that share is one number with mean 0.
 """
 
 import math
@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from regatta.analysis.statistics.joint import Ends
-from regatta.analysis.statistics.sign_flips import BlockValues
-from regatta.analysis.statistics.slower import (
+from regatta.analysis.statistics.percentile_comparison import (
     FEWEST_BLOCKS,
     FIRST_STEP,
     NS_PER_MS,
@@ -23,8 +22,9 @@ from regatta.analysis.statistics.slower import (
     excludes,
     percentile_of,
 )
+from regatta.analysis.statistics.request_latencies import pool
+from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.analysis.statistics.units import BLOCKS, Units
-from regatta.analysis.statistics.waits import pool
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,7 @@ class OnePercentile:
     requests: Requests
     fraction: float
     units: Units = BLOCKS
-
-    @property
-    def scale(self) -> Literal["figure"]:
-        return "figure"
+    scale: Literal["figure"] = "figure"
 
     @property
     def value(self) -> float:
@@ -44,31 +41,31 @@ class OnePercentile:
 
     @property
     def blocks(self) -> int:
-        """Or sittings, where these are the units."""
+        """Or sittings, if these are the units."""
         return len(self.units.gathered(dict.fromkeys(self.requests, 0.0)))
 
     def against(self, null_value: float) -> BlockValues:
-        """The share of requests that take longer, less that which would at this percentile."""
+        """The share of requests beyond `null_value`, minus the share expected at the percentile."""
         limit = null_value * NS_PER_MS
         return self.units.gathered(
             {block: self.fraction - of.share_within(limit) for block, of in self.requests.items()}
         )
 
     def interval(self, score: float) -> Ends:
-        """None where no null value is far enough off to be excluded."""
+        """An end is None if no null value on that side is excluded."""
         if math.isinf(score):
             return None, None
         value = self.value
         return ends_of(lambda by: value * math.exp(by), FIRST_STEP, excludes(self.against, score))
 
     def detectable(self, _score: float) -> None:
-        """No time is special."""
+        """None: there is no null value that stands for no difference."""
 
 
 def one_percentile(
     requests: Requests, fraction: float, units: Units = BLOCKS
 ) -> OnePercentile | str:
-    """Or the words that say why it cannot be held against anything."""
+    """Or why it cannot be tested."""
     together = pool(list(requests.values()))
     if not together.count:
         return TOO_FEW_BLOCKS

@@ -1,15 +1,13 @@
-"""The mean of a few paired differences: how sure it is, by what swapping the pairs would have done.
+"""The mean of a few paired differences: a permutation test and its interval.
 
-If two contenders are the same, it is chance which of a block's two trials bears which name: any
-block's difference might as well have had the other sign. All 2^n ways to swap the names within n
-blocks give the distribution that the mean is held against. (Drawing such signs is the wild
-bootstrap over blocks with the null imposed.) Box and Andersen (1955) have its second and fourth
-moments in closed form, and a Beta distribution with these moments takes its place: no drawing, no
-lattice, and p-values as small as Holm's correction asks for. An interval holds every shift that
-the differences themselves do not contradict.
+If two contenders are the same, a block's difference might as well have had the other sign. All 2^n
+sign flips of n blocks give the null distribution of the mean (the wild bootstrap over blocks with
+the null imposed). Box and Andersen (1955) give its second and fourth moments in closed form; a Beta
+distribution with these moments replaces it: no random draws, no lattice, and p-values as small as
+Holm's correction needs. The interval contains every shift that the test does not reject.
 
-The bootstrap-t, which is right for the mean of one cell, is too sure of itself with the long tails
-of real differences: false alarms in 6 to 11 % (docs/decisions.md).
+The bootstrap-t, which is right for the mean of one cell, has false alarms in 6 to 11 % with the
+long tails of real differences (docs/decisions.md).
 """
 
 import math
@@ -23,9 +21,9 @@ from scipy import optimize, special  # type: ignore[import-untyped]
 from regatta.analysis.statistics.level import LEVEL
 
 FEWEST_TO_SWAP = 8
-"""With fewer blocks there are too few ways to swap them; Student's t stands in, as if normal."""
+"""With fewer blocks there are too few sign flips; Student's t is used, which assumes normality."""
 FEWEST_ALIKE = 5
-"""Whole numbers that differ alike in fewer blocks may do so by coincidence."""
+"""In fewer blocks, whole numbers may differ by the same amount by coincidence."""
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +44,7 @@ class PairedMean:
 
     @cached_property
     def error(self) -> float:
-        """The standard error; 0 if all blocks differ alike, or there is only one."""
+        """The standard error; 0 if all differences are equal or there is only one."""
         spread = float(self.values.std(ddof=1)) if self.count > 1 else 0.0
         rounding = 1e-12 * max(abs(self.mean), 1e-300)
         return 0.0 if spread <= rounding else spread / math.sqrt(self.count)
@@ -62,17 +60,17 @@ class PairedMean:
         return self._p_of_shift(self.mean)
 
     def interval(self, level: float = LEVEL) -> tuple[float, float] | None:
-        """The interval that misses the truth with probability `level`; None for a lone block."""
+        """At confidence 1 - `level`; None for a single block."""
         if self.count < 2:
             return None
         if self.error == 0:
-            # As far as 0 where the p-value does not tell the mean from it.
+            # Extends to 0 if the p-value does not exclude it.
             ends = (self.mean, self.mean if self.p_value() <= level else 0.0)
             return min(ends), max(ends)
         return self.mean - self._reach(1, level), self.mean + self._reach(-1, level)
 
     def _reach(self, side: int, level: float) -> float:
-        """How far the truth may lie below (1) or above (-1) the mean."""
+        """Half-width of the interval below (1) or above (-1) the mean."""
         if self.count < FEWEST_TO_SWAP:
             return float(special.stdtrit(self.count - 1, 1 - level / 2)) * self.error
         far = 4 * self.error
@@ -85,18 +83,18 @@ class PairedMean:
         return float(optimize.brentq(excess, 0.0, far, xtol=1e-6 * self.error))
 
     def _p_of_shift(self, shift: float) -> float:
-        """The p-value if the mean were `shift` away from what is tested."""
+        """The p-value if the mean were `shift` away from the null value."""
         if self.count < FEWEST_TO_SWAP:
             return float(2 * special.stdtr(self.count - 1, -abs(shift) / self.error))
         return _flip_p(self.values - self.mean + shift)
 
 
 def _flip_p(values: Floats) -> float:
-    """How often sign flips make the mean of these differences at least as large, two-sided.
+    """Two-sided p-value of the mean over all sign flips.
 
     The squared sum over n times the sum of squares lies in 0 to 1. Over all sign flips its mean is
     1/n and its mean square (3 - 2 b) / n^2, where b is the sum of fourth powers over the square of
-    the sum of squares: those of a Beta distribution.
+    the sum of squares. A Beta distribution with these moments gives the p-value.
     """
     count = len(values)
     squares = values * values
@@ -105,7 +103,7 @@ def _flip_p(values: Floats) -> float:
         return 1.0
     concentration = float((squares * squares).sum()) / (total * total)
     if concentration > 1 - 1e-12:
-        return 1.0  # one block makes all of the difference: its swap only turns the sign
+        return 1.0  # a single block makes all of the difference; a flip only changes its sign
     share = min(1.0, float(values.sum()) ** 2 / (count * total))
     shape = ((count - 1) / (2 - 2 * concentration) - 1) / count
     return float(special.betainc(shape * (count - 1), shape, 1 - share))

@@ -1,20 +1,20 @@
 """Intervals of percentiles that come from the pooled requests of several trials.
 
-Requests of one trial share its fate, so the trial is the unit: at the percentile found, the share
-of requests that are no slower is taken of every trial; how that share varies from trial to trial
-says how far the pooled share may be off, and the interval reaches from the percentile so much
-lower to the one so much higher (Woodruff 1952, with trials as clusters, whose neighbours may be
-alike: serial.py). Where the higher one would be beyond all requests, nothing that was measured
-bounds the percentile from above.
+Requests of one trial are dependent, so the trial is the unit: at the pooled percentile, the share
+of requests that are no slower is computed for every trial; how that share varies between trials
+gives the uncertainty of the pooled share, and the interval runs from the percentile that much lower
+to the one that much higher (Woodruff 1952, with trials as clusters that may be autocorrelated, see
+autocorrelation.py). Where the higher one would lie beyond all requests, nothing measured bounds the
+percentile from above.
 
-Measured by simulation (`tests/lab/analysis/test_analysis_coverage.py` repeats some), a "95 %"
-interval of requests that come in bursts holds the truth in 89 to 97 %; the hierarchical bootstrap,
-which counts the noise of requests twice and sees no further into a tail than the requests do, in
-42 to 100 % (docs/decisions.md). Neighbours that may be alike cost width: in ten trials of a few
-hundred requests mostly the upper end of p99.
+Coverage in simulations (`tests/lab/analysis/test_analysis_coverage.py` repeats some): 89 to 97 %
+for a nominal 95 % interval with bursty requests; 42 to 100 % for the hierarchical bootstrap, which
+counts the noise of requests twice and cannot see beyond the observed tail (docs/decisions.md).
+Allowing for autocorrelation costs width: with ten trials of a few hundred requests, mostly the
+upper end of p99.
 
-Requests that an open load did not come to are slower than any that was answered (waits.py). A
-percentile that reaches into them has no interval, and an interval that does has no upper end.
+Requests that an open load never started rank slower than any answered one (request_latencies.py): a
+percentile among them has no interval, and an interval that reaches them has no upper end.
 """
 
 import math
@@ -22,16 +22,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from regatta.analysis.statistics.autocorrelation import Floats, Interval, Reach, inflation, reach_of
 from regatta.analysis.statistics.level import LEVEL
-from regatta.analysis.statistics.serial import Floats, Interval, Reach, inflation, reach_of
-from regatta.analysis.statistics.waits import Waits, pool
+from regatta.analysis.statistics.request_latencies import RequestLatencies, pool
 
 ENOUGH_SLOWER = 10
-"""Requests of a trial beyond a percentile: with fewer its own says little."""
+"""Requests beyond a trial's own percentile; with fewer it is too noisy to use."""
 FURTHEST = math.log(11)
-"""Of logarithms: what is 1,000 % away bounds nothing."""
+"""Log half-width beyond which (1,000 %) an interval bounds nothing."""
 ALIKE = 0.8
-"""How alike neighbouring trials are taken to be where so few values cannot tell."""
+"""Assumed correlation of neighbouring trials where too few values could estimate it."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ class Over:
 
 
 def percentile_intervals(
-    trials: list[Waits], fractions: list[float], reach_of: Reach = reach_of
+    trials: list[RequestLatencies], fractions: list[float], reach_of: Reach = reach_of
 ) -> list[Interval | Over]:
-    """Of the pooled requests, one for each fraction; the trials in the order of their blocks.
+    """Of the pooled requests, one a fraction; the trials in the order of their blocks.
 
-    `reach_of`: how far a mean over trials may be off.
+    `reach_of`: half-width of the interval of a mean over trials.
     """
     filled = [trial for trial in trials if trial.count > 0]
     pooled = pool(filled)
@@ -58,7 +58,9 @@ def percentile_intervals(
     ]
 
 
-def _interval(trials: list[Waits], pooled: Waits, fraction: float, reach_of: Reach) -> Interval:
+def _interval(
+    trials: list[RequestLatencies], pooled: RequestLatencies, fraction: float, reach_of: Reach
+) -> Interval:
     value = pooled.percentile(fraction)
     reach = reach_of(_shares_off(trials, value))
     if reach is None:
@@ -67,7 +69,7 @@ def _interval(trials: list[Waits], pooled: Waits, fraction: float, reach_of: Rea
         return Interval(value, _slowest_again(trials), None)
     if fraction + reach >= 1 and (ends := _by_trials(trials, fraction, reach_of)):
         return Interval(value, value * ends[0], value * ends[1])
-    # With fewer requests than this all of them may well lie below the true percentile.
+    # With so few requests, all of them may be below the true percentile.
     unbounded = fraction + reach >= 1 or fraction**pooled.count > LEVEL / 2
     low = pooled.percentile(max(0.0, fraction - reach))
     if unbounded or pooled.is_over(fraction + reach):
@@ -75,10 +77,13 @@ def _interval(trials: list[Waits], pooled: Waits, fraction: float, reach_of: Rea
     return Interval(value, low, pooled.percentile(fraction + reach))
 
 
-def _by_trials(trials: list[Waits], fraction: float, reach_of: Reach) -> tuple[float, float] | None:
-    """How many times as long the percentile may be, by the trials' own; None if few show it.
+def _by_trials(
+    trials: list[RequestLatencies], fraction: float, reach_of: Reach
+) -> tuple[float, float] | None:
+    """Factors from the percentile to its ends, from the trials' own percentiles; None if too few.
 
-    Where trials differ by more than their requests do, few of them bound no share of all requests.
+    If trials differ by more than their requests do, a few trials cannot bound a share of all
+    requests.
     """
     if any(len(trial.at_least) for trial in trials):
         return None
@@ -91,10 +96,10 @@ def _by_trials(trials: list[Waits], fraction: float, reach_of: Reach) -> tuple[f
     return math.exp(-reach), math.exp(reach)
 
 
-def _shares_off(trials: list[Waits], value: float) -> Floats:
-    """How far each trial moves the pooled share of requests that are not slower than `value`.
+def _shares_off(trials: list[RequestLatencies], value: float) -> Floats:
+    """Deviation of each trial from the pooled share of requests not slower than `value`.
 
-    Their mean is 0, and is as uncertain as that share.
+    Their mean is 0 and has the uncertainty of that share.
     """
     sizes = np.array([trial.count for trial in trials], dtype=np.float64)
     below = np.array([trial.share_within(value) for trial in trials]) * sizes
@@ -102,11 +107,11 @@ def _shares_off(trials: list[Waits], value: float) -> Floats:
     return off
 
 
-def _slowest_again(trials: list[Waits]) -> float:
-    """What the slowest request of as many trials, drawn anew from these, exceeds or reaches.
+def _slowest_again(trials: list[RequestLatencies]) -> float:
+    """Lower end of the maximum: the slowest request of as many trials resampled from these.
 
-    All of m draws are among the k least of n trials with probability (k / n)^m; trials that are
-    alike are worth fewer draws than they are.
+    All of m draws are among the k smallest of n trials with probability (k / n)^m; correlated
+    trials count as fewer draws.
     """
     slowest = sorted(int(trial.known[-1]) for trial in trials)
     count = len(slowest)

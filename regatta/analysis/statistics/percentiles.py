@@ -1,6 +1,6 @@
 """Exact percentiles by nearest rank: the value at position ⌈p·n⌉ of the sorted values.
 
-The client uses the same definition, so both print the same number from the same samples.
+The client uses the same definition, so both report the same number for the same samples.
 """
 
 import math

@@ -1,11 +1,11 @@
-"""Sign flips of whole blocks: how large the largest of many means becomes by chance.
+"""Sign flips of whole blocks: the null distribution of the largest of many means.
 
-A row is one difference to test, one number a block. If its true mean is 0 and its noise symmetric,
-a block's number might as well have had the other sign, and so might those of all rows in that block
-at once. All 2^n sign flips of whole blocks (or some thousands of them) give the distribution of the
-largest, with all dependence between the rows; the level is that of the whole table (Westfall and
-Young 1993). Two flips are extreme: none, and all. So 6 blocks are enough for 5 % however many rows
-there are, and fewer decide nothing (statistics/blocks_needed.py).
+A row is one difference to test, with one number a block. If its true mean is 0 and its noise is
+symmetric, a block's number might as well have had the other sign, and so might those of all rows in
+that block at once. All 2^n sign flips of whole blocks (or some thousands of them) give the
+distribution of the maximum, with all dependence between the rows; the error rate is that of the
+whole table (Westfall and Young 1993). Two flips are extreme: none and all. So 6 blocks are enough
+for 5 % however many rows there are, and fewer decide nothing (statistics/blocks_needed.py).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 ALL_WAYS_TO = 12
-"""More blocks than this are turned round in some of the ways, drawn with a fixed seed."""
+"""Up to this many blocks all flips are used, beyond it a random subset with a fixed seed."""
 DRAWN_WAYS = 4_096
 BATCH = 512
-"""Ways that are scored at once: all rows of all ways would take many times the memory."""
+"""Flips scored at once, to limit memory."""
 POWER = 0.8
 ROUNDING = 1e-9
 
@@ -30,12 +30,12 @@ BlockValues = dict[int, float]
 """One figure in each block."""
 Floats = NDArray[np.float64]
 Ways = NDArray[np.int8] | Floats
-"""One way a row, one block a column; the first leaves all as they are."""
+"""One sign flip (or rotation) a row, one block a column; the first is the identity."""
 
 
 @cache
 def sign_flips(blocks: int) -> NDArray[np.int8]:
-    """Ways to turn whole blocks round."""
+    """Signs by which to multiply blocks, one flip a row."""
     if blocks <= ALL_WAYS_TO:
         bits = (np.arange(2**blocks)[:, None] >> np.arange(blocks) & 1).astype(np.int8)
     else:
@@ -46,7 +46,7 @@ def sign_flips(blocks: int) -> NDArray[np.int8]:
 
 @dataclass(frozen=True)
 class Rows:
-    """Differences that are tested together."""
+    """Differences that are tested jointly."""
 
     values: Floats
     """One row a difference, one column a block; 0 where it is missing."""
@@ -54,7 +54,7 @@ class Rows:
 
     @classmethod
     def of(cls, rows: Sequence[Mapping[int, float]]) -> Rows:
-        """A column for each block that any of them has, in their order."""
+        """A column for each block that any row has, in order."""
         blocks = sorted({block for row in rows for block in row})
         values = np.array([[row.get(block, math.nan) for block in blocks] for row in rows])
         values = values.reshape(len(rows), len(blocks))
@@ -63,17 +63,17 @@ class Rows:
 
     @cached_property
     def count(self) -> NDArray[np.int64]:
-        """Blocks of each."""
+        """Number of blocks of each row."""
         found: NDArray[np.int64] = self.known.sum(axis=1)
         return found
 
     def scores(self, ways: Ways) -> Floats:
-        """How far out each row's mean is, in standard deviations; one row a way."""
+        """Score of each row's mean, as a standard normal; one row a flip."""
         turns = ways.astype(np.float64)
         sums = turns @ self.values.T
         squares = (self.values * self.values).sum(axis=1)
-        # What the sum of squares allows is the same however blocks are turned; of a way in space,
-        # what it has of the blocks that a row has.
+        # Flips do not change the largest possible square of a sum; for rotations it depends on the
+        # blocks that a row has.
         turned = ways.dtype == np.int8
         most = (self.count if turned else (turns * turns) @ self.known.T) * squares
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -81,7 +81,7 @@ class Rows:
         return np.sign(sums) * score_of(np.minimum(share, 1 - 1e-12), self.count - 1)
 
     def furthest(self, ways: Ways) -> Floats:
-        """The largest score of all rows by noise alone: of what is left without their means."""
+        """The largest score over all rows of the residuals; one number a flip."""
         left = np.where(self.known, self.values - self.means[:, None], 0.0)
         found: Floats = np.abs(Rows(left, self.known).scores(ways)).max(axis=1, initial=0.0)
         return found
@@ -101,15 +101,15 @@ class Rows:
 
 
 def step_down(chance: Floats, level: float) -> tuple[Floats, NDArray[np.bool_]]:
-    """Of each member its p-value, corrected for all of them, and whether it is shown.
+    """Adjusted p-value of each member, and whether it is significant.
 
-    `chance`: how far out each member is, one row a way, the first as they are. Who is shown first
-    needs no protection any more, and leaves the family to the others.
+    `chance`: scores of the members, one row a flip, the first unflipped. A significant member
+    leaves the family before the next is tested.
     """
     members = chance.shape[1]
     p_values, shown = np.ones(members), np.zeros(members, dtype=np.bool_)
     order = np.argsort(-chance[0], kind="stable")
-    # The largest of those that are left: what the one in question is held against.
+    # Maximum over the members that remain, the reference distribution of the next.
     left = np.maximum.accumulate(chance[:, order[::-1]], axis=1)[:, ::-1]
     adjusted, stopped = 0.0, False
     for step, member in enumerate(order):
@@ -121,7 +121,7 @@ def step_down(chance: Floats, level: float) -> tuple[Floats, NDArray[np.bool_]]:
 
 
 def critical(chance: Floats, level: float) -> float:
-    """What is exceeded as often as the level allows."""
+    """The critical value: exceeded with a frequency of at most `level`."""
     allowed = math.floor(level * len(chance) + ROUNDING)
     return float(np.partition(chance, -1 - allowed)[-1 - allowed])
 
@@ -131,14 +131,14 @@ def batches(ways: Ways) -> list[Ways]:
 
 
 def score_of(share: Floats, free: NDArray[np.int64]) -> Floats:
-    """Of a mean that makes up this share of the mean square, as if normal (Wallace 1959).
+    """Normal score of a mean that makes up this share of the mean square (Wallace 1959).
 
-    So rows of fewer blocks stand beside those of more.
+    It makes rows with different numbers of blocks comparable.
     """
     return (8 * free + 1) / (8 * free + 3) * np.sqrt(-free * np.log1p(-share))
 
 
 def t_of(score: float, free: NDArray[np.int64]) -> Floats:
-    """The reverse: how many standard errors a mean must be away from 0 to score so much."""
+    """The inverse: the t value of a mean with this score."""
     inner = (score * (8 * free + 3) / (8 * free + 1)) ** 2 / free
     return np.sqrt(free * np.expm1(inner))

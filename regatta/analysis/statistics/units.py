@@ -1,14 +1,14 @@
 """The independent units of a race: its blocks, or the sittings that they belong to.
 
-The blocks of one sitting share the layout of the server's file, the networks, the boot and the
-hour. With several sittings a verdict must hold for another one: then the unit is the sitting, with
-the mean of each difference over its blocks, and blocks are never pooled, even if the sittings seem
-to agree (with few they often do by chance).
+The blocks of one sitting share the link order of the server, the networks, the boot and the hour.
+With several sittings a verdict must generalise to another sitting: then the unit is the sitting,
+with the mean of each difference over its blocks. Blocks are never pooled, even if the sittings seem
+to agree (few sittings often do by chance).
 
 Few sittings have few sign flips: 2^5 are too few for 5 %. So the vector of all sittings is rotated
 at random instead (Langsrud 2005). That assumes more: the means of the sittings must be jointly
-normal and equally noisy. Then it is exact with any number of sittings and differences, whatever
-their dependence.
+normal with equal variance. Then it is exact for any number of sittings and differences and any
+dependence between them.
 """
 
 import math
@@ -19,9 +19,9 @@ from functools import cache
 import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
+from regatta.analysis.statistics.autocorrelation import Reach, reach_of
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS
 from regatta.analysis.statistics.level import LEVEL
-from regatta.analysis.statistics.serial import Reach, reach_of
 from regatta.analysis.statistics.sign_flips import DRAWN_WAYS, BlockValues, Floats, Ways, sign_flips
 from regatta.ledger.records import RaceRecord
 
@@ -31,7 +31,7 @@ FEWEST_FOR_A_LEVEL = 2
 @dataclass(frozen=True)
 class Units:
     sitting_of: Mapping[int, int] = field(default_factory=dict)
-    """Of each block; empty: the blocks themselves are the units."""
+    """Sitting by block; empty if the blocks are the units."""
 
     @property
     def name(self) -> str:
@@ -39,7 +39,7 @@ class Units:
 
     @property
     def fewest(self) -> int:
-        """That a verdict needs."""
+        """Units that a verdict needs."""
         return FEWEST_SITTINGS if self.sitting_of else FEWEST_BLOCKS
 
     def gathered(self, values: BlockValues) -> BlockValues:
@@ -52,7 +52,7 @@ class Units:
         return {number: sum(of_unit) / len(of_unit) for number, of_unit in sorted(found.items())}
 
     def columns(self, blocks: Sequence[int], rows: Floats) -> tuple[list[int], Floats]:
-        """The same of many rows with a column for each block, NaN where it is missing."""
+        """The same for rows with a column a block, NaN where missing."""
         if not self.sitting_of:
             return list(blocks), rows
         numbers = sorted({self.sitting_of[block] for block in blocks})
@@ -64,7 +64,7 @@ class Units:
         return numbers, means
 
     def reach_of(self, blocks: Sequence[int]) -> Reach:
-        """How far a mean of as many trials may be off: by Student's t of the sittings' means."""
+        """Half-width of the interval of a mean; with sittings, by Student's t of their means."""
         if not self.sitting_of:
             return reach_of
 
@@ -85,12 +85,12 @@ BLOCKS = Units()
 
 
 def sittings_of(ledger: RaceRecord) -> int:
-    """That the race was asked for."""
+    """The number of sittings that the race was started with."""
     return int(ledger.meta.get("sittings", 1))
 
 
 def units_of(ledger: RaceRecord) -> Units:
-    """Of a race that was asked for several sittings, whether it has come to them or not."""
+    """Sittings, if the race was started with several, even if they have not been raced yet."""
     if sittings_of(ledger) < 2:
         return BLOCKS
     return Units({trial.block: trial.sitting for trial in ledger.trials})
@@ -98,9 +98,9 @@ def units_of(ledger: RaceRecord) -> Units:
 
 @cache
 def rotated(units: int) -> Floats:
-    """Ways to turn so many units in space, one a row; the first leaves all as they are.
+    """Random rotations of so many units, one a row; the first is the identity.
 
-    A mean over the units after a rotation is the product with a random direction.
+    A mean over rotated units is the product with a random direction.
     """
     if not units:
         return np.ones((1, 0))

@@ -1,1 +1,1 @@
-"""How often the intervals of a report hold the truth, where neighbouring blocks are alike."""
+"""Coverage of the intervals of a report, with correlated neighbouring blocks."""

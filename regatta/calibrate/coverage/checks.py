@@ -1,4 +1,4 @@
-"""What a kind of interval is asked in each drawn race, and what it may answer."""
+"""Checks of whether an interval contains the truth."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from regatta.calibrate.coverage.real import Real
+from regatta.calibrate.coverage.real_blocks import RealBlocks
 
 Floats = NDArray[np.float64]
 Reach = Callable[[Floats], float | None]
-"""Half-width of the interval of a mean."""
+"""Computes the half-width of the interval of a mean."""
 Holds = bool | None
-"""Whether an interval holds the truth. None: it does, but one of its ends is unbounded."""
+"""Whether an interval contains the truth; None if it does but one end is unbounded."""
 
 
 @dataclass(frozen=True)
 class IntervalCheck:
-    """One interval of a race of real blocks, or several simultaneous ones."""
+    """One interval of a race, or several simultaneous ones."""
 
     figures: Floats
-    """One a real block: blocks with similar figures are neighbours in a drawn race."""
+    """One value for each real block. Similar values become neighbours in a drawn race."""
     holds: Callable[..., Holds]
-    """Called with the blocks of each race."""
+    """Called with the blocks of each of the `races`."""
     races: int = 1
 
 
@@ -31,15 +31,15 @@ class IntervalCheck:
 class Kind:
     name: str
     where: str
-    """Where a report prints it."""
-    checks: Callable[[Real, Reach], Iterator[IntervalCheck]]
-    """One for each contender or pair."""
+    """Where a report shows it."""
+    checks: Callable[[RealBlocks, Reach], Iterator[IntervalCheck]]
+    """Yields one check for each contender or pair."""
     blocks: tuple[int, ...]
     most: float = 1.0
-    """The largest share that is good: beyond it an interval is needlessly wide. Where
-    few blocks cannot tell the correlation of neighbours it errs to the wide side: 1."""
+    """The largest acceptable coverage; beyond it the interval is needlessly wide. It is 1 where few
+    blocks cannot show the correlation of neighbours and the interval is conservative."""
     every: int = 1
-    """One race in so many is drawn, if an interval takes long to compute."""
+    """Draws only one race in this many, if an interval takes long to compute."""
 
 
 def within(truth: float, low: float | None, high: float | None) -> Holds:
@@ -50,6 +50,6 @@ def within(truth: float, low: float | None, high: float | None) -> Holds:
 
 
 def together(found: Iterable[Holds]) -> Holds:
-    """Of simultaneous intervals."""
+    """Whether all of several simultaneous intervals contain the truth."""
     each = list(found)
     return False if False in each else None if None in each else True

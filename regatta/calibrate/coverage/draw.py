@@ -1,9 +1,8 @@
-"""Unlimited races, drawn from the blocks of a real one with its correlation of neighbours.
+"""Draws any number of races from the blocks of a real one, with its correlation of neighbours.
 
-The real blocks are sorted by a figure, and a chain wanders through that order: a normal
-autoregression with the correlation of real neighbours. In the long run each real block comes
-equally often, whole and unchanged; so the truth of the chain is that of all real blocks together,
-and known.
+A chain moves through the real blocks in the order of a figure: a normal autoregression with the
+correlation of real neighbours. In the long run each real block is drawn equally often, so the truth
+of the chain is known: it is that of all real blocks together.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ Floats = NDArray[np.float64]
 Blocks = NDArray[np.int64]
 """Numbers of real blocks, in the order of the drawn race."""
 HIGHEST = 0.8
-"""The strongest correlation drawn: beyond it a whole race is one stretch."""
+"""The strongest correlation drawn; beyond it a whole race would be one stretch."""
 FEWEST = 4
 
 
@@ -32,15 +31,15 @@ class Chain:
 
     @classmethod
     def all_of(cls, figures: Sequence[Floats]) -> list[Chain]:
-        """One for each series of figures, a figure a real block, in the order of the race.
+        """A chain for each series of figures: one figure a block, in the order of the race.
 
-        All share one correlation: what a single series shows of it is mostly chance.
+        All share one correlation, since a single series estimates it poorly.
         """
         common = correlation([scores(series) for series in figures])
         return [cls(np.argsort(series, kind="stable"), common) for series in figures]
 
     def race(self, chance: np.random.Generator, blocks: int) -> Blocks:
-        """A new race of so many blocks."""
+        """Draws a race of this many blocks."""
         steps = chance.standard_normal(blocks)
         wide = np.sqrt(1 - self.correlation**2)
         height, position = steps[0], np.empty(blocks)
@@ -54,22 +53,21 @@ class Chain:
 
 
 def stretches(of: int, blocks: int) -> list[Blocks]:
-    """All stretches of so many consecutive real blocks; the first follows the last."""
+    """All stretches of consecutive real blocks, wrapping around at the end."""
     return [(np.arange(blocks) + start) % of for start in range(of)]
 
 
 def scores(figures: Floats) -> Floats:
-    """Normal scores of their ranks: the chain's position when it draws them."""
+    """Normal scores of the ranks: the position of the chain when it draws each block."""
     ranks = stats.rankdata(figures)
     found: Floats = special.ndtri((ranks - 0.5) / len(ranks))
     return found
 
 
 def correlation(series: Sequence[Floats]) -> float:
-    """Of consecutive blocks, from 0 to `HIGHEST`: the mean over all series.
+    """The correlation of consecutive blocks, from 0 to `HIGHEST`: the mean over all series.
 
-    A short series underestimates it, by 1 + 3 times it in each block; that is
-    given back.
+    A series of n blocks underestimates it by about (1 + 3 r) / n, which is corrected.
     """
     found = []
     for values in series:

@@ -1,4 +1,4 @@
-"""Intervals that are made for a whole table at once, by the functions that its report calls."""
+"""Simultaneous intervals of whole tables, computed by the same functions as in a report."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
@@ -11,16 +11,16 @@ from regatta.analysis.claims.comparison_test import ComparisonTest
 from regatta.analysis.claims.comparisons import LESS, Comparison
 from regatta.analysis.claims.decide import jointly
 from regatta.analysis.statistics.comparisons_with_best import standings
-from regatta.analysis.statistics.slower import slower
+from regatta.analysis.statistics.percentile_comparison import compare_percentiles
+from regatta.analysis.statistics.request_latencies import RequestLatencies, pool
 from regatta.analysis.statistics.units import BLOCKS, Units
-from regatta.analysis.statistics.waits import Waits, pool
 from regatta.calibrate.coverage.checks import Floats, Holds, IntervalCheck, Reach, together, within
 from regatta.calibrate.coverage.draw import Blocks
-from regatta.calibrate.coverage.real import Real
+from regatta.calibrate.coverage.real_blocks import RealBlocks
 from regatta.ledger.metrics import FRACTIONS, PRIMARY
 
 SITTINGS = 5
-Way = Callable[[Real, Reach], Iterator[IntervalCheck]]
+Checks = Callable[[RealBlocks, Reach], Iterator[IntervalCheck]]
 
 
 def log_ratios(figures: Mapping[str, Floats]) -> list[Floats]:
@@ -31,10 +31,10 @@ def numbered(values: Floats) -> dict[int, float]:
     return {block: float(value) for block, value in enumerate(values)}
 
 
-def against_the_best(sittings: int = 1) -> Way:
-    """A whole column at once: each contender against the best of the others."""
+def against_the_best(sittings: int = 1) -> Checks:
+    """A whole column: each contender against the best of the others."""
 
-    def checks(real: Real, _: Reach) -> Iterator[IntervalCheck]:
+    def checks(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
         logs = {name: np.log(values) for name, values in real.figures[PRIMARY.name].items()}
         truth = {name: float(values.mean()) for name, values in logs.items()}
         behind = {
@@ -48,14 +48,14 @@ def against_the_best(sittings: int = 1) -> Way:
             (found,) = standings([[drawn]], units=units)
             return together(within(behind[name], one.low, one.high) for name, one in found.items())
 
-        # What a block does to all cancels in ratios; neighbours correlate as ratios do.
+        # Noise common to a block cancels in ratios, so ratios determine the correlation.
         for values in log_ratios(real.figures[PRIMARY.name]):
             yield IntervalCheck(values, holds, races=sittings)
 
     return checks
 
 
-def level_by_sittings(real: Real, _: Reach) -> Iterator[IntervalCheck]:
+def level_by_sittings(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
     for values in real.figures.get(PRIMARY.name, {}).values():
 
         def holds(*races: Blocks, values: Floats = values) -> Holds:
@@ -68,7 +68,7 @@ def level_by_sittings(real: Real, _: Reach) -> Iterator[IntervalCheck]:
 
 
 def joined(races: tuple[Blocks, ...]) -> tuple[Blocks, Units]:
-    """Several are sittings of one race; one alone has none."""
+    """The blocks and units of one race; several drawn races are its sittings."""
     blocks = np.concatenate(races)
     if len(races) == 1:
         return blocks, BLOCKS
@@ -76,8 +76,8 @@ def joined(races: tuple[Blocks, ...]) -> tuple[Blocks, Units]:
     return blocks, Units(dict(enumerate(belongs.tolist())))
 
 
-def beyond_a_baseline(real: Real, _: Reach) -> Iterator[IntervalCheck]:
-    """CPU time beyond the first's, of all others at once."""
+def beyond_a_baseline(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
+    """CPU time beyond that of the first contender, for all others at once."""
     figures = real.figures[PRIMARY.name]
     base = next(iter(figures))
     truth = {name: float((values - figures[base]).mean()) for name, values in figures.items()}
@@ -92,8 +92,8 @@ def beyond_a_baseline(real: Real, _: Reach) -> Iterator[IntervalCheck]:
             yield IntervalCheck(values - figures[base], holds)
 
 
-def claims(real: Real, _: Reach) -> Iterator[IntervalCheck]:
-    """Claims that each contender needs less than the next, all pairs at once."""
+def claims(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
+    """Claims that one contender needs less than another, for all pairs at once."""
     pairs = list(combinations(real.figures[PRIMARY.name].values(), 2))
     truths = [float(np.exp(np.log(other / one).mean())) for one, other in pairs]
 
@@ -108,11 +108,11 @@ def claims(real: Real, _: Reach) -> Iterator[IntervalCheck]:
         yield IntervalCheck(values, holds)
 
 
-def claims_on(metric: str) -> Way:
-    """The same of a percentile of all their requests."""
+def claims_on(metric: str) -> Checks:
+    """The same for a percentile of all requests."""
     fraction = FRACTIONS[metric]
 
-    def checks(real: Real, _: Reach) -> Iterator[IntervalCheck]:
+    def checks(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
         pairs = list(combinations(real.waits.values(), 2))
         truths = [
             pool(other).percentile(fraction) / pool(one).percentile(fraction)
@@ -121,7 +121,8 @@ def claims_on(metric: str) -> Way:
 
         def holds(race: Blocks) -> Holds:
             tests = [
-                slower(_drawn(one, race), _drawn(other, race), fraction) for one, other in pairs
+                compare_percentiles(_drawn(one, race), _drawn(other, race), fraction)
+                for one, other in pairs
             ]
             return _as_claimed(tests, truths)
 
@@ -135,12 +136,12 @@ def claims_on(metric: str) -> Way:
     return checks
 
 
-def _drawn(trials: list[Waits], race: Blocks) -> dict[int, Waits]:
+def _drawn(trials: list[RequestLatencies], race: Blocks) -> dict[int, RequestLatencies]:
     return {number: trials[block] for number, block in enumerate(race)}
 
 
 def _as_claimed(tests: Sequence[Test | str], truths: Sequence[float]) -> Holds:
-    """Without an interval where nothing can be compared."""
+    """Whether the intervals of all claims hold; None if a pair cannot be compared."""
     ready = [
         ComparisonTest(Comparison(f"{number}", LESS, ()), test, (1.0, None), BLOCKS)
         for number, test in enumerate(tests)

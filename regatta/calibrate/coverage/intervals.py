@@ -1,7 +1,6 @@
-"""The kinds of intervals that a report prints: how each is made from blocks, and its truth.
+"""The kinds of intervals in a report (`KINDS`): how each is computed from blocks, and its truth.
 
-`KINDS` is the list. The truth is that of all real blocks together, as each comes equally often
-where races are drawn from them.
+The truth is the value over all real blocks, since each is drawn equally often.
 """
 
 import math
@@ -10,10 +9,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
 
+from regatta.analysis.statistics.autocorrelation import Interval
 from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.analysis.statistics.percentile_intervals import percentile_intervals
-from regatta.analysis.statistics.serial import Interval
-from regatta.analysis.statistics.waits import Waits, pool
+from regatta.analysis.statistics.request_latencies import RequestLatencies, pool
 from regatta.analysis.unpaired import Sample, unpaired
 from regatta.calibrate.coverage.checks import Floats, Holds, IntervalCheck, Kind, Reach, within
 from regatta.calibrate.coverage.draw import Blocks
@@ -26,7 +25,7 @@ from regatta.calibrate.coverage.families import (
     level_by_sittings,
     log_ratios,
 )
-from regatta.calibrate.coverage.real import Real
+from regatta.calibrate.coverage.real_blocks import RealBlocks
 from regatta.ledger.metrics import FRACTIONS, P50, P99, PRIMARY, THROUGHPUT
 
 
@@ -36,16 +35,16 @@ def independent(values: Floats) -> float | None:
     return float(stats.t.isf(0.025, count - 1) * values.std(ddof=1) / math.sqrt(count))
 
 
-def levels(metric: str) -> Callable[[Real, Reach], Iterator[IntervalCheck]]:
-    def checks(real: Real, reach: Reach) -> Iterator[IntervalCheck]:
+def levels(metric: str) -> Callable[[RealBlocks, Reach], Iterator[IntervalCheck]]:
+    def checks(real: RealBlocks, reach: Reach) -> Iterator[IntervalCheck]:
         for figures in real.figures.get(metric, {}).values():
             yield IntervalCheck(figures, lambda race, of=figures: _near(of, race, reach))
 
     return checks
 
 
-def held_rate(real: Real, reach: Reach) -> Iterator[IntervalCheck]:
-    """The geometric mean of the rates held in the blocks of a search."""
+def held_rate(real: RealBlocks, reach: Reach) -> Iterator[IntervalCheck]:
+    """The geometric mean of the rates that are held in the blocks of a search."""
     for figures in real.figures.get(THROUGHPUT.name, {}).values():
         logs = np.log(figures)
         yield IntervalCheck(logs, lambda race, of=logs: _near(of, race, reach))
@@ -57,14 +56,16 @@ def _near(figures: Floats, race: Blocks, reach: Reach) -> Holds:
     return within(float(figures.mean()), mean - far, mean + far)
 
 
-def percentiles(metric: str) -> Callable[[Real, Reach], Iterator[IntervalCheck]]:
+def percentiles(metric: str) -> Callable[[RealBlocks, Reach], Iterator[IntervalCheck]]:
     fraction = FRACTIONS[metric]
 
-    def checks(real: Real, reach: Reach) -> Iterator[IntervalCheck]:
+    def checks(real: RealBlocks, reach: Reach) -> Iterator[IntervalCheck]:
         for trials in real.waits.values():
             truth = pool(trials).percentile(fraction)
 
-            def holds(race: Blocks, trials: list[Waits] = trials, truth: float = truth) -> Holds:
+            def holds(
+                race: Blocks, trials: list[RequestLatencies] = trials, truth: float = truth
+            ) -> Holds:
                 values = [trials[block] for block in race]
                 (found,) = percentile_intervals(values, [fraction], reach)
                 if not isinstance(found, Interval):
@@ -76,11 +77,11 @@ def percentiles(metric: str) -> Callable[[Real, Reach], Iterator[IntervalCheck]]
     return checks
 
 
-def slowest(real: Real, reach: Reach) -> Iterator[IntervalCheck]:
-    """The slowest request has only a lower end: what as many trials again reach or exceed."""
+def slowest(real: RealBlocks, reach: Reach) -> Iterator[IntervalCheck]:
+    """One-sided: the slowest request of as many other trials must reach the low end."""
     for trials in real.waits.values():
 
-        def holds(race: Blocks, again: Blocks, trials: list[Waits] = trials) -> bool:
+        def holds(race: Blocks, again: Blocks, trials: list[RequestLatencies] = trials) -> bool:
             (found,) = percentile_intervals([trials[block] for block in race], [1.0], reach)
             assert isinstance(found, Interval)
             return (found.low or 0.0) <= max(float(trials[block].known[-1]) for block in again)
@@ -88,13 +89,13 @@ def slowest(real: Real, reach: Reach) -> Iterator[IntervalCheck]:
         yield IntervalCheck(np.array([float(trial.known[-1]) for trial in trials]), holds, races=2)
 
 
-def ratios(real: Real, _: Reach) -> Iterator[IntervalCheck]:
-    """Leads and twins: the mean of the logarithms of pairs."""
+def ratios(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
+    """Leads and twins: the mean logarithm of the ratios of pairs."""
     for values in log_ratios(real.figures[PRIMARY.name]):
         yield IntervalCheck(values, lambda race, of=values: _in_pairs(of, race))
 
 
-def warm_up(real: Real, _: Reach) -> Iterator[IntervalCheck]:
+def warm_up(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
     for values in real.first_to_last.values():
         yield IntervalCheck(values, lambda race, of=values: _in_pairs(of, race))
 
@@ -104,8 +105,8 @@ def _in_pairs(values: Floats, race: Blocks) -> Holds:
     return within(float(values.mean()), low, high)
 
 
-def change(real: Real, _: Reach) -> Iterator[IntervalCheck]:
-    """`compare`: the same contender in two races between which nothing changed."""
+def change(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
+    """`compare`: the same contender in two races without a change between them."""
     for values in real.figures[PRIMARY.name].values():
 
         def holds(old: Blocks, new: Blocks, values: Floats = values) -> Holds:

@@ -1,10 +1,10 @@
-"""Coverage: how often each interval that a report prints holds the truth.
+"""Coverage: how often each kind of interval in a report contains the truth.
 
-One race of a few designs gives real blocks. Thousands of shorter races with the same correlation of
-neighbours are drawn from them (draw.py), and their intervals are made as a report makes them.
-Intervals of levels may hold the truth in more than 97 %: few blocks cannot tell the correlation,
-and they err to the wide side (serial.py). The detail also shows stretches of consecutive real
-blocks; few of them do not overlap, so they can contradict only roughly.
+One race of a few designs provides real blocks. Thousands of shorter races with the same correlation
+of neighbours are drawn from them (draw.py), with intervals computed as in a report. Intervals of
+levels may cover more than 97 %: they are conservative because few blocks cannot show the
+correlation (autocorrelation.py). The detail also shows the coverage in stretches of consecutive
+real blocks, which overlap and are therefore only a rough check.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,18 +12,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regatta.analysis.statistics.serial import reach_of
+from regatta.analysis.statistics.autocorrelation import reach_of
 from regatta.calibrate.binomial import interval
 from regatta.calibrate.coverage.checks import Holds, IntervalCheck, Kind, Reach
 from regatta.calibrate.coverage.draw import Chain, stretches
 from regatta.calibrate.coverage.intervals import KINDS, independent
-from regatta.calibrate.coverage.real import Real, read_real
+from regatta.calibrate.coverage.real_blocks import RealBlocks, read_real_blocks
 from regatta.calibrate.goals import CalibrationPart, Context
-from regatta.ledger.given.calibration import Goal
+from regatta.ledger.inputs.calibration import Goal
 from regatta.study import Study, parse_study
 
 INDEPENDENT = "independent"
-"""The error that can be injected: blocks as independent trials."""
+"""The injected error: treats blocks as independent."""
 SEED = 1927
 LEAST = 0.93
 DESIGNS = ("iterative", "thread-per-client", "epoll")
@@ -64,17 +64,17 @@ def run(context: Context) -> list[Goal]:
     size = QUICK if context.quick else WHOLE
     ledger = context.race(study(context, size), context.folder_for(PART.name))
     context.say(f"drawing {size.draws:,} races for each kind of interval")
-    return goals(read_real(ledger, CONNECTIONS), size.draws, context.inject)
+    return goals(read_real_blocks(ledger, CONNECTIONS), size.draws, context.inject)
 
 
 def goals(
-    real: Real, draws: int, inject: str | None = None, kinds: Sequence[Kind] = KINDS
+    real: RealBlocks, draws: int, inject: str | None = None, kinds: Sequence[Kind] = KINDS
 ) -> list[Goal]:
     reach: Reach = independent if inject == INDEPENDENT else reach_of
     return [goal for kind in kinds for goal in _goals(kind, real, reach, draws)]
 
 
-def _goals(kind: Kind, real: Real, reach: Reach, draws: int) -> Iterator[Goal]:
+def _goals(kind: Kind, real: RealBlocks, reach: Reach, draws: int) -> Iterator[Goal]:
     checks = list(kind.checks(real, reach))
     chains = Chain.all_of([one.figures for one in checks])
     for number, blocks in enumerate(kind.blocks):
@@ -82,7 +82,7 @@ def _goals(kind: Kind, real: Real, reach: Reach, draws: int) -> Iterator[Goal]:
         most = f"to {kind.most:.0%}" if kind.most < 1 else "or more"
         goal = f"{LEAST:.0%} {most}"
         if not checks:
-            yield Goal(name, goal, "no real block shows it", met=None)
+            yield Goal(name, goal, "the race has no data for it", met=None)
             continue
         chance = np.random.default_rng([SEED, number])
         held = [
@@ -97,7 +97,7 @@ def _goal(name: str, goal: str, kind: Kind, held: list[Holds], detail: str) -> G
     right = sum(one is not False for one in held)
     share, endless = right / len(held), held.count(None) / len(held)
     low, high = interval(right, len(held))
-    without_end = f"; {endless:.1%} lack an end" if endless else ""
+    without_end = f"; {endless:.1%} unbounded" if endless else ""
     return Goal(
         name=name,
         goal=goal,
@@ -109,9 +109,9 @@ def _goal(name: str, goal: str, kind: Kind, held: list[Holds], detail: str) -> G
 
 
 def _met(low: float, high: float, most: float, endless: float) -> bool | None:
-    """Missed if so many races exclude the wanted share; met if they exclude all others.
+    """Missed if the drawn races exclude the required coverage; met if they exclude any other.
 
-    An unbounded interval holds anything: if many are, nothing is shown.
+    If too many intervals are unbounded, and so contain anything, the goal stays open.
     """
     if high < LEAST or low > most:
         return False
@@ -120,7 +120,7 @@ def _met(low: float, high: float, most: float, endless: float) -> bool | None:
 
 def _detail(kind: Kind, checks: list[IntervalCheck], chains: list[Chain], blocks: int) -> str:
     alike = chains[0].correlation
-    detail = f"printed in {kind.where}; neighbours correlate by {alike:.2f}"
+    detail = f"shown in {kind.where}; correlation of neighbours {alike:.2f}"
     if any(one.races > 1 for one in checks):
         return detail
     found = [
@@ -133,7 +133,7 @@ def _detail(kind: Kind, checks: list[IntervalCheck], chains: list[Chain], blocks
 
 PART = CalibrationPart(
     name="coverage",
-    says="how often each interval of a report holds the truth, with correlated blocks",
+    says="coverage of each interval of a report, with correlated blocks",
     run=run,
     takes_s=420,
     injected=(INDEPENDENT,),

@@ -1,1 +1,1 @@
-"""Races of equal copies: whatever they are found to differ by is wrong."""
+"""Races of equal copies, in which every difference found is a false alarm."""

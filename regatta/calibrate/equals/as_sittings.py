@@ -1,8 +1,7 @@
-"""Fresh races of equal copies, taken together as sittings of one race.
+"""Combines fresh races of equal copies into one race in several sittings.
 
-Whatever lasts for a whole race differs between races: the layout of the files, the networks, the
-hour. Sittings exist to draw that anew, so several races make a race in as many sittings, and
-whatever its report tells apart is a false alarm. Nothing is raced for it.
+Effects that last for a whole race (file layout, networks, time of day) vary between sittings, as
+they do between fresh races. Every difference that the combined race reports is a false alarm.
 """
 
 from collections.abc import Sequence
@@ -13,21 +12,21 @@ from regatta.calibrate.equals.reported import distinguished, in_pairs
 from regatta.ledger.records import RaceRecord, Trial
 
 SITTINGS = 5
-"""As the docs recommend."""
+"""The number that the documentation recommends."""
 
 
 def grouped(races: int) -> list[range]:
-    """Which races form one of several sittings; leftovers form none."""
+    """The races that form each combined race; a remainder is not used."""
     return [range(at, at + SITTINGS) for at in range(0, races - SITTINGS + 1, SITTINGS)]
 
 
 def distinguished_in_sittings(ledgers: Sequence[RaceRecord]) -> dict[str, list[str]]:
-    """By metric, or `claims`: where two equals were told apart."""
+    """By metric or `claims`, where two equals were distinguished."""
     return distinguished(analyse(as_sittings([in_pairs(ledger) for ledger in ledgers])))
 
 
 def as_sittings(ledgers: Sequence[RaceRecord]) -> RaceRecord:
-    """One race with all their trials, in the cells of the first."""
+    """One race with the trials of all, in the cells of the first."""
     first = ledgers[0]
     cell_at = {(cell.contender, cell.connections): cell.id for cell in first.cells}
     trials: list[Trial] = []

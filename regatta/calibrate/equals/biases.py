@@ -1,8 +1,8 @@
-"""Biases that a lab may have: what a true A/A must not pass.
+"""Injected biases of the lab, which the A/A test must detect.
 
-Each plants something in the server's CPU time of one of two equals, in the trials as read: nothing
-in the ledger changes. It lasts for a whole race or for some blocks of it, so that no comparison
-within the race can tell it from a difference of the servers.
+Each changes the server's CPU time of one of two equals in the trials as read; the ledger stays as
+it is. It lasts for a whole race or several blocks, so that no comparison within the race can
+distinguish it from a difference of the servers.
 """
 
 import math
@@ -13,23 +13,23 @@ import numpy as np
 
 from regatta.calibrate.equals.copies import pairs
 from regatta.ledger.counters import COUNTERS, NS
-from regatta.ledger.perf_spelling import parse_event_name
+from regatta.ledger.event_names import parse_event_name
 from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.result import SERVER
 
 SEED = 2009
 PLACED = 0.02
-"""How much more the first of two in the study costs, in the lab that favours a place."""
+"""How much more the first of two in the study costs, with `place`."""
 DRIFT, PERSISTENCE = 0.03, 0.9
-"""How far two equals drift apart, and how much of that carries over to the next block."""
+"""How far two equals drift apart, and how much carries over to the next block."""
 CPU_EVENTS = frozenset(one.name for one in COUNTERS if one.unit == NS)
 
 Factors = Callable[[np.random.Generator, int], tuple[list[float], list[float]]]
-"""For so many blocks: factors of the first's and the second's CPU in each."""
+"""From the number of blocks: factors of CPU time in each, for the first and the second."""
 
 
 def biased(share: float) -> Factors:
-    """One of two equals costs that much more or less, drawn for each race."""
+    """One of two equals costs more or less, by a factor drawn for each race."""
 
     def factors(chance: np.random.Generator, blocks: int) -> tuple[list[float], list[float]]:
         return [1.0] * blocks, [math.exp(chance.normal(0, share))] * blocks
@@ -42,7 +42,7 @@ def placed(_: np.random.Generator, blocks: int) -> tuple[list[float], list[float
 
 
 def drifting(chance: np.random.Generator, blocks: int) -> tuple[list[float], list[float]]:
-    """What sets two apart in one block persists into the next."""
+    """The difference of two equals persists from block to block."""
     found, now = [], chance.normal(0, DRIFT)
     for _ in range(blocks):
         found.append(math.exp(now))
@@ -60,7 +60,7 @@ BIASES: Mapping[str, Factors] = {
 
 
 def inject_bias(name: str, ledger: RaceRecord, number: int) -> RaceRecord:
-    """The race of that number, as that lab would have measured it."""
+    """The race as a biased lab would have measured it. `number` seeds the bias."""
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     blocks = sorted({trial.block for trial in ledger.trials})
     by_name: dict[str, dict[int, float]] = {}

@@ -1,8 +1,8 @@
-"""Equal copies: four designs, each twice, with nothing by which a lab may favour either.
+"""Equal copies: four designs, each raced twice.
 
-The two of a pair have different names, are different files with different orders of functions, and
-stand at different places of the study, all drawn anew in each race. They race as contenders, so the
-lab treats all alike.
+The copies of a pair differ in name, file, link order and place in the study, all drawn again for
+each race, so that nothing systematically favours one. They race as contenders, which the lab treats
+alike.
 """
 
 import random
@@ -18,12 +18,12 @@ from regatta.race.relink import relink_all
 from regatta.study import Study
 
 DESIGNS = ("fork-per-client", "thread-per-client", "prefork-accept", "epoll")
-"""A process or a thread per client, a pool, a loop."""
+"""A process per client, a thread per client, a pool, an event loop."""
 COPIES = ("a", "b")
 NAMES = tuple(f"{design}-{copy}" for design in DESIGNS for copy in COPIES)
 FILES = "servers"
 ORDER = "order-"
-"""Name of a relinked server's folder."""
+"""Prefix of the folder of a relinked server."""
 
 Relink = Callable[[Path, Mapping[int, int], Path], dict[int, Path]]
 
@@ -33,14 +33,14 @@ def design_of(name: str) -> str:
 
 
 def in_order(number: int) -> list[str]:
-    """All copies, in the order of that race."""
+    """All copies, in the order of this race."""
     names = list(NAMES)
     random.Random(number).shuffle(names)
     return names
 
 
 def copies_study(context: Context, shape: Shape, files: Mapping[str, Path], number: int) -> Study:
-    """The race of that number."""
+    """The study of this race."""
     return shape.study(
         context,
         "Equal copies of four designs",
@@ -51,16 +51,16 @@ def copies_study(context: Context, shape: Shape, files: Mapping[str, Path], numb
 def make_files(
     context: Context, folder: Path, number: int, relink: Relink = relink_all
 ) -> dict[str, Path]:
-    """A file each, so that no two share a page of memory.
+    """Creates a file for each copy, so that no two share pages.
 
-    The two of a pair have different orders of functions, if the server can be relinked.
+    The copies of a pair have different link orders, if the server can be relinked.
     """
     orders = dict(zip(COPIES, (2 * number, 2 * number + 1), strict=True))
     server, servers = context.programs.server, folder / FILES
     try:
         linked = relink(server, {order: order for order in orders.values()}, servers / "linked")
     except RegattaError as error:
-        context.say(f"all copies have one order of functions: {error}")
+        context.say(f"all copies have the same link order: {error}")
         linked = {}
     found: dict[str, Path] = {}
     for name in NAMES:
@@ -76,13 +76,13 @@ def remove_files(folder: Path) -> None:
     shutil.rmtree(folder / FILES, ignore_errors=True)
 
 
-def is_linked_anew(ledger: RaceRecord) -> bool:
-    """Whether the two of a pair had different orders of functions."""
+def is_relinked(ledger: RaceRecord) -> bool:
+    """Whether the copies of a pair had different link orders."""
     return f"/{ORDER}" in ledger.meta.get("study_toml", "")
 
 
 def pairs(order: Mapping[str, int]) -> dict[str, tuple[str, str]]:
-    """By design who stands first in the study and who second; `order` is where each stands."""
+    """By design, the first and the second copy in the study. `order` has the place of each."""
     found: dict[str, tuple[str, str]] = {}
     for design in DESIGNS:
         both = sorted((name for name in order if design_of(name) == design), key=order.__getitem__)

@@ -1,8 +1,8 @@
-"""A true A/A: fresh races of equal copies. Whoever is told apart is a false alarm.
+"""The A/A test: fresh races of equal copies, in which every difference found is a false alarm.
 
-Each race is one unit: whatever lasts for a whole race (where the files lie in memory, who started
-first, what else the machine did) is in all of its tables at once, so only other races can show how
-often a table is wrong. Nothing is drawn or exchanged.
+Each race is one unit: effects that last for a whole race (memory layout, start order, other load)
+affect all its tables, so only independent races show how often a table is wrong. Nothing is
+resampled.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from statistics import fmean
 
 from regatta.analysis.statistics.level import LEVEL
 from regatta.calibrate.binomial import goal_of
-from regatta.calibrate.equals import alarms
+from regatta.calibrate.equals import wrong_tests
 from regatta.calibrate.equals.as_sittings import SITTINGS, distinguished_in_sittings, grouped
 from regatta.calibrate.equals.biases import BIASES, inject_bias
 from regatta.calibrate.equals.copies import DESIGNS, copies_study, make_files, remove_files
@@ -22,7 +22,7 @@ from regatta.calibrate.races import folder_of, run_races
 from regatta.calibrate.shape import Shape, shape_of
 from regatta.calibrate.sizes import QUICK_RACES, RACES
 from regatta.calibrate.workers import on_all_cpus
-from regatta.ledger.given.calibration import Goal
+from regatta.ledger.inputs.calibration import Goal
 from regatta.ledger.metrics import BY_NAME, PRIMARY, STANDINGS
 from regatta.ledger.read import read
 from regatta.ledger.records import RaceRecord
@@ -36,7 +36,7 @@ COLUMNS = (*(metric.name for metric in STANDINGS), CLAIMS)
 
 @dataclass(frozen=True)
 class EqualsTask:
-    """One race to be judged: plain data, for another process."""
+    """A race to judge, as plain data for another process."""
 
     ledger: Path
     number: int
@@ -52,7 +52,7 @@ def run(context: Context) -> list[Goal]:
     tasks = [
         EqualsTask(path, number, context.inject) for number, path in enumerate(ledgers, start=1)
     ]
-    if context.inject in alarms.WRONG:
+    if context.inject in wrong_tests.WRONG:
         return judge_columns(shape.words(), on_all_cpus(by_wrong_analysis, tasks))
     goals = judge(shape, on_all_cpus(verdicts_of, tasks))
     together = [[tasks[at] for at in group] for group in grouped(len(tasks))]
@@ -60,13 +60,13 @@ def run(context: Context) -> list[Goal]:
 
 
 def judge(shape: Shape, found: Sequence[ReportedVerdicts]) -> list[Goal]:
-    linked = sum(one.linked_anew for one in found)
-    how = f"{shape.words()}; pairs linked in two orders in {linked} of {len(found)} races"
+    linked = sum(one.relinked for one in found)
+    how = f"{shape.words()}; two link orders in {linked} of {len(found)} races"
     return [judge_as_raced(how, found), *judge_columns(how, [one.distinguished for one in found])]
 
 
 def raced(context: Context, shape: Shape) -> list[Path]:
-    """The ledgers of all races; each race's copies exist only while it runs."""
+    """Runs the races and returns their ledgers. The copies exist only while a race runs."""
 
     def study_of(number: int) -> Study:
         folder = folder_of(context, PART.name, shape, number)
@@ -82,8 +82,8 @@ def raced(context: Context, shape: Shape) -> list[Path]:
 
 
 def judge_sittings(shape: Shape, found: Sequence[dict[str, list[str]]]) -> list[Goal]:
-    """The same table of pairs, with every five races as a race in five sittings."""
-    how = f"{shape.words()}; every {SITTINGS} races as one of {SITTINGS} sittings"
+    """Judges the table of pairs with every five races combined into one of five sittings."""
+    how = f"{shape.words()}; every {SITTINGS} races as one in {SITTINGS} sittings"
     return judge_columns(how, found, lambda column: f"{IN_SITTINGS}, {words_of(column)}")
 
 
@@ -96,7 +96,7 @@ def verdicts_together(tasks: Sequence[EqualsTask]) -> dict[str, list[str]]:
 
 
 def read_race(task: EqualsTask) -> RaceRecord:
-    """What was raced, with the injected error, if any."""
+    """The race, with the injected bias if any."""
     ledger = read(task.ledger)
     if task.inject is None:
         return ledger
@@ -104,13 +104,13 @@ def read_race(task: EqualsTask) -> RaceRecord:
 
 
 def by_wrong_analysis(task: EqualsTask) -> dict[str, list[str]]:
-    return alarms.distinguished_by(alarms.WRONG[task.inject or ""], read(task.ledger))
+    return wrong_tests.distinguished_by(wrong_tests.WRONG[task.inject or ""], read(task.ledger))
 
 
 def judge_as_raced(how: str, found: Sequence[ReportedVerdicts]) -> Goal:
     """Wrong if a copy of the cheapest design is called worse: its equal is not cheaper.
 
-    Which design that is, at each step, is known from all races together.
+    The cheapest design at each step is determined from all races together.
     """
     cheapest = {
         step: min(
@@ -130,14 +130,14 @@ def judge_as_raced(how: str, found: Sequence[ReportedVerdicts]) -> Goal:
     return goal_of(
         f"{EQUALS}standings of {2 * len(DESIGNS)}, {AS_RACED}",
         wrong,
-        f"{how}; a copy of the cheapest design is called worse; cheapest: {steps}",
+        f"{how}; wrong: calls a copy of the cheapest design worse; cheapest: {steps}",
     )
 
 
 def judge_columns(
     how: str, found: Sequence[dict[str, list[str]]], label: Callable[[str], str] | None = None
 ) -> list[Goal]:
-    """The four pairs in one table: one goal for each of its columns, and one for the claims."""
+    """One goal for each column of the table of pairs, and one for the claims."""
     return [
         goal_of(
             (label or label_of)(column),
@@ -173,6 +173,6 @@ PART = CalibrationPart(
     run=run,
     takes_s=4_200,
     races=RACES,
-    injected=(alarms.REQUESTS, alarms.PEEK, *BIASES),
+    injected=(wrong_tests.REQUESTS, wrong_tests.PEEK, *BIASES),
     reads_races=True,
 )

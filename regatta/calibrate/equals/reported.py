@@ -1,9 +1,8 @@
-"""What a report says of equal copies, from a race's own ledger by the report's own analysis.
+"""The verdicts of a report on equal copies, from the ledger and analysis of the race.
 
-Twice. As raced: all contenders in one table, where only a copy of the cheapest design can be
-wrongly called worse. And with all pairs in one table: the first in the study against the second,
-each pair at steps of its own. There is nothing to find in that table: whatever it finds is a false
-alarm.
+It looks at two tables. As raced: all contenders in one table, in which only a copy of the cheapest
+design can wrongly be called worse. In pairs: the first in the study against the second, with each
+pair at separate steps of one table; every difference found there is a false alarm.
 """
 
 import math
@@ -15,34 +14,34 @@ from regatta.analysis.analyse import analyse
 from regatta.analysis.claims.result import REFUTED, SUPPORTED
 from regatta.analysis.results import Analysis, Group
 from regatta.analysis.standings import LARGER, TOO_FEW
-from regatta.calibrate.equals.copies import design_of, is_linked_anew, pairs
+from regatta.calibrate.equals.copies import design_of, is_relinked, pairs
 from regatta.ledger.cell import Cell
-from regatta.ledger.given.claim import ORDER, Claim, Statement
-from regatta.ledger.given.records import Given, RecordedClaim
+from regatta.ledger.inputs.claim import ORDER, Claim, Statement
+from regatta.ledger.inputs.records import RaceInputs, RecordedClaim
 from regatta.ledger.metrics import PRIMARY, STANDINGS
 from regatta.ledger.records import RaceRecord
 
 FIRST, SECOND = "first", "second"
 FURTHER = 100_000
-"""Offset between the steps of pairs; more than there can be connections."""
+"""Offset between the steps of pairs, larger than any number of connections."""
 CLAIMS = "claims"
 CLAIMED = ("task_clock", "context_switches", "page_faults", "latency_p50", "latency_max")
-"""The metrics that `reports` claims most about."""
+"""The metrics of most claims of the study `reports`."""
 
 GroupStep = tuple[int, int | None]
-"""A table of the race and its step; None: over all steps."""
+"""A table of the race and a step; None for all steps."""
 
 
 @dataclass(frozen=True)
 class ReportedVerdicts:
     worse: dict[GroupStep, frozenset[str]]
-    """As raced: designs with a copy that is called worse than another contender."""
+    """As raced: the designs of which a copy is called worse."""
     needs: dict[GroupStep, dict[str, float]]
-    """As raced: the logarithm of what each design needs, its two copies' mean."""
+    """As raced: the mean logarithm of the CPU per request of each design's two copies."""
     distinguished: dict[str, list[str]]
-    """By metric, or `claims`: where two equals were told apart; only of what was measured."""
-    linked_anew: bool = False
-    """Whether the two of each pair had different orders of functions."""
+    """By metric that was measured, or `claims`: where two equals were distinguished."""
+    relinked: bool = False
+    """Whether the copies of each pair had different link orders."""
 
 
 def reported(ledger: RaceRecord) -> ReportedVerdicts:
@@ -54,7 +53,7 @@ def reported(ledger: RaceRecord) -> ReportedVerdicts:
             worse[number, verdict.at] = frozenset(map(design_of, verdict.worse))
             needs[number, verdict.at] = needed(group, verdict.at)
     return ReportedVerdicts(
-        worse, needs, distinguished(analyse(in_pairs(ledger))), is_linked_anew(ledger)
+        worse, needs, distinguished(analyse(in_pairs(ledger))), is_relinked(ledger)
     )
 
 
@@ -69,7 +68,7 @@ def needed(group: Group, at: int | None) -> dict[str, float]:
 
 
 def in_pairs(ledger: RaceRecord) -> RaceRecord:
-    """The same trials, in one table of two contenders."""
+    """The same trials as one table of two contenders."""
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     of_design = pairs(order)
     cells = [
@@ -84,12 +83,12 @@ def in_pairs(ledger: RaceRecord) -> RaceRecord:
         if cell.contender in of_design[design]
     ]
     environment = {key: value for key, value in ledger.environment.items() if key in ("placement",)}
-    given = Given(claims=tuple(map(RecordedClaim, claims_on(cells))))
-    return replace(ledger, cells=cells, environment=environment, given=given)
+    inputs = RaceInputs(claims=tuple(map(RecordedClaim, claims_on(cells))))
+    return replace(ledger, cells=cells, environment=environment, inputs=inputs)
 
 
 def claims_on(cells: Sequence[Cell]) -> list[Claim]:
-    """Claims that the first of each pair is below the second, at each step. It is neither."""
+    """Claims that the first of each pair is below the second, at each step. All are undecidable."""
     steps = tuple(sorted({cell.connections for cell in cells}))
     return [
         Claim(

@@ -1,1 +1,1 @@
-"""The instruments of one trial against known truths."""
+"""Checks of the instruments of a trial against known truths."""

@@ -1,8 +1,8 @@
-"""Calibration: perf's counters against what the kernel charged each thread.
+"""Calibration: perf's counters against the kernel's accounting of each thread.
 
-A server that forks, one that creates threads and one with an event loop are counted as in races,
-and beside that every thread's own account is read: of the living from /proc, of the dead from the
-record that the kernel sends at their end and from what it adds to their process and parent.
+Servers that fork, create threads or run an event loop are counted as in races. The accounts of
+their threads are read from /proc while they live; for threads that ended, from the record that the
+kernel sends at exit and the totals of their process and parent.
 """
 
 import time
@@ -17,12 +17,13 @@ from regatta.calibrate.instruments.taskstats import Ended, Listener, TaskstatsEr
 from regatta.errors import TrialError
 from regatta.ledger.cell import Cell
 from regatta.ledger.counters import EVENTS
-from regatta.ledger.given.calibration import Goal
+from regatta.ledger.inputs.calibration import Goal
 from regatta.ledger.result import SERVER
-from regatta.machine import accounting, perf
+from regatta.machine.accounts import process_tree
+from regatta.machine.perf.probe import probe
 from regatta.machine.proc import MAJOR_FAULTS, MINOR_FAULTS, read_stat
 from regatta.trial.load import client_command, load_options, load_timeout_s
-from regatta.trial.serve import start_server, stop_server
+from regatta.trial.server import start_server, stop_server
 from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
 
@@ -38,9 +39,9 @@ WORDS = {SWITCHES: "context switches", FAULTS: "page faults", CPU: "CPU time"}
 
 @dataclass(frozen=True)
 class Accounts:
-    """What a server's living threads were charged so far."""
+    """What the living threads of a server have been charged."""
 
-    reading: accounting.TreeAccounts
+    reading: process_tree.TreeAccounts
     faults: int
 
 
@@ -51,29 +52,29 @@ class CounterCheck:
     design: str
     requests: int
     ended: int
-    """Threads that ended during the load."""
+    """The number of threads that ended during the load."""
     counted: dict[str, float]
     charged: dict[str, float]
     clock_ns: float
-    """By the process CPU clocks."""
+    """CPU time by the CPU clocks of the processes."""
     recorded_ns: float
-    """By the threads' exit records."""
+    """CPU time by the exit records of the threads."""
 
     def off_percent(self, event: str) -> float:
         return percent(self.counted[event], self.charged[event])
 
 
 def percent(value: float, truth: float) -> float:
-    """By how much a value exceeds the truth; a truth of 0 allows no other value."""
+    """By how many percent a value exceeds the truth; infinite if only the truth is 0."""
     if truth == 0:
         return 0.0 if value == 0 else float("inf")
     return (value / truth - 1) * 100
 
 
 def thread_faults(pid: int) -> int:
-    """Of the living threads alone: /proc/PID/stat includes dead ones."""
+    """Page faults of living threads only; /proc/PID/stat includes dead ones."""
     total = 0
-    for tid in accounting.thread_ids(pid):
+    for tid in process_tree.thread_ids(pid):
         stat = read_stat(pid, tid)
         total += stat[MINOR_FAULTS] + stat[MAJOR_FAULTS]
     return total
@@ -85,14 +86,14 @@ def read_accounts(server: Side) -> Accounts:
 
 
 def settle(server: Side, lasting: frozenset[tuple[int, int]]) -> None:
-    """Waits until only the threads are left that outlive clients."""
+    """Waits until the threads that serve single clients have ended."""
     assert server.pid is not None
     deadline = time.monotonic() + SETTLE_S
     while server.accounts().threads - lasting:
         if time.monotonic() > deadline:
             raise TrialError("the server's threads did not end with their clients")
         time.sleep(SETTLE_POLL_S)
-    # The last ones leave the list a moment before they leave the CPU.
+    # Threads disappear from the list shortly before they leave the CPU.
     time.sleep(SETTLE_POLL_S)
 
 
@@ -105,7 +106,7 @@ def run_load(setup: TrialSetup, cell: Cell, target: str) -> None:
 
 
 def compare(setup: TrialSetup, cell: Cell) -> CounterCheck:
-    """One server's whole load, counted and charged."""
+    """Counts the whole load of one server with perf and by the kernel's accounting."""
     with ExitStack() as stack:
         listener = stack.enter_context(Listener())
         server = stack.enter_context(setup.side(setup.placement.server, SERVER, accounted=True))
@@ -137,15 +138,15 @@ def weigh(
     ended: Sequence[Ended],
     reported: tuple[dict[str, float], dict[str, Any]],
 ) -> CounterCheck:
-    """Adds up what was charged. `reported`: what perf counted, and the server's own summary."""
+    """Sums the accounts. `reported` has the counts of perf and the server's summary."""
     (before, after), (counted, summary) = ends, reported
     threads = [thread for thread in ended if thread.process == pid]
     processes = [thread for thread in ended if thread.parent == pid and thread.process != pid]
-    itself, reaped = (summary["usage"]["serving"][who] for who in ("self", "children"))
+    itself, reaped = (summary["usage"]["serving"][whose] for whose in ("self", "children"))
     switches = after.reading.context_switches - before.reading.context_switches
     if threads:
-        # Their records are written while they still run; what became of them is in the process's
-        # sum, but for the switch that ends each.
+        # Exit records are written while the thread still runs. The totals of the process are
+        # complete, except for the final switch of each thread.
         switches = switches_of(itself) + len(threads)
     thread_faults = sum(thread.page_faults for thread in threads)
     reaped_faults = reaped["minor_faults"] + reaped["major_faults"]
@@ -159,15 +160,15 @@ def weigh(
         charged={
             SWITCHES: switches + switches_of(reaped),
             FAULTS: after.faults - before.faults + thread_faults + reaped_faults,
-            CPU: accounting.cpu_time_ns(before.reading, after.reading),
+            CPU: process_tree.cpu_time_ns(before.reading, after.reading),
         },
-        clock_ns=accounting.cpu_time_ns(*clock),
+        clock_ns=process_tree.cpu_time_ns(*clock),
         recorded_ns=living_ns + sum(thread.run_ns for thread in (*threads, *processes)),
     )
 
 
 def judge(found: CounterCheck, event: str) -> Goal:
-    """One counter of one design."""
+    """The goal for one counter of one design."""
     words = WORDS[event]
     if event not in found.counted:
         return unmeasured(f"perf counted no {event} here", [found.design], [words])[0]
@@ -184,8 +185,8 @@ def judge(found: CounterCheck, event: str) -> Goal:
             percent(value, found.charged[CPU]) for value in (found.clock_ns, found.recorded_ns)
         )
         detail += (
-            f"; of what was charged the CPU clock of the process has {clock:+.2f} %, "
-            f"the threads' exit records {records:+.2f} %"
+            f"; deviation of the CPU clock of the process {clock:+.2f} %, of the exit records "
+            f"{records:+.2f} %"
         )
     name = f"{words} of {found.design}"
     return within(WITHIN_PERCENT, name, "the kernel's account", off, detail)
@@ -207,9 +208,9 @@ def unmeasured(
 
 
 def run(context: Context) -> list[Goal]:
-    found = perf.probe(EVENTS)
+    found = probe(EVENTS)
     if not found.by_group:
-        return unmeasured(found.note or "perf cannot follow control groups here (it takes root)")
+        return unmeasured(found.note or "perf cannot count control groups here (it needs root)")
     goals: list[Goal] = []
     try:
         with trial_setup(context, 0, EVENTS, found) as setup:
@@ -225,7 +226,7 @@ def run(context: Context) -> list[Goal]:
 
 PART = CalibrationPart(
     name=NAME,
-    says="perf's counters against the kernel's account of every thread",
+    says="perf's counters against the kernel's accounting of every thread",
     run=run,
     takes_s=20,
 )

@@ -1,4 +1,4 @@
-"""What the parts share that run loads of their own in place of races."""
+"""Cells and setup of the parts that run single loads rather than races."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from regatta.calibrate.goals import Context
 from regatta.ledger.cell import Cell
-from regatta.machine import perf, placement
-from regatta.machine.perf import Perf
-from regatta.machine.placed import AUTO
+from regatta.machine import placement
+from regatta.machine.perf.stat import Perf, without_perf
+from regatta.machine.sides.placement import AUTO
 from regatta.trial.setup import TrialSetup, fresh_scratch
 
 SCRATCH = "bench"
@@ -40,7 +40,7 @@ def closed_cell(design: str, duration_s: float) -> Cell:
 
 
 def open_cell(design: str, work: str, duration_s: float, rate: int) -> Cell:
-    """Requests at even times over kept connections."""
+    """Evenly spaced requests over persistent connections."""
     return replace(
         PLAIN,
         contender=design,
@@ -58,7 +58,7 @@ def open_cell(design: str, work: str, duration_s: float, rate: int) -> Cell:
 def trial_setup(
     context: Context, warmup_rounds: int, events: tuple[str, ...] = (), found: Perf | None = None
 ) -> Iterator[TrialSetup]:
-    """The two sides in their places, as a race would put them, and an empty folder."""
+    """Places the two sides as a race does, with an empty scratch folder."""
     options = context.options
     kind = options.placement or AUTO
     scratch = context.folder_for(SCRATCH)
@@ -67,7 +67,7 @@ def trial_setup(
         yield TrialSetup(
             programs=context.programs,
             placement=placed,
-            perf=found or perf.without_perf(None),
+            perf=found or without_perf(None),
             events=events,
             warmup_rounds=warmup_rounds,
             scratch=scratch,

@@ -1,10 +1,10 @@
-"""Calibration: coordinated omission. A server is stopped for a known time; is that reported?
+"""Calibration: coordinated omission. Is a server that is stopped for a known time reported?
 
 In an open load requests are due at known times. Those due while the server is stopped wait until it
-continues: that is the truth, without a client. A stop beyond the end of the load leaves most of
-them unstarted: their percentiles have a lower bound, and must never be a number below the truth.
-The injected error is a closed load, whose clients ask nothing while they wait: it sees one slow
-request a connection, and its percentiles see none.
+continues, so the true latencies are known without a client. If the stop lasts beyond the end of the
+load, most of them do not start: their percentiles are only bounded from below, and must not be
+reported below the truth. The injected error is a closed load, whose clients send nothing while they
+wait: it sees one slow request a connection, too few for its percentiles.
 """
 
 import os
@@ -19,19 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regatta.analysis.statistics.percentiles import nearest_rank
-from regatta.analysis.statistics.waits import Waits, waits_of
+from regatta.analysis.statistics.request_latencies import RequestLatencies, latencies_from_samples
 from regatta.calibrate.goals import CalibrationPart, Context, within
 from regatta.calibrate.instruments.setup import open_cell, trial_setup
 from regatta.errors import TrialError
 from regatta.ledger.cell import Cell
-from regatta.ledger.given.calibration import Goal
+from regatta.ledger.inputs.calibration import Goal
 from regatta.ledger.metrics import FRACTIONS, P50, P99, P999, Metric
 from regatta.ledger.result import SERVER
 from regatta.ledger.samples import pack_samples, records_in
+from regatta.trial.measure import measure
 from regatta.trial.merge import due
-from regatta.trial.serve import start_server, stop_server
+from regatta.trial.server import start_server, stop_server
 from regatta.trial.setup import TrialSetup
-from regatta.trial.window import measure
 
 NAME = "stopped"
 CLOSED = "closed-load"
@@ -40,9 +40,9 @@ LOAD_S, STOP_S = 30.0, 1.4
 QUICK_LOAD_S = 6.0
 END_LOAD_S, QUICK_END_LOAD_S = 5.0, 2.0
 STOP_AT = 1 / 3
-"""When in the load the server is stopped."""
+"""When the server is stopped, as a fraction of the load."""
 END_STOP_AT, BEYOND_S = 0.6, 1.0
-"""The same for a stop to the end, and how long it outlasts the load."""
+"""The same for a stop to the end, and how long it lasts beyond the load."""
 WITHIN_PERCENT = 5.0
 NOT_BELOW = "not below the truth"
 METRICS = (P99, P999)
@@ -53,7 +53,7 @@ NS_PER_MS = 1e6
 
 @dataclass
 class Stop:
-    """When the server was stopped, by CLOCK_MONOTONIC, the samples' clock."""
+    """When the server was stopped, by CLOCK_MONOTONIC like the samples."""
 
     begin_ns: int = 0
     end_ns: int = 0
@@ -62,7 +62,7 @@ class Stop:
 
 @contextmanager
 def stopped_once(pid: int, after_s: float, for_s: float) -> Iterator[Stop]:
-    """Stops the process once while the body runs, and never leaves it stopped."""
+    """Stops the process once while the body runs. It is always continued."""
     stop, cancel = Stop(), threading.Event()
 
     def hold() -> None:
@@ -89,7 +89,7 @@ def stopped_once(pid: int, after_s: float, for_s: float) -> Iterator[Stop]:
 
 
 def true_latencies_ns(cell: Cell, start_ns: int, stop: Stop) -> NDArray[np.int64]:
-    """For each due request: how long it had to wait for the server."""
+    """How long each due request had to wait for the server."""
     assert cell.rate is not None
     assert cell.duration_s is not None
     count = int(cell.rate * cell.duration_s)
@@ -100,10 +100,10 @@ def true_latencies_ns(cell: Cell, start_ns: int, stop: Stop) -> NDArray[np.int64
 
 @dataclass(frozen=True)
 class Stalled:
-    """A load with one stop: what was reported, and the truth."""
+    """A load with one stop: the reported and the true latencies."""
 
     stop: Stop
-    reported: Waits
+    reported: RequestLatencies
     true: NDArray[np.int64]
 
     def in_ms(self, metric: Metric) -> tuple[float, float]:
@@ -126,9 +126,9 @@ def stall(setup: TrialSetup, cell: Cell, at: float, for_s: float, as_closed: boo
             raise TrialError("the server could not be stopped for a while")
         stop_server(setup, cell, server)
     packed = pack_samples([(window.samples, due(window.client))])
-    # When the load began its first request was due.
+    # The first request is due when the load begins.
     began_ns = int(records_in(window.samples)["start_ns"].min())
-    reported = waits_of(packed, window.client.get("unstarted", 0))
+    reported = latencies_from_samples(packed, window.client.get("unstarted", 0))
     return Stalled(stop, reported, true_latencies_ns(cell, began_ns, stop))
 
 
@@ -141,13 +141,13 @@ def judge(found: Stalled, metric: Metric) -> Goal:
         f"{metric.label} of a stopped server",
         "the truth",
         off,
-        f"{reported:,.1f} ms, and the truth is {true:,.1f} ms: stopped for {lasted_s:.3f} s "
+        f"{reported:,.1f} ms, the truth is {true:,.1f} ms: stopped for {lasted_s:.3f} s "
         f"with {len(found.true):,} requests due at {RATE_PER_S} a second",
     )
 
 
 def judge_end(found: Stalled, metric: Metric) -> Goal:
-    """For a stop that outlasts the load; the time to serve comes on top."""
+    """The goal for a stop beyond the end of the load."""
     reported, true = found.in_ms(metric)
     over = found.reported.is_over(FRACTIONS[metric.name])
     return Goal(
@@ -181,7 +181,7 @@ def run(context: Context) -> list[Goal]:
 
 PART = CalibrationPart(
     name=NAME,
-    says="a server stopped for 1.4 s in an open load of 30 s, and one stopped to the end",
+    says="a server stopped during an open load, and one stopped to its end",
     run=run,
     takes_s=40,
     injected=(CLOSED,),

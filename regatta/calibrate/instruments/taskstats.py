@@ -1,8 +1,7 @@
-"""The kernel's per-thread accounting: what each thread was charged, told when it ends.
+"""The kernel's per-thread accounting (taskstats): a record of each thread when it exits.
 
-The kernel sends a record of every thread that ends to whoever registered for its CPU (netlink,
-generic family TASKSTATS). It is written in the thread's own last moments, before its memory is
-given back. Only root of the host's first namespaces may listen.
+The kernel sends the record over generic netlink to the listeners of the thread's CPU. It is written
+while the thread exits, before its memory is freed. Only root in the initial namespaces may listen.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ TYPE_STATS, TYPE_AGGR_PID = 3, 4
 ATTRIBUTE_MASK = 0x3FFF
 SO_RCVBUFFORCE = 33
 BUFFER_BYTES = 64 << 20
-"""Room for the records of some ten thousand threads, until they are read."""
+"""Room for the unread records of tens of thousands of threads."""
 ANSWER_TIMEOUT_S = 5.0
 
 HEADER = struct.Struct("=IHHII")
@@ -35,16 +34,16 @@ ATTRIBUTE = struct.Struct("=HH")
 RUN_NS_AT, PARENT_AT, FAULTS_AT, TGID_AT = 72, 132, 168, 368
 TGID_SINCE = 12
 MOVED = 15
-"""Linux 6.14 put new fields between the old ones; version 16 has them at the end again."""
+"""This version (Linux 6.14) moved fields; version 16 moved them back."""
 
 
 class TaskstatsError(RegattaError):
-    """The kernel keeps no such accounts, or does not show them to us."""
+    """The kernel does not provide these accounts to us."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """What one thread was charged from its beginning to its last moments."""
+    """What one thread was charged in its whole life."""
 
     parent: int
     process: int
@@ -53,7 +52,7 @@ class Ended:
 
 
 class Listener:
-    """The records of all threads that end while it is open. Use it in a `with` statement."""
+    """A context manager that receives the records of all threads that end while it is open."""
 
     def __init__(self) -> None:
         try:
@@ -83,7 +82,7 @@ class Listener:
         self._socket.close()
 
     def take(self) -> list[Ended]:
-        """The records that have come since the last call; an error if the kernel dropped one."""
+        """The records since the last call; TaskstatsError if the kernel dropped some."""
         found: list[Ended] = []
         while True:
             try:
@@ -155,7 +154,7 @@ def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def ended(payload: bytes) -> list[Ended]:
-    """The threads of one record; what it says of whole processes is left."""
+    """The threads of one message, without its totals of processes."""
     return [
         parse(value)
         for outer, group in attributes(payload[GENERIC.size :])

@@ -1,7 +1,7 @@
-"""Calibration: the window. It begins and ends with the requests, and misses no work.
+"""Calibration: the window begins and ends with the requests and misses no work.
 
-The counted time is compared with the requests' own timestamps, and the CPU time charged in the
-window with all that the load caused until the server was at rest again.
+The counted time is compared with the timestamps of the requests, and the CPU time in the window
+with all CPU time that the load caused until the server was idle again.
 """
 
 import time
@@ -11,14 +11,14 @@ from regatta.calibrate.goals import CalibrationPart, Context, within
 from regatta.calibrate.instruments.setup import burst_cell, closed_cell, open_cell, trial_setup
 from regatta.ledger.cell import Cell
 from regatta.ledger.counters import CPU_TIME
-from regatta.ledger.given.calibration import Goal
+from regatta.ledger.inputs.calibration import Goal
 from regatta.ledger.result import SERVER
 from regatta.ledger.samples import records_in
-from regatta.machine import accounting
+from regatta.machine.accounts import process_tree
 from regatta.trial.load import warm_up
-from regatta.trial.serve import start_server, stop_server
+from regatta.trial.measure import measure
+from regatta.trial.server import start_server, stop_server
 from regatta.trial.setup import TrialSetup
-from regatta.trial.window import measure
 
 NAME = "window"
 DESIGNS = ("fork-per-client", "thread-per-client", "epoll")
@@ -26,25 +26,26 @@ ROUNDS, QUICK_ROUNDS = 200, 20
 TIMED_S, QUICK_TIMED_S = 2.0, 0.5
 OPEN_RATE_PER_S = 500
 REST_S = 0.1
-"""Enough for a server to finish after its last reply."""
+"""Enough for a server to become idle after its last reply."""
 WITHIN_PERCENT = 1.0
 NS_PER_MS = 1e6
 
 
 @dataclass(frozen=True)
 class Counted:
-    """One load: what its window counts, and what it should count."""
+    """One load: what its window counted, and the truth."""
 
     cell: Cell
     window_ns: int
     requests_ns: int
-    """From the first start to the last end of a request, by the client's own clock."""
+    """From the first start to the last end of a request, by the client's clock."""
     cpu_ns: float
     """CPU time charged to the server in the window."""
     all_cpu_ns: int
-    """The same until the server was at rest again."""
+    """The same until the server was idle again."""
     in_ticks: bool
-    """Told in ticks, as that of children is without a control group: too coarse to compare."""
+    """Whether the CPU time of children was known only in ticks, too coarse to compare; this is so
+    without a control group."""
 
     @property
     def time_off_percent(self) -> float:
@@ -72,7 +73,7 @@ def count(setup: TrialSetup, cell: Cell) -> Counted:
         window_ns=window.length_ns,
         requests_ns=int(records["end_ns"].max() - records["start_ns"].min()),
         cpu_ns=charged[CPU_TIME] or 0.0,
-        all_cpu_ns=accounting.cpu_time_ns(before, after),
+        all_cpu_ns=process_tree.cpu_time_ns(before, after),
         in_ticks=after.charged_ns is None and after.reaped_ns > before.reaped_ns,
     )
 
@@ -84,11 +85,11 @@ def judge_time(found: Counted) -> Goal:
         name=f"counted time of a load ({found.cell.load})",
         goal=f"within {WITHIN_PERCENT:g} % of its requests' timestamps",
         measured=f"{off:+.2f} %",
-        # A window that is shorter than its requests has missed some of them.
+        # A window shorter than its requests misses some of them.
         met=0 <= off <= WITHIN_PERCENT,
         detail=(
             f"{found.window_ns / NS_PER_MS:,.2f} ms, from the first start to the last end "
-            f"{found.requests_ns / NS_PER_MS:,.2f} ms: {more_ms:.2f} ms more, once for each slice"
+            f"{found.requests_ns / NS_PER_MS:,.2f} ms: {more_ms:.2f} ms more"
         ),
         value=off,
     )
@@ -97,7 +98,7 @@ def judge_time(found: Counted) -> Goal:
 def judge_cpu(found: Counted) -> Goal:
     name, whole = f"CPU time in the window of {found.cell.contender}", "all that the load caused"
     if found.in_ticks:
-        reason = "not measured: without a control group the CPU time of children is told in ticks"
+        reason = "not measured: without a control group, CPU time of children is in ticks"
         return Goal(name, f"within {WITHIN_PERCENT:g} % of {whole}", reason, met=None)
     return within(
         WITHIN_PERCENT,
@@ -105,7 +106,7 @@ def judge_cpu(found: Counted) -> Goal:
         whole,
         found.cpu_off_percent,
         f"{found.cpu_ns / NS_PER_MS:,.1f} ms in the window, "
-        f"{found.all_cpu_ns / NS_PER_MS:,.1f} ms until the server was at rest",
+        f"{found.all_cpu_ns / NS_PER_MS:,.1f} ms until the server was idle",
     )
 
 
@@ -127,5 +128,5 @@ def run(context: Context) -> list[Goal]:
 
 
 PART = CalibrationPart(
-    name=NAME, says="counted time against the requests' own timestamps", run=run, takes_s=15
+    name=NAME, says="counted time against the timestamps of the requests", run=run, takes_s=15
 )

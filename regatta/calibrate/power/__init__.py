@@ -1,1 +1,1 @@
-"""Races of a server slowed by a known amount: how often they find it."""
+"""Power: how often races detect a server slowed by a known amount."""

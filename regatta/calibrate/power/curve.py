@@ -1,7 +1,7 @@
-"""A power curve: in what share of races an effect of a given size is found.
+"""A power curve: the share of races that detect an effect of a given size.
 
-It is a normal distribution function (probit): two numbers fitted to all points by maximum
-likelihood. The uncertainty of the effect found in 80 % of races comes from resampling whole races.
+A probit curve is fitted to all points by maximum likelihood. The uncertainty of the effect detected
+in 80 % of races comes from resampling whole races.
 """
 
 from collections.abc import Sequence
@@ -16,13 +16,12 @@ SEED = 1993
 FOUND = 0.8
 DRAWS = 200
 NARROWEST, WIDEST = 0.05, 50.0
-"""In per cent of effect: bounds of a curve's slope. Few races may jump from none found
-to all."""
+"""Bounds of the curve's width, in percent of effect: few races may jump from none to all."""
 FURTHEST = 100.0
 
 Floats = NDArray[np.float64]
 Fitted = tuple[float, float]
-"""The effect found in half of the races, and the width of the rise."""
+"""The effect detected in half of the races, and the width of the curve."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +30,9 @@ class Curve:
 
     step: str
     effects: Floats
-    """In per cent, one row a race and one column a spin: the effect that race measured."""
+    """The effect measured, in percent: one row a race, one column a spin."""
     found: NDArray[np.bool_]
-    """Whether that race's standings found the slower one worse."""
+    """Whether the standings of that race detected the slower server."""
 
     @property
     def races(self) -> int:
@@ -41,13 +40,13 @@ class Curve:
 
     @cached_property
     def observed(self) -> Floats:
-        """The real effect of each spin: the mean over all races."""
+        """The actual effect of each spin: the mean over all races."""
         found: Floats = self.effects.mean(axis=0)
         return found
 
     @cached_property
     def unsure(self) -> Floats:
-        """Half of the 95 % interval of each."""
+        """Half the width of the 95 % interval of each."""
         error = self.effects.std(axis=0, ddof=1) / np.sqrt(self.races)
         found: Floats = stats.t.ppf(0.975, self.races - 1) * error
         return found
@@ -63,7 +62,7 @@ class Curve:
 
     @property
     def seen(self) -> float:
-        """The effect that is found in 80 % of races."""
+        """The effect that is detected in 80 % of races."""
         return seen_of(self.fitted)
 
     @cached_property
@@ -87,11 +86,11 @@ def seen_of(fitted: Fitted) -> float:
 def fit(
     effects: Floats, hits: Sequence[int] | NDArray[np.int64], races: int, near: Fitted | None = None
 ) -> Fitted:
-    """Middle and width of the most likely curve."""
+    """Middle and width of the curve by maximum likelihood."""
     counts = np.asarray(hits, dtype=np.float64)
 
     def unlikely(parameters: Floats) -> tuple[float, Floats]:
-        """And its derivatives by the middle and the logarithm of the width."""
+        """The negative log-likelihood, and its gradient by middle and log width."""
         width = np.exp(parameters[1])
         z = (effects - parameters[0]) / width
         above, below = special.log_ndtr(z), special.log_ndtr(-z)

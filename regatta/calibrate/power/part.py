@@ -1,8 +1,8 @@
-"""Power: a server slowed by known spins in fresh races of a shipped study's shape.
+"""Power: a server slowed by known spins, in fresh races of the shape of a study.
 
-What counts is the effect that was there, the ratio that all races together read, not the length of
-the spin. Each race's own standings decide whether the slower server is found, in a table of it and
-the plain one. Only whole races are resampled, for the curve's uncertainty.
+The actual effect is the ratio measured over all races, not the length of the spin. The standings of
+each race decide whether the slower server is detected, in a table with the plain one. For the
+uncertainty of the curve, whole races are resampled.
 """
 
 import math
@@ -25,8 +25,8 @@ from regatta.calibrate.shape import Shape, shape_of
 from regatta.calibrate.sizes import POWER_RACES, POWER_WITHIN_PERCENT, QUICK_RACES, SLOWER_PERCENT
 from regatta.calibrate.workers import on_all_cpus
 from regatta.errors import CalibrationError
-from regatta.ledger.given.calibration import Goal
-from regatta.ledger.given.records import Given
+from regatta.ledger.inputs.calibration import Goal
+from regatta.ledger.inputs.records import RaceInputs
 from regatta.ledger.metrics import PRIMARY
 from regatta.ledger.planned import TIMED
 from regatta.ledger.read import read
@@ -36,15 +36,15 @@ from regatta.study import Study
 PILOT_BLOCKS = 4
 OVER_ALL = "over all steps"
 FEWEST_RACES = 5
-"""With fewer races a curve is meaningless."""
+"""With fewer races the goal stays open."""
 
 Step = int | None
-"""A step of the axis; None: over all of them."""
+"""A step of the axis; None for all steps together."""
 
 
 @dataclass(frozen=True)
 class RaceEffects:
-    """For one race and spin: by step the effect measured, in per cent, and whether it is found."""
+    """For one race and spin, by step: the effect in percent, and whether it was detected."""
 
     effects: dict[Step, float]
     found: dict[Step, bool]
@@ -58,7 +58,7 @@ def run(context: Context) -> list[Goal]:
     spins = spins_us(context, shape)
 
     def study_of(number: int) -> Study:
-        # Counted trials give no times: not needed here.
+        # Counted trials are not needed here.
         return slowed_study(context, shape, spins, number, counted_blocks=0)
 
     ledgers = run_races(context, PART.name, shape, races, study_of)
@@ -76,7 +76,7 @@ def run(context: Context) -> list[Goal]:
 
 
 def spins_us(context: Context, shape: Shape) -> list[int]:
-    """The spin that makes a server that much slower, by what it needs in such company."""
+    """The spins for the target effects, from the CPU per request in a pilot race."""
     folder = context.folder_for(f"{PART.name}/{shape.name}-pilot")
     alike = range(1, len(SLOWER_PERCENT) + 1)
     study = slowed_study(context, shape, alike, 0, blocks=PILOT_BLOCKS, counted_blocks=0)
@@ -94,7 +94,7 @@ def spins_us(context: Context, shape: Shape) -> list[int]:
 
 
 def only(ledger: RaceRecord, names: Sequence[str]) -> RaceRecord:
-    """The race with only these contenders: their timed trials, for their CPU time."""
+    """The race reduced to the timed trials of these contenders."""
     cells = [cell for cell in ledger.cells if cell.contender in names]
     ids = {cell.id for cell in cells}
     trials = [
@@ -102,11 +102,11 @@ def only(ledger: RaceRecord, names: Sequence[str]) -> RaceRecord:
         for trial in ledger.trials
         if trial.cell_id in ids and trial.kind == TIMED
     ]
-    return replace(ledger, cells=cells, trials=trials, environment={}, given=Given())
+    return replace(ledger, cells=cells, trials=trials, environment={}, inputs=RaceInputs())
 
 
 def readings(path: Path) -> dict[int, RaceEffects]:
-    """For one race, by spin."""
+    """The effects in one race, by spin."""
     return readings_of(read(path))
 
 
@@ -137,7 +137,7 @@ def of_table(group: Group, name: str) -> RaceEffects:
 
 
 def curves(by_race: Sequence[dict[int, RaceEffects]]) -> list[Curve]:
-    """The one over all steps first; from the races that have everything."""
+    """The curves of each step; the one over all steps comes first."""
     spins = sorted(set.intersection(*(set(one) for one in by_race)))
     if not spins:
         raise CalibrationError("no race measured a slowed server")
@@ -171,7 +171,7 @@ def judge(shape: Shape, curve: Curve, within: float, shown: Sequence[Curve]) -> 
 
 
 def points(curve: Curve) -> str:
-    """Each real effect, with how often it was found."""
+    """Each actual effect, with how often it was detected."""
     hits = curve.found.sum(axis=0)
     return ", ".join(
         f"{effect:.1f} % in {hit} of {curve.races} ({100 * low:.0f} to {100 * high:.0f} %)"
@@ -182,7 +182,7 @@ def points(curve: Curve) -> str:
 
 PART = CalibrationPart(
     name="power",
-    says="a server slowed by known amounts in fresh races: how often that is found",
+    says="a server slowed by known amounts in fresh races: how often it is found",
     run=run,
     takes_s=700,
     races=POWER_RACES,

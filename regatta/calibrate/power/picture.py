@@ -1,4 +1,4 @@
-"""Power curves as a picture (SVG) and as a table beside it, in the folder of the races."""
+"""Writes power curves as an SVG picture and a Markdown table into the folder of the races."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,12 +16,12 @@ from regatta.report.charts.theme import LIGHT, config
 
 WIDTH, HEIGHT = 560, 300
 DRAWN = 80
-"""Places at which a curve is drawn."""
+"""The number of points of a drawn curve."""
 Rows = list[dict[str, Any]]
 
 
 def write_picture(folder: Path, shape: Shape, curves: Sequence[Curve]) -> Path:
-    """Returns the picture's path; the table has the same name."""
+    """Returns the path of the picture; the table has the same name."""
     path = folder / f"{shape.name}.svg"
     try:
         path.write_text(vl_convert.vegalite_to_svg(picture(shape, curves), config=config(LIGHT)))
@@ -32,7 +32,7 @@ def write_picture(folder: Path, shape: Shape, curves: Sequence[Curve]) -> Path:
 
 
 def point_rows(curves: Sequence[Curve]) -> Rows:
-    """One a spin and step: the effect that was there, and how often it was found."""
+    """For each spin and step, the actual effect and how often it was detected."""
     rows: Rows = []
     for curve in curves:
         hits = curve.found.sum(axis=0)
@@ -63,7 +63,7 @@ def picture(shape: Shape, curves: Sequence[Curve]) -> dict[str, Any]:
         for effect, share in zip(effects, curve.share(effects), strict=True)
     ]
     colour = alt.Color("step:N", sort=[curve.step for curve in curves])
-    x = alt.X("effect:Q", title="real effect, % of server CPU per request")
+    x = alt.X("effect:Q", title="actual effect, % of server CPU per request")
     percent = alt.Axis(format="%")
     y = alt.Y("found:Q", title="races that find it", axis=percent, scale=alt.Scale(domain=[0, 1]))
     base = alt.Chart(alt.InlineData(values=points))
@@ -82,12 +82,12 @@ def picture(shape: Shape, curves: Sequence[Curve]) -> dict[str, Any]:
 
 
 def table(shape: Shape, curves: Sequence[Curve]) -> str:
-    """The points, and the effect that each step finds in 80 % of races."""
+    """The points, and the effect detected in 80 % of races at each step."""
     lines = [
         f"# Power of {shape.name}'s shape",
         "",
         f"{curves[0].races} fresh races of a server and the same slowed by spins: {shape.words()}.",
-        "The effect is what all races together measured, not the target of the spin.",
+        "The effect is measured over all races; it is not the target of the spin.",
         "",
         "| where | effect, % | found in | of races | 95 % interval |",
         "| --- | ---: | ---: | ---: | ---: |",

@@ -1,4 +1,4 @@
-"""Slowed servers: one design, plain and with spins before each answer, in a study's shape."""
+"""Slowed servers: one design, plain and with a spin before each answer."""
 
 import random
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from regatta.study import Study
 DESIGN = "select"
 PLAIN = "plain"
 SLOWED_WORKS = {"scan": "scan+spin", "classic": "classic+spin", "snapshot": "spin"}
-"""Computes first, then does the named work."""
+"""By work, the one that first computes and then does that work."""
 
 
 def name_of(spin_us: int) -> str:
@@ -25,9 +25,9 @@ def spin_of(name: str) -> int:
 def slowed_study(
     context: Context, shape: Shape, spins_us: Sequence[int], number: int, **changes: int
 ) -> Study:
-    """The race of that number; in each they stand in another order."""
+    """The study of this race; each race has another order."""
     if shape.work not in SLOWED_WORKS:
-        raise UsageError(f"the work {shape.work} cannot be slowed; take another --shape")
+        raise UsageError(f"the work {shape.work} cannot be slowed; use another --shape")
     server = str(context.programs.server)
     works = {PLAIN: shape.work}
     works |= {name_of(spin): f"{SLOWED_WORKS[shape.work]}={spin}us" for spin in spins_us}

@@ -1,4 +1,5 @@
-"""A file a group of checks: `inspect_…(machine, setup, activity)` says what is, from files.
+"""The checks, grouped by subject.
 
-Where it can also be measured how much it matters, `measure_…(finding, bench)` does.
+`inspect_…(machine, setup, activity)` reads the state of the machine from files;
+`measure_…(finding, bench)` measures how much it matters, where that is possible.
 """

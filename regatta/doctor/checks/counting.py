@@ -1,4 +1,4 @@
-"""Counting: what can be measured here, to whom it is charged, and what reading the clock costs."""
+"""Clock, counters and accounting: what can be measured here, and which program is charged."""
 
 from regatta.doctor.activity import Activity
 from regatta.doctor.finding import (
@@ -19,11 +19,11 @@ from regatta.machine import kernel_config
 
 CLOCK = Subject(
     "clock",
-    "The client reads the clock for each request, the kernel for each context switch. A clock that "
-    "costs a microsecond adds to every latency, and to the CPU time of designs that switch most.",
+    "The client reads the clock for each request, the kernel for each context switch. A slow clock "
+    "adds up to a microsecond to every latency and to the CPU time of designs that switch often.",
 )
 SOURCES = "/sys/devices/system/clocksource/clocksource0"
-GIVEN_UP = "The kernel may have rejected a faster one: dmesg | grep -i clocksource says why."
+REJECTED = "The kernel may have rejected a faster one; see why: dmesg | grep -i clocksource"
 CHEAP_NS, DEAR_NS = 150.0, 500.0
 FAST = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod")
 
@@ -31,17 +31,19 @@ FAST = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "
 def inspect_clock(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
     now = machine.text(f"{SOURCES}/current_clocksource")
     if not now:
-        return CLOCK.found(UNKNOWN, "the kernel does not name its clock source", advice=MEASURE_IT)
+        return CLOCK.found(
+            UNKNOWN, "the kernel does not report its clock source", advice=MEASURE_IT
+        )
     if now in FAST:
-        return CLOCK.found(FINE, f"{now}: read without a system call")
+        return CLOCK.found(FINE, f"{now}, read without a system call")
     offered = (machine.text(f"{SOURCES}/available_clocksource") or "").split()
     better = [name for name in FAST if name in offered]
     if not better:
-        says = f"{now}, which is slow to read, and no faster one is offered"
-        return CLOCK.found(MINOR, says, advice=GIVEN_UP)
+        says = f"{now} is slow to read, and no faster one is available"
+        return CLOCK.found(MINOR, says, advice=REJECTED)
     return CLOCK.found(
         SERIOUS,
-        f"{now}, which is slow to read; {better[0]} is available",
+        f"{now} is slow to read, and {better[0]} is available",
         fix=(f"echo {better[0]} | sudo tee {SOURCES}/current_clocksource",),
         undo=(f"echo {now} | sudo tee {SOURCES}/current_clocksource",),
     )
@@ -51,15 +53,15 @@ def measure_clock(finding: Finding, bench: Bench) -> Finding:
     effect = bench.clock
     if effect.high < CHEAP_NS:
         return finding.measured([effect], FINE)
-    return finding.measured([effect], SERIOUS if effect.low > DEAR_NS else MINOR, advice=GIVEN_UP)
+    return finding.measured([effect], SERIOUS if effect.low > DEAR_NS else MINOR, advice=REJECTED)
 
 
 # ---- Hardware counters ----
 
 COUNTERS = Subject(
     "counters",
-    "Counters say why a design wins: cycles, instructions, cache misses. Without them the "
-    'standings are just as good, but claims about counters are "not measurable here".',
+    "Hardware counters show why a design wins: cycles, instructions, cache misses. Without them "
+    'standings stay valid, but claims about counters are "not measurable here".',
 )
 DEVICES = "/sys/bus/event_source/devices"
 WATCHDOG = "/proc/sys/kernel/nmi_watchdog"
@@ -69,47 +71,47 @@ def inspect_counters(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
     if not machine.has_program("perf"):
         return COUNTERS.found(
             MINOR,
-            "perf is not installed: only the kernel's own accounting",
+            "perf is not installed, so only the kernel's own accounting is available",
             fix=("sudo apt-get install linux-perf",),
             undo=("sudo apt-get remove linux-perf",),
-            advice="Ubuntu calls the package linux-tools-generic, Fedora perf.",
+            advice="The package is linux-tools-generic on Ubuntu and perf on Fedora.",
         )
     virtual = machine.hypervisor()
     if not any(is_cpu(name) for name in machine.names(DEVICES)):
-        where = "the host does not pass them on" if virtual else "the kernel has no driver for them"
+        where = "the host does not expose them" if virtual else "the kernel has no driver for them"
         return COUNTERS.found(
             MINOR,
-            f"there are no hardware counters: {where}; software events and tracepoints can count",
-            advice="Only the host can change it: a virtual PMU (libvirt: <pmu state='on'/>; in a "
-            "cloud a metal instance)."
+            f"no hardware counters: {where}; software events and tracepoints work",
+            advice="Enable a virtual PMU on the host (libvirt: <pmu state='on'/>), or in a cloud "
+            "rent a metal instance."
             if virtual
-            else "For claims about hardware counters race on another machine.",
+            else "Race claims about hardware counters on another machine.",
         )
     if virtual:
         return COUNTERS.found(
             MINOR,
-            "the hardware counters are virtual: the host may give fewer or none while it runs "
-            "others",
-            advice="Trust a counter only if it ran all the time (100 % in the ledger); perf "
+            "the hardware counters are virtual: the host may take some away while it runs other "
+            "guests",
+            advice="Trust only counters that ran 100 % of the time (see the ledger); perf "
             "extrapolates the others.",
         )
     if machine.text(WATCHDOG) == "1":
         return COUNTERS.found(
             MINOR,
-            "the kernel's watchdog holds one hardware counter of each CPU: the others take turns",
+            "the NMI watchdog uses one hardware counter of each CPU, so others are multiplexed",
             fix=("sudo sysctl kernel.nmi_watchdog=0",),
             undo=("sudo sysctl kernel.nmi_watchdog=1",),
         )
-    return COUNTERS.found(FINE, "the CPU's own counters are available")
+    return COUNTERS.found(FINE, "hardware counters are available")
 
 
 def is_cpu(device: str) -> bool:
-    """The names under which kernels offer a CPU's counters."""
+    """Whether a PMU device is that of a CPU."""
     return device in ("cpu", "cpu_core", "cpu_atom") or device.startswith(("armv", "apple_"))
 
 
 def measure_counters(finding: Finding, bench: Bench) -> Finding:
-    """It changes nothing: whatever counting costs is in no time, only in counted trials."""
+    """The level stays: counting costs only counted trials, not timed ones."""
     return finding.measured([bench.perf_cost], finding.level)
 
 
@@ -117,8 +119,8 @@ def measure_counters(finding: Finding, bench: Bench) -> Finding:
 
 PARANOID = Subject(
     "paranoid",
-    "What perf may not count is missing from every table: a server's context switches and most of "
-    "its CPU time happen in the kernel.",
+    "Events that perf may not count are missing from all tables. Context switches and most of the "
+    "CPU time of a server happen in the kernel.",
 )
 ALL, OWN_KERNEL, USER_ONLY = -1, 1, 2
 
@@ -126,17 +128,17 @@ ALL, OWN_KERNEL, USER_ONLY = -1, 1, 2
 def inspect_paranoid(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
     value = machine.number("/proc/sys/kernel/perf_event_paranoid")
     if value is None:
-        says = "the kernel does not say what perf may count"
+        says = "the kernel does not report what perf may count"
         return PARANOID.found(UNKNOWN, says, advice="Try it: perf stat true")
     words = f"kernel.perf_event_paranoid is {value}"
     if machine.may(CAP_PERFMON) or machine.may(CAP_SYS_ADMIN):
-        return PARANOID.found(FINE, f"{words}, which does not apply to this user")
+        return PARANOID.found(FINE, f"{words}, but this user is exempt")
     if value <= ALL:
-        return PARANOID.found(FINE, f"{words}: everything may be counted")
+        return PARANOID.found(FINE, f"{words}: perf may count everything")
     if value <= OWN_KERNEL:
-        lacking = "all but tracepoints: no system calls are counted"
+        lacking = "perf may not count tracepoints, so system calls are missing"
     elif value == USER_ONLY:
-        lacking = "no context switches, and nothing of what is done in the kernel"
+        lacking = "perf may not count context switches or anything in the kernel"
     else:
         lacking = "perf may count nothing"
     return PARANOID.found(
@@ -144,8 +146,8 @@ def inspect_paranoid(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
         f"{words}: {lacking}",
         fix=(f"sudo sysctl kernel.perf_event_paranoid={ALL}",),
         undo=(f"sudo sysctl kernel.perf_event_paranoid={value}",),
-        advice="Tracepoints also need to be read: sudo mount -o remount,mode=755 "
-        "/sys/kernel/tracing. Until the next boot every user may then count every process.",
+        advice="Tracepoints also need: sudo mount -o remount,mode=755 /sys/kernel/tracing. Until "
+        "the next boot every user may then count every process.",
     )
 
 
@@ -153,31 +155,33 @@ def inspect_paranoid(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
 
 ACCOUNTING = Subject(
     "accounting",
-    "Without a control group a server's CPU time is that of its process, which misses what a "
-    "thread runs while it exits: with a thread per client 1.7 % where each request scans /proc, 7 "
-    "% where it does not. Designs that create no threads lose nothing.",
+    "Without a control group, CPU time is that of the server's process, which misses the time of a "
+    "thread while it exits: for thread-per-client 1.7 % if each request scans /proc, 7 % if not. "
+    "Designs that create no threads are not affected.",
 )
 MOUNT = "/sys/fs/cgroup/unified"
 
 
 def inspect_accounting(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     if setup.control_groups:
-        return ACCOUNTING.found(FINE, "CPU time is charged to a control group of each side")
+        return ACCOUNTING.found(
+            FINE, "each side has a control group that is charged for its CPU time"
+        )
     instead = "CPU time is that of the server's process"
     if not machine.is_root():
-        says = f"only root can create control groups: {instead}"
+        says = f"only root can create control groups here; {instead}"
         return ACCOUNTING.found(MINOR, says, fix=("sudo regatta race",))
     mounts = (machine.text("/proc/self/mounts") or "").splitlines()
     if any(line.split()[2:3] == ["cgroup2"] for line in mounts):
         return ACCOUNTING.found(
             MINOR,
-            f"control groups cannot be created here: {instead}",
-            advice="In a container they are read-only unless it is privileged: use docker run "
-            "--privileged, or race on the host.",
+            f"control groups cannot be created here; {instead}",
+            advice="In an unprivileged container they are read-only: use docker run --privileged, "
+            "or race on the host.",
         )
     return ACCOUNTING.found(
         MINOR,
-        f"control groups of version 2 are not mounted: {instead}",
+        f"cgroup v2 is not mounted; {instead}",
         fix=(f"sudo mkdir -p {MOUNT} && sudo mount -t cgroup2 none {MOUNT}",),
         undo=(f"sudo umount {MOUNT}",),
     )
@@ -187,9 +191,9 @@ def inspect_accounting(machine: Machine, setup: RaceSetup, _: Activity) -> Findi
 
 IRQ_TIME = Subject(
     "irq-time",
-    "The kernel receives packets in interrupts. Their time is charged to the program they "
-    "interrupt, to none if the CPU was idle, and with IRQ_TIME_ACCOUNTING never to any. The "
-    "report's second account, CPU busy per request, includes all of it.",
+    "The kernel receives packets in interrupts. Their time is charged to the interrupted program, "
+    "to none if the CPU was idle, and with IRQ_TIME_ACCOUNTING always to none. The report's second "
+    "account, CPU busy per request, includes all of it.",
 )
 
 
@@ -198,15 +202,15 @@ def inspect_irq_time(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
     if uncharged is None:
         return IRQ_TIME.found(
             UNKNOWN,
-            "the kernel does not say whether time in interrupts is charged to any program",
+            "the kernel does not report whether interrupt time is charged to programs",
             advice="See: grep IRQ_TIME_ACCOUNTING /boot/config-$(uname -r)",
         )
     if uncharged:
         return IRQ_TIME.found(
             MINOR,
-            "the kernel was built to charge time in interrupts to no program "
-            "(IRQ_TIME_ACCOUNTING): with a stable clock, server CPU misses the cost of receiving",
-            advice="Read CPU busy per request too; on x86 boot with tsc=noirqtime to charge it "
-            "to the interrupted program.",
+            "the kernel was built to charge interrupt time to no program "
+            "(IRQ_TIME_ACCOUNTING); with a stable clock, server CPU misses the cost of receiving",
+            advice="Also read CPU busy per request; on x86, boot with tsc=noirqtime to charge the "
+            "interrupted program.",
         )
-    return IRQ_TIME.found(FINE, "time in interrupts is charged to the interrupted program")
+    return IRQ_TIME.found(FINE, "interrupt time is charged to the interrupted program")

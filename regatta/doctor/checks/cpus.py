@@ -1,4 +1,4 @@
-"""CPUs: are there enough, are they all alike, and is a core shared with another?"""
+"""CPUs: enough of them, all of one kind, and no core shared between the sides."""
 
 from regatta.doctor.activity import Activity
 from regatta.doctor.finding import FINE, MINOR, SERIOUS, Finding, RaceSetup, Subject, level_of
@@ -11,23 +11,23 @@ from regatta.study.cpus import cpu_list, cpus_text
 COMFORTABLE = 4
 ENOUGH = Subject(
     "cpus",
-    "Server and client need CPUs of their own, or each is measured with the other's work in it. "
-    "perf, the lab and the kernel need time too: with two CPUs they take it from the client.",
+    "Server and client need separate CPUs, or each slows the other down. perf, the lab and the "
+    "kernel need time too; with two CPUs they take it from the client.",
 )
 KINDS = Subject(
     "cpu-kinds",
-    "A small core takes about twice as long for the same request. Pinning server and client to "
-    "different kinds is fine; moving between kinds within a race is not.",
+    "A small core takes about twice as long for the same request. Server and client may be pinned "
+    "to different kinds, but neither may move between kinds during a race.",
 )
 SMT = Subject(
     "smt",
-    "Two CPUs of one core share its execution units: while one is busy, the other gets a third to "
-    "a half less done. A server whose sibling runs the client pays for the client.",
+    "Two CPUs of one core share its execution units: while one is busy, the other is a third to a "
+    "half slower. If the client runs on the server's sibling, it slows the server down.",
 )
-AGAIN = "This measurement cannot tell: measure again when nothing else runs."
+AGAIN = "This measurement is inconclusive: repeat it when nothing else runs."
 HIDDEN = (
-    "The host presents one core as two CPUs, or runs other tenants on it: rent whole cores (an "
-    "instance type without SMT), or a machine of your own."
+    "The host presents one core as two CPUs, or runs other guests on it: rent whole cores (an "
+    "instance type without SMT) or a dedicated machine."
 )
 CPU = "/sys/devices/system/cpu"
 CONTROL = f"{CPU}/smt/control"
@@ -41,13 +41,13 @@ def inspect_number(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
         return ENOUGH.found(
             SERIOUS,
             f"server and client share {cpus_text(both)}; {words}",
-            advice="Race on a machine with two CPUs or more, or give this one more.",
+            advice="Use a machine with two CPUs or more.",
         )
     if len(allowed) < COMFORTABLE:
         return ENOUGH.found(
             MINOR,
-            f"{words}: the lab, perf and interrupts share CPUs with the server or the client",
-            advice="Four or more are comfortable; with two take more blocks.",
+            f"{words}; the lab, perf and interrupts share CPUs with the server or the client",
+            advice="Use four or more, or race more blocks.",
         )
     return ENOUGH.found(FINE, words)
 
@@ -55,7 +55,7 @@ def inspect_number(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
 def inspect_kinds(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     kinds = cpu_kinds(machine)
     if len(kinds) < 2:
-        return KINDS.found(FINE, "all CPUs are of one kind, as far as the kernel says")
+        return KINDS.found(FINE, "all CPUs are of one kind, according to the kernel")
     names = list(kinds)
     used = [name for name in names if set(kinds[name]) & set(setup.pinned)]
     words = "; ".join(f"{name}: {cpus_text(kinds[name])}" for name in names)
@@ -78,7 +78,7 @@ def inspect_kinds(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
 
 
 def cpu_kinds(machine: Machine) -> dict[str, tuple[int, ...]]:
-    """The CPUs of each kind, the fastest kind first; one kind or none where all are alike."""
+    """The CPUs of each kind, the fastest first; at most one kind if all are alike."""
     found: dict[str, tuple[int, ...]] = {}
     for kind, device in (("large", "cpu_core"), ("small", "cpu_atom")):
         cpus = machine.cpu_set(f"/sys/devices/{device}/cpus")
@@ -112,22 +112,22 @@ def inspect_smt(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
         return SMT.found(
             MINOR,
             f"{cpus_text(siblings)} shares a core with the server's {words}; "
-            "races leave it idle, other programs may not",
+            "races leave it idle, but other programs may use it",
             fix=tuple(f"echo 0 | {switch}" for switch in online),
             undo=tuple(f"echo 1 | {switch}" for switch in online),
         )
     if inside:
         return SMT.found(
             MINOR,
-            f"the server's {cpus_text(inside)} share a core: its workers slow each other down",
-            advice="Choose CPUs of different cores with --server-cpus (lscpu -e shows the cores).",
+            f"the server's {cpus_text(inside)} share a core, so its workers slow each other down",
+            advice="Choose CPUs of different cores with --server-cpus (see lscpu -e).",
         )
-    hidden = "; a host may hide it: measure" if machine.hypervisor() else ""
+    hidden = "; the host may hide it, so measure" if machine.hypervisor() else ""
     return SMT.found(FINE, f"no other CPU shares a core with the server's {words}{hidden}")
 
 
 def separate_cores(machine: Machine, setup: RaceSetup) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """How the two sides come to cores of their own: other CPUs, or no SMT."""
+    """Commands that give the two sides separate cores: other CPUs, or SMT off."""
     allowed = machine.allowed_cpus()
     try:
         server, client = choose_cpus(setup.server_cpus, None, allowed, machine.siblings)
@@ -141,7 +141,8 @@ def separate_cores(machine: Machine, setup: RaceSetup) -> tuple[tuple[str, ...],
 
 
 def measure_smt(finding: Finding, bench: Bench) -> Finding:
-    """Plain computing tells a shared core from caches and memory, which all CPUs share."""
+    """The level follows from computing alone, which slows down only if the core is shared; system
+    calls also suffer from shared caches and memory."""
     effects = bench.neighbour
     level = finding.level
     if level == FINE:

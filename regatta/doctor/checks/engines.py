@@ -1,4 +1,4 @@
-"""Container engines: whether races can be placed in containers here."""
+"""Container engines: whether a race can run in containers here."""
 
 from regatta.doctor.activity import Activity
 from regatta.doctor.finding import FINE, MINOR, Finding, RaceSetup, Subject
@@ -7,18 +7,17 @@ from regatta.machine.containers.engine import INSTALL
 
 CONTAINERS = Subject(
     "containers",
-    "Races with --placement containers need a container engine that works, and root. Other races "
-    "need neither.",
+    "Only races with --placement containers need a working container engine, and root.",
 )
 INSTALLED = ("podman", "docker")
 
 
 def inspect_containers(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     if setup.engine is not None:
-        as_root = "" if machine.is_root() else "; races in containers need root"
+        as_root = "" if machine.is_root() else "; races in containers also need root"
         return CONTAINERS.found(FINE, f"{setup.engine} works{as_root}")
     if setup.engine_refused is None or not any(map(machine.has_program, INSTALLED)):
         return CONTAINERS.found(
-            FINE, f"no engine, so no races in containers; to have one: {INSTALL}"
+            FINE, f"no engine, so no races in containers; to install one: {INSTALL}"
         )
     return CONTAINERS.found(MINOR, setup.engine_refused, fix=(INSTALL,))

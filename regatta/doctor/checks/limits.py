@@ -1,45 +1,45 @@
-"""Limits: of descriptors, tasks, ports and waiting connections; and who receives what is sent."""
+"""Limits of descriptors, tasks, ports and the accept queue; packet steering."""
 
 from regatta.doctor.activity import Activity
 from regatta.doctor.cgroup import smallest
 from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, RaceSetup, Subject
 from regatta.doctor.machine import CAP_SYS_RESOURCE, Machine
-from regatta.machine.placed import LOOPBACK
-from regatta.machine.steering import OWN_SIDE, End
+from regatta.machine.network.steering import OWN_SIDE, LinkEnd
+from regatta.machine.sides.placement import LOOPBACK
 
 # ---- Descriptors and tasks ----
 
 DESCRIPTORS = Subject(
     "descriptors",
-    "Each connection takes one descriptor on each side. Beyond the limit connections are refused "
+    "Each connection needs a descriptor on each side. Beyond the limit, connections are refused "
     "and the trial fails.",
 )
 TASKS = Subject(
     "tasks",
-    "Designs with a thread or process per connection, and the client's thread engine, create as "
-    "many tasks as connections. Beyond the limit the trial fails.",
+    "Designs with a thread or process per connection, and the client's thread engine, create one "
+    "task per connection. Beyond the limit the trial fails.",
 )
 # The largest study that ships, c10k: 10,000 silent connections beside 100 busy ones.
 SHIPPED_CONNECTIONS = 10_100
 SPARE = 64
 FEWEST = 256
-"""With fewer connections than this not even the study quick fits well."""
+"""The study quick needs about this many."""
 
 
 def inspect_descriptors(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     hard = machine.hard_limit("Max open files")
     if hard is None:
-        return DESCRIPTORS.found(FINE, "there is no limit of open files")
-    words = f"{hard:,} open files a process (hard limit)"
+        return DESCRIPTORS.found(FINE, "no limit of open files")
+    words = f"{hard:,} open files per process (hard limit)"
     needed = (setup.connections or SHIPPED_CONNECTIONS) + SPARE
     if hard >= needed:
         return DESCRIPTORS.found(FINE, words)
     return DESCRIPTORS.found(
         too_few(setup, hard),
-        f"{words}, {needed:,} are needed for {needed - SPARE:,} connections",
+        f"{words}; {needed - SPARE:,} connections need {needed:,}",
         fix=(f"sudo prlimit --pid $$ --nofile={needed}:{needed}",),
         undo=(f"sudo prlimit --pid $$ --nofile={hard}:{hard}",),
-        advice="For this shell and what it starts; permanently in /etc/security/limits.conf.",
+        advice="This lasts for this shell; /etc/security/limits.conf is permanent.",
     )
 
 
@@ -55,39 +55,39 @@ def inspect_tasks(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     if group is not None:
         found["the control group"] = int(group.value)
     if not found:
-        return TASKS.found(FINE, "there is no limit of processes and threads")
-    who = min(found, key=found.__getitem__)
-    words = f"{found[who]:,} processes and threads for {who}"
+        return TASKS.found(FINE, "no limit of processes and threads")
+    owner = min(found, key=found.__getitem__)
+    words = f"{found[owner]:,} processes and threads for {owner}"
     needed = (setup.connections or SHIPPED_CONNECTIONS) + SPARE
-    if found[who] >= needed:
+    if found[owner] >= needed:
         return TASKS.found(FINE, words)
     path = group.path if group else ""
     fix, undo = {
         "this user": (
             f"sudo prlimit --pid $$ --nproc={needed}:{needed}",
-            f"sudo prlimit --pid $$ --nproc={found[who]}:{found[who]}",
+            f"sudo prlimit --pid $$ --nproc={found[owner]}:{found[owner]}",
         ),
         "the machine": (
             f"sudo sysctl kernel.threads-max={needed * 2}",
-            f"sudo sysctl kernel.threads-max={found[who]}",
+            f"sudo sysctl kernel.threads-max={found[owner]}",
         ),
         "the control group": (
             f"echo max | sudo tee {path}",
-            f"echo {found[who]} | sudo tee {path}",
+            f"echo {found[owner]} | sudo tee {path}",
         ),
-    }[who]
-    in_group = who == "the control group"
+    }[owner]
+    in_group = owner == "the control group"
     return TASKS.found(
-        too_few(setup, found[who]),
-        f"{words}, {needed:,} are needed for {needed - SPARE:,} connections",
+        too_few(setup, found[owner]),
+        f"{words}; {needed - SPARE:,} connections need {needed:,}",
         fix=(fix,),
         undo=(undo,),
-        advice="Set a container's limit with docker run --pids-limit." if in_group else "",
+        advice="For a container use docker run --pids-limit." if in_group else "",
     )
 
 
 def too_few(setup: RaceSetup, limit: int) -> str:
-    """Serious where the study at hand does not fit; otherwise only the largest ones do not."""
+    """Serious if the given study, or any study, does not fit; else only large studies do not."""
     return SERIOUS if setup.connections is not None or limit < FEWEST else MINOR
 
 
@@ -95,8 +95,8 @@ def too_few(setup: RaceSetup, limit: int) -> str:
 
 PORTS = Subject(
     "ports",
-    "A port stays in use for 60 s after its connection ended (TIME_WAIT). A load of short "
-    "connections that runs out of ports waits or fails, and measures the ports.",
+    "A port stays in use for 60 s after its connection closes (TIME_WAIT). A load of short "
+    "connections that runs out of ports stalls or fails, whatever the design.",
 )
 DEFAULT_RANGE = "32768 60999"
 ENOUGH_PORTS = 10_000
@@ -105,7 +105,7 @@ FEWEST_PORTS = 1_000
 
 def inspect_ports(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     if setup.has_own_network:
-        says = "a race has its own network, with the kernel's 28,232 ports and none in TIME_WAIT"
+        says = "a race has its own network, with 28,232 ports and none in TIME_WAIT"
         return PORTS.found(FINE, says)
     text = machine.text("/proc/sys/net/ipv4/ip_local_port_range") or ""
     try:
@@ -130,7 +130,7 @@ def inspect_ports(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
             fix=(f'sudo sysctl net.ipv4.ip_local_port_range="{DEFAULT_RANGE}"',),
             undo=(f'sudo sysctl net.ipv4.ip_local_port_range="{first} {last}"',),
         )
-    return PORTS.found(level, words, advice="Wait a minute: they become free again.")
+    return PORTS.found(level, words, advice="Wait a minute until they are free again.")
 
 
 def waiting_ports(machine: Machine) -> int:
@@ -143,16 +143,16 @@ def waiting_ports(machine: Machine) -> int:
     return 0
 
 
-# ---- Connections that wait to be accepted ----
+# ---- The accept queue ----
 
 BACKLOG = Subject(
     "backlog",
-    "Connections that arrive faster than they are accepted wait in a queue. When it is full the "
-    "kernel drops them silently and the client retries a second later: that second is in the "
-    "latency, and no design caused it.",
+    "Connections wait in the accept queue until the server accepts them. When it is full, the "
+    "kernel drops them silently and the client retries after a second, which adds a second of "
+    "latency that no design caused.",
 )
 USUAL_BURST = 100
-"""Connections at a time in the largest burst of the study quick."""
+"""Concurrent connections in the largest burst of the study quick."""
 DEFAULT_BACKLOG = 4096
 OLD_BACKLOG = 128
 RAISED_IN = (5, 4)
@@ -161,23 +161,23 @@ RAISED_IN = (5, 4)
 def inspect_backlog(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     has_network = setup.has_own_network
     if has_network:
-        # A new network has the kernel's default, whatever the host's is set to.
+        # A new network namespace has the kernel's default, not the setting of the host.
         length: int | None = DEFAULT_BACKLOG if machine.kernel() >= RAISED_IN else OLD_BACKLOG
     else:
         length = machine.number("/proc/sys/net/core/somaxconn")
     if length is None:
         return BACKLOG.found(
             UNKNOWN,
-            "the kernel does not report how many connections may wait",
+            "the kernel does not report the length of the accept queue",
             advice="See: sysctl net.core.somaxconn",
         )
     where = "in a race's own network " if has_network else ""
-    words = f"{where}{length:,} connections may wait to be accepted (somaxconn)"
+    words = f"{where}the accept queue holds {length:,} connections (somaxconn)"
     burst = setup.connections or USUAL_BURST
     if length >= burst:
         return BACKLOG.found(FINE, words)
     level = SERIOUS if setup.connections is not None else MINOR
-    words = f"{words}, and {burst:,} may come at once"
+    words = f"{words}, and {burst:,} may arrive at once"
     if has_network:
         return BACKLOG.found(
             level,
@@ -193,14 +193,13 @@ def inspect_backlog(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     )
 
 
-# ---- Steering: on whose CPU the kernel receives what is sent over the cable ----
+# ---- Steering: which CPU processes the packets that arrive over the cable ----
 
 STEERING = Subject(
     "steering",
-    "A virtual cable delivers packets on the CPU that sends them. Without steering the client's "
-    "CPU does the server's part of TCP and wakes its workers, so the client pays for it, and the "
-    "server for what the client receives. Designs that wake more workers look cheaper than they "
-    "are.",
+    "A virtual cable delivers packets on the CPU that sends them. Without steering, the client's "
+    "CPU does the server's TCP receive work and wakes its workers, and the server's CPU does the "
+    "client's. Designs that wake more workers look cheaper than they are.",
 )
 
 
@@ -209,8 +208,10 @@ def inspect_steering(machine: Machine, setup: RaceSetup, _: Activity) -> Finding
     entries = machine.number("/proc/sys/net/core/rps_sock_flow_entries") or 0
     cable = ends_text(steering.server, entries)
     if steering.kind == OWN_SIDE:
-        return STEERING.found(FINE, f"each side's CPUs process what is sent to it (RPS){cable}")
-    says = f"each side's CPUs process what they send themselves{cable}"
+        return STEERING.found(
+            FINE, f"each side's CPUs process the packets that it receives (RPS){cable}"
+        )
+    says = f"each side's CPUs process the packets that it sends{cable}"
     if setup.placement == LOOPBACK:
         return STEERING.found(MINOR, says, fix=("sudo regatta race --placement netns",))
     if not machine.is_root():
@@ -218,8 +219,8 @@ def inspect_steering(machine: Machine, setup: RaceSetup, _: Activity) -> Finding
     return STEERING.found(MINOR, says, advice=steering.note or "")
 
 
-def ends_text(end: End | None, entries: int) -> str:
-    """What the cable is and what else decides who receives; both ends are made alike."""
+def ends_text(end: LinkEnd | None, entries: int) -> str:
+    """The cable, GRO and RFS, which also affect the cost of receiving; both ends are alike."""
     if end is None:
         return ""
     parts = [end.cable] if end.cable else []

@@ -1,4 +1,4 @@
-"""Speed: does a CPU run as fast for the one as for the other, and how long does it take to wake?"""
+"""Speed of the CPUs: governor, turbo, idle states and battery."""
 
 from regatta.doctor.activity import Activity
 from regatta.doctor.finding import (
@@ -24,20 +24,19 @@ CPU = "/sys/devices/system/cpu"
 
 GOVERNOR = Subject(
     "governor",
-    "A CPU that slows down when it has little to do makes the same request more expensive under a "
-    "light load than under a heavy one, and the first requests of a trial more expensive than the "
-    "rest. That looks like a difference between designs, but is not.",
+    "A CPU that slows down when idle makes requests more expensive under a light load and at the "
+    "start of a trial. That looks like a difference between designs, but is not.",
 )
 STEADY = "performance"
-NO_GOVERNOR = "The firmware or the host decides: set its power profile to performance."
+NO_GOVERNOR = "Set the power profile of the firmware or the host to performance."
 
 
 def inspect_governor(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     found = environment.governors(machine.path(CPU))
     pinned = {cpu: found[cpu] for cpu in setup.pinned if cpu in found}
     if not pinned:
-        who = "the host does" if machine.hypervisor() else "the firmware may"
-        says = f"the kernel does not set the frequency of {cpus_text(setup.pinned)}; {who}"
+        controller = "the host does" if machine.hypervisor() else "the firmware may"
+        says = f"the kernel does not set the frequency of {cpus_text(setup.pinned)}; {controller}"
         return GOVERNOR.found(UNKNOWN, says, advice=MEASURE_IT)
     slow = {cpu: name for cpu, name in pinned.items() if name != STEADY}
     if not slow:
@@ -50,7 +49,7 @@ def inspect_governor(machine: Machine, setup: RaceSetup, _: Activity) -> Finding
     via = f" (driver {driver})" if driver else ""
     return GOVERNOR.found(
         SERIOUS,
-        f"the speed follows the load: {words}{via}",
+        f"the frequency follows the load: {words}{via}",
         fix=(set_governor(STEADY, found, set(found)),),
         undo=tuple(
             set_governor(name, found, {cpu for cpu in found if found[cpu] == name})
@@ -60,7 +59,7 @@ def inspect_governor(machine: Machine, setup: RaceSetup, _: Activity) -> Finding
 
 
 def set_governor(governor: str, found: dict[int, str], cpus: set[int]) -> str:
-    """The command for these CPUs, without any tool that may be missing."""
+    """The command for these CPUs, without tools that may be missing."""
     if cpus == set(found):
         return f"echo {governor} | sudo tee {CPU}/cpu*/cpufreq/scaling_governor"
     paths = " ".join(f"{CPU}/cpu{cpu}/cpufreq/scaling_governor" for cpu in sorted(cpus))
@@ -68,7 +67,7 @@ def set_governor(governor: str, found: dict[int, str], cpus: set[int]) -> str:
 
 
 def measure_governor(finding: Finding, bench: Bench) -> Finding:
-    """What counts is how long a CPU stays slow, not what its governor is called."""
+    """The level follows from how long the CPU stays slow, not from the governor's name."""
     effect = bench.ramp
     level = finding.level
     if level == UNKNOWN:
@@ -82,13 +81,13 @@ def measure_governor(finding: Finding, bench: Bench) -> Finding:
 
 TURBO = Subject(
     "turbo",
-    "Turbo speed depends on heat and on how many other CPUs are busy: a design that keeps more "
-    "CPUs busy, or is raced later, gets a slower machine.",
+    "Turbo speed depends on temperature and on how many CPUs are busy: a design that keeps more "
+    "CPUs busy, or runs later, gets a slower machine.",
 )
 STEADY_PERCENT = 2.0
-"""Half of what trials of the study quick differ by: speed is then not what makes them differ."""
-NO_SWITCH = "The firmware or the host decides: more blocks even it out."
-# Where the kernel keeps it, and what it says when turbo is on.
+"""Half of the spread of trials of the study quick: speed is then not its main cause."""
+NO_SWITCH = "Firmware or host control it; race more blocks."
+# The file, and its content when turbo is on.
 SWITCHES = ((f"{CPU}/intel_pstate/no_turbo", "0"), (f"{CPU}/cpufreq/boost", "1"))
 
 
@@ -102,11 +101,11 @@ def inspect_turbo(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
         off = "1" if on == "0" else "0"
         return TURBO.found(
             MINOR,
-            "turbo is on: the speed depends on heat and on the other CPUs",
+            "turbo is on: the speed depends on temperature and on the other CPUs",
             fix=(f"echo {off} | sudo tee {path}",),
             undo=(f"echo {on} | sudo tee {path}",),
         )
-    says = "the kernel does not say whether turbo is on"
+    says = "the kernel does not report whether turbo is on"
     return TURBO.found(UNKNOWN, says, advice=MEASURE_IT)
 
 
@@ -116,16 +115,16 @@ def measure_turbo(finding: Finding, bench: Bench) -> Finding:
     return finding.measured([effect], level, advice=NO_SWITCH)
 
 
-# ---- Sleep ----
+# ---- Idle states ----
 
 IDLE = Subject(
     "idle",
-    "A server that waits for a request sleeps, and the time to wake its CPU is part of the "
-    "latency: at low rates, most of it. Designs that sleep more often pay it more often.",
+    "When a server waits for requests its CPU may sleep, and the wake-up is part of the latency: "
+    "at low rates, most of it. Designs that block more often pay it more often.",
 )
 DEEP_US = 50
 SLOW_US = 100
-"""To be late by: less than this is what a switch to another thread and back costs, too."""
+"""Delay of a wake-up; less than this is comparable to a context switch and back."""
 DEEP = (
     "Keep the CPUs awake: boot with processor.max_cstate=1 (Intel: intel_idle.max_cstate=1 too), "
     "or on a virtual machine with cpuidle_haltpoll.force=1."
@@ -135,24 +134,24 @@ DEEP = (
 def inspect_idle(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
     states = idle_states(machine, setup.server_cpus[0])
     if not states:
-        says = "the kernel does not control how deeply CPUs sleep"
+        says = "the kernel does not control the idle states of the CPUs"
         return IDLE.found(UNKNOWN, says, advice=MEASURE_IT)
     words = ", ".join(f"{name} {latency_us} µs" for _, name, latency_us in states)
     deep = [state for state in states if state[2] > DEEP_US]
     if not deep:
-        return IDLE.found(FINE, f"all states wake up fast ({words})")
+        return IDLE.found(FINE, f"all idle states wake up quickly ({words})")
     switches = [f"sudo tee {CPU}/cpu*/cpuidle/{state}/disable" for state, _, _ in deep]
     return IDLE.found(
         MINOR,
-        f"the deepest sleep takes {max(latency for _, _, latency in deep)} µs to end ({words})",
+        f"leaving the deepest idle state takes {max(state[2] for state in deep)} µs ({words})",
         fix=tuple(f"echo 1 | {switch}" for switch in switches),
         undo=tuple(f"echo 0 | {switch}" for switch in switches),
-        advice="Without deep sleep the machine draws more power, and may reach less turbo.",
+        advice="Without deep idle states the machine uses more power and may reach less turbo.",
     )
 
 
 def idle_states(machine: Machine, cpu: int) -> list[tuple[str, str, int]]:
-    """File, name and time to wake up (µs) of each state that is in use."""
+    """File, name and exit latency (µs) of each enabled idle state."""
     found: list[tuple[str, str, int]] = []
     for state in machine.names(f"{CPU}/cpu{cpu}/cpuidle"):
         folder = f"{CPU}/cpu{cpu}/cpuidle/{state}"
@@ -171,18 +170,18 @@ def measure_idle(finding: Finding, bench: Bench) -> Finding:
 
 POWER = Subject(
     "power",
-    "A machine on battery caps its speed, more so as the battery empties and the case heats up: "
-    "designs raced later get a slower machine.",
+    "On battery a machine limits its speed, more as the battery drains and the case heats up: "
+    "designs that run later get a slower machine.",
 )
 SUPPLIES = "/sys/class/power_supply"
 
 
 def inspect_power(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
     for name in machine.names(SUPPLIES):
-        # A wireless mouse has a battery too.
+        # The battery of a peripheral, such as a mouse.
         if machine.text(f"{SUPPLIES}/{name}/scope") == "Device":
             continue
         if machine.text(f"{SUPPLIES}/{name}/status") == "Discharging":
-            says = f"the machine runs on its battery ({name})"
+            says = f"the machine runs on battery ({name})"
             return POWER.found(SERIOUS, says, advice="Plug it in before a race.")
-    return POWER.found(FINE, "the machine does not run on a battery")
+    return POWER.found(FINE, "the machine does not run on battery")

@@ -1,1 +1,1 @@
-"""Measurements in place of settings: one file a probe, each a few seconds with an interval."""
+"""Probes: measurements of a few seconds, each with an interval."""

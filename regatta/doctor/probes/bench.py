@@ -1,4 +1,4 @@
-"""All probes of one examination. What two checks share is measured once."""
+"""All probes of one examination. A probe that several checks need runs once."""
 
 import random
 import statistics
@@ -21,13 +21,13 @@ RESTS = 10
 REST_MS = 250
 FIRST_S = 0.005
 STEADY = 60
-"""Pieces of `FIRST_S` after a rest; the later half is taken as the steady speed."""
+"""Pieces of `FIRST_S` after a rest; the median of the second half is the steady speed."""
 NAPS, NAP_US, NAP_ROUNDS = 12, 5000, 12
 READINGS, CLOCK_ROUNDS = 20_000, 20
 
 
 class Bench:
-    """Measures on the CPUs of a race. `say` is told what is being measured."""
+    """Measures on the CPUs of a race. `say` is called with what is being measured."""
 
     def __init__(self, machine: Machine, setup: RaceSetup, say: Say) -> None:
         self.machine = machine
@@ -37,29 +37,29 @@ class Bench:
 
     @cached_property
     def lost(self) -> dict[str, list[Effect]]:
-        """Of programs that run all the time on one CPU of each side: what was taken from them."""
+        """CPU time lost by a busy program on one CPU of each side, by cause."""
         self.say("time lost on the pinned CPUs")
         cpus = list(dict.fromkeys((self.cpu, self.setup.client_cpus[0])))
         with ExitStack() as stack:
             children = [stack.enter_context(Child(cpu)) for cpu in cpus]
             for child in children:
-                child.tell("watch", WATCH_S)
-            answers = [child.hear() for child in children]
+                child.send("watch", WATCH_S)
+            answers = [child.receive() for child in children]
         found: dict[str, list[Effect]] = {"others": [], "unseen": []}
-        words = {"others": "other programs", "unseen": "interrupts and the host"}
+        words = {"others": "other programs", "unseen": "interrupts or the host"}
         for cpu, pieces in zip(cpus, answers, strict=True):
             for taker, effects in found.items():
                 longest_ms = max(piece[f"{taker}_longest_ns"] for piece in pieces) / 1e6
                 shares = [100 * piece[f"{taker}_ns"] / piece["wall_ns"] for piece in pieces]
                 what = (
-                    f"taken by {words[taker]} from a program that wanted all of CPU {cpu} "
+                    f"CPU {cpu} taken from a busy program by {words[taker]} "
                     f"(at most {digits(longest_ms)} ms at a time)"
                 )
                 effects.append(intervals.mean(what, "%", shares))
         return found
 
     def neighbour_cpu(self) -> int | None:
-        """The CPU whose work may slow the server down most: its sibling, else the client's."""
+        """The CPU that may slow the server down most: its sibling, else the client's."""
         allowed = set(self.machine.allowed_cpus())
         siblings = sorted(self.machine.siblings(self.cpu) & allowed - {self.cpu})
         others = [cpu for cpu in self.setup.client_cpus if cpu != self.cpu]
@@ -67,7 +67,7 @@ class Bench:
 
     @cached_property
     def neighbour(self) -> list[Effect]:
-        """How much dearer the same work is on the server's CPU while another CPU computes."""
+        """Extra cost of the same work on the server's CPU while another CPU computes."""
         other = self.neighbour_cpu()
         if other is None:
             raise ProbeError("there is no other CPU to keep busy")
@@ -78,14 +78,14 @@ class Bench:
                 count = worker.size(task, PIECE_S)
                 quiet, disturbed = self.pairs(worker, busy, task, count)
                 what = f"extra CPU time of {word} on CPU {self.cpu} while CPU {other} computes"
-                found.append(intervals.dearer(what, quiet, disturbed))
+                found.append(intervals.extra_cost(what, quiet, disturbed))
         return found
 
     @staticmethod
     def pairs(
         worker: Child, busy: Neighbour, task: str, count: int
     ) -> tuple[list[float], list[float]]:
-        """CPU times of the same work in pairs, which of them comes first by chance."""
+        """CPU times of equal work with a quiet and a busy neighbour, in pairs of random order."""
         times: dict[bool, list[float]] = {False: [], True: []}
         for _ in range(PAIRS):
             for run in random.sample((False, True), 2):
@@ -95,7 +95,7 @@ class Bench:
 
     @cached_property
     def speed(self) -> tuple[list[float], list[float]]:
-        """After each of some rests: the first piece's CPU time, and the later ones' median."""
+        """CPU time of the first piece of work after each rest, and the median of later ones."""
         self.say("the speed after a rest")
         first: list[float] = []
         steady: list[float] = []
@@ -115,16 +115,16 @@ class Bench:
             f"extra CPU time of the first {FIRST_S * 1000:.0f} ms of work on CPU {self.cpu} after "
             f"{REST_MS} ms of rest"
         )
-        return intervals.dearer(what, steady, first)
+        return intervals.extra_cost(what, steady, first)
 
     @cached_property
     def steadiness(self) -> Effect:
-        what = f"standard deviation of CPU {self.cpu}'s speed from one spell of work to the next"
+        what = f"standard deviation of CPU {self.cpu}'s speed between periods of work"
         return intervals.spread(what, self.speed[1])
 
     @cached_property
     def wake(self) -> Effect:
-        self.say("how long a wake-up takes")
+        self.say("the delay of a wake-up")
         with Child(self.cpu) as worker:
             medians = [
                 statistics.median(worker.ask("nap", NAPS, NAP_US)) / 1000 for _ in range(NAP_ROUNDS)
@@ -134,12 +134,12 @@ class Bench:
 
     @cached_property
     def clock(self) -> Effect:
-        self.say("what reading the clock costs")
+        self.say("the cost of reading the clock")
         with Child(self.cpu) as worker:
             costs = [worker.ask("clock", READINGS) / READINGS for _ in range(CLOCK_ROUNDS)]
-        return intervals.mean("CPU time of one reading of the clock", "ns", costs)
+        return intervals.mean("CPU time to read the clock", "ns", costs)
 
     @cached_property
     def perf_cost(self) -> Effect:
-        self.say("what perf's counting costs")
+        self.say("the cost of counting with perf")
         return perf_cost.measure(self.setup)

@@ -1,4 +1,4 @@
-"""A worker in a process of its own, pinned to one CPU."""
+"""A worker process pinned to one CPU."""
 
 import json
 import select
@@ -13,18 +13,18 @@ from typing import Any, Self
 from regatta.errors import RegattaError
 from regatta.machine.guard import guard_environment
 from regatta.machine.proc import read_stat
-from regatta.machine.side_placement import SidePlacement
+from regatta.machine.sides.side_placement import SidePlacement
 
 PROGRAM = Path(__file__).with_name("worker.py")
 ANSWER_TIMEOUT_S = 30
 
 
 class ProbeError(RegattaError):
-    """A probe could not measure; the line says why."""
+    """A probe could not measure."""
 
 
 class Child:
-    """Use it in a `with` statement: it is killed at the end."""
+    """A context manager that kills the worker at the end."""
 
     def __init__(self, cpu: int) -> None:
         command = SidePlacement((), (cpu,)).command([sys.executable, "-E", "-S", str(PROGRAM)])
@@ -36,7 +36,7 @@ class Child:
                 stderr=subprocess.DEVNULL,
                 text=True,
                 env=guard_environment(),
-                # Ctrl-C is for the lab.
+                # Only the lab handles Ctrl-C.
                 start_new_session=True,
             )
         except OSError as error:
@@ -49,21 +49,21 @@ class Child:
         self.process.kill()
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout):
-            # What could not be said any more is still in the buffer.
+            # Closing flushes what could not be sent.
             with suppress(OSError):
                 if stream is not None:
                     stream.close()
 
-    def tell(self, *words: object) -> None:
+    def send(self, *words: object) -> None:
         assert self.process.stdin
         try:
             self.process.stdin.write(" ".join(map(str, words)) + "\n")
             self.process.stdin.flush()
         except OSError as error:
-            raise ProbeError("a probe exited before it was asked") from error
+            raise ProbeError("a probe exited before its request") from error
 
-    def hear(self) -> Any:
-        """What it answers to the request before."""
+    def receive(self) -> Any:
+        """The answer to the last request."""
         assert self.process.stdout
         if not select.select([self.process.stdout], [], [], ANSWER_TIMEOUT_S)[0]:
             raise ProbeError(f"a probe did not answer within {ANSWER_TIMEOUT_S} s")
@@ -74,11 +74,11 @@ class Child:
             raise ProbeError("a probe exited without an answer") from error
 
     def ask(self, *words: object) -> Any:
-        self.tell(*words)
-        return self.hear()
+        self.send(*words)
+        return self.receive()
 
     def size(self, task: str, seconds: float) -> int:
-        """So many of the task as take about so long here."""
+        """The number of repetitions of the task that takes about `seconds` here."""
         count = 200
         while True:
             took_ns: int = self.ask(task, count)["cpu_ns"]
@@ -88,7 +88,7 @@ class Child:
 
 
 class Neighbour(Child):
-    """Somebody who computes without end on a CPU, and can be stopped for a while."""
+    """A worker that computes forever and can be stopped and resumed."""
 
     def __init__(self, cpu: int) -> None:
         super().__init__(cpu)
@@ -96,7 +96,7 @@ class Neighbour(Child):
         self.let(False)
 
     def let(self, run: bool) -> None:
-        """On return it runs, or does not."""
+        """Resumes or stops it, and waits until it has."""
         self.process.send_signal(signal.SIGCONT if run else signal.SIGSTOP)
         wanted = {"R"} if run else {"T"}
         deadline = time.monotonic() + ANSWER_TIMEOUT_S

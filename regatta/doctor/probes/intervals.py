@@ -1,4 +1,4 @@
-"""From a handful of readings to an effect with its 95 % interval."""
+"""From a few readings to an effect with its 95 % interval."""
 
 import math
 from collections.abc import Sequence
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
+from regatta.analysis.statistics.autocorrelation import mean_interval
 from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.paired_mean import PairedMean
-from regatta.analysis.statistics.serial import mean_interval
 from regatta.doctor.finding import Effect
 
 LEAST = 0.1
-"""Of a delay, in its unit: what is less than this, or below 0, is the clock's own grain."""
+"""Smallest delay, in its unit: smaller or negative ones are clock resolution."""
 
 
 def mean(what: str, unit: str, values: Sequence[float]) -> Effect:
@@ -23,21 +23,21 @@ def mean(what: str, unit: str, values: Sequence[float]) -> Effect:
 
 
 def geometric(what: str, unit: str, values: Sequence[float]) -> Effect:
-    """The geometric mean: of delays, where a few are many times as long as the rest."""
+    """The geometric mean, for delays with a long tail."""
     found = mean(what, unit, [math.log(max(value, LEAST)) for value in values])
     value, low, high = (math.exp(log) for log in (found.value, found.low, found.high))
     return Effect(what, value, low, high, unit, found.samples)
 
 
-def dearer(what: str, before: Sequence[float], after: Sequence[float]) -> Effect:
-    """By how many percent the second of each pair is above the first."""
+def extra_cost(what: str, before: Sequence[float], after: Sequence[float]) -> Effect:
+    """By how many percent the second of each pair exceeds the first."""
     found = PairedMean(np.log(np.array(after) / np.array(before)))
     low, high = found.interval() or (found.mean, found.mean)
     return Effect(what, percent(found.mean), percent(low), percent(high), "%", found.count)
 
 
-def dearer_unpaired(what: str, before: Sequence[float], after: Sequence[float]) -> Effect:
-    """The same for two groups of readings that belong together in no way: Welch's interval."""
+def extra_cost_unpaired(what: str, before: Sequence[float], after: Sequence[float]) -> Effect:
+    """The same for two unpaired groups of readings: Welch's interval."""
     old, new = np.log(np.array(before)), np.log(np.array(after))
     parts = [group.var(ddof=1) / len(group) for group in (old, new)]
     error = math.sqrt(sum(parts))
@@ -49,7 +49,7 @@ def dearer_unpaired(what: str, before: Sequence[float], after: Sequence[float]) 
 
 
 def spread(what: str, values: Sequence[float]) -> Effect:
-    """The standard deviation in percent of the mean, with the interval of a normal's."""
+    """The standard deviation in percent of the mean, with its interval for normal data."""
     logs = np.log(np.array(values))
     free = len(logs) - 1
     deviation = float(logs.std(ddof=1))

@@ -1,4 +1,4 @@
-"""What perf's own counting costs: a short real race, with nothing attached and with everything."""
+"""The cost of counting with perf: a short race with timed and counted trials."""
 
 import tempfile
 from pathlib import Path
@@ -18,10 +18,10 @@ from regatta.race.race import begin
 from regatta.study import parse_study
 
 FEWEST_TRIALS = 3
-WHAT = "extra CPU time of a request (work scan, 10 at a time) with every event of perf attached"
+WHAT = "extra CPU time of a request (work scan, 10 connections) with all perf events attached"
 STUDY = """
 name = "doctor"
-title = "What perf's own counting costs"
+title = "Cost of counting with perf"
 [race]
 blocks = 10
 counted_blocks = 10
@@ -36,7 +36,7 @@ requests = 100
 
 
 def measure(setup: RaceSetup) -> Effect:
-    """About five seconds. ProbeError says why it could not be measured."""
+    """Takes about five seconds; raises ProbeError if it cannot measure."""
     try:
         programs = discover()
         study = parse_study(STUDY, programs.designs)
@@ -55,7 +55,7 @@ def measure(setup: RaceSetup) -> Effect:
 
 
 def compare(trials: list[Trial]) -> Effect:
-    """By the kernel's own account, which is in both kinds of trial."""
+    """Compares the kernel's accounting, which both kinds of trial have."""
     if not any(origin == "perf" for trial in trials for _, origin, _ in trial.counters):
         raise ProbeError("perf cannot count anything here")
     costs: dict[str, list[float]] = {TIMED: [], COUNTED_TRIAL: []}
@@ -64,5 +64,5 @@ def compare(trials: list[Trial]) -> Effect:
         if trial.counts and trial.answered and not isinstance(cpu_ns, str):
             costs[trial.kind].append(cpu_ns / trial.answered)
     if min(map(len, costs.values())) < FEWEST_TRIALS:
-        raise ProbeError("too few trials of its race went well")
-    return intervals.dearer_unpaired(WHAT, costs[TIMED], costs[COUNTED_TRIAL])
+        raise ProbeError("too few trials of the probe succeeded")
+    return intervals.extra_cost_unpaired(WHAT, costs[TIMED], costs[COUNTED_TRIAL])

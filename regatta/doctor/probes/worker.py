@@ -1,12 +1,13 @@
-"""A small program that does one thing on the CPU that it is pinned to, and says how long it took.
+"""A program that does small tasks on the CPU that it is pinned to and reports how long they took.
 
-It runs alone (`python worker.py`), without the laboratory: a line in, a line of JSON out.
+It runs as `python worker.py` and imports nothing else of the lab: a request a line in, an answer as
+a line of JSON out.
 
-    compute N       N rounds of plain computing: wall and CPU time, in ns
-    calls N         N times a small file opened, read and closed: the same
-    watch SECONDS   reads the clock all the time: where it jumps, time was lost
-    nap N US        N sleeps of US microseconds: by how many ns each was too long
-    clock N         what N readings of the clock cost beyond the call of a function: ns in all
+    compute N       N rounds of arithmetic: wall and CPU time in ns
+    calls N         opens, reads and closes a small file N times: the same
+    watch SECONDS   reads the clock continuously: time lost where it jumps, in ns
+    nap N US        sleeps N times for US microseconds: by how many ns each was too long
+    clock N         the cost of N readings of the clock in ns, without that of a function call
     busy            computes until it is killed
 """
 
@@ -17,7 +18,7 @@ import resource
 import sys
 import time
 
-# A timer's interrupt takes a few µs, of each CPU, whoever runs: what is shorter is no disturbance.
+# A timer interrupt takes a few µs on any CPU; shorter jumps are no disturbance.
 JUMP_NS = 10_000
 PIECES = 10
 PR_SET_TIMERSLACK = 29
@@ -33,7 +34,7 @@ def rounds(count: int) -> int:
 
 def reads(count: int) -> None:
     for _ in range(count):
-        with open(SMALL_FILE, "rb", buffering=0) as file:  # noqa: PTH123  (less of our own in it)
+        with open(SMALL_FILE, "rb", buffering=0) as file:  # noqa: PTH123  (least overhead)
             file.read(4096)
 
 
@@ -44,12 +45,12 @@ def timed(task: str, count: int) -> dict[str, int]:
 
 
 def switches() -> int:
-    """How often another program was given this CPU in place of this one."""
+    """How often another program preempted this one."""
     return resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw
 
 
 def watch(seconds: float) -> list[dict[str, int]]:
-    """For each of some pieces: its length, and the time lost to others and to nobody visible."""
+    """The length of each piece, and the time lost to other programs and to unseen causes."""
     return [watch_piece(int(seconds * 1e9 / PIECES)) for _ in range(PIECES)]
 
 
@@ -64,7 +65,7 @@ def watch_piece(length_ns: int) -> dict[str, int]:
         jump = moment - last
         last = moment
         if jump > JUMP_NS:
-            # Who was switched to took it; if nobody was, an interrupt did, or the host.
+            # Without a context switch, an interrupt or the host took the time.
             count = switches()
             taker = "others" if count > known else "unseen"
             lost[f"{taker}_ns"] += jump
@@ -74,7 +75,7 @@ def watch_piece(length_ns: int) -> dict[str, int]:
 
 
 def nap(count: int, us: int) -> list[int]:
-    """The kernel may delay a timer by 50 µs to save power; a server that polls is not delayed."""
+    """Without timer slack, by which the kernel may delay a timer by 50 µs."""
     ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1)
     late: list[int] = []
     for _ in range(count):
@@ -85,7 +86,7 @@ def nap(count: int, us: int) -> list[int]:
 
 
 def clock(count: int) -> int:
-    """Both loops call a function that gives a number; only one of them asks the time."""
+    """Two loops call a function that returns a number; only the first reads the clock."""
     now, other, cpu_ns = time.monotonic_ns, sys.getrecursionlimit, time.thread_time_ns
     first = cpu_ns()
     for _ in range(count):

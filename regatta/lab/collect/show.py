@@ -1,4 +1,4 @@
-"""The table of a class for people, and as plain data."""
+"""Prints the table of many ledgers, or returns it as plain data."""
 
 from typing import Any
 
@@ -8,11 +8,10 @@ from rich.table import Table
 from regatta.analysis.standings import LARGER
 from regatta.lab.collect.verdicts import Collected, Machine, Pooled, Row
 from regatta.report.text.numbers import DASH, between, plural, times
-from regatta.report.text.plain import plain
+from regatta.report.text.terminal import plain
 from regatta.report.text.verdicts import listed
 
-HEADER = ("ledger", "machine", "CPUs", "Linux", "least server CPU", "next", "times as much")
-NOBODY = "no ranking"
+HEADER = ("ledger", "machine", "CPUs", "Linux", "least server CPU", "runner-up", "times as much")
 
 
 def print_collected(found: Collected, console: Console) -> None:
@@ -57,7 +56,7 @@ def machine_words(machine: Machine) -> str:
 def best_words(row: Row) -> str:
     verdict = row.verdict
     if not verdict.best:
-        return NOBODY
+        return "no ranking"
     star = "★ " if verdict.outcome == LARGER else "☆ " if verdict.starred else ""
     return f"{star}{listed(verdict.best)}"
 
@@ -71,7 +70,7 @@ def ratio_words(row: Row) -> str:
 
 
 def summary(pooled: Pooled) -> str:
-    """How often each was the best."""
+    """How often each design was best."""
     parts = [
         f"{star} {', '.join(f'{name} {count}' for name, count in counts.items())}"
         for star, counts in (("★", pooled.winners), ("☆", pooled.among))

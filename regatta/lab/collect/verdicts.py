@@ -1,4 +1,4 @@
-"""From ledgers to one row a machine and question, and how often each design was the best."""
+"""From ledgers to one row per machine and question, and how often each design was best."""
 
 from collections import Counter as Tally
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ USUAL = {
     "idle": 0,
     "slow": 0,
 }
-"""What a study has that says nothing of it: no question names these."""
+"""Defaults of a study; a question names only what differs from them."""
 
 
 @dataclass(frozen=True)
@@ -38,59 +38,59 @@ class Machine:
     cpus: int | None
     kernel: str
     virtual: str | None
-    """Who makes it believe in a machine of its own; None: nobody, or nobody says."""
+    """The hypervisor or container engine; None: none, or unknown."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one ledger says of one question."""
+    """One ledger's answer to one question."""
 
     ledger: str
     machine: Machine
     verdict: Verdict
     trials: int
     planned: int
-    """Fewer trials than these: its race was stopped."""
+    """More than `trials` if the race was stopped."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What was asked, the same whatever else its race asked."""
+    """One comparison; independent of what else its race compared."""
 
     text: str
     designs: tuple[str, ...]
-    """Between whom, by name: who is the best depends on them."""
+    """Part of the question, because the best design depends on its rivals."""
 
 
 @dataclass(frozen=True)
 class Pooled:
-    """One question, asked on many machines."""
+    """One question with its answers from many machines."""
 
     question: Question
     rows: tuple[Row, ...]
 
     @property
     def machines(self) -> int:
-        """A ledger is a machine, however many rows it has."""
+        """Each ledger counts as one machine, however many rows it has."""
         return len({row.ledger for row in self.rows})
 
     @property
     def winners(self) -> dict[str, int]:
-        """On how many of them each design needed the least, by a clear margin."""
+        """On how many machines each design clearly needed the least."""
         return self.best_where(LARGER)
 
     @property
     def among(self) -> dict[str, int]:
-        """On how many it was one of several that may need the least."""
+        """On how many machines it was one of several that cannot be distinguished."""
         return self.best_where(NO_DIFFERENCE)
 
     @property
     def undecided(self) -> int:
-        """On how many nobody has a star."""
+        """On how many machines no design has a star."""
         return len({row.ledger for row in self.rows if not row.verdict.starred})
 
     def best_where(self, outcome: str) -> dict[str, int]:
-        """On how many machines each design was among the best; the most frequent first."""
+        """On how many machines each design was among the best; most frequent first."""
         rows = [row for row in self.rows if row.verdict.outcome == outcome]
         found = Tally(
             name for _, name in {(row.ledger, name) for row in rows for name in row.verdict.best}
@@ -102,13 +102,13 @@ class Pooled:
 class Collected:
     pooled: tuple[Pooled, ...]
     refused: tuple[str, ...]
-    """Why a ledger is in no table, a line each."""
+    """Why a ledger could not be read; a line each."""
     copies: tuple[tuple[str, str], ...]
-    """Ledgers of one and the same race: that which is left out, and that which stands for it."""
+    """Ledgers of the same race: the one left out, and the one counted."""
 
 
 def collect(paths: Sequence[Path]) -> Collected:
-    """Whatever can be read of them; LedgerError if nothing can."""
+    """All readable ledgers; LedgerError if there are none."""
     rows: dict[Question, list[Row]] = {}
     refused, copies = [], []
     seen: dict[tuple[str | None, ...], str] = {}
@@ -154,7 +154,7 @@ def machine_of(environment: dict[str, Any]) -> Machine:
 
 
 def question_of(group: Group, step: int) -> Question:
-    """It names whatever is not as usual, but for where the programs ran: that is the machine's."""
+    """Names all settings that differ from the defaults, except the placement."""
     first = ("work", "load")
     here = [(name, group.facts.get(name)) for name in first] + [(group.axis.name, step)]
     here += [fact for fact in group.facts.items() if fact[0] not in (*first, "placement")]

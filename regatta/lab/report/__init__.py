@@ -1,1 +1,1 @@
-"""The report of a lab: the student's own figures, and the questions beside them."""
+"""The report of a lab: the student's figures, the questions and the answers."""

@@ -1,4 +1,4 @@
-"""answers.md: where a person answers the questions, so that every form of the report has them."""
+"""answers.md: the student's answers, which go into every format of the report."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,20 +6,20 @@ from pathlib import Path
 
 from regatta.lab import commands
 from regatta.lab.step import Step
-from regatta.report.text.whole_file import write_whole
+from regatta.report.text.atomic_write import write_whole
 
 FILE = "answers.md"
 HEADING = re.compile(r"^## (\w[\w-]*) (\d+): .*$", re.MULTILINE)
 INTRODUCTION = (
-    "Write below each question, and call `{again}`: the report then has your answers.\n"
-    "Leave the headings as they are.\n"
+    "Write your answer below each question, then run `{again}` to add the answers to the report.\n"
+    "Do not change the headings.\n"
 )
 Answers = Mapping[tuple[str, int], str]
-"""By step and number of the question, from 1."""
+"""By step and number of the question, counted from 1."""
 
 
 def begin_answers(folder: Path, steps: Sequence[Step]) -> None:
-    """The file with all questions; one that is there already is the person's."""
+    """Writes the file with all questions, unless it exists already."""
     path = folder / FILE
     if path.exists():
         return
@@ -28,12 +28,12 @@ def begin_answers(folder: Path, steps: Sequence[Step]) -> None:
         for step in steps
         for number, question in enumerate(step.questions, start=1)
     ]
-    introduction = INTRODUCTION.format(again=commands.lab(folder))
+    introduction = INTRODUCTION.format(again=commands.lab_command(folder))
     write_whole(path, introduction + "".join(asked))
 
 
 def read_answers(folder: Path) -> Answers:
-    """Empty where the file is not there; a question without an answer is left out."""
+    """Without questions that have no answer; empty if there is no file."""
     path = folder / FILE
     text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     found: dict[tuple[str, int], str] = {}

@@ -1,4 +1,4 @@
-"""The files of a lab's report, made anew after each step."""
+"""Writes the files of a lab's report after each step."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
@@ -11,39 +11,39 @@ from regatta.lab.report.latex import to_latex
 from regatta.lab.report.markdown import to_markdown
 from regatta.lab.report.parts import parts_of
 from regatta.lab.report.pictures import pdf, svg
-from regatta.lab.step import Desk, Step
+from regatta.lab.step import Lab, Step
 from regatta.report.paper.pdf import typeset
-from regatta.report.text.whole_file import write_whole
+from regatta.report.text.atomic_write import write_whole
 
 PICTURES = "pictures"
 
 
-def write_report(desk: Desk, steps: Sequence[Step]) -> None:
-    """Writes report.md, .html, .tex and .pdf, and the pictures that they name."""
-    begin_answers(desk.folder, steps)
-    answers = read_answers(desk.folder)
-    report = parts_of(desk.state, desk.tools.lacks, steps, answers)
-    drawn = [picture for part in report.parts for picture in part.kept.pictures]
+def write_report(lab: Lab, steps: Sequence[Step]) -> None:
+    """Writes report.md, .html, .tex and .pdf, and their pictures."""
+    begin_answers(lab.folder, steps)
+    answers = read_answers(lab.folder)
+    report = parts_of(lab.state, lab.tools.lacks, steps, answers)
+    drawn = [picture for part in report.parts for picture in part.result.pictures]
     pdfs = {picture.name: pdf(picture) for picture in drawn}
-    desk.path(PICTURES).mkdir(exist_ok=True)
+    lab.path(PICTURES).mkdir(exist_ok=True)
     for picture in drawn:
-        write_whole(desk.path(PICTURES) / f"{picture.name}.svg", svg(picture))
-        write_whole(desk.path(PICTURES) / f"{picture.name}.pdf", pdfs[picture.name])
+        write_whole(lab.path(PICTURES) / f"{picture.name}.svg", svg(picture))
+        write_whole(lab.path(PICTURES) / f"{picture.name}.pdf", pdfs[picture.name])
     made = {
         "report.md": to_markdown(report).encode(),
         "report.html": to_html(report).encode(),
         "report.tex": to_latex(report).encode(),
         "report.pdf": typeset("regatta.lab.report", asdict(report), pdfs),
     }
-    # Before they are written: a lab that is stopped meanwhile must know its own.
-    desk.remember(written=tuple({*desk.state.written, *map(digest, made.values())}))
+    # Before writing: if the lab is killed meanwhile, it still recognizes its own files.
+    lab.remember(written=tuple({*lab.state.written, *map(digest, made.values())}))
     for name, content in made.items():
-        put_aside(desk.path(name), desk.state.written)
-        write_whole(desk.path(name), content)
+        put_aside(lab.path(name), lab.state.written)
+        write_whole(lab.path(name), content)
 
 
 def put_aside(path: Path, written: Collection[str]) -> None:
-    """A file that a person has changed is theirs: it gets a name of its own."""
+    """Renames a file that the student has edited, instead of overwriting it."""
     if not path.exists() or digest(path.read_bytes()) in written:
         return
     number = 1

@@ -1,10 +1,10 @@
-"""report.html: one file that needs no network, no script and no other file."""
+"""report.html: self-contained, without scripts."""
 
 from markupsafe import Markup
 
-from regatta.lab.kept import Picture
 from regatta.lab.report.parts import LabReport, pieces
 from regatta.lab.report.pictures import svg
+from regatta.lab.step_result import Picture
 from regatta.report.page.html import environment
 
 
@@ -14,5 +14,5 @@ def to_html(report: LabReport) -> str:
 
 
 def drawn(picture: Picture) -> Markup:
-    """Our own drawing: every text in it is escaped by who drew it."""
+    """Safe: the renderer has escaped all text."""
     return Markup(svg(picture))

@@ -1,19 +1,19 @@
-r"""report.tex: one file that pdflatex takes as it is, with the pictures beside it."""
+r"""report.tex, for pdflatex."""
 
 import re
 from textwrap import wrap
 
-from regatta.lab.kept import Picture, Printed
 from regatta.lab.report.parts import LabReport, Part, pieces
+from regatta.lab.step_result import CommandOutput, Picture
 from regatta.report.paper.latex import PACKAGES, escape
 from regatta.report.text.table import Table
 
-MADE = "% Made by regatta lab from state.json and answers.md; write your answers into answers.md."
+MADE = "% Written by regatta lab from state.json and answers.md; edit answers.md, not this file."
 STARS = {"★": r"\ding{72}", "☆": r"\ding{73}"}
 WIDEST = 100
-"""Letters of a line that is printed as it is."""
+"""Characters per line of verbatim output."""
 ON_ONE_PAGE = 40
-"""Lines of an output that no page comes between; a longer one may not fit on one."""
+"""Outputs of at most this many lines are not broken across pages."""
 
 
 def to_latex(report: LabReport) -> str:
@@ -28,12 +28,12 @@ def to_latex(report: LabReport) -> str:
 
 
 def tex(text: str) -> str:
-    """Text of any origin, with its stars; a blank at either end of it is kept."""
+    """Escaped text with its stars; spaces at both ends are kept."""
     return "".join(STARS.get(piece) or spaced(piece) for piece in re.split("([★☆])", text))
 
 
 def coded(text: str) -> str:
-    """Of a text of the lab's own."""
+    """Converts `code` in the lab's own texts."""
     return "".join(
         rf"\texttt{{{tex(piece.text)}}}" if piece.is_code else tex(piece.text)
         for piece in pieces(text)
@@ -41,7 +41,7 @@ def coded(text: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """Escaped, with the blanks at its ends, which `escape` takes away."""
+    """Escaped, but with the spaces at both ends, which `escape` strips."""
     start = " " if text[:1].isspace() else ""
     end = " " if text.strip() and text[-1:].isspace() else ""
     return f"{start}{escape(text)}{end}"
@@ -57,36 +57,36 @@ def part_lines(part: Part) -> list[str]:
         "",
     ]
     lines += [line for text in part.text for line in (coded(text), "")]
-    for printed in part.kept.printed:
+    for printed in part.result.printed:
         lines += printed_lines(printed)
-    for table in part.kept.tables:
+    for table in part.result.tables:
         lines += table_lines(table)
-    for picture in part.kept.pictures:
+    for picture in part.result.pictures:
         lines += picture_lines(picture)
-    lines += paragraphs(part.kept.said)
+    lines += paragraphs(part.result.said)
     for number, question in enumerate(part.questions, start=1):
         lines += [rf"\textbf{{Question {number}.}} {coded(question.text)}\nopagebreak", ""]
         lines += paragraphs(tuple(question.answer.split("\n\n")))
     return lines
 
 
-def printed_lines(printed: Printed) -> list[str]:
-    """As it was, but for letters that LaTeX's own fonts lack."""
+def printed_lines(printed: CommandOutput) -> list[str]:
+    """Verbatim, in ASCII: LaTeX's fonts lack other characters."""
     lines = [f"$ {printed.command}", *printed.output.expandtabs().splitlines()]
     plain = [line.encode("ascii", "replace").decode() for line in lines]
-    kept = [part for line in plain for part in wrap_as_it_is(line)]
-    size = r"{\footnotesize\samepage" if len(kept) <= ON_ONE_PAGE else r"{\footnotesize"
-    return [size, r"\begin{verbatim}", *kept, r"\end{verbatim}}", ""]
+    result = [part for line in plain for part in wrap_as_it_is(line)]
+    size = r"{\footnotesize\samepage" if len(result) <= ON_ONE_PAGE else r"{\footnotesize"
+    return [size, r"\begin{verbatim}", *result, r"\end{verbatim}}", ""]
 
 
 def wrap_as_it_is(line: str) -> list[str]:
-    """No line ends the environment, and none leaves the paper."""
+    """Wraps a verbatim line; it cannot end the environment."""
     harmless = line.replace(r"\end{verbatim}", r"\end {verbatim}")
     return wrap(harmless, WIDEST, drop_whitespace=False, subsequent_indent="  ") or [""]
 
 
 def table_lines(table: Table) -> list[str]:
-    """A caption is part of its table, so that no page comes between them."""
+    """With the caption inside the table, so that no page break separates them."""
     head = [r"\toprule", " & ".join(map(tex, table.header)) + r" \\", r"\midrule"]
     return [
         r"{\footnotesize",

@@ -1,11 +1,11 @@
 """report.md."""
 
 from regatta.lab.report.parts import LabReport, Part, pieces
-from regatta.report.text.escape import escape
+from regatta.report.text.markdown import escape
 from regatta.report.text.table import Table
 
 MADE = (
-    "<!-- Made by regatta lab from state.json and answers.md; write your answers into answers.md. "
+    "<!-- Written by regatta lab from state.json and answers.md; edit answers.md, not this file. "
     "-->"
 )
 
@@ -23,14 +23,14 @@ def part_lines(part: Part) -> list[str]:
     lines = [f"## {escape(part.title)}", ""]
     for paragraph in part.text:
         lines += [coded(paragraph), ""]
-    for printed in part.kept.printed:
+    for printed in part.result.printed:
         lines += ["```", f"$ {printed.command}", printed.output.replace("```", "'''"), "```", ""]
-    for table in part.kept.tables:
+    for table in part.result.tables:
         lines += table_lines(table)
-    for picture in part.kept.pictures:
+    for picture in part.result.pictures:
         lines += [f"![{escape(picture.title)}](pictures/{picture.name}.svg)", ""]
         lines += [f"{escape(picture.title)}. {escape(picture.says)}", ""]
-    for sentence in part.kept.said:
+    for sentence in part.result.said:
         lines += [escape(sentence), ""]
     for number, question in enumerate(part.questions, start=1):
         lines += [f"**Question {number}.** {coded(question.text)}", "", question.answer, ""]
@@ -44,7 +44,7 @@ def coded(text: str) -> str:
 
 
 def escape_piece(text: str) -> str:
-    """With the blanks at its ends, which escaping would take."""
+    """Escaped, but with the spaces at both ends, which `escape` strips."""
     start = text[: len(text) - len(text.lstrip())]
     end = text[len(text.rstrip()) :] if text.strip() else ""
     return f"{start}{escape(text)}{end}"

@@ -1,13 +1,13 @@
-"""The report as plain data: what every form of it writes."""
+"""The report as plain data, from which all formats are written."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from regatta.lab.kept import Kept, Printed
 from regatta.lab.report.answers import Answers
 from regatta.lab.setting import Setting, work_words
 from regatta.lab.state import State
 from regatta.lab.step import Step
+from regatta.lab.step_result import CommandOutput, StepResult
 from regatta.machine.environment import cpu_model, distribution, kernel, virtualisation
 from regatta.report.text.numbers import plural
 from regatta.report.text.printable import LINES, printable
@@ -19,7 +19,7 @@ NO_ANSWER = "…"
 
 @dataclass(frozen=True)
 class Piece:
-    """Of a text of the lab's own: what stands between two backticks is code."""
+    """Part of one of the lab's own texts; text between backticks is code."""
 
     text: str
     is_code: bool
@@ -41,7 +41,7 @@ class Part:
 
     title: str
     text: tuple[str, ...]
-    kept: Kept
+    result: StepResult
     questions: tuple[AnsweredQuestion, ...]
 
 
@@ -49,14 +49,14 @@ class Part:
 class LabReport:
     title: str
     text: tuple[str, ...]
-    """Paragraphs about the whole of it."""
+    """Introductory paragraphs."""
     parts: tuple[Part, ...]
 
 
 def parts_of(
     state: State, lacks: Sequence[str], steps: Sequence[Step], answers: Answers
 ) -> LabReport:
-    """Of the steps that are done; the text says which are not."""
+    """The finished steps; the introduction names the remaining ones."""
     left = [step.title for step in steps if step.name not in state.done]
     text = [question_of(state.setting), machine(), *lacks]
     if left:
@@ -80,25 +80,25 @@ def parts_of(
     )
 
 
-def shown(kept: Kept) -> Kept:
-    """What commands printed is printed again line by line; all else goes through each form's own
-    escaping."""
-    printed = (Printed(one.command, printable(one.output, LINES)) for one in kept.printed)
-    return replace(kept, printed=tuple(printed))
+def shown(result: StepResult) -> StepResult:
+    """Makes command output printable; all other text is escaped by each format."""
+    printed = (CommandOutput(one.command, printable(one.output, LINES)) for one in result.printed)
+    return replace(result, printed=tuple(printed))
 
 
 def question_of(setting: Setting) -> str:
-    quick = " This was a quick lab: its race is too short to see small differences."
+    quick = " This was a quick lab: its race is too short to detect small differences."
+    verb = "sends" if setting.connections == 1 else "send"
     return (
-        f"Which of {listed(setting.designs)} needs the least CPU time on the server, when "
-        f"{plural(setting.connections, 'client')} ask at once and each request is the work "
-        f"{setting.work}? That is, for each request the server {work_words(setting.work)}."
-        f"{quick if setting.quick else ''}"
+        f"Which of {listed(setting.designs)} needs the least server CPU time when "
+        f"{plural(setting.connections, 'client')} {verb} requests at the same time, with the work "
+        f"{setting.work}? This means that for each request the server "
+        f"{work_words(setting.work)}.{quick if setting.quick else ''}"
     )
 
 
 def machine() -> str:
-    """Where it was measured, in a sentence."""
+    """One sentence about the machine."""
     virtual = virtualisation()
     parts = [
         cpu_model(),

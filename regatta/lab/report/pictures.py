@@ -1,10 +1,10 @@
-"""The pictures of a lab as SVG and PDF, drawn without a browser or a network."""
+"""Renders the lab's pictures as SVG and PDF, without a browser or a network."""
 
 from typing import Any
 
 import vl_convert
 
-from regatta.lab.kept import Picture
+from regatta.lab.step_result import Picture
 from regatta.report.charts.theme import LIGHT, config
 from regatta.report.text.printable import all_printable
 
@@ -22,7 +22,7 @@ def pdf(picture: Picture) -> bytes:
 
 
 def titled(picture: Picture) -> dict[str, Any]:
-    """With its title, so that it explains itself wherever it is put."""
+    """The specification with the title inside the picture."""
     title = {"text": picture.title, "subtitle": picture.says}
     titled: dict[str, Any] = all_printable({**picture.spec, "width": WIDTH, "title": title})
     return titled

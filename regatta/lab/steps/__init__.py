@@ -1,4 +1,4 @@
-"""The steps of the hour, in their order."""
+"""The steps of the lab, in order."""
 
 from regatta.lab.step import Step
 from regatta.lab.steps.asking import AskByHand, AskOnTwoCpus, AskWithMany
@@ -18,4 +18,4 @@ STEPS: tuple[Step, ...] = (
     RaceThem(),
     LookBack(),
 )
-"""Each rests on earlier ones alone."""
+"""Each depends only on earlier ones."""

@@ -1,12 +1,12 @@
-"""A guess, before the measuring that decides it."""
+"""The student's guess, before the race that tests it."""
 
 from collections.abc import Callable, Sequence
 
 from regatta.errors import UsageError
-from regatta.lab.kept import Kept
 from regatta.lab.setting import Setting
 from regatta.lab.state import Guess
-from regatta.lab.step import Desk, Step
+from regatta.lab.step import Lab, Step
+from regatta.lab.step_result import StepResult
 from regatta.report.text.verdicts import listed
 
 MOST_TIMES = 1000.0
@@ -17,32 +17,34 @@ class MakeGuess(Step):
     name = "guess"
     title = "A guess"
     text = (
-        "Before you measure more: which of the designs needs the least CPU time on the server, "
-        "and how many times as much does the next one need? Whoever guesses first reads the "
-        "result more carefully.",
+        "Before you measure any further: which design needs the least CPU time on the server, and "
+        "how many times as much does the runner-up need? If you commit to a guess first, you will "
+        "read the result more carefully.",
     )
-    questions = ("Why this one? Say what the others have to do that it has not.",)
-    rests_on = ("table",)
+    questions = (
+        "Why this design? Name the work that the other designs have to do and this one does not.",
+    )
+    depends_on = ("table",)
 
-    def files(self, desk: Desk) -> Sequence[str]:
-        del desk
+    def files(self, lab: Lab) -> Sequence[str]:
+        del lab
         return ()
 
-    def run(self, desk: Desk) -> None:
-        desk.remember(guess=desk.guess or ask_for(desk))
+    def run(self, lab: Lab) -> None:
+        lab.remember(guess=lab.guess or ask_for(lab))
 
-    def keep(self, desk: Desk) -> Kept:
-        guess = desk.state.guess
-        return Kept(said=(NO_GUESS if guess is None else f"The guess: {in_words(guess)}.",))
+    def result(self, lab: Lab) -> StepResult:
+        guess = lab.state.guess
+        return StepResult(said=(NO_GUESS if guess is None else f"The guess: {in_words(guess)}.",))
 
 
 def in_words(guess: Guess) -> str:
     least = f"{guess.design} needs the least server CPU"
-    return least if guess.by is None else f"{least}, and the next one {guess.by:g} times as much"
+    return least if guess.by is None else f"{least}, the runner-up {guess.by:g} times as much"
 
 
 def check_guess(guess: Guess, setting: Setting) -> None:
-    """UsageError for one that no result could meet."""
+    """UsageError for a guess that can never be right."""
     if guess.design not in setting.designs:
         raise UsageError(f"--guess is {guess.design}; it must be {listed_or(setting.designs)}")
     if guess.by is not None and not 1 <= guess.by <= MOST_TIMES:
@@ -53,30 +55,30 @@ def listed_or(names: Sequence[str]) -> str:
     return listed(names).replace(" and ", " or ")
 
 
-def ask_for(desk: Desk) -> Guess | None:
-    """From the person at the terminal; None where there is nobody, or none is wanted."""
-    names = ", ".join(desk.setting.designs)
-    least = ask_until(desk, f"Least server CPU ({names}; Enter: no guess): ", Guess)
+def ask_for(lab: Lab) -> Guess | None:
+    """None without a terminal, or if the student makes no guess."""
+    names = ", ".join(lab.setting.designs)
+    least = ask_until(lab, f"Least server CPU ({names}; Enter: no guess): ", Guess)
     if least is None:
         return None
 
     def by(answer: str) -> Guess:
         return Guess(least.design, float(answer.replace(",", ".")))
 
-    question = "How many times as much for the next one, as 1.2 (Enter: no guess): "
-    return ask_until(desk, question, by) or least
+    question = "How many times as much the runner-up needs, e.g. 1.2 (Enter: no guess): "
+    return ask_until(lab, question, by) or least
 
 
-def ask_until(desk: Desk, question: str, guess_of: Callable[[str], Guess]) -> Guess | None:
-    """Asks again after an answer that is no guess, before anything else is asked."""
-    while answer := desk.ask(question):
+def ask_until(lab: Lab, question: str, guess_of: Callable[[str], Guess]) -> Guess | None:
+    """Repeats the question after an invalid answer."""
+    while answer := lab.ask(question):
         try:
             guess = guess_of(answer)
-            check_guess(guess, desk.setting)
+            check_guess(guess, lab.setting)
         except UsageError as error:
-            desk.say(str(error))
+            lab.say(str(error))
         except ValueError:
-            desk.say(f"{answer} is not a number.")
+            lab.say(f"{answer} is not a number.")
         else:
             return guess
     return None

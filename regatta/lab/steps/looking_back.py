@@ -1,12 +1,12 @@
-"""What was wrong with the first table: the student's own figures against the race."""
+"""What was wrong with the first table: compares its figures with the race."""
 
 from collections.abc import Sequence
 from itertools import groupby
 from statistics import fmean
 
-from regatta.lab.judge import judged_design, judged_guess
-from regatta.lab.kept import Kept
-from regatta.lab.step import Desk, Step
+from regatta.lab.guess_verdict import judged_design, judged_guess
+from regatta.lab.step import Lab, Step
+from regatta.lab.step_result import StepResult
 from regatta.lab.steps.counting import SERVER, counted_file, first_counts, first_spent, least
 from regatta.lab.steps.racing import RACE, SINGLE_RUNS, Runs, by_run, raced, winners
 from regatta.report.text.numbers import capitalized, percent, plural, times
@@ -19,29 +19,29 @@ class LookBack(Step):
     name = "wrong"
     title = "What was wrong with the first table"
     text = (
-        "Every figure of the first table was counted by the kernel, and none of them is false. "
-        "What was wrong is what it was taken for. The lab holds your table against the ten runs "
-        "and the race, and has it read by `regatta review`, which knows what such figures do not "
+        "The kernel counted every figure in the first table, and none of them is false. The "
+        "mistake was in the conclusion. The lab now compares your table with the ten runs and the "
+        "race, and checks it with `regatta review`, which points out what such figures cannot "
         "show.",
     )
     questions = (
-        "Which of these faults would have been found by looking at the table alone?",
-        "What would you do first if you had only half an hour for the whole comparison?",
-        "Take a table from a paper or a web page that you know, and ask the same of it.",
+        "Which of these problems could you have found by looking at the table alone?",
+        "If you had only half an hour for the whole comparison, what would you do first?",
+        "Choose a table from a paper or a web page that you know, and check it in the same way.",
     )
-    rests_on = ("table", "guess", SINGLE_RUNS, RACE)
+    depends_on = ("table", "guess", SINGLE_RUNS, RACE)
 
-    def files(self, desk: Desk) -> Sequence[str]:
-        del desk
+    def files(self, lab: Lab) -> Sequence[str]:
+        del lab
         return ()
 
-    def run(self, desk: Desk) -> None:
-        """Nothing is measured: all is there."""
+    def run(self, lab: Lab) -> None:
+        """Measures nothing."""
 
-    def keep(self, desk: Desk) -> Kept:
-        group = raced(desk, RACE).groups[0]
-        race, single = by_run(group), by_run(raced(desk, SINGLE_RUNS).groups[0])
-        spent = first_spent(desk)
+    def result(self, lab: Lab) -> StepResult:
+        group = raced(lab, RACE).groups[0]
+        race, single = by_run(group), by_run(raced(lab, SINGLE_RUNS).groups[0])
+        spent = first_spent(lab)
         said = []
         if spent:
             first = least(spent)
@@ -49,23 +49,22 @@ class LookBack(Step):
             said.append(how_often(first, single))
             said += start_and_end(single, race)
         said += scatter(spent, single)
-        if desk.state.guess is not None:
-            said += judged_guess(desk.state.guess, group)
-        said += reviewed(desk)
-        return Kept(said=tuple(said))
+        if lab.state.guess is not None:
+            said += judged_guess(lab.state.guess, group)
+        said += reviewed(lab)
+        return StepResult(said=tuple(said))
 
 
 def how_often(first: Sequence[str], single: Runs) -> str:
     won = winners(single)
     count = max((len(blocks) for blocks in single.values()), default=0)
     best = max((won.get(name, 0) for name in first), default=0)
-    return (
-        f"In {plural(count, 'single run')} {listed(first)} needed the least {plural(best, 'time')}."
-    )
+    return f"{listed(first)} needed the least CPU time in {best} of {plural(count, 'single run')}."
 
 
 def start_and_end(single: Runs, race: Runs) -> list[str]:
-    """How much of what single runs count is no request: over all ten, as one is chance too."""
+    """The share of single runs that is not request handling; the mean over all runs, as one may
+    be off by chance."""
     found = []
     for design, runs in single.items():
         blocks = race.get(design)
@@ -76,13 +75,13 @@ def start_and_end(single: Runs, race: Runs) -> list[str]:
     if not found:
         return []
     return [
-        "Start, end and cold memory, in single runs and in no request of the race: "
-        f"on average {', '.join(found)} of the figures."
+        "A single run also counts startup, shutdown and cold caches, which the race leaves out. "
+        f"Their average share of the single runs: {', '.join(found)}."
     ]
 
 
 def scatter(spent: dict[str, float], single: Runs) -> list[str]:
-    """How far single runs of one and the same design are apart, beside the table's differences."""
+    """The range of single runs of one design, compared with the range of the first table."""
     ranges = {
         name: max(blocks.values()) / min(blocks.values())
         for name, blocks in single.items()
@@ -92,21 +91,21 @@ def scatter(spent: dict[str, float], single: Runs) -> list[str]:
         return []
     widest = max(ranges, key=lambda name: ranges[name])
     said = (
-        f"Of ten single runs of {widest} the largest is {times(ranges[widest])} times the "
-        "smallest; nothing differed but the moment."
+        f"Among the ten single runs of {widest}, the largest figure is {times(ranges[widest])} "
+        "times the smallest, although the runs were identical."
     )
     if len(spent) > 1:
         said += (
-            " In the first table the largest figure is "
+            " In the first table, which compares different designs, the largest is "
             f"{times(max(spent.values()) / min(spent.values()))} times the smallest."
         )
     return [said]
 
 
-def reviewed(desk: Desk) -> list[str]:
-    """What `regatta review` finds in the servers' files, a sentence or two a kind."""
-    by_perf = [name for name, counts in first_counts(desk).items() if TASK_CLOCK in counts]
-    found = review([str(desk.path(counted_file(name, SERVER))) for name in by_perf]).findings
+def reviewed(lab: Lab) -> list[str]:
+    """What `regatta review` finds in the servers' files; one paragraph per kind of finding."""
+    by_perf = [name for name, counts in first_counts(lab).items() if TASK_CLOCK in counts]
+    found = review([str(lab.path(counted_file(name, SERVER))) for name in by_perf]).findings
     said = []
     for check, of_check in groupby(found, key=lambda one: one.check):
         alike = list(of_check)

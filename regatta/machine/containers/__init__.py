@@ -1,1 +1,1 @@
-"""Sides in containers: the engine, the image, the leash that a race keeps its containers on."""
+"""Sides in containers: the engine, the image, the programs, and their removal."""

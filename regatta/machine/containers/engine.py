@@ -1,4 +1,4 @@
-"""The container engine: podman or docker, whichever works. Both take the same words."""
+"""The container engine: podman or docker, whichever works. Both take the same arguments."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regatta.errors import PlacementError
-from regatta.machine.cable import run_tool
+from regatta.machine.network.veth import run_tool
 from regatta.machine.programs import find_tool
 
 PODMAN, DOCKER = "podman", "docker"
@@ -14,14 +14,14 @@ VERSION = {
     PODMAN: "{{.Version.Version}} {{.Host.OCIRuntime.Name}}",
     DOCKER: "{{.ServerVersion}} {{.DefaultRuntime}}",
 }
-"""How each tells its version and what it starts containers with."""
+"""Format of the version and the OCI runtime for each engine."""
 TIMEOUT_S = 60
 INSTALL = "sudo apt-get install podman runc"
 
 
 @dataclass(frozen=True)
 class Engine:
-    """One that works."""
+    """An engine that works."""
 
     name: str
     path: str
@@ -32,7 +32,7 @@ class Engine:
         return [self.path, *words]
 
     def run(self, *words: str, stdin: bytes = b"") -> str:
-        """What it prints; PlacementError with its last words if it refuses."""
+        """Returns what it prints; PlacementError with its last line if it fails."""
         return ask(self.name, self.command(*words), stdin)
 
     @property
@@ -48,7 +48,7 @@ def ask(name: str, command: Sequence[str], stdin: bytes = b"") -> str:
 
 
 def find_engine(wanted: str | None = None) -> Engine:
-    """The wanted one, or the first that works; PlacementError says of each why it does not."""
+    """The wanted engine, or the first that works; PlacementError with the reasons if none does."""
     reasons: list[str] = []
     for name in (PODMAN, DOCKER) if wanted is None else (wanted,):
         path = find_tool(name)

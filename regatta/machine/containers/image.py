@@ -1,8 +1,8 @@
-"""The image that our programs run in: the libraries that they need, and nothing else.
+"""The image that our programs run in: it holds the libraries that they need, and nothing else.
 
-It is made from this machine's own files, so nothing is pulled. The programs are not in it: they are
-mounted, and a new build with the same libraries needs no new image. Its name is the digest of what
-is in it; the engine keeps it for the next race.
+It is built from this machine's files, so nothing is pulled. The programs themselves are mounted, so
+a new build with the same libraries needs no new image. The image is named by the digest of its
+contents, and the engine keeps it for the next race.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from regatta.machine.programs import need_tool
 NAME = "localhost/regatta"
 FOLDERS = ("dev", "etc", "proc", "run", "sys", "tmp")
 CACHE = Path("/etc/ld.so.cache")
-"""Where the loader finds libraries in folders that it does not know by itself."""
+"""The loader needs it for libraries outside its default folders."""
 ELF = b"\x7fELF"
 TOOL_TIMEOUT_S = 20
 
 
 def libraries(program: Path) -> list[Path]:
-    """What the loader loads for a program, itself included; none for one that is static."""
+    """The libraries that a program needs, with the loader; empty if it is static."""
     with program.open("rb") as file:
         if file.read(len(ELF)) != ELF:
             raise PlacementError(
@@ -44,7 +44,7 @@ def libraries(program: Path) -> list[Path]:
         env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"},
     )
     if run.returncode != 0:
-        return []  # ldd says so of a static program
+        return []  # a static program
     return parse_ldd(run.stdout, program)
 
 
@@ -61,7 +61,7 @@ def parse_ldd(text: str, program: Path) -> list[Path]:
 
 
 def contents(programs: Iterable[Path], tools: Sequence[Path]) -> list[Path]:
-    """All files of the image: the tools themselves, and the libraries of both."""
+    """All files of the image: the tools, and the libraries of tools and programs."""
     files = {path for program in (*programs, *tools) for path in libraries(program)}
     files |= {*tools}
     if CACHE.exists():
@@ -70,7 +70,7 @@ def contents(programs: Iterable[Path], tools: Sequence[Path]) -> list[Path]:
 
 
 def pack(files: Sequence[Path]) -> bytes:
-    """A tar of these files, where they are here. The same files make the same bytes."""
+    """A tar of these files under the same paths; equal files give equal bytes."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         for name in FOLDERS:
@@ -86,7 +86,7 @@ def pack(files: Sequence[Path]) -> bytes:
 
 
 def make_image(engine: Engine, programs: Iterable[Path], tools: Sequence[Path]) -> str:
-    """The name of an image in which these programs and tools find their libraries."""
+    """The name of an image that holds the libraries of these programs and tools."""
     packed = pack(contents(programs, tools))
     name = f"{NAME}:{hashlib.sha256(packed).hexdigest()[:16]}"
     if not has_image(engine, name):
@@ -100,3 +100,11 @@ def has_image(engine: Engine, name: str) -> bool:
     except PlacementError:
         return False
     return True
+
+
+def need_image(engine: Engine, name: str) -> None:
+    """PlacementError if the engine does not have it."""
+    if not has_image(engine, name):
+        raise PlacementError(
+            f"{engine.name} has no image {name}; {engine.name} pull {name}, or build it"
+        )

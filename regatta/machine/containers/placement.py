@@ -1,8 +1,8 @@
-"""`containers`: each side in containers of its own, by podman or docker.
+"""`containers`: the programs of each side run in containers of podman or docker.
 
 As in a pod, a small container holds each side's network, and every program of a trial gets a fresh
-container within that network and on the side's CPUs. The networks: `bridge`, the engine's own;
-`veth`, none of the engine's but a cable between the two, as in `netns`; `host`, the machine's.
+container in that network and on the side's CPUs. The kinds of network: `bridge`, the engine's own;
+`veth`, a veth pair as in `netns` instead of the engine's; `host`, the machine's.
 """
 
 from __future__ import annotations
@@ -14,35 +14,36 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import PlacementError
-from regatta.machine import cable, cgroup, sleep, steering
+from regatta.machine.accounts import cgroup, cpu_sleep
+from regatta.machine.containers.channel import DialledChannel
 from regatta.machine.containers.engine import Engine, find_engine
-from regatta.machine.containers.image import has_image, make_image
-from regatta.machine.containers.leash import Leash, sweep
-from regatta.machine.containers.line import DialledLine
+from regatta.machine.containers.image import make_image, need_image
 from regatta.machine.containers.program import ContainerProgram, box, mount
-from regatta.machine.line import Line
-from regatta.machine.placed import BRIDGE, CONTAINERS, HOST, VETH, ContainerWish, Placement
+from regatta.machine.containers.reaper import Reaper, sweep
+from regatta.machine.network import steering, veth
 from regatta.machine.programs import Programs, need_tool, parse_designs
-from regatta.machine.side_placement import SidePlacement
-from regatta.machine.started import Order, Started
+from regatta.machine.sides.channel import Channel
+from regatta.machine.sides.placement import BRIDGE, CONTAINERS, HOST, VETH, ContainerWish, Placement
+from regatta.machine.sides.program import ProgramSpec, StartedProgram
+from regatta.machine.sides.side_placement import SidePlacement
 
 ENGINE_NETWORKS = {BRIDGE: "bridge", VETH: "none"}
-"""What the engine calls the network of a container that holds one."""
+"""The engine's name for the network of a holding container."""
 LOOPBACK_ADDRESS = "127.0.0.1"
 NO_WHOLE = (
-    "an engine starts a program where perf cannot count it from its first instruction: "
-    'scope = "process" is not for containers'
+    "perf cannot count a program in a container from its first instruction: "
+    'scope = "process" is not possible with containers'
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContainerSide(SidePlacement):
-    """One side: the network that its containers share, and what they are made from."""
+    """One side in containers: their network, image and mounts."""
 
     engine: Engine
-    leash: Leash
+    leash: Reaper
     network: str
-    """What the engine calls it: `host`, `bridge`, `none`, `container:NAME`."""
+    """Its name for the engine: `host`, `bridge`, `none` or `container:NAME`."""
     image: str
     mounts: tuple[Path, ...] = ()
     dial: Path | None = None
@@ -51,15 +52,15 @@ class ContainerSide(SidePlacement):
     def label(self) -> str:
         return self.leash.label
 
-    def start(self, order: Order) -> Started:
+    def start(self, order: ProgramSpec) -> StartedProgram:
         if order.whole:
             raise PlacementError(NO_WHOLE)
         return ContainerProgram(self, order, self.leash.name())
 
-    def line(self, folder: Path, name: str) -> Line:
+    def channel(self, folder: Path, name: str) -> Channel:
         if self.dial is None:
             raise PlacementError("regatta-dial was not found; run `make build`")
-        return DialledLine(folder, name, self.dial)
+        return DialledChannel(folder, name, self.dial)
 
 
 @dataclass(kw_only=True)
@@ -69,7 +70,7 @@ class ContainerPlacement(Placement):
     server: ContainerSide
     client: ContainerSide
     engine: Engine
-    leash: Leash
+    leash: Reaper
     image: str
     wish: ContainerWish
 
@@ -86,7 +87,7 @@ class ContainerPlacement(Placement):
         return f"{self.kind} ({self.engine.text}, network {self.network}){self.several}"
 
     def missing(self, programs: Programs) -> dict[str, str]:
-        """An engine's filter of system calls may forbid what a design is made of."""
+        """The engine's seccomp filter may forbid system calls that a design needs."""
         server, name = programs.server.absolute(), self.leash.name()
         words = ["run", *box(self.server, name), *mount(server, read_only=True)]
         words += ["--entrypoint", str(server), self.image, "--list-designs", "--json"]
@@ -115,20 +116,16 @@ def place_in_containers(
 ) -> Placement:
     if os.geteuid() != 0:
         raise PlacementError(
-            "containers are raced by root alone, who may count what runs in them; run as root, or "
-            "use --placement netns"
+            "only root may count what runs in containers; run as root, or use --placement netns"
         )
     engine = find_engine(wish.engine)
     sweep(engine)
     for image in wish.images:
-        if not has_image(engine, image):
-            raise PlacementError(
-                f"{engine.name} has no image {image}; {engine.name} pull {image}, or build it"
-            )
+        need_image(engine, image)
     cat = Path(need_tool("cat", "coreutils"))
     dial = () if wish.dial is None else (wish.dial,)
     image = make_image(engine, (*wish.programs, *dial), (cat,))
-    leash = Leash(engine)
+    leash = Reaper(engine)
     side = ContainerSide(
         enter=(),
         cpus=server_cpus,
@@ -145,7 +142,7 @@ def place_in_containers(
         server=side,
         client=replace(side, cpus=client_cpus),
         server_address=LOOPBACK_ADDRESS,
-        sleep_source=sleep.find_source(),
+        sleep_source=cpu_sleep.find_source(),
         wish=wish,
         engine=engine,
         leash=leash,
@@ -166,14 +163,17 @@ def place_in_containers(
 
 
 def hold_networks(placement: ContainerPlacement, steered: str, cat: Path) -> None:
-    """Two containers that do nothing but hold a network, in place of the namespaces of `netns`."""
+    """Starts two containers that only hold a network, like the namespaces of `netns`."""
     placement.server, server_pid = hold(placement, placement.server, cat)
     placement.client, client_pid = hold(placement, placement.client, cat)
     placement.network_of = server_pid
-    sides = {"server": placement.server, "client": placement.client}
+    sides = {
+        "server": steering.Receiver(placement.server.enter, placement.server.cpus),
+        "client": steering.Receiver(placement.client.enter, placement.client.cpus),
+    }
     if placement.network == VETH:
-        cable.join(placement.server.enter, placement.client.enter, client_pid)
-        placement.server_address = cable.SERVER_ADDRESS
+        veth.join(placement.server.enter, placement.client.enter, client_pid)
+        placement.server_address = veth.SERVER_ADDRESS
         placement.steering = steering.steer(steered, sides)
         return
     device, placement.server_address = address_in(placement.server)
@@ -183,11 +183,11 @@ def hold_networks(placement: ContainerPlacement, steered: str, cat: Path) -> Non
 def hold(
     placement: ContainerPlacement, side: ContainerSide, cat: Path
 ) -> tuple[ContainerSide, int]:
-    """The side with a network of its own, and a process within it."""
+    """The side with its own network, and the id of a process within it."""
     name = side.leash.name()
     words = ["run", "--interactive", *box(side, name), "--entrypoint", str(cat), side.image]
     try:
-        placement.holders.append(cable.start_holder(side.engine.command(*words), ()))
+        placement.holders.append(veth.start_holder(side.engine.command(*words), ()))
     except PlacementError as error:
         raise PlacementError(f"{side.engine.name}: {error}") from error
     pid = int(side.engine.run("inspect", "--format", "{{.State.Pid}}", name))
@@ -197,13 +197,13 @@ def hold(
 
 
 def address_in(side: ContainerSide) -> tuple[str, str]:
-    """The device of a side's network, and its address."""
+    """The device and IPv4 address of a side's network."""
     ip = need_tool("ip", "iproute2")
     links: list[dict[str, Any]] = json.loads(
-        cable.run_tool([*side.enter, ip, "-j", "-4", "address", "show", "scope", "global"])
+        veth.run_tool([*side.enter, ip, "-j", "-4", "address", "show", "scope", "global"])
     )
     for link in links:
         for address in link.get("addr_info", ()):
-            cable.wait_link_up(side.enter, ip, link["ifname"])
+            veth.wait_link_up(side.enter, ip, link["ifname"])
             return link["ifname"], address["local"]
     raise PlacementError(f"{side.engine.name} gave its containers no IPv4 address")

@@ -1,7 +1,7 @@
-"""A program in a container of its own: started by the engine, counted from outside.
+"""A program in its own container: started by the engine, counted from outside.
 
-The engine's own processes are not the program's: it is found by asking the engine, its CPU time is
-that of its container's control group, and perf is started beside it once it is up.
+The engine tells its process id. Its CPU time is that of the container's control group, without the
+engine's processes, and perf is attached once it runs.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from pathlib import Path
 from typing import Protocol
 
 from regatta.errors import PlacementError
-from regatta.machine import cgroup
+from regatta.machine.accounts import cgroup
+from regatta.machine.containers.channel import DialledChannel
 from regatta.machine.containers.engine import Engine
-from regatta.machine.containers.line import DialledLine
 from regatta.machine.guard import guard_environment, guarded
-from regatta.machine.perf import Control
+from regatta.machine.perf.control import Control
 from regatta.machine.programs import find_tool
-from regatta.machine.started import Order, Started
+from regatta.machine.sides.program import ProgramSpec, StartedProgram
 from regatta.study.cpus import cpu_list
 
 END_TIMEOUT_S = 10
-# Of a container: it dies at once when it is removed; its number of threads is not the engine's
-# business; what it prints goes to its files and to no journal; and it may use what is mounted.
+# A container is killed at once when removed, may have any number of threads, writes its output to
+# our files and no journal, and may use its mounts under SELinux.
 ALWAYS = (
     *("--rm", "--pull", "never", "--stop-timeout", "0", "--pids-limit", "-1"),
     *("--log-driver", "none", "--security-opt", "label=disable"),
@@ -34,7 +34,7 @@ ALWAYS = (
 
 
 class Home(Protocol):
-    """What a side in containers knows."""
+    """What a program needs of its ContainerSide."""
 
     @property
     def cpus(self) -> tuple[int, ...]: ...
@@ -53,28 +53,31 @@ class Home(Protocol):
 
 
 def box(home: Home, name: str) -> list[str]:
-    """The options that every container of a side has."""
+    """Options for every container of a side."""
     words = [*ALWAYS, "--name", name, "--label", home.label, "--network", home.network]
     return [*words, "--cpuset-cpus", ",".join(map(str, home.cpus))]
 
 
 def mount(path: Path, *, read_only: bool) -> list[str]:
-    """What is mounted lies where it lies on the host: no path has to be translated."""
+    """Mounts a path under the same path, so that none has to be translated."""
     return ["--mount", f"type=bind,source={path},target={path}{',readonly' * read_only}"]
 
 
-def run_words(home: Home, order: Order, name: str) -> list[str]:
-    """What the engine is told: the order's program, in a container."""
+def run_words(home: Home, order: ProgramSpec, name: str) -> list[str]:
+    """The engine's arguments to run the program in a container."""
+    words = ["run", *box(home, name)]
+    if not order.program:  # the image's own command, in the image's own folder
+        return [*words, str(order.image)]
     program = list(order.program)
     shown = list(home.mounts)
     if order.image is None:
         found = Path(find_tool(program[0]) or program[0]).absolute()
         program[0] = str(found)
         shown.append(found)
-    if isinstance(order.line, DialledLine):
-        shown.append(order.line.dial)
-        program = order.line.before(program)
-    words = ["run", *box(home, name), "--workdir", str(order.folder)]
+    if isinstance(order.channel, DialledChannel):
+        shown.append(order.channel.dial)
+        program = order.channel.before(program)
+    words += ["--workdir", str(order.folder)]
     words += mount(order.folder, read_only=False)
     for path in dict.fromkeys(shown):
         words += mount(path, read_only=True)
@@ -83,10 +86,10 @@ def run_words(home: Home, order: Order, name: str) -> list[str]:
     return [*words, "--entrypoint", program[0], order.image or home.image, *program[1:]]
 
 
-class ContainerProgram(Started):
-    """What the lab waits for is the engine's `run`, which ends with the program's status."""
+class ContainerProgram(StartedProgram):
+    """The lab waits for the engine's `run`, which exits with the program's status."""
 
-    def __init__(self, home: Home, order: Order, name: str) -> None:
+    def __init__(self, home: Home, order: ProgramSpec, name: str) -> None:
         self.home = home
         self.order = order
         self.name = name
@@ -100,7 +103,7 @@ class ContainerProgram(Started):
             raise LookupError(f"was not found in its container ({error})") from error
         pid = int(said) if said.isdigit() else 0
         if pid == 0:
-            raise LookupError("does not run in its container")
+            raise LookupError("is not running in its container")
         check_cpus(pid, self.home.cpus)
         if self.home.groups is not None:
             self.group = cgroup.group_of(pid)
@@ -108,7 +111,7 @@ class ContainerProgram(Started):
         return pid
 
     def count(self, pid: int) -> None:
-        """Starts perf beside it."""
+        """Attaches perf to it."""
         order, group = self.order, self.group
         follow = group.name if group is not None and order.perf.by_group else None
         if not order.wanted:
@@ -149,15 +152,15 @@ class ContainerProgram(Started):
             self.perf.kill()
             self.perf.wait()
         if not ended:
-            with suppress(PlacementError):  # it may not have been made, or be gone by itself
+            with suppress(PlacementError):  # it may not have started, or have ended
                 self.home.engine.run("rm", "--force", self.name)
 
 
 def check_cpus(pid: int, cpus: Sequence[int]) -> None:
-    """What an engine is told and a kernel does may differ."""
+    """LookupError unless the engine has put the program on its side's CPUs."""
     strange = os.sched_getaffinity(pid) - set(cpus)
     if strange:
         raise LookupError(
-            f"may run on CPU {cpu_list(sorted(strange))}, which is not its side's: the engine has "
-            "no cpuset here"
+            f"may run on CPU {cpu_list(sorted(strange))} of another side: the engine cannot limit "
+            "CPUs here (no cpuset controller)"
         )

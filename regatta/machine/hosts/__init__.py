@@ -1,4 +1,4 @@
-"""Sides on other hosts, each in a Dask worker there. Only this package knows of Dask."""
+"""Sides on other hosts, each in a Dask worker there. Only this package uses Dask."""
 
 from regatta.errors import PlacementError
 

@@ -1,4 +1,4 @@
-"""The clock of the server's host, told to clients on other hosts by the way that requests take."""
+"""Serves the clock of the server's host to clients on other hosts, over the race's own network."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ import struct
 import time
 
 from regatta.errors import PlacementError
-from regatta.machine.clocks import Asked, Offset, offset_of
-from regatta.machine.hosts.answering import Answering, connect
+from regatta.machine.hosts.peer_server import PeerServer, connect
+from regatta.machine.sides.clock_offset import ClockExchange, ClockOffset, offset_of
 
-ASKS = 20
+EXCHANGES = 20
 QUESTION = b"?"
-TOLD = struct.Struct("!qq")
-"""When it was asked and when it answered, in ns of CLOCK_MONOTONIC."""
+REPLY = struct.Struct("!qq")
+"""When the question arrived and when the reply left, in ns of CLOCK_MONOTONIC."""
 
 
-class Clock(Answering):
-    """Tells the time."""
+class Clock(PeerServer):
+    """Answers each question with its clock."""
 
     def answer(self, connection: socket.socket) -> None:
         while connection.recv(1):
             came_ns = time.monotonic_ns()
-            connection.sendall(TOLD.pack(came_ns, time.monotonic_ns()))
+            connection.sendall(REPLY.pack(came_ns, time.monotonic_ns()))
 
 
-def ask_clock(address: str, port: int) -> Offset:
-    """Of this host's clock against the one that is told there."""
+def ask_clock(address: str, port: int) -> ClockOffset:
+    """The offset of this host's clock from the one served there."""
     try:
-        with connect(address, port) as there:
-            return offset_of([ask(there) for _ in range(ASKS)])
+        with connect(address, port) as connection:
+            return offset_of([ask(connection) for _ in range(EXCHANGES)])
     except (OSError, struct.error) as error:
         raise PlacementError(f"the clock at {address} does not answer: {error}") from error
 
 
-def ask(there: socket.socket) -> Asked:
+def ask(connection: socket.socket) -> ClockExchange:
     sent_ns = time.monotonic_ns()
-    there.sendall(QUESTION)
-    told = there.recv(TOLD.size, socket.MSG_WAITALL)
+    connection.sendall(QUESTION)
+    reply = connection.recv(REPLY.size, socket.MSG_WAITALL)
     back_ns = time.monotonic_ns()
-    came_ns, left_ns = TOLD.unpack(told)
-    return Asked(sent_ns, came_ns, left_ns, back_ns)
+    came_ns, left_ns = REPLY.unpack(reply)
+    return ClockExchange(sent_ns, came_ns, left_ns, back_ns)

@@ -1,182 +1,88 @@
-"""A host that ssh reaches, the worker there, and what is asked of it.
-
-One ssh carries all: it starts the worker, tells it what to do, and is the tunnel for both ways.
-When it ends, for whatever reason, the host is lost, and the worker ends what it has started.
-"""
+"""A host of a race, and calls to the Dask worker there."""
 
 from __future__ import annotations
 
-import json
-import random
-import shlex
-import subprocess
-import sys
-import threading
-import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from regatta.errors import HostLostError, PlacementError, RegattaError
-from regatta.machine.cable import last_line
-from regatta.machine.guard import guard_environment, guarded
-from regatta.machine.line import readable
-from regatta.machine.programs import need_tool
-from regatta.study.hosts import HostName
+from regatta.errors import HostLostError, RegattaError, TrialError
+from regatta.machine.hosts.engine import Engine
 
-if TYPE_CHECKING:
-    from regatta.machine.hosts.engine import Engine
-
-LOOPBACK = "127.0.0.1"
-CLONE = Path(__file__).resolve().parents[3]
-PORTS = range(20_000, 32_000)
-CONNECT_S = 10
-START_TIMEOUT_S = 60
-START_TRIES = 3
-TAKEN = ("forwarding", "in use")
-"""What ssh or the worker says of a port that somebody has."""
 BEAT_S = 1.0
-LOOK_S = 0.5
+"""Between two heartbeats, which tell a worker that the lab is alive."""
+START_TIMEOUT_S = 60
+NOT_STARTED = f"its worker did not start within {START_TIMEOUT_S} s"
+POLL_S = 0.5
 FETCH_S = 20
-"""Of an answer that is there."""
-END_TIMEOUT_S = 5
-# A cable that was pulled is noticed as soon as at the worker.
-OPTIONS = (
-    *("-o", "BatchMode=yes", "-o", "ExitOnForwardFailure=yes", "-o", f"ConnectTimeout={CONNECT_S}"),
-    *("-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=4", "-o", "ControlPath=none"),
-)
+"""To fetch a result that is ready."""
 T = TypeVar("T")
 
 
-class Host:
-    """Close it to end all that runs there."""
+class Host(ABC):
+    """Close it to end everything that runs there."""
 
-    def __init__(self, name: HostName, engine: Engine, company: list[Host]) -> None:
-        """`company`: the hosts of the race, of which it becomes one."""
-        self.name = name
+    root = Path()
+    """The folder for the files of trials."""
+    address = ""
+    """Its address as the lab reached it; empty if unknown."""
+    worker = ""
+    """The address of the worker that the race has there."""
+
+    def __init__(self, engine: Engine, all_hosts: list[Host]) -> None:
+        """`all_hosts`: the hosts of the race; this one is appended."""
         self.engine = engine
-        self.company = company
-        self.ssh: subprocess.Popen[bytes] | None = None
-        self.root = Path()
-        self.address = ""
-        """At which ssh reached it."""
-        self.worker = ""
+        self.all_hosts = all_hosts
         self.start()
-        company.append(self)
+        all_hosts.append(self)
 
+    @abstractmethod
     def __str__(self) -> str:
-        return self.name.host + (f":{self.name.port}" if self.name.port else "")
+        """Its name in reports and reasons."""
 
+    @abstractmethod
     def start(self) -> None:
-        """Starts the worker. PlacementError says why it does not start."""
-        for _ in range(START_TRIES):
-            self.close()
-            reason = self.try_start()
-            if reason is None:
-                return
-            if not any(word in reason for word in TAKEN):
-                break
-        self.close()
-        raise PlacementError(f"{self}: {reason}")
+        """Starts the worker. PlacementError with the reason if it does not start."""
 
-    def try_start(self) -> str | None:
-        """None if all is well."""
-        ours, there, back = random.sample(PORTS, 3)
-        self.worker = f"tls://{LOOPBACK}:{ours}"
-        tunnels = (
-            *("-L", f"{LOOPBACK}:{ours}:{LOOPBACK}:{there}"),
-            *("-R", f"{LOOPBACK}:{back}:{LOOPBACK}:{self.engine.port}"),
-        )
-        ssh = need_tool("ssh", "openssh-client")
-        self.ssh = subprocess.Popen(
-            guarded([ssh, *OPTIONS, *tunnels, *self.name.ssh_words(), "--", self.command()]),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=guard_environment(),
-            start_new_session=True,
-        )
-        task = {
-            "scheduler": f"tls://{LOOPBACK}:{back}",
-            "port": there,
-            "contact": self.worker,
-            "tls": self.engine.tls(),
-        }
-        assert self.ssh.stdin
-        assert self.ssh.stdout
-        assert self.ssh.stderr
-        with suppress(BrokenPipeError):
-            self.ssh.stdin.write(json.dumps(task).encode() + b"\n")
-            self.ssh.stdin.flush()
-        threading.Thread(target=beat, args=(self.ssh,), daemon=True).start()
-        line = b""
-        if readable(self.ssh.stdout.fileno(), time.monotonic() + START_TIMEOUT_S):
-            line = self.ssh.stdout.readline()
-        if not line:
-            self.ssh.kill()
-            return last_line(self.ssh.stderr.read().decode(errors="replace"))
-        try:
-            said = json.loads(line)
-        except ValueError:
-            return f"its shell prints something when ssh logs in: {line.decode(errors='replace')}"
-        self.root, self.address = Path(said["root"]), said["address"]
-        return None
-
-    def command(self) -> str:
-        """Regatta's worker, from the folder that the study names, or where it lies here."""
-        folder = self.name.folder
-        python = sys.executable if folder is None else f"{folder}/.venv/bin/python"
-        module = "regatta.machine.hosts.worker"
-        return f"cd {shlex.quote(folder or str(CLONE))} && exec {shlex.quote(python)} -m {module}"
-
+    @abstractmethod
     def close(self) -> None:
-        """The worker's input ends, and so does the worker, and with it ssh."""
-        if self.ssh is None:
-            return
-        for pipe in (self.ssh.stdin, self.ssh.stdout, self.ssh.stderr):
-            assert pipe
-            with suppress(OSError):
-                pipe.close()
-        try:
-            self.ssh.wait(END_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self.ssh.kill()
-            self.ssh.wait()
-        self.ssh = None
+        """Ends the worker and everything that it has started."""
 
     @property
+    @abstractmethod
     def is_lost(self) -> bool:
-        return self.ssh is None or self.has_gone
+        """Whether it takes no calls."""
 
     @property
-    def has_gone(self) -> bool:
-        """By itself; one that was closed here may be so for another's sake."""
-        return self.ssh is not None and self.ssh.poll() is not None
+    @abstractmethod
+    def has_exited(self) -> bool:
+        """Whether it ended by itself; a host that was closed here is not lost by its own fault."""
 
     def ask(self, question: Callable[..., T], *args: Any, **named: Any) -> T:
-        """What a function answers there."""
+        """Calls a function there and returns its result."""
         answer: T = self.answer(
             lambda: self.engine.submit(self.worker, question, *args, actor=False, **named)
         )
         return answer
 
-    def make(self, kind: Callable[..., Any], *args: Any, **named: Any) -> Far:
-        """An object that lives there."""
-        return Far(
+    def make(self, kind: Callable[..., Any], *args: Any, **named: Any) -> RemoteObject:
+        """Creates an object there."""
+        return RemoteObject(
             self,
             self.answer(lambda: self.engine.submit(self.worker, kind, *args, actor=True, **named)),
         )
 
     def answer(self, begin: Callable[[], Any], others: Sequence[Host] = ()) -> Any:
-        """What comes of it; HostLostError if this host, or one of the others, is lost before."""
+        """Waits for the result; HostLostError if this host or one of the others is lost before."""
         if self.is_lost:
             raise self.lost()
         try:
             future = begin()
-            while not self.engine.has_come(future, LOOK_S):
+            while not self.engine.is_done(future, POLL_S):
                 for host in others:
-                    if host.has_gone:
+                    if host.has_exited:
                         raise host.lost()
                 if self.is_lost:
                     raise self.lost()
@@ -186,35 +92,27 @@ class Host:
         except RegattaError as error:
             raise type(error)(f"on {self}: {error}") from error
         except Exception as error:
-            # ssh is gone a moment after the connections that it carried.
-            if was_cut(error):
+            # The tunnelled connections break a moment before ssh exits.
+            if is_disconnect(error):
                 self.close()
                 raise self.lost() from error
+            if isinstance(error, OSError):
+                raise RegattaError(f"on {self}: {error}") from error
             raise
 
     def lost(self) -> HostLostError:
-        return HostLostError(f"the host {self} was lost: its worker or the way to it is gone")
+        return HostLostError(f"the host {self} was lost: its worker or the connection to it ended")
 
 
-def beat(ssh: subprocess.Popen[bytes]) -> None:
-    """Tells the worker that the lab lives."""
-    assert ssh.stdin
-    with suppress(OSError, ValueError):
-        while ssh.poll() is None:
-            ssh.stdin.write(b".")
-            ssh.stdin.flush()
-            time.sleep(BEAT_S)
-
-
-def was_cut(error: Exception) -> bool:
-    """Whether the engine has lost the worker, in one of its many words for that."""
+def is_disconnect(error: Exception) -> bool:
+    """Whether Dask lost the worker, which it reports by many exceptions."""
     names = {kind.__name__ for kind in type(error).__mro__}
     cut = {"CommClosedError", "KilledWorker", "CancelledError", "FutureCancelledError"}
     return bool(names & cut) or "Actor" in str(error)
 
 
-class Far:
-    """Stands here for an object on another host: each call is made there."""
+class RemoteObject:
+    """A proxy for an object on another host: every method call is made there."""
 
     def __init__(self, host: Host, actor: Any) -> None:
         self.host = host
@@ -227,22 +125,27 @@ class Far:
         return call
 
     def run(self, timeout_s: float, at_ns: int | None = None) -> Any:
-        """A client waits for the server's host too.
+        """Runs a client's load; also watches the other hosts meanwhile.
 
-        Its worker waits with it and hears nothing else meanwhile: who no longer waits ends it.
+        The client's worker is blocked until the load is over, so it can only be interrupted by
+        closing the host.
         """
         try:
-            return self.host.answer(lambda: self.actor.run(timeout_s, at_ns), self.host.company)
+            return self.host.answer(lambda: self.actor.run(timeout_s, at_ns), self.host.all_hosts)
         except BaseException as error:
             if isinstance(error, HostLostError) or not isinstance(error, RegattaError):
                 self.host.close()
             raise
 
+    def failure(self, what: str) -> TrialError:
+        """Names the host, as `answer` does for an error that is raised there."""
+        return TrialError(f"on {self.host}: {self.host.answer(lambda: self.actor.failure(what))}")
+
     def give_up(self) -> None:
-        """Its worker waits and hears nothing."""
+        """Closes the host, as its worker is blocked and takes no calls."""
         self.host.close()
 
-    def __enter__(self) -> Far:
+    def __enter__(self) -> RemoteObject:
         return self
 
     def __exit__(self, *_: object) -> None:

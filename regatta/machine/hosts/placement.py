@@ -1,6 +1,6 @@
-"""`hosts`: each side on a host of its own, where a worker does what is done here elsewhere.
+"""`hosts`: each side on its own host, where a worker starts and measures its program.
 
-Nothing is laid between the hosts: packets take the way that they have.
+The network between the hosts is used as it is.
 """
 
 from __future__ import annotations
@@ -17,31 +17,33 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 from regatta import __version__
 from regatta.errors import CpuError, PlacementError
 from regatta.ledger.result import CLIENT, SERVER
-from regatta.machine import cgroup, link_end, sleep, steering
-from regatta.machine.cable import run_tool
-from regatta.machine.clocks import SAME, Offset
+from regatta.machine.accounts import cgroup, cpu_sleep
+from regatta.machine.accounts.whole_cpu import WholeCpu
 from regatta.machine.hosts.clock import Clock, ask_clock
 from regatta.machine.hosts.engine import Engine
-from regatta.machine.hosts.host import Far, Host
-from regatta.machine.placed import HOSTS, HostsWish, Placement
+from regatta.machine.hosts.host import Host, RemoteObject
+from regatta.machine.hosts.reach import engine_for, reach
+from regatta.machine.network import link_end, steering
+from regatta.machine.network.veth import run_tool
 from regatta.machine.programs import Programs, discover, need_tool
-from regatta.machine.side_placement import SidePlacement
-from regatta.machine.whole_cpu import WholeCpu
+from regatta.machine.sides.clock_offset import SAME, ClockOffset
+from regatta.machine.sides.placement import HOSTS, HostsWish, Placement
+from regatta.machine.sides.side_placement import SidePlacement
+from regatta.study.cluster import cluster_risk, is_loopback
 from regatta.study.cpus import cpu_list
-from regatta.study.hosts import host_name
 
 T = TypeVar("T")
 P = ParamSpec("P")
 ANY_PORT = 9
 NAMED = 4
-"""So many clients are named one by one."""
+"""Up to this many clients are listed one by one."""
 SOON_NS = 250_000_000
-"""Within which every client has heard when to begin; who has not begins late, and says so."""
+"""Time to tell all clients the start time; one that learns it later starts late and reports it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HostSide(SidePlacement):
-    """One side, on another host. What is made here is made there, and called from here."""
+    """One side on another host. Objects are created there and called from here."""
 
     host: Host
 
@@ -50,7 +52,7 @@ class HostSide(SidePlacement):
         return str(self.host)
 
     def there(self) -> SidePlacement:
-        """What it is on its own host: a side as any other."""
+        """The same side as its own host sees it."""
         return SidePlacement((), self.cpus, self.groups)
 
     def make(
@@ -71,18 +73,18 @@ class HostPlacement(Placement):
 
     server: HostSide
     client: HostSide
-    """The first; what is said of one is said of it."""
+    """The first client, which represents all where only one can be described."""
     all_clients: tuple[HostSide, ...]
     client_addresses: tuple[str, ...]
-    """From which the server sees them come."""
+    """The clients' addresses as the server sees them."""
     address: str
-    """Of the server."""
+    """The server's address."""
     engine: Engine
     wish: HostsWish
-    clock: Far | None = None
-    """The server's host's, while several clients ask for it."""
+    clock: RemoteObject | None = None
+    """Serves the clock of the server's host, if there are several clients."""
     server_ahead_ns: int = 0
-    """Its clock against the lab's, at most as far off as an answer takes: in no figure."""
+    """How far the server's clock is ahead of the lab's, to one round trip; only for start times."""
 
     @property
     def sides(self) -> tuple[HostSide, ...]:
@@ -96,7 +98,7 @@ class HostPlacement(Placement):
     def clients(self) -> tuple[SidePlacement, ...]:
         return self.all_clients
 
-    def offsets(self) -> list[Offset]:
+    def offsets(self) -> list[ClockOffset]:
         if len(self.all_clients) == 1:
             return [SAME]
         if self.clock is None:
@@ -104,7 +106,7 @@ class HostPlacement(Placement):
                 Clock, self.server.there(), self.address, self.client_addresses
             )
         port = self.clock.port()
-        # Asked for now: within a window nothing is said to the server's host.
+        # ClockExchange for now: within a window nothing is said to the server's host.
         here_ns = time.monotonic_ns()
         self.server_ahead_ns = self.server.ask(time.monotonic_ns) - here_ns
         return [client.ask(ask_clock, self.address, port) for client in self.all_clients]
@@ -134,7 +136,7 @@ class HostPlacement(Placement):
         return WholeCpu(self.sleep_source, client=side.cpus)
 
     def access(self) -> list[str]:
-        """Others may be in this network."""
+        """Allows only the clients, as other machines may be in this network."""
         return ["--allow", ",".join(self.client_addresses), "--no-token"]
 
     @property
@@ -149,20 +151,20 @@ class HostPlacement(Placement):
         return f"{len(names)} clients {names[0]} to {names[-1]}"
 
     def programs(self, found: Programs) -> Programs:
-        """As they lie on the hosts."""
+        """The programs by their paths on the hosts."""
         there = [side.ask(discover) for side in self.sides]
         ours = (found.server_version, found.client_version)
         for side, theirs in zip(self.sides, there, strict=True):
             if (theirs.server_version, theirs.client_version) != ours:
                 raise PlacementError(
-                    f"{side.host} has other programs ({theirs.server_version}) than this machine "
-                    f"({found.server_version}); build the same version there"
+                    f"{side.host} has other versions of the programs ({theirs.server_version}) "
+                    f"than this machine ({found.server_version}); build the same version there"
                 )
         server, client, *others = there
         if any(one.client != client.client for one in others):
             raise PlacementError(
-                "the clients' hosts have Regatta in different folders; put it in the same one, and "
-                "name it alike: ssh://HOST/FOLDER"
+                "the clients' hosts have Regatta in different folders; use the same folder on all, "
+                "and name it in the study: ssh://HOST/FOLDER"
             )
         return replace(server, client=client.client, client_version=client.client_version)
 
@@ -173,7 +175,7 @@ class HostPlacement(Placement):
         for side in self.sides:
             if side.host.is_lost:
                 raise PlacementError(
-                    f"{side.host.lost()}; see that it can be reached (regatta hosts check), then "
+                    f"{side.host.lost()}; check that it can be reached (regatta hosts check), then "
                     "continue with --resume"
                 )
 
@@ -195,7 +197,7 @@ class HostPlacement(Placement):
 
 @dataclass(frozen=True)
 class Settled:
-    """What a host has."""
+    """What the lab needs to know about a host."""
 
     version: str
     cpus: tuple[int, ...]
@@ -204,11 +206,11 @@ class Settled:
 
 
 def settle_here(cpus: Sequence[int]) -> Settled:
-    """Keeps this worker off the CPUs of its side, if there are others; what else there is."""
+    """Moves this worker off the CPUs of its side, if there are others, and describes the host."""
     allowed = os.sched_getaffinity(0)
     for thread in Path("/proc/self/task").iterdir():
         os.sched_setaffinity(int(thread.name), allowed - set(cpus) or allowed)
-    return Settled(__version__, tuple(cpus), cgroup.find_home(), sleep.find_source())
+    return Settled(__version__, tuple(cpus), cgroup.find_home(), cpu_sleep.find_source())
 
 
 def settle(host: Host, cpus: Sequence[int]) -> Settled:
@@ -216,7 +218,7 @@ def settle(host: Host, cpus: Sequence[int]) -> Settled:
     if settled.version != __version__:
         raise PlacementError(
             f"{host} has Regatta {settled.version} and this machine {__version__}; install the "
-            "same there"
+            "same version there"
         )
     return settled
 
@@ -240,15 +242,26 @@ def choose(host: Host, side: str, named: Sequence[int] | None) -> tuple[int, ...
 
 
 def address_towards(there: str) -> str:
-    """This host's own, as that one sees it. Nothing is sent."""
+    """This host's address as the other host sees it. Nothing is sent."""
     family = socket.AF_INET6 if ":" in there else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as unsent:
         unsent.connect((there, ANY_PORT))
         return str(unsent.getsockname()[0])
 
 
+def address_of_client(client: Host, server: Host, address: str) -> str:
+    """The client's address as the server sees it."""
+    own = client.ask(address_towards, address)
+    if own == address and not is_loopback(address):
+        raise PlacementError(
+            f"{client} has the address {address} too, at which the lab reaches {server}; set "
+            f"`address` in [placement] to one at which {client} reaches {server}"
+        )
+    return own
+
+
 def end_towards(there: str) -> dict[str, Any]:
-    """The device by which packets go to that host."""
+    """The device through which packets go to that host."""
     ip = need_tool("ip", "iproute2")
     (route,) = json.loads(run_tool([ip, "-j", "route", "get", there]))
     return link_end.read_end(route["dev"])
@@ -257,11 +270,11 @@ def end_towards(there: str) -> dict[str, Any]:
 def place_on_hosts(
     server_cpus: Sequence[int] | None, client_cpus: Sequence[int] | None, wish: HostsWish
 ) -> HostPlacement:
-    engine = Engine()
+    engine = engine_for(wish)
     hosts: list[Host] = []
     try:
         for name in (wish.server, *wish.clients):
-            Host(host_name(name), engine, hosts)
+            reach(name, engine, hosts)
         return place_on(hosts[0], hosts[1:], (server_cpus, client_cpus), wish)
     except BaseException:
         for host in hosts:
@@ -279,20 +292,20 @@ def place_on(
     served = settle(server, choose(server, SERVER, cpus[0]))
     asked = [settle(client, choose(client, CLIENT, cpus[1])) for client in clients]
     address = wish.address or server.address
-    if not address or address.startswith("127.") or address == "::1":
+    if not address or is_loopback(address):
         raise PlacementError(
-            f"ssh does not tell at which address {clients[0]} reaches {server}; name it: "
-            "`address` in [placement]"
+            f"the address at which {clients[0]} reaches {server} is unknown; set `address` in "
+            "[placement]"
         )
-    seen = tuple(client.ask(address_towards, address) for client in clients)
-    exact = {one.sleep_source for one in (served, *asked)} == {sleep.TIMER_LIST}
+    seen = tuple(address_of_client(client, server, address) for client in clients)
+    exact = {one.sleep_source for one in (served, *asked)} == {cpu_sleep.TIMER_LIST}
     sides = tuple(
         HostSide((), one.cpus, one.groups, host=client)
         for one, client in zip(asked, clients, strict=True)
     )
     return HostPlacement(
         kind=HOSTS,
-        note=None,
+        note=None if wish.cluster is None else cluster_risk(wish.cluster),
         server=HostSide((), served.cpus, served.groups, host=server),
         client=sides[0],
         all_clients=sides,
@@ -304,7 +317,7 @@ def place_on(
             server=steering.end_of(server.ask(end_towards, seen[0])),
             client=steering.end_of(clients[0].ask(end_towards, address)),
         ),
-        sleep_source=sleep.TIMER_LIST if exact else sleep.STAT,
+        sleep_source=cpu_sleep.TIMER_LIST if exact else cpu_sleep.STAT,
         engine=server.engine,
         wish=wish,
     )

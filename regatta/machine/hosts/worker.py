@@ -1,8 +1,8 @@
-"""What runs on another host: a Dask worker that is nothing but the home of one side.
+"""The program on another host: a Dask worker that hosts one side.
 
-The lab starts it by ssh. Its input begins with a line of JSON, what it is to do, and goes on with
-a byte each second. When these no longer come, the lab, its tunnel or the network is gone: all that
-was started here is ended, whoever still waits for it.
+The lab starts it by ssh, or through a worker of the user's cluster. Its input is one line of JSON,
+its task, and then a heartbeat byte each second. When the heartbeat stops, the lab, its tunnel or
+the network is gone: the worker then ends everything that it has started, and itself.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ import os
 import select
 import shutil
 import signal
+import socket
 import sys
 import tempfile
 import threading
@@ -23,14 +24,14 @@ from typing import Any
 from dask import config
 from distributed import Security, Worker
 
-from regatta.machine.accounting import descendants
-from regatta.machine.cgroup import lock_group
+from regatta.machine.accounts.cgroup import lock_group
+from regatta.machine.accounts.process_tree import descendants
 
 PREFIX = "regatta-host-"
-PATIENCE_S = 4.0
-"""Without a word of the lab's."""
+CONNECT_S = 50
+TLS_NAMES = ("tls_ca_file", "tls_worker_key", "tls_worker_cert")
 KEPT = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER")
-"""Of the environment: what is measured shall not depend on how somebody logs in."""
+"""Environment variables that are kept: measurements must not depend on login settings."""
 SERVER_ADDRESS_FIELD = 2  # of SSH_CONNECTION
 QUIET: dict[str, Any] = {
     "distributed.worker.profile.enabled": False,
@@ -43,34 +44,41 @@ QUIET: dict[str, Any] = {
     "distributed.admin.tick.limit": "60s",
     "distributed.admin.system-monitor.interval": "60s",
 }
-"""An engine looks after itself many times a second; here that would be in what is measured."""
+"""Turns off Dask's periodic work, which would be in the measurements."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What the lab writes first."""
+    """The first line of the input."""
 
     scheduler: str
-    """Its address at this end of the tunnel."""
-    port: int
-    """Of this worker, for the other end."""
-    contact: str
-    """That other end, as the lab calls it."""
+    """The scheduler's address as seen from this host."""
     tls: dict[str, str]
+    """The certificates; empty in a cluster that uses none."""
+    host: str = "127.0.0.1"
+    """The address that this worker listens on."""
+    port: int = 0
+    """0: any."""
+    contact: str | None = None
+    """This worker's address at the lab's end of a tunnel."""
+    patience_s: float = 4.0
+    """Without a heartbeat; then it ends."""
 
 
 @dataclass(frozen=True)
 class Home:
-    """What the worker answers once it has joined."""
+    """What the worker prints once it is connected."""
 
     root: str
-    """For the files of trials."""
+    """The folder for the files of trials."""
     address: str
-    """At which the lab reached this host; empty if nobody told."""
+    """This host's address as the lab reached it; empty if unknown."""
+    worker: str
+    """This worker's address as the scheduler sees it."""
 
 
 def end(worker: Worker, root: Path) -> None:
-    """Ends all that runs here, and this process last."""
+    """Ends everything that was started here, and then this process."""
     for actor in list(worker.state.actors.values()):
         with suppress(Exception):
             actor.leave()
@@ -81,16 +89,16 @@ def end(worker: Worker, root: Path) -> None:
     os._exit(0)
 
 
-def watch(worker: Worker, root: Path) -> None:
+def watch(worker: Worker, root: Path, patience_s: float) -> None:
     poll = select.poll()
     poll.register(0, select.POLLIN)
-    while poll.poll(PATIENCE_S * 1000) and os.read(0, 4096):
+    while poll.poll(patience_s * 1000) and os.read(0, 4096):
         pass
     end(worker, root)
 
 
 def make_root() -> tuple[Path, ExitStack]:
-    """A folder, locked as long as this process lives; those that nobody holds any more go."""
+    """A folder that stays locked until this process ends; removes unlocked folders of others."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):
             if (left := lock_group(path)) is not None:
@@ -103,21 +111,23 @@ def make_root() -> tuple[Path, ExitStack]:
 
 
 async def serve(task: Task, address: str, root: Path) -> None:
-    security = Security(require_encryption=True, **task.tls)
+    security = Security(require_encryption=bool(task.tls), **task.tls)
     async with Worker(
         task.scheduler,
-        host="127.0.0.1",
+        host=task.host,
         port=task.port,
         contact_address=task.contact,
-        name=task.contact,
+        name=f"{root.name}-{socket.gethostname()}",
+        death_timeout=CONNECT_S,
         nthreads=1,
         memory_limit=None,
         dashboard=False,
         local_directory=str(root),
         security=security,
     ) as worker:
-        threading.Thread(target=watch, args=(worker, root), daemon=True).start()
-        print(json.dumps(asdict(Home(str(root), address))), flush=True)
+        threading.Thread(target=watch, args=(worker, root, task.patience_s), daemon=True).start()
+        home = Home(str(root), address, task.contact or worker.address)
+        print(json.dumps(asdict(home)), flush=True)
         await worker.finished()
         end(worker, root)
 
@@ -127,13 +137,13 @@ def main() -> None:
     address = (os.environ.get("SSH_CONNECTION", "").split() + [""] * 3)[SERVER_ADDRESS_FIELD]
     for name in [name for name in os.environ if name not in KEPT]:
         del os.environ[name]
-    logging.disable(logging.CRITICAL)  # the lab tells what is wrong, in its own words
+    logging.disable(logging.CRITICAL)  # the lab reports errors itself
     config.set(QUIET)
     root, lock = make_root()
     try:
         asyncio.run(serve(task, address, root))
     except OSError as error:
-        print(f"the tunnel does not work: {error}", file=sys.stderr)
+        print(f"the scheduler cannot be reached: {error}", file=sys.stderr)
     finally:
         with lock:
             shutil.rmtree(root, ignore_errors=True)

@@ -1,1 +1,1 @@
-"""Equal loads: what each contender holds is searched, then all race at the same rates."""
+"""Equal loads: finds the rate that each contender holds; then all race at the same rates."""

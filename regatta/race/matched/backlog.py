@@ -1,4 +1,4 @@
-"""Whether a queue grows while the rate seems to be held: it may still fit into the connections."""
+"""Detects a backlog that grows although it still fits into the connections."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +9,11 @@ NS_PER_S = 1e9
 
 
 def backlog_growth(samples: bytes, duration_s: float) -> float:
-    """Growth of the backlog, as a share of what was due in the second half of the window.
+    """Growth of the backlog, as a share of the requests due in the second half of the window.
 
-    The backlog is what is due and not answered. Its minimum in the last quarter is compared with
-    that in the second: for a growing queue that is what half a window adds, and a pause
-    recovered within a quarter does not show. A single request more is no growth.
+    The backlog is the requests that are due and not answered. Its minimum in the last quarter is
+    compared with that in the second quarter: the difference is what half a window adds, and a pause
+    that is recovered within a quarter does not show. One request more does not count as growth.
     """
     records = records_in(samples)
     if len(records) == 0:
@@ -27,7 +27,7 @@ def backlog_growth(samples: bytes, duration_s: float) -> float:
 
 
 def _levels(records: NDArray[np.void]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The moments when the backlog changes, and its size from then on."""
+    """The times at which the backlog changes, and its size after each."""
     answered = records[records["error"] == ANSWERED]
     times = np.concatenate([records["start_ns"], answered["end_ns"]])
     steps = np.repeat(np.array([1, -1]), [len(records), len(answered)])

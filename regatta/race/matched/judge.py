@@ -1,6 +1,6 @@
-"""Whether a rate is held, by what the client reports of its load: why not, in words, or None.
+"""Decides from the client's report whether a rate is held, and if not, why.
 
-And which rates are not tried, because they exceed half of the client's capacity.
+Also limits the rates to try to half of the client's capacity.
 """
 
 import math
@@ -9,29 +9,29 @@ from typing import Any
 from regatta.trial.merge import due
 
 STARTED_LIMIT = 0.99
-"""Share of what was due; client_bound.c has the same."""
+"""Least share of due requests that must be started; as in client_bound.c."""
 GROWTH_LIMIT = 0.01
-"""Also of what was due: a backlog growing by more fills any connections in time."""
+"""Share of due requests: a backlog that grows faster fills any number of connections in time."""
 CLIENT_LIMIT = 0.5
 """Share of its capacity up to which a client is not the bottleneck."""
 NS_PER_MS = 1e6
 
 CLIENT = "the client's limit"
-"""Start of a reason if the client, not the server, ended the search."""
+"""Reasons start with this if the client, not the server, ended the search."""
 
 
 def why_not_held(client: dict[str, Any], p99_limit_ms: float, growth: float) -> str | None:
-    """`growth`: of the backlog.
+    """Why a rate is not held; None if it is. `growth`: of the backlog.
 
-    A client that was the bottleneck by its own word comes first: it reads late what was answered in
-    time, so that nothing is known of the server but that it holds what was held before.
+    A client that reports itself as the bottleneck is checked first: it reads replies late, so its
+    figures say nothing about the server.
     """
     client_bound = client.get("client_bound")
     if client_bound:
         return f"{CLIENT}: it {client_bound}"
     started, wanted = client["requests"], due(client)
     if started < STARTED_LIMIT * wanted:
-        # Downwards: 98.96 % is not 99 %.
+        # Rounded down: 98.96 % must not show as 99 %.
         return f"{1000 * started // wanted / 10:.1f} % of what was due was started"
     if growth > GROWTH_LIMIT:
         return f"the backlog grew by {math.ceil(1000 * growth) / 10:.1f} % of what was due"
@@ -39,10 +39,10 @@ def why_not_held(client: dict[str, Any], p99_limit_ms: float, growth: float) -> 
 
 
 def half_capacity(closed: dict[str, Any] | None) -> int | None:
-    """Requests a second, by the client's cost per request in a closed load; None: unknown.
+    """Half the client's capacity in requests a second, from a closed load; None: unknown.
 
-    Not by its CPU use in an open load, which hardly depends on the rate: at a low one each
-    request costs a wake-up, at a high one a wake-up serves many.
+    Its CPU share in an open load says little, as it hardly depends on the rate: at a low rate each
+    request costs a wake-up, at a high rate a wake-up serves many requests.
     """
     if closed is None or not closed["cpu_share"]:
         return None

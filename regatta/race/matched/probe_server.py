@@ -1,29 +1,30 @@
-"""Probes against one server: a short load at each of several rates."""
+"""Runs probes against one server: a short load at each of several rates."""
 
 import shutil
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
-from regatta.errors import RegattaError
+from regatta.errors import HostLostError, RegattaError, TrialError
 from regatta.ledger.cell import Cell, MatchedCell
 from regatta.ledger.counters import CPU_TIME
 from regatta.ledger.probe import CLOSED, KNEE, PlannedProbe, Probe
 from regatta.ledger.result import SERVER
 from regatta.ledger.samples import pack_samples
-from regatta.machine import accounting, disturbance
+from regatta.machine.accounts import disturbance, process_tree
 from regatta.race.folder import need_room
 from regatta.race.matched.backlog import backlog_growth
 from regatta.race.matched.judge import why_not_held
+from regatta.trial.client_summary import AnswersError
 from regatta.trial.load import warm_up
+from regatta.trial.measure import measure
 from regatta.trial.merge import due
-from regatta.trial.pool import began_apart
-from regatta.trial.serve import start_server, stop_server
+from regatta.trial.pooled_clients import began_apart
+from regatta.trial.server import start_server, stop_server
 from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
-from regatta.trial.slices import Window
-from regatta.trial.summary import AnswersError
-from regatta.trial.window import measure
+from regatta.trial.trial import DYING_S
+from regatta.trial.windows import Window
 
 
 class ProbeServer:
@@ -51,7 +52,7 @@ class ProbeServer:
         self.server = None
 
     def stop(self) -> None:
-        """A bad exit does not matter here: trials will show it."""
+        """Stops the server. A bad exit status is ignored here, as trials will show it."""
         if self.server is not None:
             with suppress(RegattaError, OSError):
                 stop_server(self.setup, self.cell, self.server)
@@ -59,7 +60,7 @@ class ProbeServer:
         shutil.rmtree(self.setup.scratch, ignore_errors=True)
 
     def probe(self, planned: PlannedProbe, seed: int) -> Probe:
-        """Any failure is a reason why the rate is not held."""
+        """Runs a probe; a failure means that the rate is not held."""
         self.setup.placement.need()
         started_at = time.time()
         try:
@@ -68,10 +69,11 @@ class ProbeServer:
             samples = pack_samples([(window.samples, due(window.client))])
             why_not = self.judged(planned, window)
         except (RegattaError, OSError) as error:
+            why = self.reason_of(error)
             self.close_server()
             need_room(self.setup.scratch.parent)
             client = error.summary if isinstance(error, AnswersError) else None
-            return Probe(planned, f"failed: {error}", started_at, client=client)
+            return Probe(planned, f"failed: {why}", started_at, client=client)
         return Probe(
             planned=planned,
             why_not=why_not,
@@ -81,20 +83,27 @@ class ProbeServer:
             samples=samples if planned.kind == KNEE else None,
         )
 
+    def reason_of(self, error: Exception) -> Exception:
+        """What a server that died said at its end says more than its client does."""
+        with suppress(HostLostError):
+            if isinstance(error, TrialError) and self.server and self.server.ended(DYING_S):
+                return self.server.failure(f"the server died ({error})")
+        return error
+
     def load(self, planned: PlannedProbe) -> Cell:
         if planned.kind == CLOSED:
             return self.cell.closed(planned.duration_s)
         return self.cell.at(planned.rate, planned.duration_s)
 
     def judged(self, planned: PlannedProbe, window: Window) -> str | None:
-        """A closed load has no rate to hold."""
+        """Why the rate is not held; None if it is, or for a closed load."""
         if planned.kind == CLOSED:
             return None
         growth = backlog_growth(window.samples, planned.duration_s)
         return why_not_held(window.client, self.cell.p99_limit_ms, growth)
 
     def disturbed(self, window: Window) -> str | None:
-        accounts = [*window.accounts, *accounting.client_counters(window.client.get("usage"))]
+        accounts = [*window.accounts, *process_tree.client_counters(window.client.get("usage"))]
         used_ns = sum(one.value or 0.0 for one in accounts if one.event == CPU_TIME)
         others = disturbance.with_ended(window.others, used_ns, self.setup.placement.cpu_count)
         others_took = disturbance.too_much(others, self.setup.disturbance_limit_percent)

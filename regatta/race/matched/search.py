@@ -1,29 +1,29 @@
-"""Which rate to try next, from the outcomes so far and the highest rate to try; no server.
+"""Chooses the next rate to try, from the outcomes so far and the highest permitted rate.
 
-From a low rate up by a factor until one is not held, then between the two until they are close; it
-ends if the highest is held. A rate fails only twice in a row: once may be chance. The same outcomes
-give the same search, so a stopped one continues where it was.
+The rate rises by a factor until one is not held; then the search bisects until the two rates are
+close. It also ends if the highest permitted rate is held. A rate must fail twice in a row, as a
+single failure may be chance. The search depends only on its outcomes, so it can be resumed.
 """
 
 import math
 
 LOWEST = 100
-"""Requests a second; below that nothing is held."""
+"""Requests a second; the lowest rate that is tried."""
 HIGHEST = 5_000_000
 LONG_STEP = 4.0
 SHORT_STEP = 1.07
-"""First step from where other searches ended; it grows."""
+"""First step from the result of earlier blocks; it grows."""
 TOLERANCE = 1.03
-"""Ratio of the lowest rate not held to the highest held at which a search ends."""
+"""The search ends at this ratio of the lowest failed rate to the highest held rate."""
 SURE = 2
-"""Failures in a row that are not chance."""
+"""Failures in a row after which a rate is not held."""
 HOPELESS = 4
-"""Failures at the lowest rate after which it gives up."""
+"""The same for the lowest rate."""
 MOST_PROBES = 100
 
 
 class Search:
-    """One search of the highest rate that is held."""
+    """A search for the highest rate that is held."""
 
     def __init__(self, start: int = LOWEST, step: float = LONG_STEP) -> None:
         self.start = min(max(start, LOWEST), HIGHEST)
@@ -31,11 +31,11 @@ class Search:
         self.why_highest: str | None = None
         self.step = step
         self.held = 0
-        """The highest rate that is known to be held."""
+        """The highest rate that was held."""
         self.over: int | None = None
-        """The lowest that is known not to be."""
+        """The lowest rate that was not held."""
         self.why: str | None = None
-        """What came of it there; or why no higher one is tried than the highest, which is held."""
+        """Why that rate was not held; or why no rate above `highest` is tried, if that is held."""
         self.doubts = 0
         self.probes = 0
 
@@ -45,7 +45,7 @@ class Search:
         self.start = min(self.start, self.highest)
 
     def next_rate(self) -> int | None:
-        """The rate to try; None when the search is over."""
+        """The next rate to try; None when the search is over."""
         if self.probes >= MOST_PROBES:
             return None
         if self.over is None:
@@ -64,7 +64,7 @@ class Search:
         return min(self.highest, math.ceil(self.held * self.step))
 
     def record(self, rate: int, why_not: str | None) -> None:
-        """Tells the outcome of a rate: why it is not held; None if it is."""
+        """Records the outcome of a rate: why it is not held; None if it is."""
         self.probes += 1
         if why_not is None:
             self.held, self.doubts = rate, 0
@@ -76,5 +76,5 @@ class Search:
                 return
             self.over, self.why, self.doubts = rate, why_not, 0
         if self.held == 0 or self.over is None:
-            # Growing steps find what is far from the start.
+            # Growing steps reach a rate that is far from the start.
             self.step = min(LONG_STEP, self.step**2)

@@ -1,6 +1,6 @@
 """Charts as Vega-Lite: each metric against the quantity that the study varies.
 
-Made by altair, which checks them; drawn by the reader's browser, which knows its size and scheme.
+Built with altair; drawn by the reader's browser, which knows its size and colour scheme.
 """
 
 from collections.abc import Iterator
@@ -34,13 +34,13 @@ from regatta.report.charts.parts import (
 from regatta.report.text.numbers import short
 
 MOST_BANDS = 5
-"""With more designs the bands would hide one another; the bars remain."""
+"""With more designs, bands would hide one another; the bars remain."""
 MOST_TICKS = 12
-"""With more steps than these the axis has ticks of its own."""
+"""With more steps, the axis chooses its own ticks."""
 
 
 def metric_rows(group: Group, metric: Metric, side: str) -> Rows:
-    """What a chart shows; empty if nobody could measure it."""
+    """The points of a chart; empty if no contender has the metric."""
     return [
         chart_row(result.cell.contender, step, estimate, metric)
         for step, result in group.step_cells()
@@ -48,8 +48,8 @@ def metric_rows(group: Group, metric: Metric, side: str) -> Rows:
     ]
 
 
-def far_rows(analysis: Analysis, group: Group, metric: Metric, side: str) -> Rows:
-    """The trials of this chart that are far from the others of their cell."""
+def outlier_rows(analysis: Analysis, group: Group, metric: Metric, side: str) -> Rows:
+    """The outliers among the trials of a chart."""
     if side != side_of(metric):
         return []
     steps: dict[int, list[int]] = {}
@@ -61,7 +61,7 @@ def far_rows(analysis: Analysis, group: Group, metric: Metric, side: str) -> Row
             "step": step,
             "value": drawn_digits(one.value),
             "says": f"{short(one.value)} {metric.unit}".strip(),
-            "trial": f"of block {one.block}, far from the others",
+            "trial": f"block {one.block}, an outlier",
         }
         for one in analysis.outliers
         if one.metric == metric.name
@@ -73,7 +73,7 @@ def far_rows(analysis: Analysis, group: Group, metric: Metric, side: str) -> Row
 def metric_chart(
     analysis: Analysis, group: Group, metric: Metric, rows: Rows, far: Rows
 ) -> dict[str, Any]:
-    """Lines over the steps of the axis; with one step a row a design. Far trials are rings."""
+    """Lines over the axis; with one step, a row a design. Outliers are rings."""
     one_step = len({row["step"] for row in rows}) == 1
     base = data_of(rows).transform_filter(SHOWN)
     drawn = _dots if one_step else lines
@@ -87,14 +87,14 @@ def metric_chart(
 
 @unchecked
 def line_chart(analysis: Analysis, axis: Axis, metric: Metric, rows: Rows) -> dict[str, Any]:
-    """Lines over an axis on which each design has steps of its own."""
+    """Lines over an axis on which each design has its own steps."""
     base = data_of(rows).transform_filter(SHOWN)
     return finished(lines(analysis, axis, metric, base, rows), analysis)
 
 
 def _rings(analysis: Analysis, metric: Metric, rows: Rows, far: Rows, one_step: bool) -> alt.Chart:
-    # The estimates are among them unseen: where the designs of all far trials are taken out of a
-    # chart, a layer of nothing would have no scale.
+    # Includes the estimates, invisibly: if the designs of all outliers are filtered out, an empty
+    # layer would have no scale.
     values = [*rows, *({**row, "far": True} for row in far)]
     data = data_of(values).transform_filter(SHOWN)
     rings = data.mark_point(shape="circle", filled=False, size=60, strokeWidth=1.25)
@@ -102,7 +102,7 @@ def _rings(analysis: Analysis, metric: Metric, rows: Rows, far: Rows, one_step: 
     x, y = ("value:Q", "design:N") if one_step else ("step:Q", "value:Q")
     tooltip = [
         alt.Tooltip("design:N"),
-        alt.Tooltip("trial:N", title="a trial"),
+        alt.Tooltip("trial:N", title="trial"),
         alt.Tooltip("says:N", title=metric.label),
     ]
     drawn: alt.Chart = rings.encode(
@@ -112,7 +112,7 @@ def _rings(analysis: Analysis, metric: Metric, rows: Rows, far: Rows, one_step: 
 
 
 def lines(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: Rows) -> Spec:
-    """`rows`: what the scales must hold."""
+    """`rows`: what the scales must cover."""
     steps = sorted({row["step"] for row in rows})
     values = steps if len(steps) <= MOST_TICKS else alt.Undefined
     ticks = alt.Axis(values=values, labelOverlap=True)
@@ -163,9 +163,9 @@ def _dots(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: R
 
 @unchecked
 def latency_chart(analysis: Analysis, group: Group, step: int) -> dict[str, Any]:
-    """The share of requests that were answered within a time, for each design.
+    """The share of requests answered within a time, for each design.
 
-    A line ends below 100 % where an open load did not come to the rest.
+    A line ends below 100 % if an open load did not start the rest.
     """
     rows: Rows = [
         {
@@ -205,14 +205,14 @@ def latency_chart(analysis: Analysis, group: Group, step: int) -> dict[str, Any]
 
 
 def measured_sides(metric: Metric) -> list[tuple[str, str]]:
-    """On which tabs of the page a metric's chart stands: the tab and the side it shows."""
+    """The tabs of the page that have a chart of the metric, each with the side it shows."""
     if metric.sides == ("client",):
         return [("answers", "client")]
     return [(side, side) for side in metric.sides]
 
 
 def charted(group: Group) -> Iterator[tuple[str, str, Metric]]:
-    """Tab, side and metric of each chart; where sides ran on kinds of core, of each kind too."""
+    """Tab, side and metric of each chart, also for each kind of core."""
     known = sorted({key for result in group.cells for key in result.estimates})
     for metric in CHARTED:
         on_a_core = f"{metric.name}{ON_CORE}"

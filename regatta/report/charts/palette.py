@@ -1,12 +1,10 @@
 """One colour and one shape a design, in every table, chart and page.
 
 A family has a hue (processes red to brown, threads green, event loops blue, io_uring violet). Only
-`epoll` has one of its own, a light purple: it mostly stands beside `select`, and a second blue was
-taken for the first. The colours were searched for the largest smallest distance, also as people
-with a colour-vision deficiency see them, and each has a contrast of at least 3 to 1 on the white
-and on the dark page, so that both schemes share it. Seventeen colours cannot all be told apart by
-everybody, so colour never stands alone: within a family each design has its own shape, and its own
-dash of line.
+`epoll` is light purple, because it is mostly shown beside `select`. The colours maximise the
+smallest distance between two of them, also under colour-vision deficiencies, and each has a
+contrast of at least 3 to 1 on both the light and the dark page. Seventeen colours are too many to
+be distinguished by colour alone, so within a family each design has its own shape and line dash.
 """
 
 from dataclasses import dataclass
@@ -20,8 +18,12 @@ class Style:
     """A Vega shape."""
 
     @property
+    def path(self) -> str:
+        return SVG_PATHS[self.shape]
+
+    @property
     def dash(self) -> list[int]:
-        """Of its line, in pixels drawn and left out: one for each shape, so one within a family."""
+        """Pixels drawn and left out of its line; unique within a family, as the shape is."""
         return DASHES[self.shape]
 
 
@@ -36,6 +38,18 @@ DASHES = {
     "triangle-left": [2, 5],
 }
 
+
+SVG_PATHS = {
+    "circle": "M-.9 0a.9.9 0 1 0 1.8 0a.9.9 0 1 0-1.8 0Z",
+    "square": "M-.8-.8H.8V.8H-.8Z",
+    "diamond": "M0-1L.75 0L0 1L-.75 0Z",
+    "cross": "M-.33-1H.33V-.33H1V.33H.33V1H-.33V.33H-1V-.33H-.33Z",
+    "triangle-up": "M0-.9L.95 .75H-.95Z",
+    "triangle-down": "M0 .9L.95-.75H-.95Z",
+    "triangle-right": "M.9 0L-.75-.95V.95Z",
+    "triangle-left": "M-.9 0L.75-.95V.95Z",
+}
+"""The shapes as SVG paths in a box from -1 to 1."""
 
 DESIGN_STYLES: dict[str, Style] = {
     "iterative": Style("#76676e", "circle"),
@@ -65,11 +79,11 @@ OTHER_STYLES = (
     Style("#c0533f", "triangle-left"),
     Style("#64798f", "triangle-right"),
 )
-"""For servers that are not ours."""
+"""For servers other than ours."""
 
 
 def styles(contenders: list[str]) -> dict[str, Style]:
-    """The look of each contender. A stranger keeps its look from race to race where it can."""
+    """The style of each contender. Other servers keep their style between races if possible."""
     chosen = {name: DESIGN_STYLES[name] for name in contenders if name in DESIGN_STYLES}
     free = list(OTHER_STYLES)
     for name in contenders:

@@ -1,4 +1,4 @@
-"""What charts share: their points, their scales, and the look of each design."""
+"""Shared parts of charts: data points, scales, and the style of each design."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -14,24 +14,24 @@ from regatta.report.text.numbers import interval_of, value_of
 
 HEIGHT = 200
 INNER = ("data", "mark", "encoding", "transform", "layer")
-"""What a layer says for itself."""
+"""Keys that belong to a layer."""
 LOG_FROM = 20
-"""Values that span more than this factor need a logarithmic axis to be seen."""
+"""Values that span more than this factor get a logarithmic axis."""
 TOO_FEW = "none: too few trials"
 DRAWN = (MEASURED, OVER)
-"""States of what is drawn: a client-bound figure says nothing of its server."""
+"""States that are drawn; a client-bound figure is not the server's."""
 SHOWN = "indexof(shown, datum.design) >= 0"
-"""A filter: the designs that the reader has not taken out."""
+"""A filter: the designs that the reader has left checked."""
 unchecked = debug_mode(False)
-"""altair checks each part of a chart, and the whole: most of a report's time. The tests do it."""
+"""Skips altair's validation, which would take most of a report's time; the tests validate."""
 Rows = list[dict[str, Any]]
 Spec = dict[str, Any]
 Layers = alt.LayerChart | alt.FacetChart
-"""What altair says that layers make."""
+"""The types that altair declares for layers."""
 
 
 class Named(Protocol):
-    """What a chart is of: a metric, or a counter."""
+    """What a chart shows: a metric or a counter."""
 
     @property
     def label(self) -> str: ...
@@ -43,8 +43,8 @@ class Named(Protocol):
 def chart_row(design: str, step: int, estimate: Estimate, named: Named) -> dict[str, Any]:
     """One point of a chart, with its interval.
 
-    What is only known to be longer stands where it is at least: without it a chart would show the
-    quick designs alone.
+    A percentile of which only a lower bound is known is drawn at that bound; without it a chart
+    would show only the fast designs.
     """
     is_over = estimate.state == OVER
     value = estimate.low if is_over else estimate.value
@@ -64,13 +64,13 @@ def chart_row(design: str, step: int, estimate: Estimate, named: Named) -> dict[
 
 
 def data_of(rows: Rows) -> alt.Chart:
-    """A chart of these points, to be drawn on."""
-    # altair copies a chart for each word, with all that its lists hold; a tuple it takes as it is.
+    """A chart of these points, without a mark."""
+    # altair deep-copies lists in every method call, but not tuples.
     return alt.Chart(alt.InlineData(values=tuple(rows)))
 
 
 def layered(*layers: alt.Chart | Spec, height: int | Spec) -> Spec:
-    """What `alt.layer` says, which copies all layers several times: most of a report's time."""
+    """The same as `alt.layer`, without its repeated copies, which took most of a report's time."""
     whole: Spec = {"$schema": alt.SCHEMA_URL, "height": height, "datasets": {}, "layer": []}
     for layer in layers:
         spec = dict(layer) if isinstance(layer, dict) else layer.to_dict(validate=False)
@@ -85,15 +85,15 @@ def layered(*layers: alt.Chart | Spec, height: int | Spec) -> Spec:
 
 
 def finished(chart: Spec, analysis: Analysis) -> Spec:
-    """As wide as what it stands in."""
+    """As wide as its container, with the signal of the shown designs."""
     shown = {"name": "shown", "value": analysis.contenders}
     return {**chart, "width": "container", "params": [shown]}
 
 
 def specification(chart: Layers) -> dict[str, Any]:
-    """As wide as what it stands in."""
+    """As wide as its container."""
     spec: dict[str, Any] = chart.to_dict(validate=False)
-    spec.pop("config", None)  # the page has its own, for its light and dark scheme
+    spec.pop("config", None)  # the page sets it, for its light and dark scheme
     points = {name: list(rows) for name, rows in spec["datasets"].items()}
     return spec | {"datasets": points, "width": "container"}
 
@@ -132,7 +132,7 @@ def tooltips(axis: Axis, named: Named) -> list[alt.Tooltip]:
 def step_scale(rows: Rows) -> alt.Scale:
     numbers = [row["step"] for row in rows]
     if max(numbers) >= 8 * min(numbers):
-        # A logarithm has no 0; this scale has, and is logarithmic from 1 on.
+        # symlog includes 0 and is logarithmic from 1 on.
         kind = "symlog" if min(numbers) == 0 else "log"
         return alt.Scale(type=kind, nice=False, padding=14)  # type: ignore[arg-type]
     return alt.Scale(nice=False, zero=False, padding=14)
@@ -142,7 +142,7 @@ def value_scale(rows: Rows) -> alt.Scale:
     if is_logarithmic(rows):
         return alt.Scale(type="log", nice=True)
     ends = _ends(rows)
-    # From 0 unless that would flatten everything against the upper edge.
+    # From 0, unless that would press all values against the upper edge.
     return alt.Scale(zero=min(ends) < 0.6 * max(ends), nice=True)
 
 
@@ -156,5 +156,5 @@ def _ends(rows: Rows) -> list[float]:
 
 
 def drawn_digits(value: float) -> float:
-    """Six digits are more than a picture can show."""
+    """Six digits are more than a chart can show."""
     return float(f"{value:.6g}")

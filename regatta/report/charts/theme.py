@@ -1,4 +1,4 @@
-"""The page's colours for pictures that stand alone: the same numbers as in report.css."""
+"""The page's colours for standalone pictures: the same values as in report.css."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ FONT = "'Liberation Sans', Arial, 'DejaVu Sans', sans-serif"
 
 @dataclass(frozen=True)
 class Scheme:
-    """One of the two in which a picture is drawn."""
+    """A colour scheme."""
 
     suffix: str
     """Of the file's name."""
@@ -24,7 +24,7 @@ SCHEMES = (LIGHT, DARK)
 
 
 def config(scheme: Scheme) -> dict[str, Any]:
-    """Vega-Lite's configuration, as report.js makes it from the page's style."""
+    """The Vega-Lite configuration that report.js builds from the page's style."""
     words = {"labelColor": scheme.soft, "titleColor": scheme.soft}
     lines = {"gridColor": scheme.line, "domainColor": scheme.line, "tickColor": scheme.line}
     return {

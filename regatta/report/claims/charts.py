@@ -17,20 +17,20 @@ from regatta.report.charts.parts import (
 from regatta.report.claims.panels import PUBLISHED, Panel, PanelRow
 
 HEAD, ROW = 26, 40
-"""Heights in pixels: of what parts the rows, and of a row."""
+"""Heights in pixels of a heading and of a row."""
 CURVE = 190
 BEYOND_LEAST = 4.0
-"""How far below the least value a logarithmic axis may begin."""
+"""A logarithmic axis begins at most this factor below the smallest value."""
 THOUSANDS = 10_000
-"""From here on an axis says k and M."""
+"""From here on axis labels use k and M."""
 FAINT = 0.65
-"""Opacity of what explains rather than shows."""
+"""Opacity of headings and guide lines."""
 Spec = dict[str, Any]
 
 
 @unchecked
 def panel_chart(panel: Panel, contenders: list[str]) -> Spec:
-    """As wide as what it stands in; None of its rows is ever hidden."""
+    """As wide as its container; rows are never hidden."""
     return specification((_curve if panel.grows else _ranking)(panel, contenders))
 
 
@@ -64,7 +64,7 @@ def _ranking(panel: Panel, contenders: list[str]) -> Layers:
 
 
 def _curve(panel: Panel, contenders: list[str]) -> Layers:
-    """Values against the connections, and the line on which they would be in proportion."""
+    """Values against connections, with the line of proportional growth."""
     data = data_of([_point(row, contenders, panel) for row in panel.rows])
     steps = sorted({row.connections for row in panel.rows})
     x = alt.X(
@@ -121,7 +121,7 @@ def _proportional(rows: list[PanelRow]) -> list[Spec]:
 
 
 def _placed(panel: Panel, contenders: list[str]) -> tuple[list[Spec], list[Spec], int]:
-    """Every row and heading with its height from the top, and the height of all."""
+    """Rows and headings with their offset from the top, and the total height."""
     rows: list[Spec] = []
     heads: list[Spec] = []
     top, group = 0, ""
@@ -145,7 +145,7 @@ def _point(row: PanelRow, contenders: list[str], panel: Panel) -> Spec:
         "shown": f"{row.says} ({row.interval})" if row.interval else row.says,
         "interval": row.interval or "none",
         "colour": known.colour,
-        # A single figure of somebody else's is hollow: nobody knows how sure it is.
+        # Published figures are hollow: their uncertainty is unknown.
         "fill": "transparent" if panel.scope == PUBLISHED else known.colour,
         "shape": known.shape,
     }
@@ -175,7 +175,7 @@ def _scale(rows: list[PanelRow]) -> alt.Scale:
 
 
 def _log_ends(rows: list[PanelRow]) -> tuple[float, float]:
-    """Of a logarithmic axis, which has no 0: an interval that begins there runs off the edge."""
+    """Of a logarithmic axis, which has no 0: an interval from 0 runs off the edge."""
     values = [row.value for row in rows if row.value is not None]
     edge = min(values) / BEYOND_LEAST
     lows = [max(row.low, edge) for row in rows if row.low is not None]

@@ -1,7 +1,7 @@
 """verdicts.csv: a row a claim. claims.csv: a row a claim, scope and comparison, and a figure."""
 
 from regatta.analysis.claims.result import ClaimPart, ClaimResult, MeasuredFigure
-from regatta.ledger.given.records import PublishedFigure
+from regatta.ledger.inputs.records import PublishedFigure
 from regatta.report.claims.words import SCOPES, seen_of
 from regatta.report.csv import Cells, written
 
@@ -15,7 +15,7 @@ VERDICTS = ("claim", "source", "where", "says", *SCOPES, "published_agrees", "wh
 
 
 def verdicts_csv(claims: list[ClaimResult]) -> str:
-    """Its words, where the source has them, and the verdict in each scope."""
+    """A claim, its source, and the verdict in each scope."""
     return written(VERDICTS, map(_verdicts, claims))
 
 
@@ -46,5 +46,5 @@ def _rows(claim: ClaimResult) -> list[Cells]:
 
 
 def _row(kind: str, of: MeasuredFigure | ClaimPart | PublishedFigure, **more: object) -> Cells:
-    """What it has of the columns, and what it calls otherwise."""
+    """Its attributes that are columns, and values for columns of another name."""
     return {**vars(of), **more, "row": kind}

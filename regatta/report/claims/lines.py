@@ -1,4 +1,4 @@
-"""The claims as lines of text, for terminals and for Markdown: what is said of each, in order."""
+"""The claims as lines of text, for terminals and Markdown."""
 
 from dataclasses import dataclass
 
@@ -13,14 +13,14 @@ class ClaimLine:
     """`published`, `process` or `window`."""
     title: str
     verdict: str
-    """Empty for what was published."""
+    """Empty for published figures."""
     figures: str
     notes: str
-    """What the verdict leaves open, and how single runs would have judged."""
+    """What is detectable, and how often single runs would support the claim."""
 
 
 def claim_lines(claim: ClaimResult) -> list[ClaimLine]:
-    """What was published, then what was found, scope by scope."""
+    """Published figures first, then the results scope by scope."""
     by_scope: dict[str, list[Panel]] = {}
     for of_metric in panels(claim):
         for panel in of_metric:

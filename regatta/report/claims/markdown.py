@@ -1,13 +1,13 @@
-"""The claims of a study in summary.md: the table of verdicts, then what each rests on."""
+"""The claims of a study in summary.md: the table of verdicts, then the figures of each claim."""
 
 from regatta.analysis.claims.result import VERDICTS, ClaimResult
 from regatta.report.claims import words
 from regatta.report.claims.lines import claim_lines
-from regatta.report.text.escape import escape
+from regatta.report.text.markdown import escape
 
 
 def claims_markdown(claims: list[ClaimResult]) -> list[str]:
-    """Empty where the study claims nothing."""
+    """Empty if the study has no claims."""
     if not claims:
         return []
     scopes = [scope for scope in words.SCOPES if any(scope in claim.scopes for claim in claims)]
@@ -22,7 +22,7 @@ def claims_markdown(claims: list[ClaimResult]) -> list[str]:
 
 
 def _sources(claims: list[ClaimResult]) -> list[str]:
-    """How many verdicts of each kind on whose claims; nothing where all are one source's."""
+    """Verdicts by source; empty if there is only one source."""
     of_each = words.by_source(claims)
     if len(of_each) == 1:
         return []

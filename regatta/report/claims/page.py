@@ -12,7 +12,7 @@ Charts = dict[str, Any]
 
 
 def claims_section(analysis: Analysis, charts: Charts) -> dict[str, Any] | None:
-    """None where the study claims nothing."""
+    """None if the study has no claims."""
     if not analysis.claims:
         return None
     return {
@@ -30,7 +30,7 @@ def claims_section(analysis: Analysis, charts: Charts) -> dict[str, Any] | None:
 
 
 def verdict(name: str) -> dict[str, str]:
-    """A verdict with its sign, and the class that colours it."""
+    """A verdict with its sign and its CSS class."""
     return {"name": name, "mark": words.MARKS[name], "class": name.split(maxsplit=1)[0]}
 
 

@@ -1,7 +1,7 @@
 """The figures of a claim as rows: published, as they measured, as it should be.
 
-Each panel has its own unit and its own machine, so only orders and ratios can be compared between
-panels; every form of the report is made of these rows.
+Each panel has its own unit and machine, so only orders and ratios can be compared between panels.
+Every form of the report is made from these rows.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from regatta.analysis.claims.result import ClaimResult, MeasuredFigure
 from regatta.analysis.estimates import MEASURED
-from regatta.ledger.given.records import PublishedFigure
+from regatta.ledger.inputs.records import PublishedFigure
 from regatta.report.claims.words import EACH_ONE, SCOPES, WHOLE, figure, published_value, unit_words
 
 PUBLISHED = "published"
@@ -19,7 +19,7 @@ PUBLISHED = "published"
 @dataclass(frozen=True)
 class PanelRow:
     group: str
-    """What parts the rows of a panel: `30 connections`; empty if nothing does."""
+    """Heading of the rows, such as `30 connections`; empty without one."""
     label: str
     design: str
     connections: int
@@ -42,11 +42,11 @@ class Panel:
 
     @property
     def grows(self) -> bool:
-        """One thing at several numbers of connections: a curve rather than a ranking."""
+        """Whether it is one series over connections: a curve instead of a ranking."""
         return len(self.rows) > 2 and len({(row.label, row.design) for row in self.rows}) == 1
 
     def text(self) -> str:
-        """`select 612 (606–618), iterative 640 (627–653) µs per request`; groups parted by `;`."""
+        """`select 612 (606–618), iterative 640 (627–653) µs per request`; `;` between groups."""
         if not self.measured:
             return ", ".join(dict.fromkeys(row.says for row in self.rows))
         groups: dict[str, list[str]] = {}
@@ -67,14 +67,14 @@ class Panel:
 
 
 def panels(claim: ClaimResult) -> list[list[Panel]]:
-    """For each metric of the claim its panels, published first; those without figures left out."""
+    """The panels of each metric of the claim, published first."""
     here = [figure.metric for result in claim.scopes.values() for figure in result.figures]
     names = list(dict.fromkeys(here)) or [claim.metric]
     return [_of_metric(claim, name, names) for name in names]
 
 
 def order(claim: ClaimResult) -> dict[str, int]:
-    """The designs' places, as claimed: if the claim holds, the values grow from row to row."""
+    """Rank of each design as claimed: if the claim holds, values grow from row to row."""
     words = re.findall(r"[^\s<~≈=,;:]+", claim.claimed)
     found: dict[str, int] = {}
     for word in words:
@@ -145,7 +145,7 @@ def _row(words: "_Words", one: MeasuredFigure) -> PanelRow:
 
 
 class _Words:
-    """The names of the rows of one panel: only what differs among them is said."""
+    """Row names of one panel: only what differs between rows is named."""
 
     def __init__(self, claim: ClaimResult, of: Sequence[MeasuredFigure | PublishedFigure]) -> None:
         self.order = order(claim)

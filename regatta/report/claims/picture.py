@@ -14,12 +14,12 @@ from regatta.report.claims.panels import Panel, panels
 WIDTH, GAP = 270, 44
 """Pixels of a panel, and between two."""
 LETTERS = {1: 46, 2: 88, 3: 130}
-"""That fit above one, two or three panels."""
+"""Letters of a title that fit above one, two or three panels."""
 Spec = dict[str, Any]
 
 
 def claim_pictures(analysis: Analysis) -> dict[str, Spec]:
-    """By name, `claim-A1`; of those that have figures."""
+    """By file name, `claim-A1`; claims without figures are left out."""
     found = {}
     for claim in analysis.claims:
         rows = [[panel for panel in of if panel.measured] for of in panels(claim)]

@@ -14,7 +14,7 @@ from regatta.analysis.claims.result import (
 )
 from regatta.report.claims import words
 from regatta.report.claims.lines import ClaimLine, claim_lines
-from regatta.report.text.plain import encodable, plain
+from regatta.report.text.terminal import encodable, plain
 
 STYLES = {
     SUPPORTED: "green",
@@ -26,7 +26,7 @@ STYLES = {
 
 
 def print_claims(claims: list[ClaimResult], console: Console) -> None:
-    """Nothing where the study claims nothing."""
+    """Prints nothing if the study has no claims."""
     if not claims:
         return
     console.print()

@@ -1,4 +1,4 @@
-"""Verdicts on claims in plain words and signs, the same in every form of the report."""
+"""Verdicts on claims in words and signs, the same in every form of the report."""
 
 from collections import Counter as Tally
 
@@ -16,7 +16,7 @@ from regatta.analysis.claims.result import (
 from regatta.analysis.estimates import MEASURED, Estimate
 from regatta.analysis.standings import seen
 from regatta.ledger.cell import PROCESS, WINDOW
-from regatta.ledger.given.claim import EquivalenceMargin
+from regatta.ledger.inputs.claim import EquivalenceMargin
 from regatta.report.text.numbers import (
     TOO_FEW_TO_SAY,
     between,
@@ -29,25 +29,25 @@ from regatta.report.text.numbers import (
 )
 
 MARKS = {SUPPORTED: "✓", REFUTED: "✗", UNDECIDED: "?", TOO_FEW: "…", NOT_MEASURABLE: "–"}
-"""Colour never stands alone."""
+"""So that colour is not the only sign of a verdict."""
 SCOPES = {PROCESS: "as they measured", WINDOW: "as it should be"}
-"""In the order in which they are shown, and how each is called."""
+"""Titles, in the order shown."""
 WHOLE = "whole process"
 EACH_ONE = "one request on each connection"
 OWN = "this study"
-"""Who claims what has no source."""
-TOGETHER = "95 %, together with all others of this column"
+"""The source of claims without one."""
+TOGETHER = "95 %, simultaneous over this column"
 LEGEND = (
-    "“As they measured” counts a server's whole life, as the source did; “as it should be” counts "
-    "the load alone, and decides. Supported and refuted hold beyond noise; undecided: this race "
-    "could not tell. Equal: shown to be within the claim's margin "
+    "“As they measured” counts a server from start to exit, as the source did; “as it should be” "
+    "counts the load alone, and decides. Supported and refuted are significant; undecided: this "
+    "race has too little power to tell. Equal: shown to be within the claim's margin "
     f"({EquivalenceMargin().words()} by default). "
-    "Each of the two columns is a family of its own, right as a whole 19 times in 20."
+    "Each of the two columns is one family, with a family-wise error rate of 5 %."
 )
 
 
 def tally(claims: list[ClaimResult]) -> str:
-    """`Of 27 claims 9 are supported, 6 refuted, 5 undecided and 7 not measurable here.`"""
+    """`27 claims: 9 supported, 6 refuted, 5 undecided and 7 not measurable here.`"""
     counts = Tally[str](claim.verdict for claim in claims)
     parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
     listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
@@ -55,7 +55,7 @@ def tally(claims: list[ClaimResult]) -> str:
 
 
 def by_source(claims: list[ClaimResult]) -> dict[str, list[ClaimResult]]:
-    """Under who claims them, in words, each in the order of the study."""
+    """By the name of the source, in the order of the study."""
     found: dict[str, list[ClaimResult]] = {}
     for claim in claims:
         found.setdefault(claim.source or OWN, []).append(claim)
@@ -63,17 +63,17 @@ def by_source(claims: list[ClaimResult]) -> dict[str, list[ClaimResult]]:
 
 
 def by_scope(claim: ClaimResult) -> list[tuple[str, ScopeResult]]:
-    """What was raced, in the order in which it is shown."""
+    """The scopes that were raced, in the order shown."""
     return [(scope, claim.scopes[scope]) for scope in SCOPES if scope in claim.scopes]
 
 
 def disagreement(claim: ClaimResult) -> str:
-    """Empty if the source's figures say what its words say."""
+    """Empty if the source's figures agree with its words."""
     return "" if claim.published_agrees else "The source's own figures contradict this."
 
 
 def single_runs(result: ScopeResult) -> str:
-    """How one run would have judged; empty if no block has all the parts."""
+    """How often a single run would support the claim; empty if no block has all its parts."""
     if result.single_runs is None:
         return ""
     held, of = result.single_runs
@@ -81,7 +81,7 @@ def single_runs(result: ScopeResult) -> str:
 
 
 def unseen(result: ScopeResult) -> str:
-    """What an undecided verdict leaves open; empty if nothing does, or if no ratio tells it."""
+    """The smallest detectable ratio of an undecided verdict; empty if it has none."""
     open_parts = [part for part in result.parts if part.verdict == UNDECIDED and not equal(part)]
     sizes = [part.detectable for part in open_parts if part.scale == "ratio" and part.detectable]
     if result.verdict != UNDECIDED or not sizes or max(sizes) == 1:
@@ -92,12 +92,12 @@ def unseen(result: ScopeResult) -> str:
 
 
 def equal(part: ClaimPart) -> bool:
-    """Whether it claims that there is none: then what could be seen is not the question."""
+    """Whether it claims equality: then what is detectable is not the question."""
     return part.claimed_low is not None and part.claimed_high is not None
 
 
 def value(part: ClaimPart) -> str:
-    """`1.24 times`, `+0.31`, `power 1.02`, `0.31`; or why there is none."""
+    """`1.24 times`, `+0.31`, `power 1.02`, `0.31`; or why there is no value."""
     if part.value is None:
         return part.reason or "not compared"
     if part.scale == "ratio":
@@ -108,7 +108,7 @@ def value(part: ClaimPart) -> str:
 
 
 def interval(part: ClaimPart) -> str:
-    """`1.10–1.39`; `over 1.10` where nothing bounds it; empty if there is none."""
+    """`1.10–1.39`; `over 1.10` if it is unbounded above; empty if there is none."""
     if part.value is None or (part.low is None and part.high is None):
         return ""
     if part.high is None:
@@ -122,12 +122,12 @@ def interval(part: ClaimPart) -> str:
 
 
 def _claimed(part: ClaimPart) -> tuple[float, ...]:
-    """The bounds that its figures must not look as if they lay on the other side of."""
+    """Bounds that rounding must not move the figures across."""
     return tuple(end for end in (part.claimed_low, part.claimed_high) if end is not None)
 
 
 def detectable(part: ClaimPart) -> str:
-    """The smallest difference that an undecided comparison would have seen; else empty."""
+    """The smallest detectable difference of an undecided comparison; else empty."""
     if part.detectable is None or part.verdict != UNDECIDED or equal(part):
         return ""
     if seen_of(part) is None:
@@ -138,7 +138,7 @@ def detectable(part: ClaimPart) -> str:
 
 
 def seen_of(part: ClaimPart) -> float | None:
-    """As files have it: None also where too few blocks cannot say."""
+    """For files: None also where there are too few blocks to say."""
     if part.detectable is None or part.scale != "ratio":
         return part.detectable
     return seen(part.detectable)
@@ -153,7 +153,7 @@ def figure(
 
 
 def published_value(number: float) -> str:
-    """Almost as it was printed: five digits, of which the source may have given fewer."""
+    """Nearly as printed: up to five digits."""
     if abs(number) >= 1e6:
         return short(number)
     return f"{number:,.0f}" if abs(number) >= 1e5 else f"{number:,.5g}"

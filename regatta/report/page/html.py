@@ -10,24 +10,23 @@ from regatta.analysis.results import Analysis, CellResult, Group
 from regatta.ledger.metrics import METRICS, PRIMARY, STANDINGS, Metric, side_of
 from regatta.report.charts.charts import (
     charted,
-    far_rows,
     latency_chart,
     metric_chart,
     metric_rows,
+    outlier_rows,
 )
 from regatta.report.charts.knee import held_section
 from regatta.report.charts.palette import styles
 from regatta.report.claims.page import claims_section
-from regatta.report.page import shapes
 from regatta.report.page.paper import paper_section
 from regatta.report.page.vega import vega
 from regatta.report.paper.groups import PaperGroup, paper_groups
 from regatta.report.soundness.notes import notes
 from regatta.report.soundness.sittings import sittings_sentence
-from regatta.report.soundness.table import soundness_tables
-from regatta.report.tables.against import READ, relative_figures, seen_sentence
+from regatta.report.soundness.tables import soundness_tables
+from regatta.report.tables.against_best import READ, relative_figures, seen_sentence
 from regatta.report.tables.calibration import calibration_sentence, calibration_table
-from regatta.report.tables.counters import absent, counter_lines, elapsed
+from regatta.report.tables.counters import absent, absent_because, counter_lines, elapsed
 from regatta.report.tables.environment import environment_rows
 from regatta.report.tables.estimates import tables, worker_columns
 from regatta.report.text.numbers import interval_of, plural, short, value_of
@@ -36,7 +35,7 @@ from regatta.report.text.trials import rate_words
 from regatta.report.text.verdicts import FAMILIES, LEGEND, headline, mark, verdict_sentence
 
 SHORT_LIST = 10
-"""A list of more lines is folded: a reader who wants it opens it."""
+"""Longer lists are folded."""
 TABS = (
     ("server", "Server", "What each request cost the server"),
     ("client", "Client", "What each request cost the client"),
@@ -79,7 +78,7 @@ def to_html(analysis: Analysis) -> str:
 
 
 def environment(package: str) -> Environment:
-    """Of the templates of that package."""
+    """For the templates of that package."""
     return Environment(
         loader=PackageLoader(package),
         autoescape=True,
@@ -91,15 +90,15 @@ def environment(package: str) -> Environment:
 
 
 def _shown(value: Any) -> Any:
-    """Whatever a template is given; it escapes what is not markup already."""
+    """Makes control characters visible; the template escapes everything that is not Markup."""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
     return printable(value, LINES)
 
 
 def _json(value: Any) -> Markup:
-    """JSON that cannot end the script element it stands in, whatever a contender's name is."""
-    shown = all_printable(value, LINES)  # as the page shows names outside of the charts
+    """JSON that cannot end its script element, whatever a contender's name contains."""
+    shown = all_printable(value, LINES)  # names look the same as outside the charts
     text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
     for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")
@@ -112,7 +111,7 @@ def _designs(analysis: Analysis, summaries: dict[str, Any]) -> list[dict[str, An
         {
             "name": name,
             "colour": known[name].colour,
-            "path": shapes.PATHS[known[name].shape],
+            "path": known[name].path,
             "dash": " ".join(map(str, known[name].dash)),
             "summary": str(summaries.get(name, "")),
         }
@@ -150,6 +149,7 @@ def _group(
                 "title": _cell_title(group, result, step),
                 "lines": counter_lines(result),
                 "absent": absent(result),
+                "absent_because": absent_because(result),
                 "elapsed": elapsed(result),
                 "printed": result.perf.printed,
                 "requests": result.perf.requests,
@@ -164,7 +164,7 @@ def _group(
 
 
 def _cell_title(group: Group, result: CellResult, step: int) -> str:
-    """A design without workers, which stands beside every number of them, has none itself."""
+    """A design without a pool appears at every pool size and does not name one."""
     name = result.cell.contender
     has_step = getattr(result.cell, group.axis.name) is not None
     return f"{name}, {group.axis.count(step)}" if has_step else name
@@ -182,7 +182,7 @@ def _standings(analysis: Analysis, group: Group, step: int, mark_of: Any) -> lis
             "order": analysis.contenders.index(name),
             "star": mark(mark_of, name),
             "colour": known[name].colour,
-            "path": shapes.PATHS[known[name].shape],
+            "path": known[name].path,
             "failed": result.failed,
             "client_bound": result.client_bound,
             "held_up": result.held_up,
@@ -199,7 +199,7 @@ def _standings(analysis: Analysis, group: Group, step: int, mark_of: Any) -> lis
 
 
 def _bar(estimate: Any, most: float) -> dict[str, float] | None:
-    """Percent of the longest: the value and the ends of its interval."""
+    """The value and its interval, in per cent of the longest bar."""
     if not most or estimate.value is None:
         return None
     ends = {name: getattr(estimate, name) for name in ("value", "low", "high")}
@@ -219,7 +219,7 @@ def _tab(
             missing.append((metric, _why(group, metric, side)))
             continue
         name = f"g{number}-{side}-{metric.name}"
-        far = far_rows(analysis, group, metric, side)
+        far = outlier_rows(analysis, group, metric, side)
         charts[name] = metric_chart(analysis, group, metric, rows, far)
         shown.append({"id": name, "metric": metric})
     return {

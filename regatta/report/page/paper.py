@@ -1,18 +1,18 @@
-"""Of the page: the tables and plots of lab reports, for one group of cells."""
+"""The page's tables and plots in the form of lab reports, for one group of cells."""
 
 from typing import Any
 
 from regatta.analysis.estimates import Estimate
 from regatta.report.paper.document import designs_section
+from regatta.report.paper.elements import Column, PaperTable
 from regatta.report.paper.figures import figure_text, remark
-from regatta.report.paper.form import Column, PaperTable
 from regatta.report.paper.groups import PaperGroup
 from regatta.report.paper.markdown import title_of
 from regatta.report.text.table import Table
 
 
 def paper_section(of: PaperGroup, prefix: str, charts: dict[str, Any]) -> dict[str, Any]:
-    """Its tables as text, and its plots with the ids of their charts."""
+    """Tables as text, and plots with the ids of their charts."""
     section = designs_section(of)
     plots = []
     for plot in section.plots:
@@ -26,7 +26,7 @@ def paper_section(of: PaperGroup, prefix: str, charts: dict[str, Any]) -> dict[s
 
 
 def as_text(table: PaperTable) -> Table:
-    """Each figure with what its interval reaches below it."""
+    """Each figure with the half-width of its interval on a second line."""
     rows = [
         [
             f"{row.label}, {row.unit}" if row.unit else row.label,

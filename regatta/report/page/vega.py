@@ -1,7 +1,7 @@
-"""Vega, Vega-Lite and their embedding, as one script without any import.
+"""Vega, Vega-Lite and vega-embed as one script without imports.
 
-To bundle it takes seconds, more than all else of a report, and it is the same in all reports: it is
-kept below XDG_CACHE_HOME, a file for each version of what bundles it.
+Bundling takes seconds, more than the rest of a report, and the bundle is the same in all reports.
+It is cached below XDG_CACHE_HOME, one file for each version of the bundler.
 """
 
 import os
@@ -13,18 +13,18 @@ from pathlib import Path
 import vl_convert
 
 NO_HOME = RuntimeError
-"""What pathlib says of a user without a home folder."""
+"""Raised by pathlib for a user without a home folder."""
 
 
 @cache
 def vega() -> str:
-    bundle = _kept()
+    bundle = _cached()
     if bundle is None:
-        # Without a snippet it is all of them, as globals. The stubs demand one.
+        # Without a snippet the bundle exports all three as globals; the stubs require one.
         bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]
-        # Where nothing can be kept, the next report takes its seconds too.
+        # Without a writable cache every report takes the seconds to bundle.
         with suppress(OSError, NO_HOME):
-            _keep(bundle)
+            _store(bundle)
     assert "</script" not in bundle.lower(), "the bundle would end its own element"
     return bundle
 
@@ -36,24 +36,24 @@ def path() -> Path:
     return folder / "regatta" / f"vega-{version('vl-convert-python')}.js"
 
 
-def _kept() -> str | None:
-    """Only what this user wrote is put into the pages that this user opens."""
+def _cached() -> str | None:
+    """Trusts only a file that belongs to this user: it becomes a script in their pages."""
     with suppress(OSError, NO_HOME, UnicodeDecodeError), path().open("rb") as file:
         if os.fstat(file.fileno()).st_uid == os.geteuid():
             return file.read().decode()
     return None
 
 
-def _keep(bundle: str) -> None:
-    """Whole or not at all: the file is renamed once it is complete and on disk."""
-    kept = path()
-    new = kept.with_name(f".{kept.name}.{os.getpid()}.new")
-    kept.parent.mkdir(parents=True, exist_ok=True)
+def _store(bundle: str) -> None:
+    """Atomically: the file is renamed once it is complete and on disk."""
+    cached = path()
+    new = cached.with_name(f".{cached.name}.{os.getpid()}.new")
+    cached.parent.mkdir(parents=True, exist_ok=True)
     try:
         with new.open("wb") as file:
             file.write(bundle.encode())
             file.flush()
             os.fsync(file.fileno())
-        new.replace(kept)
+        new.replace(cached)
     finally:
         new.unlink(missing_ok=True)

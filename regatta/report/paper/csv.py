@@ -1,13 +1,13 @@
 """A table as CSV: a line for each figure, with the ends of its interval."""
 
 from regatta.report.csv import written
-from regatta.report.paper.form import PaperTable
+from regatta.report.paper.elements import PaperTable
 
 HEADER = ("metric", "unit", "column", "source", "value", "low", "high", "trials", "state")
 
 
 def table_csv(table: PaperTable) -> str:
-    """`source`: who published it; empty: measured here."""
+    """`source`: of a published figure; empty if measured here."""
     return written(
         HEADER,
         (

@@ -1,8 +1,8 @@
-"""A race as a document: metric × design and the plots of each group, then each cell's run."""
+"""A race as a document: tables and plots of each group, then a table for each cell."""
 
 from regatta.analysis.results import Analysis
 from regatta.ledger.metrics import SIDES
-from regatta.report.paper.form import Document, Section
+from regatta.report.paper.elements import Document, Section
 from regatta.report.paper.groups import PaperGroup, paper_groups
 from regatta.report.paper.plots import plots
 from regatta.report.paper.tables import designs_table, run_table
@@ -20,7 +20,6 @@ def paper_document(analysis: Analysis) -> Document:
 
 
 def designs_sections(analysis: Analysis) -> tuple[Section, ...]:
-    """A section a group of cells."""
     return tuple(designs_section(of) for of in paper_groups(analysis))
 
 
@@ -35,7 +34,7 @@ def designs_section(of: PaperGroup) -> Section:
 
 
 def run_sections(analysis: Analysis) -> tuple[Section, ...]:
-    """Every cell once: a design without a pool stands beside each size of the pools."""
+    """Every cell once, although a design without a pool appears at each pool size."""
     cells = {result.cell.id: result for group in analysis.groups for result in group.cells}
     found = (run_table(result, analysis.units) for result in cells.values())
     tables = tuple(table for table in found if table.rows)

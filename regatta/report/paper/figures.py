@@ -1,15 +1,14 @@
-"""A figure of a table as text: the value, and how far its interval reaches."""
+"""A figure of a table as text: the value and the half-width of its interval."""
 
 from regatta.analysis.estimates import MEASURED, Estimate
 from regatta.report.claims.words import published_value
-from regatta.report.paper.form import Column
+from regatta.report.paper.elements import Column
 from regatta.report.text.numbers import DASH, around
 
 
 def figure_text(estimate: Estimate | None, column: Column) -> tuple[str, str]:
-    """`612` and `4`; the value alone without a bounded interval, and the words for it without one.
-
-    Thousands are parted by commas, and millions and billions end in ` M` and ` G`.
+    """`612` and `4`. Without a bounded interval the second is empty; without a value the first is
+    the reason. Thousands have commas, millions and billions end in ` M` and ` G`.
     """
     if estimate is None:
         return DASH, ""
@@ -19,7 +18,7 @@ def figure_text(estimate: Estimate | None, column: Column) -> tuple[str, str]:
 
 
 def remark(estimate: Estimate | None) -> str:
-    """` (client-bound)` behind a figure that does not count in full; empty behind others."""
+    """` (client-bound)` or the like after a figure with a caveat; empty after others."""
     if estimate is None or estimate.value is None or estimate.state == MEASURED:
         return ""
     return f" ({estimate.state})"

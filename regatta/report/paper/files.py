@@ -1,10 +1,10 @@
-"""The files of a document: each table and plot by itself, and all of them together."""
+"""The files of a document: each table and plot in files of its own, and all in one."""
 
 from pathlib import Path
 
 from regatta.errors import RegattaError
 from regatta.report.paper.csv import table_csv
-from regatta.report.paper.form import Document
+from regatta.report.paper.elements import Document
 from regatta.report.paper.latex import document_latex, table_latex
 from regatta.report.paper.markdown import document_markdown, table_markdown
 from regatta.report.paper.pdf import document_pdf

@@ -1,4 +1,4 @@
-"""A group of cells with what a report on paper says beside it."""
+"""A group of cells with its number and its published figures, for paper reports."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ class PaperGroup:
     analysis: Analysis
     group: Group
     number: str
-    """Among several; empty for a lone one."""
+    """Its number; empty if there is only one group."""
     known: Sequence[Published]
-    """All that anybody published of the race's claims."""
+    """All published figures of the race's claims."""
 
     @property
     def where(self) -> str:
-        """What sets it apart, as the end of a title; empty for a lone one."""
+        """Suffix of a title that names the group; empty if there is only one."""
         return f"; {self.group.title}" if self.number else ""
 
     @property
     def is_whole(self) -> bool:
-        """Whether whole processes were counted, and not the load alone."""
+        """Whether whole processes were counted, not only the load."""
         return self.group.facts.get("scope") == PROCESS
 
 

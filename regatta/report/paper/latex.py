@@ -1,17 +1,16 @@
 r"""Tables and documents as LaTeX: booktabs and longtable, numbers and units by siunitx.
 
-A document is one that pdflatex takes as it is; a table goes with `\input` into any that loads the
-packages of PACKAGES.
+A document compiles with pdflatex; a table can be `\input` into any document that loads PACKAGES.
 """
 
 import re
 
 from regatta.analysis.estimates import Estimate
+from regatta.report.paper.elements import Column, Document, PaperTable, Plot, Section
 from regatta.report.paper.figures import figure_text, remark
-from regatta.report.paper.form import Column, Document, PaperTable, Plot, Section
 
 MOST_COLUMNS = 4
-"""Of figures beside one another on A4."""
+"""Columns of figures that fit on A4."""
 MADE = "% Made from ledger.sqlite by regatta; make it again with `regatta report --tables`."
 PACKAGES = r"""\usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
@@ -61,15 +60,15 @@ SIGNS = {
     "≤": r"$\leq$",
 }
 LAST_LETTER = "\u00ff"
-"""Of those that every LaTeX has with T1: Latin ones, with accents."""
+"""The last character that LaTeX with T1 can print: accented Latin."""
 NUMBER = re.compile(r"(?P<over>> )?(?P<digits>-?[\d,.]+)(?: (?P<letter>[MG]))?")
 EXPONENTS = {"M": 6, "G": 9}
 
 
 def escape(text: str) -> str:
-    """Text that LaTeX prints as it is, on one line; other scripts' letters by their numbers."""
+    """Text that LaTeX prints literally, on one line; other scripts as code points."""
     signs = "".join(_sign(char) for char in " ".join(text.split()))
-    return re.sub("-(?=-)", "-{}", signs)  # two of them would be a dash
+    return re.sub("-(?=-)", "-{}", signs)  # "--" would become a dash
 
 
 def document_latex(document: Document) -> str:
@@ -87,7 +86,7 @@ def document_latex(document: Document) -> str:
 
 
 def table_latex(table: PaperTable) -> str:
-    """One longtable; of many columns several, below one another."""
+    """One longtable, or several if there are many columns."""
     parts = [line for part in table.parts(MOST_COLUMNS) for line in _longtable(part)]
     return "\n".join([MADE, *parts, *_paragraphs((table.says,))])
 
@@ -153,7 +152,7 @@ def _number(estimate: Estimate | None, column: Column) -> str:
     over = "$>$ " if found["over"] else ""
     reach = NUMBER.fullmatch(half)
     uncertain = f" +- {_digits(reach)}" if reach else ""
-    # A figure of 0 has no letter of its own.
+    # A figure of 0 has no magnitude letter; take that of its half-width.
     letter = found["letter"] or (reach["letter"] if reach else None)
     power = f" e{EXPONENTS[letter]}" if letter else ""
     number = rf"{over}\num{{{_digits(found)}{uncertain}{power}}}"

@@ -1,8 +1,8 @@
 """Tables and documents as Markdown; plots are links to their SVG files."""
 
+from regatta.report.paper.elements import Column, Document, PaperTable, Section
 from regatta.report.paper.figures import both_in_one
-from regatta.report.paper.form import Column, Document, PaperTable, Section
-from regatta.report.text.escape import escape
+from regatta.report.text.markdown import escape
 
 MADE = "<!-- Made from ledger.sqlite by regatta; make it again with `regatta report --tables`. -->"
 

@@ -1,4 +1,4 @@
-"""A document as PDF, typeset by typst from the same form."""
+"""A document as PDF, typeset by typst."""
 
 import json
 from collections.abc import Mapping
@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 
 import typst
 
+from regatta.report.paper.elements import Document, PaperTable
 from regatta.report.paper.figures import both_in_one
-from regatta.report.paper.form import Document, PaperTable
 from regatta.report.paper.latex import MOST_COLUMNS
 from regatta.report.text.printable import LINES, all_printable
 
@@ -22,10 +22,10 @@ def document_pdf(document: Document, pictures: Mapping[str, bytes]) -> bytes:
 
 
 def typeset(package: str, content: object, pictures: Mapping[str, bytes]) -> bytes:
-    """By the template of that package; `pictures`: each as PDF, by its name.
+    """Typesets the template of `package`; `pictures`: PDF by name.
 
-    The content goes as JSON beside the template: typst shows its strings as they are, so that no
-    name of anybody's server is markup.
+    The content goes as JSON beside the template. typst shows its strings literally, so no server's
+    name becomes markup.
     """
     with TemporaryDirectory(prefix="regatta-") as name:
         folder = Path(name)

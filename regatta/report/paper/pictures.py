@@ -1,11 +1,11 @@
-"""Plots as SVG and PDF, drawn without a browser or a network: panels side by side."""
+"""Plots as SVG and PDF, panels side by side, drawn without a browser or network."""
 
 from typing import Any
 
 import vl_convert
 
 from regatta.report.charts.theme import LIGHT, config
-from regatta.report.paper.form import Plot, Spec
+from regatta.report.paper.elements import Plot, Spec
 from regatta.report.pictures import with_legends
 from regatta.report.text.printable import all_printable
 
@@ -15,7 +15,7 @@ ABREAST = 3
 
 
 def picture(plot: Plot) -> Spec:
-    """All of its panels in one specification that can be drawn, with one legend."""
+    """All its panels in one specification with one legend."""
     width = WIDTHS[min(len(plot.panels), ABREAST)]
     datasets: Spec = {}
     parts: list[Spec] = []

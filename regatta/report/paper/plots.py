@@ -7,16 +7,16 @@ from typing import Any
 from regatta.ledger.counters import COUNT, NS
 from regatta.ledger.metrics import BY_NAME
 from regatta.ledger.result import SERVER
-from regatta.report.charts.beside import bars_beside, lines_beside
 from regatta.report.charts.parts import DRAWN, Rows, chart_row
-from regatta.report.paper.form import Plot, PlotPanel, file_name
+from regatta.report.charts.with_published import bars_beside, lines_beside
+from regatta.report.paper.elements import Plot, PlotPanel, file_name
 from regatta.report.paper.groups import PaperGroup
 from regatta.report.paper.published import Published, as_estimate, beside
 from regatta.report.paper.quantities import Quantity, of_event, of_metric
 from regatta.report.text.numbers import capitalized
 
-INTERVALS = "Of the server, with 95 % intervals."
-HOLLOW = "Hollow: published, of other machines: {}."
+INTERVALS = "Server side, with 95 % intervals."
+HOLLOW = "Hollow points: published, from other machines: {}."
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ KINDS = (
 
 
 def plots(of: PaperGroup) -> tuple[Plot, ...]:
-    """Those with a panel that anybody measured."""
+    """The plots with at least one measured panel."""
     found = (_plot(of, kind) for kind in KINDS)
     return tuple(plot for plot in found if plot is not None)
 

@@ -1,4 +1,4 @@
-"""What others published of the same quantities, from the sources of the study's claims."""
+"""Published figures of the same quantities, from the sources of the study's claims."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from regatta.analysis.estimates import MEASURED, Estimate
 from regatta.analysis.results import Analysis, Group
 from regatta.ledger.axes import AXES
-from regatta.ledger.given.claim import OVER_ITERATIVE
+from regatta.ledger.inputs.claim import OVER_ITERATIVE
 from regatta.report.paper.quantities import Quantity
 
 IN_THAT = {("s", "ms"): 1e3, ("ms", "s"): 1e-3}
@@ -16,10 +16,10 @@ CONNECTIONS = AXES["connections"]
 
 @dataclass(frozen=True)
 class Published:
-    """One figure of somebody else's."""
+    """One published figure."""
 
     source: str
-    """In words: `report D (Linux under Windows)`."""
+    """`report D (Linux under Windows)`."""
     design: str
     connections: int
     side: str
@@ -31,7 +31,7 @@ class Published:
     value: float
 
     def of(self, quantity: Quantity, side: str) -> float | None:
-        """In the unit of the quantity; None where it is another, or another's unit."""
+        """The value in the unit of the quantity; None for another quantity or an unknown unit."""
         if (self.metric, self.per, self.side) != (quantity.published, quantity.per, side):
             return None
         if self.unit == quantity.unit:
@@ -41,7 +41,7 @@ class Published:
 
 
 def published(analysis: Analysis) -> list[Published]:
-    """All of them, once each; a difference to somebody else's figure is none of these."""
+    """Each figure once; columns of a published table of differences are left out."""
     found = {
         Published(
             source=claim.source,
@@ -63,7 +63,7 @@ def published(analysis: Analysis) -> list[Published]:
 def beside(
     known: Sequence[Published], group: Group, quantity: Quantity, side: str
 ) -> Iterator[tuple[Published, float]]:
-    """Those that belong beside a group's own, each in the unit of the quantity."""
+    """The published figures of a group's cells, each in the unit of the quantity."""
     if group.axis != CONNECTIONS:
         return
     raced = {result.cell.contender for result in group.cells}
@@ -74,5 +74,5 @@ def beside(
 
 
 def as_estimate(value: float) -> Estimate:
-    """Of one run: nobody knows how sure it is."""
+    """One run, so without an interval."""
     return Estimate(value, None, None, 1, MEASURED)

@@ -1,7 +1,7 @@
-"""What the rows and the plots are of: perf's counters, and the metrics of the standings.
+"""The quantities of paper tables and plots: perf counters and the metrics of the standings.
 
-A sum is shown as perf prints it, of a whole trial, where whole processes were counted, and of one
-request where the load alone was.
+A sum is shown per trial, as perf prints it, where whole processes were counted, and per request
+where only the load was.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -13,14 +13,14 @@ from regatta.analysis.results import CellResult
 from regatta.analysis.statistics.units import Units
 from regatta.ledger.cell import PROCESS
 from regatta.ledger.counters import NS, SUMMED, SYSTEM_TIME, USER_TIME
+from regatta.ledger.event_names import parse_event_name
 from regatta.ledger.metrics import METRICS, ON_CORE, Metric, metric_named
-from regatta.ledger.perf_spelling import parse_event_name
 from regatta.ledger.readings import weights_of
 
-BY_WHOM = {"perf": "", "kernel": ", by the kernel", "cpus": ", of its CPUs"}
-"""Whose account a counter is of, beside perf's own."""
-KERNELS_ALONE = (USER_TIME, SYSTEM_TIME)
-"""What reports print of the kernel's account: all else they print is perf's."""
+ORIGIN_SUFFIX = {"perf": "", "kernel": ", by the kernel", "cpus": ", of its CPUs"}
+"""Marks counters that do not come from perf."""
+KERNEL_ONLY = (USER_TIME, SYSTEM_TIME)
+"""What published reports take from the kernel; everything else they print is from perf."""
 REQUEST = "request"
 PER_REQUEST = "_per_request"
 
@@ -30,11 +30,11 @@ class Quantity:
     label: str
     unit: str
     published: str
-    """What claims, and so published figures, call it; empty: nobody else prints it."""
+    """Its name in claims and published figures; empty if it is never published."""
     per: str
-    """`process`, or `request`; empty for what is no sum, and means the same of both."""
+    """`process` or `request`; empty for what is not a sum."""
     read: Callable[[CellResult, str, Units], Estimate | None]
-    """Of a cell and a side; None: there is nothing of the kind."""
+    """The estimate for a cell and a side; None if it has no such quantity."""
 
 
 def of_metric(metric: Metric) -> Quantity:
@@ -46,12 +46,12 @@ def of_metric(metric: Metric) -> Quantity:
 
 
 def of_row(row: CounterRow) -> Quantity:
-    """A line of perf stat. Others print what counts the kernel and all kinds of core too."""
+    """A line of perf stat. Published figures include the kernel and all kinds of core."""
     event = parse_event_name(row.event)
     is_whole = not event.user_only and event.pmu is None
-    is_published = is_whole and (row.origin == "perf" or event.name in KERNELS_ALONE)
+    is_published = is_whole and (row.origin == "perf" or event.name in KERNEL_ONLY)
     published = event.name.replace("-", "_") if is_published else ""
-    label = f"{row.event}{BY_WHOM.get(row.origin, '')}"
+    label = f"{row.event}{ORIGIN_SUFFIX.get(row.origin, '')}"
 
     def read(result: CellResult, side: str, units: Units) -> Estimate | None:
         found = [
@@ -65,9 +65,9 @@ def of_row(row: CounterRow) -> Quantity:
 
 
 def of_event(name: str, unit: str, whole: bool) -> Quantity:
-    """An event of user and kernel, over all kinds of core; without perf by the kernel's account.
+    """An event in user and kernel mode over all kinds of core; without perf, the kernel's count.
 
-    `whole`: of a trial, else of a request.
+    `whole`: per trial, else per request.
     """
 
     def read(result: CellResult, side: str, units: Units) -> Estimate | None:
@@ -91,13 +91,13 @@ def _is(event: str, name: str) -> bool:
 
 
 def totals(results: Iterable[CellResult]) -> list[Quantity]:
-    """Every sum that one of these cells has, in perf's order."""
+    """Every sum that any of these cells has, in perf's order."""
     rows = {(row.origin, row.event): row for result in results for row in result.perf.rows}
     return [of_row(row) for row in rows.values() if row.unit in SUMMED]
 
 
 def metrics(results: Iterable[CellResult], sides: Sequence[str], sums: bool) -> list[Quantity]:
-    """All that one of these sides has, of each kind of core too; `sums`: those of a request too."""
+    """All metrics of these sides, per kind of core too; `sums`: also those per request."""
     known = sorted({name for result in results for _, name in result.estimates})
     found: list[Quantity] = []
     for metric in METRICS:
@@ -109,7 +109,7 @@ def metrics(results: Iterable[CellResult], sides: Sequence[str], sums: bool) -> 
 
 
 def is_shown(figures: Sequence[Estimate | None]) -> bool:
-    """Whether one of them says more than that it could not be measured."""
+    """Whether any of them was measured."""
     return any(one is not None and (one.value is not None or one.state == OVER) for one in figures)
 
 
@@ -128,9 +128,9 @@ def _counter(
 def _estimate(
     found: Sequence[CounterMeans], unit: str, whole: bool, units: Units
 ) -> Estimate | None:
-    """Of all kinds of core, block by block, with its interval.
+    """Summed over kinds of core, block by block, with its interval.
 
-    perf scales the count of each kind to all of the time: then each has its share of the time.
+    perf scales the count of each kind to the whole time, so each is weighted by its running time.
     """
     if not found:
         return None

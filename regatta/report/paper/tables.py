@@ -7,17 +7,17 @@ from regatta.analysis.results import CellResult
 from regatta.analysis.statistics.units import Units
 from regatta.ledger.metrics import SIDES
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
-from regatta.report.paper.form import Column, PaperTable, Row, file_name
+from regatta.report.paper.elements import Column, PaperTable, Row, file_name
 from regatta.report.paper.groups import PaperGroup
 from regatta.report.paper.published import as_estimate, beside
 from regatta.report.paper.quantities import Quantity, is_shown, metrics, totals
 from regatta.report.text.numbers import plural
 
 METRIC = "metric"
-INTERVALS = "± reaches to the further end of a 95 % interval."
-WHOLE = "Of whole processes, start to stop, as perf stat prints them."
-WINDOW = "Of the load alone."
-THEIRS = "Published figures are of other machines: {}."
+INTERVALS = "± is the distance to the farther end of the 95 % interval."
+WHOLE = "Whole processes, start to exit, as perf stat counts them."
+WINDOW = "The load alone."
+PUBLISHED = "Published figures are from other machines: {}."
 
 
 def run_table(result: CellResult, units: Units) -> PaperTable:
@@ -41,7 +41,7 @@ def run_table(result: CellResult, units: Units) -> PaperTable:
 
 
 def designs_table(of: PaperGroup, step: int, side: str) -> PaperTable:
-    """Everybody at one step of the axis, and beside each what was published of it."""
+    """All contenders at one step of the axis, each with its published figures beside it."""
     group = of.group
     results = {result.cell.contender: result for result in group.at(step)}
     quantities = [
@@ -67,7 +67,7 @@ def designs_table(of: PaperGroup, step: int, side: str) -> PaperTable:
     rows, absent = _rows((one, [figure(one, *column) for column in columns]) for one in quantities)
     says = [WHOLE if of.is_whole else WINDOW, INTERVALS + absent]
     sources = dict.fromkeys(source for _, source in columns if source)
-    says += [THEIRS.format("; ".join(sources))] if sources else []
+    says += [PUBLISHED.format("; ".join(sources))] if sources else []
     return PaperTable(
         name=file_name(of.number, "designs", step, side),
         title=f"{side.capitalize()}, {group.axis.count(step)}{of.where}",
@@ -86,7 +86,7 @@ def short(source: str) -> str:
 def _rows(
     figures: Iterable[tuple[Quantity, list[Estimate | None]]],
 ) -> tuple[tuple[Row, ...], str]:
-    """Those with a figure, and a sentence on the others, with a space before it."""
+    """Rows with a figure, and a sentence about the others, with a leading space."""
     rows: list[Row] = []
     absent: dict[str, list[str]] = {}
     for quantity, of_columns in figures:

@@ -1,4 +1,4 @@
-"""A table of the clients that shared the loads: a row a client."""
+"""The table of the clients that shared the loads."""
 
 from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.clients import ClientFound
@@ -16,14 +16,14 @@ def clients_table(analysis: Analysis) -> Table | None:
     if not found.each:
         return None
     says = (
-        "Several clients shared each load; percentiles are of all their requests together. They "
-        f"began within {short(found.skew_p99_ns / NS_PER_MS)} ms of each other in 99 % of trials, "
-        f"by their own clocks; a trial beyond {START_SKEW_LIMIT_MS:g} ms is repeated. Rounds "
-        "of a burst are each client's own."
+        "Several clients shared each load; percentiles pool all their requests. They started "
+        f"within {short(found.skew_p99_ns / NS_PER_MS)} ms of each other in 99 % of trials, by "
+        f"their own clocks; a trial with more than {START_SKEW_LIMIT_MS:g} ms is repeated. Each "
+        "client runs its own burst rounds."
     )
     header = [
-        *("client", "connections", "CPU used", "at most", "was the limit", "late, p99 at worst"),
-        *("began late", "clock known to"),
+        *("client", "connections", "CPU used", "peak", "client-bound", "worst p99 lateness"),
+        *("start delay", "clock error"),
     ]
     return Table(TITLE, says, header, [_row(at, one) for at, one in enumerate(found.each, 1)])
 

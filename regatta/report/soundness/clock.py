@@ -7,9 +7,9 @@ from regatta.report.text.table import Table
 TITLE = "Clock speed"
 SAYS = (
     "A fixed number of dependent instructions runs nine times on the server's CPUs before each "
-    "window. Their undisturbed time tells the clock, here relative to the contenders compared in "
-    "the same block; a median far above it means interrupts. Blind to a clock that changes while "
-    "the server runs, and to what the host takes inside a window."
+    "window. Their shortest time shows the clock speed, here relative to the contenders compared "
+    "in the same block; a median far above it means interrupts. Not detected: a clock that changes "
+    "while the server runs, and CPU time that the host takes inside a window."
 )
 
 
@@ -24,17 +24,17 @@ def clock_table(analysis: Analysis) -> Table | None:
             f"{times(*clock)}\n{between(*clock)}",
             f"{ran.low_ns / 1000:.1f} µs",
             times(ran.median_ns / ran.low_ns),
-            "differs" if ran.differs else "no difference seen",
+            "differs" if ran.differs else "not distinguishable",
         ]
         for ran in analysis.clocks
         for clock in [(ran.clock, ran.low, ran.high)]
     ]
-    header = ["design", "trials", "clock", "the instructions took", "median ÷ that", ""]
+    header = ["design", "trials", "clock", "shortest time", "median ÷ shortest", ""]
     return Table(TITLE, SAYS, header, rows)
 
 
 def clock_sentence(analysis: Analysis) -> str:
-    """Empty where all ran at the same clock, as far as this race can see."""
+    """Empty where no clock speed is distinguishable from the others."""
     ran_at = [
         f"{ran.contender} ran at {times(*clock)} ({between(*clock)})"
         for ran in analysis.clocks
@@ -44,6 +44,6 @@ def clock_sentence(analysis: Analysis) -> str:
     if not ran_at:
         return ""
     return (
-        f"Clock speeds differ: relative to those it is compared with, {'; '.join(ran_at)}. "
-        "Their CPU times differ by the clock, and not by the work alone."
+        f"Clock speeds differ: relative to the contenders it is compared with, "
+        f"{'; '.join(ran_at)}. Their CPU times differ by clock speed, not by the work alone."
     )

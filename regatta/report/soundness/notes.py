@@ -1,4 +1,4 @@
-"""What a reader must know beside the numbers: a sentence, and a line if something is wrong."""
+"""Caveats of a race: a sentence each for the report, and a line with a remedy for the screen."""
 
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable
@@ -8,14 +8,14 @@ from textwrap import shorten
 from regatta.analysis.claims.result import TOO_FEW
 from regatta.analysis.results import Analysis, Group
 from regatta.analysis.soundness.comfortable_rate import uses_more_cpus
-from regatta.analysis.statistics.opposed import Opposed
-from regatta.analysis.statistics.slower import FEWEST_BEYOND, enough_beyond
+from regatta.analysis.statistics.percentile_comparison import FEWEST_BEYOND, enough_beyond
+from regatta.analysis.statistics.rank_conflicts import RankConflict
 from regatta.ledger.metrics import FRACTIONS, P99
-from regatta.machine.placed import HOSTS
-from regatta.machine.steering import OWN_SIDE
+from regatta.machine.network.steering import OWN_SIDE
+from regatta.machine.sides.placement import HOSTS
 from regatta.report.soundness.clock import clock_sentence
-from regatta.report.soundness.company import company_sentence
 from regatta.report.soundness.repeated import changed_sentence
+from regatta.report.soundness.side_by_side import side_by_side_sentence
 from regatta.report.text.numbers import plural, times
 from regatta.report.text.trials import (
     client_bound_sentence,
@@ -29,25 +29,25 @@ from regatta.report.text.trials import (
 )
 
 COLUMNS = 80
-"""Of the line, whatever the terminal: what is printed is the same in a log."""
+"""Of a line on any terminal, so that a log has the same text."""
 NAMED = 3
-WHO_PAYS = "docs/reading.md, who pays for what"
+WHO_PAYS = "docs/reading.md, CPU accounting"
 
 
 @dataclass(frozen=True)
 class SoundnessNote:
     sentence: str
-    """The whole of it, for the report."""
+    """In full, for the report."""
     what: str = ""
-    """What is wrong, in a few words; empty where there is nothing to do."""
+    """The problem in a few words; empty if no action is needed."""
     do: str = ""
-    """And what to do."""
+    """The remedy."""
     link: str = ""
     """The section of report.html that lists the trials."""
 
     @property
     def line(self) -> str:
-        """For the screen: what is wrong is cut where it is too long, and never what to do."""
+        """For the screen: a long problem is cut, the remedy never."""
         if not self.what:
             return ""
         room = COLUMNS - len(f": {self.do}")
@@ -60,15 +60,15 @@ def notes(analysis: Analysis) -> list[SoundnessNote]:
 
 
 def _quick(analysis: Analysis) -> SoundnessNote:
-    """Of a first look: which answers it cannot have. While it runs nobody knows which claims."""
+    """How many claims a quick race leaves undecided; unknown until it is finished."""
     if analysis.meta.get("quick") != "yes":
         return SoundnessNote("")
     lost = sum(claim.verdict == TOO_FEW for claim in analysis.claims)
-    says = what = "A first look sees only large differences"
+    says = what = "A first look detects only large differences"
     if lost and not unfinished(analysis):
         lose = f"{plural(lost, 'claim')} cannot be decided"
         says, what = f"A first look: {lose} with so few blocks", f"{lose} in a first look"
-    sentence = f"{says}. Race the study without --quick to know more."
+    sentence = f"{says}. Race the study without --quick for more."
     return SoundnessNote(sentence, what, "leave out --quick")
 
 
@@ -108,7 +108,7 @@ def _client_bound(analysis: Analysis) -> SoundnessNote:
 
 
 def _shared_cache(analysis: Analysis) -> SoundnessNote:
-    """Where our designs are compared under a scan; another contender's work is its own."""
+    """Where two of our own designs are compared under a scan work."""
     known = analysis.environment.get("designs")
     designs = known if isinstance(known, dict) else {}
     raced: dict[str, set[str]] = {}
@@ -117,9 +117,9 @@ def _shared_cache(analysis: Analysis) -> SoundnessNote:
             raced.setdefault(cell.work, set()).add(cell.contender)
     works = sorted(work for work, names in raced.items() if len(names) > 1)
     sentence = (
-        f"Under the work {' and '.join(works)} designs share a cache: the server keeps descriptors "
-        "and what it read through them between requests, and the children of fork-per-client "
-        "cannot use them. The work classic keeps nothing."
+        f"Under the work {' and '.join(works)} designs share a cache: the server keeps file "
+        "descriptors and the data read through them between requests, and the children of "
+        "fork-per-client cannot use that cache. The work classic caches nothing."
     )
     what = "Designs share a cache under the work scan"
     return SoundnessNote(sentence if works else "", what, "compare them under the work classic")
@@ -133,8 +133,8 @@ def _rate(analysis: Analysis) -> SoundnessNote:
     words = f"{worst.cell.contender} {rate_words(worst)}"
     more = f", nor do {plural(len(late) - 1, 'other cell')}" if len(late) > 1 else ""
     at = "" if worst.cell.rate is None else f" at {worst.cell.rate:,} requests/s"
-    sentence = f"{words}{at}{more}; its cost per request is that of another load."
-    return SoundnessNote(sentence, f"{words}{more}", "lower it")
+    sentence = f"{words}{at}{more}; its cost per request is that of a lower load."
+    return SoundnessNote(sentence, f"{words}{more}", "lower the rate")
 
 
 def _cold(analysis: Analysis) -> SoundnessNote:
@@ -170,37 +170,37 @@ def _inversions(analysis: Analysis) -> SoundnessNote:
         return SoundnessNote("")
     where, worst, more = _furthest(found)
     sentence = (
-        f"The clock differed. {where} {worst.more} takes {times(worst.first)} "
-        f"times the server CPU time of {worst.less} per request, and {times(worst.second)} times "
-        f"its cycles{more}: time and cycles rank designs otherwise. Compare them by cycles, or "
-        "race at a fixed clock."
+        f"Clock speeds differed. {where} {worst.more} takes {times(worst.first)} "
+        f"times the server CPU time of {worst.less} per request, but {times(worst.second)} times "
+        f"its cycles{more}: time and cycles rank designs in opposite order. Compare them by "
+        "cycles, or race at a fixed clock speed."
     )
-    what = f"The clock differed: time and cycles rank {worst.less} and {worst.more} otherwise"
+    what = f"Clock speeds differed: time and cycles rank {worst.less}, {worst.more} oppositely"
     return SoundnessNote(sentence, what, "fix it (regatta doctor)")
 
 
-def _furthest(found: list[tuple[Group, Opposed]]) -> tuple[str, Opposed, str]:
-    """The pair that is ranked the most otherwise, where, and how many others there are."""
+def _furthest(found: list[tuple[Group, RankConflict]]) -> tuple[str, RankConflict, str]:
+    """Where the most contradictory pair is, the pair, and how many others there are."""
     group, worst = min(found, key=lambda pair: pair[1].second / pair[1].first)
     more = f", as with {plural(len(found) - 1, 'other pair')}" if len(found) > 1 else ""
     return group.axis.at(worst.at), worst, more
 
 
 def _company(analysis: Analysis) -> SoundnessNote:
-    names = few(one.contender for one in analysis.company if one.differs)
+    names = few(one.contender for one in analysis.side_by_side if one.differs)
     what = f"Running side by side changes the cost of {names}"
-    return SoundnessNote(company_sentence(analysis), what, "race with `slices = 1`")
+    return SoundnessNote(side_by_side_sentence(analysis), what, "race with `slices = 1`")
 
 
 def _restless(analysis: Analysis) -> SoundnessNote:
-    """Servers that were not at rest when their account was read."""
+    """Servers that were still busy when their CPU account was read."""
     if not analysis.restless:
         return SoundnessNote("")
     names = sorted({noted.cell.contender for noted in analysis.restless})
     return SoundnessNote(
         f"In {plural(len(analysis.restless), 'trial')} of {analysis.trials:,} the server was not "
-        f"at rest at an end of a window ({', '.join(names)}): if it was busy before the load, "
-        "its CPU time ends with the last answer, else 50 ms later."
+        f"idle when the window opened or closed ({', '.join(names)}): if it was busy before the "
+        "load, its CPU time is read at the last answer, otherwise 50 ms later."
     )
 
 
@@ -216,18 +216,18 @@ def _accounts(analysis: Analysis) -> SoundnessNote:
         f"which side is charged for the kernel's receive path ({WHO_PAYS})."
     )
     what = f"CPU charged and CPU busy rank {worst.less} and {worst.more} in opposite order{more}"
-    return SoundnessNote(sentence, what, "read who pays for what")
+    return SoundnessNote(sentence, what, "see CPU accounting")
 
 
 def _unsteered(analysis: Analysis) -> SoundnessNote:
-    """Empty where packets were steered, and where nothing is known of where the race was."""
+    """Empty where packets were steered, or where the placement is unknown."""
     placement = analysis.environment.get("placement")
     if not isinstance(placement, dict) or placement.get("steering") == OWN_SIDE:
         return SoundnessNote("")
     if placement.get("kind") == HOSTS:
         return SoundnessNote(
-            "Each host receives its own packets, on whichever of its CPUs its network card wakes: "
-            "what fell on others than the server's is in neither account."
+            "Each host receives its own packets, on whichever CPU its network card interrupts: "
+            "time on CPUs other than the server's is in neither account."
         )
     if analysis.environment.get("irq_time_accounting") is True:
         return SoundnessNote(
@@ -253,8 +253,8 @@ def _few_requests(analysis: Analysis) -> SoundnessNote:
     if not requests:
         return SoundnessNote("")
     return SoundnessNote(
-        f"The p99 of {plural(len(requests), 'cell')} has fewer than {FEWEST_BEYOND} slower "
-        f"requests (the fewest: of {min(requests):,}): it is shown and not compared."
+        f"The p99 of {plural(len(requests), 'cell')} rests on fewer than {FEWEST_BEYOND} slower "
+        f"requests (smallest cell: {min(requests):,} requests): it is shown but not compared."
     )
 
 
@@ -277,7 +277,7 @@ NOTES: tuple[Callable[[Analysis], SoundnessNote], ...] = (
     _few_requests,
     _left_out,
 )
-"""In the order in which they are shown; each is empty where there is nothing to tell."""
+"""In the order shown; each returns an empty note where it does not apply."""
 
 
 def few(names: Iterable[str]) -> str:

@@ -8,9 +8,9 @@ from regatta.report.text.verdicts import listed, step_words
 
 TITLE = "Repeated trials"
 SAYS = (
-    "A disturbed trial is repeated together with those of its block that it is compared with; only "
-    "the last attempt is kept. By chance: how many first attempts would be disturbed if it were "
-    "drawn at random within the blocks."
+    "A disturbed trial is repeated together with the trials of its block that it is compared with; "
+    "only the last attempt counts. By chance: the expected number of disturbed first attempts if "
+    "disturbances hit contenders at random within blocks."
 )
 MOST = 3
 
@@ -47,7 +47,7 @@ def _change_words(analysis: Analysis, changed: ChangedVerdict) -> str:
     where = step_words(group, changed.then)
     table = f" ({group.title})" if len(analysis.groups) > 1 else ""
     now, then = (
-        f"{listed(sorted(one.best)) if one.best else 'nobody'} ({one.outcome})"
+        f"{listed(sorted(one.best)) if one.best else 'none'} ({one.outcome})"
         for one in (changed.now, changed.then)
     )
     return f"{where[0].lower()}{where[1:]}{table} the best would be {then}, not {now}"

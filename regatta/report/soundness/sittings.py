@@ -1,50 +1,54 @@
-"""What sittings say of another race: a sentence, a line of the screen, two tables."""
+"""How far sittings differ: a sentence, a line of the screen, two tables."""
 
 from datetime import UTC, datetime
 
 from regatta.analysis.results import Analysis, Group
-from regatta.analysis.statistics.between import Between
+from regatta.analysis.statistics.between_sittings import Between
 from regatta.ledger.records import Sitting
 from regatta.report.text.numbers import percent, plural
 from regatta.report.text.table import Table
 
 ONE = (
-    "Raced in one sitting: it says nothing about other builds, boots and hours "
-    "(`--sittings 5` would)."
+    "Raced in one sitting: the results do not cover other builds, boots and hours "
+    "(with `--sittings 5` they would)."
 )
 BETWEEN = "How far sittings differ"
 BETWEEN_SAYS = (
-    "The share of the variance of one block's ratio, averaged over all pairs of contenders, that "
-    "lies between sittings: more blocks do not average it out. Another race: a ratio of one "
-    "sitting of as many blocks is within this of its own here 95 times in 100; all ratios of a "
-    "table at once less often."
+    "The share of the variance of one block's ratio that lies between sittings, averaged over all "
+    "pairs of contenders; more blocks do not reduce it. Another race: with 95 % probability a "
+    "ratio from one other sitting of as many blocks is within this of the ratio here; for all "
+    "ratios of a table at once the probability is lower."
 )
 WHEN = "When each sitting ran, and with what"
 WHEN_SAYS = (
-    "A sitting that was stopped and resumed has several rows. Functions: the seed of their order "
-    "in our server. Environment: bytes of padding in every server's."
+    "A sitting that was stopped and resumed has several rows. Functions: the seed of their link "
+    "order in our server. Environment: bytes of padding in every server's environment."
 )
 AS_BUILT = "as built"
-OF_THESE = " of standings, claims and accounts; clocks, repeats and warm-up are of blocks or trials"
+RESTS_ON = (
+    "verdicts and intervals of standings, claims and accounts rest on one number a sitting; "
+    "clocks, repeats and warm-up on blocks or trials"
+)
 SEARCHED_ONCE = (
-    ". What each contender holds was searched once, before the first sitting, with the server as "
-    "it was built: its interval is of that hour"
+    ". Held rates were searched once, before the first sitting, with the server as built: their "
+    "intervals cover that hour only"
 )
 
 
 def sittings_sentence(analysis: Analysis) -> str:
-    """What the race knows of other builds, boots and hours."""
+    """How far the results cover other builds, boots and hours."""
     units = analysis.units
     if not units.sitting_of:
         return ONE
     count = len(set(units.sitting_of.values()))
-    unit = f"{plural(count, 'sitting')}: each is one number in every verdict and interval{OF_THESE}"
+    unit = f"{plural(count, 'sitting')}: {RESTS_ON}"
     unit += SEARCHED_ONCE if analysis.held else ""
     if count < units.fewest:
         return f"{unit}, and a verdict needs {units.fewest} of them."
     parts = [
         f"{_titled(group, analysis)}{share_words(group.between)} of the variance lies between "
-        f"them, and another race in one would find a ratio within ±{percent(group.between.reach)}"
+        "them; another race of one sitting would find a ratio within "
+        f"±{percent(group.between.reach)}"
         for group in analysis.groups
         if group.between is not None
     ]
@@ -52,13 +56,13 @@ def sittings_sentence(analysis: Analysis) -> str:
 
 
 def sittings_line(analysis: Analysis) -> str:
-    """The same for the screen, of the table in which they differ most; empty for one sitting."""
+    """The same for the screen, for the table with the largest spread; empty for one sitting."""
     if not analysis.units.sitting_of:
         return ""
     known = [group.between for group in analysis.groups if group.between is not None]
     count = plural(len(set(analysis.units.sitting_of.values())), "sitting")
     if not known:
-        return f"{count}: too few to say how far they differ"
+        return f"{count}: too few to estimate how far they differ"
     most = max(known, key=lambda one: one.reach)
     another = f"another race ±{percent(most.reach)}"
     return f"{count}, {share_words(most)} of variance between them: {another}"
@@ -73,7 +77,7 @@ def share_words(between: Between) -> str:
 
 
 def sittings_tables(analysis: Analysis) -> list[Table]:
-    """None of a race in one sitting."""
+    """Empty for a race in one sitting."""
     if not analysis.units.sitting_of:
         return []
     return [table for table in (_between_table(analysis), _when_table(analysis)) if table.rows]

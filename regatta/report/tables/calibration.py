@@ -1,9 +1,9 @@
-"""How sound the instrument was shown to be before the race: words and a table."""
+"""The calibration that was valid when the race began: a sentence and a table."""
 
 from typing import Any
 
 from regatta.analysis.results import Analysis
-from regatta.ledger.given.calibration import Calibration, to_plain
+from regatta.ledger.inputs.calibration import Calibration, to_plain
 from regatta.report.text.calibration import aa_state, headline
 from regatta.report.text.numbers import capitalized
 from regatta.report.text.table import Table
@@ -13,13 +13,12 @@ NONE = (
     "`regatta calibrate` measures it."
 )
 SAYS = (
-    "Measured on this machine: how often equal copies of one server are told apart, how small a "
-    "difference is detectable, and whether times and counts are right."
+    "Measured on this machine: how often equal copies of one server are called different, how "
+    "small a difference is detectable, and whether times and counts are right."
 )
 
 
 def calibration_sentence(analysis: Analysis) -> str:
-    """In one sentence."""
     calibration = analysis.calibration
     if calibration is None:
         return NONE
@@ -32,7 +31,7 @@ def calibration_sentence(analysis: Analysis) -> str:
 
 
 def calibration_table(analysis: Analysis) -> Table | None:
-    """A row a goal; None where there is none to show."""
+    """A row a goal; None without a readable calibration."""
     calibration = analysis.calibration
     if not isinstance(calibration, Calibration):
         return None
@@ -45,7 +44,7 @@ def calibration_table(analysis: Analysis) -> Table | None:
 
 
 def calibration_json(analysis: Analysis) -> dict[str, Any] | None:
-    """All of it, or the problem with it; None where there was none."""
+    """The calibration, or what is wrong with its file; None if there was none."""
     calibration = analysis.calibration
     if isinstance(calibration, str):
         return {"problem": calibration}

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from regatta.analysis.perf_table import CounterMeans, CounterRow
 from regatta.analysis.results import CellResult
-from regatta.ledger.counters import BYTES, COUNT, COUNTED, NOT_SUPPORTED, NS
+from regatta.ledger.counters import ABSENT, BYTES, COUNT, COUNTED, NS, SWITCHED_OFF
+from regatta.ledger.event_names import parse_event_name
 from regatta.ledger.metrics import BYTES_PER_MIB, ON_CORE, RATES, SIDES
-from regatta.ledger.perf_spelling import parse_event_name
 from regatta.report.text.numbers import short
 
 SHOWN_UNITS = {NS: "ms", COUNT: "", BYTES: "MiB"}
@@ -26,9 +26,9 @@ DERIVED_AFTER = {
     ),
     "stalled-cycles-backend": (("stalled_cycles_backend_share_percent", "% backend cycles idle"),),
 }
-"""What perf stat prints behind a counter."""
+"""What perf stat prints after a counter."""
 WHOLE = 99.995
-"""Per cent of the time: perf stat says nothing of a counter that ran for all of it."""
+"""Per cent of the time: perf stat prints no share for a counter that ran all the time."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,18 @@ class CounterLine:
 
 
 def counter_lines(result: CellResult) -> list[CounterLine]:
-    """Of what one side at least could have counted."""
+    """The counters that at least one side supports."""
     return [_line(result, row) for row in result.perf.rows if not _unsupported(row)]
 
 
 def absent(result: CellResult) -> list[str]:
-    """What the machine cannot count on either side, by name."""
+    """The events that neither side supports, or that were switched off."""
     return [row.event for row in result.perf.rows if _unsupported(row)]
+
+
+def absent_because(result: CellResult) -> str:
+    off = any(row.sides[side].state == SWITCHED_OFF for row in result.perf.rows for side in SIDES)
+    return "switched off by --no-perf" if off else "not supported by this machine"
 
 
 def elapsed(result: CellResult) -> str:
@@ -66,7 +71,7 @@ def elapsed(result: CellResult) -> str:
 
 
 def _unsupported(row: CounterRow) -> bool:
-    return all(row.sides[side].state == NOT_SUPPORTED for side in SIDES)
+    return all(row.sides[side].state in ABSENT for side in SIDES)
 
 
 def _line(result: CellResult, row: CounterRow) -> CounterLine:
@@ -94,7 +99,7 @@ def _figure(entry: CounterMeans, unit: str) -> CounterText:
 
 
 def _note(result: CellResult, side: str, row: CounterRow) -> str:
-    """`2.9 K/sec (93.90 %)`: what perf stat prints behind the count."""
+    """`2.9 K/sec (93.90 %)`: what perf stat prints after the count."""
     if row.origin != "perf":
         return ""
     event = parse_event_name(row.event)

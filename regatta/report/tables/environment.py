@@ -1,15 +1,17 @@
-"""Where and with what a race ran, as rows of text."""
+"""The environment of a race, as rows of text."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from regatta.analysis.results import Analysis
+from regatta.analysis.soundness.lab_use import LabUse
+from regatta.report.text.numbers import short
 
 LABELS = {
     "cpu_model": "CPU",
     "cpus": "CPUs",
-    "cpus_allowed": "CPUs that may be used",
+    "cpus_allowed": "allowed CPUs",
     "smt": "SMT",
     "governor": "frequency governor",
     "turbo": "turbo",
@@ -29,17 +31,17 @@ LABELS = {
     "load_average": "load average before the race",
     "client_hosts": "the client's host (all other facts: the server's)",
     "client_host": "the client's host (all other facts: the server's)",
-    "doctor": "what the doctor found serious",
+    "doctor": "serious findings of the doctor",
     "somaxconn": "somaxconn",
-    "irq_time_accounting": "built to charge interrupts to no program (IRQ_TIME_ACCOUNTING)",
-    "rps_sock_flow_entries": "packets that may follow their reader (RFS)",
+    "irq_time_accounting": "interrupt time charged to no program (IRQ_TIME_ACCOUNTING)",
+    "rps_sock_flow_entries": "flows steered to their reader (RFS)",
     "versions": "versions",
     "seed": "seed",
 }
 ELSEWHERE = ("designs", "left_out")
-"""Shown beside the designs themselves."""
+"""Shown with the designs instead."""
 SETTINGS = ("seed", "use_perf", "disturbance_limit_percent")
-"""Of the race; shown with what it found."""
+"""Settings of the race that are listed with its environment."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,11 @@ class EnvironmentRow:
     label: str
     text: str
     details: list[tuple[str, str]]
-    """The parts of a value that has parts."""
+    """Name and text of each part of a compound value."""
 
 
 def environment_rows(analysis: Analysis) -> list[EnvironmentRow]:
-    """The known facts in a fixed order, then all others: nothing recorded is hidden."""
+    """The known facts in a fixed order, then everything else that was recorded."""
     settings = {key: analysis.meta[key] for key in SETTINGS if key in analysis.meta}
     known = {**analysis.environment, **settings}
     rows = [
@@ -60,7 +62,13 @@ def environment_rows(analysis: Analysis) -> list[EnvironmentRow]:
     ]
     keys = [key for key in LABELS if key in known]
     keys += [key for key in known if key not in LABELS and key not in ELSEWHERE]
-    return rows + [_row(key, known[key]) for key in keys]
+    rows += [_row(key, known[key]) for key in keys]
+    return rows if analysis.lab_use is None else [*rows, _lab_row(analysis.lab_use)]
+
+
+def _lab_row(use: LabUse) -> EnvironmentRow:
+    text = f"mean {short(use.mean)} %, maximum {short(use.maximum)} % of a CPU"
+    return EnvironmentRow("used by the lab during windows", text, [])
 
 
 def _row(key: str, value: Any) -> EnvironmentRow:

@@ -1,7 +1,4 @@
-"""Tables beside the standings, as rows of text: a baseline, twins, workers.
-
-Every form of the report has the same rows; the terminal leaves out each pool's workers.
-"""
+"""Tables below the standings, as rows of text: baseline, twins, workers."""
 
 from itertools import zip_longest
 
@@ -14,7 +11,7 @@ from regatta.report.text.table import Table
 
 
 def tables(analysis: Analysis, group: Group, step: int) -> list[Table]:
-    """Those that this race has at this step of the axis."""
+    """The tables that apply at this step of the axis."""
     found = [
         beyond_baseline(analysis, group, step),
         twin_table(analysis, group, step),
@@ -43,8 +40,8 @@ def beyond_baseline(analysis: Analysis, group: Group, step: int) -> Table | None
             row += ["–" if value is None else f"{value:g}" for value in theirs]
             rows.append([name, *row, *[""] * (len(header) - 1 - len(row))])
     says = (
-        f"Server CPU time less that of {baseline.contender}, paired within blocks. In brackets: "
-        "within the noise. All intervals hold together at 95 %."
+        f"Server CPU time minus that of {baseline.contender}, paired within blocks. In brackets: "
+        "not distinguishable from 0. All intervals hold simultaneously at 95 %."
     )
     if published:
         first = _words(published.columns[0])
@@ -63,7 +60,7 @@ def _figures(one: Difference, requests: int | None) -> list[str]:
 
 
 def _requests(group: Group, step: int) -> int | None:
-    """How many requests each trial made, if that is one number for all."""
+    """Requests a trial, if it is the same for all cells of the step."""
     found = {
         result.cell.rounds * result.cell.connections if result.cell.rounds else None
         for result in group.at(step)
@@ -73,8 +70,8 @@ def _requests(group: Group, step: int) -> int | None:
 
 def _workers(group: Group, step: int) -> Table | None:
     rows = [_spread(result) for result in group.at(step) if result.workers]
-    says = "Means over the timed trials, the warm-up included; workers ranked within each trial."
-    header = ["design", "workers", "busiest", "median", "idlest", "share of the busiest"]
+    says = "Means over timed trials, including the warm-up; workers are ranked within each trial."
+    header = ["design", "workers", "busiest", "median", "least busy", "share of the busiest"]
     return Table("Connections per worker", says, header, rows) if rows else None
 
 
@@ -88,7 +85,7 @@ def _spread(result: CellResult) -> list[str]:
 
 
 def worker_columns(group: Group, step: int) -> Table | None:
-    """Every worker of every pool, the busiest first: a column a design, as in the book."""
+    """All workers of all pools, the busiest first: a column a design, as in the book."""
     pools = [result for result in group.at(step) if result.workers]
     if not pools:
         return None

@@ -1,4 +1,4 @@
-"""How much of a design's cost is the strategy's, if its bare twin raced beside it."""
+"""The share of a design's cost that its bare twin has too: sentences and a table."""
 
 from regatta.analysis.results import Analysis, Group
 from regatta.analysis.twins import TwinShare, twin_shares
@@ -11,21 +11,21 @@ def shares(analysis: Analysis, group: Group) -> list[TwinShare]:
 
 
 def twin_sentence(share: TwinShare) -> str:
-    """One share in words. A twin that costs more than its design says nothing of a rest."""
+    """If the twin costs as much as the design, only an upper bound of the rest is known."""
     if share.twin_us > share.us:
         most = f", at most {percent(share.high - 1)}" if share.high > 1 else ""
         return (
-            f"{share.design}: {short(share.us)} µs, {short(share.twin_us)} of its bare twin: "
-            f"its own cost is too small to measure{most}"
+            f"{share.design}: {short(share.us)} µs, its bare twin {short(share.twin_us)}: the "
+            f"difference is too small to measure{most}"
         )
     return (
-        f"{share.design}: of {short(share.us)} µs, {short(share.twin_us)} are the strategy "
-        "(its bare twin)"
+        f"{share.design}: of {short(share.us)} µs, {short(share.twin_us)} are due to the "
+        "strategy (its bare twin)"
     )
 
 
 def twin_table(analysis: Analysis, group: Group, step: int) -> Table | None:
-    """Beside the standings of a step; None where no twin was measured with its design."""
+    """At one step; None where no twin was measured with its design."""
     found = [share for share in shares(analysis, group) if share.at == step]
     if not found:
         return None
@@ -41,7 +41,7 @@ def twin_table(analysis: Analysis, group: Group, step: int) -> Table | None:
     ]
     says = (
         f"{'; '.join(map(twin_sentence, found))}. Server CPU per request; the ratio is paired "
-        "within blocks, with its 95 % interval, which is of this sitting."
+        "within blocks, with its 95 % interval, which covers this sitting."
     )
-    header = ["design", "ratio", "µs per request", "of its bare twin"]
+    header = ["design", "ratio", "µs per request", "its bare twin"]
     return Table("Cost of the strategy", says, header, rows)

@@ -1,4 +1,4 @@
-"""All standings with their intervals and sentences, for `--explain` on a terminal or in a log."""
+"""`--explain`: all standings with their intervals and sentences, for a terminal or a log."""
 
 from rich.console import Console
 from rich.table import Table
@@ -11,15 +11,15 @@ from regatta.report.charts.palette import styles
 from regatta.report.claims.terminal import print_claims
 from regatta.report.soundness.notes import notes
 from regatta.report.soundness.sittings import sittings_sentence
-from regatta.report.soundness.table import outlier_sentence
-from regatta.report.tables.against import READ, RelativeFigure, relative_figures, seen_sentence
+from regatta.report.soundness.tables import outlier_sentence
+from regatta.report.tables.against_best import READ, RelativeFigure, relative_figures, seen_sentence
 from regatta.report.tables.calibration import calibration_sentence
 from regatta.report.tables.estimates import beyond_baseline
-from regatta.report.tables.held import sentences as held_sentences
+from regatta.report.tables.held_rates import sentences as held_sentences
 from regatta.report.text.numbers import interval_of, value_of
-from regatta.report.text.plain import encodable, plain
 from regatta.report.text.printable import printable
 from regatta.report.text.table import Table as Extra
+from regatta.report.text.terminal import encodable, plain
 from regatta.report.text.trials import rate_words
 from regatta.report.text.verdicts import FAMILIES, LEGEND, mark, verdict_sentence
 
@@ -37,7 +37,7 @@ Figures = dict[tuple[str, str], RelativeFigure]
 
 
 def print_standings(analysis: Analysis, console: Console) -> None:
-    """Each figure stands below how it compares with the best of its column."""
+    """The ratio to the best of the column is above each figure."""
     for group in analysis.groups:
         if len(analysis.groups) > 1:
             console.print(Text(f"\n{group.title}", style="bold underline"))
@@ -166,7 +166,7 @@ def _two_lines(figure: str, console: Console) -> Text:
 
 
 def _parts(analysis: Analysis, console: Console) -> list[tuple[Metric, ...]]:
-    """The columns in as many tables as the width asks for: narrow ones rather than wrapped ones."""
+    """The columns, split into as many tables as needed to avoid wrapping."""
     parts: list[tuple[Metric, ...]] = [()]
     for metric in STANDINGS:
         wider = (*parts[-1], metric)
@@ -186,7 +186,7 @@ def _name_width(analysis: Analysis) -> int:
 
 
 def _column_width(analysis: Analysis, metric: Metric) -> int:
-    """The same in all tables of a race, so that the columns stand below one another."""
+    """The same in all tables of a race, so that columns align."""
     found = [len(line) for line in HEADERS[metric.name].splitlines()]
     for group in analysis.groups:
         found += [len(_level(result, metric)) for result in group.cells]

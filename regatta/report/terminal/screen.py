@@ -1,6 +1,6 @@
-"""The end of a race on 80 columns and 24 lines: who won, one table, and what is wrong.
+"""The end of a race on 80 columns and 24 lines: the winner, one table, and the warnings.
 
-The same in a log as on a terminal. Everything else is in the report, and behind `--explain`.
+The same in a log as on a terminal. Everything else is in the report and in `--explain`.
 """
 
 from collections.abc import Iterator
@@ -15,19 +15,19 @@ from regatta.ledger.metrics import PRIMARY
 from regatta.report.claims.words import tally
 from regatta.report.soundness.notes import COLUMNS, notes
 from regatta.report.soundness.sittings import sittings_line
-from regatta.report.tables.held import held_lines
+from regatta.report.tables.held_rates import held_lines
 from regatta.report.terminal.screen_table import RIVAL, compares, sign, tables
 from regatta.report.text.numbers import TOO_FEW_TO_SAY, between, plural
-from regatta.report.text.plain import plain
+from regatta.report.text.terminal import plain
 from regatta.report.text.verdicts import headline
 
 LINES = 24
 PROMPT_LINES = 3
-"""Of the lines of a screen: for where the report is, how to ask for more, and the next prompt."""
+"""Lines kept free for the path of the report, the hint on `--explain` and the next prompt."""
 MOST_VERDICTS, MOST_NOTES = 4, 3
 MEANS = {
     "★": "★ the least, by a clear margin",
-    "☆": "☆ may be the least",
+    "☆": "☆ not distinguishable from the least",
     RIVAL: f"{RIVAL} cannot be compared",
 }
 
@@ -40,7 +40,7 @@ def print_screen(analysis: Analysis, console: Console) -> None:
         console.print(line)
     shown = list(tables(analysis, console))
     for number, lines in enumerate(shown):
-        # The first is shown however long it is.
+        # The first table is always shown in full.
         left = len(shown) - number
         if number and len(lines) + (left > 1) > room:
             console.print(plain(f"{plural(left, 'more table')} in the report", console, "dim"))
@@ -53,7 +53,7 @@ def print_screen(analysis: Analysis, console: Console) -> None:
 
 
 def _verdicts(analysis: Analysis, console: Console) -> Iterator[Text]:
-    """One for each group of cells, and what the table below shows."""
+    """A line a group of cells, then the title of the table."""
     yield Text()
     for group in analysis.groups[:MOST_VERDICTS]:
         yield plain(_verdict(group, alone=len(analysis.groups) == 1), console, "bold")
@@ -71,12 +71,12 @@ def _verdicts(analysis: Analysis, console: Console) -> Iterator[Text]:
 
 def _verdict(group: Group, alone: bool) -> str:
     says = headline(group) + _interval(group.overall)
-    # Two lines of a screen: of many alike the table names all.
+    # At most two lines: the table has all names.
     return shorten(says if alone else f"{group.title}: {says}", 2 * COLUMNS, placeholder=" …")
 
 
 def _interval(verdict: Verdict) -> str:
-    """Of the winner's lead; empty where it says nothing."""
+    """Of the winner's lead; empty where it bounds nothing."""
     if verdict.lead is None or verdict.low is None or verdict.high is None:
         return ""
     says = between(verdict.lead, verdict.low, verdict.high)
@@ -92,7 +92,7 @@ def _below(analysis: Analysis, console: Console) -> Iterator[Text]:
     }
     means = [says for star, says in MEANS.items() if star in signs]
     if compares(analysis):
-        means.append(f"{PRIMARY.unit}: of this machine in this hour only")
+        means.append(f"{PRIMARY.unit}: this machine, this hour only")
     if means:
         yield plain("; ".join(means), console, "dim")
     for line in held_lines(analysis):

@@ -1,8 +1,7 @@
 """The table of the screen: a row a contender, a column for each step of each group of cells.
 
-Figures are ratios to the best of the column: drift of the machine cancels in them. A last row has
-the best's level, in this hour. Groups stand side by side as far as the width allows; the rest comes
-below.
+Figures are ratios to the best of the column, in which machine drift cancels. The last row has the
+level of the best. Groups are side by side as far as the width allows; the rest follows below.
 """
 
 from collections.abc import Iterator
@@ -12,35 +11,35 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from regatta.analysis.columns import Against
+from regatta.analysis.columns import AgainstBest
 from regatta.analysis.results import Analysis, CellResult, Group
 from regatta.analysis.standings import Verdict
 from regatta.ledger.metrics import PRIMARY
 from regatta.report.charts.palette import styles
 from regatta.report.text.numbers import around, ratio_around
-from regatta.report.text.plain import encodable
 from regatta.report.text.printable import printable
+from regatta.report.text.terminal import encodable
 from regatta.report.text.verdicts import mark
 
 MOST_ROWS = 17
-"""As many as there are designs."""
+"""The number of designs."""
 FEWEST, WIDEST_NAME = 8, 24
 RIVAL = "?"
 REFERENCE = "1"
-"""Stands where the best of a column does: all others are as many times as much."""
+"""The figure of a column's best, which the others are multiples of."""
 LEVELS = f"{REFERENCE}, in {PRIMARY.unit}"
 GAPS = (3, 2, 1)
-"""Between columns: the widest that fits."""
+"""Between columns; the widest that fits is used."""
 
 
 @dataclass(frozen=True)
 class ScreenFigure:
-    """What stands in one place of the table."""
+    """One entry of the table."""
 
     sign: str
     value: str
     half: str
-    """How far the interval reaches; empty where there is none."""
+    """Half-width of the interval; empty without one."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +49,11 @@ class ScreenColumn:
     figures: dict[str, ScreenFigure]
     """By contender."""
     level: ScreenFigure | None
-    """What the best needs; None where nobody is compared with anybody."""
+    """The level of the best; None if nothing is compared."""
 
     @property
     def value_width(self) -> int:
-        """Of the values that stand before a half-width: they end below one another."""
+        """Of values with a half-width, which are right-aligned."""
         return max((cell_len(one.value) for one in self.figures.values() if one.half), default=0)
 
     @property
@@ -71,7 +70,7 @@ class ColumnGroup:
 
     title: str
     axis: str
-    """What the columns' titles count."""
+    """The quantity in the column titles."""
     columns: list[ScreenColumn]
 
     @property
@@ -83,7 +82,7 @@ class ColumnGroup:
 
 
 def tables(analysis: Analysis, console: Console) -> Iterator[list[Text]]:
-    """Each as its lines; together they show all groups."""
+    """Each table as its lines; together they cover all groups."""
     row: list[ColumnGroup] = []
     unit = f" {PRIMARY.unit}" if compares(analysis) else ""
     for group in analysis.groups:
@@ -97,12 +96,12 @@ def tables(analysis: Analysis, console: Console) -> Iterator[list[Text]]:
 
 
 def compares(analysis: Analysis) -> bool:
-    """Whether anybody's figure is a ratio."""
+    """Whether any figure is a ratio."""
     return any(_ratios(group, step) for group in analysis.groups for step in group.steps)
 
 
-def _ratios(group: Group, step: int) -> dict[str, Against]:
-    """Of all who can be compared with the best."""
+def _ratios(group: Group, step: int) -> dict[str, AgainstBest]:
+    """By contender, for all that can be compared with the best."""
     return {
         one.contender: one
         for one in group.against
@@ -111,7 +110,7 @@ def _ratios(group: Group, step: int) -> dict[str, Against]:
 
 
 def _parts(group: Group, unit: str, console: Console) -> Iterator[ColumnGroup]:
-    """The group's columns, in as many parts as the width asks for."""
+    """The group's columns, in as many parts as the width requires."""
     title, axis = _shown(group.title, console), group.axis.many
     columns: list[ScreenColumn] = []
     for verdict, step in zip(group.by_step, group.steps, strict=True):
@@ -125,7 +124,7 @@ def _parts(group: Group, unit: str, console: Console) -> Iterator[ColumnGroup]:
 
 
 def _column(group: Group, verdict: Verdict, step: int, unit: str, console: Console) -> ScreenColumn:
-    """`unit`: of who cannot be compared, whose level stands among ratios."""
+    """`unit`: for contenders that cannot be compared, whose level stands among ratios."""
     ratios = _ratios(group, step)
     best = next((one.best for one in ratios.values()), None)
     figures, level = {}, None
@@ -142,7 +141,7 @@ def _column(group: Group, verdict: Verdict, step: int, unit: str, console: Conso
             figures[name] = _figure(marked, ("failed", ""), "", console)
         else:
             known = result.estimates["server", PRIMARY.name].value is not None
-            # Among ratios a level stands for itself: its interval is in the report.
+            # A level among ratios is shown without its interval, which is in the report.
             level_alone = (absolute[0], "") if ratios else absolute
             figures[name] = _figure(marked, level_alone, unit if known else "", console)
     return ScreenColumn(f"{step:,}", figures, level)
@@ -155,14 +154,14 @@ def _figure(marked: str, around: tuple[str, str], unit: str, console: Console) -
 
 
 def sign(verdict: Verdict, result: CellResult) -> str:
-    """The star, or what marks a figure that may be as good and cannot win; empty for others."""
+    """The star, or the mark of a rival that cannot be compared; empty for others."""
     name = result.cell.contender
     known = result.estimates["server", PRIMARY.name].value is not None
     return mark(verdict, name) or (RIVAL if known and name in verdict.rivals else "")
 
 
 def _fit(parts: list[ColumnGroup], console: Console) -> bool:
-    """Whether they may share their rows, each title above its own columns."""
+    """Whether they can share rows, each title above its own columns."""
     first = parts[0]
     return (
         all(part.names == first.names and part.axis == first.axis for part in parts)
@@ -176,7 +175,7 @@ def _width(parts: list[ColumnGroup], gap: int, console: Console) -> int:
 
 
 def _indent(parts: list[ColumnGroup], console: Console) -> int:
-    """Of the first column, which has the names."""
+    """Width of the first column, which has the names."""
     names = [_shown(name, console) for part in parts for name in part.names]
     rows = [*(part.axis for part in parts), LEVELS]
     widest = max(cell_len(text) for text in [*names, *rows])
@@ -222,7 +221,7 @@ def _levels(columns: list[ScreenColumn], indent: int, gap: int, console: Console
 
 
 def _cut(name: str, width: int, console: Console) -> str:
-    """Without its middle where it is too long: names that differ mostly differ at an end."""
+    """Cut in the middle if too long: names mostly differ at one end."""
     if cell_len(name) <= width:
         return set_cell_size(name, width)
     dots = encodable("…", console)
@@ -234,7 +233,7 @@ def _cut(name: str, width: int, console: Console) -> str:
 
 
 def _titles(parts: list[ColumnGroup], indent: int, gap: int) -> str:
-    """Each above the middle of its columns; of one part alone it may be longer than they are."""
+    """Each centred above its columns; a single title may be wider than they are."""
     if len(parts) == 1:
         return parts[0].title
     titles = "".join(" " * gap + _centred(part, gap) for part in parts)

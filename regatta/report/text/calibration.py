@@ -1,18 +1,18 @@
-"""A calibration in a sentence."""
+"""A calibration as a sentence."""
 
 from datetime import UTC, datetime
 
-from regatta.ledger.given.calibration import MET, MISSED, NOT_REFUTED, Calibration
+from regatta.ledger.inputs.calibration import MET, MISSED, NOT_REFUTED, Calibration
 from regatta.report.text.durations import duration
 
 EQUALS = "equals: "
-"""How the names of all goals of the true A/A begin."""
+"""Prefix of all goal names of the A/A races."""
 PAIRS = f"{EQUALS}standings of pairs"
 NOT_RUN = "A/A: not run"
 
 
 def headline(calibration: Calibration) -> str:
-    """One sentence: what, when, where."""
+    """When it ran, with which version, and how many goals it met."""
     moment = datetime.fromtimestamp(calibration.taken_at, UTC).strftime("%d %B %Y, %H:%M UTC")
     kind = "quick calibration, which proves little," if calibration.quick else "calibration"
     error = f" with an injected error ({calibration.inject})" if calibration.inject else ""
@@ -26,7 +26,7 @@ def headline(calibration: Calibration) -> str:
 
 
 def aa_state(calibration: Calibration) -> str:
-    """Whether equal copies were raced, and what came of it."""
+    """How often equal copies were called different, if they were raced."""
     found = [goal for goal in calibration.goals if goal.name.startswith(EQUALS)]
     if not found:
         return NOT_RUN
@@ -34,4 +34,4 @@ def aa_state(calibration: Calibration) -> str:
     if goal.measured == NOT_RUN:
         return NOT_RUN
     few = ", too few to prove it" if goal.met is None else ""
-    return f"A/A: equals told apart in {goal.measured} races{few}"
+    return f"A/A: equal copies called different in {goal.measured} races{few}"

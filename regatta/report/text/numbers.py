@@ -1,25 +1,24 @@
-"""How numbers are written: as many digits as their interval supports, and no more."""
+"""Formats numbers with as many digits as their interval supports."""
 
 import math
 
-from regatta.analysis.columns import Against
+from regatta.analysis.columns import AgainstBest
 from regatta.analysis.estimates import MEASURED, OVER, Estimate
 from regatta.analysis.standings import seen
 
 DASH = "–"
 TOO_FEW_TO_SAY = "too few to say"
-"""Of what a race counts by: blocks, or sittings."""
 MOST_OF_A_RATIO = 4
 """Digits after the point."""
 SMALL_RATIO = 0.1
-"""Below it the digits of 1 would show a ratio as 0."""
+"""Below it, the digits chosen for 1 would show a ratio as 0."""
 
 
 def decimals(value: float, half_width: float | None = None) -> int:
-    """Digits after the point: to the first digit of the half-width, at most four in all."""
+    """Digits after the point: down to the first digit of the half-width, at most four in all."""
     size = math.floor(math.log10(abs(value))) if value else 0
     most = max(0, 3 - size) if value else 2
-    # Three digits keep the columns even, and a wide interval from rounding its own value away.
+    # At least three digits, so that a wide interval does not round its own value away.
     fewest = max(0, 2 - size if size >= -1 else 1 - size)
     if half_width:
         wanted = -math.floor(math.log10(half_width))
@@ -51,20 +50,20 @@ def scale_of(value: float) -> tuple[float, str]:
 def half_width(estimate: Estimate) -> float | None:
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return None
-    # The nearer end: a lopsided interval should not coarsen the value.
+    # The nearer end, so that an asymmetric interval does not cost digits.
     ends = (estimate.value - estimate.low, estimate.high - estimate.value)
     return (min(end for end in ends if end > 0) if max(ends) > 0 else 0.0) or None
 
 
 def bounded(estimate: Estimate) -> bool:
-    """Whether the upper end of its interval says something: no figure is beyond 1,000 %."""
+    """Whether its interval has an upper end, not more than 1,000 % away."""
     if not estimate.value or estimate.high is None:
         return estimate.high is not None
     return seen(estimate.high / estimate.value) is not None
 
 
 def value_of(estimate: Estimate) -> str:
-    """The value alone, or the words that stand for it; `> 512` if it is known to be longer."""
+    """The value alone, or why there is none; `> 512` if only a lower bound is known."""
     if estimate.state == OVER and estimate.low is not None:
         return f"> {short(estimate.low)}"
     if estimate.value is None:
@@ -73,7 +72,7 @@ def value_of(estimate: Estimate) -> str:
 
 
 def interval_of(estimate: Estimate) -> str:
-    """`602–619`; `over 602` if nothing of use bounds it from above; empty if there is none."""
+    """`602–619`; `over 602` without a useful upper end; empty without an interval."""
     if estimate.value is None or estimate.low is None:
         return ""
     half = half_width(estimate)
@@ -84,9 +83,9 @@ def interval_of(estimate: Estimate) -> str:
 
 
 def around(estimate: Estimate) -> tuple[str, str]:
-    """The value and how far the further end of its interval lies from it, with its digits.
+    """The value and its distance to the farther end of the interval, with the same digits.
 
-    The value alone where that is beyond 1,000 %: two blocks bound nothing.
+    The value alone if that end is beyond 1,000 %: two blocks bound nothing.
     """
     value, half = estimate.value, half_width(estimate)
     if value is None or estimate.low is None or estimate.high is None or not bounded(estimate):
@@ -101,14 +100,14 @@ def around(estimate: Estimate) -> tuple[str, str]:
 
 
 def rounded_up(width: float, step: float) -> float:
-    """What has an interval has no half-width of 0."""
+    """So that a half-width is never shown as 0."""
     return math.ceil(width / step - 1e-9) * step
 
 
-def ratio_around(one: Against) -> tuple[str, str] | None:
-    """The same of a ratio to the best, as `1.24` and `.07`; None where it says nothing.
+def ratio_around(one: AgainstBest) -> tuple[str, str] | None:
+    """The same for a ratio to the best, as `1.24` and `.07`; None if its interval bounds nothing.
 
-    Of an interval without 1 the end towards 1 counts: a star never stands at what reaches 1.
+    For an interval that excludes 1, the end nearer to 1 counts, so that ± never reaches 1.
     """
     if one.scale != "ratio" or one.value is None or one.low is None or one.high is None:
         return None
@@ -130,7 +129,7 @@ def times(
 ) -> str:
     """A ratio as `1.06`, with the digits of its interval.
 
-    Without one: two digits of what exceeds 1, at least two after the point.
+    Without one: two significant digits of the excess over 1, at least two after the point.
     """
     if low is not None and high is not None:
         return fixed(ratio, ratio_digits(ratio, low, high, *claimed))
@@ -140,9 +139,9 @@ def times(
 
 
 def ratio_digits(ratio: float, low: float, high: float, *claimed: float) -> int:
-    """After the point, of a ratio and of both ends of its interval.
+    """Digits after the point of a ratio and of both ends of its interval.
 
-    Enough to see on which side of 1, and of each claimed bound, the interval lies.
+    Enough to show on which side of 1, and of each claimed bound, the interval lies.
     """
     half = half_width(Estimate(ratio, low, high, 0, MEASURED))
     digits = decimals(ratio if ratio < SMALL_RATIO else max(ratio, 1.0), half)
@@ -150,12 +149,12 @@ def ratio_digits(ratio: float, low: float, high: float, *claimed: float) -> int:
     for more in tried:
         if all(_written_as_it_is(low, high, bound, more) for bound in (1.0, *claimed)):
             return more
-    # No digits show that end (`between` says so in words); the value at least is not 1.
+    # No digits show that end (`between` puts it in words); at least the value is not shown as 1.
     return next((more for more in tried if round(ratio, more) != 1), digits)
 
 
 def _written_as_it_is(low: float, high: float, bound: float, digits: int) -> bool:
-    """Whether an interval with these digits holds the bound only if it does."""
+    """Whether rounding leaves the bound on the same side of both ends."""
     return (low <= bound <= high) == (round(low, digits) <= bound <= round(high, digits))
 
 
@@ -166,16 +165,16 @@ def percent(share: float) -> str:
 
 
 def more_than_one(ratio: float | None) -> str:
-    """What could be seen, as `8.3 %`; beyond 1,000 % a race has too few to say what."""
+    """A detectable ratio as `8.3 %`; beyond 1,000 % it says nothing."""
     if ratio is None or seen(ratio) is None:
         return TOO_FEW_TO_SAY
     return percent(abs(ratio - 1))
 
 
 def between(value: float, low: float, high: float, *claimed: float) -> str:
-    """A ratio's interval, `1.10–1.39`; an end that is further off than 1,000 % says nothing.
+    """A ratio's interval, `1.10–1.39`; an end more than 1,000 % away is not shown.
 
-    An end that no digits tell from 1, or from a claimed bound, is `over 1` or `under 1`.
+    An end that rounds to 1, or to a claimed bound, is written `over 1` or `under 1`.
     """
     near, far = seen(value / low) is not None, seen(high / value) is not None
     digits = ratio_digits(value, low, high, *claimed)
@@ -194,7 +193,7 @@ def between(value: float, low: float, high: float, *claimed: float) -> str:
 
 
 def capitalized(words: str) -> str:
-    """With a large first letter; the others stay."""
+    """With the first letter in upper case, the others unchanged."""
     return words[:1].upper() + words[1:]
 
 

@@ -1,5 +1,5 @@
-"""Text of any origin without what would be obeyed instead of shown: a name of somebody's server, a
-host's or a revision's must not move a cursor, turn the line around or hide a part of itself."""
+"""Untrusted text made visible: the name of a server, host or revision must not move the cursor,
+reverse the writing direction or hide a part of itself."""
 
 import re
 import unicodedata
@@ -8,20 +8,20 @@ from typing import Any
 INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""Letters and marks by their category, of which nothing is seen."""
+"""Invisible characters that Unicode categorises as letters or marks."""
 LINES = "\n\t"
-"""What a text of several lines may keep."""
+"""Control characters allowed in multi-line text."""
 
 
 def printable(text: str, kept: str = "") -> str:
-    r"""Whatever is not, as a number: \x1b, \u202e; but for the characters of `kept`."""
+    r"""Escapes invisible characters, except those in `kept`, as \x1b or \u202e."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(char if char in kept or is_seen(char) else number(char) for char in text)
 
 
 def all_printable(part: Any, kept: str = "") -> Any:
-    """The same for all text in plain data, such as the specification of a chart."""
+    """The same for all strings in nested data, such as a chart specification."""
     match part:
         case str():
             return printable(part, kept)
@@ -33,7 +33,7 @@ def all_printable(part: Any, kept: str = "") -> Any:
 
 
 def is_seen(char: str) -> bool:
-    """A blank of any width is."""
+    """Spaces of any width count as visible."""
     is_blank = unicodedata.category(char) == "Zs"
     return (char.isprintable() or is_blank) and not INVISIBLE.match(char)
 

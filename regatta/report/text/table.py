@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class Table:
     title: str
     says: str
-    """What the reader must know to read it."""
+    """How to read it."""
     header: list[str]
     rows: list[list[str]]
-    """The contender, then its figures, each with its interval, if it has one, in a second line."""
+    """The contender, then its figures; an interval follows its figure on a second line."""

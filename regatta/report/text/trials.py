@@ -1,10 +1,10 @@
-"""Trials in a sentence: those that failed, that say nothing of the server, or are still to come."""
+"""Sentences about trials: failed, client-bound, disturbed, not warm, or not yet run."""
 
 import math
 
 from regatta.analysis.results import Analysis, CellResult
 from regatta.analysis.soundness.comfortable_rate import uses_more_cpus
-from regatta.analysis.soundness.rate import is_held
+from regatta.analysis.soundness.open_load import is_held
 from regatta.analysis.soundness.warmup import WarmUp
 from regatta.report.text.numbers import percent, plural, times
 
@@ -12,7 +12,7 @@ HELD_UP = "other programs took CPU from the client"
 
 
 def failure_sentence(analysis: Analysis) -> str:
-    """Empty if every trial went well."""
+    """Empty if no trial failed."""
     if not analysis.failures:
         return ""
     names = sorted({failure.cell.contender for failure in analysis.failures})
@@ -23,18 +23,18 @@ def failure_sentence(analysis: Analysis) -> str:
 
 
 def rate_words(result: CellResult) -> str:
-    """What a cell of an open load says that was not what was asked for; empty if it was."""
+    """How an open-load cell missed its offered rate; empty if it held the rate."""
     late = f"does not hold the rate {result.slow}" if result.slow else ""
     return share_words(result.started) or late
 
 
 def share_words(started: float | None) -> str:
-    """The same of the share of what was due that was started."""
+    """The same, from the share of due requests that were started."""
     if started is None or is_held(started):
         return ""
-    # Downwards: 98.98 % is not 99 %.
+    # Rounded down: 98.98 % is not 99 %.
     shown = math.floor(started * 1000) / 10
-    return f"does not hold the rate: started {shown:.{1 if shown > 90 else 0}f} % of what was due"
+    return f"does not hold the rate: started {shown:.{1 if shown > 90 else 0}f} % of due requests"
 
 
 def client_bound_sentence(analysis: Analysis) -> str:
@@ -50,8 +50,8 @@ def client_bound_sentence(analysis: Analysis) -> str:
     return (
         f"In {plural(len(analysis.client_bound), 'trial')} of {analysis.trials} the client was "
         f"the bottleneck ({', '.join(names)}): their times and throughput are left out of every "
-        "average. If most trials of a cell are so, the table shows the server's CPU at the "
-        f"client's limit, which wins no star. Remedy: {helps}."
+        "average. A cell with mostly client-bound trials shows the server's CPU at the client's "
+        f"maximum rate and wins no star. Remedy: {helps}."
     )
 
 
@@ -60,7 +60,7 @@ def _rate(result: CellResult) -> int:
 
 
 def client_help(result: CellResult) -> str:
-    """What would have kept the client of this cell from being the bottleneck."""
+    """What would keep the client of this cell from being the bottleneck."""
     what = "a `rate`" if result.cell.load == "open" else "an open load"
     rate = f"{what} of at most {_rate(result):,} a second, half the client's capacity"
     if not uses_more_cpus(result.cell):
@@ -69,7 +69,7 @@ def client_help(result: CellResult) -> str:
 
 
 def cell_words(result: CellResult) -> str:
-    """What a reader must know of a cell beside its figures; empty if there is nothing."""
+    """The caveat of a cell; empty if there is none."""
     if result.failing:
         return result.failing
     if result.client_bound and result.comfortable_rate is not None:
@@ -80,7 +80,7 @@ def cell_words(result: CellResult) -> str:
 
 
 def warm_up_sentence(analysis: Analysis) -> str:
-    """Empty if no contender was still warming up when the measuring began."""
+    """Empty if every contender was warm when the window opened."""
     parts = [_cold(one) for one in analysis.warm_ups if one.too_short]
     if not parts:
         return ""
@@ -102,7 +102,7 @@ def _cold(one: WarmUp) -> str:
 
 
 def disturbed_sentence(analysis: Analysis) -> str:
-    """Empty if nothing else took the CPUs of any trial."""
+    """Empty if no trial was disturbed."""
     if not analysis.disturbed:
         return ""
     again = sum(noted.trial.superseded for noted in analysis.disturbed)
@@ -120,30 +120,30 @@ def disturbed_sentence(analysis: Analysis) -> str:
     more = "too much" if limit is None else f"more than {limit} % of a CPU"
     return (
         f"{plural(len(analysis.disturbed), 'trial')} disturbed: other programs or the host took "
-        f"{more} meanwhile; {', '.join(parts)}."
+        f"{more} during the window; {', '.join(parts)}."
     )
 
 
 def left_out_sentence(analysis: Analysis) -> str:
-    """Empty if every design of the study could run."""
+    """Empty if every design of the study can run here."""
     if not analysis.left_out:
         return ""
     parts = [f"{name} ({reason})" for name, reason in analysis.left_out.items()]
-    return f"Left out, as this machine cannot run it: {', '.join(parts)}."
+    return f"Left out, because this machine cannot run it: {', '.join(parts)}."
 
 
 def unfinished(analysis: Analysis) -> bool:
-    """Whether trials are left; while searches run it is not known which."""
+    """Whether trials remain; while rate searches run, their number is unknown."""
     searching = bool(analysis.held) and not analysis.planned
     return searching or analysis.trials < analysis.planned
 
 
 def progress_sentence(analysis: Analysis) -> str:
-    """Empty if the race ran all that was planned."""
+    """Empty if the race ran all planned trials."""
     if analysis.held and not analysis.planned:
         return (
-            "This race is not finished: what each contender holds is not known yet. Finish it with "
-            "`regatta race --resume` and its folder."
+            "This race is not finished: the rates that its contenders hold are not known yet. "
+            "Continue it with `regatta race --resume` and its folder."
         )
     early = analysis.meta.get("ended_early")
     if early and analysis.trials >= analysis.planned:
@@ -152,5 +152,5 @@ def progress_sentence(analysis: Analysis) -> str:
         return ""
     return (
         f"This race is not finished: {analysis.trials} of {plural(analysis.planned, 'trial')} "
-        "so far. Finish it with `regatta race --resume` and its folder."
+        "so far. Continue it with `regatta race --resume` and its folder."
     )

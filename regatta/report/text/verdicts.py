@@ -1,4 +1,4 @@
-"""Verdicts in plain words: who won, by how much, and whether that is a clear margin."""
+"""Verdicts as sentences: the winner, its lead, and whether the lead is significant."""
 
 from collections.abc import Sequence
 
@@ -22,26 +22,26 @@ from regatta.report.text.numbers import between, percent, times, value_of
 
 REASONS = {
     CLIENT_BOUND: "its client was the bottleneck",
-    DISTURBED: "other programs took its client's CPU",
+    DISTURBED: "other programs took CPU from its client",
     TOO_SLOW: "it does not hold the rate",
     NOT_EVERYWHERE: "it did not race at every step",
-    TOO_FEW: "too few of its blocks or sittings can be paired with another's",
+    TOO_FEW: "it shares too few blocks or sittings with the others",
 }
-"""Why somebody cannot win, in a sentence."""
+"""Why a contender cannot win, as a clause."""
 
 LEGEND = (
-    "★ least server CPU per request: all others are shown to need more. "
-    "☆ one of several that may need the least. Stars rest on ratios within blocks."
+    "★ needs the least server CPU per request: all others are shown to need more. "
+    "☆ not distinguishable from the least. Stars rest on ratios paired within blocks."
 )
 FAMILIES = (
-    "Server CPU per request is the primary metric: all contenders at all steps of a table are one "
-    "family, right as a whole in 19 of 20 tables. Every other column, the differences to a "
-    "baseline and the claims are secondary, each a family of its own."
+    "Server CPU per request is the primary metric: all comparisons of a table are one family, with "
+    "a family-wise error rate of 5 %. Every other column, the differences to a baseline and the "
+    "claims are secondary, each a separate family."
 )
 
 
 def mark(verdict: Verdict, contender: str) -> str:
-    """The star of a contender in a table; empty for who has none."""
+    """The contender's star in a table; empty if it has none."""
     if contender not in verdict.starred:
         return ""
     return "★" if verdict.outcome == LARGER else "☆"
@@ -116,13 +116,13 @@ def listed(names: Sequence[str]) -> str:
 
 
 def _named(group: Group, verdict: Verdict) -> list[str]:
-    """Who is ahead, with what they need; else whoever needed the least."""
+    """The best contenders, or the front-runner if there are none, each with its CPU time."""
     ahead = verdict.best or ((verdict.front,) if verdict.front else ())
     return [f"{name}{_cpu(group, verdict, name)}" for name in ahead]
 
 
 def _missing(verdict: Verdict) -> str:
-    """Why nobody has a figure."""
+    """Why no contender has a figure."""
     reasons = sorted(set(verdict.rivals.values()) - {NOT_MEASURED})
     if not reasons:
         return "no trial measured the server's CPU time"
@@ -176,7 +176,7 @@ def _held_back(group: Group, verdict: Verdict, names: list[str]) -> str:
 
 def _detectable(group: Group, verdict: Verdict) -> str:
     if verdict.detectable is None:
-        return f"Too few {group.units.name} to say what would be detectable."
+        return f"Too few {group.units.name} to say what is detectable."
     return f"Detectable at 80 % power: {percent(verdict.detectable - 1)}."
 
 

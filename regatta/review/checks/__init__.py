@@ -1,23 +1,23 @@
-"""The checks: each looks at all records and names what it finds."""
+"""The checks: each one looks at all records and yields its findings."""
 
 from collections.abc import Callable, Iterator, Sequence
 
 from regatta.review.checks import (
     clock,
-    grouping,
+    digit_grouping,
+    duplicates,
     idle,
     intervals,
     mix,
     multiplexed,
     parts,
+    ragged,
     rates,
     ratios,
     runs,
     start,
     sums,
     topdown,
-    torn,
-    twice,
     unread,
     unserved,
     user_space,
@@ -27,13 +27,13 @@ from regatta.review.finding import Finding
 
 CHECKS: tuple[Callable[[Sequence[Reading]], Iterator[Finding]], ...] = (
     unread.check,
-    torn.check,
+    ragged.check,
     rates.check,
     ratios.check,
     topdown.check,
     parts.check,
     mix.check,
-    twice.check,
+    duplicates.check,
     sums.check,
     unserved.check,
     clock.check,
@@ -43,5 +43,5 @@ CHECKS: tuple[Callable[[Sequence[Reading]], Iterator[Finding]], ...] = (
     intervals.check,
     multiplexed.check,
     user_space.check,
-    grouping.check,
+    digit_grouping.check,
 )

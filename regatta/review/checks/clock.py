@@ -1,4 +1,4 @@
-"""Time and cycles that rank designs otherwise: the clock was faster for one than for another."""
+"""Time and cycles rank designs differently, because the clock frequency was not the same."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,18 +6,18 @@ from itertools import permutations
 
 from regatta.analysis.numbers import digits
 from regatta.review.checks.amounts import count, milliseconds
-from regatta.review.checks.groups import Typical, groups, records, typical
+from regatta.review.checks.record_groups import Typical, groups, records, typical
 from regatta.review.figures import DESIGN, Reading
 from regatta.review.finding import NOT_SHOWN, Check, Finding
 from regatta.review.names import CYCLES, TASK_CLOCK
 
 LARGEST = 1.05
-"""Clocks within this are one clock."""
+"""Clock frequencies within this factor count as equal."""
 MOST_PAIRED = 100
-"""Of so many designs each is held against each."""
+"""At most this many designs are compared pairwise."""
 DO = "compare cycles, or fix the clock (cpupower frequency-set -g performance) and measure again."
-RANKS = Check("ranks", NOT_SHOWN, "time and cycles rank designs otherwise", DO)
-CLOCK = Check("clocks", NOT_SHOWN, "the clock was not the same for all", DO)
+RANKS = Check("ranks", NOT_SHOWN, "time and cycles rank designs differently", DO)
+CLOCK = Check("clocks", NOT_SHOWN, "different clock frequencies", DO)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,8 @@ def check(readings: Sequence[Reading]) -> Iterator[Finding]:
 
 
 def worst_inversion(ran: list[Ran]) -> tuple[Ran, Ran] | None:
-    """Who took no more time with more cycles, and beside whom: whose clocks differ most."""
+    """Of the pairs in which one took no more time but more cycles, the one whose clocks differ
+    most."""
     inverted = [
         (first, second)
         for first, second in permutations(ran[:MOST_PAIRED], 2)

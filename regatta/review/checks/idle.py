@@ -1,9 +1,9 @@
-"""A process that mostly waited: its elapsed time is no measure of what it does."""
+"""A process that mostly waited: its elapsed time does not measure its work."""
 
 from collections.abc import Iterator, Sequence
 
 from regatta.review.checks.amounts import milliseconds, share
-from regatta.review.checks.groups import by_file
+from regatta.review.checks.record_groups import by_file
 from regatta.review.figures import Reading, Record
 from regatta.review.finding import NOT_SHOWN, Check, Finding, and_others
 from regatta.review.names import ELAPSED, TASK_CLOCK
@@ -12,8 +12,8 @@ LEAST_SHARE = 0.1
 IDLE = Check(
     "idle",
     NOT_SHOWN,
-    "elapsed time that is waiting",
-    "do not rank by it: it is waiting for clients, for a retry or for Ctrl-C. Time each request.",
+    "elapsed time is mostly waiting",
+    "do not rank by it: it includes waiting for clients, retries or Ctrl-C. Time the requests.",
 )
 
 
@@ -32,6 +32,6 @@ def check(readings: Sequence[Reading]) -> Iterator[Finding]:
 
 
 def busy(record: Record) -> float:
-    """The share of the elapsed time; 1 where it is not known."""
+    """CPU time as a share of elapsed time; 1 if unknown."""
     time, elapsed = record.figures.get(TASK_CLOCK), record.figures.get(ELAPSED)
     return time.value / elapsed.value if time and elapsed and elapsed.value > 0 else 1.0

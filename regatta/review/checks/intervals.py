@@ -1,6 +1,6 @@
-"""The intervals of one run: idle ones among those under load, its ends, and a load that changed.
+"""The intervals of one run: idle ones, the first and last one, and a load that changed.
 
-Compared is what each used a second, as the last one is shorter and perf may be late.
+Compares the use per second, because the last interval is shorter and perf may be late.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,17 +9,17 @@ from itertools import takewhile
 from statistics import median
 
 from regatta.review.checks.amounts import count, milliseconds
-from regatta.review.checks.groups import in_intervals
+from regatta.review.checks.record_groups import in_intervals
 from regatta.review.figures import CORE, Figure, Interval, Reading, Record
 from regatta.review.finding import NOT_SHOWN, Check, Finding, and_others
 from regatta.review.names import CYCLES, INSTRUCTIONS, TASK_CLOCK
 
 USED = (TASK_CLOCK, CYCLES, INSTRUCTIONS)
-"""What tells how much of a CPU an interval used: the first of these that was counted."""
+"""The first of these that was counted measures how busy an interval was."""
 LEAST_SHARE = 0.1
-"""Of the busiest: who used less was idle."""
+"""An interval that used a smaller share of the busiest one's is idle."""
 LEAST_DIFFERENCE = 1.05
-"""Between the mean of those under load and that of all: less changes nothing."""
+"""Smallest relevant factor between the mean under load and the mean of all intervals."""
 FEWEST_BETWEEN = 3
 DIFFERS = 1.25
 CHANGED = 2.0
@@ -27,26 +27,26 @@ IDLE = Check(
     "idle-intervals",
     NOT_SHOWN,
     "idle intervals among those under load",
-    "give the figures of the intervals under load, and say which these are; or count the load "
-    "alone (perf stat -D -1 --control).",
+    "report only the intervals under load, and say which ones they are; or count only the load "
+    "(perf stat -D -1 --control).",
 )
 ENDS = Check(
     "end-intervals",
     NOT_SHOWN,
-    "a first or last interval under load that is not like the others",
-    "leave it out of every mean and spread: it holds the start or the end.",
+    "a first or last interval under load that differs from the others",
+    "leave it out of means and spreads: it includes startup or shutdown.",
 )
 UNSTEADY = Check(
     "unsteady",
     NOT_SHOWN,
-    "a load that changed while it was counted",
-    "give the median of the intervals and their range, and find out what changed.",
+    "a load that changed during the measurement",
+    "report the median and the range of the intervals, and find out what changed.",
 )
 
 
 @dataclass(frozen=True)
 class Pace:
-    """What one interval used."""
+    """How much one interval used."""
 
     interval: Interval
     used: float
@@ -83,8 +83,8 @@ def check(readings: Sequence[Reading]) -> Iterator[Finding]:
 
 
 def paces_of(record: Record) -> list[Pace]:
-    """Of all intervals, if they tell it; one in which nothing ran used nothing."""
-    # Its cycles tell nothing where it may have run on another kind of core.
+    """One per interval, if known; an interval in which nothing ran used nothing."""
+    # On a hybrid CPU few cycles may mean that the program ran on the other kind of core.
     names = USED[:1] if CORE in record.keys else USED
     name = next((one for one in names if one in record.figures), None)
     if name is None:
@@ -110,15 +110,15 @@ def idle_among(record: Record, paces: list[Pace], idle: list[bool]) -> Iterator[
     name = paces[0].name
     says = (
         f"{sum(idle):,} of {len(paces):,} intervals used less than a tenth of the busiest's "
-        f"{busiest.words}: {where}. Over all it is {pace_words(name, over_all)}, over the others "
-        f"{pace_words(name, under_load)}."
+        f"{busiest.words}: {where}. The mean of all is {pace_words(name, over_all)}, that of the "
+        f"others {pace_words(name, under_load)}."
     )
     line = paces[idle.index(True)].line
     yield IDLE.found(record, says, line=line, printed=over_all, computed=under_load)
 
 
 def ends(record: Record, at_an_end: list[Pace], between: list[Pace]) -> Iterator[Finding]:
-    """Those before or behind which nothing was done, if they are beyond all others."""
+    """The first and last intervals under load that are outside the range of the others."""
     values = [one.value for one in between]
     usual = median(values)
     odd = [one for one in at_an_end if not like(one.value, values, usual)]
@@ -141,8 +141,8 @@ def unsteady(record: Record, between: list[Pace]) -> Iterator[Finding]:
     if most.value > CHANGED * least.value:
         says = (
             f"Between start and end the interval to {least.interval.ends_s:.3f} s used "
-            f"{least.words}, that to {most.interval.ends_s:.3f} s {most.words}: their sum is of "
-            "no one load."
+            f"{least.words}, that to {most.interval.ends_s:.3f} s {most.words}: the sum mixes "
+            "different loads."
         )
         yield UNSTEADY.found(
             record, says, line=least.line, printed=least.value, computed=most.value

@@ -1,33 +1,33 @@
-"""What share of a program's instructions are branches hardly changes: who differs is misprinted.
+"""The share of branches among a program's instructions hardly varies, so outliers are misprints.
 
-Counts of another line or kind of core show so, and instructions that stand where cycles belong.
+This finds counts copied from another line or kind of core, and instructions in place of cycles.
 """
 
 from collections.abc import Iterator, Sequence
 from statistics import median
 
 from regatta.analysis.numbers import digits
-from regatta.review.checks.groups import groups, records
+from regatta.review.checks.record_groups import groups, records
 from regatta.review.figures import CONNECTIONS, DESIGN, SIDE, Figure, Reading, Record
 from regatta.review.finding import CONTRADICTION, Check, Finding
 from regatta.review.names import BRANCHES, CYCLES, INSTRUCTIONS
 
 FEWEST_OTHERS = 3
 FACTOR = 2.0
-"""So far from the others is no program's doing: designs and their clients differ by a tenth."""
+"""Programs do not differ this much: designs and their clients differ by a tenth."""
 SAME = 0.03
-"""Who is so near has the same mix."""
+"""Relative difference up to which two mixes are the same."""
 MIX = Check(
     "mix",
     CONTRADICTION,
-    "another share of branches than everywhere else",
-    "look both up again: one is of another line, or of another kind of core.",
+    "an unusual share of branches",
+    "check both figures: one comes from another line or another kind of core.",
 )
 MISPLACED = Check(
     "misplaced",
     CONTRADICTION,
-    "instructions where the cycles belong",
-    "look the cycles up again.",
+    "instructions in place of cycles",
+    "check the cycles.",
 )
 
 
@@ -60,7 +60,7 @@ def look_at(record: Record, mix: float | None, usual: float) -> Iterator[Finding
     if of_cycles is not None and abs(of_cycles / usual - 1) <= SAME:
         says = (
             f"{words(record, BRANCHES)} / {words(record, CYCLES)} = {digits(of_cycles, 4)}, "
-            f"which everywhere else is branches / instructions ({digits(usual, 4)})."
+            f"which in all other runs is branches / instructions ({digits(usual, 4)})."
         )
         line = record.figures[CYCLES].line
         yield MISPLACED.found(record, says, line=line, printed=of_cycles, computed=usual)
@@ -69,7 +69,7 @@ def look_at(record: Record, mix: float | None, usual: float) -> Iterator[Finding
 def other_mix(record: Record, mix: float, usual: float) -> Finding:
     says = (
         f"{words(record, BRANCHES)} / {words(record, INSTRUCTIONS)} = {digits(mix, 4)}, but "
-        f"{digits(usual, 4)} in the median of all."
+        f"the median of all is {digits(usual, 4)}."
     )
     line = record.figures[INSTRUCTIONS].line
     return MIX.found(record, says, line=line, printed=mix, computed=usual)

@@ -1,25 +1,25 @@
-"""Counters that took turns: perf extrapolates from the time for which each ran."""
+"""Multiplexed counters: perf extrapolates from the time for which each one ran."""
 
 from collections.abc import Iterator, Sequence
 
 from regatta.analysis.numbers import digits
-from regatta.review.checks.groups import records
+from regatta.review.checks.record_groups import records
 from regatta.review.figures import CORE, Reading
 from regatta.review.finding import NOT_SHOWN, Check, Finding, and_others
 
 LEAST_RUNNING = 50.0
-"""Of less than half of the time more is extrapolated than counted."""
+"""Below half of the time, more is extrapolated than counted."""
 TURNS = Check(
     "multiplexed",
     NOT_SHOWN,
-    "counters that ran a part of the time",
-    "ask for fewer events at once (perf stat -e cycles,instructions).",
+    "multiplexed counters",
+    "count fewer events at once (perf stat -e cycles,instructions).",
 )
 CORES = Check(
     "two-kinds-of-core",
     NOT_SHOWN,
-    "counters that ran a part of the time",
-    "pin the program to one kind of core (taskset); it moved between them.",
+    "counters of two kinds of core",
+    "pin the program to one kind of core (taskset): it moved between them.",
 )
 
 

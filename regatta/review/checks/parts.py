@@ -1,9 +1,9 @@
-"""A part is not larger than its whole, and no CPU's clock is faster than any that is made."""
+"""A part cannot be larger than its whole, and a clock cannot be faster than any existing CPU's."""
 
 from collections.abc import Iterator, Sequence
 
 from regatta.analysis.numbers import digits
-from regatta.review.checks.groups import as_printed
+from regatta.review.checks.record_groups import as_printed
 from regatta.review.figures import Reading, Record
 from regatta.review.finding import CONTRADICTION, Check, Finding
 from regatta.review.names import BRANCH_MISSES, BRANCHES, CYCLES, INSTRUCTIONS, TASK_CLOCK
@@ -22,15 +22,15 @@ FASTEST_GHZ = 9.2
 PART = Check(
     "part",
     CONTRADICTION,
-    "a part that is larger than its whole",
-    "copy both again from one output: one is of another line, kind of core or run.",
+    "a part is larger than its whole",
+    "copy both again from the same output: one comes from another line, kind of core or run.",
 )
 CLOCK = Check(
     "clock",
     CONTRADICTION,
-    "a clock that no CPU has",
-    "copy both again: the count is another's, its digits are grouped otherwise, or the unit of "
-    "the time is not what the heading says.",
+    "an impossible clock frequency",
+    "copy both again: the count belongs to another run, its digits are grouped differently, or the "
+    "time has another unit than the heading says.",
 )
 
 
@@ -41,7 +41,7 @@ def check(readings: Sequence[Reading]) -> Iterator[Finding]:
 
 
 def parts(record: Record) -> Iterator[Finding]:
-    """Counters that took turns are extrapolated, and can be off by anything."""
+    """Skips multiplexed counters: extrapolated values can be arbitrarily wrong."""
     for part_name, whole_name in PARTS:
         part, whole = record.figures.get(part_name), record.figures.get(whole_name)
         if part is None or whole is None or min(part.running, whole.running) < ALL_THE_TIME:

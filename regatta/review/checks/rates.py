@@ -1,9 +1,9 @@
-"""A count is whole: what perf prints beside it, 371.078 M/sec, is its rate."""
+"""A count is an integer; what perf prints next to it, 371.078 M/sec, is its rate."""
 
 from collections.abc import Iterator, Sequence
 
 from regatta.review.checks.amounts import count
-from regatta.review.checks.groups import by_file
+from regatta.review.checks.record_groups import by_file
 from regatta.review.figures import Figure, Reading, Record
 from regatta.review.finding import CONTRADICTION, Check, Finding, and_others
 from regatta.review.names import MISTAKEN_RATE, SCALES, TASK_CLOCK
@@ -11,13 +11,13 @@ from regatta.review.names import MISTAKEN_RATE, SCALES, TASK_CLOCK
 RATE = Check(
     "rate",
     CONTRADICTION,
-    "a rate in the place of a total",
-    "take the number at the left of perf's line; what stands after # is per second of CPU time.",
+    "a rate in place of a count",
+    "use the number on the left of perf's line; the one after # is per second of CPU time.",
 )
 
 
 def check(readings: Sequence[Reading]) -> Iterator[Finding]:
-    """One finding for each column of a file."""
+    """One finding per column of a file."""
     for found in by_file(readings):
         columns: dict[str, list[tuple[Record, Figure]]] = {}
         for record in (one for whole in found for one in whole.printed):
@@ -34,7 +34,9 @@ def check(readings: Sequence[Reading]) -> Iterator[Finding]:
 def sentence(record: Record, figure: Figure, what: str) -> str:
     time = record.figures.get(TASK_CLOCK)
     unit = figure.unit or "M/sec"
-    says = f"{figure.text} {figure.unit}".strip() + f" is no number of {what}: that is whole."
+    says = (
+        f"{figure.text} {figure.unit}".strip() + f" is not a number of {what}, which is an integer."
+    )
     letter = unit.partition("/")[0].lower().strip()
     if time is None or letter not in SCALES:
         return says

@@ -1,14 +1,14 @@
 """Figures that follow from two others: GHz, rates, shares, instructions per cycle.
 
-Rounding is allowed for to the last printed digit, and 1 % beyond it. The means of several runs are
-not judged: the ratio of two means is not the mean of ratios, and perf -r prints neither.
+Allows for rounding of the last printed digit, plus 1 %. Means of several runs are skipped: the
+ratio of two means is not the mean of ratios, and perf -r prints neither.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from regatta.analysis.numbers import digits
-from regatta.review.checks.groups import as_printed
+from regatta.review.checks.record_groups import as_printed
 from regatta.review.figures import Figure, Reading, Record
 from regatta.review.finding import CONTRADICTION, Check, Finding
 from regatta.review.names import (
@@ -32,14 +32,15 @@ SLACK = 0.01
 RATIO = Check(
     "ratio",
     CONTRADICTION,
-    "what is printed does not follow from its counts",
-    "copy all three again from one output of perf: one is of another line, kind of core or run.",
+    "a ratio does not match its counts",
+    "copy all three again from the same output of perf: one comes from another line, kind of core "
+    "or run.",
 )
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """`name` is `factor` × the first ÷ the first of the second that there is."""
+    """`name` = `factor` x `top` / the first available of `bottoms`."""
 
     name: str
     top: str
@@ -74,7 +75,7 @@ def parts_of(ratio: Ratio, record: Record) -> tuple[Figure, Figure] | None:
 
 
 def agrees(printed: Figure, top: Figure, bottom: Figure, ratio: Ratio) -> bool:
-    """Whether some values that are printed so give a ratio that is printed so."""
+    """Whether the ratio is possible, given the rounding of all three."""
     low = (top.value - top.half) / (bottom.value + bottom.half) * ratio.factor
     least = bottom.value - bottom.half
     high = (top.value + top.half) / least * ratio.factor if least > 0 else float("inf")
@@ -94,7 +95,7 @@ def finding(ratio: Ratio, printed: Figure, top: Figure, bottom: Figure, record: 
 
 
 def of_another(ratio: Ratio, printed: Figure, bottom: Figure, record: Record) -> str:
-    """The count whose rate it is, if it is another's: 3.50 G/sec of instructions are branches."""
+    """Another count that the rate belongs to, if any: 3.50 G/sec of "instructions" are branches."""
     if ratio.name != rate_of(ratio.top):
         return ""
     for name in sorted(COUNTS & record.figures.keys()):

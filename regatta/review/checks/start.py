@@ -1,26 +1,26 @@
-"""A whole process: how much of it is start and end, and not what was asked of it.
+"""Counts of whole processes that are mostly startup and shutdown.
 
-What does not grow with the number of connections is no connection's. Where there is one number
-alone, a process that hardly ran may be all start.
+A cost that does not grow with the number of connections is not caused by them. With only one number
+of connections, a very short process may be nothing but startup.
 """
 
 from collections.abc import Iterator, Sequence
 
 from regatta.review.checks.amounts import milliseconds, share
-from regatta.review.checks.groups import Typical, by_file, groups, typical
+from regatta.review.checks.record_groups import Typical, by_file, groups, typical
 from regatta.review.figures import CLIENT, CONNECTIONS, SIDE, Reading, Record
 from regatta.review.finding import NOT_SHOWN, Check, Finding, and_others
 from regatta.review.names import TASK_CLOCK
 
 MOST_SHARE = 0.75
 START_S = 5e-3
-"""What start and end of a server take: 1 to 5 ms (docs/findings.md)."""
+"""Startup and shutdown of a server take 1 to 5 ms (docs/findings.md)."""
 DO = (
-    "count the load alone (perf stat -D -1 --control), or take an idle run's figures off, or ask "
-    "more often."
+    "count only the load (perf stat -D -1 --control), subtract the figures of an idle run, or send "
+    "more requests."
 )
-FIXED = Check("start-and-end", NOT_SHOWN, "mostly start and end", DO)
-SHORT = Check("short", NOT_SHOWN, "so short that it may be all start and end", DO)
+FIXED = Check("start-and-end", NOT_SHOWN, "mostly startup and shutdown", DO)
+SHORT = Check("short", NOT_SHOWN, "short enough to be only startup and shutdown", DO)
 
 
 def check(readings: Sequence[Reading]) -> Iterator[Finding]:
@@ -49,11 +49,11 @@ def fixed(steps: list[tuple[float, Typical]]) -> Iterator[Finding]:
         return
     ends = f"{milliseconds(low.value)} at {few:g}, {milliseconds(high.value)} at {many:g}"
     if each <= 0:
-        says = f"{ends}: more connections took no more, so that little of it is theirs."
+        says = f"{ends}: more connections cost nothing more, so little of it is due to them."
     else:
         says = (
-            f"{ends}: {milliseconds(each)} a connection, so that {milliseconds(at_none)} "
-            f"({share(at_none, low.value)}) at {few:g} are no connection's."
+            f"{ends}: {milliseconds(each)} per connection, so {milliseconds(at_none)} "
+            f"({share(at_none, low.value)}) at {few:g} are not due to connections."
         )
     yield FIXED.found(low.record, says, line=low.figure.line, printed=low.value, computed=at_none)
 
@@ -71,6 +71,6 @@ def is_short(record: Record) -> bool:
 def too_short(those: list[Record]) -> Finding:
     least = min(those, key=lambda one: one.figures[TASK_CLOCK].value)
     time = least.figures[TASK_CLOCK]
-    says = f"{time.words} of CPU in all; a server's start and end take 1 to 5 ms."
+    says = f"{time.words} of CPU in all; startup and shutdown of a server take 1 to 5 ms."
     says += and_others(len(those) - 1, "run")
     return SHORT.found(least, says, line=time.line, printed=time.value, computed=START_S)

@@ -1,10 +1,10 @@
-"""What intervals lack, so that their sum is too small; and a summary that is another sum."""
+"""Intervals with missing counts, and a summary that is not the sum of its intervals."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
 
 from regatta.analysis.numbers import digits
-from regatta.review.checks.groups import in_intervals, records
+from regatta.review.checks.record_groups import in_intervals, records
 from regatta.review.figures import CORE, Interval, Reading, Record
 from regatta.review.finding import CONTRADICTION, NOT_SHOWN, Check, Finding, and_others
 from regatta.review.names import CLOCKS, COUNTS, SOFTWARE
@@ -12,26 +12,26 @@ from regatta.review.names import CLOCKS, COUNTS, SOFTWARE
 SLACK = 1.01
 ALL_THE_TIME = 99.0
 FEWEST = 3
-"""Of two nobody knows which is the usual."""
+"""Two intervals do not show which length is normal."""
 TOO_LONG = 1.5
-"""Times the usual: perf is late by thousandths of it."""
+"""Multiple of the median length; normally perf is late by thousandths."""
 SUM = Check(
     "sum",
     CONTRADICTION,
-    "intervals that do not add up to their summary",
-    "copy all lines again from one output.",
+    "intervals do not add up to their summary",
+    "copy all lines again from the same output.",
 )
 LACKING = Check(
     "lacking",
     NOT_SHOWN,
-    "a counter that some intervals lack",
-    "take no sum of it; ask for fewer events or longer intervals, or copy all lines.",
+    "a counter is missing in some intervals",
+    "do not sum it; count fewer events, use longer intervals, or copy all lines.",
 )
 GAP = Check(
     "gap",
     NOT_SHOWN,
-    "an interval that is longer than the others",
-    "copy all lines; if none is missing, perf was kept waiting: leave it a CPU of its own.",
+    "an interval is longer than the others",
+    "copy all lines; if none is missing, perf had to wait: reserve a CPU for it.",
 )
 
 
@@ -45,7 +45,7 @@ def check(readings: Sequence[Reading]) -> Iterator[Finding]:
 
 
 def other_sum(record: Record, summary: Record) -> Iterator[Finding]:
-    """Counters that took turns are extrapolated: then a sum of parts is not the whole."""
+    """Skips multiplexed counters: extrapolated parts do not add up."""
     for name, whole in summary.figures.items():
         sum_ = record.figures.get(name)
         if sum_ is None or name not in COUNTS | CLOCKS:
@@ -76,9 +76,9 @@ def gap(record: Record) -> Iterator[Finding]:
 
 
 def lacking(record: Record) -> Iterator[Finding]:
-    """One finding for a run; an interval in which nothing ran lacks nothing."""
+    """One finding per run; intervals in which nothing ran do not count."""
     ran = [one for one in record.intervals if one.record.figures]
-    # Where there are two kinds of core it may have run on the other alone.
+    # On a hybrid CPU the program may have run only on the other kind of core.
     on_core = [one for one in ran if CORE not in record.keys or counted_on_core(one.record)]
     found: list[tuple[str, list[Interval], int]] = []
     for name in record.figures:

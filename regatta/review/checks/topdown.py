@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from regatta.analysis.numbers import digits
-from regatta.review.checks.groups import as_printed
+from regatta.review.checks.record_groups import as_printed
 from regatta.review.figures import Reading
 from regatta.review.finding import CONTRADICTION, Check, Finding
 from regatta.review.names import TOPDOWN
@@ -12,13 +12,13 @@ SLACK = 1.0
 SUM = Check(
     "top-down",
     CONTRADICTION,
-    "top-down shares that are more than the whole",
-    "copy all four again from one output, of one kind of core.",
+    "top-down shares add up to more than 100 %",
+    "copy all four again from the same output and kind of core.",
 )
 
 
 def check(readings: Sequence[Reading]) -> Iterator[Finding]:
-    """Less than 100 % is no contradiction: AMD has a fifth share, for the other SMT thread."""
+    """Less than 100 % is possible: AMD has a fifth share, for the other SMT thread."""
     for record in as_printed(readings):
         parts = [record.figures[name] for name in TOPDOWN if name in record.figures]
         total = sum(part.value for part in parts)

@@ -1,4 +1,4 @@
-"""What stands where a number belongs, and is none in any locale."""
+"""A cell that should be a number, but is not one in any locale."""
 
 from collections.abc import Iterator, Sequence
 

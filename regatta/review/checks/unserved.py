@@ -1,22 +1,23 @@
-"""A server that used next to nothing of what all others needed for the same clients."""
+"""A server that used almost no CPU compared with the others, for the same clients."""
 
 from collections.abc import Iterator, Sequence
 
 from regatta.review.checks.amounts import milliseconds, share
-from regatta.review.checks.groups import groups, records, typical
+from regatta.review.checks.record_groups import groups, records, typical
 from regatta.review.figures import CLIENT, DESIGN, SIDE, Reading
 from regatta.review.finding import NOT_SHOWN, Check, Finding
 from regatta.review.names import TASK_CLOCK
 
 FEWEST_OTHERS = 2
 FRACTION = 0.1
-"""Of the least of all others. Designs differ by a factor of 2 or 3 in what one request costs."""
+"""Of the next smallest. The cost of a request differs between designs only by a factor of 2 or 3.
+"""
 UNSERVED = Check(
     "unserved",
     NOT_SHOWN,
     "a server that hardly ran",
-    "check that every client was answered; a server that starts, serves nobody and ends needs "
-    "about this.",
+    "check that every client got an answer; this is about what a server needs to start and stop "
+    "without serving any.",
 )
 
 

@@ -1,9 +1,9 @@
-"""Counted in user space alone, as without rights: a server works mostly in the kernel."""
+"""Counted in user space only, for lack of privileges; a server works mostly in the kernel."""
 
 from collections.abc import Iterator, Sequence
 
 from regatta.review.checks.amounts import milliseconds, share
-from regatta.review.checks.groups import by_file
+from regatta.review.checks.record_groups import by_file
 from regatta.review.figures import Figure, Reading, Record
 from regatta.review.finding import NOT_SHOWN, Check, Finding, and_others
 from regatta.review.names import COUNTS, SYSTEM, USER
@@ -12,7 +12,7 @@ USER_SPACE = Check(
     "user-space",
     NOT_SHOWN,
     "the kernel's work was not counted",
-    "count as root, or after sysctl kernel.perf_event_paranoid=1.",
+    "count as root, or set sysctl kernel.perf_event_paranoid=1 first.",
 )
 
 
@@ -21,13 +21,13 @@ def check(readings: Sequence[Reading]) -> Iterator[Finding]:
         those = [(record, one) for record in found if (one := in_user_space(record))]
         if those:
             record, figure = those[0]
-            says = f"{figure.words} are of user space alone{split(record)}."
+            says = f"{figure.words} were counted in user space only{split(record)}."
             says += and_others(len(those) - 1, "run")
             yield USER_SPACE.found(record, says, line=figure.line)
 
 
 def in_user_space(record: Record) -> Figure | None:
-    """A count that is not 0: what the kernel alone does reads 0 so."""
+    """A count that is not 0; kernel-only events read 0."""
     counts = (one for one in record.figures.values() if one.user_only and one.name in COUNTS)
     return next((one for one in counts if one.value), None)
 
@@ -37,4 +37,4 @@ def split(record: Record) -> str:
     if user is None or system is None or user.value + system.value <= 0:
         return ""
     both = user.value + system.value
-    return f"; {share(system.value, both)} of {milliseconds(both)} were the kernel's"
+    return f"; {share(system.value, both)} of {milliseconds(both)} were spent in the kernel"

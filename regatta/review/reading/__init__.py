@@ -1,1 +1,1 @@
-"""From a file of any form to records."""
+"""Reads files of several forms into records."""

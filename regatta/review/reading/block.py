@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from regatta.review.figures import CORE, DESIGN, Figure, Record
 from regatta.review.names import CLOCKS, SECONDS, Quantity, event_of, metric_of
 from regatta.review.numbers import Number
-from regatta.review.reading.making import figure_of
+from regatta.review.reading.to_figure import figure_of
 
 
 @dataclass(frozen=True)
 class Printed:
-    """One line of perf in whichever form; texts are empty and numbers None where it has none."""
+    """One line of perf's output in any form; a missing text is empty, a missing number None."""
 
     line: int
     event: str = ""
@@ -33,12 +33,12 @@ class Block:
     keys: Mapping[str, str]
     repeated: bool = False
     events: set[str] = field(default_factory=set)
-    """As perf names them, whether they have a value or not."""
+    """By perf's names, also those without a value."""
     figures: dict[tuple[str, str], Figure] = field(default_factory=dict)
-    """By kind of core, empty where there is one kind, and name."""
+    """By kind of core (empty if there is only one kind) and name."""
 
     def add(self, core: str, figure: Figure) -> None:
-        """The first of a name stays: of cycles and cycles:u that which was asked for first."""
+        """Keeps the first figure of a name, such as that of cycles before cycles:u."""
         self.figures.setdefault((core, figure.name), figure)
 
     def take(self, printed: Printed) -> None:
@@ -59,7 +59,7 @@ class Block:
         return list(dict.fromkeys(core for core, _ in self.figures if core))
 
     def records(self, cores: Sequence[str] = ()) -> list[Record]:
-        """`cores`: the kinds that its run has; on some of them it may not have run meanwhile."""
+        """`cores`: the kinds in the whole run; in this part some may have run nothing."""
         if len(cores or self.cores) < 2:
             return [self._record(self.keys, list(self.figures.values()))] if self.figures else []
         own: dict[str, list[Figure]] = {core: [] for core in ("", *(cores or self.cores))}
@@ -69,7 +69,7 @@ class Block:
         clocks = [figure for figure in common if figure.name in CLOCKS]
         found: list[Record] = []
         for core, figures in own.items():
-            # Rates and GHz of every kind are over the same clock; the rest is said once.
+            # Rates and GHz of every kind use the same clock; other common figures belong to one.
             shared = clocks if found else common
             if shared or figures:
                 found.append(self._record({**self.keys, CORE: core}, [*shared, *figures]))
@@ -82,7 +82,7 @@ class Block:
 
 
 class Blocks:
-    """The outputs of perf in one file, one after the other."""
+    """The outputs of perf in one file, in order."""
 
     def __init__(self, file: str, design: str = "") -> None:
         self._file = file
@@ -97,7 +97,7 @@ class Blocks:
         return self.last
 
     def take(self, printed: Printed) -> None:
-        """What is counted anew is another run, of the same design."""
+        """An event that appears again begins another run of the same design."""
         if printed.event and printed.event in self.last.events:
             self.begin(printed.line, self.last.keys)
         self.last.line = self.last.line or printed.line

@@ -1,4 +1,4 @@
-"""Which form a file has, and its lines: whatever somebody named, of whatever size."""
+"""Reads a file of any form; the user may name any file, of any size."""
 
 import io
 import sys
@@ -17,13 +17,13 @@ from regatta.review.reading.table import read_table
 
 STANDARD_INPUT = "-"
 MOST_BYTES = 4 << 20
-"""An output of perf has 2 KB."""
+"""An output of perf takes about 2 KB."""
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-"""How a file begins that the shell of Windows wrote."""
+"""How files written by the Windows shell begin."""
 
 
 def read(path: str) -> Reading:
-    """UsageError, in a line, for what holds no figures."""
+    """UsageError if the file holds no figures."""
     file = "standard input" if path == STANDARD_INPUT else path
     text = decoded(file, content(path, file))
     lines = [line.rstrip("\n") for line in io.StringIO(text, newline=None)]
@@ -37,7 +37,7 @@ def read(path: str) -> Reading:
 
 
 def read_lines(file: str, lines: list[str]) -> Reading | None:
-    """A report has tables beside what perf printed; a file of CSV is a table and nothing else."""
+    """A report may mix tables with perf's output; a CSV file is only a table."""
     tables, perf = read_markdown(file, lines), read_perf(file, lines, Path(file).stem)
     if tables.is_empty:
         return perf or read_table(file, lines)
@@ -82,7 +82,7 @@ def content(path: str, file: str) -> bytes:
 
 
 def decoded(file: str, found: bytes) -> str:
-    """UTF-8; what is not that is Latin-1, whose hard blank groups digits."""
+    """UTF-8, else Latin-1, whose no-break space groups digits."""
     if found.startswith(UTF_16):
         return found.decode("utf-16", "replace")
     if b"\0" in found:

@@ -1,4 +1,4 @@
-"""What headings say: those of the columns of a table, and those over the runs of a turned one."""
+"""Headings of tables: of columns that hold a metric or a key, and of columns that hold a run."""
 
 import re
 from collections.abc import Sequence
@@ -15,15 +15,15 @@ KEYS = {
     **dict.fromkeys(("connections", "clients", "conns", "concurrency", "n"), CONNECTIONS),
     **dict.fromkeys(("side", "role"), SIDE),
 }
-"""What people call the columns that have a meaning of their own."""
+"""Names that people give to columns with a special meaning."""
 PARAMETERS = frozenset(("threads", "workers", "requests", "rate", "cpus", "port", "size", "pool"))
-"""Numbers that tell rows apart."""
+"""Numbers that distinguish rows."""
 NOTES = frozenset(("note", "notes", "comment", "comments", "remark", "line", "source"))
 UNITS = frozenset(("unit", "units"))
 RUN_NUMBERS = frozenset(("run", "trial", "repetition", "rep", "iteration", "block", "sample"))
 SPREADS = re.compile(r".*\b(?:sd|std|stddev|stdev|sem|ci|ci95|error|variance|low|high|runs)")
 COMPUTED = frozenset(("ratio", "ratios", "change", "diff", "difference", "delta", "δ", "speedup"))
-"""Begin or end the heading of a column that is made of others."""
+"""First or last word in the heading of a column computed from others."""
 MEANS = frozenset(("mean", "average", "avg", "median"))
 OF_ALL = MEANS | {"total", "sum"}
 QUOTIENT = re.compile(r"(.+?)\s*(?:/|÷|\bvs\b\.?)\s*(.+)")
@@ -35,7 +35,7 @@ SIDES = r"server|client"
 OF_A_SIDE = re.compile(
     rf"(?:(?P<what>.+?)\s*[(\[,:/]\s*)?(?P<side>{SIDES})\s*[)\]]?", re.IGNORECASE
 )
-"""`server`, `select (server)`. In `thread-per-client` no side is meant."""
+"""`server`, `select (server)`; but `thread-per-client` names no side."""
 COUNTED = re.compile(r"(?P<number>\d[\d., ]*?)\s*(?P<word>[a-z]+)|(?P<name>[a-z]+)\W*(?P<of>\d+)")
 """`100 clients`, `n=100`."""
 LONGEST_KEY = 200
@@ -43,7 +43,7 @@ LONGEST_KEY = 200
 
 @dataclass(frozen=True)
 class Column:
-    """What a column is for: one of these, or nothing."""
+    """What a column holds: a quantity, a key, or neither."""
 
     index: int
     heading: str
@@ -56,16 +56,16 @@ def words(heading: str) -> str:
 
 
 def column_of(index: int, heading: str) -> Column:
-    """A heading that names a key is no metric: `server`, `rate`."""
+    """A heading that names a key, such as `server` or `rate`, is not a metric."""
     name = words(heading)
     key = KEYS.get(name) or (name if name in PARAMETERS else "")
     return Column(index, heading, None if key else heading_of(heading), key)
 
 
 def runs_under(header: Sequence[str]) -> dict[int, dict[str, str]]:
-    """Of a turned table: the columns that hold a run, and what each heading tells of it.
+    """In a table with a column for each run: those columns, and the keys in their headings.
 
-    Columns that are made of others are none, unless there are no others.
+    Means and totals count as runs only if there are no other columns.
     """
     held = [index for index, text in enumerate(header) if index and not is_computed(text, header)]
     runs = [index for index in held if words(header[index]) not in OF_ALL]
@@ -80,7 +80,7 @@ def runs_under(header: Sequence[str]) -> dict[int, dict[str, str]]:
 
 
 def is_computed(heading: str, header: Sequence[str]) -> bool:
-    """Whether it is over no run: a ratio of others, a spread, a unit, a note."""
+    """Whether the column holds no run: a ratio of others, a spread, a unit, a note."""
     name, parts = words(heading), re.findall(r"\w+", heading[:LONGEST_KEY].lower())
     if name in NOTES | UNITS or SPREADS.fullmatch(name[:LONGEST_KEY]):
         return True
@@ -93,7 +93,7 @@ def is_computed(heading: str, header: Sequence[str]) -> bool:
 
 
 def numbers_are(first: str, numbers: Sequence[str]) -> str:
-    """The key of headings that are numbers; empty: they number the runs.
+    """The key that numeric headings belong to; empty if they only number the runs.
 
     If the first heading does not say what they are, 1, 2, 3 number the runs.
     """
@@ -106,7 +106,7 @@ def numbers_are(first: str, numbers: Sequence[str]) -> str:
 
 
 def keys_in(heading: str) -> dict[str, str]:
-    """Of a heading in words: a side, a number of something, a repetition; else a design."""
+    """The keys in a heading: a side, a number of something, a repetition; else a design."""
     text = heading[:LONGEST_KEY]
     if found := NUMBERED_RUN.fullmatch(text):
         return {DESIGN: found["what"].strip()} if found["what"].strip() else {}
@@ -122,7 +122,7 @@ def keys_in(heading: str) -> dict[str, str]:
 
 
 def number_key(word: str, is_behind: bool) -> str:
-    """`1 client` is a number of clients; `client 1` is none."""
+    """`1 client` is a number of clients; `client 1` is not."""
     for name in (word, f"{word}s") if is_behind else (word,):
         key = column_of(0, name).key
         if key and key not in (DESIGN, SIDE):
@@ -131,7 +131,7 @@ def number_key(word: str, is_behind: bool) -> str:
 
 
 def whole(text: str) -> str:
-    """As digits alone; empty if it is no whole number."""
+    """A whole number as plain digits; empty if it is not one."""
     number = parse_number(text)
     if number is None or number.value < 0 or number.value % 1:
         return ""

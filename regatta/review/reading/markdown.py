@@ -1,6 +1,6 @@
-"""Tables as Markdown has them: a row of headings, one of dashes, and rows until one has no pipe.
+"""Markdown tables: a row of headings, a row of dashes, and rows until one has no pipe.
 
-`\\|` is a pipe within a cell. Marks of emphasis are no part of a number or of a name.
+`\\|` is a pipe within a cell. Emphasis marks are not part of a number or a name.
 """
 
 import re
@@ -20,7 +20,7 @@ LONGEST_LINE = 20_000
 
 
 def read_markdown(file: str, lines: Sequence[str]) -> Reading:
-    """What all of its tables hold."""
+    """Reads all tables of the file."""
     found: list[Reading] = []
     torn: list[Torn] = []
     for at, end in tables_in(lines):
@@ -28,7 +28,7 @@ def read_markdown(file: str, lines: Sequence[str]) -> Reading:
         rows = [(index + 1, cells_of(lines[index])) for index in range(at + 2, end)]
         for number, row in rows:
             check_size(file, number, number - at - 2, row)
-        # A short row is a whole one: its last cells are empty.
+        # A short row is valid: its last cells are empty.
         whole = [one for one in rows if len(one[1]) <= len(header)]
         table = table_of(file, [(at + 1, header), *whole])
         if table is not None:
@@ -44,7 +44,7 @@ def read_markdown(file: str, lines: Sequence[str]) -> Reading:
 
 
 def tables_in(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The indices of each one's headings and of what follows it."""
+    """For each table, the index of its headings and that of the line after it."""
     at = 0
     while at + 1 < len(lines):
         if not is_table(lines[at], lines[at + 1]):
@@ -58,7 +58,7 @@ def tables_in(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def is_table(header: str, rule: str) -> bool:
-    """Whether the second line rules off as many headings as the first has."""
+    """Whether the second line has a run of dashes for each heading of the first."""
     if not (has_pipe(header) and has_pipe(rule) and RULE.fullmatch(rule)):
         return False
     dashes = cells_of(rule)
@@ -70,7 +70,7 @@ def has_pipe(line: str) -> bool:
 
 
 def cells_of(line: str) -> list[str]:
-    """Without those before a first pipe and behind a last one; quoted tables begin with `>`."""
+    """The cells between the outer pipes, if there are any; quoted tables begin with `>`."""
     cells, cell = [], ""
     for piece in PIECE.findall(line.lstrip("> \t").rstrip()):
         if piece == "|":
@@ -85,5 +85,5 @@ def cells_of(line: str) -> list[str]:
 
 
 def plain(cell: str) -> str:
-    """What a reader sees of it."""
+    """The cell as a reader sees it."""
     return unescape(MARKS.sub(" ", ESCAPED.sub(r"\1", cell))).strip()

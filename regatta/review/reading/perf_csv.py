@@ -1,4 +1,4 @@
-"""What `perf stat -x,` prints: a line an event, in an order that its manual gives."""
+"""The output of `perf stat -x,`: one line per event, fields in the order of its manual."""
 
 import re
 from collections.abc import Sequence
@@ -16,18 +16,18 @@ LINES = {
         rf"(?P<value><not supported>|<not counted>|{DECIMAL}){re.escape(mark)}"
         rf"(?P<unit>[A-Za-z]*){re.escape(mark)}"
         rf"(?P<event>[A-Za-z_][^{re.escape(mark)}/]*(?:/[^/]*/\w*)?){re.escape(mark)}"
-        # With -r how far the runs differ stands between.
+        # With -r, the spread of the runs comes in between.
         rf"(?:(?P<spread>{DECIMAL}%){re.escape(mark)})?"
         rf"(?P<nanoseconds>\d+){re.escape(mark)}(?P<running>\d+[.,]\d\d)"
         rf"(?:{re.escape(mark)}(?P<metric>{DECIMAL})?{re.escape(mark)}(?P<metric_unit>.*))?"
     )
     for mark in SEPARATORS
 }
-"""By what separates the fields. Decimal commas too: perf writes them by the locale, -x, or not."""
+"""By field separator. perf writes decimal commas if the locale has them, even with -x,."""
 
 
 def pattern_of(lines: Sequence[str]) -> re.Pattern[str] | None:
-    """How the lines of this file are read; None if perf did not write them."""
+    """The pattern of this file's lines; None if perf did not write them."""
     for line in lines:
         for pattern in LINES.values():
             if len(line) <= LONGEST_LINE and pattern.fullmatch(line.strip()):
@@ -51,7 +51,7 @@ def csv_line(pattern: re.Pattern[str], line: str, number: int) -> Printed | None
 
 
 def printed_in(found: re.Match[str], line: int) -> Printed:
-    # With decimal commas perf 6.1 cuts its metrics off at the comma: 0 of 0,74.
+    # With decimal commas perf 6.1 truncates metrics at the comma: 0,74 is printed as 0.
     metric = found["metric"] if found["metric"] and not found["metric"].isdecimal() else ""
     running = parse_decimal(found["running"])
     return Printed(

@@ -1,6 +1,6 @@
-"""What `perf stat -I` prints: the usual lines, each behind the time at which its interval ended.
+"""The output of `perf stat -I`: the usual lines, each after the time when its interval ended.
 
-Lines without a time are of no interval: another run's output, or a --summary of the whole run.
+Lines without a time belong to another run's output, or to a --summary of the whole run.
 """
 
 import re
@@ -19,16 +19,16 @@ from regatta.review.reading.runs import Run
 FORM = "perf stat -I"
 LONGEST_LINE = 1000
 STAMPED = re.compile(r"\s*(?P<time>\d{1,9}\.\d{9})(?:[,;|:]|\s+)(?!\s|seconds)(?P<rest>.*)")
-"""`12.035832585 seconds time elapsed` is no interval."""
+"""`12.035832585 seconds time elapsed` is not an interval."""
 STAMPED_JSON = re.compile(
     r'\s*\{\s*"interval"\s*:\s*(?P<time>\d{1,9}\.\d{1,9})\s*,(?P<rest>.*)', re.DOTALL
 )
 SUMMARY = re.compile(r"\s*summary[,;|:\t](?P<rest>.*)")
-"""How each line of a summary begins with -x."""
+"""How each line of a summary begins if -x is given."""
 PLACED = re.compile(r'"(?:cpu|core|die|cluster|cache|socket|node|thread|cgroup)"\s*:')
-"""Fields of JSON that say of which part of the machine, or of the program, a line is."""
+"""JSON fields of a line that counts only a part of the machine or of the program."""
 BEGINS = "# started on"
-"""What perf writes over each output in a file."""
+"""What perf writes above each output in a file."""
 
 Parse = Callable[[str, int], Printed | None]
 
@@ -37,14 +37,14 @@ Parse = Callable[[str, int], Printed | None]
 class Line:
     number: int
     ends_s: float | None
-    """When the interval ended; None: it is of none."""
+    """When its interval ended; None: it belongs to none."""
     rest: str
 
 
 def read_intervals(file: str, lines: list[str], design: str) -> tuple[list[Run], list[str]]:
-    """The runs that are in intervals, and all other lines, with empty ones in place of theirs.
+    """The runs printed in intervals, and all other lines, with empty lines in place of theirs.
 
-    One begins where time runs back, and behind another output.
+    A run begins where time goes backwards, and after another output.
     """
     found = [taken(number, line) for number, line in enumerate(lines, start=1)]
     parse = parser(file, [line.rest for line in found if line.ends_s is not None])
@@ -53,7 +53,7 @@ def read_intervals(file: str, lines: list[str], design: str) -> tuple[list[Run],
     keys = {DESIGN: design}  # perf says nothing of the command here
     runs = [Run(file, keys)]
     for line in found:
-        # One that is torn is passed over: what its interval then lacks is found later.
+        # A damaged line is skipped; a later check reports what its interval lacks.
         printed = None if line.ends_s is None else parse(line.rest, line.number)
         if line.ends_s is None:
             again = begins_output(line.rest)
@@ -79,7 +79,7 @@ def taken(number: int, line: str) -> Line:
 
 
 def parser(file: str, rests: list[str]) -> Parse | None:
-    """How what stands behind the times is read; None: perf wrote none of it."""
+    """The parser for what follows the times; None if perf did not write it."""
     if looks_like_json(rests):
         return lambda line, number: json_line(file, line, number)
     if pattern := pattern_of(rests):
@@ -97,13 +97,14 @@ def begins_output(line: str) -> bool:
 
 
 def take(block: Block, line: Line, printed: Printed, file: str) -> None:
-    """Of an event that was asked for twice, in two groups, the first stays."""
+    """Of an event that was requested twice, in two groups, the first is kept."""
     if printed.event and printed.event in block.events:
         if PLACED.search(line.rest):
             raise UsageError(
-                f"{file}:{line.number}: {printed.event[:40]} stands twice at {line.ends_s:.9f} s; "
-                "give one count for all CPUs (perf without -A, --per-core and the like)"
+                f"{file}:{line.number}: {printed.event[:40]} is counted twice at "
+                f"{line.ends_s:.9f} s; give one count for all CPUs (perf without -A, --per-core "
+                "and the like)"
             )
-        # perf computes its ratios of the mean of both, as with -r of that of all runs.
+        # perf computes ratios from the mean of both, as it does with -r over all runs.
         block.repeated = True
     block.take(printed)

@@ -1,16 +1,16 @@
-"""What `perf stat -j` prints: a line an event."""
+"""The output of `perf stat -j`: one line per event."""
 
 import re
 
 from regatta.errors import CounterError, UsageError
-from regatta.machine.perf_output import parse_line, text_of
+from regatta.machine.perf.output import parse_line, text_of
 from regatta.review.figures import Reading
 from regatta.review.numbers import parse_decimal
 from regatta.review.reading.block import Blocks, Printed
 
 FORM = "perf stat -j"
 DECIMAL_COMMA = re.compile(r'(" *: *-?\d+),(\d)')
-"""perf writes numbers by the locale here too, which no reader of JSON knows."""
+"""perf follows the locale even here, which is not valid JSON."""
 SIX_ZEROS = re.compile(r"[.,]0{6}$")
 """How perf ends every count."""
 
@@ -29,7 +29,7 @@ def read_perf_json(file: str, lines: list[str], design: str) -> Reading:
 
 
 def json_line(file: str, line: str, number: int) -> Printed | None:
-    """None: it holds no figure."""
+    """None if the line holds no figure."""
     try:
         fields = parse_line(DECIMAL_COMMA.sub(r"\1.\2", line))
         return None if fields is None else printed_in(line, number, fields)

@@ -1,4 +1,4 @@
-"""What `perf stat` prints for people, in any locale, with or without prose around it."""
+"""The readable output of `perf stat`, in any locale, with or without prose around it."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from regatta.review.figures import DESIGN, Reading
 from regatta.review.names import ELAPSED, SYSTEM, USER, Quantity, event_of
 from regatta.review.numbers import NUMBER, parse_decimal, parse_number, point_of
 from regatta.review.reading.block import Blocks, Printed
-from regatta.review.reading.making import figure_of
+from regatta.review.reading.to_figure import figure_of
 
 FORM = "perf stat"
 LONGEST_LINE = 1000
@@ -34,7 +34,7 @@ def looks_like_perf(lines: list[str]) -> bool:
 
 
 def read_perf_text(file: str, lines: list[str]) -> Reading:
-    """Lines that are not perf's are passed over: a report has prose between its figures."""
+    """Skips lines that are not perf's, as a report has prose between its figures."""
     point, blocks = point_of(decimals(lines)), Blocks(file)
     for number, line in enumerate(lines, start=1):
         if len(line) > LONGEST_LINE:
@@ -45,7 +45,7 @@ def read_perf_text(file: str, lines: list[str]) -> Reading:
         elif time := TIME.fullmatch(line):
             read_time(time, number, blocks)
         elif known(line) or blocks.last.figures or blocks.last.line:
-            # An event that is not ours to know is perf's only among perf's lines.
+            # An unknown event counts as perf's only among perf's lines.
             printed = take_apart(line, number, point)
             if printed is not None:
                 blocks.take(printed)
@@ -77,7 +77,7 @@ def read_time(time: re.Match[str], line: int, blocks: Blocks) -> None:
 
 
 def take_apart(line: str, number: int, point: str) -> Printed | None:
-    """None: perf prints no such line. `point`: what marks decimals in this file."""
+    """None if perf prints no such line. `point`: the decimal mark of this file."""
     spread, line = SPREAD.search(line) is not None, SPREAD.sub("", line)
     share = RUNNING.search(line)
     line = line[: share.start()] if share else line

@@ -1,4 +1,4 @@
-"""A run that perf printed in intervals: its records, with the sums that perf did not print."""
+"""A run that perf printed in intervals: its records, with sums, which perf does not print."""
 
 import math
 from bisect import bisect_right
@@ -11,7 +11,7 @@ from regatta.review.names import CLOCKS, COUNTS, ELAPSED, SECONDS
 from regatta.review.reading.block import Block
 
 ADDED = COUNTS | CLOCKS
-"""What of several intervals may be added up: no share, rate or GHz."""
+"""Figures that may be summed over intervals; shares, rates and GHz may not."""
 MOST_CORES = 16
 """Kinds of core: some phones have 3."""
 
@@ -40,16 +40,16 @@ class Run:
         return self.parts[-1].ends_s if self.parts else 0.0
 
     def at(self, ends_s: float, line: int) -> Block:
-        """The interval that ends then."""
+        """The interval that ends at this time."""
         if not self.parts or ends_s != self.ends_s:
             keys = {**self.keys, INTERVAL: f"interval to {ends_s:.3f} s"}
             self.parts.append(Part(self.ends_s, ends_s, Block(self.file, line, keys)))
         return self.parts[-1].block
 
     def records(self, summaries: Sequence[Record] = ()) -> list[Record]:
-        """`summaries`: what perf printed of the whole, for each kind of core.
+        """`summaries`: what perf printed for the whole run, one for each kind of core.
 
-        They have no times of the user and the system: perf 6.1 prints 0 there.
+        Their user and system times are not used, as perf 6.1 prints 0 there.
         """
         whole = self._whole()
         if summaries:
@@ -99,7 +99,7 @@ class Run:
 
 
 def added(place: tuple[str, str], parts: Sequence[Part]) -> Figure:
-    """The sum, where the first of it stands; its share of the time is that of all these."""
+    """The sum of a figure, at the line of the first; `running` is averaged over the time."""
     figures = [part.block.figures[place] for part in parts]
     first, value = figures[0], math.fsum(one.value for one in figures)
     time = sum(part.length_s for part in parts)
@@ -114,7 +114,7 @@ def added(place: tuple[str, str], parts: Sequence[Part]) -> Figure:
 
 
 def with_summaries(runs: Sequence[Run], others: Sequence[Record]) -> tuple[Record, ...]:
-    """All records; what perf printed of a whole run behind its intervals is no run of its own."""
+    """All records; a summary that perf printed after a run's intervals is not a separate run."""
     others = sorted(others, key=lambda one: one.line)
     lines = [one.line for one in others]
     found: list[Record] = []
@@ -133,7 +133,7 @@ def with_summaries(runs: Sequence[Run], others: Sequence[Record]) -> tuple[Recor
 
 
 def is_summary(record: Record, run: Record) -> bool:
-    """Whether it has the run's CPU time; where no clock was counted, most of the run's counts."""
+    """Whether it has the run's CPU time or, if no clock was counted, most of its counts."""
     both = [name for name in record.figures if name in ADDED and name in run.figures]
     clocks = [name for name in both if name in CLOCKS]
     asked = clocks or [name for name in both if record.figures[name].value > 0]

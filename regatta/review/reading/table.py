@@ -1,7 +1,7 @@
 """A table: a row for each run with a column for each metric, the reverse, or a row for each figure.
 
-Which column is what its heading says. Columns of text, and those that name a design, a number of
-connections and the like, tell rows apart; other columns are nothing that is checked.
+Headings say what columns hold. Columns of text, and those that name a design, a number of
+connections and the like, distinguish rows; other columns are not checked.
 """
 
 import csv
@@ -24,7 +24,7 @@ from regatta.review.reading.headings import (
     runs_under,
     words,
 )
-from regatta.review.reading.making import figure_of
+from regatta.review.reading.to_figure import figure_of
 from regatta.review.reading.units import in_column_unit, in_unit
 
 FORM = "table"
@@ -42,12 +42,12 @@ NOTHING = frozenset(
     + ("not supported", "not counted", "failed")
 )
 Numbered = tuple[int, list[str]]
-"""A row with the line on which it begins."""
+"""A row with the number of the line where it begins."""
 
 
 @dataclass
 class Row:
-    """A record while it is read: in a table of figures it takes several rows."""
+    """A record while it is read: in a table with a row for each figure it takes several rows."""
 
     line: int
     keys: Mapping[str, str]
@@ -57,7 +57,7 @@ class Row:
 
 
 def read_table(file: str, lines: Sequence[str]) -> Reading | None:
-    """Of CSV. None if no heading says what anything is."""
+    """Reads CSV. None if no heading is known."""
     return table_of(file, list(rows_of(file, lines)))
 
 
@@ -77,7 +77,7 @@ def table_of(file: str, rows: Sequence[Numbered]) -> Reading | None:
 
 
 def rows_of(file: str, lines: Sequence[str]) -> Iterator[Numbered]:
-    """Each row with the line on which it begins; comments and empty lines are none."""
+    """Each row with the number of its first line, without comments and empty lines."""
     first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
     delimiter = max(DELIMITERS, key=first.count)
     reader = csv.reader(
@@ -123,7 +123,7 @@ class Table:
         self.unread: list[Unread] = []
 
     def _is_text(self, column: Column) -> bool:
-        """A column of words tells rows apart, whatever it is called."""
+        """A column of words distinguishes rows, whatever its heading."""
         if column.quantity or words(column.heading) in NO_KEYS:
             return False
         cells = [cell_at(row, column.index) for _, row in self.rows]
@@ -141,7 +141,7 @@ class Table:
         return self.reading(found)
 
     def figure_rows(self, metric_at: int, value_at: int) -> Reading:
-        """A row for each figure: those with the same keys are of one run, until one comes again."""
+        """A row for each figure: rows with equal keys are of one run, until a metric repeats."""
         cells = [cell_at(row, value_at) for _, row in self.rows]
         point, found = point_of(numbers_in(cells)), []
         newest: dict[tuple[str, ...], Row] = {}
@@ -159,7 +159,7 @@ class Table:
         return self.reading(found)
 
     def run_columns(self) -> Reading:
-        """A column for each run: what its figures are, the first column says."""
+        """A column for each run; the first column names the metrics."""
         rows = [(line, row, self.metric_in(row, 0)) for line, row in self.rows]
         metrics = [one for one in rows if one[2].quantity]
         runs = runs_under(self.header)
@@ -177,7 +177,7 @@ class Table:
         return self.reading(found)
 
     def metric_in(self, row: list[str], at: int) -> Column:
-        """What the figures of this row are, in the unit that its column of units names."""
+        """The metric of this row, in the unit that the column of units names."""
         column = column_of(at, cell_at(row, at))
         if column.quantity is None or self.unit_at is None:
             return column
@@ -185,7 +185,7 @@ class Table:
         return replace(column, quantity=in_column_unit(column.quantity, unit))
 
     def keys_of(self, row: list[str]) -> dict[str, str]:
-        """Of two columns that mean the same the second goes by its heading."""
+        """If two columns mean the same key, the second is named by its heading."""
         keys: dict[str, str] = {}
         for column in self.keys:
             name = column.heading if column.key in keys else column.key or column.heading
@@ -219,7 +219,7 @@ def cell_at(row: list[str], index: int) -> str:
 
 
 def is_nothing(text: str) -> bool:
-    """What perf prints in angle brackets loses these where Markdown is shown."""
+    """Also without the angle brackets of perf's words, which rendered Markdown drops."""
     return text.startswith("<not ") or " ".join(text.lower().strip("<>").split()) in NOTHING
 
 

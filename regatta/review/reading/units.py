@@ -1,13 +1,13 @@
-"""A quantity in the unit that stands beside its number, or in the column of units."""
+"""A quantity in the unit that is written after its number, or in a column of units."""
 
 from regatta.review.names import METRICS, SCALES, SECONDS, Quantity, heading_of
-from regatta.review.reading.making import mistaken
+from regatta.review.reading.to_figure import mistaken
 
 NO_UNIT = frozenset(("", "-", "–", "—", "count", "counts", "events", "number", "#"))
 
 
 def in_unit(quantity: Quantity | None, unit: str) -> Quantity | None:
-    """With the unit of the cell, if it has one; None if that is none of this quantity's."""
+    """With the unit of the cell, if it has one; None if the quantity has no such unit."""
     if quantity is None or unit in ("", quantity.unit) or METRICS.get(unit) == quantity:
         return quantity
     letter, slash, _ = unit.lower().partition("/")
@@ -21,9 +21,9 @@ def in_unit(quantity: Quantity | None, unit: str) -> Quantity | None:
 
 
 def in_column_unit(quantity: Quantity, unit: str) -> Quantity | None:
-    """With the unit that the row names; None if the row is then nothing that is checked.
+    """With the unit that the row names; None if a row with that unit is not checked.
 
-    `branches` with the unit `M/sec` are a rate that is called one.
+    `branches` with the unit `M/sec` is a rate, and is named so.
     """
     unit = unit.strip("()[] ")
     if unit.lower() in NO_UNIT:

@@ -1,8 +1,8 @@
-"""Which cells a claim is over.
+"""Finds the cells that a claim is about.
 
-All cells of a claim are alike but for what it compares: the same work, load, client engine, pool.
-Where several such families have all its cells, the first of the study stands; a claim's `engine`,
-`workers`, `work` … name another.
+All cells of a claim agree in everything that it does not compare: work, load, client engine, pool.
+If several such families have all its cells, the first one in the study is used; the claim's keys
+`engine`, `workers`, `work` ... select another.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from typing import TypeVar
 from regatta.errors import StudyError
 from regatta.ledger.axes import AXES
 from regatta.ledger.cell import AS_STARTED, PROCESS, TRAITS, Cell
-from regatta.ledger.given.claim import CellSelector, Claim
+from regatta.ledger.inputs.claim import CellSelector, Claim
 from regatta.study.limits import SCOPES
 
 SAME_IN_A_CLAIM = (
@@ -27,7 +27,7 @@ AnyCell = TypeVar("AnyCell", bound=Cell)
 def claim_cells(claim: Claim, cells: Sequence[AnyCell], scope: str) -> dict[CellSelector, AnyCell]:
     """The cells of the claim in one scope, in the order of the study; missing ones are left out.
 
-    Of several families that has most of them which comes first.
+    Uses the family with the most cells, the first one of several.
     """
     selectors = claim.selectors()
     names = {selector.design for selector in selectors}
@@ -60,10 +60,10 @@ def claim_cells(claim: Claim, cells: Sequence[AnyCell], scope: str) -> dict[Cell
     return best
 
 
-def over_the_studys(claim: Claim, cells: Sequence[Cell]) -> Claim:
-    """Where it names no number of connections, over each at which the study has all its cells.
+def with_study_connections(claim: Claim, cells: Sequence[Cell]) -> Claim:
+    """Fills in missing `connections`: all numbers at which one scope has all cells of the claim.
 
-    In the scope that decides. None is there if none has them all.
+    The claim is returned unchanged if there is no such scope.
     """
     if all(said.connections for said in claim.statements):
         return claim
@@ -95,7 +95,7 @@ def _over(claim: Claim, counts: tuple[int, ...]) -> Claim:
 
 
 def check_cells(claim: Claim, cells: Sequence[Cell]) -> None:
-    """A claim must be over cells of the study, in one of its scopes at least."""
+    """StudyError unless the study has all cells of the claim in at least one scope."""
     missing: list[CellSelector] = []
     for scope in SCOPES:
         found = claim_cells(claim, cells, scope)
@@ -111,13 +111,13 @@ def check_cells(claim: Claim, cells: Sequence[Cell]) -> None:
     others = {name: value for name, value in claim.where.items() if name != "engine"}
     words += "".join(f", {name} {value}" for name, value in others.items())
     raise StudyError(
-        f"the claim {claim.id} is over a cell that is not in the study: {words}; "
+        f"the claim {claim.id} is about a cell that is not in the study: {words}; "
         "add it to [[cells]], or remove the claim"
     )
 
 
 def _fits(claim: Claim, cell: Cell) -> bool:
-    """A design without a pool fits a claim over pools of any size."""
+    """A design without a pool matches a claim about pools of any size."""
     return all(
         getattr(cell, name) == value or (name == "workers" and cell.workers is None)
         for name, value in claim.where.items()

@@ -1,24 +1,25 @@
-"""What a statement compares, as it is written: designs, sides, engines of the client."""
+"""Types of the keys that say what a statement compares: designs, sides, client engines."""
 
+import math
 import re
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, ValidationInfo
 
-from regatta.study.form import Many, among, must, wrong
+from regatta.study.toml_table import Many, among, must, wrong
 from regatta.study.values import Engine
 
 COMPARED = re.compile(r"\s*(server|client)\s*([<~])\s*(server|client)\s*")
 MOST_IN_A_GAP = 5
-"""Designs; each pair is held against each, and all are tested together."""
+"""Every pair of designs is compared, and all are tested together."""
 
 Groups = tuple[tuple[str, ...], ...]
-"""What is compared, from the smallest to the largest."""
+"""The compared names, from the smallest to the largest; those of one group are equal."""
 Raced = Annotated[str, among("raced")]
 
 
 def read_order(value: Any, info: ValidationInfo) -> Groups:
-    """`["iterative~select", "fork-per-client"]`: two equal ones, and one above them."""
+    """`["iterative~select", "fork-per-client"]`: two equal designs, and a larger one."""
     if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
         raise must("a list of names, from the smallest to the largest")
     groups = tuple(tuple(name.strip() for name in entry.split("~")) for entry in value)
@@ -29,7 +30,7 @@ def read_order(value: Any, info: ValidationInfo) -> Groups:
             raise wrong(
                 "",
                 f"names {name!r}, which the study does not race; "
-                f"its contenders: {', '.join(raced)}",
+                f"the contenders are {', '.join(raced)}",
             )
     if len(names) < 2 or len(set(names)) != len(names):
         raise must("a list of at least two different names")
@@ -39,37 +40,24 @@ def read_order(value: Any, info: ValidationInfo) -> Groups:
 def read_compare(value: Any) -> Groups:
     match = COMPARED.fullmatch(value) if isinstance(value, str) else None
     if match is None or match[1] == match[3]:
-        raise must("`client < server`, `server < client` or with ~")
+        raise must("`client < server`, `server < client` or `client ~ server`")
     return ((match[1], match[3]),) if match[2] == "~" else ((match[1],), (match[3],))
 
 
-def two(names: tuple[str, ...]) -> tuple[str, ...]:
-    if len(names) != 2:
-        raise must("a list of two")
-    return names
+def count(low: int, high: float, words: str) -> AfterValidator:
+    def check(names: tuple[str, ...]) -> tuple[str, ...]:
+        if not low <= len(names) <= high:
+            raise must(words)
+        return names
 
-
-def three(names: tuple[str, ...]) -> tuple[str, ...]:
-    if len(names) != 3:
-        raise must("a list of three: the first nearer to the second than to the third")
-    return names
-
-
-def several(names: tuple[str, ...]) -> tuple[str, ...]:
-    if len(names) < 2:
-        raise must("a list of at least two")
-    return names
-
-
-def few(names: tuple[str, ...]) -> tuple[str, ...]:
-    if not 2 <= len(names) <= MOST_IN_A_GAP:
-        raise must(f"a list of two to {MOST_IN_A_GAP}")
-    return names
+    return AfterValidator(check)
 
 
 Order = Annotated[Groups, BeforeValidator(read_order)]
 Compare = Annotated[Groups, BeforeValidator(read_compare)]
-Two = Annotated[Many[Raced], AfterValidator(two)]
-Three = Annotated[Many[Raced], AfterValidator(three)]
-Few = Annotated[Many[Raced], AfterValidator(few)]
-Engines = Annotated[Many[Engine], AfterValidator(several)]
+Ratio = Annotated[Many[Raced], count(2, 2, "a list of two")]
+Nearer = Annotated[
+    Many[Raced], count(3, 3, "a list of three: the first nearer to the second than to the third")
+]
+Gap = Annotated[Many[Raced], count(2, MOST_IN_A_GAP, f"a list of two to {MOST_IN_A_GAP}")]
+Engines = Annotated[Many[Engine], count(2, math.inf, "a list of at least two")]

@@ -1,6 +1,7 @@
-"""`[[claim]]`: what a study tests of what others, or you, have said."""
+"""`[[claim]]`: statements, published or your own, that a study tests."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -8,13 +9,23 @@ from pydantic import Field, model_validator
 
 from regatta.errors import StudyError
 from regatta.ledger.cell import Cell
-from regatta.ledger.given.claim import WHERE_KEYS, Claim
+from regatta.ledger.inputs.claim import WHERE_KEYS, Claim
 from regatta.study import limits
-from regatta.study.claims.cells import check_cells, over_the_studys
+from regatta.study.claims.cells import check_cells, with_study_connections
 from regatta.study.claims.groups import Raced
-from regatta.study.claims.sources import Source, claims_in, text_of_claims, told_of
-from regatta.study.claims.statement import FEWEST, OF_DESIGNS, StatementForm
-from regatta.study.form import Flag, Text, among, listed, one_of, read, whole, wrong
+from regatta.study.claims.sources import Source, claims_in, naming_file, text_of_claims
+from regatta.study.claims.statement import FEWEST, OF_DESIGNS, StatementTable
+from regatta.study.toml_table import (
+    Flag,
+    Text,
+    among,
+    listed,
+    one_of,
+    read,
+    read_each,
+    whole,
+    wrong,
+)
 from regatta.study.values import (
     BackgroundConnections,
     Backlog,
@@ -26,8 +37,8 @@ from regatta.study.values import (
 )
 
 
-class ClaimForm(StatementForm):
-    """`[[claim]]`, as it is written: what is said first, and all around it."""
+class ClaimTable(StatementTable):
+    """A `[[claim]]`: its first statement, and the keys of the claim."""
 
     id: Name
     says: Text
@@ -36,7 +47,7 @@ class ClaimForm(StatementForm):
     source: Annotated[str, among("sources")] | None = None
     per: Annotated[str, one_of(("process", "request"))] = "process"
     published_agrees: Flag = True
-    joined: list[StatementForm] = Field(default=[], alias="and")
+    joined: list[StatementTable] = Field(default=[], alias="and")
     process_engines: dict[Raced, Engine] = {}
     engine: Engine | None = None
     workers: Annotated[int, whole(0, limits.MAX_WORKERS)] | None = None
@@ -51,7 +62,7 @@ class ClaimForm(StatementForm):
     @model_validator(mode="before")
     @classmethod
     def inherit(cls, content: Any) -> Any:
-        """What a further statement does not say itself it has from the first."""
+        """Statements under `and` inherit missing keys from the first."""
         if not isinstance(content, dict) or "and" not in content:
             return content
         return {**content, "and": [inherited(content, one) for one in listed(content["and"])]}
@@ -89,12 +100,12 @@ def inherited(content: Mapping[str, Any], joined: Any) -> Any:
 def read_claims(
     own: Sequence[Any], cells: Sequence[Cell], sources: Mapping[str, Source], folder: Path
 ) -> tuple[Claim, ...]:
-    """Those in the files of the sources, then the study's own; each must be over its cells."""
+    """The claims of the sources' files, then the study's own; each must be about its cells."""
     claims: dict[str, Claim] = {}
     for name, source in sources.items():
         if source.claims is not None:
             text = text_of_claims(name, folder / source.claims)
-            with told_of(source.claims):
+            with naming_file(source.claims):
                 add_claims(claims, claims_in(text, name), cells, sources)
     add_claims(claims, own, cells, sources)
     return tuple(claims.values())
@@ -106,31 +117,39 @@ def add_claims(
     cells: Sequence[Cell],
     sources: Mapping[str, Source],
 ) -> None:
-    """To those of the study, by name."""
     count = len(claims) + len(tables)
     if count > limits.MAX_CLAIMS:
-        raise StudyError(f"the study has {count} claims; the most is {limits.MAX_CLAIMS}")
+        raise StudyError(f"the study has {count} claims; at most {limits.MAX_CLAIMS} are allowed")
+    read_each(partial(add_claim, claims, *one, cells, sources) for one in enumerate(tables))
+
+
+def add_claim(
+    claims: dict[str, Claim],
+    number: int,
+    table: Any,
+    cells: Sequence[Cell],
+    sources: Mapping[str, Source],
+) -> None:
     raced = list(dict.fromkeys(cell.contender for cell in cells))
-    for number, table in enumerate(tables):
-        name = table.get("id") if isinstance(table, dict) else None
-        named = isinstance(name, str) and limits.NAME_PATTERN.fullmatch(name)
-        key_path = (f"claim {name}",) if named else ("claim", number)
-        claim = read(ClaimForm, table, *key_path, raced=raced, sources=sources).claim(cells)
-        if claim.id in claims:
-            raise StudyError(f"the claim {claim.id} appears twice; give each its own `id`")
-        raced_at = over_the_studys(claim, cells)
-        check_connections(raced_at)
-        check_cells(raced_at, cells)
-        claims[claim.id] = claim
+    name = table.get("id") if isinstance(table, dict) else None
+    named = isinstance(name, str) and limits.NAME_PATTERN.fullmatch(name)
+    key_path = (f"claim {name}",) if named else ("claim", number)
+    claim = read(ClaimTable, table, *key_path, raced=raced, sources=sources).claim(cells)
+    if claim.id in claims:
+        raise StudyError(f"the claim {claim.id} appears twice; give each its own `id`")
+    raced_at = with_study_connections(claim, cells)
+    check_connections(raced_at)
+    check_cells(raced_at, cells)
+    claims[claim.id] = claim
 
 
 def check_connections(claim: Claim) -> None:
-    """Of one that names none: those of the study must be enough."""
+    """A claim without `connections` needs enough of them in the study."""
     for said in claim.statements:
         needed = FEWEST.get(said.kind, 1)
         if len(said.connections) < needed:
             raise StudyError(
-                f"the claim {claim.id} names no number of connections, and the study has all its "
-                f"cells at {len(said.connections)}, where it takes {needed}; add `connections` to "
-                "the claim, or cells to the study"
+                f"the claim {claim.id} names no `connections`; it needs at least {needed}, but the "
+                f"study has all its cells at {len(said.connections)}; add `connections` to the "
+                "claim, or cells to the study"
             )

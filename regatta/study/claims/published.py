@@ -1,21 +1,21 @@
-"""The published figures of a study's claims, so that a report can show them beside what was raced.
+"""The published figures of a study's claims, which reports show next to the measured ones.
 
-Two forms of file: a row for each side of a process that a report shows (`report`, `design`,
-`connections`, `side`) with a column for each metric, whose name ends in its unit, and maybe a
-`note` for whoever opens it; or a row a design with a column for each machine
-(regatta/study/published.py), whose metric the source names.
+There are two kinds of files. Long: one row for each report, design, number of connections and side,
+and one column for each metric, whose name ends in its unit; a column `note` is ignored. Wide: one
+row per design and one column per machine (regatta/study/published_csv.py); the study names the
+metric.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from regatta.errors import StudyError
-from regatta.ledger.given.claim import BOTH, OVER_ITERATIVE, Statement
-from regatta.ledger.given.records import PublishedFigure, RecordedClaim
+from regatta.ledger.inputs.claim import BOTH, OVER_ITERATIVE, Statement
+from regatta.ledger.inputs.records import PublishedFigure, RecordedClaim
 from regatta.ledger.metrics import BY_NAME, FRACTIONS, RATES, SIDES, THROUGHPUT
 from regatta.study import Claim, Source, Study
-from regatta.study.claims.cells import over_the_studys
-from regatta.study.published import number, read_csv, read_published
+from regatta.study.claims.cells import with_study_connections
+from regatta.study.published_csv import number, read_csv, read_published
 
 KEYS = ("report", "design", "connections", "side")
 NOTE = "note"
@@ -31,19 +31,19 @@ SHARES = {
     "clock_ghz": ("cycles", "task_clock_ms", 1e-6, "GHz"),
     **{name: (kind.claimed_as, "task_clock_ms", 1e3, "/s") for name, kind in RATES.items()},
 }
-"""Metrics that follow from two published figures: top, bottom, factor, unit."""
+"""Metrics computed from two published figures: numerator, denominator, factor, unit."""
 OTHER_NAMES = {"system_time": "system", "user_time": "user"}
 ELAPSED = "elapsed"
-"""What the sources have in place of latencies: how long the whole client ran."""
+"""The client's total run time, which sources publish instead of latencies."""
 INSTEAD_ELAPSED = {BY_NAME[name].claimed_as for name in (*FRACTIONS, THROUGHPUT.name)}
-"""Metrics that no source has, and in place of which it has that."""
+"""Metrics for which a source has only ELAPSED."""
 
 Figures = dict[tuple[str, int, str, str], float]
 """By design, connections, side and metric."""
 
 
 def recorded_claims(study: Study) -> tuple[RecordedClaim, ...]:
-    """The claims with what their sources published, as the ledger keeps them."""
+    """The claims with their sources' figures, for the ledger."""
     loaded: dict[str, list[PublishedFigure] | Figures] = {}
     for name in sorted({claim.source for claim in study.claims if claim.source is not None}):
         loaded[name] = load(name, study.sources[name], study.folder)
@@ -53,7 +53,7 @@ def recorded_claims(study: Study) -> tuple[RecordedClaim, ...]:
             found.append(RecordedClaim(claim))
         else:
             title = study.sources[claim.source].title or claim.source
-            at = over_the_studys(claim, study.cells)
+            at = with_study_connections(claim, study.cells)
             figures = tuple(figures_of(at, loaded[claim.source]))
             found.append(RecordedClaim(claim, title, figures))
     return tuple(found)
@@ -67,7 +67,7 @@ def load(name: str, source: Source, folder: Path) -> list[PublishedFigure] | Fig
     if source.metric is None:
         return read_rows(path, name)
     if source.connections is None:
-        raise StudyError(f"`sources.{name}` has a `metric` and no `connections`; add it")
+        raise StudyError(f"`sources.{name}` has a `metric` but no `connections`; add it")
     wide = read_published(path, f"sources.{name}.published")
     return [
         PublishedFigure(
@@ -92,20 +92,20 @@ def read_rows(path: Path, report: str) -> Figures:
     metrics = [name for name in reader.fieldnames or [] if name not in (*KEYS, NOTE)]
     if not metrics or not set(KEYS) <= set(reader.fieldnames or []):
         raise StudyError(
-            f"{path}: the header must hold {', '.join(KEYS)} and metrics; for a file with a column "
-            f"for each machine add `metric` and `connections` to `sources.{report}`"
+            f"{path}: the header must have {', '.join(KEYS)} and metrics; for a file with a column "
+            f"for each machine, add `metric` and `connections` to `sources.{report}`"
         )
     found: Figures = {}
     for count, row in enumerate(reader, start=1):
         if count > MOST_ROWS:
-            raise StudyError(f"{path} has more than {MOST_ROWS:,} rows; shorten it")
+            raise StudyError(f"{path} has more than {MOST_ROWS:,} rows; remove some")
         if row["report"] != report:
             continue
         connections = row["connections"] or ""
         if not connections.isdecimal() or row["side"] not in SIDES:
             raise StudyError(
                 f"{path}: row {count} has connections {connections!r} and side {row['side']!r}; "
-                "they must be a number, and server or client"
+                "they must be a number and server or client"
             )
         for metric in metrics:
             if (value := number(path, row[metric])) is not None:
@@ -114,7 +114,7 @@ def read_rows(path: Path, report: str) -> Figures:
 
 
 def figures_of(claim: Claim, loaded: list[PublishedFigure] | Figures) -> list[PublishedFigure]:
-    """Those that the claim is about, in its order."""
+    """The figures of the claim, in its order."""
     found: list[PublishedFigure] = []
     for statement in claim.statements:
         if isinstance(loaded, dict):
@@ -148,7 +148,7 @@ def from_rows(claim: Claim, statement: Statement, rows: Figures) -> Iterator[Pub
 
 
 def find_published(metric: str, here: Mapping[str, float]) -> tuple[float, str, str, bool] | None:
-    """Value, unit, name, and whether it is a sum over a process; None if it was not published."""
+    """Value, unit, name, and whether it is a sum over a process; None if not published."""
     if metric in SHARES:
         top, bottom, factor, unit = SHARES[metric]
         if top in here and here.get(bottom):

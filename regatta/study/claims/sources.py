@@ -1,4 +1,4 @@
-"""`[sources.NAME]`: who claims something, the figures, and the file with the claims."""
+"""`[sources.NAME]`: the author of claims, with files of claims and published figures."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,33 +7,31 @@ from typing import Any
 
 from regatta.errors import StudyError
 from regatta.study.claims.statement import Metric
-from regatta.study.form import Form, Text, read
 from regatta.study.toml import content_of, text_of
+from regatta.study.toml_table import Text, TomlTable, read
 from regatta.study.values import Connections
 
 
-class Source(Form):
-    """As it is written. Its files are named from the study's folder."""
+class Source(TomlTable):
+    """File names are relative to the study's folder."""
 
     title: Text | None = None
     claims: Text | None = None
-    """A TOML file of `[[claim]]`, beside those of the study itself."""
+    """A TOML file of `[[claim]]` tables, in addition to the study's own."""
     published: Text | None = None
     """A CSV file."""
     metric: Metric | None = None
-    """Of a CSV file that has a column for each machine and none for metrics."""
+    """The metric of a CSV file that has a column for each machine."""
     connections: Connections | None = None
-    """Of the same."""
+    """The number of connections of such a file."""
 
 
-class ClaimsFile(Form):
-    """A file of one source's claims, as it is written."""
-
+class ClaimsFile(TomlTable):
     claim: list[Any] = []
 
 
 def text_of_claims(name: str, path: Path) -> str:
-    """That of its file."""
+
     try:
         return text_of(path)
     except StudyError as error:
@@ -41,16 +39,16 @@ def text_of_claims(name: str, path: Path) -> str:
 
 
 def claims_in(text: str, name: str) -> list[Any]:
-    """The tables in such a file, each a claim of this source unless it says another."""
+    """The claims of such a file; their default source is this one."""
     tables = read(ClaimsFile, content_of(text, "it")).claim
     if not tables:
-        raise StudyError("it holds no claim; add a [[claim]]")
+        raise StudyError("it has no claim; add a [[claim]] table")
     return [{"source": name} | one if isinstance(one, dict) else one for one in tables]
 
 
 @contextmanager
-def told_of(file: str) -> Iterator[None]:
-    """What is wrong in a file is told with its name; whoever reads the study tells the study's."""
+def naming_file(file: str) -> Iterator[None]:
+    """Adds the file's name to errors; the caller adds the study's."""
     try:
         yield
     except StudyError as error:

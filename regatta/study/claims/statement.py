@@ -1,4 +1,4 @@
-"""One statement of a claim, as it is written: what is compared, how, and over which cells."""
+"""The table of one statement of a claim: what is compared, how, and over which cells."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Self
@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import model_validator
 
 from regatta.ledger.cell import Cell
-from regatta.ledger.given.claim import (
+from regatta.ledger.inputs.claim import (
     ABOVE,
     BELOW,
     BOTH,
@@ -27,43 +27,52 @@ from regatta.ledger.given.claim import (
     Statement,
 )
 from regatta.ledger.metrics import SIDES
-from regatta.study.claims.groups import Compare, Engines, Few, Groups, Order, Raced, Three, Two
+from regatta.study.claims.groups import (
+    Compare,
+    Engines,
+    Gap,
+    Groups,
+    Nearer,
+    Order,
+    Raced,
+    Ratio,
+)
 from regatta.study.claims.margin import read_bound, read_within
 from regatta.study.claims.metrics import METRIC_SIDES
-from regatta.study.form import Form, Many, Must, one_of, wrong
+from regatta.study.toml_table import Many, Must, TomlTable, one_of, wrong
 from regatta.study.values import Connections
 
 SHAPE = "shape"
 KINDS = (ORDER, COMPARE, SHAPE, RATIO, ENGINES, GROWTH, WIDENS, NEARER, BELOW, ABOVE)
-"""The keys of which a statement has one."""
+"""A statement has exactly one of these keys."""
 OF_DESIGNS = (ORDER, RATIO, GROWTH, WIDENS, NEARER)
-"""Whose groups are designs."""
+"""The kinds that compare designs."""
 MULTIPLES = (ORDER, COMPARE, RATIO, ENGINES, GROWTH)
-"""Which may say `at_least` how many times."""
+"""The kinds that allow `at_least`."""
 FEWEST = {LINEAR: 3, **dict.fromkeys((SUBLINEAR, RISING, FALLING, FLAT, GROWTH, WIDENS), 2)}
-"""Numbers of connections that it takes to tell."""
+"""How many numbers of connections a kind needs at least."""
 COUNTED = {2: "two", 3: "three"}
 MAX_TIMES = 1e9
 
 Metric = Annotated[str, one_of(tuple(METRIC_SIDES))]
 
 
-class StatementForm(Form):
-    """One statement of a claim, as it is written."""
+class StatementTable(TomlTable):
+    """The keys of one statement."""
 
     metric: Metric
     side: Annotated[str, one_of(SIDES)] | None = None
     connections: Many[Connections] = ()
-    """Empty: those of the study."""
+    """Empty: all of the study."""
     designs: Many[Raced] = ()
     order: Order = ()
     compare: Compare = ()
     shape: Annotated[str, one_of(SHAPES)] | None = None
-    ratio: Two = ()
+    ratio: Ratio = ()
     client_engines: Engines = ()
     growth: Order = ()
-    widens: Few = ()
-    nearer: Three = ()
+    widens: Gap = ()
+    nearer: Nearer = ()
     below: Any = None
     above: Any = None
     at_least: (
@@ -85,7 +94,7 @@ class StatementForm(Form):
 
     @property
     def groups(self) -> Groups:
-        """Names from the smallest to the largest; the numerator of a ratio is the larger."""
+        """Names from the smallest to the largest; a ratio's numerator is the larger."""
         alone = self.ratio[::-1] or self.client_engines or self.widens or self.nearer
         return self.order or self.compare or self.growth or tuple((name,) for name in alone)
 
@@ -103,18 +112,18 @@ class StatementForm(Form):
     def check_kind(self) -> Self:
         if len(self.keys) != 1:
             found = " and ".join(f"`{key}`" for key in self.keys) or "none of them"
-            raise wrong("", f"must have one of {', '.join(KINDS)}; it has {found}")
+            raise wrong("", f"must have exactly one of {', '.join(KINDS)}; it has {found}")
         key = self.keys[0]
         if self.connections and len(self.connections) < FEWEST.get(self.kind, 1):
             raise wrong("connections", f"must be {enough_for(self.kind)}")
         if self.designs and key in OF_DESIGNS:
             raise wrong("designs", f"follows from `{key}`; remove it")
         if key not in MULTIPLES and self.at_least is not None:
-            raise wrong("at_least", f"is not for `{key}`; remove it")
+            raise wrong("at_least", f"cannot be combined with `{key}`; remove it")
         if self.ratio and self.at_least is None:
-            raise wrong("", "has a `ratio` and no `at_least`; add it")
+            raise wrong("", "has a `ratio` but no `at_least`; add it")
         if key in (BELOW, ABOVE) and self.within is not None:
-            raise wrong("within", "is for what is equal (~); remove it")
+            raise wrong("within", "is only for equality (~); remove it")
         self.read_margin()
         return self
 
@@ -123,7 +132,7 @@ class StatementForm(Form):
         if self.compare and self.side:
             raise wrong("side", "follows from `compare`; remove it")
         if self.compare and METRIC_SIDES[self.metric] != SIDES:
-            raise wrong("metric", "must be one that both sides have, where they are compared")
+            raise wrong("metric", "must be one that both sides have, because `compare` needs both")
         if self.side and self.side not in self.sides:
             raise wrong("side", f"is {self.side!r}; it must be one of {', '.join(self.sides)}")
         return self
@@ -146,15 +155,15 @@ class StatementForm(Form):
 
 
 def enough_for(kind: str) -> str:
-    """How many numbers of connections."""
-    said = SHAPE if kind in SHAPES else kind
-    return f"at least {COUNTED[FEWEST[kind]]} numbers, where a `{said}` is claimed"
+    """How many numbers of connections a kind needs, in words."""
+    key = SHAPE if kind in SHAPES else kind
+    return f"at least {COUNTED[FEWEST[kind]]} numbers, because `{key}` needs them"
 
 
 def designs_at(
     connections: Sequence[int], engines: Sequence[str], cells: Sequence[Cell]
 ) -> tuple[str, ...]:
-    """`under every design`: all that race with each of these numbers of connections."""
+    """All designs that race with each of these numbers of connections."""
     found: dict[str, set[tuple[int, str]]] = {}
     for cell in cells:
         raced_at = found.setdefault(cell.contender, set())

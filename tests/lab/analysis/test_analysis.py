@@ -1,4 +1,4 @@
-"""Estimates, verdicts and their rules, on ledgers that are made up so that the truth is known."""
+"""Estimates and verdicts on synthetic ledgers with a known truth."""
 
 import math
 from pathlib import Path
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regatta.analysis.results import Analysis
-from regatta.analysis.running.quick import quick_standings
+from regatta.analysis.running.live_standings import quick_standings
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, NOT_MEASURED, TOO_FEW
 from regatta.analysis.statistics.holm import holm
 from regatta.analysis.statistics.percentiles import nearest_rank
@@ -31,9 +31,7 @@ def estimate(analysis: Analysis, contender: str, connections: int, side: str, na
 
 
 @given(st.lists(st.integers(0, 10**12), min_size=1, max_size=300), st.integers(1, 1000))
-def test_a_percentile_is_the_least_value_that_so_many_do_not_exceed(
-    values: list[int], thousandths: int
-) -> None:
+def test_percentiles_are_by_nearest_rank(values: list[int], thousandths: int) -> None:
     found = nearest_rank(np.array(values), thousandths / 1000)
     at_most = [
         value
@@ -83,7 +81,7 @@ def test_holm_rejects_what_the_reference_rejects(p_values: list[float]) -> None:
     assert all(decision.adjusted_p >= p for decision, p in zip(decisions, p_values, strict=True))
 
 
-def test_a_lead_beyond_the_noise_is_seen_and_has_the_right_size(tmp_path: Path) -> None:
+def test_a_large_lead_is_significant_and_has_the_right_size(tmp_path: Path) -> None:
     costs = {"iterative": 800.0, "thread-per-client": 900.0, "select": 600.0}
     path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=[100])
     verdict = analysed(path).groups[0].overall
@@ -94,7 +92,7 @@ def test_a_lead_beyond_the_noise_is_seen_and_has_the_right_size(tmp_path: Path) 
     assert verdict.low > 1
 
 
-def test_equal_contenders_are_told_apart_by_nobody(tmp_path: Path) -> None:
+def test_equal_contenders_are_not_distinguishable(tmp_path: Path) -> None:
     costs = {"iterative": 600.0, "thread-per-client": 900.0, "select": 600.0}
     path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=[100])
     verdict = analysed(path).groups[0].overall
@@ -105,7 +103,7 @@ def test_equal_contenders_are_told_apart_by_nobody(tmp_path: Path) -> None:
     assert verdict.detectable > 1
 
 
-def test_what_drifts_for_all_of_a_block_cancels_in_the_ratio(tmp_path: Path) -> None:
+def test_drift_cancels_in_ratios(tmp_path: Path) -> None:
     """Blocks that differ by a factor of three hide no lead of 5 %: ratios are taken within them."""
     costs = {"iterative": 630.0, "thread-per-client": 900.0, "select": 600.0}
     path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=[100], noise=0.002)
@@ -122,7 +120,7 @@ def test_too_few_trials_decide_nothing(tmp_path: Path, blocks: int, outcome: str
     assert analysed(path).groups[0].overall.outcome == outcome
 
 
-def test_failed_trials_are_listed_and_in_no_average(tmp_path: Path) -> None:
+def test_failed_trials_are_listed_and_excluded_from_averages(tmp_path: Path) -> None:
     fail = {("select", 10, block) for block in (2, 5)}
     path = make(tmp_path / "ledger.sqlite", fail=fail)
     change(
@@ -161,7 +159,7 @@ def test_times_come_from_timed_trials_and_counters_from_counted_ones(tmp_path: P
                 assert found.value < 1e9, (side, name)
 
 
-def test_what_is_not_supported_is_never_a_number(tmp_path: Path) -> None:
+def test_unsupported_counters_are_never_numbers(tmp_path: Path) -> None:
     analysis = analysed(make(tmp_path / "ledger.sqlite"))
     for name in ("cycles_per_request", "instructions_per_cycle", "tma_retiring_percent"):
         found = estimate(analysis, "select", 10, "server", name)
@@ -176,7 +174,7 @@ def test_hardware_counters_are_shown_where_they_exist(tmp_path: Path) -> None:
     assert 20 < estimate(analysis, "select", 10, "server", "tma_retiring_percent").value < 28
 
 
-def test_a_race_tells_the_clock_the_rates_the_time_and_the_memory(tmp_path: Path) -> None:
+def test_a_race_measures_clock_rates_time_and_memory(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", hardware=True, connections=[10], counted_blocks=5)
     analysis = analysed(path)
 
@@ -194,7 +192,7 @@ def test_a_race_tells_the_clock_the_rates_the_time_and_the_memory(tmp_path: Path
     assert estimate(analysis, "select", 10, "server", "peak_memory_mib").value == 2
 
 
-def test_without_perf_the_kernel_tells_what_it_can(tmp_path: Path) -> None:
+def test_without_perf_the_kernels_counters_are_used(tmp_path: Path) -> None:
     analysis = analysed(make(tmp_path / "ledger.sqlite", perf=False, counted_blocks=0))
     assert estimate(analysis, "select", 10, "server", "cpu_time_per_request_us").value > 500
     assert estimate(analysis, "select", 10, "server", "page_faults_per_request").value is not None
@@ -202,7 +200,7 @@ def test_without_perf_the_kernel_tells_what_it_can(tmp_path: Path) -> None:
     assert (threads.value, threads.state) == (None, "not supported")
 
 
-def test_cells_that_differ_in_their_engine_are_groups_of_their_own(tmp_path: Path) -> None:
+def test_cells_with_different_engines_are_separate_groups(tmp_path: Path) -> None:
     analysis = analysed(make(tmp_path / "ledger.sqlite", engines=["thread", "fork"]))
     assert [("thread" in group.title, "fork" in group.title) for group in analysis.groups] == [
         (True, False),
@@ -223,7 +221,7 @@ def test_the_standings_so_far_agree_with_the_final_ones(tmp_path: Path) -> None:
         assert row["cpu_us_per_request"] == pytest.approx(final.value)
 
 
-def test_each_contender_is_held_against_the_best_of_each_column(tmp_path: Path) -> None:
+def test_each_contender_is_compared_with_the_best_of_each_column(tmp_path: Path) -> None:
     """One of two is as good as the best, and says what it could have seen; the third is not."""
     costs = {"iterative": 600.0, "thread-per-client": 900.0, "select": 600.0}
     path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=[100])

@@ -1,12 +1,12 @@
-"""How often a 95 % interval holds the truth, by simulation with a fixed seed."""
+"""Coverage of 95 % intervals, by simulation with a fixed seed."""
 
 import numpy as np
 import pytest
 
+from regatta.analysis.statistics.autocorrelation import Interval, mean_interval
 from regatta.analysis.statistics.percentile_intervals import percentile_intervals
-from regatta.analysis.statistics.serial import Interval, mean_interval
-from regatta.analysis.statistics.waits import Waits, pool
-from tests.lab.analysis.statistics.test_serial import chain
+from regatta.analysis.statistics.request_latencies import RequestLatencies, pool
+from tests.lab.analysis.statistics.test_autocorrelation import chain
 
 ROUNDS = 400
 # Of 400 simulated races a calibrated interval misses 20, give or take 4.4: three times that.
@@ -15,7 +15,7 @@ SLACK = 0.033
 NONE = np.empty(0, np.int64)
 
 
-def test_requests_that_are_taken_for_independent_trials_hold_it_far_too_seldom() -> None:
+def test_assuming_independent_requests_has_far_too_low_coverage() -> None:
     """The error that this project exists to avoid: what a trial shares makes its requests agree."""
     generator = np.random.default_rng(5)
     held = 0
@@ -30,7 +30,7 @@ def test_requests_that_are_taken_for_independent_trials_hold_it_far_too_seldom()
 
 def bursts(
     generator: np.random.Generator, count: int, requests: int, correlation: float = 0.0
-) -> list[Waits]:
+) -> list[RequestLatencies]:
     """Trials that differ by 5 %; now and then one in twenty of the requests in a row takes long.
 
     The slower a trial is, the more bursts it has; neighbours are alike.
@@ -43,13 +43,13 @@ def bursts(
         for _ in range(generator.poisson(often)):
             start = generator.integers(0, requests - length + 1)
             trial[start : start + length] *= generator.lognormal(0.7, 0.3)
-    return [Waits(trial, NONE) for trial in np.sort(trials.astype(np.int64), axis=1)]
+    return [RequestLatencies(trial, NONE) for trial in np.sort(trials.astype(np.int64), axis=1)]
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.6])
 @pytest.mark.parametrize("fraction", [0.5, 0.99])
 @pytest.mark.parametrize("count", [5, 12])
-def test_intervals_of_pooled_percentiles_hold_the_truth_as_often_as_they_say(
+def test_coverage_of_pooled_percentile_intervals(
     fraction: float, count: int, correlation: float
 ) -> None:
     generator = np.random.default_rng(5)
@@ -61,18 +61,20 @@ def test_intervals_of_pooled_percentiles_hold_the_truth_as_often_as_they_say(
     assert held / ROUNDS >= 0.93 - SLACK
 
 
-def holds(trials: list[Waits], fraction: float, truth: float) -> bool:
+def holds(trials: list[RequestLatencies], fraction: float, truth: float) -> bool:
     (interval,) = percentile_intervals(trials, [fraction])
     assert isinstance(interval, Interval)
     high = np.inf if interval.high is None else interval.high
     return interval.low <= truth <= high
 
 
-def test_trials_that_differ_by_more_than_their_requests_bound_a_median_all_the_same() -> None:
+def test_trials_that_differ_more_than_their_requests_bound_a_median() -> None:
     """Of each trial all or none of its requests are slower: no share says anything."""
     generator = np.random.default_rng(5)
     trials = [
-        Waits(np.sort((1e6 * trial * generator.lognormal(0, 0.01, 200)).astype(np.int64)), NONE)
+        RequestLatencies(
+            np.sort((1e6 * trial * generator.lognormal(0, 0.01, 200)).astype(np.int64)), NONE
+        )
         for trial in generator.lognormal(0, 0.1, 10)
     ]
     (median, tail) = percentile_intervals(trials, [0.5, 0.99])
@@ -82,7 +84,7 @@ def test_trials_that_differ_by_more_than_their_requests_bound_a_median_all_the_s
     assert tail.high is None, "two requests of each trial are slower"
 
 
-def test_the_slowest_of_as_many_trials_again_is_seldom_below_the_low_end() -> None:
+def test_the_lower_end_of_the_maximum_has_its_coverage() -> None:
     generator = np.random.default_rng(5)
     held = 0
     for _ in range(ROUNDS):

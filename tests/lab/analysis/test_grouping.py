@@ -1,4 +1,4 @@
-"""Which cells stand in one table, and along which axis."""
+"""Which cells share a table, and along which axis."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ def grouped(text: str) -> list[Members]:
     return group([replace(cell, id=number) for number, cell in enumerate(cells, start=1)])
 
 
-def test_the_axis_is_what_varies() -> None:
+def test_the_axis_is_the_quantity_that_varies() -> None:
     for key, values in (("connections", "[1, 10]"), ("idle", "[0, 1000]"), ("slow", "[0, 5]")):
         connections = "" if key == "connections" else "connections = 100\n"
         (found,) = grouped(f'[[cells]]\ndesigns = "all"\n{connections}{key} = {values}')
@@ -22,7 +22,7 @@ def test_the_axis_is_what_varies() -> None:
         assert str(found.steps) == values
 
 
-def test_where_nothing_varies_it_is_the_connections() -> None:
+def test_without_variation_the_axis_is_connections() -> None:
     (found,) = grouped('[[cells]]\ndesigns = "all"\nconnections = 5\nidle = 100')
     assert (found.axis.name, found.steps) == ("connections", [5])
 
@@ -34,14 +34,14 @@ def test_a_rate_is_an_axis() -> None:
     assert (found.axis.name, found.steps) == ("rate", [5, 9])
 
 
-def test_the_quantity_with_the_most_steps_is_the_axis_and_the_others_part_the_tables() -> None:
+def test_the_quantity_with_the_most_steps_is_the_axis_and_others_split_tables() -> None:
     found = grouped('[[cells]]\ndesigns = "all"\nconnections = [1, 10]\nidle = [0, 10, 100]')
     assert [members.axis.name for members in found] == ["idle", "idle"]
     assert titles(found) == ["1 connection", "10 connections"]
     assert all(len(members.cells) == 9 for members in found)
 
 
-def test_a_design_without_a_pool_stands_beside_every_size_of_the_pools() -> None:
+def test_a_design_without_a_pool_is_at_every_pool_size() -> None:
     (found,) = grouped(
         '[[cells]]\ndesigns = ["select", "epoll"]\nconnections = 10\n'
         '[[cells]]\ndesigns = ["prefork"]\nconnections = 10\nworkers = [2, 4, 8]'
@@ -51,7 +51,7 @@ def test_a_design_without_a_pool_stands_beside_every_size_of_the_pools() -> None
         assert [cell.contender for cell in found.at(step)] == ["select", "epoll", "prefork"]
 
 
-def test_it_stands_beside_every_size_where_the_sizes_are_not_the_axis_too() -> None:
+def test_it_is_at_every_pool_size_even_if_that_is_not_the_axis() -> None:
     found = grouped(
         '[[cells]]\ndesigns = ["select"]\nconnections = [1, 10, 100]\n'
         '[[cells]]\ndesigns = ["prefork"]\nconnections = [1, 10, 100]\nworkers = [2, 4]'
@@ -61,7 +61,7 @@ def test_it_stands_beside_every_size_where_the_sizes_are_not_the_axis_too() -> N
         assert [cell.contender for cell in members.at(10)] == ["select", "prefork"]
 
 
-def test_how_the_server_was_started_parts_tables_and_titles_say_so() -> None:
+def test_server_options_split_tables_and_are_in_titles() -> None:
     text = '[[cells]]\ndesigns = "all"\nconnections = [1, 9]\nscope = "process"\n'
     found = grouped(f"{text}backlog = [3, 50]\n{text}backlog = 3\ncounts_taskset = true")
     assert titles(found) == [
@@ -76,7 +76,7 @@ def test_works_and_loads_are_never_in_one_table() -> None:
     assert titles(found) == ["work scan", "work wait=5ms"]
 
 
-def test_rounds_part_cells_only_where_they_must() -> None:
+def test_rounds_split_cells_only_if_ambiguous() -> None:
     (found,) = grouped('[[cells]]\ndesigns = "all"\nconnections = [1, 10]\nrequests = 100')
     assert len(found.cells) == 6
     parted = grouped(

@@ -1,4 +1,4 @@
-"""Two races that nothing pairs: how often their comparison is wrong, by simulation."""
+"""Unpaired comparison of two races: false alarms and power, by simulation."""
 
 import numpy as np
 import pytest
@@ -35,11 +35,11 @@ def alarms(blocks: tuple[int, int], rho: float) -> float:
 
 @pytest.mark.parametrize("blocks", [(5, 5), (12, 12), (6, 20)])
 @pytest.mark.parametrize("rho", [0.0, 0.4, 0.8])
-def test_false_alarms_are_no_more_than_the_level_says(blocks: tuple[int, int], rho: float) -> None:
+def test_false_alarms_do_not_exceed_the_level(blocks: tuple[int, int], rho: float) -> None:
     assert alarms(blocks, rho) <= 0.05 + SLACK
 
 
-def test_neighbouring_blocks_that_are_taken_for_independent_raise_far_more() -> None:
+def test_assuming_independent_blocks_has_far_more_false_alarms() -> None:
     generator = np.random.default_rng(7)
     p_values = [
         stats.ttest_ind(*(np.log(race(generator, 12, 0.4)) for _ in range(2))).pvalue
@@ -48,7 +48,7 @@ def test_neighbouring_blocks_that_are_taken_for_independent_raise_far_more() -> 
     assert np.mean(np.array(p_values) <= 0.05) > 0.14
 
 
-def test_sittings_that_began_anew_are_compared_as_welch_does() -> None:
+def test_sittings_are_compared_by_welchs_test() -> None:
     generator = np.random.default_rng(7)
     both = [generator.normal(600, 20, count) for count in (5, 7)]
     change = unpaired(*(Sample(values, correlated=False) for values in both))
@@ -57,7 +57,7 @@ def test_sittings_that_began_anew_are_compared_as_welch_does() -> None:
     assert change.p_value(1.0) == pytest.approx(expected, rel=1e-6)
 
 
-def test_a_race_in_one_sitting_is_as_far_off_as_a_sitting_of_the_other_race() -> None:
+def test_a_single_sitting_varies_as_the_other_races_sittings() -> None:
     """Twenty blocks of one link order and hour say nothing of what another would change."""
     generator = np.random.default_rng(7)
     seen = {False: 0, True: 0}
@@ -74,7 +74,7 @@ def test_a_race_in_one_sitting_is_as_far_off_as_a_sitting_of_the_other_race() ->
     assert wrong[True] > 0.1
 
 
-def test_one_slow_block_among_five_does_not_hide_a_change_of_half() -> None:
+def test_one_slow_block_does_not_hide_a_large_change() -> None:
     generator = np.random.default_rng(7)
     old, new = (mean * generator.lognormal(0, 0.02, 5) for mean in (600.0, 900.0))
     old[2] *= 1.3
@@ -83,7 +83,7 @@ def test_one_slow_block_among_five_does_not_hide_a_change_of_half() -> None:
     assert 1 < low < 1.5 < high < 2
 
 
-def test_an_interval_and_the_p_value_decide_alike() -> None:
+def test_interval_and_p_value_agree() -> None:
     generator = np.random.default_rng(7)
     for _ in range(50):
         change = changed(*(race(generator, 10, 0.2) for _ in range(2)))
@@ -92,7 +92,7 @@ def test_an_interval_and_the_p_value_decide_alike() -> None:
             assert (change.p_value(beyond) <= 0.05) == (not low <= beyond <= high)
 
 
-def test_equal_values_leave_no_doubt_and_zeros_have_a_difference() -> None:
+def test_constant_values_are_certain_and_zeros_have_a_difference() -> None:
     change = changed(np.full(6, 4.0), np.full(6, 5.0))
     assert change.interval() == pytest.approx((1.25, 1.25))
     assert change.p_value(1.0) == 0.0
@@ -102,7 +102,7 @@ def test_equal_values_leave_no_doubt_and_zeros_have_a_difference() -> None:
 
 
 @pytest.mark.parametrize("blocks", [2, 3, 4])
-def test_few_blocks_of_equal_whole_numbers_may_be_alike_by_coincidence(blocks: int) -> None:
+def test_few_equal_whole_numbers_may_be_coincidence(blocks: int) -> None:
     change = changed(np.full(blocks, 4.0), np.full(blocks + 6, 5.0))
     assert change.interval() == pytest.approx((1.0, 1.25))
     assert change.p_value(1.0) == change.p_value(1.05) == 2.0 ** (1 - blocks)
@@ -113,11 +113,11 @@ def test_few_blocks_of_equal_whole_numbers_may_be_alike_by_coincidence(blocks: i
     assert same.interval() == (1.0, 1.0)
 
 
-def test_one_block_is_no_comparison() -> None:
+def test_one_block_has_no_comparison() -> None:
     assert changed(np.ones(1), np.ones(5)) is None
 
 
-def test_the_blocks_that_are_asked_for_are_enough() -> None:
+def test_the_planned_blocks_reach_the_power() -> None:
     """With so many blocks no change is told from 5 % four times in five."""
     generator = np.random.default_rng(7)
     draw = lambda count: 600 * generator.lognormal(0, 0.04, count)  # noqa: E731

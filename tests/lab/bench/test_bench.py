@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import loads, rows, side_by_side
+from bench import http_clients, loads, pauses, rows, side_by_side
 from bench.comparisons import comparisons
 from bench.loads import SERVER_CPU, Wrk
 from bench.rows import Best, Row, ServerTrial, Target, Turns, present
 from bench.servers import Load, Nginx, Ours, Server, Serving, Twin
 from bench.side_by_side import Measurements
 from bench.testbed import Figures, Testbed
+from regatta.analysis.statistics.autocorrelation import reach_of
 from regatta.analysis.statistics.paired_mean import PairedMean
-from regatta.analysis.statistics.serial import reach_of
 from regatta.errors import RegattaError, TrialError
 
 WRK = """Running 1s test @ http://198.18.0.1:45131/top?n=2
@@ -48,6 +48,39 @@ def test_wrk_is_read() -> None:
 def test_wrk_with_an_error_is_no_measurement(trouble: str) -> None:
     with pytest.raises(TrialError, match=trouble.split(maxsplit=1)[0]):
         loads.read_wrk(WRK.replace("Requests/sec", f"{trouble}\nRequests/sec"))
+
+
+H2LOAD = """finished in 1.01s, 7157.00 req/s, 2.41MB/s
+requests: 7157 total, 7207 started, 7157 done, 7157 succeeded, 0 failed, 0 errored, 0 timeout
+"""
+OHA = """{"summary": {"requestsPerSec": 51234.5}, "statusCodeDistribution": {"200": 51200},
+ "latencyPercentiles": {"p99": 0.095}, "errorDistribution": {"aborted due to deadline": 50}}"""
+
+
+def test_h2load_and_oha_are_read() -> None:
+    assert http_clients.read_h2load(H2LOAD) == loads.Served(7157, 7157.0)
+    assert http_clients.read_oha(OHA) == loads.Served(51200, 51234.5)
+    with pytest.raises(TrialError, match="3 requests failed"):
+        http_clients.read_h2load(H2LOAD.replace("0 failed", "3 failed"))
+    with pytest.raises(TrialError, match="404"):
+        http_clients.read_oha(OHA.replace('"200"', '"404"'))
+    with pytest.raises(TrialError, match="connection refused"):
+        http_clients.read_oha(OHA.replace("aborted due to deadline", "connection refused"))
+
+
+def test_the_true_p99_is_that_of_evenly_spread_requests() -> None:
+    """Compared with ten thousand requests: stopped for 100 ms of every 500 ms."""
+    starts = [period * 0.5 for period in range(10)]
+    found = pauses.Pauses(starts, [start + 0.1 for start in starts])
+    waits = [max(0.0, 0.1 - (request / 2_000) % 0.5) for request in range(10_000)]
+    assert found.true_p99_s() == pytest.approx(np.quantile(waits, 0.99), abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("printed", "seconds"), [("95.20ms", 0.0952), ("873.00us", 873e-6), ("1.20s", 1.2)]
+)
+def test_wrks_p99_has_a_unit(printed: str, seconds: float) -> None:
+    assert pauses.wrk_p99_s(f"{WRK}     99%  {printed}\n") == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize("reader", [loads.read_wrk, loads.read_json, loads.read_regatta_client])

@@ -1,4 +1,4 @@
-"""The calibration's parts that draw from real blocks, and how all parts are run and kept."""
+"""Calibration: the part with drawn tables of stars, and running and storing of parts."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from regatta.calibrate import run, sizes, star_errors
 from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.cli import main as cli
 from regatta.errors import RegattaError, UsageError
-from regatta.ledger.given.calibration import Goal
+from regatta.ledger.inputs.calibration import Goal
 from regatta.machine.programs import Programs
 from regatta.race.options import Options
 from regatta.study import Study
@@ -55,7 +55,7 @@ def by_name(goals: Sequence[Goal], words: str) -> Goal:
     return next(goal for goal in goals if words in goal.name)
 
 
-def test_stars_that_hold_meet_their_goals(tmp_path: Path) -> None:
+def test_valid_stars_meet_their_goals(tmp_path: Path) -> None:
     all_ledger(context(tmp_path).folder_for("stars"), noise=0.01)
     goals = star_errors.run(context(tmp_path))
     assert [goal.name for goal in goals] == [
@@ -69,7 +69,7 @@ def test_stars_that_hold_meet_their_goals(tmp_path: Path) -> None:
     assert "400 tables of 10 of 30 real blocks of one race" in goals[0].detail
 
 
-def test_stars_that_compare_the_first_with_the_second_alone_are_found_to_be_wrong(
+def test_stars_from_one_comparison_miss_a_goal(
     tmp_path: Path,
 ) -> None:
     all_ledger(context(tmp_path).folder_for("stars"), noise=0.01)
@@ -79,12 +79,12 @@ def test_stars_that_compare_the_first_with_the_second_alone_are_found_to_be_wron
     assert bursts.value > 25
 
 
-def test_a_cheaper_design_that_drowns_in_noise_is_a_goal_that_is_missed(tmp_path: Path) -> None:
+def test_a_cheaper_design_lost_in_noise_misses_the_goal(tmp_path: Path) -> None:
     all_ledger(context(tmp_path).folder_for("stars"), noise=0.08)
     assert by_name(star_errors.run(context(tmp_path)), "one of 5 is").met is False
 
 
-def test_the_stars_are_drawn_from_a_race_of_every_design_that_can_run(tmp_path: Path) -> None:
+def test_stars_are_drawn_from_a_race_of_all_designs_that_run_here(tmp_path: Path) -> None:
     designs = (Design("select", ""), Design("uring", "", missing="too old"), Design("epoll", ""))
     asked = replace(context(tmp_path), programs=replace(PROGRAMS, designs=designs))
     study = star_errors.all_study(asked, SMALL)
@@ -110,7 +110,7 @@ GOOD = Goal("good", "to be so", "it is", met=True)
 BAD = Goal("bad", "to be so", "it is not", met=False)
 
 
-def test_what_a_part_found_is_kept_when_the_calibration_goes_on(tmp_path: Path) -> None:
+def test_goals_of_a_part_are_stored_when_the_calibration_continues(tmp_path: Path) -> None:
     first, first_calls = part("first", [GOOD])
     second, _ = part("second", RegattaError("no\nnetwork"))
     said: list[str] = []
@@ -121,7 +121,7 @@ def test_what_a_part_found_is_kept_when_the_calibration_goes_on(tmp_path: Path) 
     twice = run.run([first, again], context(tmp_path), said.append)
     assert [goal.met for goal in twice.goals] == [True, True]
     assert (first_calls, again_calls) == (["first"], ["second"])
-    assert any("kept from before" in line for line in said)
+    assert any("(stored)" in line for line in said)
 
 
 def test_a_goal_that_was_missed_is_measured_again(tmp_path: Path) -> None:
@@ -131,17 +131,17 @@ def test_a_goal_that_was_missed_is_measured_again(tmp_path: Path) -> None:
     assert len(calls) == 2
 
 
-def test_a_part_that_reads_races_is_judged_anew(tmp_path: Path) -> None:
+def test_a_part_that_reads_races_is_judged_again(tmp_path: Path) -> None:
     reads, calls = part("reads", [GOOD], reads_races=True)
     for _ in range(2):
         run.run([reads], context(tmp_path), lambda _text: None)
     assert len(calls) == 2
 
 
-def test_a_folder_holds_a_calibration_of_one_size(tmp_path: Path) -> None:
+def test_a_folder_has_a_calibration_either_quick_or_not(tmp_path: Path) -> None:
     good, _ = part("good", [GOOD])
     run.run([good], context(tmp_path), lambda _text: None)
-    with pytest.raises(UsageError, match="whole one; leave out --quick"):
+    with pytest.raises(UsageError, match="without --quick; leave out --quick"):
         run.run([good], replace(context(tmp_path), quick=True), lambda _text: None)
 
 
@@ -150,10 +150,12 @@ def test_a_folder_holds_a_calibration_of_one_size(tmp_path: Path) -> None:
     [
         (["nothing"], None, "one of good, wrong"),
         ([], "nothing", "one of peek"),
-        (["good"], "peek", "does not touch"),
+        (["good"], "peek", "does not affect"),
     ],
 )
-def test_what_there_is_not_is_one_line(only: list[str], inject: str | None, words: str) -> None:
+def test_unknown_parts_and_errors_are_refused(
+    only: list[str], inject: str | None, words: str
+) -> None:
     parts = [part("good", [GOOD])[0], part("wrong", [BAD], injected=("peek",))[0]]
     with pytest.raises(UsageError, match=words):
         run.choose(parts, only, inject)

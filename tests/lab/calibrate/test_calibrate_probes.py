@@ -1,4 +1,4 @@
-"""The parts of a calibration that measure what is known by arithmetic or by the kernel."""
+"""The parts of a calibration that check the instruments of a trial."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from regatta.analysis.statistics.waits import Waits
+from regatta.analysis.statistics.request_latencies import RequestLatencies
 from regatta.calibrate.goals import Context
 from regatta.calibrate.instruments import counters, stopped, window
 from regatta.calibrate.instruments.counters import CPU, FAULTS, SWITCHES, Accounts, weigh
@@ -17,10 +17,10 @@ from regatta.calibrate.instruments.stopped import Stalled, Stop, true_latencies_
 from regatta.calibrate.instruments.taskstats import Ended
 from regatta.calibrate.instruments.window import Counted
 from regatta.ledger.metrics import P99, P999
-from regatta.machine.perf import without_perf
+from regatta.machine.perf.stat import without_perf
 from regatta.machine.programs import discover
 from regatta.race.options import Options
-from tests.lab.readings import reading
+from tests.lab.fake_records import reading
 
 MS = 1_000_000
 S = 1_000 * MS
@@ -33,7 +33,7 @@ def no_race(*_: object) -> Path:
     raise AssertionError("these parts run no race")
 
 
-def test_the_truth_of_a_stop_is_arithmetic() -> None:
+def test_the_true_latencies_of_a_stop_are_computed() -> None:
     true = true_latencies_ns(CELL, 2 * S, STOP)
     assert len(true) == 300
     waiting = np.sort(true[true > 0])
@@ -42,7 +42,7 @@ def test_the_truth_of_a_stop_is_arithmetic() -> None:
     assert np.flatnonzero(true)[0] == 100
 
 
-def test_reported_percentiles_are_judged_by_the_truth() -> None:
+def test_reported_percentiles_are_compared_with_the_truth() -> None:
     true = true_latencies_ns(CELL, 2 * S, STOP)
     near = Stalled(STOP, answered(true * 1.04 + 50_000), true)
     far = Stalled(STOP, answered(true * 1.06), true)
@@ -53,19 +53,22 @@ def test_reported_percentiles_are_judged_by_the_truth() -> None:
         assert stopped.judge(omitted, metric).met is False
 
 
-def answered(latencies: NDArray[Any]) -> Waits:
-    return Waits(np.sort(latencies.astype(np.int64)), np.empty(0, np.int64))
+def answered(latencies: NDArray[Any]) -> RequestLatencies:
+    return RequestLatencies(np.sort(latencies.astype(np.int64)), np.empty(0, np.int64))
 
 
-def test_of_a_stop_to_the_end_no_percentile_may_be_below_the_truth() -> None:
-    """The load ends 20 s after it began; the server goes on a second after that."""
+def test_for_a_stop_to_the_end_no_percentile_may_be_below_the_truth() -> None:
+    """The load takes 20 s; the server continues a second later."""
     cell, stop = replace(CELL, duration_s=20.0), Stop(begin_ns=12 * S, end_ns=21 * S)
     true = true_latencies_ns(cell, 0, stop)
     late = true[true > 0]
-    known = Waits(np.full(len(true) - len(late), 50_000), late - 1 * S)
+    known = RequestLatencies(np.full(len(true) - len(late), 50_000), late - 1 * S)
     for metric in stopped.END_METRICS:
         assert stopped.judge_end(Stalled(stop, known, true), metric).met is True
-    for wrong in (Waits(known.known, np.empty(0, np.int64)), Waits(known.known, late * 2)):
+    for wrong in (
+        RequestLatencies(known.known, np.empty(0, np.int64)),
+        RequestLatencies(known.known, late * 2),
+    ):
         goals = [stopped.judge_end(Stalled(stop, wrong, true), metric) for metric in (P99, P999)]
         assert {goal.met for goal in goals} == {False}
     assert "over" in stopped.judge_end(Stalled(stop, known, true), P99).measured
@@ -85,13 +88,13 @@ def weighed(ended: list[Ended], own: dict[str, int], children: dict[str, int]) -
     first = reading(context_switches=10, charged_ns=0)
     last = reading(context_switches=30, charged_ns=9_000, clock_ns=4_000, thread_run_ns=4_000)
     ends = Accounts(first, 5), Accounts(last, 7)
-    told = ({CPU: 8_910.0, SWITCHES: 1.0, FAULTS: 1.0}, summary)
-    found = weigh(burst_cell("epoll", 3), 50, ends, ended, told)
+    reported = ({CPU: 8_910.0, SWITCHES: 1.0, FAULTS: 1.0}, summary)
+    found = weigh(burst_cell("epoll", 3), 50, ends, ended, reported)
     assert found.off_percent(CPU) == pytest.approx(-1.0)
     return found.charged
 
 
-def test_accounts_of_the_living_the_dead_and_the_reaped_are_added_up() -> None:
+def test_accounts_of_living_dead_and_reaped_tasks_are_summed() -> None:
     nothing = usage(0, 0)
     thread = Ended(parent=9, process=50, run_ns=100, page_faults=3)
     child = Ended(parent=50, process=60, run_ns=100, page_faults=3)
@@ -104,7 +107,7 @@ def test_accounts_of_the_living_the_dead_and_the_reaped_are_added_up() -> None:
     assert weighed([child], usage(99, 0), usage(4, 6)) == {SWITCHES: 24, FAULTS: 8, CPU: 9_000}
 
 
-def test_a_counter_off_by_more_than_a_percent_misses_its_goal() -> None:
+def test_a_counter_off_by_over_one_percent_misses_its_goal() -> None:
     found = counters.CounterCheck(
         design="epoll",
         requests=10,
@@ -132,7 +135,7 @@ def test_a_counter_that_counted_nothing_is_not_measured() -> None:
 def test_without_rights_counters_are_not_measured_and_not_missed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counters.perf, "probe", lambda _: without_perf("perf is not installed"))
+    monkeypatch.setattr(counters, "probe", lambda _: without_perf("perf is not installed"))
     context = Context(discover(), tmp_path, Options(), True, None, lambda _: None, no_race)
     goals = counters.run(context)
     assert len(goals) == 9
@@ -144,7 +147,7 @@ def test_without_rights_counters_are_not_measured_and_not_missed(
     ("window_ms", "cpu_ms", "met"),
     [(1_005, 99.5, (True, True)), (999, 98.0, (False, False)), (1_011, 99.5, (False, True))],
 )
-def test_a_window_holds_its_requests_and_little_more(
+def test_a_window_contains_its_requests_and_little_more(
     window_ms: int, cpu_ms: float, met: tuple[bool, bool]
 ) -> None:
     found = Counted(CELL, window_ms * MS, 1_000 * MS, cpu_ms * MS, 100 * MS, in_ticks=False)

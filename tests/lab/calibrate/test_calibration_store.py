@@ -1,4 +1,4 @@
-"""What is kept of a calibration: one file a machine, and believed only when it is right."""
+"""The stored calibration: one file a machine, validated when read."""
 
 import json
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 
 from regatta.calibrate import store
 from regatta.errors import CalibrationError
-from regatta.ledger.given.calibration import Calibration, Goal, to_plain
+from regatta.ledger.inputs.calibration import Calibration, Goal, to_plain
 
 GOALS = (
     Goal("false alarms", "3.65 to 6.35 %", "5.01 %", True, "of 1,000", 5.01),
@@ -28,7 +28,7 @@ def calibration(**changes: Any) -> Calibration:
     return replace(made, **changes)
 
 
-def test_what_was_stored_comes_back() -> None:
+def test_a_stored_calibration_is_loaded_unchanged() -> None:
     assert store.load() is None
     path = store.save(calibration())
     assert store.load() == calibration()
@@ -36,13 +36,13 @@ def test_what_was_stored_comes_back() -> None:
     assert store.for_ledger() == calibration()
 
 
-def test_another_machine_has_a_file_of_its_own() -> None:
+def test_another_machine_has_another_file() -> None:
     elsewhere = {**store.machine(), "cpu_model": "another"}
     store.save(calibration(machine=elsewhere))
     assert store.load() is None
 
 
-def test_a_state_folder_that_is_not_absolute_is_ignored(
+def test_a_relative_state_folder_is_ignored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", "state")
@@ -76,20 +76,20 @@ def plain(**changes: Any) -> dict[str, Any]:
         ("\udcff", "not a calibration"),
     ],
 )
-def test_a_damaged_file_is_one_line_and_no_race_stops_for_it(text: str, word: str) -> None:
+def test_a_damaged_file_is_a_one_line_error_and_stops_no_race(text: str, word: str) -> None:
     path = store.save(calibration())
     path.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(CalibrationError) as raised:
         store.load()
-    told = str(raised.value)
-    assert word in told
-    assert "regatta calibrate" in told
-    assert "\n" not in told
-    assert len(told) < 400
-    assert store.for_ledger() == told
+    message = str(raised.value)
+    assert word in message
+    assert "regatta calibrate" in message
+    assert "\n" not in message
+    assert len(message) < 400
+    assert store.for_ledger() == message
 
 
-def test_a_file_that_cannot_be_written_leaves_the_old_one(state: Path) -> None:
+def test_a_failed_write_leaves_the_old_file(state: Path) -> None:
     path = store.save(calibration())
     before = path.read_bytes()
     blocked = state / "blocked"

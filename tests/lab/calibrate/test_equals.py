@@ -1,4 +1,4 @@
-"""The true A/A: it passes an honest lab, and fails labs that favour one of two equals."""
+"""The A/A test passes an unbiased lab and fails biased ones."""
 
 import json
 import tomllib
@@ -20,7 +20,7 @@ from regatta.calibrate.equals.copies import (
     copies_study,
     design_of,
     in_order,
-    is_linked_anew,
+    is_relinked,
     make_files,
 )
 from regatta.calibrate.equals.reported import ReportedVerdicts, in_pairs, reported
@@ -29,16 +29,16 @@ from regatta.calibrate.run import newest_folder
 from regatta.calibrate.shape import Shape, shape_of
 from regatta.cli import main as cli
 from regatta.errors import GoalsMissedError, InterruptedRaceError, UsageError
-from regatta.ledger.given.calibration import Goal
+from regatta.ledger.inputs.calibration import Goal
 from regatta.ledger.records import RaceRecord
 from regatta.machine.programs import Programs
 from regatta.race.options import Options
 from regatta.study import Study, find_study, load_study
-from tests.lab import copied
+from tests.lab import simulated_races
 from tests.lab.designs import every_design
 
 RACES, FEW = 40, 16
-"""Few are enough where most of them are wrong."""
+"""Few races are enough where most are wrong."""
 SHAPE = Shape("quick", {}, {"work": "classic"}, 2)
 SERVER = Path("/opt/regatta-server")
 FILES = {name: Path(f"/opt/{name}") for name in NAMES}
@@ -54,21 +54,21 @@ def context(folder: Path, **changes: object) -> Context:
 
 
 @cache
-def honest(number: int) -> RaceRecord:
-    return copied.raced(number)
+def unbiased(number: int) -> RaceRecord:
+    return simulated_races.raced(number)
 
 
 @cache
-def told(lab: str | None, number: int) -> ReportedVerdicts:
-    """What the report of that race says, with the error of that name in the lab."""
-    ledger = honest(number)
+def verdicts(lab: str | None, number: int) -> ReportedVerdicts:
+    """The verdicts on that race, with the injected bias of that name."""
+    ledger = unbiased(number)
     return reported(ledger if lab is None else biases.inject_bias(lab, ledger, number))
 
 
 @cache
 def told_together(lab: str | None, races: range) -> dict[str, list[str]]:
-    """The same of races that are taken for sittings of one."""
-    ledgers = [honest(at + 1) for at in races]
+    """The same for races combined as sittings of one."""
+    ledgers = [unbiased(at + 1) for at in races]
     if lab is not None:
         ledgers = [
             biases.inject_bias(lab, one, at + 1) for at, one in zip(races, ledgers, strict=True)
@@ -77,15 +77,15 @@ def told_together(lab: str | None, races: range) -> dict[str, list[str]]:
 
 
 def in_sittings(lab: str | None, count: int) -> Goal:
-    """The goal of the pairs' CPU per request, of so many races."""
+    """The goal for the pairs' CPU per request in this many races."""
     found = [told_together(lab, races) for races in as_sittings.grouped(count)]
     goals = {goal.name: goal for goal in equals.judge_sittings(SHAPE, found)}
     return goals["equals: pairs in 5 sittings, CPU per request"]
 
 
 def judged(lab: str | None, count: int) -> dict[str, Goal]:
-    """The goals of so many races."""
-    found = [told(lab, number) for number in range(1, count + 1)]
+    """The goals for this many races."""
+    found = [verdicts(lab, number) for number in range(1, count + 1)]
     return {goal.name.removeprefix("equals: "): goal for goal in equals.judge(SHAPE, found)}
 
 
@@ -94,7 +94,7 @@ AS_RACED = "standings of 8, as raced"
 CLAIMS = "a table of claims on pairs"
 
 
-def test_an_honest_lab_misses_no_goal_and_meets_some() -> None:
+def test_an_unbiased_lab_misses_no_goal_and_meets_some() -> None:
     goals = judged(None, RACES)
     secondary = "secondary column, context switches per request"
     assert {PAIRS, AS_RACED, CLAIMS, secondary} <= goals.keys()
@@ -105,45 +105,43 @@ def test_an_honest_lab_misses_no_goal_and_meets_some() -> None:
 
 
 @pytest.mark.parametrize(("lab", "at_least"), [("bias=2%", 25), ("bias=5%", 75)])
-def test_a_lab_that_favours_one_of_two_in_each_race_is_far_above_the_goal(
-    lab: str, at_least: float
-) -> None:
+def test_a_random_bias_in_each_race_misses_the_goal_by_far(lab: str, at_least: float) -> None:
     goals = judged(lab, FEW)
     for name in (PAIRS, CLAIMS):
         assert goals[name].met is False
         assert (goals[name].value or 0) >= at_least
 
 
-def test_a_lab_in_which_who_stands_first_is_slower_is_found() -> None:
+def test_a_bias_against_the_first_in_the_study_is_detected() -> None:
     goals = judged("place=2%", FEW)
     assert goals[PAIRS].met is False
     assert (goals[PAIRS].value or 0) >= 80
 
 
-def test_a_lab_in_which_equals_drift_apart_over_neighbouring_blocks_is_found() -> None:
+def test_drift_between_equals_is_detected() -> None:
     goals = judged("drift", FEW)
     assert goals[PAIRS].met is False
     assert (goals[PAIRS].value or 0) >= 25
 
 
 @pytest.mark.parametrize("lab", [None, "bias=5%"])
-def test_what_differs_from_race_to_race_is_no_error_where_races_are_sittings(
+def test_random_bias_between_races_is_covered_by_sittings(
     lab: str | None,
 ) -> None:
-    """In each race alone a bias of 5 % is one in most tables."""
+    """In single races a bias of 5 % is found in most tables."""
     goal = in_sittings(lab, RACES)
     assert goal.outcome == "not refuted"
     assert "of 8 " in goal.measured
 
 
-def test_whoever_is_favoured_in_every_race_is_found_by_sittings_too() -> None:
+def test_a_constant_bias_is_detected_with_sittings_too() -> None:
     goal = in_sittings("place=2%", RACES)
     assert goal.met is False
     assert (goal.value or 0) >= 75
 
 
-def test_races_are_taken_together_with_all_their_trials_and_none_twice() -> None:
-    ledgers = [in_pairs(honest(number)) for number in (1, 2, 3)]
+def test_combined_races_have_each_trial_once() -> None:
+    ledgers = [in_pairs(unbiased(number)) for number in (1, 2, 3)]
     whole = as_sittings.as_sittings(ledgers)
     assert len({trial.id for trial in whole.trials}) == sum(len(one.trials) for one in ledgers)
     places = {(trial.block, trial.cell_id) for trial in whole.trials}
@@ -154,15 +152,15 @@ def test_races_are_taken_together_with_all_their_trials_and_none_twice() -> None
     assert [list(one) for one in as_sittings.grouped(13)] == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
 
 
-def test_columns_that_the_lab_did_not_touch_stay_right() -> None:
+def test_columns_without_bias_stay_right() -> None:
     touched = ("CPU per request", AS_RACED, CLAIMS)
     for name, goal in judged("bias=5%", FEW).items():
         if not any(word in name for word in touched):
             assert goal.met is not False, name
 
 
-def test_the_pairs_stand_in_one_table_by_their_place_in_the_study() -> None:
-    ledger = copied.raced(3)
+def test_pairs_are_one_table_in_the_order_of_the_study() -> None:
+    ledger = simulated_races.raced(3)
     pairs = in_pairs(ledger)
     (group,) = analyse(pairs).groups
     assert len(group.steps) == 2 * len(DESIGNS)
@@ -177,7 +175,7 @@ def test_the_pairs_stand_in_one_table_by_their_place_in_the_study() -> None:
         assert (cell.contender == "first") == (was.contender == equal)
 
 
-def test_a_copy_of_a_dear_design_may_be_called_worse_and_one_of_the_cheapest_not() -> None:
+def test_only_a_copy_of_the_cheapest_design_is_wrongly_called_worse() -> None:
     def race(*worse: str) -> ReportedVerdicts:
         needs = {"fork-per-client": 6.0, "thread-per-client": 5.0, "prefork-accept": 4.7}
         return ReportedVerdicts({(0, 1): frozenset(worse)}, {(0, 1): {**needs, "epoll": 4.5}}, {})
@@ -203,9 +201,7 @@ def test_a_copy_of_a_dear_design_may_be_called_worse_and_one_of_the_cheapest_not
         (0, 0, "not measured"),
     ],
 )
-def test_a_table_keeps_its_level_where_twice_as_many_errors_are_excluded(
-    wrong: int, of: int, outcome: str
-) -> None:
+def test_the_goal_is_met_if_twice_the_level_is_excluded(wrong: int, of: int, outcome: str) -> None:
     found = binomial.goal_of("it", [True] * wrong + [False] * (of - wrong), "")
     assert found.outcome == outcome
 
@@ -232,7 +228,7 @@ def test_each_race_has_the_shape_of_the_shipped_study(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["reports", "chapter-30"])
-def test_any_shipped_study_of_bursts_lends_its_shape(tmp_path: Path, name: str) -> None:
+def test_the_shape_may_be_any_shipped_study_of_bursts(tmp_path: Path, name: str) -> None:
     here = context(tmp_path, shape=name)
     study = copies_study(here, shape_of(here), FILES, 1)
     assert {cell.contender for cell in study.cells} == set(NAMES)
@@ -243,14 +239,14 @@ def test_any_shipped_study_of_bursts_lends_its_shape(tmp_path: Path, name: str) 
         assert [getattr(cell, key) for key in alike] == [getattr(shipped, key) for key in alike]
 
 
-def test_a_study_whose_load_is_searched_has_no_shape_to_lend(tmp_path: Path) -> None:
+def test_a_study_that_searches_its_load_is_refused_as_shape(tmp_path: Path) -> None:
     study = tmp_path / "searched.toml"
     study.write_text('name = "s"\n[[cells]]\ndesigns = ["epoll"]\nload = "matched"\n')
     with pytest.raises(UsageError, match="are a search"):
         shape_of(context(tmp_path, shape=str(study)))
 
 
-def test_copies_differ_in_name_file_and_place_and_in_nothing_else(tmp_path: Path) -> None:
+def test_copies_differ_only_in_name_file_and_place(tmp_path: Path) -> None:
     here = context(tmp_path)
     studies = [copies_study(here, shape_of(here), FILES, number) for number in (1, 2)]
     orders = [list(study.contenders) for study in studies]
@@ -265,7 +261,7 @@ def test_copies_differ_in_name_file_and_place_and_in_nothing_else(tmp_path: Path
             assert first == second
 
 
-def test_each_copy_of_a_pair_is_linked_in_an_order_of_its_own(tmp_path: Path) -> None:
+def test_copies_of_a_pair_have_different_link_orders(tmp_path: Path) -> None:
     asked: list[dict[int, int]] = []
 
     def relink(server: Path, orders: Mapping[int, int], folder: Path) -> dict[int, Path]:
@@ -283,23 +279,23 @@ def test_each_copy_of_a_pair_is_linked_in_an_order_of_its_own(tmp_path: Path) ->
         for design in DESIGNS:
             assert texts[f"{design}-a"] != texts[f"{design}-b"]
     study = copies_study(here, shape_of(here), found[0], 1)
-    assert is_linked_anew(replace(honest(1), meta={"study_toml": study.toml}))
+    assert is_relinked(replace(unbiased(1), meta={"study_toml": study.toml}))
 
 
-def test_where_nothing_can_be_linked_copies_of_the_one_file_race_and_it_is_said(
+def test_without_relinking_copies_of_one_file_race_with_a_note(
     tmp_path: Path,
 ) -> None:
     said: list[str] = []
     here = with_server(tmp_path, say=said.append)
     files = make_files(here, tmp_path / "race", 1)
     assert len(set(files.values())) == len(NAMES)
-    assert "one order of functions" in said[0]
+    assert "the same link order" in said[0]
     study = copies_study(here, shape_of(here), files, 1)
-    assert not is_linked_anew(replace(honest(1), meta={"study_toml": study.toml}))
+    assert not is_relinked(replace(unbiased(1), meta={"study_toml": study.toml}))
 
 
 def with_server(folder: Path, **changes: object) -> Context:
-    """Programs that can be copied, from no build."""
+    """Programs that can be copied, without a build."""
     server = folder / "alone" / "bin" / "server"
     server.parent.mkdir(parents=True)
     server.touch()
@@ -310,7 +306,7 @@ Racing = Callable[[Study, Path], Path]
 
 
 def racing(called: list[Path], stop_at: int | None = None) -> Racing:
-    """A race that takes no time; it may be stopped as by Ctrl-C."""
+    """A race that takes no time and may be stopped as by Ctrl-C."""
 
     def race(study: Study, place: Path) -> Path:
         for one in study.contenders.values():
@@ -324,9 +320,7 @@ def racing(called: list[Path], stop_at: int | None = None) -> Racing:
     return race
 
 
-def test_races_that_were_stopped_go_on_where_they_were(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stopped_races_continue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(races, "is_finished", lambda path: (path.parent / "finished").exists())
     lines: list[str] = []
     here = with_server(tmp_path / "here", races=5, say=lines.append)
@@ -337,11 +331,11 @@ def test_races_that_were_stopped_go_on_where_they_were(
     ledgers = equals.raced(replace(here, race=racing(called)), shape)
     assert [path.parent for path in ledgers] == called
     assert len(called) == 5
-    assert not list(tmp_path.glob("here/*/*/servers"))  # 14 MB a race that nobody needs any more
+    assert not list(tmp_path.glob("here/*/*/servers"))  # 14 MB a race that are no longer needed
     assert any("race 3 of 5" in line and "left" in line for line in lines)
 
 
-def test_an_error_that_is_put_in_needs_no_races_of_its_own(
+def test_an_injected_error_uses_existing_races(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(races, "is_finished", lambda path: path.parent.name == "quick-02")
@@ -349,8 +343,8 @@ def test_an_error_that_is_put_in_needs_no_races_of_its_own(
     assert [path.parent.name for path in equals.raced(here, shape_of(here))] == ["quick-02"]
 
 
-def answer_told(asked: equals.EqualsTask) -> ReportedVerdicts:
-    return told(asked.inject, asked.number)
+def reported_verdicts(asked: equals.EqualsTask) -> ReportedVerdicts:
+    return verdicts(asked.inject, asked.number)
 
 
 @pytest.fixture
@@ -359,12 +353,12 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(races, "is_finished", lambda _path: True)
-    monkeypatch.setattr(equals, "read", lambda path: honest(int(path.parent.name[-2:])))
-    monkeypatch.setattr(equals, "verdicts_of", answer_told)
+    monkeypatch.setattr(equals, "read", lambda path: unbiased(int(path.parent.name[-2:])))
+    monkeypatch.setattr(equals, "verdicts_of", reported_verdicts)
     return ["calibrate", "--only", "equals", "--out", "kept", "--quiet"]
 
 
-def test_the_command_passes_honest_races(kept: list[str]) -> None:
+def test_the_command_passes_unbiased_races(kept: list[str]) -> None:
     done = CliRunner().invoke(cli.app, [*kept, "--json"])
     assert done.exception is None, done.output
     printed = json.loads(done.stdout)
@@ -376,10 +370,10 @@ def test_the_command_passes_honest_races(kept: list[str]) -> None:
 
 
 @pytest.mark.parametrize("error", ["bias=2%", "requests", "peek"])
-def test_the_command_fails_where_an_error_was_put_in_and_stores_nothing(
+def test_the_command_fails_with_an_injected_error_and_stores_nothing(
     kept: list[str], tmp_path: Path, error: str
 ) -> None:
-    """As a person sees it: the table says MISSED, and the exit status is 1."""
+    """The table says MISSED and the exit status is 1."""
     done = CliRunner().invoke(cli.app, [*kept, "--inject", error, "--races", str(FEW)])
     assert isinstance(done.exception, GoalsMissedError)
     assert done.exception.exit_status == 1
@@ -390,13 +384,13 @@ def test_the_command_fails_where_an_error_was_put_in_and_stores_nothing(
 
 def test_without_races_the_goal_is_not_measured_and_says_so(kept: list[str]) -> None:
     done = CliRunner().invoke(cli.app, [*kept, "--races", "0", "--json"])
-    assert "nothing is proven" in str(done.exception)
+    assert "no goal could be measured" in str(done.exception)
     (goal,) = json.loads(done.stdout)["goals"]
     assert goal["met"] is None
     assert goal["measured"] == "A/A: not run"
 
 
-def test_an_error_that_is_put_in_finds_the_races_of_the_newest_calibration(
+def test_an_injected_error_uses_the_races_of_the_newest_calibration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -407,7 +401,7 @@ def test_an_error_that_is_put_in_finds_the_races_of_the_newest_calibration(
     assert newest_folder(quick=False) == tmp_path / "races/raced"
 
 
-def test_who_stops_the_races_is_told_the_options_to_go_on_with(
+def test_ctrl_c_says_with_which_options_to_continue(
     kept: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stopped(*_: object) -> list[Path]:

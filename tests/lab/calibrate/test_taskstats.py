@@ -1,4 +1,4 @@
-"""The kernel's records of ended threads: read rightly, and refused where not understood."""
+"""Parsing of the kernel's records of ended threads."""
 
 import os
 import struct
@@ -34,13 +34,13 @@ def stats(version: int = 13, size: int = 416) -> bytes:
 
 
 def record(body: bytes) -> bytes:
-    """As the kernel sends it: of the thread, and of its whole process, which is not asked for."""
+    """A message of the kernel, with the thread and the totals of its process."""
     one = attribute(1, struct.pack("=I", 7)) + attribute(taskstats.TYPE_STATS, body)
     whole = attribute(2, struct.pack("=I", 5)) + attribute(taskstats.TYPE_STATS, body)
     return GENERIC_HEADER + attribute(taskstats.TYPE_AGGR_PID, one) + attribute(5, whole)
 
 
-def test_a_record_tells_one_thread() -> None:
+def test_a_record_describes_one_thread() -> None:
     (found,) = ended(record(stats()))
     assert (found.process, found.parent) == (5, 3)
     assert (found.run_ns, found.page_faults) == (1_000_001, 13)
@@ -52,13 +52,13 @@ def test_a_kernel_that_does_not_name_the_process_is_refused(version: int, size: 
         ended(record(stats(version, size)))
 
 
-def test_the_version_that_moved_its_fields_is_refused() -> None:
+def test_the_version_with_moved_fields_is_refused() -> None:
     with pytest.raises(TaskstatsError, match="version 15.* have their fields elsewhere"):
         ended(record(stats(15, 544)))
 
 
 @pytest.mark.parametrize("cut", [1, 5, 100])
-def test_an_answer_that_is_cut_short_is_an_error(cut: int) -> None:
+def test_a_truncated_message_is_an_error(cut: int) -> None:
     whole = attribute(1, b"12345678" * 20)
     with pytest.raises(OSError, match="cut short"):
         list(attributes(whole[:-cut]))
@@ -74,7 +74,7 @@ def spin(seconds: float) -> None:
         pass
 
 
-def test_every_thread_that_ends_is_told_with_what_it_ran() -> None:
+def test_every_thread_that_ends_is_reported_with_its_cpu_time() -> None:
     try:
         listener = Listener()
     except TaskstatsError as error:

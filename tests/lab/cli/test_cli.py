@@ -1,4 +1,4 @@
-"""The command line: errors are one line and an exit status, and help teaches."""
+"""The command line: an error is one line and an exit status."""
 
 import json
 import os
@@ -13,12 +13,12 @@ import pytest
 from regatta.cli.main import main
 from regatta.errors import LedgerError
 from tests.commands import Done, assert_refused, run
-from tests.lab import fake_programs, faked
+from tests.lab import fake_programs, fake_races
 from tests.lab.synthetic import make
-from tests.ledgers import change
+from tests.ledgers import change, rows
 
 ROOT = Path(__file__).resolve().parents[3]
-STUDY = faked.on_one_cpu(
+STUDY = fake_races.on_one_cpu(
     '[[cells]]\ndesigns = ["iterative"]\nconnections = [3]\nrequests = 3\n', blocks=2
 )
 
@@ -53,10 +53,12 @@ def lab(tmp_path: Path) -> CommandLine:
 def lab_here(
     lab: CommandLine, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Callable[..., Done]:
-    """The same in this process: a new one spends most of its time on imports."""
+    """Runs a command in this process, which saves the time for imports."""
 
-    def run_here(*arguments: str) -> Done:
+    def run_here(*arguments: str, **environment: str) -> Done:
         monkeypatch.chdir(lab.folder)
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
         monkeypatch.setenv("REGATTA_BIN", lab.environment["REGATTA_BIN"])
         monkeypatch.setattr(sys, "argv", ["regatta", *arguments])
         with pytest.raises(SystemExit) as ended:
@@ -77,12 +79,20 @@ def lab_here(
         (["report", "races", "--json", "--explain"], 2, ["--json", "--explain"]),
         (["race", "tiny.toml", "--blocks", "0"], 2, ["--blocks", "0"]),
         (["race", "tiny.toml", "--blocks", "-1"], 2, ["--blocks", "-1"]),
-        (["race", "tiny.toml", "--blocks", "many"], 2, ["--blocks", "integer"]),
+        (
+            ["race", "tiny.toml", "--blocks", "many"],
+            2,
+            ["--blocks is many; it must be a whole number"],
+        ),
         (["race", "tiny.toml", "--quick", "--blocks", "3"], 2, ["--quick and --blocks cannot"]),
         (["race", "tiny.toml", "--seed", "-1"], 2, ["--seed", "-1"]),
         (["race", "tiny.toml", "--placement", "moon"], 2, ["--placement", "moon", "netns"]),
         (["race", "tiny.toml", "--server-cpus", "x"], 2, ["--server-cpus", "x"]),
         (["race", "tiny.toml", "--server-cpus", "9999"], 2, ["CPU 9999", "allowed"]),
+        (["compare", "a", "b", "--threshold", "x"], 2, ["--threshold is x; it must be a number"]),
+        (["race", "--sede", "1"], 2, ["--sede", "--seed", "see regatta race --help"]),
+        (["race", "--placement", "netn"], 2, ["did you mean netns?"]),
+        (["race", "quik"], 2, ["did you mean quick?"]),
         (["race", "--resume", "--seed", "1"], 2, ["--resume"]),
         (["race", "--resume", "--quick"], 2, ["--resume"]),
         (["race", "--resume", "tiny.toml"], 1, ["unfinished", "tiny"]),
@@ -91,7 +101,7 @@ def lab_here(
         (["report", "nowhere"], 1, ["no such ledger"]),
     ],
 )
-def test_a_mistake_is_one_line_and_nothing_is_written(
+def test_a_usage_error_is_one_line_and_writes_nothing(
     lab: CommandLine,
     lab_here: Callable[..., Done],
     arguments: list[str],
@@ -107,16 +117,16 @@ def test_a_mistake_is_one_line_and_nothing_is_written(
     assert sorted(lab.folder.rglob("*")) == before
 
 
-def test_without_a_command_the_help_is_shown_too(lab: CommandLine) -> None:
+def test_without_a_command_help_is_shown(lab: CommandLine) -> None:
     done = lab.run()
     assert (done.returncode, done.stderr) == (2, "regatta: no command given; see regatta --help\n")
     assert "report" in done.stdout
 
 
-def test_a_ledger_without_its_end_is_left_alone(
+def test_a_truncated_ledger_is_refused_and_not_changed(
     lab: CommandLine, lab_here: Callable[..., Done]
 ) -> None:
-    """Cut within a page, it is whole to SQLite, which would go on to write."""
+    """SQLite does not notice a file cut within a page, and would write to it."""
     folder = lab.folder / "races" / "cut"
     folder.mkdir(parents=True)
     path = make(folder / "ledger.sqlite", blocks=2)
@@ -145,7 +155,7 @@ def test_a_ledger_without_its_end_is_left_alone(
     ],
 )
 @pytest.mark.parametrize(("verb", "status"), [("compare", 2), ("review", 2), ("report", 1)])
-def test_a_failure_is_no_answer_of_a_verb_that_ends_with_one(
+def test_where_status_1_is_a_result_a_failure_is_2(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
     verb: str,
@@ -165,7 +175,7 @@ def test_a_failure_is_no_answer_of_a_verb_that_ends_with_one(
     assert "".join(map(str, error.args[-1:])) in capfd.readouterr().err
 
 
-def test_missing_programs_are_named_with_the_command_that_builds_them(
+def test_missing_programs_are_reported_with_the_command_that_builds_them(
     lab: CommandLine, lab_here: Callable[..., Done]
 ) -> None:
     lab.environment["REGATTA_BIN"] = str(lab.folder)
@@ -174,14 +184,14 @@ def test_missing_programs_are_named_with_the_command_that_builds_them(
     assert "make build" in done.stderr
 
 
-def test_a_broken_program_is_named(lab: CommandLine, lab_here: Callable[..., Done]) -> None:
+def test_a_broken_program_is_reported(lab: CommandLine, lab_here: Callable[..., Done]) -> None:
     (lab.folder / "bin" / "regatta-server").write_text("#!/bin/sh\necho broken >&2\nexit 3\n")
     done = lab_here("race")
     assert_refused(done, 1, "regatta")
     assert "broken" in done.stderr
 
 
-def test_the_version_is_told(lab: CommandLine) -> None:
+def test_the_version_is_shown(lab: CommandLine) -> None:
     assert lab.run("--version").stdout.startswith("regatta 0.")
 
 
@@ -205,17 +215,44 @@ def test_a_race_ends_with_one_screen_and_explains_on_request(
     assert "throughput" in also.stdout
 
 
-def test_a_first_look_says_so_before_and_after(
+def test_a_quick_race_says_so_before_and_after(
     lab: CommandLine, lab_here: Callable[..., Done]
 ) -> None:
     (lab.folder / "tiny.toml").write_text(STUDY.replace("blocks = 2", "blocks = 50"))
     raced = lab_here("race", "tiny.toml", "--quick", "--out", "one")
     assert raced.returncode == 0
     assert "note: a first look: 7 timed and 2 counted blocks\n" in raced.stdout
-    assert "A first look sees only large differences: leave out --quick\n" in raced.stdout
-    assert "**A first look sees only" in (lab.folder / "one/summary.md").read_text()
+    assert "A first look detects only large differences: leave out --quick\n" in raced.stdout
+    assert "**A first look detects only" in (lab.folder / "one/summary.md").read_text()
     told = json.loads(lab_here("report", "one", "--json").stdout)
     assert (told["quick"], told["trials"]["ok"]) == (True, {"timed": 7, "counted": 2})
+
+
+def test_a_race_in_which_everything_fails_has_a_report(
+    lab: CommandLine, lab_here: Callable[..., Done]
+) -> None:
+    study = fake_races.on_one_cpu(
+        '[[cells]]\ndesigns = ["iterative"]\nconnections = [3]\nrequests = 3\n', blocks=9
+    )
+    (lab.folder / "tiny.toml").write_text(study)
+    done = lab_here("race", "tiny.toml", "--out", "one", "--quiet", FAKE="server-fails-to-start")
+    assert_refused(done, 1, "regatta")
+    assert "the first 5 trials all failed" in done.stderr
+    assert done.stderr.endswith("Report: one/report.html\n")
+    for name in ("report.html", "summary.md"):
+        assert "the moon is in the way" in (lab.folder / "one" / name).read_text()
+
+
+def test_counters_that_were_switched_off_are_not_called_unsupported(
+    lab: CommandLine, lab_here: Callable[..., Done]
+) -> None:
+    assert lab_here("race", "tiny.toml", "--out", "one", "--quiet", "--no-perf").returncode == 0
+    written = (lab.folder / "one" / "report.html").read_text()
+    assert "switched off by --no-perf" in written
+    assert "not supported by this machine" not in written
+    states = rows(lab.folder / "one", "SELECT DISTINCT state FROM counter WHERE origin = 'perf'")
+    assert ("not supported",) not in [state for state in states if state[0] != "counted"]
+    assert ("switched off",) in states
 
 
 def test_an_existing_race_is_not_overwritten(
@@ -229,13 +266,13 @@ def test_an_existing_race_is_not_overwritten(
     assert (lab.folder / "out" / "ledger.sqlite").read_text() == "precious"
 
 
-def test_a_folder_that_cannot_be_made_is_named(lab_here: Callable[..., Done]) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(lab_here: Callable[..., Done]) -> None:
     done = lab_here("race", "tiny.toml", "--out", "tiny.toml/race")
     assert_refused(done, 1, "regatta")
     assert "tiny.toml/race" in done.stderr
 
 
-def test_ctrl_c_keeps_what_was_finished_and_says_how_to_go_on(lab: CommandLine) -> None:
+def test_ctrl_c_keeps_finished_trials_and_says_how_to_resume(lab: CommandLine) -> None:
     (lab.folder / "tiny.toml").write_text(STUDY.replace("blocks = 2", "blocks = 500"))
     process = subprocess.Popen(
         lab.command("race", "tiny.toml", "--out", "out"),
@@ -249,7 +286,7 @@ def test_ctrl_c_keeps_what_was_finished_and_says_how_to_go_on(lab: CommandLine) 
     for line in process.stdout:
         if line.startswith("2/"):
             break
-    # As the terminal does it: to the whole foreground group.
+    # To the whole foreground process group, as a terminal sends it.
     os.killpg(process.pid, signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -1,4 +1,4 @@
-"""What a person is told to type next can be copied, whatever the folder is called."""
+"""Commands in messages can be copied into a shell, whatever the folder is called."""
 
 from pathlib import Path
 
@@ -8,34 +8,34 @@ from regatta.cli.calibrate import CalibrationSession, repeated_options
 from regatta.errors import UsageError
 from regatta.machine.programs import called_with
 from regatta.race.events import Event, Started
-from tests.lab import faked
+from tests.lab import fake_races
 
 RESUME = "regatta race --resume 'my race'"
 
 
 def stop(event: Event) -> None:
     if isinstance(event, Started):
-        raise faked.StopError
+        raise fake_races.StopError
 
 
 @pytest.mark.usefixtures("programs_folder")
-def test_a_race_that_is_there_says_how_it_goes_on(
+def test_an_existing_race_is_refused_with_the_command_that_resumes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     folder = Path("my race")
-    with pytest.raises(faked.StopError):
-        faked.race(faked.TINY, folder, stop)
+    with pytest.raises(fake_races.StopError):
+        fake_races.race(fake_races.TINY, folder, stop)
     with pytest.raises(UsageError) as refused:
-        faked.race(faked.TINY, folder)
+        fake_races.race(fake_races.TINY, folder)
     assert str(refused.value).endswith(f"resume it: {RESUME}")
-    other = faked.parse(faked.TINY.replace("seed = 5", "seed = 6"))
+    other = fake_races.parse(fake_races.TINY.replace("seed = 5", "seed = 6"))
     with pytest.raises(UsageError) as refused:
-        faked.resume(folder, study=other)
-    assert str(refused.value).endswith(f"resume this one as it was: {RESUME}")
+        fake_races.resume(folder, study=other)
+    assert str(refused.value).endswith(f"resume this one unchanged: {RESUME}")
 
 
-def test_a_calibration_goes_on_with_the_options_that_it_had(
+def test_a_calibration_is_continued_with_its_options(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""What a person sees while a race runs, from plain events."""
+"""The progress displays of a race."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,6 +12,7 @@ from regatta.cli.live import LiveDisplay, standings_so_far
 from regatta.cli.progress import Lines
 from regatta.ledger.cell import Cell
 from regatta.ledger.planned import PlannedTrial
+from regatta.ledger.result import Result
 from regatta.race.events import (
     About,
     Display,
@@ -23,7 +24,10 @@ from regatta.race.events import (
     TrialFinished,
     TrialStarted,
 )
+from regatta.race.progress import Progress
 from regatta.report.text.durations import duration
+from regatta.study import parse_study
+from regatta.study.design import Design
 from tests.lab import reports
 
 CELL = Cell("select", 2, "scan", "burst", 10, "epoll", "line", 20, None, None, 2, 100)
@@ -66,24 +70,24 @@ def shown(make: Callable[[Console], Display], events: Sequence[Event], **termina
 
 
 @pytest.mark.parametrize("terminal", [False, True])
-def test_of_several_sittings_it_says_which_and_how_it_rests(terminal: bool) -> None:
+def test_sittings_and_pauses_are_shown(terminal: bool) -> None:
     started = replace(STARTED, sittings=3)
     events = (started, SittingStarted(2, 3, 77, 1234), EVENTS[1], Pausing(3, 3600))
     display = (lambda console: LiveDisplay(console, lambda _: list)) if terminal else Lines
     text = " ".join(shown(display, events, force_terminal=terminal).split())
     assert "2 trials in 3 sittings, netns" in text
-    assert "sitting 2 of 3: functions in order 77, 1234 bytes more environment" in text
+    assert "sitting 2 of 3: link order 77, environment larger by 1234 bytes" in text
     assert "sitting 3 begins in 1 h 00 min; or stop with Ctrl-C" in text
 
 
-def test_plain_lines_say_what_runs_what_is_left_and_what_failed() -> None:
+def test_lines_show_progress_time_left_and_failures() -> None:
     text = shown(Lines, EVENTS)
     assert "Quick [bold] (quick, seed 7): 2 trials, netns" in text
     assert "server on CPU 0, client on CPUs 1-2" in text
     assert "note: no perf" in text
-    assert "1 trials are in the ledger already" in text
+    assert "1 trials are already in the ledger" in text
     assert "select · 10 connections" in text
-    assert "612.3 µs CPU a request; 1 min 05 s left" in text
+    assert "server CPU 612.3 µs/request; 1 min 05 s left" in text
     assert "failed: the server [red] died" in text
     assert "raced in 3 s, 1 failed: out" in text
     assert "\x1b" not in text
@@ -105,9 +109,31 @@ def test_contenders_are_compared_within_the_same_engine() -> None:
     assert ["select", "·", "thread", "900", "–"] in lines
 
 
+def test_a_server_of_ones_own_has_no_work() -> None:
+    mine = replace(CELL, contender="mine", dialect="http", path="/", load="closed")
+    assert mine.label() == "mine · 10 connections · / · closed · http"
+    assert CELL.label() == "select · 10 connections · scan · burst"
+    assert replace(CELL, engine="fork").label().endswith(" · fork")
+
+
+def test_the_time_left_does_not_jump_within_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three trials that ran side by side took 6 s together: 2 s each."""
+    seconds = iter((0.0, 6.0))
+    monkeypatch.setattr("regatta.race.progress.time.monotonic", lambda: next(seconds))
+    study = parse_study(
+        'name = "x"\n[[cells]]\ndesigns = ["select"]\nconnections = 1\n', [Design("select", "")]
+    )
+    left: list[float] = []
+    progress = Progress(study, 9, 9, lambda event: left.append(getattr(event, "left_s", -1)))
+    progress.batch_ended(3)
+    for block in (1, 2, 3):
+        progress.ended(PlannedTrial(block, 1, 1, "timed"), CELL, Result())
+    assert left == [16.0, 14.0, 12.0]
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0.4, "0 s"), (59.4, "59 s"), (65, "1 min 05 s"), (3600 * 2 + 420, "2 h 07 min")],
 )
-def test_a_duration_is_told_as_people_do(seconds: float, text: str) -> None:
+def test_durations_are_readable(seconds: float, text: str) -> None:
     assert duration(seconds) == text

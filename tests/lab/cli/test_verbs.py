@@ -1,9 +1,10 @@
-"""The table of verbs: cheap to list, and the same words as each verb's own help."""
+"""The table of verbs, their help, and what they import."""
 
 import inspect
 import os
 import sys
 from importlib import import_module
+from keyword import iskeyword
 from pathlib import Path
 
 import pytest
@@ -25,19 +26,19 @@ finally:
 
 
 def modules_after(*arguments: str) -> set[str]:
-    """What is loaded when the program has ended."""
+    """The modules loaded when the program ends."""
     return set(run(sys.executable, "-c", LOADED, *arguments, cwd=ROOT).stderr.split())
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])
-def test_what_races_nothing_loads_nothing_heavy(option: str) -> None:
+def test_help_and_version_import_no_heavy_module(option: str) -> None:
     loaded = modules_after(option)
     assert "typer" in loaded
     assert not loaded & HEAVY
     assert not {f"regatta.cli.{verb}" for verb in VERBS} & loaded
 
 
-def test_a_verb_that_is_called_is_loaded() -> None:
+def test_calling_a_verb_imports_it() -> None:
     assert {"regatta.cli.report", "numpy"} <= modules_after("report", "--help")
 
 
@@ -54,26 +55,31 @@ print(len(os.listdir("/proc/self/task")) == 1)
 
 
 @pytest.mark.parametrize(("named", "alone"), [({}, True), ({"OPENBLAS_NUM_THREADS": "2"}, False)])
-def test_numpy_takes_one_cpu_unless_told(named: dict[str, str], alone: bool) -> None:
-    """And what a race starts inherits nothing of that."""
+def test_numpy_uses_one_thread_by_default(named: dict[str, str], alone: bool) -> None:
+    """Programs that a race starts do not inherit the setting."""
     inherited = {name: value for name, value in os.environ.items() if "THREADS" not in name}
     threaded = run(sys.executable, "-c", THREADED, cwd=ROOT, env=inherited | named)
     assert (threaded.stdout, threaded.stderr) == (f"{alone}\n", "")
 
 
-def test_a_file_with_a_function_of_its_name_is_a_verb() -> None:
+def test_each_module_with_a_function_of_its_name_is_a_verb() -> None:
+    """Where the verb is a word of Python, an underscore follows it."""
     files = (ROOT / "regatta" / "cli").glob("*.py")
     verbs = {file.stem for file in files if f"\ndef {file.stem}(" in file.read_text()}
-    assert verbs - {"main"} == set(VERBS)
+    assert {name.removesuffix("_") for name in verbs - {"main"}} == set(VERBS)
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_verb_is_listed_by_the_first_line_of_its_help(verb: str) -> None:
-    help_text = inspect.getdoc(getattr(import_module(f"regatta.cli.{verb}"), verb)) or ""
+def test_a_verb_is_listed_with_the_first_line_of_its_help(verb: str) -> None:
+    name = f"{verb}_" if iskeyword(verb) else verb
+    help_text = inspect.getdoc(getattr(import_module(f"regatta.cli.{name}"), name)) or ""
     assert VERBS[verb] == help_text.split("\n\n")[0].replace("\n", " ")
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_the_help_of_a_verb_shows_examples(verb: str) -> None:
-    shown = CliRunner().invoke(app, [verb, "--help"]).output
-    assert f"regatta {verb} " in shown.partition("Examples")[2]
+@pytest.mark.parametrize("verb", ["", *VERBS, "hosts check", "import httparena", "lab collect"])
+def test_help_shows_examples_that_fit_80_columns(verb: str) -> None:
+    shown = CliRunner().invoke(app, [*verb.split(), "--help"], env={"COLUMNS": "80"}).output
+    _, _, rest = shown.partition("Examples")
+    examples = [line for line in rest.partition("╭")[0].splitlines() if line.strip()]
+    assert any(f"regatta {verb}" in line for line in examples)
+    assert all(line.startswith(("   regatta ", "   perf ")) for line in examples), "one wraps"

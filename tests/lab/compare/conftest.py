@@ -1,4 +1,4 @@
-"""What the tests of comparisons share."""
+"""Analyses each ledger once for all tests of comparisons."""
 
 import hashlib
 import pickle
@@ -15,7 +15,7 @@ known: dict[bytes, Analysis] = {}
 
 @pytest.fixture(autouse=True)
 def _analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Most of these compare one race before the change with one after it."""
+    """Most tests compare the same race with another one."""
 
     def analyse_once(ledger: RaceRecord) -> Analysis:
         what = hashlib.sha256(pickle.dumps(ledger)).digest()
@@ -23,5 +23,5 @@ def _analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
             known[what] = analyse(ledger)
         return known[what]
 
-    # The package gives its function the module's name.
+    # `regatta.compare.compare` as an attribute is the function, not the module.
     monkeypatch.setattr(import_module("regatta.compare.compare"), "analyse", analyse_once)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from regatta.analysis.agreement import CONTRADICTION, SAME, agree
+from regatta.analysis.agreement import CONTRADICTION, SAME, Agreement, Overlap, Winners, agree
 from regatta.analysis.analyse import analyse
 from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import Estimate
@@ -18,7 +18,7 @@ from regatta.cli.main import app
 from regatta.compare import NO_REGRESSION, REGRESSION, UNDECIDED, ComparisonRequest, compare
 from regatta.compare.compare import RaceComparison
 from regatta.compare.decide import CellPair, decide, samples
-from regatta.compare.show import print_comparison, to_dict
+from regatta.compare.show import print_comparison, standings_sentence, to_dict
 from regatta.errors import UsageError
 from regatta.ledger.metrics import BY_NAME
 from regatta.ledger.read import read
@@ -53,7 +53,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder(tmp_path_factory.mktemp("races"), "before", blocks=20, seed=1)
 
 
-def test_where_nothing_has_changed_there_is_no_regression(before: Path, tmp_path: Path) -> None:
+def test_without_a_change_there_is_no_regression(before: Path, tmp_path: Path) -> None:
     after = folder(tmp_path, "after", blocks=20, seed=2)
     found = compared(before, after, threshold=0.1)
     assert {each.verdict for each in found.cells} == {NO_REGRESSION}
@@ -62,9 +62,7 @@ def test_where_nothing_has_changed_there_is_no_regression(before: Path, tmp_path
     assert status(before, after, "--threshold", 10) == 0
 
 
-def test_a_slower_design_is_a_regression_and_the_others_are_none(
-    before: Path, tmp_path: Path
-) -> None:
+def test_only_the_slower_design_is_a_regression(before: Path, tmp_path: Path) -> None:
     slower = {**CPU_US, "select": CPU_US["select"] * 1.2}
     after = folder(tmp_path, "after", blocks=20, seed=2, cpu_us=slower)
     found = compared(before, after)
@@ -79,7 +77,7 @@ def test_a_slower_design_is_a_regression_and_the_others_are_none(
     assert compared(after, before, threshold=0.1).verdict == NO_REGRESSION
 
 
-def test_a_throughput_is_worse_when_it_is_less(before: Path, tmp_path: Path) -> None:
+def test_a_lower_throughput_is_worse(before: Path, tmp_path: Path) -> None:
     slower = {name: value * 1.3 for name, value in CPU_US.items()}
     after = folder(tmp_path, "after", blocks=20, seed=2, cpu_us=slower)
     metric = "throughput_per_s"
@@ -89,7 +87,7 @@ def test_a_throughput_is_worse_when_it_is_less(before: Path, tmp_path: Path) -> 
     assert compared(before, same, metric, threshold=0.1).verdict == NO_REGRESSION
 
 
-def test_what_is_beyond_the_threshold_alone_may_be_chance_among_many(before: Path) -> None:
+def test_multiple_comparisons_are_corrected(before: Path) -> None:
     cell = read(before / FILE_NAME).cells[0]
     noise = np.exp(0.007 * np.random.default_rng(3).permutation(np.linspace(-1.5, 1.5, 10)))
     known = Estimate(600.0, 590.0, 610.0, 10, "measured")
@@ -105,7 +103,7 @@ def test_what_is_beyond_the_threshold_alone_may_be_chance_among_many(before: Pat
     assert "after correction" in found[0].why
 
 
-def test_few_noisy_blocks_are_undecided_and_the_size_is_named(tmp_path: Path) -> None:
+def test_few_noisy_blocks_are_undecided_and_it_says_how_many_are_needed(tmp_path: Path) -> None:
     old = folder(tmp_path, "old", blocks=5, noise=0.08, seed=1)
     new = folder(tmp_path, "new", blocks=5, noise=0.08, seed=2)
     found = compared(old, new)
@@ -119,15 +117,13 @@ def test_a_server_that_fails_in_every_trial_is_a_regression(before: Path, tmp_pa
     change(after, "UPDATE trial SET status = 'failed', reason = 'it died' WHERE cell_id = 3")
     found = compared(before, after, threshold=0.1)
     assert found.verdict == REGRESSION
-    assert "no trial of it went well in NEW: it died" in shown(found)
+    assert "every trial failed in NEW: it died" in shown(found)
     assert any("trials failed" in notice for notice in found.notices)
     # The other way round there is nothing to compare that cell with.
     assert compared(after, before, threshold=0.1).verdict == NO_REGRESSION
 
 
-def test_two_races_in_one_sitting_each_know_nothing_of_another_and_say_so(
-    before: Path, tmp_path: Path
-) -> None:
+def test_a_verdict_on_single_sittings_is_limited_to_them(before: Path, tmp_path: Path) -> None:
     slower = {**CPU_US, "select": CPU_US["select"] * 1.2}
     after = folder(tmp_path, "after", blocks=20, seed=2, cpu_us=slower)
     worse, better = compared(before, after), compared(after, before, threshold=0.1)
@@ -135,12 +131,12 @@ def test_two_races_in_one_sitting_each_know_nothing_of_another_and_say_so(
     assert "No regression beyond 10 % in any of 9 comparisons, in these two sittings." in shown(
         better
     )
-    text = "no interval here covers another link order, boot or hour"
+    text = "intervals do not include variation of link order, boot and hour"
     assert text in shown(worse)
     assert to_dict(worse)["old"]["sittings"] == 1
 
 
-def test_of_races_in_several_sittings_the_advice_is_of_sittings(tmp_path: Path) -> None:
+def test_with_several_sittings_the_needed_size_is_in_sittings(tmp_path: Path) -> None:
     several = [
         folder(tmp_path, f"{seed}", blocks=2, sittings=5, sitting_noise=0.03, seed=seed)
         for seed in (1, 2)
@@ -151,15 +147,21 @@ def test_of_races_in_several_sittings_the_advice_is_of_sittings(tmp_path: Path) 
     assert not both.notices
     for found in (both, mixed):
         assert "sittings per race" in shown(found)
+        assert "in one race need far fewer" in shown(found)
+        assert "regatta versus './old --port {port}'" in shown(found)
         assert "these two sittings" not in shown(found)
     assert mixed.notices == [
-        "OLD is one sitting, of 5 sittings in NEW: it is taken to be as far from others like it as "
-        "those of NEW are from each other."
+        "OLD is one sitting, and NEW has 5 sittings: sittings of OLD are assumed to vary as much "
+        "as those of NEW."
     ]
-    assert compared(several[1], one).notices[0].startswith("NEW is one sitting, of 5 sittings in")
+    assert (
+        compared(several[1], one)
+        .notices[0]
+        .startswith("NEW is one sitting, and OLD has 5 sittings")
+    )
 
 
-def test_one_sitting_of_another_build_is_no_regression_where_sittings_differ_as_much(
+def test_one_sitting_within_the_variation_of_sittings_is_no_regression(
     tmp_path: Path,
 ) -> None:
     several = folder(tmp_path, "several", blocks=4, sittings=8, sitting_noise=0.04, seed=1)
@@ -170,7 +172,7 @@ def test_one_sitting_of_another_build_is_no_regression_where_sittings_differ_as_
     assert compared(alone, one, threshold=0.01).verdict == REGRESSION
 
 
-def test_what_only_one_race_has_is_said_and_not_compared(before: Path, tmp_path: Path) -> None:
+def test_a_cell_of_one_race_only_is_listed_and_not_compared(before: Path, tmp_path: Path) -> None:
     after = folder(tmp_path, "after", blocks=20, connections=(10, 50), seed=2)
     found = compared(before, after)
     assert {each.cell.connections for each in found.cells} == {10}
@@ -196,7 +198,7 @@ def matched(place: Path, name: str, rates: tuple[int, ...], **changes: Any) -> P
     return made
 
 
-def test_of_a_matched_load_the_same_shares_are_compared_whatever_their_rates(
+def test_under_a_matched_load_equal_shares_are_compared(
     tmp_path: Path,
 ) -> None:
     slower = {**CPU_US, "select": CPU_US["select"] * 1.3}
@@ -211,10 +213,10 @@ def test_of_a_matched_load_the_same_shares_are_compared_whatever_their_rates(
     assert not found.matched.only_old
     assert not found.matched.only_new
     assert found.agreement.cells.of == len(found.agreement.steps) * 3 == 9
-    assert "in NEW: 1,000 and 1,031 requests/s; 3,000 and 3,092 requests/s." in shown(found)
+    assert "in OLD and NEW: 1,000 and 1,031 requests/s; 3,000 and 3,092 requests/s." in shown(found)
 
 
-def test_rates_that_a_study_names_are_nobodys_shares(tmp_path: Path) -> None:
+def test_rates_given_by_a_study_are_not_shares(tmp_path: Path) -> None:
     old = matched(tmp_path, "old", (1_000, 2_000, 3_000))
     new = matched(tmp_path, "new", (1_031, 2_062, 3_092), seed=2)
     for race in (old, new):
@@ -223,7 +225,7 @@ def test_rates_that_a_study_names_are_nobodys_shares(tmp_path: Path) -> None:
         compared(old, new)
 
 
-def test_other_studies_machines_and_placements_are_said(before: Path, tmp_path: Path) -> None:
+def test_different_studies_machines_and_placements_are_noted(before: Path, tmp_path: Path) -> None:
     after = folder(tmp_path, "after", blocks=20, seed=2)
     change(after, "UPDATE meta SET value = 'mine' WHERE key = 'study_name'")
     change(after, "UPDATE environment SET value = '\"Other CPU\"' WHERE key = 'cpu_model'")
@@ -238,7 +240,7 @@ def test_other_studies_machines_and_placements_are_said(before: Path, tmp_path: 
         "Different studies, quick and mine",
         "Different machines",
         "Different placements",
-        "Different accounts of the server's CPU time",
+        "Server CPU was measured differently",
         "Each race is one sitting",
     ]
 
@@ -251,7 +253,7 @@ def test_races_without_a_common_cell_are_a_usage_error(before: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("what", ["newer", "truncated", "shorter", "empty", "text", "absent"])
-def test_a_ledger_that_cannot_be_read_is_one_line_and_no_regression(
+def test_an_unreadable_ledger_is_a_one_line_error_and_no_regression(
     before: Path, tmp_path: Path, what: str
 ) -> None:
     after = folder(tmp_path, "after", blocks=2)
@@ -277,7 +279,7 @@ def test_a_ledger_that_cannot_be_read_is_one_line_and_no_regression(
     assert [each.name for each in after.iterdir()] == ([FILE_NAME] if was is not None else [])
 
 
-def test_the_same_ledger_twice_is_a_mistake(before: Path) -> None:
+def test_comparing_a_ledger_with_itself_is_a_usage_error(before: Path) -> None:
     with pytest.raises(UsageError, match="same ledger"):
         compared(before, before / FILE_NAME)
 
@@ -297,7 +299,7 @@ def test_a_metric_that_was_not_counted_is_a_usage_error(before: Path, tmp_path: 
         compared(before, after, "cycles_per_request")
 
 
-def test_json_says_all_that_the_table_says(before: Path, tmp_path: Path) -> None:
+def test_json_has_everything_in_the_table(before: Path, tmp_path: Path) -> None:
     after = folder(tmp_path, "after", blocks=20, seed=2)
     plain = json.loads(json.dumps(to_dict(compared(before, after, CPU, "latency_p99_ms"))))
     assert {cell["verdict"] for cell in plain["cells"]} == {NO_REGRESSION, UNDECIDED}
@@ -311,8 +313,8 @@ def test_json_says_all_that_the_table_says(before: Path, tmp_path: Path) -> None
     assert plain["standings"]["figures"]["of"] == 72
 
 
-def test_who_may_be_as_good_in_both_races_is_no_contradiction(tmp_path: Path) -> None:
-    """Five blocks cannot tell anybody from another, whoever has the smaller mean."""
+def test_an_undecided_rank_in_both_races_is_no_disagreement(tmp_path: Path) -> None:
+    """Five blocks cannot distinguish the designs, whichever has the smaller mean."""
     swapped = {**CPU_US, "select": CPU_US["thread-per-client"], "thread-per-client": 500.0}
     one, two = folder(tmp_path, "one", blocks=5), folder(tmp_path, "two", blocks=5, cpu_us=swapped)
     assert agree(analyse(read(one / FILE_NAME)), analyse(read(two / FILE_NAME))).same_winner
@@ -321,9 +323,7 @@ def test_who_may_be_as_good_in_both_races_is_no_contradiction(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("contenders", [["select"], ["select", "iterative"]], ids=["one", "failed"])
-def test_who_raced_alone_or_past_a_failed_one_is_no_winner(
-    contenders: list[str], tmp_path: Path
-) -> None:
+def test_a_design_without_a_rival_is_no_winner(contenders: list[str], tmp_path: Path) -> None:
     folders = [
         folder(tmp_path, name, contenders=contenders, blocks=8, seed=seed)
         for seed, name in enumerate(("one", "two"))
@@ -339,7 +339,31 @@ def test_who_raced_alone_or_past_a_failed_one_is_no_winner(
     assert to_dict(found)["standings"]["same_winner"] is None
 
 
-def test_who_needs_the_least_at_its_clients_limit_is_no_winner(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("won", "says"),
+    [
+        ((False, False), "the same set of the best in 1 of 2 tables"),
+        ((True, True), "the same winner in 1 of 2 tables"),
+        (
+            (True, False),
+            "the same winner in 1 of 1 table; the same set of the best in 0 of 1 table",
+        ),
+    ],
+)
+def test_of_several_tables_only_those_with_a_winner_are_said_to_have_one(
+    won: tuple[bool, bool], says: str
+) -> None:
+    overall = [
+        Winners("one", "a", "a", SAME, won=won[0]),
+        Winners("two", "a", "b", CONTRADICTION, won=won[1]),
+    ]
+    nothing = Overlap(0, 0, [])
+    found = Agreement(overall, [], nothing, nothing)
+    assert standings_sentence(found) == f"Standings: {says}."
+    assert found.has_winner == any(won)
+
+
+def test_a_client_bound_design_is_no_winner(tmp_path: Path) -> None:
     bound = {("select", 10, block) for block in range(1, 13)}
     cheap = CPU_US | {"select": 100.0}
     folders = [
@@ -349,7 +373,7 @@ def test_who_needs_the_least_at_its_clients_limit_is_no_winner(tmp_path: Path) -
     assert "Standings: the same set of the best, select;" in shown(compared(*folders), width=300)
 
 
-def test_what_changed_places_is_one_table(tmp_path: Path) -> None:
+def test_changed_ranks_are_one_table(tmp_path: Path) -> None:
     before = folder(tmp_path, "before", connections=(10,))
     after = folder(tmp_path, "after", connections=(10,), cpu_us=CPU_US | {"select": 800.0})
     found = compared(before, after)
@@ -359,13 +383,13 @@ def test_what_changed_places_is_one_table(tmp_path: Path) -> None:
         ("iterative", "2. of 3, shown to need more", "1. of 3, among the best"),
         ("thread-per-client", "3. of 3, shown to need more", "2. of 3, shown to need more"),
     }
-    assert "what changed" in shown(found)
+    assert "changed ranks" in shown(found)
     assert "3. of 3, shown to need more" in shown(found, width=200)
     again = folder(tmp_path, "again", connections=(10,))
-    assert "what changed" not in shown(compared(before, again))
+    assert "changed ranks" not in shown(compared(before, again))
 
 
-def test_standings_agree_with_themselves_and_not_with_others(tmp_path: Path) -> None:
+def test_standings_agree_only_with_equal_ones(tmp_path: Path) -> None:
     first = analyse(read(folder(tmp_path, "one", blocks=8) / FILE_NAME))
     same = agree(first, first)
     assert same.same_winner
@@ -380,8 +404,8 @@ def test_standings_agree_with_themselves_and_not_with_others(tmp_path: Path) -> 
     assert {each.agreement for each in agree(first, first).steps} == {SAME}
 
 
-def test_a_reference_takes_out_what_the_machine_did_to_all(tmp_path: Path) -> None:
-    """The machine is a fifth slower in the second race, and one design lost a fifth besides."""
+def test_a_reference_cancels_drift_of_the_machine(tmp_path: Path) -> None:
+    """In the second race the machine is 20 % slower, and one design another 20 %."""
     machine = {name: value * 1.2 for name, value in CPU_US.items()}
     old = folder(tmp_path, "old", blocks=20, seed=1)
     new = folder(tmp_path, "new", blocks=20, seed=2, cpu_us={**machine, "select": 612 * 1.44})
@@ -402,7 +426,7 @@ def pool(place: Path, name: str, seed: int) -> Path:
     )
 
 
-def test_a_reference_in_several_sizes_is_taken_in_the_same_size(tmp_path: Path) -> None:
+def test_a_reference_in_several_pool_sizes_is_used_in_the_same_size(tmp_path: Path) -> None:
     ledger = read(pool(tmp_path, "old", 1) / FILE_NAME)
     sizes = {(cell.contender, cell.workers): cell for cell in ledger.cells}
     of_pools = replace(ledger, cells=[cell for cell in ledger.cells if cell.workers])
@@ -419,17 +443,15 @@ def test_a_reference_in_several_sizes_is_taken_in_the_same_size(tmp_path: Path) 
         assert found.values == pytest.approx([mine[at] / theirs[at] for at in sorted(mine)])
 
 
-def test_a_reference_in_several_sizes_and_none_that_fits_is_refused(tmp_path: Path) -> None:
+def test_an_ambiguous_reference_is_refused(tmp_path: Path) -> None:
     old, new = (pool(tmp_path, name, seed) for seed, name in enumerate(("old", "new")))
-    with pytest.raises(UsageError, match="several sizes") as error:
+    with pytest.raises(UsageError, match="several pool sizes") as error:
         compare(ComparisonRequest(old, new, 0.1, (CPU,), "select"))
     assert "\n" not in str(error.value)
     assert compare(ComparisonRequest(old, new, 0.1, (CPU,), "iterative")).cells
 
 
-def test_a_trial_that_was_run_again_does_not_make_the_client_the_bottleneck(
-    before: Path, tmp_path: Path
-) -> None:
+def test_a_repeated_trial_does_not_count_as_client_bound(before: Path, tmp_path: Path) -> None:
     after = folder(tmp_path, "after", blocks=20, seed=2)
     names = "block, position, cell_id, kind, status, samples, conditions"
     change(after, "UPDATE trial SET client_bound = 'used 99 %' WHERE block = 3 AND cell_id = 1")
@@ -441,16 +463,14 @@ def test_a_trial_that_was_run_again_does_not_make_the_client_the_bottleneck(
     assert not any("bottleneck" in notice for notice in compared(before, after).notices)
 
 
-def test_names_of_others_do_not_reach_the_terminal_raw(tmp_path: Path) -> None:
+def test_control_characters_in_names_are_escaped(tmp_path: Path) -> None:
     old = folder(tmp_path, "old", contenders=("select", "\x1b[31mred"), blocks=3)
     new = folder(tmp_path, "new", contenders=("select", "\x1b[31mred"), blocks=3, seed=2)
     assert "\x1b[31m" not in shown(compared(old, new))
 
 
 @pytest.mark.parametrize("metric", [CPU, "throughput_per_s"])
-def test_a_reference_that_does_not_hold_the_rate_decides_nothing(
-    metric: str, tmp_path: Path
-) -> None:
+def test_a_reference_that_does_not_hold_the_rate_is_not_used(metric: str, tmp_path: Path) -> None:
     old, new = (
         folder(tmp_path, name, axis="rate", steps=(300,), connections=(10,), seed=seed)
         for seed, name in enumerate(("old", "new"))
@@ -470,9 +490,7 @@ def test_a_reference_that_does_not_hold_the_rate_decides_nothing(
     assert all(each.why.startswith(words) for each in found.cells)
 
 
-def test_what_is_left_of_a_server_that_fails_often_is_no_proof(
-    before: Path, tmp_path: Path
-) -> None:
+def test_a_server_that_fails_often_is_undecided(before: Path, tmp_path: Path) -> None:
     often = {("select", 10, block) for block in range(1, 9)}
     after = folder(tmp_path, "after", blocks=20, seed=2, fail=often)
     found = compared(before, after, threshold=0.1)

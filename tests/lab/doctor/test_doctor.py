@@ -1,4 +1,4 @@
-"""The doctor sees what is wrong with made-up machines, and names the commands that change it."""
+"""The doctor finds what is wrong with simulated machines, and the commands that fix it."""
 
 import gzip
 import json
@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from regatta.doctor import FINE, MINOR, SERIOUS, UNKNOWN, Finding, RaceSetup, examine, serious
-from regatta.doctor.examine import CHECKS
+from regatta.doctor.examine import CHECKS, examine, serious
+from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, RaceSetup
 from regatta.doctor.show import show
 from regatta.machine import kernel_config
-from regatta.machine.steering import NONE, End, Steering
-from regatta.race.notes import warnings
+from regatta.machine.network.steering import NONE, LinkEnd, Steering
+from regatta.race.race import doctor_warnings
 from tests.commands import Done, run
-from tests.lab import made_up_machines as machines
+from tests.lab import fake_machines as machines
 from tests.lab import reports, rootless
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -39,7 +39,7 @@ def test_a_quiet_machine_is_fine_throughout(tmp_path: Path) -> None:
     assert not_fine(examined(machines.quiet(), tmp_path)) == {}
 
 
-def test_a_laptop_is_told_all_that_makes_its_speed_vary(tmp_path: Path) -> None:
+def test_a_laptop_has_findings_on_all_that_varies_its_speed(tmp_path: Path) -> None:
     found = examined(machines.laptop(), tmp_path)
     assert not_fine(found) == {
         "smt": SERIOUS,
@@ -63,7 +63,7 @@ def test_a_laptop_is_told_all_that_makes_its_speed_vary(tmp_path: Path) -> None:
     assert found["counters"].fix == ("sudo sysctl kernel.nmi_watchdog=0",)
 
 
-def test_governors_that_differ_are_each_put_back(tmp_path: Path) -> None:
+def test_undo_restores_different_governors(tmp_path: Path) -> None:
     files = machines.quiet()
     files[f"{machines.CPU}/cpu1/cpufreq/scaling_governor"] = "schedutil"
     found = examined(files, tmp_path)["governor"]
@@ -80,14 +80,14 @@ def test_an_idle_sibling_is_minor_and_can_be_taken_offline(tmp_path: Path) -> No
     assert found.undo == (f"echo 1 | sudo tee {CPU}/cpu1/online",)
 
 
-def test_one_core_alone_is_told_to_switch_smt_off(tmp_path: Path) -> None:
+def test_on_one_core_the_fix_is_to_switch_smt_off(tmp_path: Path) -> None:
     files = machines.laptop()
     files["proc/self/status"] = "Cpus_allowed_list:\t0-1"
     found = examined(files, tmp_path)["smt"]
     assert found.fix == (f"echo off | sudo tee {CPU}/smt/control",)
 
 
-def test_a_virtual_machine_is_told_what_was_stolen_and_what_it_cannot_count(tmp_path: Path) -> None:
+def test_a_virtual_machine_has_findings_on_steal_and_counters(tmp_path: Path) -> None:
     found = examined(machines.cloud(), tmp_path)
     assert not_fine(found) == {
         "cpus": MINOR,
@@ -105,13 +105,13 @@ def test_a_virtual_machine_is_told_what_was_stolen_and_what_it_cannot_count(tmp_
     assert found["paranoid"].undo == ("sudo sysctl kernel.perf_event_paranoid=4",)
 
 
-def test_perf_may_do_all_for_whoever_has_the_right(tmp_path: Path) -> None:
+def test_a_user_with_the_capability_may_use_all_of_perf(tmp_path: Path) -> None:
     files = machines.cloud()
     files["proc/self/status"] = "CapEff:\t0000004000000000\nCpus_allowed_list:\t0-1"
     assert examined(files, tmp_path)["paranoid"].level == FINE
 
 
-def test_a_container_is_told_of_its_quota_and_its_limits(tmp_path: Path) -> None:
+def test_a_container_has_findings_on_quota_and_limits(tmp_path: Path) -> None:
     found = examined(machines.container(), tmp_path)
     assert not_fine(found) == {
         "quota": SERIOUS,
@@ -132,19 +132,19 @@ def test_a_container_is_told_of_its_quota_and_its_limits(tmp_path: Path) -> None
     assert found["backlog"].undo == ("sudo sysctl net.core.somaxconn=16",)
 
 
-def test_a_network_of_its_own_has_neither_the_hosts_ports_nor_its_backlog(tmp_path: Path) -> None:
+def test_a_network_namespace_has_its_own_ports_and_backlog(tmp_path: Path) -> None:
     found = examined(machines.container(), tmp_path, RaceSetup((0,), (1,), "netns"))
     assert found["ports"].level == found["backlog"].level == FINE
 
 
-def test_a_study_that_does_not_fit_is_serious_before_it_starts(tmp_path: Path) -> None:
+def test_a_study_beyond_the_limits_is_serious(tmp_path: Path) -> None:
     fits = RaceSetup((0,), (1,), "loopback", connections=100)
     found = examined(machines.container(), tmp_path, fits)
     assert found["descriptors"].level == found["tasks"].level == FINE
     assert found["backlog"].level == SERIOUS
 
 
-def test_the_limits_that_bind_only_the_largest_studies_are_minor(tmp_path: Path) -> None:
+def test_limits_that_affect_only_the_largest_studies_are_minor(tmp_path: Path) -> None:
     files = machines.quiet()
     files["proc/self/limits"] = machines.limits(63_000, 4096)
     assert examined(files, tmp_path)["descriptors"].level == MINOR
@@ -152,13 +152,13 @@ def test_the_limits_that_bind_only_the_largest_studies_are_minor(tmp_path: Path)
     assert examined(files, tmp_path, large)["descriptors"].level == SERIOUS
 
 
-def test_the_battery_of_a_mouse_is_no_battery_of_the_machine(tmp_path: Path) -> None:
+def test_the_battery_of_a_mouse_is_ignored(tmp_path: Path) -> None:
     files = machines.laptop()
     del files["sys/class/power_supply/BAT0/status"]
     assert examined(files, tmp_path)["power"].level == FINE
 
 
-def test_a_quota_of_the_old_kind_is_found_where_a_container_sees_it(tmp_path: Path) -> None:
+def test_a_cgroup_v1_quota_is_found_inside_a_container(tmp_path: Path) -> None:
     found = examined(machines.old_container(), tmp_path)["quota"]
     path = "/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us"
     assert found.level == SERIOUS
@@ -166,7 +166,7 @@ def test_a_quota_of_the_old_kind_is_found_where_a_container_sees_it(tmp_path: Pa
     assert found.undo == (f"echo 200000 | sudo tee {path}",)
 
 
-def test_other_load_is_named_and_can_be_paused_but_never_the_terminal(tmp_path: Path) -> None:
+def test_busy_programs_are_named_and_can_be_paused_but_never_the_terminal(tmp_path: Path) -> None:
     found = examined(machines.busy(), tmp_path)["load"]
     assert found.level == SERIOUS
     assert "45 % of the server's CPU 0" in found.says
@@ -183,7 +183,7 @@ def test_a_side_on_cpus_of_two_kinds_is_serious(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("network", "own"), [("bridge", True), ("veth", True), ("host", False)])
-def test_containers_have_ports_of_their_own_unless_they_share_the_machines(
+def test_containers_have_their_own_ports_unless_they_share_the_hosts(
     network: str, own: bool, tmp_path: Path
 ) -> None:
     setup = RaceSetup((0,), (1,), "containers", network=network)
@@ -196,10 +196,10 @@ def test_containers_have_ports_of_their_own_unless_they_share_the_machines(
     [
         (True, "podman 4.3.1", FINE, "podman 4.3.1 works"),
         (True, None, MINOR, "podman: no runtime"),
-        (False, None, FINE, "no engine, so no races in containers; to have one: sudo apt-get"),
+        (False, None, FINE, "no engine, so no races in containers; to install one: sudo apt-get"),
     ],
 )
-def test_a_container_engine_is_found_works_or_says_why_not(
+def test_a_container_engine_works_is_missing_or_says_why_it_fails(
     installed: bool, works: str | None, level: str, says: str, tmp_path: Path
 ) -> None:
     files = machines.quiet() | ({"usr/sbin/podman": ""} if installed else {})
@@ -213,7 +213,7 @@ def test_a_container_engine_is_found_works_or_says_why_not(
     assert says in found.says
 
 
-def test_one_cpu_is_too_few_and_what_is_not_told_is_unknown(tmp_path: Path) -> None:
+def test_one_cpu_is_too_few_and_missing_information_is_unknown(tmp_path: Path) -> None:
     found = examined(machines.bare(), tmp_path, RaceSetup((0,), (0,), "loopback"))
     assert found["cpus"].level == SERIOUS
     unknown = {name for name, finding in found.items() if finding.level == UNKNOWN}
@@ -222,7 +222,7 @@ def test_one_cpu_is_too_few_and_what_is_not_told_is_unknown(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("kind", machines.KINDS)
-def test_whatever_is_not_fine_has_a_reason_and_a_cure(
+def test_every_problem_has_a_reason_and_a_fix_or_advice(
     kind: Callable[[], machines.Files], tmp_path: Path
 ) -> None:
     found = examined(kind(), tmp_path)
@@ -237,15 +237,15 @@ def test_whatever_is_not_fine_has_a_reason_and_a_cure(
 
 
 @pytest.mark.parametrize(
-    ("uid", "mounts", "cure"),
+    ("uid", "mounts", "remedy"),
     [
         (1000, "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0", "sudo regatta race"),
         (0, "cgroup2 /sys/fs/cgroup cgroup2 ro 0 0", "--privileged"),
         (0, "tmpfs /sys/fs/cgroup tmpfs rw 0 0", "mount -t cgroup2"),
     ],
 )
-def test_a_race_without_control_groups_is_told_how_to_get_them(
-    uid: int, mounts: str, cure: str, tmp_path: Path
+def test_without_control_groups_the_fix_or_advice_says_how_to_get_them(
+    uid: int, mounts: str, remedy: str, tmp_path: Path
 ) -> None:
     files = machines.quiet()
     files["proc/self/status"] += f"\nUid:\t{uid}\t{uid}"
@@ -253,7 +253,7 @@ def test_a_race_without_control_groups_is_told_how_to_get_them(
     here = RaceSetup((0,), (1,), "loopback", control_groups=False)
     found = examined(files, tmp_path, here)["accounting"]
     assert found.level == MINOR
-    assert any(cure in text for text in (*found.fix, found.advice))
+    assert any(remedy in text for text in (*found.fix, found.advice))
 
 
 @pytest.mark.parametrize(
@@ -271,17 +271,17 @@ def test_a_race_without_control_groups_is_told_how_to_get_them(
         ),
     ],
 )
-def test_a_kernel_that_charges_interrupts_to_nobody_is_said(
+def test_a_kernel_that_charges_no_program_for_interrupts_is_reported(
     files: machines.Files, level: str, tmp_path: Path
 ) -> None:
     found = examined(machines.quiet() | files, tmp_path)["irq-time"]
     assert found.level == level
     if level == MINOR:
         assert "CPU busy per request" in found.advice
-        assert "was built to charge" in found.says, "whether it does so it tells nobody"
+        assert "was built to charge" in found.says, "the kernel does not tell whether it does so"
 
 
-def test_what_a_kernel_was_built_with_is_also_told_by_the_kernel_itself(tmp_path: Path) -> None:
+def test_kernel_options_are_also_read_from_proc_config(tmp_path: Path) -> None:
     machine = machines.build(machines.quiet(), tmp_path)
     packed = gzip.compress(b"CONFIG_A=y\nCONFIG_IRQ_TIME_ACCOUNTING=y\nCONFIG_HZ=250\n")
     machine.path("proc/config.gz").write_bytes(packed)
@@ -291,26 +291,26 @@ def test_what_a_kernel_was_built_with_is_also_told_by_the_kernel_itself(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("placement", "uid", "cure"),
+    ("placement", "uid", "remedy"),
     [
         ("loopback", 0, "sudo regatta race --placement netns"),
         ("netns", 1000, "sudo regatta race"),
         ("netns", 0, "it is not permitted"),
     ],
 )
-def test_a_race_whose_packets_are_not_steered_is_told_how_they_would_be(
-    placement: str, uid: int, cure: str, tmp_path: Path
+def test_without_steering_the_fix_or_advice_says_how_to_get_it(
+    placement: str, uid: int, remedy: str, tmp_path: Path
 ) -> None:
     files = machines.quiet()
     files["proc/self/status"] += f"\nUid:\t{uid}\t{uid}"
     files["proc/sys/net/core/rps_sock_flow_entries"] = "32768"
-    end = End("server", "veth", False, ((),), 4096)
+    end = LinkEnd("server", "veth", False, ((),), 4096)
     steering = Steering(NONE, "it is not permitted", end, end)
     here = RaceSetup((0,), (1,), placement, steering=steering)
     found = examined(files, tmp_path, here)["steering"]
     assert found.level == MINOR
     assert "veth, GRO off, RFS on" in found.says
-    assert cure in (*found.fix, found.advice)
+    assert remedy in (*found.fix, found.advice)
 
 
 def shown(findings: Findings, width: int, measured: bool = False) -> str:
@@ -329,14 +329,14 @@ def test_commands_are_never_wrapped_and_the_worst_comes_first(tmp_path: Path) ->
     assert "--measure" in text
 
 
-def test_what_a_process_calls_itself_is_shown_as_it_is(tmp_path: Path) -> None:
+def test_control_characters_in_process_names_are_escaped(tmp_path: Path) -> None:
     files = machines.busy()
     for folder in ("", "later/"):
         files[f"{folder}proc/70/stat"] = files[f"{folder}proc/70/stat"].replace("rustc", "[red]x")
     text = shown(examined(files, tmp_path), width=200, measured=True)
     assert "[red]x) ?[31m (x (pid 70)" in text
     assert "\x1b" not in text
-    assert "Measured under other load" in text
+    assert "Other programs were running" in text
 
 
 def doctor(*arguments: str) -> Done:
@@ -344,7 +344,7 @@ def doctor(*arguments: str) -> Done:
     return run(*command, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=120)
 
 
-def test_the_verb_says_the_same_in_words_and_in_json() -> None:
+def test_text_and_json_say_the_same() -> None:
     done = doctor("--json", "--placement", "loopback")
     document = json.loads(done.stdout)
     assert done.stderr == ""
@@ -358,7 +358,7 @@ def test_the_verb_says_the_same_in_words_and_in_json() -> None:
     assert "\x1b" not in text
 
 
-def test_a_user_without_rights_is_examined_too(tmp_path: Path) -> None:
+def test_it_works_for_an_unprivileged_user(tmp_path: Path) -> None:
     rootless.need_python()
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
@@ -366,7 +366,7 @@ def test_a_user_without_rights_is_examined_too(tmp_path: Path) -> None:
         "import sys; from regatta.cli.main import main; "
         "sys.argv = ['regatta', 'doctor', '--json', '--placement', 'loopback']; main()"
     )
-    # A folder of PATH that this user may not enter is as good as none.
+    # A folder of PATH that this user may not enter is skipped.
     done = rootless.run_python(code, PATH=f"{closed}:{os.environ['PATH']}")
     levels = {f["name"]: f["level"] for f in json.loads(done.stdout)["findings"]}
     assert levels["accounting"] == MINOR
@@ -381,17 +381,17 @@ def test_a_user_without_rights_is_examined_too(tmp_path: Path) -> None:
         (("--server-cpus", "9999"), "9999"),
     ],
 )
-def test_a_mistake_is_one_line(arguments: tuple[str, ...], word: str) -> None:
+def test_a_usage_error_is_one_line(arguments: tuple[str, ...], word: str) -> None:
     done = doctor(*arguments)
     assert done.returncode == 2
     assert word in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_a_race_is_warned_of_what_is_serious_in_one_line_each(tmp_path: Path) -> None:
+def test_a_race_warns_of_each_serious_finding_in_one_line(tmp_path: Path) -> None:
     machine = machines.build(machines.laptop(), tmp_path)
     found = serious(RaceSetup((0,), (1,), "netns"), machine)
     assert list(found) == ["smt", "governor", "power", "clock"]
-    told = warnings(found)
+    told = doctor_warnings(found)
     assert len(told) == len(found)
     assert all("regatta doctor" in line and "\n" not in line for line in told)

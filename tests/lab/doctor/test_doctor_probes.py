@@ -1,4 +1,4 @@
-"""The doctor's probes: what they measure is there, and the level follows from the interval."""
+"""The probes of the doctor measure known effects, and levels follow from their intervals."""
 
 import json
 import os
@@ -15,16 +15,24 @@ from typing import Any
 
 import pytest
 
-from regatta.doctor import FINE, MINOR, SERIOUS, Effect, Finding, RaceSetup, examine
-from regatta.doctor.examine import CHECKS, measure
-from regatta.doctor.finding import MEASURE_IT, level_of
+from regatta.doctor.examine import CHECKS, examine, measure
+from regatta.doctor.finding import (
+    FINE,
+    MEASURE_IT,
+    MINOR,
+    SERIOUS,
+    Effect,
+    Finding,
+    RaceSetup,
+    level_of,
+)
 from regatta.doctor.probes import intervals, perf_cost
 from regatta.doctor.probes.child import Child, Neighbour, ProbeError
 from regatta.errors import RegattaError
 from regatta.ledger.counters import counted
 from regatta.ledger.records import Trial
-from tests.lab import made_up_machines as machines
-from tests.lab import readings
+from tests.lab import fake_machines as machines
+from tests.lab import fake_records
 from tests.processes import is_gone
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -40,7 +48,7 @@ SMALL, LARGE, UNSURE = effect(0.1, 0.4), effect(20, 30), effect(0.5, 9)
 
 
 def bench(found: Effect) -> Any:
-    """Every probe gives this effect."""
+    """A bench on which every probe measures this effect."""
     return SimpleNamespace(
         lost={"others": [found], "unseen": [found]},
         neighbour=[found, found],
@@ -58,7 +66,7 @@ def measured(kind: Callable[[], machines.Files], folder: Path, found: Effect) ->
     return {finding.name: finding for finding in measure(findings, bench(found))}
 
 
-def test_a_share_is_judged_by_its_whole_interval() -> None:
+def test_the_level_depends_on_the_whole_interval() -> None:
     assert level_of(SMALL) == FINE
     assert level_of(LARGE) == SERIOUS
     assert level_of(UNSURE) == MINOR
@@ -67,7 +75,7 @@ def test_a_share_is_judged_by_its_whole_interval() -> None:
     assert level_of(effect(2, 40)) == MINOR
 
 
-def test_what_hardly_matters_here_is_not_serious(tmp_path: Path) -> None:
+def test_a_problem_with_little_measured_effect_is_not_serious(tmp_path: Path) -> None:
     found = measured(machines.laptop, tmp_path, SMALL)
     assert found["governor"].level == MINOR
     assert found["turbo"].level == FINE
@@ -75,7 +83,7 @@ def test_what_hardly_matters_here_is_not_serious(tmp_path: Path) -> None:
     assert found["smt"].level == SERIOUS  # the client is on the server's own core
 
 
-def test_what_no_file_tells_is_found_by_measuring(tmp_path: Path) -> None:
+def test_measuring_finds_problems_that_no_file_shows(tmp_path: Path) -> None:
     found = measured(machines.cloud, tmp_path, LARGE)
     assert {found[name].level for name in ("governor", "turbo", "smt", "load")} == {SERIOUS}
     assert "core" in found["smt"].advice
@@ -93,7 +101,7 @@ def test_a_virtual_machine_that_loses_nothing_is_fine(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", machines.KINDS)
 @pytest.mark.parametrize("found", [SMALL, LARGE, UNSURE])
-def test_whatever_is_measured_has_its_interval_and_a_cure(
+def test_every_measured_problem_has_an_interval_and_a_remedy(
     kind: Callable[[], machines.Files], found: Effect, tmp_path: Path
 ) -> None:
     probed = {check.name for check in CHECKS if check.measure}
@@ -105,7 +113,7 @@ def test_whatever_is_measured_has_its_interval_and_a_cure(
             assert "95 % interval" in told.text()
 
 
-def test_a_probe_that_fails_says_why_and_costs_nothing_else(tmp_path: Path) -> None:
+def test_a_failed_probe_says_why_and_does_not_affect_the_others(tmp_path: Path) -> None:
     class Broken:
         def __getattr__(self, name: str) -> Effect:
             raise ProbeError(f"no {name} today")
@@ -117,14 +125,14 @@ def test_a_probe_that_fails_says_why_and_costs_nothing_else(tmp_path: Path) -> N
     assert {f.name: f.unmeasured for f in after}["clock"] == "no clock today"
 
 
-def test_a_known_difference_is_inside_of_the_interval() -> None:
+def test_the_interval_contains_a_known_difference() -> None:
     noise = random.Random(7)
     before = [100 * noise.gauss(1, 0.02) for _ in range(12)]
     after = [value * 1.1 * noise.gauss(1, 0.01) for value in before]
-    paired = intervals.dearer("x", before, after)
+    paired = intervals.extra_cost("x", before, after)
     assert paired.low < 10 < paired.high
     assert paired.high - paired.low < 4
-    apart = intervals.dearer_unpaired("x", before, after)
+    apart = intervals.extra_cost_unpaired("x", before, after)
     assert apart.low < 10 < apart.high
     assert apart.high - apart.low > paired.high - paired.low
     wide = intervals.spread("x", [noise.gauss(100, 3) for _ in range(200)])
@@ -132,14 +140,14 @@ def test_a_known_difference_is_inside_of_the_interval() -> None:
     assert intervals.mean("x", "ns", [5.0, 5.0, 5.0]).high == 5.0
 
 
-def test_what_perf_costs_comes_from_the_kernels_account_of_both_kinds() -> None:
+def test_the_cost_of_perf_is_measured_by_kernel_accounting() -> None:
     def trial(kind: str, cpu_ns: float, counts: bool = True) -> Trial:
         origins = ("kernel", "perf") if kind == "counted" else ("kernel",)
         counters = {
             ("server", origin, "cpu-time"): counted("cpu-time", cpu_ns, "ns") for origin in origins
         }
         status = "ok" if counts else "failed"
-        return readings.trial(counters, kind=kind, answered=100, status=status)
+        return fake_records.trial(counters, kind=kind, answered=100, status=status)
 
     trials = [trial("timed", 1000 + i) for i in range(5)]
     trials += [trial("counted", 1200 + i) for i in range(5)]
@@ -150,7 +158,7 @@ def test_what_perf_costs_comes_from_the_kernels_account_of_both_kinds() -> None:
         perf_cost.compare(trials[:5])
 
 
-def test_a_child_on_a_shared_cpu_sees_what_the_other_takes() -> None:
+def test_a_worker_on_a_shared_cpu_sees_the_time_that_the_other_takes() -> None:
     with Child(CPU) as child, Neighbour(CPU) as other:
         other.let(True)
         pieces = child.ask("watch", 1.0)
@@ -159,7 +167,7 @@ def test_a_child_on_a_shared_cpu_sees_what_the_other_takes() -> None:
     assert max(piece["others_longest_ns"] for piece in pieces) > 1_000_000
 
 
-def test_a_neighbour_rests_until_it_is_let_and_when_it_is_not() -> None:
+def test_a_neighbour_runs_only_while_resumed() -> None:
     def used(pid: int) -> int:
         return time.clock_gettime_ns((~pid << 3) | 2)
 
@@ -174,7 +182,7 @@ def test_a_neighbour_rests_until_it_is_let_and_when_it_is_not() -> None:
         assert used(pid) > began
 
 
-def test_tasks_take_as_long_as_they_are_sized_for() -> None:
+def test_tasks_take_the_time_they_are_sized_for() -> None:
     with Child(CPU) as child:
         for task in ("compute", "calls"):
             count = child.size(task, 0.05)
@@ -187,7 +195,7 @@ def test_tasks_take_as_long_as_they_are_sized_for() -> None:
     assert min(naps) > 0
 
 
-def test_a_child_that_died_is_one_line_and_none_is_left() -> None:
+def test_a_dead_worker_is_a_one_line_error_and_leaves_no_process() -> None:
     with Child(CPU) as child:
         child.ask("compute", 1)
         child.process.kill()
@@ -201,7 +209,7 @@ def children(pid: int) -> list[int]:
     return [int(c) for c in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def test_ctrl_c_while_it_measures_leaves_no_child() -> None:
+def test_ctrl_c_while_measuring_leaves_no_process() -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "regatta", "doctor", "--measure", "--placement", "loopback"],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -219,7 +227,7 @@ def test_ctrl_c_while_it_measures_leaves_no_child() -> None:
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in stderr
-    # One that had just begun is killed with the lab; process 1 of a container may not wait for it.
+    # A worker that had just started is killed with the lab; init of a container may not reap it.
     deadline = time.monotonic() + 10
     while not all(is_gone(pid) for pid in started):
         assert time.monotonic() < deadline

@@ -1,4 +1,4 @@
-"""Which verdicts hold on all machines, from what each of them printed."""
+"""The results of a fleet: verdicts on all machines, the report, and resuming."""
 
 import json
 import zlib
@@ -13,10 +13,18 @@ from regatta import __version__
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, RIVALS
 from regatta.errors import HostLostError, LedgerError, UsageError
 from regatta.fleet.files import sentence, write_fleet
-from regatta.fleet.fleet import Came, Plan, finished, keep, race_on, read_plan
+from regatta.fleet.fleet import (
+    MachineResult,
+    Plan,
+    finished,
+    race_on,
+    read_plan,
+    save,
+)
+from regatta.fleet.remote_race import RaceOrder, RaceOutput, race_on_this_host
 from regatta.fleet.standings import letters, outcome_words, standings_of
 from regatta.fleet.tables import fleet_tables
-from regatta.fleet.there import Order, Raced, race_there
+from regatta.study.cluster import cluster_risk
 
 DESIGNS = ("epoll", "select", "uring")
 
@@ -48,7 +56,7 @@ def result(best: list[str], outcome: str = "", cpu: str = "CPU A", **claims: str
         ([[], []], "no verdict"),
     ],
 )
-def test_what_holds_on_all_is_said(on_each: list[list[str]], says: str) -> None:
+def test_the_verdict_over_all_machines(on_each: list[list[str]], says: str) -> None:
     results = {
         f"m{number}": result(best, "" if best else RIVALS) for number, best in enumerate(on_each)
     }
@@ -58,7 +66,7 @@ def test_what_holds_on_all_is_said(on_each: list[list[str]], says: str) -> None:
 
 
 @given(st.lists(st.sets(st.sampled_from(DESIGNS)), min_size=1, max_size=40))
-def test_who_wins_on_all_won_on_each_and_no_machine_is_forgotten(each: list[set[str]]) -> None:
+def test_a_winner_on_all_won_on_each_and_every_machine_counts(each: list[set[str]]) -> None:
     results = {
         f"m{number:02}": result(sorted(best), "" if best else RIVALS, cpu=f"CPU {number % 3}")
         for number, best in enumerate(each)
@@ -73,7 +81,7 @@ def test_who_wins_on_all_won_on_each_and_no_machine_is_forgotten(each: list[set[
         assert all(set(row.names) <= best for best in each if best)
 
 
-def test_machines_are_told_apart_by_what_they_are() -> None:
+def test_machines_are_grouped_by_kind() -> None:
     results = {
         "a": result(["epoll"], C1="supported", C2="supported"),
         "b": result(["select"], cpu="CPU B", C1="supported", C2="refuted"),
@@ -90,14 +98,14 @@ def test_machines_are_told_apart_by_what_they_are() -> None:
     assert [outcome_words(row, 3) for row in standings.claims] == ["supported", "machines differ"]
 
 
-def test_the_report_names_every_machine_and_obeys_none(tmp_path: Path) -> None:
+def test_the_report_lists_every_machine_and_escapes_its_text(tmp_path: Path) -> None:
     evil = "<b>x</b> | =cmd()"
-    came = [
-        Came("a", result(["epoll"], cpu=evil)),
-        Came("b", None, "the host b was lost"),
+    outcomes = [
+        MachineResult("a", result(["epoll"], cpu=evil)),
+        MachineResult("b", None, "the host b was lost"),
     ]
-    standings = standings_of({"a": came[0].result or {}})
-    write_fleet(tmp_path, "mine", standings, came)
+    standings = standings_of({"a": outcomes[0].result or {}})
+    write_fleet(tmp_path, "mine", standings, outcomes)
     page, text = ((tmp_path / name).read_text() for name in ("fleet.html", "fleet.md"))
     assert '<a href="a/report.html">a</a>' in page
     assert "<b>x" not in page
@@ -105,25 +113,25 @@ def test_the_report_names_every_machine_and_obeys_none(tmp_path: Path) -> None:
     assert "failed: the host b was lost" in page
     assert "failed: the host b was lost" in text
     assert "<b>x" not in text
-    machines = fleet_tables(standings, came)[-1]
+    machines = fleet_tables(standings, outcomes)[-1]
     assert [row[0] for row in machines.rows] == ["a", "b"]
     assert machines.rows[0][4] == "71 s"
-    assert sentence(standings, came) == (
+    assert sentence(standings, outcomes) == (
         "1 machine of 1 kind: one design wins on all in 1 of 1 verdict; 1 machine failed."
     )
 
 
-def test_what_some_machines_did_not_race_is_not_said_of_all() -> None:
+def test_a_row_that_some_machines_did_not_race_says_so() -> None:
     results = {"a": result(["epoll"], C1="supported"), "b": {**result([]), "groups": []}}
     standings = standings_of(results)
     assert outcome_words(standings.verdicts[0], 2) == "epoll wins on all 1 (of 2)"
     assert outcome_words(standings.claims[0], 2) == "supported, on 1 (of 2)"
-    came = [Came(name, one) for name, one in results.items()]
-    assert "one design wins on all in 0 of 1 verdict" in sentence(standings, came)
+    outcomes = [MachineResult(name, one) for name, one in results.items()]
+    assert "one design wins on all in 0 of 1 verdict" in sentence(standings, outcomes)
 
 
-class Unruly:
-    """Machines of which one answers, and the others are wrong in ways of their own."""
+class FaultyMachines:
+    """One machine works; each of the others fails in a different way."""
 
     names = ("ok", "old", "gone", "odd")
 
@@ -132,40 +140,67 @@ class Unruly:
             raise HostLostError("gone: its worker is gone")
         if name == "odd":
             raise ModuleNotFoundError("No module named 'regatta.fleet'")
-        if question is race_there:
+        if question is race_on_this_host:
             found = result(["epoll"])
             text = json.dumps({**found, "regatta_version": "0.0.1"} if name == "old" else found)
-            return Raced(text, {"ledger.sqlite": 3, "report.html": 3})
+            return RaceOutput(text, {"ledger.sqlite": 3, "report.html": 3})
         return zlib.compress(b"abc")
 
 
-def test_whatever_is_wrong_on_one_machine_stops_no_other(tmp_path: Path) -> None:
-    machines, order = Unruly(), Order("mine-1", "")
-    came = {name: race_on(machines, name, order, tmp_path) for name in machines.names}
-    assert came["ok"].result == result(["epoll"])
-    assert came["gone"].reason == "its worker is gone"
-    assert "No module named" in came["odd"].reason
-    assert "0.0.1" in came["old"].reason
+def test_a_failure_on_one_machine_does_not_stop_the_others(tmp_path: Path) -> None:
+    machines, order = FaultyMachines(), RaceOrder("mine-1", "")
+    outcomes = {name: race_on(machines, name, order, tmp_path) for name in machines.names}
+    assert outcomes["ok"].result == result(["epoll"])
+    assert outcomes["gone"].reason == "its worker is gone"
+    assert "No module named" in outcomes["odd"].reason
+    assert "0.0.1" in outcomes["old"].reason
     assert sorted(finished(tmp_path)) == ["ok"]
 
 
-def test_kinds_have_short_names_however_many_there_are() -> None:
+@pytest.mark.parametrize(
+    ("address", "is_open"),
+    [
+        ("tcp://10.0.0.1:8786", True),
+        ("tcp://scheduler:8786", True),
+        ("scheduler:8786", True),
+        ("ws://[2001:db8::1]:8786", True),
+        ("tcp://127.0.0.1:8786", False),
+        ("tcp://[::1]:8786", False),
+        ("localhost:8786", False),
+        ("tls://scheduler:8786", False),
+        ("wss://scheduler:8786", False),
+    ],
+)
+def test_a_cluster_that_others_can_use_is_recognised(address: str, is_open: bool) -> None:
+    risk = cluster_risk(address)
+    assert (risk is not None) == is_open
+    assert risk is None or (risk.startswith(f"{address} is not encrypted") and "tls://" in risk)
+
+
+def test_an_address_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError, match="is not a scheduler"):
+        cluster_risk("tcp://[::1")
+
+
+def test_kinds_have_unique_short_names() -> None:
     names = [letters(number) for number in range(1000)]
     assert names[:3] == ["A", "B", "C"]
     assert names[25:28] == ["Z", "AA", "AB"]
     assert len(set(names)) == 1000
 
 
-def test_a_fleet_goes_on_with_the_machines_that_have_no_result(tmp_path: Path) -> None:
-    plan = Plan(Order("mine-1", 'name = "mine"', ("--quick",)), ["ssh://a", "ssh://b"])
+def test_a_fleet_resumes_with_the_machines_without_a_result(tmp_path: Path) -> None:
+    plan = Plan(RaceOrder("mine-1", 'name = "mine"', ("--quick",)), ["ssh://a", "ssh://b"])
     plan.write(tmp_path)
     assert read_plan(tmp_path) == plan
-    with pytest.raises(UsageError, match="holds a fleet already"):
+    with pytest.raises(UsageError, match="already has a fleet"):
         plan.write(tmp_path)
     assert finished(tmp_path) == {}
     there = {"ledger.sqlite": bytes(range(256)) * 5, "report.html": b""}
-    raced = Raced(json.dumps(result(["epoll"])), {name: len(one) for name, one in there.items()})
-    keep(tmp_path / "a", raced, lambda name, offset: there[name][offset : offset + 100])
+    raced = RaceOutput(
+        json.dumps(result(["epoll"])), {name: len(one) for name, one in there.items()}
+    )
+    save(tmp_path / "a", raced, lambda name, offset: there[name][offset : offset + 100])
     assert (tmp_path / "a" / "ledger.sqlite").read_bytes() == there["ledger.sqlite"]
     assert (tmp_path / "a" / "report.html").read_bytes() == b""
     assert finished(tmp_path) == {"a": result(["epoll"])}
@@ -174,5 +209,5 @@ def test_a_fleet_goes_on_with_the_machines_that_have_no_result(tmp_path: Path) -
         (tmp_path / "a" / "result.json").write_text(text)
         with pytest.raises(LedgerError, match=complaint):
             finished(tmp_path)
-    with pytest.raises(LedgerError, match="holds no fleet"):
+    with pytest.raises(LedgerError, match="not the folder of a fleet"):
         read_plan(tmp_path / "a")

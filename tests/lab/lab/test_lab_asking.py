@@ -1,46 +1,46 @@
-"""The steps at the server: what they say of what a person has seen."""
+"""The steps that query a server: what they report about the student's output."""
 
 import sys
 from pathlib import Path
 
 import pytest
 
-from regatta.lab.step import Desk
-from regatta.lab.steps.asking import NOBODY_SERVED, AskOnTwoCpus, AskWithMany
-from tests.lab.labs import desk_in
+from regatta.lab.step import Lab
+from regatta.lab.steps.asking import BLOCKED, AskOnTwoCpus, AskWithMany
+from tests.lab.fake_labs import lab_in
 
 SUMMARY = "1 request to 127.0.0.1:7342 over 1 connection (burst, epoll, line): {}\n  elapsed 1 s\n"
 COMPLAINT = "regatta-client: 1 of 1 requests failed\n"
 
 
-def kept_of(desk: Desk, outcome: str) -> tuple[str, ...]:
+def result_of(lab: Lab, outcome: str) -> tuple[str, ...]:
     step = AskWithMany()
-    desk.path(step.many).write_text("10 requests to 127.0.0.1:7342\n")
-    desk.path(step.behind).write_text(SUMMARY.format(outcome) + COMPLAINT)
-    return step.keep(desk).said
+    lab.path(step.many).write_text("10 requests to 127.0.0.1:7342\n")
+    lab.path(step.behind).write_text(SUMMARY.format(outcome) + COMPLAINT)
+    return step.result(lab).said
 
 
-def test_a_request_without_an_answer_is_what_was_to_be_seen(tmp_path: Path) -> None:
-    assert kept_of(desk_in(tmp_path), "0 answered, 1 timeout") == (NOBODY_SERVED,)
+def test_a_timeout_behind_a_silent_client_is_the_expected_result(tmp_path: Path) -> None:
+    assert result_of(lab_in(tmp_path), "0 answered, 1 timeout") == (BLOCKED,)
 
 
 @pytest.mark.parametrize("outcome", ["answered", "0 answered, 1 connect"])
-def test_who_did_not_see_it_is_told_how_to_see_it(
+def test_any_other_outcome_is_reported_with_the_command_that_repeats_the_step(
     outcome: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["/somewhere/bin/regatta"])
-    (said,) = kept_of(desk_in(tmp_path), outcome)
+    (said,) = result_of(lab_in(tmp_path), outcome)
     assert "a silent client" in said
     assert said.endswith(f": /somewhere/bin/regatta lab --again clients --out {tmp_path}")
 
 
-def test_the_first_and_the_last_to_be_answered_stand_before_the_summary(tmp_path: Path) -> None:
-    desk = desk_in(tmp_path)
+def test_the_first_and_the_last_answer_come_before_the_summary(tmp_path: Path) -> None:
+    lab = lab_in(tmp_path)
     step = AskWithMany()
     answers = [f"connection {n} of 3, answered in {n}.00 ms\n  rank pid\n\n" for n in (1, 2, 3)]
-    desk.path(step.many).write_text("".join(answers) + SUMMARY.format("all answered"))
-    desk.path(step.behind).write_text(SUMMARY.format("0 answered, 1 timeout"))
-    many, _ = step.keep(desk).printed
+    lab.path(step.many).write_text("".join(answers) + SUMMARY.format("all answered"))
+    lab.path(step.behind).write_text(SUMMARY.format("0 answered, 1 timeout"))
+    many, _ = step.result(lab).printed
     assert many.output.splitlines()[:3] == [
         "connection 1 of 3, answered in 1.00 ms",
         "connection 3 of 3, answered in 3.00 ms",
@@ -52,12 +52,12 @@ def test_the_first_and_the_last_to_be_answered_stand_before_the_summary(tmp_path
     ("outcome", "lacks"),
     [("all answered", False), ("11 answered, 9 timeout", False), ("0 answered, 1 connect", True)],
 )
-def test_a_client_that_found_no_server_has_not_done_the_step(
+def test_the_output_of_a_client_without_a_server_does_not_count(
     outcome: str, lacks: bool, tmp_path: Path
 ) -> None:
-    desk = desk_in(tmp_path)
+    lab = lab_in(tmp_path)
     step = AskOnTwoCpus()
-    assert step.lacking(desk) == [step.apart, step.together]
-    desk.path(step.apart).write_text(SUMMARY.format("all answered"))
-    desk.path(step.together).write_text(SUMMARY.format(outcome))
-    assert step.lacking(desk) == ([step.together] if lacks else [])
+    assert step.missing_files(lab) == [step.apart, step.together]
+    lab.path(step.apart).write_text(SUMMARY.format("all answered"))
+    lab.path(step.together).write_text(SUMMARY.format(outcome))
+    assert step.missing_files(lab) == ([step.together] if lacks else [])

@@ -1,4 +1,4 @@
-"""The verb: mistakes are told before anything begins, and each word that may follow it works."""
+"""`regatta lab`: mistakes are reported before anything starts, and its subcommands work."""
 
 import sys
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from typer.testing import CliRunner, Result
 from regatta.cli import lab as verb
 from regatta.cli.main import app
 from regatta.errors import LedgerError, RegattaError, UsageError
-from regatta.lab.begin import Wishes, agreed_state
-from regatta.lab.kept import Kept
 from regatta.lab.report.answers import FILE as ANSWERS
 from regatta.lab.report.answers import begin_answers
+from regatta.lab.session import LabOptions, agreed_state
 from regatta.lab.setting import Setting
 from regatta.lab.state import FILE, Guess, State, load_state, save_state
-from regatta.lab.step import Desk
+from regatta.lab.step import Lab
+from regatta.lab.step_result import StepResult
 from regatta.lab.steps import STEPS
 from regatta.machine.programs import discover
 from tests.lab.synthetic import make
@@ -42,7 +42,7 @@ def lab(*arguments: object) -> Result:
         (["--designs", "iterative,select", "--work", "play"], "--work is play"),
     ],
 )
-def test_a_mistake_is_told_before_anything_begins(
+def test_a_mistake_is_reported_before_anything_starts(
     arguments: list[str], words: str, programs_folder: Path, tmp_path: Path
 ) -> None:
     assert programs_folder.is_dir()
@@ -56,12 +56,12 @@ def test_a_mistake_is_told_before_anything_begins(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--connections", "20"], r"another setting \(iterative, select; 10 connections"),
-        (["--quick"], "another setting"),
-        (["--guess", "iterative"], "the guess is made .*--again guess"),
+        (["--connections", "20"], r"other settings \(iterative, select; 10 connections"),
+        (["--quick"], "other settings"),
+        (["--guess", "iterative"], "a guess was already made .*--again guess"),
     ],
 )
-def test_what_a_lab_was_begun_with_stays(
+def test_a_lab_keeps_its_settings(
     arguments: list[str], words: str, programs_folder: Path, tmp_path: Path
 ) -> None:
     assert programs_folder.is_dir()
@@ -75,25 +75,25 @@ def test_what_a_lab_was_begun_with_stays(
 
 
 @pytest.mark.parametrize("step", ["guess", "table", "perf"])
-def test_another_guess_may_be_given_where_the_guess_is_made_again(
+def test_another_guess_is_accepted_if_the_guess_is_repeated(
     step: str, programs_folder: Path, tmp_path: Path
 ) -> None:
     assert programs_folder.is_dir()
     begun = State(PAIR, Guess("select"))
     save_state(tmp_path, begun)
-    wishes = Wishes(guess=Guess("iterative"))
-    assert agreed_state(tmp_path, wishes, discover(), step) == begun
-    with pytest.raises(UsageError, match="the guess is made"):
-        agreed_state(tmp_path, wishes, discover(), "race")
+    options = LabOptions(guess=Guess("iterative"))
+    assert agreed_state(tmp_path, options, discover(), step) == begun
+    with pytest.raises(UsageError, match="a guess was already made"):
+        agreed_state(tmp_path, options, discover(), "race")
 
 
-def test_what_another_lab_did_before_the_lock_is_held_is_not_forgotten(
+def test_changes_by_another_process_before_the_lock_are_kept(
     programs_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert programs_folder.is_dir()
     save_state(tmp_path, State(PAIR))
-    later = State(PAIR, done={"server": Kept(said=("It is so.",))})
-    desks: list[Desk] = []
+    later = State(PAIR, done={"server": StepResult(said=("It is so.",))})
+    labs: list[Lab] = []
 
     @contextmanager
     def locked_late(folder: Path) -> Iterator[None]:
@@ -101,12 +101,12 @@ def test_what_another_lab_did_before_the_lock_is_held_is_not_forgotten(
         yield
 
     monkeypatch.setattr(verb, "locked", locked_late)
-    monkeypatch.setattr(verb, "go", lambda desk, *_: desks.append(desk))
+    monkeypatch.setattr(verb, "go", lambda lab, *_: labs.append(lab))
     assert lab("--out", tmp_path).exit_code == 0
-    assert desks[0].state == later == load_state(tmp_path)
+    assert labs[0].state == later == load_state(tmp_path)
 
 
-def test_the_status_tells_what_is_done(tmp_path: Path) -> None:
+def test_the_status_shows_which_steps_are_done(tmp_path: Path) -> None:
     save_state(tmp_path, State(PAIR))
     done = lab("--status", "--out", tmp_path)
     assert done.exit_code == 0
@@ -116,7 +116,7 @@ def test_the_status_tells_what_is_done(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [FILE]
 
 
-def test_ledgers_are_collected_and_a_bad_one_is_told(tmp_path: Path) -> None:
+def test_ledgers_are_collected_and_a_bad_one_is_reported(tmp_path: Path) -> None:
     good, old = (make(tmp_path / f"{name}.sqlite", connections=(10,)) for name in ("good", "old"))
     change(old, "UPDATE meta SET value = '3' WHERE key = 'schema_version'")
     done = lab("collect", good, old)
@@ -128,7 +128,7 @@ def test_ledgers_are_collected_and_a_bad_one_is_told(tmp_path: Path) -> None:
     assert done.output == ""
 
 
-def test_a_line_that_says_how_to_go_on_can_be_copied(
+def test_suggested_commands_can_be_copied(
     programs_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert programs_folder.is_dir()
@@ -147,11 +147,11 @@ def test_a_line_that_says_how_to_go_on_can_be_copied(
     assert str(done.exception).endswith(f": {called} --out {tmp_path / 'none'}")
 
 
-def test_the_file_of_answers_names_the_command_that_reads_it(
+def test_the_answers_file_names_the_command_that_reads_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["/somewhere/bin/regatta"])
     begin_answers(tmp_path, STEPS)
-    assert f"call `/somewhere/bin/regatta lab --out {tmp_path}`" in (
+    assert f"run `/somewhere/bin/regatta lab --out {tmp_path}`" in (
         (tmp_path / ANSWERS).read_text()
     )

@@ -1,4 +1,4 @@
-"""The ledgers of a class: a row a machine, each race once, and who won how often."""
+"""The ledgers of a class: a row per machine, each race once, and how often each design won."""
 
 import json
 from dataclasses import replace
@@ -64,7 +64,7 @@ def test_each_question_has_a_table(tmp_path: Path) -> None:
     }
 
 
-def test_whoever_raced_among_others_was_asked_another_question(tmp_path: Path) -> None:
+def test_races_of_different_designs_are_different_questions(tmp_path: Path) -> None:
     pair = ("iterative", "select")
     paths = [handed_in(tmp_path, "all"), handed_in(tmp_path, "pair", contenders=pair)]
     found = collect(paths)
@@ -86,7 +86,7 @@ def test_whoever_raced_among_others_was_asked_another_question(tmp_path: Path) -
         ("linger_s", 2.0, "idling 2 s"),
     ],
 )
-def test_whatever_is_not_as_usual_is_part_of_the_question(
+def test_settings_that_differ_from_the_defaults_are_part_of_the_question(
     column: str, value: object, words: str, tmp_path: Path
 ) -> None:
     usual, other = handed_in(tmp_path, "usual"), handed_in(tmp_path, "other")
@@ -113,7 +113,7 @@ def test_a_copy_counts_once(ledgers: list[Path], tmp_path: Path) -> None:
     assert f"{copy} is a copy of {ledgers[0]}" in reports.printed(print_collected, found, width=200)
 
 
-def test_a_ledger_of_an_older_regatta_is_refused_in_a_line(ledgers: list[Path]) -> None:
+def test_a_ledger_of_an_older_regatta_is_refused_in_one_line(ledgers: list[Path]) -> None:
     change(ledgers[0], "UPDATE meta SET value = '3' WHERE key = 'schema_version'")
     found = collect(ledgers)
     assert len(found.pooled[0].rows) == 3

@@ -1,19 +1,19 @@
-"""The table from one run: what was counted, what could not be, and by whom."""
+"""The table from one run: which figures were counted, which could not be, and by whom."""
 
 from pathlib import Path
 
 import pytest
 
 from regatta.lab.steps.counting import MakeTable
-from tests.lab.labs import BY_HAND, count_by_hand, desk_in
+from tests.lab.fake_labs import BY_HAND, count_by_hand, lab_in
 
 
 def test_the_table_names_the_least_of_one_run(tmp_path: Path) -> None:
-    desk = desk_in(tmp_path)
-    count_by_hand(desk, BY_HAND)
-    kept = MakeTable().keep(desk)
-    assert kept.said == ("By this table thread-per-client needs the least server CPU time.",)
-    (table,) = kept.tables
+    lab = lab_in(tmp_path)
+    count_by_hand(lab, BY_HAND)
+    result = MakeTable().result(lab)
+    assert result.said == ("In this table thread-per-client needs the least server CPU time.",)
+    (table,) = result.tables
     assert [row[:4] for row in table.rows] == [
         ["iterative", "20.0", "12", "130"],
         ["thread-per-client", "14.0", "12", "130"],
@@ -22,28 +22,28 @@ def test_the_table_names_the_least_of_one_run(tmp_path: Path) -> None:
     assert "instructions" not in table.header
     assert {len(row) for row in table.rows} == {len(table.header)} == {6}
     assert table.says.endswith(" Not counted here: instructions.")
-    (picture,) = kept.pictures
+    (picture,) = result.pictures
     (drawn,) = picture.spec["datasets"].values()
     assert [row["value"] for row in drawn] == [20.0, 14.0, 16.5]
 
 
-def test_a_figure_that_one_file_lacks_is_a_word_in_its_place(tmp_path: Path) -> None:
-    desk = desk_in(tmp_path)
-    count_by_hand(desk, BY_HAND)
+def test_a_missing_figure_is_replaced_by_words(tmp_path: Path) -> None:
+    lab = lab_in(tmp_path)
+    count_by_hand(lab, BY_HAND)
     path = tmp_path / "first/select-server.txt"
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(line for line in lines if "page-faults" not in line))
-    (table,) = MakeTable().keep(desk).tables
+    (table,) = MakeTable().result(lab).tables
     at = table.header.index("page faults")
     assert [row[at] for row in table.rows] == ["130", "130", "not counted"]
 
 
-def test_what_no_machine_counts_here_is_said_once(tmp_path: Path) -> None:
-    desk = desk_in(tmp_path)
-    count_by_hand(desk, BY_HAND)
+def test_a_counter_that_no_run_has_is_named_once(tmp_path: Path) -> None:
+    lab = lab_in(tmp_path)
+    count_by_hand(lab, BY_HAND)
     for path in (tmp_path / "first").iterdir():
         path.write_text(f"{path.read_text()}\n   <not supported>      instructions\n")
-    (table,) = MakeTable().keep(desk).tables
+    (table,) = MakeTable().result(lab).tables
     assert table.says.endswith(" Not supported here: instructions.")
     assert not [text for row in table.rows for text in row if "supported" in text]
 
@@ -57,22 +57,22 @@ def test_what_no_machine_counts_here_is_said_once(tmp_path: Path) -> None:
         ({"perf": False, "table": False}, ["by the lab: iterative, thread-per-client and select."]),
     ],
 )
-def test_the_first_table_says_whose_figures_are_whose(
+def test_the_first_table_says_which_figures_the_lab_counted(
     by_hand: dict[str, bool], says: list[str] | None, tmp_path: Path
 ) -> None:
-    desk = desk_in(tmp_path, by_hand=by_hand)
-    count_by_hand(desk, BY_HAND)
-    (table,) = MakeTable().keep(desk).tables
+    lab = lab_in(tmp_path, by_hand=by_hand)
+    count_by_hand(lab, BY_HAND)
+    (table,) = MakeTable().result(lab).tables
     assert table.says.count("Counted by ") == len(says or [])
     for words in says or []:
         assert f"Counted {words}" in table.says
 
 
-def test_a_table_of_nothing_says_so(tmp_path: Path) -> None:
-    desk = desk_in(tmp_path)
-    count_by_hand(desk, BY_HAND)
+def test_a_table_without_figures_says_so(tmp_path: Path) -> None:
+    lab = lab_in(tmp_path)
+    count_by_hand(lab, BY_HAND)
     for path in (tmp_path / "first").iterdir():
         path.write_text("nothing here\n")
-    kept = MakeTable().keep(desk)
-    assert kept.said == ("No file says how much CPU time a server used: do this step again.",)
-    assert kept.pictures == ()
+    result = MakeTable().result(lab)
+    assert result.said == ("No file contains a server's CPU time: repeat this step.",)
+    assert result.pictures == ()

@@ -1,4 +1,4 @@
-"""The report of a lab: the same in every form, with the person's answers, and never over them."""
+"""The report of a lab: the same in every format, with the student's answers and edits kept."""
 
 import json
 import re
@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 import typst
 
-from regatta.lab.kept import Kept, Picture, Printed
 from regatta.lab.report.answers import FILE, read_answers
 from regatta.lab.report.files import write_report
 from regatta.lab.report.latex import WIDEST, coded, printed_lines, tex
 from regatta.lab.report.parts import AnsweredQuestion, LabReport, Part
-from regatta.lab.step import Desk
+from regatta.lab.step import Lab
+from regatta.lab.step_result import CommandOutput, Picture, StepResult
 from regatta.lab.steps import STEPS
 from regatta.report.paper.pdf import DATA, TEMPLATE
 from regatta.report.text.table import Table
-from tests.lab.labs import desk_in
+from tests.lab.fake_labs import lab_in
 
 NASTY = "<b>a|b</b> & *stars*"
 BARS = {
@@ -26,84 +26,84 @@ BARS = {
     "mark": "bar",
     "encoding": {"x": {"field": "value", "type": "quantitative"}},
 }
-KEPT = Kept(
+KEPT = StepResult(
     said=(f"It is so: {NASTY}.",),
-    printed=(Printed("nc -N", "rank pid\n1 42 <java>"),),
+    printed=(CommandOutput("nc -N", "rank pid\n1 42 <java>"),),
     tables=(Table("A table", "To be read.", ["design", "µs"], [[NASTY, "1.2"]]),),
     pictures=(Picture("first", "A picture", "With bars.", BARS),),
 )
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return desk_in(tmp_path, done={"server": KEPT})
+def lab(tmp_path: Path) -> Lab:
+    return lab_in(tmp_path, done={"server": KEPT})
 
 
-def test_every_form_has_what_was_kept(desk: Desk) -> None:
-    write_report(desk, STEPS)
-    said = desk.path("report.md").read_text()
+def test_every_format_has_the_results(lab: Lab) -> None:
+    write_report(lab, STEPS)
+    said = lab.path("report.md").read_text()
     assert "```\n$ nc -N\nrank pid\n1 42 <java>\n```" in said
     assert r"| &lt;b&gt;a\|b&lt;/b&gt; &amp; \*stars\* | 1.2 |" in said
     assert "](pictures/first.svg)" in said
-    assert desk.path("pictures/first.svg").read_text().startswith("<svg")
-    page = desk.path("report.html").read_text()
+    assert lab.path("pictures/first.svg").read_text().startswith("<svg")
+    page = lab.path("report.html").read_text()
     assert "1 42 &lt;java&gt;" in page
     assert "<b>a" not in page
     assert page.count("<svg") == 1
     for text in (said, page):
-        assert "1. One server, asked by hand" in text
+        assert "1. One server, queried by hand" in text
         assert "There is only one CPU." in text
         assert "Not done yet: " in text
-        assert "the work classic? That is, for each request the server reads all processes" in text
-    assert "ask it in the other: `top 2` is the whole" in said
-    assert "ask it in the other: <code>top 2</code> is the whole" in page
+        assert "the work classic? This means that for each request the server reads all" in text
+    assert "from the second: `top 2` is the whole" in said
+    assert "from the second: <code>top 2</code> is the whole" in page
     for text in (said, page):
         assert re.search("Question 1[^Q]*Which process has used the most CPU time", text)
 
 
-def test_no_form_has_what_a_terminal_or_a_reader_would_obey(tmp_path: Path) -> None:
+def test_control_characters_are_escaped_in_every_format(tmp_path: Path) -> None:
     name = "\x1b[2J\u202egnp\u200b"
     bars = {**BARS, "data": {"values": [{"design": name, "value": 2}]}}
-    kept = Kept(
+    result = StepResult(
         said=(name,),
-        printed=(Printed("nc -N", f"rank pid\n1 42 {name}\tx"),),
+        printed=(CommandOutput("nc -N", f"rank pid\n1 42 {name}\tx"),),
         tables=(Table(name, name, ["design", "µs"], [[name, "1.2"]]),),
         pictures=(Picture("first", name, name, bars),),
     )
-    desk = desk_in(tmp_path, done={"server": kept})
-    write_report(desk, STEPS)
+    lab = lab_in(tmp_path, done={"server": result})
+    write_report(lab, STEPS)
     files = [
-        path for path in desk.folder.rglob("*") if path.suffix in (".md", ".html", ".tex", ".svg")
+        path for path in lab.folder.rglob("*") if path.suffix in (".md", ".html", ".tex", ".svg")
     ]
     assert len(files) > 3
     for path in files:
         assert not re.search("[\x1b\u202e\u200b]", path.read_text()), path.name
-    assert "rank pid\n1 42 \\x1b[2J\\u202egnp\\u200b\tx\n" in desk.path("report.md").read_text()
+    assert "rank pid\n1 42 \\x1b[2J\\u202egnp\\u200b\tx\n" in lab.path("report.md").read_text()
 
 
-def test_answers_are_in_the_report(desk: Desk) -> None:
-    write_report(desk, STEPS)
-    path = desk.path(FILE)
+def test_answers_are_in_the_report(lab: Lab) -> None:
+    write_report(lab, STEPS)
+    path = lab.path(FILE)
     heading = next(line for line in path.read_text().splitlines() if "server 2: " in line)
     path.write_text(path.read_text().replace(heading, f"{heading}\n\nIt reads *all*.\n\n1 < 2\n"))
-    assert read_answers(desk.folder) == {("server", 2): "It reads *all*.\n\n1 < 2"}
-    write_report(desk, STEPS)
-    assert "It reads *all*.\n\n1 < 2" in desk.path("report.md").read_text()
-    assert "It reads *all*.\n\n1 &lt; 2" in desk.path("report.html").read_text()
+    assert read_answers(lab.folder) == {("server", 2): "It reads *all*.\n\n1 < 2"}
+    write_report(lab, STEPS)
+    assert "It reads *all*.\n\n1 < 2" in lab.path("report.md").read_text()
+    assert "It reads *all*.\n\n1 &lt; 2" in lab.path("report.html").read_text()
     assert f"{heading}\n\nIt reads" in path.read_text()
 
 
-def test_a_report_that_a_person_changed_is_kept(desk: Desk) -> None:
-    write_report(desk, STEPS)
-    path = desk.path("report.md")
+def test_an_edited_report_is_kept(lab: Lab) -> None:
+    write_report(lab, STEPS)
+    path = lab.path("report.md")
     for number in (1, 2):
         path.write_text(f"mine {number}")
-        write_report(desk, STEPS)
-        assert desk.path(f"report-{number}.md").read_text() == f"mine {number}"
+        write_report(lab, STEPS)
+        assert lab.path(f"report-{number}.md").read_text() == f"mine {number}"
         assert path.read_text().startswith("# Which server design?")
-    write_report(desk, STEPS)
-    assert sorted(desk.folder.glob("report*")) == [
-        desk.path(name)
+    write_report(lab, STEPS)
+    assert sorted(lab.folder.glob("report*")) == [
+        lab.path(name)
         for name in (
             "report-1.md",
             "report-2.md",
@@ -115,13 +115,13 @@ def test_a_report_that_a_person_changed_is_kept(desk: Desk) -> None:
     ]
 
 
-def test_the_report_for_latex_is_whole_and_holds_no_command_of_anybody(desk: Desk) -> None:
-    write_report(desk, STEPS)
-    said = desk.path("report.tex").read_text()
+def test_the_latex_report_is_complete_and_escapes_all_text(lab: Lab) -> None:
+    write_report(lab, STEPS)
+    said = lab.path("report.tex").read_text()
     assert said.endswith("\\end{document}\n")
     assert "\\begin{verbatim}\n$ nc -N\nrank pid\n1 42 <java>\n\\end{verbatim}" in said
     assert r"\textless{}b\textgreater{}a\textbar{}b" in said
-    assert r"ask it in the other: \texttt{top 2} is" in said
+    assert r"from the second: \texttt{top 2} is" in said
     assert r"\includegraphics[width=0.8\linewidth]{pictures/first.pdf}" in said
     head = said.partition(r"\begin{longtable}")[2].partition(r"\endfirsthead")[0]
     assert r"\caption[]{\textbf{A table.} To be read.} \\" in head
@@ -129,38 +129,38 @@ def test_the_report_for_latex_is_whole_and_holds_no_command_of_anybody(desk: Des
         assert said.count(rf"\begin{{{begun}}}") == said.count(rf"\end{{{begun}}}") == 1
 
 
-def test_no_output_leaves_its_place_in_latex() -> None:
-    lines = printed_lines(Printed("x", "\\end{verbatim}\\input{secret}\n" + "long " * 50))
+def test_command_output_cannot_end_its_latex_environment() -> None:
+    lines = printed_lines(CommandOutput("x", "\\end{verbatim}\\input{secret}\n" + "long " * 50))
     assert lines.count(r"\end{verbatim}}") == 1
     assert not [line for line in lines[2:-2] if "\\end{verbatim}" in line or len(line) > WIDEST]
 
 
-def test_no_page_comes_between_the_lines_of_a_short_output_in_latex() -> None:
-    assert printed_lines(Printed("x", "a line\n" * 20))[0] == r"{\footnotesize\samepage"
-    assert printed_lines(Printed("x", "a line\n" * 200))[0] == r"{\footnotesize"
+def test_short_output_is_not_broken_across_pages_in_latex() -> None:
+    assert printed_lines(CommandOutput("x", "a line\n" * 20))[0] == r"{\footnotesize\samepage"
+    assert printed_lines(CommandOutput("x", "a line\n" * 200))[0] == r"{\footnotesize"
 
 
-def test_the_blanks_around_stars_and_code_are_kept_in_latex() -> None:
+def test_spaces_around_stars_and_code_are_kept_in_latex() -> None:
     assert tex("epoll ★ and ☆ select") == r"epoll \ding{72} and \ding{73} select"
     assert tex("★ ☆") == r"\ding{72} \ding{73}"
     assert coded("the ★ of `top 2` is") == r"the \ding{72} of \texttt{top 2} is"
 
 
-def test_the_pdf_is_one_that_others_can_read(desk: Desk) -> None:
-    write_report(desk, STEPS)
-    assert desk.path("report.pdf").read_bytes().startswith(b"%PDF-")
-    first = desk.path("report.pdf").read_bytes()
-    write_report(desk, STEPS)
-    assert desk.path("report.pdf").read_bytes() == first
+def test_the_pdf_is_reproducible(lab: Lab) -> None:
+    write_report(lab, STEPS)
+    assert lab.path("report.pdf").read_bytes().startswith(b"%PDF-")
+    first = lab.path("report.pdf").read_bytes()
+    write_report(lab, STEPS)
+    assert lab.path("report.pdf").read_bytes() == first
 
 
 def pages_of(tmp_path: Path, shown: str, *labels: str) -> list[list[int]]:
-    """The pages of what is shown at many heights of a page, by label; `shown`: Typst, of `part`."""
+    """The page numbers of labels, with `shown` (Typst, about `part`) at many heights of a page."""
     template = files("regatta.lab.report") / "templates" / TEMPLATE
     (tmp_path / TEMPLATE).write_text(template.read_text())
-    kept = replace(KEPT, pictures=())
+    result = replace(KEPT, pictures=())
     questions = (AnsweredQuestion("Why?", "So."),)
-    report = LabReport("A title", (), (Part("A part", (), kept, questions),))
+    report = LabReport("A title", (), (Part("A part", (), result, questions),))
     (tmp_path / DATA).write_text(json.dumps(asdict(report)))
     probe = tmp_path / "probe.typ"
     probe.write_text(
@@ -179,12 +179,12 @@ def pages_of(tmp_path: Path, shown: str, *labels: str) -> list[list[int]]:
     return pages
 
 
-def test_no_page_comes_between_a_caption_and_its_table(tmp_path: Path) -> None:
-    captions, tables = pages_of(tmp_path, "ruled(part.kept.tables.at(0))", "<caption>", "<ruled>")
+def test_no_page_break_separates_a_caption_from_its_table(tmp_path: Path) -> None:
+    captions, tables = pages_of(tmp_path, "ruled(part.result.tables.at(0))", "<caption>", "<ruled>")
     assert captions == tables
 
 
-def test_no_page_comes_between_a_question_and_its_answer(tmp_path: Path) -> None:
+def test_no_page_break_separates_a_question_from_its_answer(tmp_path: Path) -> None:
     asked = "asked(1, part.questions.at(0))"
     questions, answers = pages_of(tmp_path, asked, "<question>", "<answer>")
     assert questions == answers

@@ -1,4 +1,4 @@
-"""The state of a lab: what is kept comes back, and what is damaged is told."""
+"""The state of a lab: it is read as it was saved, and damage is reported."""
 
 import json
 from dataclasses import replace
@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import RegattaError, UsageError
-from regatta.lab.kept import Kept, Picture, Printed
 from regatta.lab.setting import Setting, check_setting, work_words
 from regatta.lab.state import FILE, Guess, State, load_state, save_state
+from regatta.lab.step_result import CommandOutput, Picture, StepResult
 from regatta.report.text.table import Table
 from regatta.study.design import Design
 from regatta.study.limits import is_work
 from tests.lab.fake_programs import DESIGNS
 
-KEPT = Kept(
+KEPT = StepResult(
     said=("It is so.",),
-    printed=(Printed("nc", "rank\n1"),),
+    printed=(CommandOutput("nc", "rank\n1"),),
     tables=(Table("a table", "says", ["design", "µs"], [["epoll", "1.2"]]),),
     pictures=(Picture("first", "a picture", "says", {"mark": "bar", "data": {"values": [1]}}),),
 )
@@ -31,13 +31,13 @@ FULL = State(
 
 
 @pytest.mark.parametrize("state", [State(Setting()), FULL])
-def test_what_is_kept_comes_back(state: State, tmp_path: Path) -> None:
+def test_a_saved_state_is_read_back(state: State, tmp_path: Path) -> None:
     save_state(tmp_path, state)
     assert load_state(tmp_path) == state
     assert [path.name for path in tmp_path.iterdir()] == [FILE]
 
 
-def test_a_folder_without_one_has_no_lab(tmp_path: Path) -> None:
+def test_a_folder_without_a_state_has_no_lab(tmp_path: Path) -> None:
     assert load_state(tmp_path) is None
     assert load_state(tmp_path / "nowhere") is None
 
@@ -45,16 +45,16 @@ def test_a_folder_without_one_has_no_lab(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["", "{", '{"version": 1}', '{"version": 1, "setting": {"connections": "many"}}']
 )
-def test_a_damaged_one_is_told_in_one_line(text: str, tmp_path: Path) -> None:
+def test_a_damaged_state_is_reported_in_one_line(text: str, tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(text)
     with pytest.raises(RegattaError, match=r"damaged .*--out") as told:
         load_state(tmp_path)
     assert "\n" not in str(told.value)
 
 
-def test_one_of_another_version_is_refused(tmp_path: Path) -> None:
+def test_a_state_of_another_version_is_refused(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text('{"version": 2}')
-    with pytest.raises(UsageError, match=r"another version .*\(2\)"):
+    with pytest.raises(UsageError, match=r"another version .*\(version 2, not 1\)"):
         load_state(tmp_path)
 
 
@@ -67,18 +67,18 @@ def test_one_of_another_version_is_refused(tmp_path: Path) -> None:
         (Setting(("iterative", "iterative")), "each once"),
         (Setting(("iterative", "select"), connections=0), "--connections is 0"),
         (Setting(("iterative", "select"), work="play"), "--work is play.*snapshot"),
-        (Setting(("iterative", "select"), work="wait=300ms"), "wait=300ms .* is 3 s; .*fewer"),
+        (Setting(("iterative", "select"), work="wait=300ms"), "wait=300ms .* takes 3 s; .*fewer"),
         (Setting(("iterative", "select"), 500, "classic+spin=6ms"), "500 connections.* less than"),
     ],
 )
-def test_a_setting_that_nobody_can_measure_is_refused(setting: Setting, words: str) -> None:
+def test_a_setting_that_cannot_be_measured_is_refused(setting: Setting, words: str) -> None:
     with pytest.raises(UsageError, match=words) as told:
         check_setting(setting, [Design(**one) for one in DESIGNS])
     assert "\n" not in str(told.value)
 
 
 @pytest.mark.parametrize(("connections", "work"), [(10, "wait=299ms"), (1, "spin=2s")])
-def test_work_that_every_client_can_wait_for_is_taken(connections: int, work: str) -> None:
+def test_work_just_below_the_limit_is_accepted(connections: int, work: str) -> None:
     check_setting(
         Setting(("iterative", "select"), connections, work), [Design(**one) for one in DESIGNS]
     )
@@ -87,16 +87,13 @@ def test_work_that_every_client_can_wait_for_is_taken(connections: int, work: st
 @pytest.mark.parametrize(
     ("work", "words"),
     [
-        ("scan", "reads all processes in /proc anew"),
-        ("classic", "reads all processes in /proc anew, with opendir, fopen and fscanf"),
-        ("snapshot", "answers from a reading of /proc that requests share"),
-        ("wait=5ms", "sleeps 5ms as if for a database, then answers from a reading of /proc"),
-        ("spin=50us", "computes for 50us, then answers from a reading of /proc"),
-        ("scan+spin=1s", "computes for 1s, then reads all processes in /proc anew"),
-        (
-            "classic+spin=1s",
-            "computes for 1s, then reads all processes in /proc anew, with opendir",
-        ),
+        ("scan", "reads all of /proc again"),
+        ("classic", "reads all of /proc again, with opendir, fopen and fscanf"),
+        ("snapshot", "answers from a snapshot of /proc that several requests share"),
+        ("wait=5ms", "sleeps for 5ms, as if waiting for a database, then answers from a snapshot"),
+        ("spin=50us", "computes for 50us, then answers from a snapshot of /proc"),
+        ("scan+spin=1s", "computes for 1s, then reads all of /proc again"),
+        ("classic+spin=1s", "computes for 1s, then reads all of /proc again, with opendir"),
     ],
 )
 def test_each_work_is_explained(work: str, words: str) -> None:
@@ -104,7 +101,7 @@ def test_each_work_is_explained(work: str, words: str) -> None:
     assert work_words(work).startswith(words)
 
 
-def test_a_lab_of_before_does_not_know_who_typed_what(tmp_path: Path) -> None:
+def test_a_state_without_by_hand_is_read(tmp_path: Path) -> None:
     save_state(tmp_path, FULL)
     plain = json.loads((tmp_path / FILE).read_text())
     del plain["by_hand"]

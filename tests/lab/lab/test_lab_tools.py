@@ -1,4 +1,4 @@
-"""What of the tools a machine has: what it lacks is said in a line, and something stands in."""
+"""The tools of a machine: each missing one is reported in a line, and replaced."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from regatta.lab import tools as having
 from regatta.lab.tools import Tools, can_end, find_tools
-from regatta.machine.perf import without_perf
+from regatta.machine.perf.stat import Perf, without_perf
 from regatta.machine.programs import Programs, discover
 
 PERF_JSON = (
@@ -29,11 +29,11 @@ def found_with(
     return find_tools(programs)
 
 
-def test_a_bare_machine_has_a_line_for_each_thing_that_it_lacks(
+def test_each_missing_tool_is_reported_in_one_line(
     programs: Programs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(having, "find_tool", lambda _: None)
-    monkeypatch.setattr(having.perf, "probe", lambda _: without_perf("perf is not installed"))
+    monkeypatch.setattr(having, "probe", lambda _: without_perf("perf is not installed"))
     found = found_with(programs, monkeypatch, {3}, "5.15.90-microsoft-standard-WSL2")
     assert (found.perf, found.taskset, found.nc) == (False, False, False)
     assert (found.server_cpus, found.client_cpus) == ((3,), (3,))
@@ -47,11 +47,11 @@ def test_a_bare_machine_has_a_line_for_each_thing_that_it_lacks(
     [
         ("4711", "cycles", []),
         ("<not supported>", "cycles", ["hardware counters"]),
-        ("4711", "cycles:u", ["user space alone"]),
-        ("<not supported>", "cycles:u", ["hardware counters", "user space alone"]),
+        ("4711", "cycles:u", ["user space only"]),
+        ("<not supported>", "cycles:u", ["hardware counters", "user space only"]),
     ],
 )
-def test_what_perf_cannot_count_is_said(
+def test_limits_of_perf_are_reported(
     value: str,
     event: str,
     words: list[str],
@@ -59,9 +59,9 @@ def test_what_perf_cannot_count_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     has_perf = without_perf(None)
-    monkeypatch.setattr(having.perf, "probe", lambda _: vary(has_perf))
+    monkeypatch.setattr(having, "probe", lambda _: vary(has_perf))
     monkeypatch.setattr(
-        having.perf, "try_stat", lambda *_: (PERF_JSON.format(value=value, event=event), "")
+        having, "try_stat", lambda *_: (PERF_JSON.format(value=value, event=event), "")
     )
     monkeypatch.setattr(having, "can_end", lambda _: True)
     found = found_with(programs, monkeypatch, {0, 1})
@@ -72,14 +72,14 @@ def test_what_perf_cannot_count_is_said(
     assert all(word in line for word, line in zip(words, said, strict=True))
 
 
-def vary(found: having.perf.Perf) -> having.perf.Perf:
-    return having.perf.Perf(**{**vars(found), "path": "/usr/bin/perf"})
+def vary(found: Perf) -> Perf:
+    return Perf(**{**vars(found), "path": "/usr/bin/perf"})
 
 
 @pytest.mark.parametrize(
     ("help_text", "knows"), [("\t\t-N\t\tShutdown the network socket", True), ("-n", False)]
 )
-def test_an_nc_that_cannot_end_sending_is_not_used(
+def test_an_nc_without_the_option_n_is_not_used(
     help_text: str, knows: bool, tmp_path: Path
 ) -> None:
     nc = tmp_path / "nc"

@@ -12,12 +12,12 @@ from regatta.ledger.counters import EVENTS, NOT_COUNTED, NOT_SUPPORTED, Counter,
 from regatta.ledger.metrics import BY_NAME
 from regatta.ledger.readings import Reading
 from regatta.ledger.records import Trial
-from regatta.machine.perf_output import read_counters
-from tests.lab import readings
+from regatta.machine.perf.output import read_counters
+from tests.lab import fake_records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "perf"
 S = 1_000_000_000
-trial = partial(readings.trial, kind="counted", scope="process", requests=100, answered=100)
+trial = partial(fake_records.trial, kind="counted", scope="process", requests=100, answered=100)
 
 
 def of_perf(*counters: Counter) -> Trial:

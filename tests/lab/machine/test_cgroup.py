@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from regatta.machine import accounting, cgroup, perf
-from regatta.machine.cgroup import ControlGroup, Home, find_home
-from tests.lab.readings import reading
+from regatta.machine.accounts import cgroup, process_tree
+from regatta.machine.accounts.cgroup import ControlGroup, Home, find_home
+from regatta.machine.perf.stat import Perf
+from tests.lab.fake_records import reading
 from tests.waiting import wait_until
 
 # A thread that ends has run a while after its process could last be told what it used.
@@ -60,7 +61,10 @@ def test_what_a_killed_lab_left_is_taken_away(group: ControlGroup) -> None:
 
 def test_a_lab_in_another_container_takes_no_group_away_that_is_in_use(group: ControlGroup) -> None:
     """Nobody there has the number of this process, and nothing runs in the group yet."""
-    look = "from regatta.machine.cgroup import find_home; raise SystemExit(find_home() is None)"
+    look = (
+        "from regatta.machine.accounts.cgroup import find_home\n"
+        "raise SystemExit(find_home() is None)"
+    )
     contained = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", look]
     subprocess.run(contained, check=True)
     assert group.path.exists()
@@ -71,7 +75,7 @@ def test_without_root_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_home() is None
 
 
-def test_a_place_where_no_group_can_be_made_is_no_failure(
+def test_a_placement_without_groups_is_no_failure(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A folder is no control group: programs can be put into none of its own."""
@@ -85,12 +89,12 @@ def test_a_place_where_no_group_can_be_made_is_no_failure(
 
 def test_cpu_time_is_what_was_charged_where_both_readings_have_it() -> None:
     later = reading(clock_ns=190, charged_ns=150)
-    assert accounting.cpu_time_ns(reading(clock_ns=100, charged_ns=50), later) == 100
-    assert accounting.cpu_time_ns(reading(clock_ns=100, charged_ns=None), later) == 90
+    assert process_tree.cpu_time_ns(reading(clock_ns=100, charged_ns=50), later) == 100
+    assert process_tree.cpu_time_ns(reading(clock_ns=100, charged_ns=None), later) == 90
 
 
 def test_perf_follows_a_group_on_the_cpus_of_its_side() -> None:
-    found = perf.Perf("perf", "9.9", ("task-clock",), None, None, by_group=True)
+    found = Perf("perf", "9.9", ("task-clock",), None, None, by_group=True)
     command = found.command("server", ("task-clock",), "regatta-1-1", (0, 2))
     at = command.index("-a")
     assert command[at : at + 5] == ["-a", "-C", "0,2", "--for-each-cgroup", "regatta-1-1"]

@@ -11,16 +11,15 @@ import numpy as np
 import pytest
 
 from regatta.analysis.analyse import analyse
-from regatta.analysis.running.quick import quick_standings
+from regatta.analysis.running.live_standings import quick_standings
 from regatta.errors import StudyError
 from regatta.ledger.planned import PlannedTrial
 from regatta.ledger.read import read
 from regatta.ledger.result import Result
 from regatta.ledger.schema import FILE_NAME
 from regatta.ledger.write import Ledger
-from regatta.machine import disturbance
-from regatta.machine.accounting import cpu_clock_ns
-from regatta.machine.disturbance import (
+from regatta.machine.accounts import disturbance
+from regatta.machine.accounts.disturbance import (
     ENDED,
     LEAST_NS,
     ClockReading,
@@ -30,17 +29,18 @@ from regatta.machine.disturbance import (
     read_clocks,
     too_much,
 )
+from regatta.machine.accounts.process_tree import cpu_clock_ns
 from regatta.machine.proc import read_stat
 from regatta.race.events import Event, Note, TrialDisturbed, TrialFinished
 from regatta.race.repeats import FIRST_HEATS, MAX_ATTEMPTS, Repeats
 from regatta.report.text.trials import disturbed_sentence, progress_sentence
 from regatta.study.plan import make_plan
-from tests.lab import faked, reports
+from tests.lab import fake_races, reports
 from tests.ledgers import rows
 from tests.waiting import wait_until
 
-STUDY = faked.on_one_cpu(
-    f"{faked.PAIR}connections = [3]\nrequests = 6\n", blocks=6, counted_blocks=0, seed=5
+STUDY = fake_races.on_one_cpu(
+    f"{fake_races.PAIR}connections = [3]\nrequests = 6\n", blocks=6, counted_blocks=0, seed=5
 )
 QUIET = Others(length_ns=100_000_000)
 BUSY = Others(length_ns=100_000_000, used_ns={"rustc": 41_000_000, "cron": 100})
@@ -81,7 +81,7 @@ def test_a_busy_program_is_seen_and_named_and_the_labs_own_is_not() -> None:
 
 
 @pytest.mark.parametrize(("allowed", "busy_ns"), [({0, 1}, 60_000_000), ({0, 1, 2}, 100_000_000)])
-def test_the_labs_time_is_no_part_of_how_busy_cpus_were_that_it_stays_off(
+def test_the_labs_time_is_not_subtracted_from_cpus_that_it_stays_off(
     allowed: set[int], busy_ns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: allowed)
@@ -200,7 +200,7 @@ def test_programs_that_have_ended_show_in_the_ticks_beyond_chance() -> None:
     assert found[ENDED] == pytest.approx(0.67e9, abs=0.01e9)
 
 
-def test_what_the_lab_itself_runs_is_no_program_that_has_ended() -> None:
+def test_the_labs_own_time_does_not_count_as_ended_programs() -> None:
     """It reads the accounts of 10,000 threads between the two looks."""
     lab, cpus = os.getpid(), sorted(os.sched_getaffinity(0))
     before = ClockReading(0, {lab: 0}, busy_ticks=0, steal_ticks=0)
@@ -239,7 +239,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> list[Others]:
 
 
 def race(tmp_path: Path, events: list[Event], text: str = STUDY) -> Path:
-    return faked.race(text, tmp_path / "race", events.append, use_perf=False)
+    return fake_races.race(text, tmp_path / "race", events.append, use_perf=False)
 
 
 def raced_until(tmp_path: Path, kind: type[Event]) -> Path:
@@ -250,7 +250,7 @@ def raced_until(tmp_path: Path, kind: type[Event]) -> Path:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        faked.race(STUDY, tmp_path / "race", stop, use_perf=False)
+        fake_races.race(STUDY, tmp_path / "race", stop, use_perf=False)
     return tmp_path / "race" / FILE_NAME
 
 
@@ -281,8 +281,8 @@ def test_a_disturbed_trial_is_run_again_with_those_it_is_compared_with(
     analysis = analyse(ledger)
     assert (analysis.trials, analysis.planned) == (12, 12)
     assert disturbed_sentence(analysis) == (
-        "4 trials disturbed: other programs or the host took more than 10 % of a CPU meanwhile; "
-        "3 repeated (only the last attempt is kept), 1 kept in the averages."
+        "4 trials disturbed: other programs or the host took more than 10 % of a CPU during the "
+        "window; 3 repeated (only the last attempt is kept), 1 kept in the averages."
     )
     reports.write(folder / FILE_NAME)
     for name in ("report.html", "summary.md"):
@@ -330,7 +330,7 @@ def test_a_race_that_is_stopped_before_the_second_attempt_makes_it_when_resumed(
     path = raced_until(tmp_path, TrialDisturbed)
     assert [trial.superseded for trial in read(path).trials] == [True, True]
     events: list[Event] = []
-    faked.resume(tmp_path / "race", events.append)
+    fake_races.resume(tmp_path / "race", events.append)
     trials = read(path).trials
     assert sorted((trial.block, trial.attempt) for trial in trials) == sorted(
         [(1, 1), (1, 1), (1, 2), (1, 2), *[(block, 1) for block in range(2, 7)] * 2]
@@ -344,7 +344,7 @@ def test_a_race_stopped_within_a_heat_knows_when_resumed_that_it_was_disturbed(
     script += [BUSY]
     path = raced_until(tmp_path, TrialFinished)
     assert [trial.superseded for trial in read(path).trials] == [False]
-    faked.resume(tmp_path / "race")
+    fake_races.resume(tmp_path / "race")
     trials = read(path).trials
     assert sorted(trial.attempt for trial in trials if trial.block == 1) == [1, 1, 2, 2]
 
@@ -360,7 +360,7 @@ def test_a_race_killed_before_its_last_trials_were_run_again_is_not_finished(
     assert (analysis.trials, analysis.planned) == (10, 12)
     assert "not finished: 10 of 12 trials" in progress_sentence(analysis)
     assert sorted(row["trials"] for row in quick_standings(path)) == [5, 5]
-    faked.resume(tmp_path / "race")
+    fake_races.resume(tmp_path / "race")
     assert analyse(read(path)).trials == 12
 
 
@@ -384,11 +384,11 @@ def test_a_kill_between_two_trials_side_by_side_leaves_neither(
             race(tmp_path, [], text)
     path = tmp_path / "race" / FILE_NAME
     assert read(path).trials == []
-    faked.resume(tmp_path / "race")
+    fake_races.resume(tmp_path / "race")
     assert len(read(path).trials) == 12
 
 
-def test_a_busy_machine_is_said_once_and_its_trials_are_kept(
+def test_a_busy_machine_is_reported_once_and_its_trials_are_kept(
     tmp_path: Path, script: list[Others]
 ) -> None:
     script += [BUSY] * 100
@@ -407,4 +407,4 @@ def test_a_busy_machine_is_said_once_and_its_trials_are_kept(
 def test_a_limit_is_a_percentage(value: str) -> None:
     text = STUDY.replace("seed = 5", f"disturbance_limit_percent = {value}")
     with pytest.raises(StudyError, match=r"race.disturbance_limit_percent.*a number from"):
-        faked.parse(text)
+        fake_races.parse(text)

@@ -4,8 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from regatta.machine import perf
-from regatta.machine.perf import Control, probe
+from regatta.errors import TrialError
+from regatta.machine.perf import control as control_module
+from regatta.machine.perf import probe as probe_module
+from regatta.machine.perf.control import Control
+from regatta.machine.perf.probe import probe
 
 # Stands for perf: refuses what BAD says, and prints one line for each event else.
 FAKE_PERF = """#!/bin/sh
@@ -22,7 +25,7 @@ esac
 @pytest.fixture
 def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder whose perf is found and is a script that a test writes."""
-    monkeypatch.setattr(perf, "find_tool", lambda name: str(tmp_path / name))
+    monkeypatch.setattr(probe_module, "find_tool", lambda name: str(tmp_path / name))
     return tmp_path / "perf"
 
 
@@ -72,7 +75,7 @@ def test_a_perf_that_may_not_count_is_a_note(fake: Path) -> None:
 
 
 def test_a_machine_without_perf_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(perf, "find_tool", lambda _: None)
+    monkeypatch.setattr(probe_module, "find_tool", lambda _: None)
     found = probe(("task-clock",))
     assert found.command("server", ("task-clock",)) is None
     assert "not installed" in (found.note or "")
@@ -93,8 +96,8 @@ def test_an_answer_of_perf_is_taken_with_its_nul_byte(tmp_path: Path) -> None:
 def test_a_perf_that_does_not_answer_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(perf, "ACK_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(control_module, "ACK_TIMEOUT_S", 0.05)
     control = Control(tmp_path, "server")
-    with pytest.raises(perf.TrialError, match="did not answer"):
+    with pytest.raises(TrialError, match="did not answer"):
         control.wait()
     control.close()

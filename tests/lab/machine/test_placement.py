@@ -11,10 +11,10 @@ from regatta.errors import CpuError, PlacementError
 from regatta.machine import placement
 from regatta.machine.guard import guard_environment
 from regatta.machine.placement import choose_cpus, make_placement
-from regatta.machine.side_placement import SidePlacement
+from regatta.machine.sides.side_placement import SidePlacement
 from tests.commands import run, run_well
 from tests.lab import rootless
-from tests.processes import inside, is_gone, network_namespaces
+from tests.processes import is_gone, network_namespaces, pids_inside
 from tests.waiting import wait_until
 
 TWO_CPUS = len(os.sched_getaffinity(0)) >= 2
@@ -86,7 +86,7 @@ def test_as_root_the_sides_have_networks_of_their_own_that_vanish_at_the_end() -
         assert len({server, client} | own) == 3
         assert "198.18.0.1/30" in run_in(place.server, "ip", "-br", "address")
         assert "198.18.0.2/30" in run_in(place.client, "ip", "-br", "address")
-        members = inside({server, client})
+        members = pids_inside({server, client})
         assert network_namespaces(members) == {server, client}
     wait_until(
         lambda: not {server, client} & network_namespaces(members),
@@ -178,7 +178,7 @@ def test_when_the_lab_is_killed_nothing_of_it_survives(kind: str) -> None:
     assert len(pids) == (3 if kind == "netns" else 1)
     its_own = network_namespaces(pids) - network_namespaces([os.getpid()])
     assert len(its_own) == (2 if kind == "netns" else 0)
-    members = inside(its_own)
+    members = pids_inside(its_own)
     lab.kill()
     lab.wait()
     wait_until(lambda: all(is_gone(pid) for pid in pids), "a process has survived")

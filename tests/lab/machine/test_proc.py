@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.machine import disturbance
+from regatta.machine.accounts import disturbance
 from regatta.machine.proc import (
     BEGAN,
     BUSY,
@@ -42,7 +42,7 @@ def test_a_name_may_hold_anything(name: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "5", "5 (a)", "5 (a) R 1 2 3", f"5 (a {REST}"])
-def test_what_is_no_such_line_is_an_error(text: str) -> None:
+def test_a_malformed_stat_line_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match="not a line"):
         parse_stat(text.encode())
 

@@ -32,7 +32,7 @@ def test_a_program_is_typed_so_that_a_shell_finds_it(
     assert typed(program) == called() == (words or str(program))
 
 
-def test_who_called_it_by_its_name_alone_is_told_that_name(
+def test_a_program_called_by_its_bare_name_is_shown_by_that_name(
     clone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(clone)

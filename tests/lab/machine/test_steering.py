@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from regatta.machine import link_end, steering
 from regatta.machine.guard import guard_environment
-from regatta.machine.link_end import cpus_of, mask_of
-from regatta.machine.placed import Placement
+from regatta.machine.network import link_end, steering
+from regatta.machine.network.link_end import cpus_of, mask_of
+from regatta.machine.network.steering import NONE, OWN_SIDE, LinkEnd
 from regatta.machine.placement import make_placement
-from regatta.machine.side_placement import SidePlacement
-from regatta.machine.steering import NONE, OWN_SIDE, End
+from regatta.machine.sides.placement import Placement
 from tests.lab import rootless
 
 CPUS = sorted(os.sched_getaffinity(0))
@@ -105,8 +104,8 @@ def test_every_queue_of_a_card_is_steered_and_read_back(tmp_path: Path) -> None:
 
 
 def test_an_end_without_queues_or_with_one_that_goes_elsewhere_is_not_steered() -> None:
-    assert not End("x", None, None, (), 0).goes_to((0,))
-    assert not End("x", None, None, ((0,), (1,)), 0).goes_to((0,))
+    assert not LinkEnd("x", None, None, (), 0).goes_to((0,))
+    assert not LinkEnd("x", None, None, ((0,), (1,)), 0).goes_to((0,))
 
 
 @pytest.mark.parametrize("only", ["server", "client"])
@@ -119,7 +118,7 @@ def test_a_cable_that_is_steered_at_one_end_only_is_not_steered(
 
     monkeypatch.setattr(steering, "steer_end", half)
     found = steering.steer(
-        OWN_SIDE, {"server": SidePlacement((), (0,)), "client": SidePlacement((), (1,))}
+        OWN_SIDE, {"server": steering.Receiver((), (0,)), "client": steering.Receiver((), (1,))}
     )
     assert found.kind == NONE
     assert "the kernel ignored it" in str(found.note)
@@ -154,7 +153,7 @@ def test_on_loopback_a_race_goes_on_and_says_that_nothing_is_steered() -> None:
     assert told["ends"]["server"]["cable"] == "lo"
 
 
-def test_who_wants_no_steering_is_told_nothing() -> None:
+def test_no_note_without_a_request_for_steering() -> None:
     with make_placement("loopback", [CPUS[0]], [CPUS[0]], NONE) as place:
         assert place.steering.kind == NONE
         assert place.steering.note is None
@@ -183,7 +182,9 @@ def test_without_rights_a_race_goes_on_and_says_why_nothing_is_steered() -> None
 
 def test_an_end_that_cannot_be_asked_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steering, "WITH_ITS_DEVICES", "echo 'mount: no such thing' >&2; exit 1")
-    found = steering.steer(OWN_SIDE, dict.fromkeys(("server", "client"), SidePlacement((), (0,))))
+    found = steering.steer(
+        OWN_SIDE, dict.fromkeys(("server", "client"), steering.Receiver((), (0,)))
+    )
     assert found.kind == NONE
     assert found.server is found.client is None
     assert "mount: no such thing" in str(found.note) or "unshare" in str(found.note)

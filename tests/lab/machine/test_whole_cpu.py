@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from regatta.ledger.result import CLIENT, SERVER
-from regatta.machine import sleep, whole_cpu
-from regatta.machine.cgroup import find_home
+from regatta.machine.accounts import cpu_sleep, whole_cpu
+from regatta.machine.accounts.cgroup import find_home
+from regatta.machine.accounts.cpu_sleep import STAT, TIMER_LIST, SleepReading, State
+from regatta.machine.accounts.whole_cpu import CpuReading, LabThread, WholeCpu, counters
 from regatta.machine.guard import guard_environment
 from regatta.machine.placement import make_placement
 from regatta.machine.proc import IDLE, IOWAIT, NS_PER_TICK, STEAL, parse_cpus
-from regatta.machine.sleep import STAT, TIMER_LIST, SleepReading, State
-from regatta.machine.whole_cpu import CpuReading, LabThread, WholeCpu, counters
 
 CPUS = sorted(os.sched_getaffinity(0))
 NEEDS_TWO_CPUS = pytest.mark.skipif(len(CPUS) < 2, reason="this machine has one CPU only")
@@ -120,7 +120,7 @@ PACKETS, LEAST_NS_A_PACKET = 100_000, 100
 
 @NEEDS_ROOT
 @NEEDS_TWO_CPUS
-def test_packets_are_seen_that_nobody_is_charged_with() -> None:
+def test_packets_that_no_task_is_charged_for_are_counted() -> None:
     """Steered to the CPU of a server that sleeps: its control group is charged with nothing."""
     home = find_home()
     if home is None:
@@ -153,7 +153,7 @@ def test_packets_are_seen_that_nobody_is_charged_with() -> None:
 
 
 def test_a_cpu_sleeps_in_its_idle_ticks_and_in_those_it_waits_for_a_disk() -> None:
-    (found,) = sleep.in_ticks({3: (1, 2, 4, 8, 16, 32, 64, 128)}).values()
+    (found,) = cpu_sleep.in_ticks({3: (1, 2, 4, 8, 16, 32, 64, 128)}).values()
     assert found.slept_ns == (8 + 16) * NS_PER_TICK
 
 
@@ -164,7 +164,7 @@ def test_of_each_cpu_its_own_lines_are_read(
     (tmp_path / STAT).write_text("cpu4 0 0 0 0 0 0 0 7\ncpu9 0 0 0 0 0 0 0 11\n")
     states = {cpu: State(SleepReading(0, 10 * cpu), tick_stopped=asleep) for cpu in (4, 9)}
     monkeypatch.setattr(whole_cpu, "PROC", tmp_path)
-    monkeypatch.setattr(sleep, "states", lambda: states)
+    monkeypatch.setattr(cpu_sleep, "states", lambda: states)
     monkeypatch.setattr(os, "sched_setaffinity", lambda *_: None)
     for cpus in ((4, 9), (9, 4)):
         found = WholeCpu(TIMER_LIST, (4,), (9,)).read_cpus(LabThread(), cpus)
@@ -172,7 +172,7 @@ def test_of_each_cpu_its_own_lines_are_read(
         assert read == {4: (40, 7), 9: (90, 11)}
 
 
-def test_of_cpus_that_both_sides_have_nothing_is_said() -> None:
+def test_shared_cpus_have_no_busy_time() -> None:
     with WholeCpu(STAT, (CPUS[0],), (CPUS[0],)).account() as found:
         pass
     assert {row.value for side in (SERVER, CLIENT) for row in found[side]} == {None}
@@ -213,7 +213,7 @@ def test_what_the_lab_itself_runs_meanwhile_is_not_the_clients(source: str) -> N
 
 
 def test_the_kernels_list_of_timers_is_read_whatever_the_flag_is_called() -> None:
-    assert sleep.parse(TIMERS) == {
+    assert cpu_sleep.parse(TIMERS) == {
         0: State(SleepReading(400_000, 320_000), tick_stopped=True),
         11: State(SleepReading(450_000, 8), tick_stopped=False),
     }
@@ -232,8 +232,8 @@ def test_without_an_account_of_sleep_in_ns_ticks_must_do(
     text: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / TIMER_LIST).write_text(text)
-    monkeypatch.setattr(sleep, "PROC", tmp_path)
-    assert sleep.find_source() == STAT
+    monkeypatch.setattr(cpu_sleep, "PROC", tmp_path)
+    assert cpu_sleep.find_source() == STAT
 
 
 @pytest.mark.parametrize(("away_s", "source"), [(0, TIMER_LIST), (5000, STAT)])
@@ -242,19 +242,19 @@ def test_in_a_time_namespace_ticks_must_do(
 ) -> None:
     now_ns = time.monotonic_ns() + away_s * 10**9
     (tmp_path / TIMER_LIST).write_text(TIMERS.replace("now at 500000", f"now at {now_ns}"))
-    monkeypatch.setattr(sleep, "PROC", tmp_path)
-    assert sleep.find_source() == source
+    monkeypatch.setattr(cpu_sleep, "PROC", tmp_path)
+    assert cpu_sleep.find_source() == source
 
 
-def test_only_who_has_stopped_its_tick_and_stays_so_is_asleep_for_certain(
+def test_only_a_cpu_whose_tick_stays_stopped_is_certainly_asleep(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     slept = SleepReading(400_000, 320_000)
     still, awake = State(slept, True), State(slept, False)
     woken = State(SleepReading(500_000, 330_000), True)
     readings = iter([{0: still, 1: awake, 2: still}, {0: still, 1: awake, 2: woken}] * 2)
-    monkeypatch.setattr(sleep, "states", lambda: next(readings))
-    monkeypatch.setattr(sleep, "NOHZ_FULL", tmp_path / "none")
-    assert sleep.asleep([0, 1, 2, 9]) == {0: slept}
+    monkeypatch.setattr(cpu_sleep, "states", lambda: next(readings))
+    monkeypatch.setattr(cpu_sleep, "NOHZ_FULL", tmp_path / "none")
+    assert cpu_sleep.asleep([0, 1, 2, 9]) == {0: slept}
     (tmp_path / "none").write_text("2-3\n")
-    assert sleep.asleep([0, 1, 2, 9]) == {}
+    assert cpu_sleep.asleep([0, 1, 2, 9]) == {}

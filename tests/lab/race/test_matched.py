@@ -14,7 +14,7 @@ from regatta.race.matched.judge import beyond_half
 from regatta.race.matched.probe_server import ProbeServer
 from regatta.race.matched.search import HOPELESS
 from regatta.study import Study, with_rates
-from tests.lab import faked
+from tests.lab import fake_races
 from tests.ledgers import change, rows
 
 STUDY = """
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("programs_folder")
 
 
 def study(text: str = STUDY) -> Study:
-    return faked.parse(text)
+    return fake_races.parse(text)
 
 
 class Simulated:
@@ -90,13 +90,13 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> Simulated:
 
 def race(folder: Path, text: str = ONE) -> list[Event]:
     events: list[Event] = []
-    faked.race(study(text), folder, events.append, placement="loopback", use_perf=False)
+    fake_races.race(study(text), folder, events.append, placement="loopback", use_perf=False)
     return events
 
 
 def begin_or_resume(folder: Path) -> None:
     if (folder / FILE_NAME).exists():
-        faked.resume(folder)
+        fake_races.resume(folder)
     else:
         race(folder, ONE + "knee = true\n")
 
@@ -116,7 +116,7 @@ def test_all_are_raced_at_the_same_shares_of_what_the_weakest_holds(tmp_path: Pa
     assert len(rows(tmp_path / "race", TRIALS)) == 9
 
 
-def test_the_search_is_told_and_comes_before_the_race(tmp_path: Path) -> None:
+def test_the_search_is_reported_and_precedes_the_race(tmp_path: Path) -> None:
     events = race(tmp_path / "race")
     kinds = [type(event) for event in events]
     assert kinds[0] is SearchStarted
@@ -133,9 +133,9 @@ def test_a_first_look_that_is_stopped_in_mid_search_goes_on_as_one(
     longer = ONE.replace("blocks = 1\ncounted_blocks = 0", "blocks = 9\ncounted_blocks = 3")
     simulated.die_at = 5
     with pytest.raises(KeyboardInterrupt):
-        faked.race(study(longer), tmp_path, placement="loopback", use_perf=False, quick=True)
+        fake_races.race(study(longer), tmp_path, placement="loopback", use_perf=False, quick=True)
     assert rows(tmp_path, CELLS) == []
-    faked.resume(tmp_path)
+    fake_races.resume(tmp_path)
     assert rows(tmp_path, "SELECT max(block) FROM probe") == [(2,)]
     kinds = "SELECT kind, count(DISTINCT block) FROM trial GROUP BY kind ORDER BY kind"
     assert rows(tmp_path, kinds) == [("counted", 2), ("timed", 7)]
@@ -155,7 +155,7 @@ def test_a_race_that_is_stopped_in_mid_search_goes_on_and_repeats_nothing(
         with pytest.raises(KeyboardInterrupt):
             begin_or_resume(folder)
     simulated.die_at = 0
-    faked.resume(folder)
+    fake_races.resume(folder)
     assert rows(folder, PROBES) == whole
     assert len(simulated.asked) == 2 * asked + len(cuts), "only the probes that Ctrl-C met"
     assert rows(folder, CELLS) == rows(tmp_path / "whole", CELLS)
@@ -169,12 +169,12 @@ def test_a_race_that_is_resumed_after_its_search_does_not_search_again(
     asked = len(simulated.asked)
     change(tmp_path / "race", "DELETE FROM trial WHERE position = 3")
     change(tmp_path / "race", "DELETE FROM counter WHERE trial_id NOT IN (SELECT id FROM trial)")
-    faked.resume(tmp_path / "race")
+    fake_races.resume(tmp_path / "race")
     assert len(simulated.asked) == asked
     assert len(rows(tmp_path / "race", TRIALS)) == 3
 
 
-def test_who_holds_nothing_is_one_line_and_stops_nobody(
+def test_a_contender_that_holds_nothing_is_one_line_and_the_race_goes_on(
     tmp_path: Path, simulated: Simulated
 ) -> None:
     simulated.capacity["iterative"] = 50
@@ -191,7 +191,7 @@ def test_who_holds_nothing_is_one_line_and_stops_nobody(
     assert tried == [(1,)] * HOPELESS, "it is not searched for again"
 
 
-def test_a_race_in_which_nobody_holds_anything_is_one_line(
+def test_a_race_in_which_no_contender_holds_a_rate_is_a_one_line_error(
     tmp_path: Path, simulated: Simulated
 ) -> None:
     simulated.capacity = dict.fromkeys(CAPACITY, 1)
@@ -253,11 +253,11 @@ def test_a_stopped_race_takes_the_clients_limit_from_its_ledger(
     with pytest.raises(KeyboardInterrupt):
         race(tmp_path / "cut")
     simulated.die_at = 0
-    faked.resume(tmp_path / "cut")
+    fake_races.resume(tmp_path / "cut")
     assert rows(tmp_path / "cut", PROBES) == whole
 
 
-def test_who_fails_under_a_closed_load_is_searched_without_such_a_limit(
+def test_a_contender_that_fails_under_a_closed_load_is_searched_without_its_limit(
     tmp_path: Path, simulated: Simulated
 ) -> None:
     simulated.client, simulated.closed_fails = 6_000.0, True
@@ -303,7 +303,7 @@ GROUP = STUDY.partition("load =")[0]
         (STUDY + "rate = 100", ["cells[1].rate", "load open", "matched"]),
         (STUDY + "rounds = 2", ["cells[1].rounds", "load burst", "matched"]),
         (STUDY + 'engine = "thread"', ["load matched", "epoll", "thread"]),
-        (STUDY + 'scope = "process"', ["scope process", "burst"]),
+        (STUDY + 'scope = "process"', ["allows only the load burst", "burst"]),
         (GROUP + "knee = true", ["cells[1].knee", "load matched", "burst"]),
         (GROUP + 'load = "burst"\nshares = 0.5', ["cells[1].shares", "load matched", "burst"]),
         (STUDY.replace("search_blocks = 3", "search_blocks = 1"), ["race.search_blocks", "2 to"]),
@@ -317,7 +317,7 @@ def test_a_mistake_is_named_in_one_line(text: str, words: list[str]) -> None:
         assert word in str(error.value)
 
 
-def test_somebodys_own_server_is_raced_at_equal_loads_unless_the_study_says_otherwise() -> None:
+def test_another_server_is_raced_at_equal_loads_by_default() -> None:
     group = 'name = "a"\n{own}[[cells]]\ndesigns = ["select"]\n{keys}\n'
     keys = 'contenders = ["go"]\ndialect = "http"'
     own = study(group.format(own=OWN, keys=keys))

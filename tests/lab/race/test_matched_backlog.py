@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from regatta.race.matched.backlog import backlog_growth
+from regatta.race.matched.find_rates import search_s
 from regatta.race.matched.judge import why_not_held
-from regatta.race.matched.run import search_s
 from regatta.race.matched.search import TOLERANCE, Search
-from tests.lab.queues import LoadWindow, queue
+from tests.lab.simulated_queues import LoadWindow, queue
 
 MS, S = 10**6, 10**9
 CONNECTIONS = 50
@@ -54,7 +54,7 @@ def searched(capacity: int, connections: int, chance: np.random.Generator | None
 
 @pytest.mark.parametrize("connections", [1, 10, 50, 200])
 @pytest.mark.parametrize("capacity", [150, 1_000, 3_300, 10_000])
-def test_a_queue_that_fits_into_the_connections_is_no_rate_that_is_held(
+def test_a_growing_queue_that_fits_into_the_connections_means_a_rate_is_not_held(
     capacity: int, connections: int
 ) -> None:
     held = searched(capacity, connections)
@@ -74,14 +74,14 @@ def test_the_growth_is_what_comes_beyond_the_capacity() -> None:
 
 
 @pytest.mark.parametrize("at", [0.2, 0.4, 0.6, 0.8, 0.95])
-def test_a_pause_that_is_made_good_is_no_growth(at: float) -> None:
+def test_a_pause_that_is_recovered_is_no_growth(at: float) -> None:
     """15 ms, of a server that is half busy; wherever it falls but in the last moment."""
     services = np.full(1_000, 0.5 * MS)
     services[round(at * 1_000)] += 15 * MS
     assert growth(asked(1_000, services, 1.0), 1.0) == 0
 
 
-def test_a_backlog_that_stands_is_no_growth() -> None:
+def test_a_constant_backlog_is_no_growth() -> None:
     """Each waits 30 ms while others are served: 30 are due at any time."""
     due = [number * MS for number in range(1_000)]
     assert growth(queue(due, [30 * MS] * 1_000, S, CONNECTIONS, CONNECTIONS), 1.0) == 0

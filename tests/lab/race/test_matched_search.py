@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.race.matched.held import middle, rates_of, replay
+from regatta.race.matched.held_rates import middle, rates_of, replay
 from regatta.race.matched.judge import CLIENT, beyond_half, half_capacity, why_not_held
 from regatta.race.matched.search import (
     HIGHEST,
@@ -79,7 +79,7 @@ def test_one_failure_that_is_chance_changes_nothing(capacity: int, unlucky: int)
     assert search.held <= capacity < max(search.held * TOLERANCE, search.held + 1)
 
 
-def test_who_does_not_hold_the_lowest_rate_holds_nothing() -> None:
+def test_a_contender_that_does_not_hold_the_lowest_rate_holds_none() -> None:
     search = Search()
     assert run(search, LOWEST - 1) == [(LOWEST, "too slow")] * HOPELESS
     assert (search.held, search.why) == (0, "too slow")
@@ -153,7 +153,7 @@ def test_a_tale_that_was_cut_short_goes_on_as_if_it_had_not_been(
     assert held == [search.held for search in replay(whole, len(truths))]
 
 
-def test_who_holds_nothing_in_the_first_block_is_searched_no_more() -> None:
+def test_a_contender_that_holds_nothing_in_the_first_block_is_dropped() -> None:
     tale: dict[int, Tale] = {1: [(LOWEST, "dead")] * HOPELESS}
     found = replay(tale, 4)
     assert len(found) == 1
@@ -197,11 +197,11 @@ GOOD = {
         ({"client_bound": "used 93 % of its CPU"}, f"{CLIENT}: it used 93 % of its CPU"),
     ],
 )
-def test_a_rate_is_held_or_it_is_said_why_not(change: dict[str, object], why: str | None) -> None:
+def test_a_rate_is_held_or_has_a_reason(change: dict[str, object], why: str | None) -> None:
     assert why_not_held(GOOD | change, 20, growth=0.01) == why
 
 
-def test_what_was_started_is_told_downwards_and_what_grew_upwards() -> None:
+def test_the_started_share_is_rounded_down_and_growth_up() -> None:
     late = GOOD | {"requests": 9896, "unstarted": 104}
     assert why_not_held(late, 20, growth=0.0) == "98.9 % of what was due was started"
     assert why_not_held(GOOD, 20, 0.01001) == "the backlog grew by 1.1 % of what was due"

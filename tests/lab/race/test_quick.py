@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from regatta.analysis.statistics.autocorrelation import reach_of
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, quick_note, too_few_note
-from regatta.analysis.statistics.serial import reach_of
 from regatta.ledger.files import open_ledger
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.schema import FILE_NAME
@@ -22,10 +22,10 @@ from regatta.race.resume import keep_options
 from regatta.study import Study, find_study, load_study
 from regatta.study.design import Design
 from regatta.study.quick import BLOCKS, COUNTED_BLOCKS
-from tests.lab import faked
+from tests.lab import fake_races
 from tests.lab.fake_programs import DESIGNS
 
-CELLS = f"{faked.PAIR}connections = [3]\nrequests = 6\n"
+CELLS = f"{fake_races.PAIR}connections = [3]\nrequests = 6\n"
 
 
 def reports() -> Study:
@@ -53,7 +53,7 @@ def test_one_block_fewer_would_still_give_intervals_and_two_fewer_none() -> None
 
 
 def test_a_study_of_fewer_blocks_gets_no_more_and_loses_nothing() -> None:
-    study = faked.parse(faked.on_one_cpu(CELLS, blocks=3, counted_blocks=1))
+    study = fake_races.parse(fake_races.on_one_cpu(CELLS, blocks=3, counted_blocks=1))
     assert dict(quick(study)) == dict(study)
     assert quick_note(quick(study)) == ""
 
@@ -64,19 +64,19 @@ def test_a_study_of_fewer_blocks_gets_no_more_and_loses_nothing() -> None:
 )
 def test_what_loses_anything_is_a_first_look(key: str, value: int) -> None:
     known = {"blocks": 7, "counted_blocks": 2, "slices": 2, "alone_blocks": 0, "sittings": 1}
-    assert not quick(faked.parse(faked.on_one_cpu(CELLS, **known))).quick
-    assert quick(faked.parse(faked.on_one_cpu(CELLS, **(known | {key: value})))).quick
+    assert not quick(fake_races.parse(fake_races.on_one_cpu(CELLS, **known))).quick
+    assert quick(fake_races.parse(fake_races.on_one_cpu(CELLS, **(known | {key: value})))).quick
 
 
 def test_it_has_one_sitting_and_no_rest_unless_more_are_asked_for() -> None:
-    study = faked.parse(faked.on_one_cpu(CELLS, sittings=5, pause='"10min"'))
+    study = fake_races.parse(fake_races.on_one_cpu(CELLS, sittings=5, pause='"10min"'))
     assert (quick(study).sittings, quick(study).pause_s) == (1, 0)
     asked = quick(study, sittings=3, pause_s=60)
     assert (asked.sittings, asked.pause_s) == (3, 60)
     assert quick_note(asked).endswith("7 timed and 2 counted blocks in each of 3 sittings")
 
 
-def test_what_it_cannot_decide_is_said_before_its_first_trial() -> None:
+def test_undecidable_claims_are_reported_before_the_first_trial() -> None:
     whole, few = reports(), quick(reports())
     assert quick_note(whole) == ""
     said = re.fullmatch(
@@ -99,15 +99,15 @@ def test_a_race_goes_on_as_it_was_asked_for_and_not_as_its_study_says(
     tmp_path: Path, asked: dict[str, Any]
 ) -> None:
     """A width too: with a number of blocks of its own it would otherwise end early."""
-    text = faked.on_one_cpu(CELLS, blocks=7, counted_blocks=3, width_percent=3, most_blocks=20)
-    study = faked.parse(text)
+    text = fake_races.on_one_cpu(CELLS, blocks=7, counted_blocks=3, width_percent=3, most_blocks=20)
+    study = fake_races.parse(text)
 
     def stop(event: Event) -> None:
         if isinstance(event, TrialFinished):
-            raise faked.StopError
+            raise fake_races.StopError
 
-    with pytest.raises(faked.StopError):
-        faked.race(study, tmp_path, stop, use_perf=False, **asked)
+    with pytest.raises(fake_races.StopError):
+        fake_races.race(study, tmp_path, stop, use_perf=False, **asked)
     with open_ledger(tmp_path / FILE_NAME) as ledger:
         kept = keep_options(ledger, study)
     assert dict(kept) == dict(apply(study, Options(**asked)))
@@ -121,7 +121,7 @@ def test_a_first_look_that_goes_on_knows_its_claims(tmp_path: Path) -> None:
         '[[claim]]\nid = "X1"\nsays = "A loop needs less."\nmetric = "context_switches"\n'
         'connections = 3\norder = ["select", "iterative"]\n'
     )
-    text = faked.on_one_cpu(f"{CELLS}{claim}", blocks=9, counted_blocks=3)
+    text = fake_races.on_one_cpu(f"{CELLS}{claim}", blocks=9, counted_blocks=3)
     told: list[Study] = []
 
     def tell_study(study: Study) -> tuple[str, ...]:
@@ -130,12 +130,12 @@ def test_a_first_look_that_goes_on_knows_its_claims(tmp_path: Path) -> None:
 
     def stop(event: Event) -> None:
         if isinstance(event, TrialFinished):
-            raise faked.StopError
+            raise fake_races.StopError
 
     hooks = Hooks(unseen=tell_study)
-    with pytest.raises(faked.StopError):
-        faked.race(text, tmp_path, stop, hooks, use_perf=False, quick=True)
-    with pytest.raises(faked.StopError):
+    with pytest.raises(fake_races.StopError):
+        fake_races.race(text, tmp_path, stop, hooks, use_perf=False, quick=True)
+    with pytest.raises(fake_races.StopError):
         reopen(tmp_path, None, discover(), stop, hooks)
     begun, resumed = told
     assert resumed.claims == begun.claims

@@ -7,12 +7,12 @@ import pytest
 
 from regatta.errors import UsageError
 from regatta.ledger.write import Ledger
-from regatta.machine.cgroup import Home
-from regatta.machine.perf import Perf
-from regatta.machine.placed import Placement
-from regatta.machine.side_placement import SidePlacement
-from regatta.machine.sleep import STAT, TIMER_LIST
-from regatta.machine.steering import NONE, OWN_SIDE, Steering
+from regatta.machine.accounts.cgroup import Home
+from regatta.machine.accounts.cpu_sleep import STAT, TIMER_LIST
+from regatta.machine.network.steering import NONE, OWN_SIDE, Steering
+from regatta.machine.perf.stat import Perf
+from regatta.machine.sides.placement import Placement
+from regatta.machine.sides.side_placement import SidePlacement
 from regatta.race.resume import keep_accounts, restore_placement
 from regatta.study import parse_study
 from regatta.study.design import Design

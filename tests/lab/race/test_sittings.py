@@ -8,21 +8,21 @@ import pytest
 
 from regatta.analysis.statistics.blocks_needed import too_few_note
 from regatta.ledger.read import read
-from regatta.machine.placed import Placement
+from regatta.machine.network.steering import STEERINGS, Steering
 from regatta.machine.placement import make_placement
-from regatta.machine.side_placement import SidePlacement
-from regatta.machine.steering import STEERINGS, Steering
+from regatta.machine.sides.placement import Placement
+from regatta.machine.sides.side_placement import SidePlacement
 from regatta.race import sittings
 from regatta.race.events import Event, Note, Pausing, SittingStarted, Started, TrialFinished
 from regatta.race.sittings import MOST_BYTES, draw_sitting, remake_placement, unchanged_note
 from regatta.study import Study
-from tests.lab import fake_programs, faked
+from tests.lab import fake_programs, fake_races
 from tests.ledgers import rows
 
 SITTINGS = 3
 TRIALS = 2 * 3 * SITTINGS
-STUDY = faked.on_one_cpu(
-    f"{faked.PAIR}connections = [3]\nrequests = 6\n",
+STUDY = fake_races.on_one_cpu(
+    f"{fake_races.PAIR}connections = [3]\nrequests = 6\n",
     **{"blocks": 2, "counted_blocks": 1, "sittings": SITTINGS, "pause": '"90s"', "seed": 5},
 )
 pytestmark = pytest.mark.usefixtures("programs_folder")
@@ -37,11 +37,11 @@ def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def study() -> Study:
-    return faked.parse(STUDY)
+    return fake_races.parse(STUDY)
 
 
 def raced(folder: Path, tell: Callable[[Event], None] = lambda _: None) -> Path:
-    return faked.race(study(), folder / "race", tell)
+    return fake_races.race(study(), folder / "race", tell)
 
 
 @pytest.fixture(scope="module")
@@ -51,12 +51,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     fake_programs.install(folder / "bin")
     with pytest.MonkeyPatch.context() as settings:
         settings.setenv("REGATTA_BIN", str(folder / "bin"))
-        settings.setattr("regatta.machine.disturbance.too_much", lambda *_: None)
+        settings.setattr("regatta.machine.accounts.disturbance.too_much", lambda *_: None)
         settings.setattr("regatta.race.sittings.sleep", lambda _: None)
         return raced(folder)
 
 
-def test_every_sitting_is_the_whole_study_in_an_order_of_its_own(
+def test_every_sitting_runs_the_whole_study_in_its_own_order(
     tmp_path: Path, slept: list[float]
 ) -> None:
     events: list[Event] = []
@@ -69,18 +69,18 @@ def test_every_sitting_is_the_whole_study_in_an_order_of_its_own(
     assert slept == [90, 90]
     said = [event.text for event in events if isinstance(event, Note)]
     assert len(said) == 1
-    assert "our server is not relinked" in said[0]
+    assert "our server cannot be relinked" in said[0]
     assert "make build" in said[0], "these programs have no build folder"
 
 
-def test_every_sitting_has_an_environment_of_its_own_alike_for_all(whole: Path) -> None:
+def test_every_sitting_has_its_own_environment_for_all_contenders(whole: Path) -> None:
     query = "SELECT DISTINCT sitting, json_extract(server, '$.padding') FROM trial ORDER BY 1"
     seen = rows(whole, query)
     assert seen == rows(whole, "SELECT number, environment_bytes FROM sitting ORDER BY 1")
     assert len({size for _, size in seen}) == SITTINGS
 
 
-def test_every_sitting_has_networks_of_its_own(
+def test_every_sitting_has_its_own_networks(
     tmp_path: Path, slept: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[Placement] = []
@@ -108,7 +108,7 @@ def test_every_sitting_is_placed_and_steered_as_the_first(
     assert asked == [("netns", (0, 2), (1,), kind, None)]
 
 
-def test_a_sitting_says_when_and_where_it_was(whole: Path) -> None:
+def test_a_sitting_records_its_time_and_machine(whole: Path) -> None:
     found = read(whole / "ledger.sqlite").sittings
     assert [one.number for one in found] == [1, 2, 3]
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -123,14 +123,14 @@ def test_a_race_stopped_in_any_sitting_loses_none_and_repeats_none(
 ) -> None:
     def stop(event: Event) -> None:
         if isinstance(event, TrialFinished) and event.number > after:
-            raise faked.StopError
+            raise fake_races.StopError
 
-    with pytest.raises(faked.StopError):
+    with pytest.raises(fake_races.StopError):
         raced(tmp_path, stop)
     folder = tmp_path / "race"
     kept = rows(folder, "SELECT * FROM trial")
     assert len(kept) == after + 1
-    faked.resume(folder)
+    fake_races.resume(folder)
     assert rows(folder, "SELECT * FROM trial")[: after + 1] == kept
     query = "SELECT count(*), count(DISTINCT block * 100 + cell_id) FROM trial"
     assert rows(folder, query) == [(TRIALS, TRIALS)]
@@ -139,7 +139,7 @@ def test_a_race_stopped_in_any_sitting_loses_none_and_repeats_none(
     assert len(slept) == SITTINGS - 1
 
 
-def test_whoever_stops_in_a_pause_goes_on_with_the_next_sitting_at_once(
+def test_a_race_stopped_in_a_pause_resumes_with_the_next_sitting_at_once(
     tmp_path: Path, slept: list[float]
 ) -> None:
     def stop(event: Event) -> None:
@@ -152,7 +152,7 @@ def test_whoever_stops_in_a_pause_goes_on_with_the_next_sitting_at_once(
     assert rows(folder, "SELECT DISTINCT sitting FROM trial") == [(1,)]
     events: list[Event] = []
     with pytest.raises(KeyboardInterrupt):
-        faked.resume(folder, lambda event: (events.append(event), stop(event))[1])
+        fake_races.resume(folder, lambda event: (events.append(event), stop(event))[1])
     assert rows(folder, "SELECT DISTINCT sitting FROM trial") == [(1,), (2,)]
     begun = [event for event in events if isinstance(event, SittingStarted | Pausing)]
     assert [type(event) for event in begun] == [SittingStarted, Pausing]
@@ -162,30 +162,30 @@ def test_whoever_stops_in_a_pause_goes_on_with_the_next_sitting_at_once(
 def test_the_command_line_wants_more_sittings_than_the_study(
     tmp_path: Path, slept: list[float]
 ) -> None:
-    one = faked.parse(STUDY.replace(f"sittings = {SITTINGS}", ""))
+    one = fake_races.parse(STUDY.replace(f"sittings = {SITTINGS}", ""))
     events: list[Event] = []
 
     def stop(event: Event) -> None:
         events.append(event)
         if isinstance(event, TrialFinished) and event.number > 1:
-            raise faked.StopError
+            raise fake_races.StopError
 
-    with pytest.raises(faked.StopError):
-        faked.race(one, tmp_path / "race", stop, sittings=2, pause_s=7)
+    with pytest.raises(fake_races.StopError):
+        fake_races.race(one, tmp_path / "race", stop, sittings=2, pause_s=7)
     assert isinstance(events[0], Started)
     assert (events[0].sittings, events[0].trials) == (2, 12)
-    folder = faked.resume(tmp_path / "race")
+    folder = fake_races.resume(tmp_path / "race")
     assert rows(folder, "SELECT DISTINCT sitting FROM trial ORDER BY 1") == [(1,), (2,)]
     assert slept == [7]
 
 
-def test_servers_of_somebody_else_are_named_as_what_no_sitting_changes() -> None:
+def test_other_servers_are_named_as_the_same_in_every_sitting() -> None:
     assert unchanged_note(study()) == ""
     theirs = '["select"]\ncontenders = ["go"]\nload = "burst"'
     text = STUDY.replace('["iterative", "select"]', theirs)
     own = text + '[contenders.go]\ncommand = "go {host} {port}"\ndialect = "line"\n'
-    said = unchanged_note(faked.parse(own))
-    assert said.startswith("the same file in every sitting: go;")
+    said = unchanged_note(fake_races.parse(own))
+    assert said.startswith("the same binary in every sitting: go;")
 
 
 @pytest.mark.parametrize(("sittings", "words"), [(2, "which needs 3: there are 2"), (3, "")])
@@ -193,7 +193,7 @@ def test_the_race_says_before_it_starts_if_its_sittings_carry_no_verdict(
     sittings: int, words: str
 ) -> None:
     text = STUDY.replace(f"sittings = {SITTINGS}", f"sittings = {sittings}")
-    said = too_few_note(faked.parse(text))
+    said = too_few_note(fake_races.parse(text))
     assert words in said
     assert bool(said) == bool(words), "two blocks in each are enough where there are three"
 

@@ -1,4 +1,4 @@
-"""Every report says how sound the instrument is."""
+"""Every form of the report shows the calibration."""
 
 import json
 from pathlib import Path
@@ -8,8 +8,8 @@ import pytest
 
 from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis
-from regatta.ledger.given.calibration import Calibration, Goal, to_plain
-from regatta.ledger.given.records import Given
+from regatta.ledger.inputs.calibration import Calibration, Goal, to_plain
+from regatta.ledger.inputs.records import RaceInputs
 from regatta.ledger.read import read
 from regatta.report.json_summary import to_dict
 from regatta.report.markdown import to_markdown
@@ -31,8 +31,8 @@ STORED = Calibration(1_790_000_000.0, 1234.0, "0.1.0", {"cpus": 2}, GOALS)
 
 def analysed(folder: Path, calibration: Calibration | str | None) -> Analysis:
     path = folder / "ledger.sqlite"
-    given = Given(calibration=calibration)
-    return analyse(read(make(path, connections=[10], blocks=2, requests=20, given=given)))
+    given = RaceInputs(calibration=calibration)
+    return analyse(read(make(path, connections=[10], blocks=2, requests=20, inputs=given)))
 
 
 def test_every_form_shows_the_goals_and_what_was_missed(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_every_form_shows_the_goals_and_what_was_missed(tmp_path: Path) -> None:
     terminal = reports.printed(print_standings, analysis, width=200)
     for text in (terminal, to_markdown(analysis), to_html(analysis)):
         assert "1 of 3 goals met, 1 not refuted; missed: p99 of a stopped server." in text
-        aa = "A/A: equals told apart in 2 of 40 races, too few to prove it."
+        aa = "A/A: equal copies called different in 2 of 40 races, too few to prove it."
         assert aa in " ".join(text.split())
     for text in (to_markdown(analysis), to_html(analysis)):
         assert "7.1 % below" in text
@@ -56,7 +56,7 @@ def test_every_form_shows_the_goals_and_what_was_missed(tmp_path: Path) -> None:
         ("it is not JSON", "could not be read: it is not JSON."),
     ],
 )
-def test_what_is_lacking_is_said(tmp_path: Path, stored: str | None, told: str) -> None:
+def test_a_missing_calibration_is_reported(tmp_path: Path, stored: str | None, told: str) -> None:
     analysis = analysed(tmp_path, stored)
     assert told in calibration_sentence(analysis)
     assert calibration_table(analysis) is None
@@ -69,7 +69,10 @@ def test_what_is_lacking_is_said(tmp_path: Path, stored: str | None, told: str) 
     [
         ((), "A/A: not run."),
         (("A/A: not run", None), "A/A: not run."),
-        (("2 of 40 (0.6 to 16.9 %)", True), "equals told apart in 2 of 40 (0.6 to 16.9 %) races."),
+        (
+            ("2 of 40 (0.6 to 16.9 %)", True),
+            "equal copies called different in 2 of 40 (0.6 to 16.9 %) races.",
+        ),
         (("0 of 3 (0.0 to 70.8 %)", None), "0 of 3 (0.0 to 70.8 %) races, too few to prove"),
     ],
 )
@@ -87,7 +90,7 @@ def test_a_report_says_whether_equal_copies_were_raced(
     ("stored", "told"),
     [(STORED, to_plain(STORED)), ("it is not JSON", {"problem": "it is not JSON"}), (None, None)],
 )
-def test_programs_get_all_of_it(
+def test_the_json_has_the_whole_calibration(
     tmp_path: Path, stored: Calibration | str | None, told: dict[str, Any] | None
 ) -> None:
     found = json.dumps(to_dict(analysed(tmp_path, stored))["calibration"])

@@ -1,4 +1,4 @@
-"""How claims look: on a terminal, in Markdown, as CSV, as pictures."""
+"""Claims on a terminal, in Markdown, as CSV and as pictures."""
 
 import csv
 import io
@@ -52,7 +52,7 @@ def printed(claims: list[ClaimResult]) -> str:
     return " ".join(reports.printed(print_claims, claims).split())
 
 
-def test_the_terminal_says_words_published_measured_verdict_and_why() -> None:
+def test_the_terminal_shows_words_figures_verdict_and_reason() -> None:
     text = printed([ranked()])
     for told in (
         "A1 ✗ refuted At 100 connections the thread-per-client server uses the least CPU",
@@ -76,7 +76,7 @@ def test_every_claim_fits_every_terminal(width: int) -> None:
     assert max(map(len, lines)) <= width
 
 
-def test_rows_stand_in_the_claimed_order() -> None:
+def test_rows_are_in_the_claimed_order() -> None:
     for of_metric in panels(ranked()):
         for panel in of_metric:
             assert [row.design for row in panel.rows] == [
@@ -86,7 +86,7 @@ def test_rows_stand_in_the_claimed_order() -> None:
             ]
 
 
-def test_only_what_differs_is_said_of_a_row() -> None:
+def test_row_labels_name_only_what_differs() -> None:
     ((published, *_), _) = panels(compared())
     assert [row.label for row in published.rows] == [
         "iterative client",
@@ -104,13 +104,13 @@ def test_only_what_differs_is_said_of_a_row() -> None:
     assert not here.grows
 
 
-def test_several_columns_of_one_source_are_parted() -> None:
+def test_several_columns_of_one_source_are_separate() -> None:
     ((published, _),) = panels(of_the_book())
     assert published.scope == PUBLISHED
     assert [row.group for row in published.rows[::4]] == ["solaris", "third edition"]
 
 
-def test_one_thing_at_several_connections_is_a_curve() -> None:
+def test_one_series_over_connections_is_a_curve() -> None:
     ((published, here),) = panels(growing())
     assert published.grows
     assert here.grows
@@ -153,7 +153,7 @@ def test_a_comparison_in_words(made: ClaimPart, value: str, interval: str) -> No
         (1e50, "too few to say what is detectable"),
     ],
 )
-def test_what_cannot_be_seen_has_few_digits(detectable: float, told: str) -> None:
+def test_detectable_differences_have_few_digits(detectable: float, told: str) -> None:
     blind = replace(part("a", 1.0, 0.1, UNDECIDED), detectable=detectable)
     result = ScopeResult(UNDECIDED, [blind], [], None)
     assert words.unseen(result) == told
@@ -162,7 +162,7 @@ def test_what_cannot_be_seen_has_few_digits(detectable: float, told: str) -> Non
     assert words.seen_of(blind) == (detectable if detectable < 11 else None)
 
 
-def test_only_an_undecided_comparison_says_what_it_would_have_seen() -> None:
+def test_only_undecided_comparisons_state_what_is_detectable() -> None:
     assert words.detectable(part("a", 1.0, 0.1, UNDECIDED)) == "detectable: 8.3 %"
     assert words.detectable(part("a", 1.5, 0.1, SUPPORTED)) == ""
     alike = part("a ~ b", 1.05, 0.1, UNDECIDED, claimed_low=0.9, claimed_high=1.1)
@@ -179,7 +179,7 @@ def test_the_markdown_has_a_row_and_a_paragraph_for_each(analysis: Analysis) -> 
     assert "- published: select 3.19, iterative 415.3, thread-per-client 418.9 ms" in text
 
 
-def test_hostile_words_stay_words(analysis: Analysis) -> None:
+def test_hostile_claims_are_escaped(analysis: Analysis) -> None:
     bad = replace(ranked(), says="a | b <script>x</script>", why="\x1b[31m`tick`")
     hostile = replace(analysis, claims=[bad])
     row = next(line for line in to_markdown(hostile).splitlines() if line.startswith("| **A1**"))
@@ -212,7 +212,7 @@ def test_the_table_of_verdicts_has_a_row_for_each_claim() -> None:
     assert (first["where"], first["note"]) == ("table 3", "A misprint.")
 
 
-def test_where_a_claim_stands_and_its_note_are_in_page_and_markdown(analysis: Analysis) -> None:
+def test_page_and_markdown_have_the_place_and_note_of_a_claim(analysis: Analysis) -> None:
     said = replace(analysis, claims=[replace(ranked(), where="table 3", note="A misprint.")])
     text = to_markdown(said)
     assert f"**A1, {ranked().source} (table 3):** {ranked().says}" in text
@@ -241,7 +241,7 @@ def test_every_claim_with_figures_is_a_picture(analysis: Analysis) -> None:
         assert vl_convert.vegalite_to_png(spec, config=config(DARK)).startswith(b"\x89PNG")
 
 
-def test_figures_that_span_much_need_a_logarithm(analysis: Analysis) -> None:
+def test_figures_with_a_wide_range_get_a_logarithmic_axis(analysis: Analysis) -> None:
     found = claim_pictures(replace(analysis, claims=[hundredfold(), ranked()]))
     told = {name: str(spec).count("'type': 'log'") for name, spec in found.items()}
     assert told["claim-E1"] > 0
@@ -255,6 +255,6 @@ def test_a_race_without_claims_writes_no_claims(analysis: Analysis) -> None:
     assert claim_pictures(without) == {}
 
 
-def test_figures_of_a_claim_lie_on_the_written_side_of_its_bound() -> None:
+def test_rounding_keeps_figures_on_their_side_of_the_bound() -> None:
     more = replace(part("a", 2.3, 0.1, SUPPORTED, claimed_low=2.0), low=2.003, high=2.6)
     assert (words.value(more), words.interval(more)) == ("2.300 times", "2.003–2.600")

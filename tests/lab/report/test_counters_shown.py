@@ -1,4 +1,4 @@
-"""The counters of a cell as perf stat prints them, and kinds of core kept apart."""
+"""The counters of a cell as perf stat prints them, also per kind of core."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from regatta.analysis.results import Analysis
 from regatta.ledger.counters import EVENTS
-from regatta.machine.perf_output import read_counters
+from regatta.machine.perf.output import read_counters
 from regatta.report.pictures import pictures
 from regatta.report.tables.counters import CounterLine, counter_lines
 from tests.lab import reports
@@ -73,14 +73,14 @@ def lines(analysis: Analysis) -> dict[str, CounterLine]:
         ("intel-hybrid-topdown", {"cpu_core/instructions/": "0.74 insn per cycle"}),
     ],
 )
-def test_behind_a_count_stands_what_perf_stat_prints(
+def test_a_count_is_followed_by_perf_stats_derived_value(
     tmp_path: Path, cpu: str, notes: dict[str, str]
 ) -> None:
     found = lines(analysed(with_fixture(tmp_path / "ledger.sqlite", cpu)))
     assert {event: found[event].notes[0] for event in notes} == notes
 
 
-def test_kinds_of_core_have_charts_and_figures_of_their_own(tmp_path: Path) -> None:
+def test_each_kind_of_core_has_charts_and_figures(tmp_path: Path) -> None:
     path = with_fixture(tmp_path / "ledger.sqlite", "intel-hybrid-both")
     drawn = pictures(analysed(path))
     of_cores = {f"server-instructions_per_cycle_on_{core}" for core in ("cpu_core", "cpu_atom")}
@@ -101,7 +101,7 @@ def test_a_side_on_one_kind_of_core_has_one_figure(tmp_path: Path) -> None:
     assert not any("_on_" in name for _, name in result.estimates)
 
 
-def test_rates_are_figures_and_no_charts(tmp_path: Path) -> None:
+def test_rates_have_figures_but_no_charts(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", **SMALL)
     assert "server-context_switches_per_request" in pictures(analysed(path))
     assert "server-context_switches_per_second" not in pictures(analysed(path))
@@ -109,7 +109,7 @@ def test_rates_are_figures_and_no_charts(tmp_path: Path) -> None:
     assert cell["metrics"]["server"]["context_switches_per_second"]["value"] > 0
 
 
-def test_peak_memory_is_in_mib_and_of_no_request(tmp_path: Path) -> None:
+def test_peak_memory_is_in_mib_and_not_per_request(tmp_path: Path) -> None:
     line = lines(analysed(make(tmp_path / "ledger.sqlite", **SMALL)))["peak-memory"]
     assert (line.unit, line.figures[0].per_trial, line.figures[0].per_request) == (
         "MiB",
@@ -118,7 +118,7 @@ def test_peak_memory_is_in_mib_and_of_no_request(tmp_path: Path) -> None:
     )
 
 
-def test_the_page_has_what_perf_printed_of_a_whole_process(tmp_path: Path) -> None:
+def test_the_page_has_perf_stats_output_for_a_whole_process(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", **SMALL, scopes=["process"])
     change(path, "INSERT INTO perf_stat VALUES (1, 'client', '{\"event\" : \"<cycles>\"}')")
     reports.write(path)

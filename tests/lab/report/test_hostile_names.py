@@ -18,8 +18,8 @@ from regatta.cli.output import Output, print_json
 from regatta.report.csv import written
 from regatta.report.page.vega import vega
 from regatta.report.paper.document import paper_document
+from regatta.report.paper.elements import Document
 from regatta.report.paper.files import write_document
-from regatta.report.paper.form import Document
 from regatta.report.paper.pdf import document_pdf
 from regatta.report.pictures import write_pictures
 from regatta.report.text.printable import printable
@@ -73,7 +73,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_no_file_of_a_report_holds_what_is_obeyed(folder: Path) -> None:
+def test_report_files_contain_no_active_characters(folder: Path) -> None:
     library = vega()
     files = [path for path in folder.rglob("*") if path.suffix in (".html", ".md", ".csv", ".tex")]
     files += folder.rglob("*.svg")
@@ -84,7 +84,7 @@ def test_no_file_of_a_report_holds_what_is_obeyed(folder: Path) -> None:
         assert found is None, f"{path.name}: {content[max(found.start() - 60, 0) : found.end()]!r}"
 
 
-def test_a_name_is_the_same_wherever_a_page_shows_it(folder: Path) -> None:
+def test_a_page_escapes_a_name_the_same_everywhere(folder: Path) -> None:
     """Else its box in the legend would switch nothing in the charts."""
     page = (folder / "report.html").read_text()
     (charts,) = re.findall(r'id="charts">(.*?)</script>', page, re.DOTALL)
@@ -121,12 +121,12 @@ def test_no_cell_of_a_csv_is_a_formula(folder: Path) -> None:
         ("a=1", "a=1"),
     ],
 )
-def test_in_a_csv_a_number_is_a_number_and_a_text_a_text(given: object, cell: str) -> None:
+def test_csv_numbers_are_not_quoted_as_text(given: object, cell: str) -> None:
     (_, row) = csv.reader(io.StringIO(written(("one", "two"), [{"one": given, "two": "x"}])))
     assert row == [cell, "x"]
 
 
-def test_a_pdf_is_told_nothing_that_is_obeyed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pdf_gets_no_active_characters(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
 
     def compile_(path: Path, root: Path) -> bytes:
@@ -151,14 +151,14 @@ def test_a_pdf_is_told_nothing_that_is_obeyed(monkeypatch: pytest.MonkeyPatch) -
     ],
     ids=lambda words: " ".join(words[:1] + words[2:]).encode("ascii", "replace").decode(),
 )
-def test_no_verb_prints_what_is_obeyed(folder: Path, words: list[str]) -> None:
+def test_no_command_prints_active_characters(folder: Path, words: list[str]) -> None:
     done = CliRunner().invoke(app, [word.format(race=folder) for word in words])
     said = done.output + str(done.exception or "")
     assert said
     assert OBEYED.search(said) is None, said
 
 
-def test_a_verb_that_fails_prints_nothing_that_is_obeyed(tmp_path: Path) -> None:
+def test_a_failing_command_prints_no_active_characters(tmp_path: Path) -> None:
     done = run(sys.executable, "-m", "regatta", "report", tmp_path / "no-\u202esuch-\x1b[2Jrace")
     assert done.returncode != 0
     assert "\\u202e" in done.stderr
@@ -173,7 +173,7 @@ def test_the_json_of_a_report_is_safe_to_print_and_has_the_names(folder: Path) -
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_console_obeys_its_own_styles_alone(name: str) -> None:
+def test_a_console_interprets_only_its_own_styles(name: str) -> None:
     out = io.StringIO()
     console = Output(file=out, width=200, force_terminal=True, color_system="standard")
     table = Table()

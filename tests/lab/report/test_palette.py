@@ -1,4 +1,4 @@
-"""The colours: seen on both papers, told apart by everybody where designs stand side by side."""
+"""Colours: contrast on both schemes, and distance under colour-vision deficiencies."""
 
 from itertools import combinations
 
@@ -62,19 +62,19 @@ def contrast(colour: str, paper: str) -> float:
 
 
 @pytest.mark.parametrize("design", DESIGN_STYLES)
-def test_a_colour_is_seen_on_both_papers(design: str) -> None:
+def test_colours_have_contrast_on_both_schemes(design: str) -> None:
     for scheme in SCHEMES:
         assert contrast(DESIGN_STYLES[design].colour, scheme.paper) >= LEAST_CONTRAST
 
 
 @pytest.mark.parametrize("sight", SIGHTS)
-def test_the_designs_of_the_lab_are_told_apart_by_everybody(sight: str) -> None:
+def test_lab_designs_are_distinguishable_with_colour_vision_deficiency(sight: str) -> None:
     for one, other in combinations(Setting().designs, 2):
         colours = (DESIGN_STYLES[name].colour for name in (one, other))
         first, second = (seen(colour, sight) for colour in colours)
         assert 100 * np.linalg.norm(first - second) >= APART[sight], (one, other)
 
 
-def test_no_two_designs_have_one_look() -> None:
+def test_every_design_has_a_unique_style() -> None:
     looks = [(style.colour, style.shape) for style in DESIGN_STYLES.values()]
     assert len(set(looks)) == len({colour for colour, _ in looks}) == len(looks)

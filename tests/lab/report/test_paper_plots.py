@@ -1,4 +1,4 @@
-"""The plots of lab reports: bars and lines of ours, and hollow what others published."""
+"""The plots of paper reports: measured figures, and published ones as hollow points."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,9 +9,9 @@ import pytest
 
 from regatta.analysis.results import Analysis
 from regatta.report.paper.document import paper_document
-from regatta.report.paper.form import Plot
+from regatta.report.paper.elements import Plot
 from regatta.report.paper.pictures import picture, to_pdf, to_svg
-from tests.lab.papers import CLOCK, REPORT_D, raced, with_published
+from tests.lab.published_races import CLOCK, REPORT_D, raced, with_published
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_clocks_are_bars_and_the_others_lines(analysis: Analysis) -> None:
     assert "line" in marks_of(found(analysis, "1-cache").panels[0].spec)
 
 
-def test_figures_that_span_much_have_points_in_place_of_bars(analysis: Analysis) -> None:
+def test_figures_with_a_wide_range_have_points_instead_of_bars(analysis: Analysis) -> None:
     """A bar stands on 0, which a logarithmic axis has not."""
     (said,) = analysis.claims
     first, *others = said.published
@@ -92,7 +92,7 @@ def test_figures_that_span_much_have_points_in_place_of_bars(analysis: Analysis)
     assert "log" in str(spec)
 
 
-def test_without_hardware_counters_the_plots_show_what_there_is(
+def test_without_hardware_counters_plots_show_the_rest(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     bare = raced(tmp_path_factory.mktemp("bare"), hardware=False, scopes=["window"])

@@ -1,4 +1,4 @@
-"""The tables of lab reports: what stands in them, and in Markdown, CSV and LaTeX."""
+"""The tables of paper reports, and their Markdown, CSV and LaTeX."""
 
 import csv
 import io
@@ -18,11 +18,11 @@ from regatta.ledger.counters import COUNTED
 from regatta.ledger.metrics import METRICS
 from regatta.report.paper.csv import table_csv
 from regatta.report.paper.document import designs_sections, paper_document, run_sections
-from regatta.report.paper.form import Column, Document, PaperTable, Row
+from regatta.report.paper.elements import Column, Document, PaperTable, Row
 from regatta.report.paper.latex import document_latex, escape, table_latex
 from regatta.report.paper.markdown import document_markdown, table_markdown
 from regatta.report.paper.quantities import of_event
-from tests.lab.papers import CLOCK, REPORT_D, raced, with_published
+from tests.lab.published_races import CLOCK, REPORT_D, raced, with_published
 from tests.lab.report.test_report import HOSTILE
 
 
@@ -73,7 +73,7 @@ def test_a_run_has_the_server_and_the_client_as_perf_prints_them(analysis: Analy
     assert row_of(table, "task-clock").unit == "ms"
 
 
-def test_every_metric_that_is_no_sum_has_a_row_of_its_own_accord(analysis: Analysis) -> None:
+def test_every_metric_that_is_not_a_sum_has_a_row(analysis: Analysis) -> None:
     table = run_sections(analysis)[0].tables[0]
     measured = {
         metric.label
@@ -85,7 +85,7 @@ def test_every_metric_that_is_no_sum_has_a_row_of_its_own_accord(analysis: Analy
     assert measured <= {row.label for row in table.rows}
 
 
-def test_designs_stand_side_by_side_for_each_number_of_connections(analysis: Analysis) -> None:
+def test_a_table_has_all_designs_at_one_number_of_connections(analysis: Analysis) -> None:
     names = [table.name for section in designs_sections(analysis) for table in section.tables]
     assert names == [
         f"{group}-designs-{step}-{side}"
@@ -98,7 +98,7 @@ def test_designs_stand_side_by_side_for_each_number_of_connections(analysis: Ana
     assert row_of(window, "CPU per request").unit == "µs"
 
 
-def test_published_totals_stand_beside_whole_processes_alone(analysis: Analysis) -> None:
+def test_published_totals_are_only_beside_whole_processes(analysis: Analysis) -> None:
     whole = found(analysis, "2-designs-5-server")
     titles = [(column.title, column.source) for column in whole.columns]
     assert titles == [(name, source) for name in analysis.contenders for source in ("", "report D")]
@@ -114,7 +114,7 @@ def test_published_totals_stand_beside_whole_processes_alone(analysis: Analysis)
     assert not any(column.source for column in found(analysis, "1-designs-5-server").columns)
 
 
-def test_a_published_rate_means_the_same_of_a_window(analysis: Analysis) -> None:
+def test_a_published_rate_is_comparable_with_a_window(analysis: Analysis) -> None:
     for name in ("1-designs-15-server", "2-designs-15-server"):
         table = found(analysis, name)
         row = row_of(table, "instructions per cycle")
@@ -126,7 +126,7 @@ def test_a_published_rate_means_the_same_of_a_window(analysis: Analysis) -> None
         assert [one.value for one in theirs if one] == [1.0, 1.0, 1.0]
 
 
-def test_what_this_machine_cannot_count_is_named_and_has_no_row(tmp_path: Path) -> None:
+def test_unsupported_counters_are_named_without_a_row(tmp_path: Path) -> None:
     table = run_sections(raced(tmp_path, hardware=False))[0].tables[0]
     assert "cycles" not in {row.label for row in table.rows}
     assert re.search(r"Without a figure: .*cycles, .*\(not supported\)", table.says)
@@ -156,7 +156,7 @@ def test_markdown_has_a_cell_for_each_column(analysis: Analysis) -> None:
     assert " ± " in clock
 
 
-def test_hostile_names_stay_in_their_cell_of_markdown(hostile: Document) -> None:
+def test_hostile_names_do_not_break_markdown_cells(hostile: Document) -> None:
     for table in hostile.tables:
         rows = [line for line in table_markdown(table).splitlines() if line.startswith("|")]
         bars = {len(re.findall(r"(?<!\\)\|", line)) for line in rows}
@@ -227,7 +227,7 @@ def test_hostile_names_are_text_in_latex(hostile: Document) -> None:
         ("é 日", "é {[}U+65E5{]}"),
     ],
 )
-def test_latex_prints_a_text_as_it_is(text: str, latex: str) -> None:
+def test_latex_prints_text_literally(text: str, latex: str) -> None:
     assert escape(text) == latex
 
 
@@ -254,7 +254,7 @@ def test_a_published_figure_keeps_its_digits() -> None:
     assert r"\shortstack[r]{c0,\\report A}" in latex
 
 
-def test_a_wide_table_is_parted_and_loses_nothing() -> None:
+def test_a_wide_table_is_split_without_loss() -> None:
     wide = small(*(of_value(float(number)) for number in range(1, 10)))
     parts = list(wide.parts(4))
     assert [len(part.columns) for part in parts] == [4, 4, 1]
@@ -265,7 +265,7 @@ def test_a_wide_table_is_parted_and_loses_nothing() -> None:
     assert list(small(of_value(1.0)).parts(4)) == [small(of_value(1.0))]
 
 
-def test_what_was_published_stays_beside_ours() -> None:
+def test_published_columns_stay_with_their_design() -> None:
     ours, theirs = Column("x"), Column("x", "report A")
     columns = (ours, theirs, ours, theirs, theirs, ours, *[theirs] * 5)
     figures = tuple(of_value(float(number)) for number in range(len(columns)))
@@ -294,9 +294,9 @@ def hybrid(core_percent: float, atom_percent: float) -> float | None:
     return None if estimate is None else estimate.value
 
 
-def test_kinds_of_core_weigh_as_their_share_of_the_time() -> None:
+def test_kinds_of_core_are_weighted_by_running_time() -> None:
     assert hybrid(75, 25) == pytest.approx(125)
 
 
-def test_kinds_of_core_that_ran_at_once_add_up() -> None:
+def test_kinds_of_core_that_ran_concurrently_add_up() -> None:
     assert hybrid(100, 100) == pytest.approx(300)

@@ -45,12 +45,12 @@ def test_both_schemes_differ(written: list[Path]) -> None:
     assert light.read_bytes() != dark.read_bytes()
 
 
-def test_a_name_makes_no_path(tmp_path: Path) -> None:
+def test_a_contender_name_cannot_become_a_path(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", contenders=["../../evil"], connections=[1], blocks=2)
     assert all("/" not in name for name in pictures(reports.analysed(path)))
 
 
-def test_a_control_character_in_a_name_is_drawn_as_its_number(tmp_path: Path) -> None:
+def test_a_control_character_in_a_name_is_drawn_escaped(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", contenders=["\x1b[31mred"], connections=[1], blocks=2)
     assert write_pictures(reports.analysed(path), tmp_path)
 

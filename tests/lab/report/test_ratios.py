@@ -1,15 +1,15 @@
-"""A ratio has the digits of its interval, and the same ones wherever it is written."""
+"""A ratio has the digits of its interval, and the same digits everywhere."""
 
 from pathlib import Path
 
 import pytest
 
 from regatta.analysis.analyse import analyse
-from regatta.analysis.columns import Against
+from regatta.analysis.columns import AgainstBest
 from regatta.analysis.standings import LARGER
 from regatta.ledger.metrics import PRIMARY
 from regatta.ledger.read import read
-from regatta.report.tables.against import relative_figures
+from regatta.report.tables.against_best import relative_figures
 from regatta.report.text.numbers import between, ratio_around, times
 from regatta.report.text.verdicts import verdict_sentence
 from tests.lab.synthetic import make
@@ -35,7 +35,7 @@ def test_a_ratio_has_the_digits_that_its_interval_supports(
     assert times(value, low, high) == written
     assert between(value, low, high) == interval
     at = (10, PRIMARY.name, "server", "select", "epoll")
-    one = Against(*at, "ratio", value, low, high, 0.04, 10, None, LARGER)
+    one = AgainstBest(*at, "ratio", value, low, high, 0.04, 10, None, LARGER)
     assert ratio_around(one)[0] == written
 
 
@@ -48,15 +48,15 @@ def test_a_ratio_has_the_digits_that_its_interval_supports(
         (1.016, 0.983, 1.051, ("1.02", ".04")),
     ],
 )
-def test_a_half_width_beside_a_star_never_reaches_over_1(
+def test_the_half_width_of_a_significant_ratio_never_reaches_1(
     value: float, low: float, high: float, words: tuple[str, str]
 ) -> None:
     at = (10, PRIMARY.name, "server", "select", "epoll")
-    one = Against(*at, "ratio", value, low, high, 0.04, 10, None, LARGER)
+    one = AgainstBest(*at, "ratio", value, low, high, 0.04, 10, None, LARGER)
     assert ratio_around(one) == words
 
 
-def test_an_interval_lies_on_the_written_side_of_what_is_claimed() -> None:
+def test_rounding_does_not_move_an_interval_across_a_claimed_bound() -> None:
     interval = (0.0100, 0.0096, 0.0104)
     assert (times(*interval, 0.01), between(*interval, 0.01)) == ("0.0100", "0.0096–0.0104")
     assert between(2.3, 2.003, 2.6) == "2.00–2.60"
@@ -66,7 +66,7 @@ def test_an_interval_lies_on_the_written_side_of_what_is_claimed() -> None:
 
 
 @pytest.mark.parametrize("select_us", [606.0, 640.0, 1900.0])
-def test_the_table_and_the_sentence_write_one_ratio_alike(select_us: float, tmp_path: Path) -> None:
+def test_table_and_sentence_format_a_ratio_alike(select_us: float, tmp_path: Path) -> None:
     costs = {"iterative": 600.0, "thread-per-client": 3000.0, "select": select_us}
     path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=(10,), blocks=20)
     group = analyse(read(path)).groups[0]

@@ -1,4 +1,4 @@
-"""Table, page and files of a race, each against the ledger or against one another."""
+"""Table, page and files of a race, checked against the ledger and each other."""
 
 import csv
 import json
@@ -63,7 +63,7 @@ def test_summary_csv_has_a_row_for_each_cell_and_metric(written: Path) -> None:
         assert (row["state"] == "measured") == (row["value"] != "")
 
 
-def test_whatever_tells_two_cells_apart_tells_their_rows_apart(tmp_path: Path) -> None:
+def test_csv_rows_of_different_cells_differ(tmp_path: Path) -> None:
     """The same design and connections, over the window and over a whole process."""
     path = make(tmp_path / "ledger.sqlite", scopes=["window", "process"], connections=[10])
     reports.write(path)
@@ -76,7 +76,7 @@ def test_whatever_tells_two_cells_apart_tells_their_rows_apart(tmp_path: Path) -
     }
 
 
-def test_hostile_names_stay_apart_in_the_csv(hostile: Path) -> None:
+def test_hostile_names_stay_distinct_in_the_csv(hostile: Path) -> None:
     """As they are, but for formulas and what is not printable."""
     changed = {"=1+1": "'=1+1", "line\nbreak": r"line\x0abreak", "\x1b[31mred": r"\x1b[31mred"}
     expected = {changed.get(name, name) for name in HOSTILE}
@@ -147,7 +147,7 @@ def test_the_table_prints_no_control_character_of_a_name(hostile: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_the_table_says_not_supported_and_no_zero(tmp_path: Path, width: int) -> None:
+def test_unsupported_counters_are_not_shown_as_zero(tmp_path: Path, width: int) -> None:
     path = make(tmp_path / "ledger.sqlite", perf=False, counted_blocks=0)
     shown = table(path, width)
     rows = [line for line in shown.splitlines() if "thread-per-client" in line]
@@ -172,14 +172,14 @@ def test_an_unfinished_race_says_so(tmp_path: Path) -> None:
     assert "not finished" in (tmp_path / "summary.md").read_text()
 
 
-def test_a_report_of_no_trial_at_all_can_be_made(tmp_path: Path) -> None:
+def test_a_race_without_trials_has_a_report(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", blocks=0, counted_blocks=0)
     reports.write(path)
     assert "No ranking" in (tmp_path / "report.html").read_text()
     assert table(path, 100)
 
 
-def test_next_to_no_switches_and_faults_have_a_difference_and_no_ratio(tmp_path: Path) -> None:
+def test_counts_near_zero_have_a_difference_instead_of_a_ratio(tmp_path: Path) -> None:
     """The best makes 0.02 switches a request: that others make 52 times as many says little."""
     path = make(tmp_path / "ledger.sqlite", counted_blocks=8, connections=[10])
     found = reports.summary_json(path)["groups"][0]["against_best"]
@@ -199,10 +199,10 @@ def test_next_to_no_switches_and_faults_have_a_difference_and_no_ratio(tmp_path:
     reports.write(path)
     summary = (tmp_path / "summary.md").read_text()
     assert re.search(r"\| \+1\.0\d* \[", summary)
-    assert "the least of a count is below 0.1 a request" in summary
+    assert "the smallest count is below 0.1 a request" in summary
 
 
-def test_what_was_not_told_from_the_best_says_what_would_have_been_seen(tmp_path: Path) -> None:
+def test_figures_not_distinguishable_from_the_best_state_what_is_detectable(tmp_path: Path) -> None:
     costs = {"iterative": 600.0, "thread-per-client": 900.0, "select": 600.0}
     path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=[100])
     found = reports.summary_json(path)["groups"][0]["against_best"]

@@ -1,4 +1,4 @@
-"""A comparison of designs under the work `scan` says that they share a cache."""
+"""Comparisons of designs under the work `scan` warn of the shared cache."""
 
 from pathlib import Path
 
@@ -21,22 +21,20 @@ def written(folder: Path, **race: object) -> tuple[list[bool], list[bool]]:
 
 
 @pytest.mark.parametrize("work", ["scan", "scan+spin=50us"])
-def test_a_report_of_designs_that_scan_says_that_they_share_a_cache(
-    tmp_path: Path, work: str
-) -> None:
+def test_a_scan_comparison_warns_of_the_shared_cache(tmp_path: Path, work: str) -> None:
     said, notices = written(tmp_path, works=[work])
     assert said == [True, True]
     assert sum(notices) == 1
 
 
 @pytest.mark.parametrize("work", ["classic", "snapshot", "wait=5ms"])
-def test_of_any_other_work_it_is_not_said(tmp_path: Path, work: str) -> None:
+def test_other_works_have_no_such_warning(tmp_path: Path, work: str) -> None:
     said, notices = written(tmp_path, works=[work])
     assert said == [False, False]
     assert not any(notices)
 
 
-def test_one_design_shares_with_nobody_and_a_server_of_ones_own_has_a_work_of_its_own(
+def test_a_single_design_or_a_foreign_server_has_no_such_warning(
     tmp_path: Path,
 ) -> None:
     for number, contenders in enumerate((["select"], ["select", "mine"])):

@@ -1,4 +1,4 @@
-"""What a person sees of sittings: how far they differ, and in one word that one says nothing."""
+"""Sittings in every form of the report: how far they differ, and the limits of a single one."""
 
 import json
 import re
@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from regatta.analysis.analyse import analyse
-from regatta.analysis.held import HeldGroup
+from regatta.analysis.held_rates import HeldGroup
 from regatta.analysis.standings import NO_DIFFERENCE
 from regatta.analysis.statistics.percentile_intervals import percentile_intervals
 from regatta.analysis.statistics.units import units_of
@@ -68,24 +68,24 @@ def test_the_intervals_of_levels_rest_on_the_sittings_means(path: Path) -> None:
     assert (p50.low, p50.high) == pytest.approx((right.low / 1e6, right.high / 1e6))
 
 
-def test_the_report_says_how_much_lies_between_sittings_and_what_that_means(path: Path) -> None:
+def test_the_report_states_the_variance_between_sittings(path: Path) -> None:
     analysis = reports.analysed(path)
     found = analysis.groups[0].between
     assert found.sittings == SITTINGS
     assert found.share > 0.8, "nearly all of it was made so"
     assert 0.05 < found.reach < 0.5
     said = sittings_sentence(analysis)
-    assert said.startswith("5 sittings: each is one number in every verdict and interval")
+    assert said.startswith("5 sittings: verdicts and intervals of standings, claims and")
     assert f"{share_words(found)} of the variance lies between them" in said
-    assert "clocks, repeats and warm-up are of blocks or trials" in said
+    assert "clocks, repeats and warm-up on blocks or trials" in said
     assert "searched once" not in said
     searched = replace(analysis, held=[HeldGroup("", 50.0, [])])
-    assert "What each contender holds was searched once" in sittings_sentence(searched)
+    assert "Held rates were searched once" in sittings_sentence(searched)
     for text in (shown(path, explain=True), reports.summary_json(path)["sittings_say"]):
         assert "of the variance lies between them" in " ".join(text.split())
 
 
-def test_the_report_says_when_each_sitting_was_and_with_what(path: Path) -> None:
+def test_the_report_lists_each_sitting(path: Path) -> None:
     between, when = sittings_tables(reports.analysed(path))
     assert [row[1] for row in between.rows] == ["5"]
     assert [row[0] for row in when.rows] == ["1", "2", "3", "4", "5"]
@@ -97,7 +97,7 @@ def test_the_report_says_when_each_sitting_was_and_with_what(path: Path) -> None
     json.dumps(plain)
 
 
-def test_the_screen_has_one_line_of_it_and_still_fits(path: Path) -> None:
+def test_the_screen_has_one_line_about_sittings(path: Path) -> None:
     text = shown(path, explain=False)
     lines = text.splitlines()
     assert len(lines) <= LINES
@@ -108,7 +108,7 @@ def test_the_screen_has_one_line_of_it_and_still_fits(path: Path) -> None:
     )
 
 
-def test_a_race_in_one_sitting_says_in_one_line_what_it_does_not_know(tmp_path: Path) -> None:
+def test_a_race_in_one_sitting_states_its_limits(tmp_path: Path) -> None:
     one = synthetic.make(tmp_path / "ledger.sqlite", connections=(1,))
     analysis = reports.analysed(one)
     assert sittings_sentence(analysis) == ONE
@@ -117,14 +117,14 @@ def test_a_race_in_one_sitting_says_in_one_line_what_it_does_not_know(tmp_path: 
     assert "--sittings" in shown(one, explain=True)
 
 
-def test_two_sittings_carry_no_verdict_and_say_so(tmp_path: Path) -> None:
+def test_two_sittings_are_too_few_and_the_report_says_so(tmp_path: Path) -> None:
     two = synthetic.make(tmp_path / "ledger.sqlite", connections=(1,), sittings=2, blocks=8)
     analysis = reports.analysed(two)
     assert "a verdict needs 3 of them" in sittings_sentence(analysis)
     assert "fewer than 3 sittings can be paired" in shown(two, explain=True)
 
 
-def test_what_is_too_few_is_called_by_its_name(path: Path, tmp_path: Path) -> None:
+def test_too_few_blocks_or_sittings_are_named(path: Path, tmp_path: Path) -> None:
     """Twelve blocks in two sittings are two numbers, and no blocks that were too few."""
     two = synthetic.make(tmp_path / "ledger.sqlite", blocks=6, sittings=2, connections=[10])
     group = reports.analysed(two).groups[0]
@@ -132,11 +132,11 @@ def test_what_is_too_few_is_called_by_its_name(path: Path, tmp_path: Path) -> No
     unseen = replace(
         group.by_step[0], outcome=NO_DIFFERENCE, lead=1.1, low=0.1, high=9.0, detectable=None
     )
-    assert "Too few sittings to say what would be detectable" in verdict_sentence(group, unseen)
+    assert "Too few sittings to say what is detectable" in verdict_sentence(group, unseen)
     assert "interval, by sitting" in shown(path, explain=False)
 
 
-def test_races_in_sittings_are_compared_as_others(path: Path, tmp_path: Path) -> None:
+def test_races_in_sittings_can_be_compared(path: Path, tmp_path: Path) -> None:
     other = synthetic.make(
         tmp_path / "ledger.sqlite", connections=(1, 10), blocks=4, counted_blocks=1, seed=2
     )

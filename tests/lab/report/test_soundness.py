@@ -1,8 +1,9 @@
-"""Trials far from the others are shown and kept; warm-up is told."""
+"""Outliers are reported and kept; the warm-up is reported."""
 
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,10 +12,12 @@ from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.warmup import WarmUp
 from regatta.ledger.metrics import PRIMARY
 from regatta.ledger.read import read
-from regatta.report.charts.charts import far_rows, metric_chart, metric_rows
+from regatta.report.charts.charts import metric_chart, metric_rows, outlier_rows
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
-from regatta.report.soundness.table import MOST, outlier_sentence, outlier_table, warm_up_table
+from regatta.report.soundness.tables import MOST, outlier_sentence, outlier_table, warm_up_table
+from regatta.report.text.numbers import short
+from tests.lab.reports import summary_json
 from tests.lab.synthetic import make
 from tests.ledgers import change
 
@@ -35,7 +38,7 @@ def analysis(tmp_path_factory: pytest.TempPathFactory) -> Analysis:
     return analyse(read(path))
 
 
-def test_a_trial_far_from_the_others_is_listed_with_both_figures(analysis: Analysis) -> None:
+def test_an_outlier_is_listed_with_its_value_and_the_median(analysis: Analysis) -> None:
     table = outlier_table(analysis)
     (row,) = [row for row in table.rows if row[2] == PRIMARY.label and row[1] == "7"]
     assert "select" in row[0]
@@ -47,21 +50,21 @@ def test_a_trial_far_from_the_others_is_listed_with_both_figures(analysis: Analy
         assert "Outliers" in text
 
 
-def test_of_many_the_furthest_are_listed_and_the_rest_counted(analysis: Analysis) -> None:
+def test_only_the_most_extreme_outliers_are_listed(analysis: Analysis) -> None:
     one = max(analysis.outliers, key=lambda one: one.value / one.median)
     near = [replace(one, block=block, value=one.median * 1.1) for block in range(100)]
     table = outlier_table(replace(analysis, outliers=[*near, one]))
     assert len(table.rows) == MOST
     assert table.rows[0][1] == f"{one.block}"
-    assert f"{101 - MOST} nearer ones are in the JSON" in table.says
+    assert f"{101 - MOST} less extreme ones are in the JSON" in table.says
 
 
-def test_it_is_a_ring_in_its_chart_and_in_no_other(analysis: Analysis) -> None:
+def test_an_outlier_is_a_ring_in_its_own_chart_only(analysis: Analysis) -> None:
     (group,) = analysis.groups
-    far = far_rows(analysis, group, PRIMARY, "server")
+    far = outlier_rows(analysis, group, PRIMARY, "server")
     (ring,) = [row for row in far if row["design"] == "select" and row["step"] == 10]
     assert "block 7" in ring["trial"]
-    assert far_rows(analysis, group, PRIMARY, "client") == []
+    assert outlier_rows(analysis, group, PRIMARY, "client") == []
     rows = metric_rows(group, PRIMARY, "server")
     with_ring = metric_chart(analysis, group, PRIMARY, rows, far)
     without = metric_chart(analysis, group, PRIMARY, rows, [])
@@ -71,13 +74,13 @@ def test_it_is_a_ring_in_its_chart_and_in_no_other(analysis: Analysis) -> None:
     assert (of_rings, of_lines) == ([*rows, *({**one, "far": True} for one in far)], rows)
 
 
-def test_no_far_trial_says_nothing(analysis: Analysis) -> None:
+def test_without_outliers_there_is_no_sentence(analysis: Analysis) -> None:
     without = replace(analysis, outliers=[], warm_ups=[])
     assert outlier_sentence(without) == ""
     assert 'id="soundness"' not in to_html(without)
 
 
-def test_warm_up_is_told_for_each_contender(analysis: Analysis) -> None:
+def test_the_warm_up_table_has_each_contender(analysis: Analysis) -> None:
     told = [
         WarmUp("select", 20, 12, 1, 0.001, 0.1, 1.4, 1.5, 1.4, 1.6, 0.025, True),
         WarmUp("iterative", 20, 1, 2, 1.0, None, None, 1.0, 0.9, 1.1, 0.025, False),
@@ -97,3 +100,18 @@ def test_warm_up_is_told_for_each_contender(analysis: Analysis) -> None:
         ["iterative", "20", "1", "2", "", "", "1.00 times\n0.90–1.10", "warm"],
     ]
     assert "changed early" in to_html(replace(analysis, warm_ups=told))
+
+
+def test_what_the_lab_used_is_in_every_form_of_the_report(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", connections=[10], requests=40)
+    assert analyse(read(path)).lab_use is None, "an older ledger"
+    sets = "UPDATE trial SET conditions = json_set(conditions, '$.lab_percent', ?)"
+    change(path, sets, 1.0)
+    change(path, f"{sets} WHERE id = 1", 8.2)
+    found = analyse(read(path))
+    mean = (8.2 + (found.trials - 1)) / found.trials
+    says = f"mean {short(mean)} %, maximum 8.20 % of a CPU"
+    assert f"| used by the lab during windows | {says} |" in to_markdown(found)
+    assert f"<dt>used by the lab during windows</dt><dd>{says}</dd>" in to_html(found)
+    said = summary_json(path)["lab_use"]
+    assert said == {"mean": pytest.approx(mean), "maximum": 8.2, "trials": found.trials}

@@ -1,4 +1,4 @@
-"""Client-bound trials, costs beyond a baseline and connections per worker, on made-up ledgers."""
+"""Client-bound trials, CPU time beyond a baseline, and connections per worker."""
 
 import json
 import re
@@ -12,12 +12,12 @@ from regatta.analysis.baseline import differences
 from regatta.analysis.soundness.workers import connections_by_rank
 from regatta.analysis.standings import RIVALS
 from regatta.errors import StudyError
-from regatta.ledger.given.records import Baseline, Given, PublishedTable
+from regatta.ledger.inputs.records import Baseline, PublishedTable, RaceInputs
 from regatta.ledger.read import read
 from regatta.report.text.numbers import interval_of, value_of
 from regatta.report.text.trials import client_help
 from regatta.report.text.verdicts import headline, mark, verdict_sentence
-from regatta.study.published import read_published
+from regatta.study.published_csv import read_published
 from tests.lab import reports
 from tests.lab.reports import analysed
 from tests.lab.synthetic import CLIENT_BOUND, DISTURBED, make
@@ -56,7 +56,7 @@ def all_files(path: Path) -> dict[str, str]:
     return files | {"summary.csv": csv, "json": told, "terminal": printed(path)}
 
 
-def test_a_client_bound_cell_shows_what_its_server_used_and_wins_nothing(tmp_path: Path) -> None:
+def test_a_client_bound_cell_shows_its_server_cpu_and_cannot_win(tmp_path: Path) -> None:
     """select needs the least, but the client set its pace in every trial."""
     bound = {("select", 10, block) for block in range(1, 11)}
     path = make(tmp_path / "ledger.sqlite", connections=[10], client_bound=bound)
@@ -77,7 +77,7 @@ def test_a_client_bound_cell_shows_what_its_server_used_and_wins_nothing(tmp_pat
             assert "bottleneck" in text or CLIENT_BOUND in text, name
 
 
-def test_nobody_wins_past_a_contender_whose_client_set_the_pace(tmp_path: Path) -> None:
+def test_there_is_no_winner_past_a_client_bound_rival(tmp_path: Path) -> None:
     """A closed load: epoll's client is at its limit, a slow server's is not."""
     path = make(
         tmp_path / "ledger.sqlite",
@@ -107,7 +107,7 @@ def test_nobody_wins_past_a_contender_whose_client_set_the_pace(tmp_path: Path) 
     assert f" {value_of(level)} {interval_of(level)}" in rows[0]
 
 
-def test_whoever_is_better_than_a_client_bound_rival_wins(tmp_path: Path) -> None:
+def test_a_contender_better_than_a_client_bound_rival_wins(tmp_path: Path) -> None:
     bound = {("thread-per-client", 10, block) for block in range(1, 11)}
     path = make(tmp_path / "ledger.sqlite", connections=[10], client_bound=bound)
     (group,) = analysed(path).groups
@@ -115,7 +115,7 @@ def test_whoever_is_better_than_a_client_bound_rival_wins(tmp_path: Path) -> Non
     assert mark(group.overall, "select") == "★"
 
 
-def test_whose_rivals_all_failed_has_no_star(tmp_path: Path) -> None:
+def test_a_contender_whose_rivals_all_failed_has_no_star(tmp_path: Path) -> None:
     fail = {(name, 10, block) for name in ("select", "iterative") for block in range(1, 13)}
     path = make(tmp_path / "ledger.sqlite", connections=[10], fail=fail)
     (group,) = analysed(path).groups
@@ -126,7 +126,7 @@ def test_whose_rivals_all_failed_has_no_star(tmp_path: Path) -> None:
     assert "iterative failed and select failed" in sentence
 
 
-def test_the_cheapest_that_fails_at_one_step_leaves_all_steps_without_a_winner(
+def test_a_failure_of_the_cheapest_at_one_step_prevents_an_overall_winner(
     tmp_path: Path,
 ) -> None:
     path = make(
@@ -145,7 +145,7 @@ def test_the_cheapest_that_fails_at_one_step_leaves_all_steps_without_a_winner(
     assert "there is no winner" in " ".join(printed(path).split())
 
 
-def test_a_rival_that_failed_leaves_the_best_of_the_others_no_star(
+def test_a_failed_rival_leaves_the_best_without_a_star(
     tmp_path: Path,
 ) -> None:
     fail = {("iterative", 10, block) for block in range(1, 13)}
@@ -156,7 +156,7 @@ def test_a_rival_that_failed_leaves_the_best_of_the_others_no_star(
     assert "iterative (failed) may be as good" in verdict_sentence(group, group.overall)
 
 
-def test_where_all_failed_the_reason_is_not_that_nothing_was_measured(tmp_path: Path) -> None:
+def test_if_all_failed_the_reason_is_failure(tmp_path: Path) -> None:
     names = ("select", "iterative", "thread-per-client")
     fail = {(name, 10, block) for name in names for block in range(1, 13)}
     (group,) = analysed(make(tmp_path / "ledger.sqlite", connections=[10], fail=fail)).groups
@@ -176,7 +176,7 @@ def test_a_few_client_bound_trials_are_left_out_of_the_averages(tmp_path: Path) 
     assert "2 client-bound" in printed(path)
 
 
-def test_a_client_whose_cpu_others_took_is_not_called_the_bottleneck(tmp_path: Path) -> None:
+def test_a_disturbed_client_is_not_called_the_bottleneck(tmp_path: Path) -> None:
     late = {("select", 10, block) for block in range(1, 11)}
     path = make(tmp_path / "ledger.sqlite", connections=[10], held_up=late)
     analysis = analysed(path)
@@ -194,7 +194,7 @@ def test_a_client_whose_cpu_others_took_is_not_called_the_bottleneck(tmp_path: P
     assert "other programs took CPU from the client" in " ".join(printed(path).split())
 
 
-def test_an_older_race_blames_what_disturbed_it_for_a_late_client_alone(tmp_path: Path) -> None:
+def test_in_older_races_a_late_client_is_attributed_to_the_disturbance(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", connections=[10], blocks=1, held_up={("select", 10, 1)})
     (late,) = (trial for trial in read(path).trials if trial.client_bound)
     assert (late.held_up, late.is_client_bound) == (DISTURBED, False)
@@ -205,7 +205,7 @@ def test_an_older_race_blames_what_disturbed_it_for_a_late_client_alone(tmp_path
     assert replace(old, disturbed=None).is_client_bound
 
 
-def test_a_client_bound_cell_says_what_would_help(tmp_path: Path) -> None:
+def test_a_client_bound_cell_has_a_remedy(tmp_path: Path) -> None:
     bound = {("select", 10, block) for block in range(1, 11)}
     path = make(tmp_path / "ledger.sqlite", connections=[10], client_bound=bound)
     (group,) = analysed(path).groups
@@ -226,7 +226,7 @@ def test_a_client_bound_cell_says_what_would_help(tmp_path: Path) -> None:
     assert others is None
 
 
-def test_more_cpus_help_a_client_of_several_threads_alone(tmp_path: Path) -> None:
+def test_more_cpus_are_suggested_only_for_threaded_clients(tmp_path: Path) -> None:
     for engine in ("epoll", "thread"):
         path = make(
             tmp_path / f"{engine}.sqlite",
@@ -242,7 +242,7 @@ def test_more_cpus_help_a_client_of_several_threads_alone(tmp_path: Path) -> Non
         assert rate == pytest.approx(0.5e6 / 61.6 * (2 if engine == "thread" else 1), rel=0.15)
 
 
-def test_luck_is_no_result(tmp_path: Path) -> None:
+def test_a_biased_selection_of_trials_is_not_a_result(tmp_path: Path) -> None:
     """Six of ten trials were client-bound: the other four are the exception."""
     bound = {("select", 10, block) for block in range(1, 7)}
     path = make(tmp_path / "ledger.sqlite", connections=[10], client_bound=bound)
@@ -272,13 +272,13 @@ def test_a_difference_is_paired_within_blocks() -> None:
     assert (same.low or 0) < 0 < (same.high or 0)
 
 
-def test_who_shares_no_block_with_the_baseline_has_no_difference() -> None:
+def test_a_contender_without_a_shared_block_has_no_difference() -> None:
     assert differences({5: {"base": {1: 600.0}, "more": {2: 610.0}}}, "base") == []
     assert differences({5: {"more": {2: 610.0}}}, "base") == []
 
 
 def test_the_table_beyond_the_baseline_has_the_published_figures_beside_it(tmp_path: Path) -> None:
-    path = make(tmp_path / "ledger.sqlite", **POOLS, given=Given(baseline=BASELINE))
+    path = make(tmp_path / "ledger.sqlite", **POOLS, inputs=RaceInputs(baseline=BASELINE))
     for name, text in all_files(path).items():
         if name in ("summary.csv", "json"):
             continue
@@ -336,7 +336,7 @@ def test_designs_that_were_left_out_are_named_with_the_reason(tmp_path: Path) ->
         ("design,x\na,nan\n", "finite"),
     ],
 )
-def test_a_file_of_published_figures_that_is_none_is_refused(
+def test_an_invalid_file_of_published_figures_is_refused(
     tmp_path: Path, text: str, words: str
 ) -> None:
     path = tmp_path / "figures.csv"
@@ -353,7 +353,7 @@ def test_published_figures_are_read_with_their_source() -> None:
 
 
 @pytest.mark.parametrize(("failed", "star"), [(0, "★"), (1, "★"), (2, ""), (4, "")])
-def test_who_failed_in_more_than_one_of_ten_trials_wins_nothing(
+def test_a_contender_that_failed_in_over_a_tenth_of_trials_cannot_win(
     failed: int, star: str, tmp_path: Path
 ) -> None:
     fail = {("select", 10, block) for block in range(1, 1 + failed)}

@@ -1,4 +1,4 @@
-"""A design raced beside its bare twin: the report says what of its cost is the strategy's."""
+"""The share of a design's cost that its bare twin has too."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from regatta.report.json_summary import to_dict
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
 from regatta.report.tables.twins import shares, twin_sentence
-from tests.lab import faked
+from tests.lab import fake_races
 from tests.lab.reports import analysed
 from tests.lab.synthetic import make
 
@@ -57,7 +57,7 @@ def test_the_share_is_that_of_the_twin_at_the_same_step(tmp_path: Path) -> None:
 
 def test_every_form_of_the_report_names_it(tmp_path: Path) -> None:
     analysis = analysed(made(tmp_path))
-    pattern = r"select: of 4\d\d(\.\d)? µs, 3\d\d(\.\d)? are the strategy \(its bare twin\)"
+    pattern = r"select: of 4\d\d(\.\d)? µs, 3\d\d(\.\d)? are due to the strategy \(its bare twin\)"
     for text in (to_markdown(analysis), to_html(analysis)):
         assert len(re.findall(pattern, text)) == 2
     (group,) = to_dict(analysis)["groups"]
@@ -68,10 +68,10 @@ def test_every_form_of_the_report_names_it(tmp_path: Path) -> None:
     assert json.loads(json.dumps(group["twins"]))[0]["twin"] == "bare"
 
 
-def test_a_twin_that_costs_more_leaves_nothing_to_the_design(tmp_path: Path) -> None:
+def test_a_twin_that_costs_more_gives_an_upper_bound(tmp_path: Path) -> None:
     analysis = analysed(made(tmp_path, bare_us=500.0))
     first = shares(analysis, analysis.groups[0])[0]
-    assert "of its bare twin: its own cost is too small to measure" in twin_sentence(first)
+    assert "the difference is too small to measure" in twin_sentence(first)
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_a_twin_that_costs_more_leaves_nothing_to_the_design(tmp_path: Path) -> 
     ],
     ids=["none", "its design was not raced", "it failed"],
 )
-def test_without_a_pair_nothing_is_said(tmp_path: Path, changes: dict[str, object]) -> None:
+def test_without_a_pair_there_is_no_table(tmp_path: Path, changes: dict[str, object]) -> None:
     analysis = analysed(made(tmp_path, **changes))
     assert shares(analysis, analysis.groups[0]) == []
     assert "the strategy" not in to_markdown(analysis)
 
 
 def test_a_contender_says_whose_twin_it_is(tmp_path: Path) -> None:
-    study = faked.parse(STUDY.replace("TWIN", "select"), tmp_path)
+    study = fake_races.parse(STUDY.replace("TWIN", "select"), tmp_path)
     assert study.contenders["bare"].twin_of == "select"
     with pytest.raises(StudyError, match=r"contenders\.bare\.twin_of"):
-        faked.parse(STUDY.replace("TWIN", "nginx"), tmp_path)
+        fake_races.parse(STUDY.replace("TWIN", "nginx"), tmp_path)

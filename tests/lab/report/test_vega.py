@@ -1,4 +1,4 @@
-"""The script that draws a page's charts is made once, and not by every report."""
+"""The chart script is bundled once and cached."""
 
 import os
 from collections.abc import Iterator
@@ -32,20 +32,22 @@ def in_another_process() -> str:
     return page.vega()
 
 
-def test_the_next_report_finds_what_the_last_one_made(made: list[str]) -> None:
+def test_the_next_report_uses_the_cached_bundle(made: list[str]) -> None:
     assert [in_another_process() for _ in range(3)] == ["let made;\r\n"] * 3
     assert made == ["made"]
     assert list(page.path().parent.iterdir()) == [page.path()]
 
 
-def test_another_version_makes_its_own(made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_has_its_own_bundle(
+    made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     in_another_process()
     monkeypatch.setattr(page, "version", lambda _: "99.0")
     in_another_process()
     assert made == ["made"] * 2
 
 
-def test_where_nothing_can_be_kept_each_report_makes_it(
+def test_without_a_writable_cache_each_report_bundles_anew(
     made: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "cache").write_text("a file")
@@ -61,7 +63,7 @@ def test_where_nothing_can_be_kept_each_report_makes_it(
 
 
 @pytest.mark.usefixtures("made")
-def test_what_another_user_left_there_is_not_put_into_a_page(
+def test_a_cache_file_of_another_user_is_not_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     in_another_process()

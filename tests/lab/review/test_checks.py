@@ -138,7 +138,7 @@ def test_one_run_with_two_values_is_found_and_a_repeated_row() -> None:
     (found,) = contradictions(f"{ONE_RUN}{first}a,55241654,36392662,6583654,17.742\n")
     assert found.says.startswith("6583654 branches here, 1870542 branches in line 2; other counts")
     assert [one.says for one in named("repeated", ONE_RUN + first * 3)] == [
-        "It has the same counts as line 2, to the last digit. 1 other row too."
+        "It has the same counts as line 2, to the last digit. The same holds for 1 other row."
     ]
     # Another design, or other cycles, is another run.
     for other in (first.replace("a,", "b,"), "a,55241655,36392662,1870542,17.74\n"):
@@ -157,10 +157,13 @@ def test_a_run_in_two_files_is_one_run() -> None:
     [
         (
             "371.078",
-            "371.078 is no number of branches: that is whole. "
+            "371.078 is not a number of branches, which is an integer. "
             "If it is M/sec: 371.078 M/sec x 17.74 ms = 6.583 million.",
         ),
-        ("44.856 K/sec", "44.856 K/sec is no number of branches: that is whole. 44.856 K/sec"),
+        (
+            "44.856 K/sec",
+            "44.856 K/sec is not a number of branches, which is an integer. 44.8",
+        ),
     ],
 )
 def test_a_rate_in_the_place_of_a_total(cell: str, says: str) -> None:
@@ -182,7 +185,7 @@ def test_what_is_no_number_is_said_once_for_a_file() -> None:
     (found,) = contradictions("cycles\n5\nabout 7\n12.34.5\n5 ms\n")
     assert (found.line, found.says) == (
         3,
-        "`about 7` under `cycles` cannot be read. 2 other cells too.",
+        "`about 7` under `cycles` cannot be read. The same holds for 2 other cells.",
     )
 
 
@@ -239,7 +242,7 @@ def test_a_server_that_hardly_ran() -> None:
 
 def test_one_run_only() -> None:
     assert [one.says for one in named("one-run", table("a,1,server,9,", "b,1,server,9,"))] == [
-        "2 of 2 ran once: no difference is shown to be more than chance."
+        "2 of 2 ran only once: any difference may be chance."
     ]
     assert named("one-run", table("a,1,server,9,", "a,1,server,8,")) == []
     assert named("one-run", "task_clock_ms,sd\n9,1\n") == []
@@ -252,11 +255,11 @@ def test_one_run_only() -> None:
 def test_a_whole_process_that_is_mostly_start_and_end() -> None:
     (found,) = named("start-and-end", table("a,1,server,7.77,", "a,20,server,28.33,"))
     assert found.says == (
-        "7.77 ms at 1, 28.33 ms at 20: 1.082 ms a connection, so that 6.688 ms (86 %) at 1 are no "
-        "connection's."
+        "7.77 ms at 1, 28.33 ms at 20: 1.082 ms per connection, so 6.688 ms (86 %) at 1 are "
+        "not due to connections."
     )
     (found,) = named("start-and-end", table("a,1,server,7.77,", "a,20,server,7,"))
-    assert "more connections took no more" in found.says
+    assert "more connections cost nothing more" in found.says
     assert named("start-and-end", table("a,1,server,7.77,", "a,20,server,90,")) == []
 
 
@@ -292,7 +295,7 @@ def test_counters_that_ran_a_part_of_the_time() -> None:
     (found,) = named("multiplexed", perf_text(figures, running="(5.00%)"))
     assert found.says == (
         "30000000000 cycles were counted for 5 % of the time; 95 % of the time is extrapolated. "
-        "1 other counter too."
+        "The same holds for 1 other counter."
     )
     assert named("multiplexed", perf_text(figures, running="(50.00%)")) == []
     (found,) = named("two-kinds-of-core", (FIXTURES / "hybrid.txt").read_text())
@@ -302,14 +305,19 @@ def test_counters_that_ran_a_part_of_the_time() -> None:
 def test_the_kernels_work_was_not_counted() -> None:
     text = perf_text(QUIET | {"cycles": 30 * 10**9})
     (found,) = named("user-space", text.replace("cycles ", "cycles:u "))
-    assert found.says.endswith("are of user space alone; 89 % of 9,000 ms were the kernel's.")
+    assert found.says.endswith(
+        "were counted in user space only; 89 % of 9,000 ms were spent in the kernel."
+    )
     assert named("user-space", text) == []
 
 
 def test_digits_in_groups_of_two() -> None:
     figures = QUIET | {"cycles": 4_16_83_02_850}
     (found,) = named("grouping", perf_text(figures, LOCALES["en_IN"]))
-    assert found.says == "4,16,83,02,850 cycles is 4,168,302,850: 4,168 million, by lakh and crore."
+    assert (
+        found.says
+        == "4,16,83,02,850 cycles is 4,168,302,850: 4,168 million, grouped by lakh and crore."
+    )
     assert named("grouping", perf_text(figures, LOCALES["en_US"])) == []
 
 

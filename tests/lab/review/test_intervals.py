@@ -100,11 +100,11 @@ def test_idle_intervals_are_told_from_those_under_load() -> None:
     assert found.line == 2
     assert found.says == (
         "3 of 5 intervals used less than a tenth of the busiest's 800 ms of CPU a second: 1 at "
-        "the start, 2 at the end. Over all it is 322 ms of CPU a second, over the others 800 ms "
-        "of CPU a second."
+        "the start, 2 at the end. The mean of all is 322 ms of CPU a second, that of the others "
+        "800 ms of CPU a second."
     )
     (found,) = named("idle-intervals", seconds(part(0.8), NOTHING, part(0.8)))
-    assert "a second: 1 between. Over all" in found.says
+    assert "a second: 1 between. The mean of all" in found.says
     assert named("idle-intervals", seconds(part(0.8), part(0.09), part(0.8))) == []
     assert named("idle-intervals", perf_text(part(0.8)) * 3) == []
 
@@ -209,7 +209,7 @@ def test_where_time_runs_back_another_run_begins() -> None:
 
 def test_intervals_are_no_runs() -> None:
     (found,) = named("one-run", seconds(*[part(0.8)] * 10))
-    assert found.says.endswith(" Intervals are parts of a run, and no runs.")
+    assert found.says.endswith(" Intervals are parts of one run, not several runs.")
 
 
 HYBRID = """
@@ -298,7 +298,7 @@ def of_a_cpu(cpu: int) -> str:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (of_a_cpu(0) + of_a_cpu(1), ":2: cycles stands twice at 1.000000000 s;"),
+        (of_a_cpu(0) + of_a_cpu(1), ":2: cycles is counted twice at 1.000000000 s;"),
         (
             "".join(f"     1.000000000 5 core{n}/cycles/\n" for n in range(17)),
             ":1: a run has 17 kinds of core",

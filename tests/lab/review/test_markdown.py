@@ -81,7 +81,8 @@ def test_rows_with_more_cells_than_headings_are_named_and_not_guessed_at() -> No
     (found,) = named("torn", text)
     assert (found.check.kind, found.line) == (NOT_SHOWN, 4)
     assert found.says == (
-        "4 cells under 3 headings: `b | 1 | 0 | 6`. None of them was judged. 1 other row too."
+        "4 cells under 3 headings: `b | 1 | 0 | 6`. The row was not checked. "
+        "The same holds for 1 other row."
     )
 
 

@@ -55,7 +55,7 @@ def test_numbers_of_connections_are_no_designs() -> None:
     ]
     assert named("unserved", text) == []
     (found,) = named("start-and-end", text)
-    assert found.says.startswith("2 ms at 1, 400 ms at 1000: 0.3984 ms a connection")
+    assert found.says.startswith("2 ms at 1, 400 ms at 1000: 0.3984 ms per connection")
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 
 from regatta.analysis.claims.comparisons import comparisons
 from regatta.errors import StudyError
-from regatta.ledger.given.claim import SHAPES
-from regatta.study.claims.cells import over_the_studys
+from regatta.ledger.inputs.claim import SHAPES
+from regatta.study.claims.cells import with_study_connections
 from regatta.study.claims.statement import KINDS
 from tests.lab.study.test_claims_study import CELLS, POOL, parsed, shipped
 
@@ -21,7 +21,7 @@ def test_the_published_claims_are_of_every_form() -> None:
     unnamed = [name for name, claim in found.items() if not claim.statements[0].connections]
     assert unnamed == ["B19", "B20", "B21", "B22"], "whose source names no number"
     labels = {
-        name: [one.label for one in comparisons(over_the_studys(claim, study.cells))]
+        name: [one.label for one in comparisons(with_study_connections(claim, study.cells))]
         for name, claim in found.items()
     }
     assert labels["A15"][-1] == "select at 100 connections (client): below 0.1"
@@ -73,23 +73,26 @@ def test_a_form_in_signs(body: str, words: str) -> None:
     ("body", "words"),
     [
         (COST + 'connections = 5\nshape = "rising"', "`claim X1.connections` must be at least two"),
-        (COST + 'connections = 5\nwidens = ["select", "iterative"]', "where a `widens` is claimed"),
-        (SEVERAL + 'shape = "linear"', "at least three numbers, where a `shape` is claimed"),
-        (SEVERAL + 'shape = "rising"\nwithin = "5 %"', "is for what is equal"),
-        (SEVERAL + 'shape = "rising"\nat_least = 2', "is not for `shape`"),
+        (COST + 'connections = 5\nwidens = ["select", "iterative"]', "because `widens` needs them"),
+        (SEVERAL + 'shape = "linear"', "at least three numbers, because `shape` needs them"),
+        (SEVERAL + 'shape = "rising"\nwithin = "5 %"', "is only for equality"),
+        (SEVERAL + 'shape = "rising"\nat_least = 2', "cannot be combined with `shape`"),
         (SEVERAL + 'growth = ["select"]', "at least two different names"),
         (SEVERAL + 'growth = ["select", "iterative"]\nwithin = "5 us"', "`claim X1.within`"),
         (SEVERAL + 'widens = ["select", "iterative"]\ndesigns = "select"', "follows from `widens`"),
         (SEVERAL + 'nearer = ["select", "iterative"]', "the first nearer to the second"),
-        (SEVERAL + 'nearer = ["select", "iterative", "nginx"]', "`claim X1.nearer` holds 'nginx'"),
+        (
+            SEVERAL + 'nearer = ["select", "iterative", "nginx"]',
+            "`claim X1.nearer` contains 'nginx'",
+        ),
         (SEVERAL + 'widens = ["select"]', "a list of two to 5"),
-        (SEVERAL + "below = 5", '`claim X1.below` is 5; it must be an amount, as "0.1 us"'),
+        (SEVERAL + "below = 5", '`claim X1.below` is 5; it must be an amount such as "0.1 us"'),
         (SEVERAL + 'below = "5 ms"', 'as "0.1 us"'),
-        (SEVERAL + 'below = "5 us"\nwithin = "5 %"', "is for what is equal"),
+        (SEVERAL + 'below = "5 us"\nwithin = "5 %"', "is only for equality"),
         (SEVERAL + 'below = "5 us"\nabove = "3 us"', "it has `below` and `above`"),
-        (SEVERAL.replace("task_clock", "throughput") + "above = true", "a number that is not"),
-        (SEVERAL.replace("task_clock", "throughput") + "above = nan", "a number that is not"),
-        (SEVERAL.replace("task_clock", "throughput") + "above = -1", "a number that is not"),
+        (SEVERAL.replace("task_clock", "throughput") + "above = true", "a number from 0"),
+        (SEVERAL.replace("task_clock", "throughput") + "above = nan", "a number from 0"),
+        (SEVERAL.replace("task_clock", "throughput") + "above = -1", "a number from 0"),
     ],
 )
 def test_a_form_that_cannot_be_one_is_refused_in_one_line(body: str, words: str) -> None:
@@ -105,7 +108,7 @@ def test_a_claim_that_names_no_connections_is_over_those_that_have_all_its_cells
     study = parsed(COST + order, CELLS.replace('engine = ["thread", "fork"]', "") + POOL)
     (found,) = study.claims
     assert found.statements[0].connections == ()
-    assert over_the_studys(found, study.cells).statements[0].connections == (10,)
+    assert with_study_connections(found, study.cells).statements[0].connections == (10,)
 
 
 def test_the_cells_of_one_family_are_not_filled_with_those_of_another() -> None:
@@ -113,7 +116,7 @@ def test_the_cells_of_one_family_are_not_filled_with_those_of_another() -> None:
     cells = CELLS.replace(', "fork"', "").replace(", 20]", "]")
     cells += '[[cells]]\ndesigns = ["select"]\nconnections = 20\nengine = "epoll"\n'
     study = parsed(COST + 'order = ["select", "iterative"]', cells)
-    assert over_the_studys(study.claims[0], study.cells).statements[0].connections == (5, 10)
+    assert with_study_connections(study.claims[0], study.cells).statements[0].connections == (5, 10)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +127,7 @@ def test_the_cells_of_one_family_are_not_filled_with_those_of_another() -> None:
     ],
 )
 def test_a_study_without_enough_numbers_of_connections_is_told_so(body: str, cells: str) -> None:
-    with pytest.raises(StudyError, match="the claim X1 names no number of connections") as refused:
+    with pytest.raises(StudyError, match="the claim X1 names no `connections`") as refused:
         parsed(COST + body, cells)
     assert "\n" not in str(refused.value)
 
@@ -135,5 +138,5 @@ def test_of_several_statements_only_some_may_name_connections() -> None:
         'and = { order = ["select", "thread-per-client"], connections = 20 }'
     )
     study = parsed(body)
-    first, second = over_the_studys(study.claims[0], study.cells).statements
+    first, second = with_study_connections(study.claims[0], study.cells).statements
     assert (first.connections, second.connections) == ((5, 10, 20), (20,))

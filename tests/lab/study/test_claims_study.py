@@ -11,8 +11,8 @@ from regatta.analysis.claims.measures import measure
 from regatta.analysis.statistics.blocks_needed import too_few_note
 from regatta.errors import StudyError
 from regatta.ledger.cell import PROCESS, WINDOW
-from regatta.ledger.given.claim import CellSelector
-from regatta.ledger.given.records import PublishedFigure
+from regatta.ledger.inputs.claim import CellSelector
+from regatta.ledger.inputs.records import PublishedFigure
 from regatta.ledger.planned import TIMED
 from regatta.study import Study, load_study, parse_study
 from regatta.study.claims.cells import claim_cells
@@ -88,7 +88,7 @@ def test_under_every_design_means_each_that_has_these_cells() -> None:
     ("body", "words"),
     [
         (COST + ORDER + "colour = 1", "unknown key `claim X1.colour`"),
-        (COST, "must have one of order, compare, shape, ratio, client_engines, growth"),
+        (COST, "must have exactly one of order, compare, shape, ratio, client_engines, growth"),
         (COST + ORDER + 'compare = "client < server"', "it has `order` and `compare`"),
         (COST + 'order = ["select"]', "at least two different names"),
         (COST + 'order = ["select", "select"]', "at least two different names"),
@@ -98,7 +98,7 @@ def test_under_every_design_means_each_that_has_these_cells() -> None:
         ('metric = "latency_p50"\nside = "server"\nconnections = 5\n' + ORDER, "one of client"),
         (COST + 'compare = "client > server"', "`client < server`, `server < client`"),
         (COST + 'compare = "client < server"\nside = "client"', "follows from `compare`"),
-        (COST + 'ratio = ["select", "iterative"]', "has a `ratio` and no `at_least`"),
+        (COST + 'ratio = ["select", "iterative"]', "has a `ratio` but no `at_least`"),
         (COST + 'ratio = ["select"]\nat_least = 3', "a list of two"),
         (COST + ORDER + "at_least = 1", "a number above 1"),
         (COST + ORDER + "at_least = nan", "a number above 1"),
@@ -107,7 +107,7 @@ def test_under_every_design_means_each_that_has_these_cells() -> None:
         (COST + 'client_engines = ["thread"]', "a list of at least two"),
         (COST + 'client_engines = ["thread", "fork"]\nengine = "fork"', "follows from"),
         (COST + ORDER + 'designs = ["select"]', "follows from `order`"),
-        (COST + ORDER + 'source = "A"', "described; add [sources.NAME]"),
+        (COST + ORDER + 'source = "A"', "defined; add [sources.NAME]"),
         (COST + ORDER + 'published_agrees = "yes"', "true or false"),
         (COST + ORDER + 'work = "play"', "one of scan, classic, snapshot"),
         (COST + ORDER + "and = 3", "`claim X1.and[1]` must be a table"),
@@ -132,7 +132,7 @@ def test_a_claim_that_cannot_be_one_is_refused_in_one_line(body: str, words: str
 )
 def test_a_claim_over_a_cell_that_is_not_in_the_study_is_refused(body: str, words: str) -> None:
     with pytest.raises(
-        StudyError, match="the claim X1 is over a cell that is not in the study"
+        StudyError, match="the claim X1 is about a cell that is not in the study"
     ) as e:
         parsed(body)
     assert words in str(e.value)
@@ -316,7 +316,7 @@ SOURCE = '[sources.A]\ntitle = "report A"\npublished = "figures.csv"\n'
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("design,value\nselect,1\n", "the header must hold report, design"),
+        ("design,value\nselect,1\n", "the header must have report, design"),
         ("report,design,connections,side\nA,select,10,server\n", "and metrics"),
         ("report,design,connections,side,x\nA,select,ten,server,1\n", "row 1"),
         ("report,design,connections,side,x\nA,select,10,server,many\n", "'many'"),
@@ -350,11 +350,11 @@ def test_the_claims_of_a_source_may_lie_in_a_file(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("[[claim]", "it is not valid TOML"),
-        ("", "it holds no claim"),
+        ("", "it has no claim"),
         ("[race]\nblocks = 3", "unknown key `race`"),
-        (claim(COST, ""), "`claim X1` must have one of order"),
+        (claim(COST, ""), "`claim X1` must have exactly one of order"),
         (claim(COST + 'order = ["select", "epoll"]', ""), "`claim X1.order` names 'epoll'"),
-        (claim(COST.replace("10", "30") + ORDER, ""), "the claim X1 is over a cell"),
+        (claim(COST.replace("10", "30") + ORDER, ""), "the claim X1 is about a cell"),
         (claim(COST + ORDER, "") * 2, "the claim X1 appears twice"),
     ],
 )
@@ -381,7 +381,7 @@ def test_a_file_of_claims_that_is_not_there_is_told_with_its_key(tmp_path: Path)
     [
         ("[sources.A]\ncolour = 1\n", "unknown key `sources.A.colour`"),
         ('[sources.A]\nmetric = "beauty"\n', "must be one of"),
-        ("sources = 3\n", r"`sources` must be tables; write \[sources\.NAME\]"),
+        ("sources = 3\n", r"`sources` must hold named tables; write \[sources\.NAME\]"),
         ("[sources]\nA = 3\n", "must be a table"),
     ],
 )
@@ -420,7 +420,7 @@ def test_a_margin_is_a_share_or_an_amount_or_both(within: str, words: str) -> No
         (f'{ORDER}within = "0 %"', "a share below 100 %"),
         (f'{ORDER}within = ["5 %", "6 %"]', "a share below 100 %"),
         (f'{ORDER}within = "1 page faults"', 'as "10 %", "0.1 us", or a list of both'),
-        ('order = ["select", "iterative"]\nwithin = "5 %"', "is for what is equal"),
+        ('order = ["select", "iterative"]\nwithin = "5 %"', "is only for equality"),
     ],
 )
 def test_a_margin_that_cannot_be_one_is_refused(body: str, words: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 from regatta.errors import StudyError
 from regatta.study import Study
 from regatta.study.hosts import HostName, host_name
-from tests.lab import faked
+from tests.lab import fake_races
 
 CELL = '[[cells]]\ndesigns = ["select"]\nconnections = 1\n'
 
@@ -39,20 +39,33 @@ def test_a_host_is_named_as_a_url(text: str, words: list[str], folder: str | Non
     ],
 )
 def test_what_ssh_or_a_shell_could_take_for_more_than_a_host_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="names no host"):
+    with pytest.raises(ValueError, match="is not a host"):
         host_name(text)
+
+
+CLUSTER = "tcp://scheduler:8786"
 
 
 def parse(tmp_path: Path, **keys: object) -> Study:
     lines = "".join(f"{key} = {value!r}\n".replace("'", '"') for key, value in keys.items())
     text = f'name = "mine"\n[placement]\n{lines}{CELL}'
-    return faked.parse(text, tmp_path)
+    return fake_races.parse(text, tmp_path)
 
 
 def test_one_server_and_one_client_are_named(tmp_path: Path) -> None:
     study = parse(tmp_path, kind="hosts", server="ssh://a", clients="ssh://b", address="10.0.0.1")
     assert (study.server, study.clients, study.address) == ("ssh://a", ("ssh://b",), "10.0.0.1")
     assert host_name("ssh://b") == HostName("b")
+
+
+def test_workers_of_a_cluster_are_named_as_the_cluster_names_them(tmp_path: Path) -> None:
+    named = {"kind": "hosts", "cluster": CLUSTER, "server": "0", "clients": ["tcp://10.0.0.2:7"]}
+    study = parse(tmp_path, **named)
+    assert (study.cluster, study.server, study.client_hosts) == (
+        CLUSTER,
+        "0",
+        ("tcp://10.0.0.2:7",),
+    )
 
 
 def test_machines_behind_one_name_are_told_apart_by_their_ports(tmp_path: Path) -> None:
@@ -74,17 +87,17 @@ def test_several_clients_are_a_number_or_hosts(tmp_path: Path) -> None:
     [
         ({"kind": "hosts"}, "`placement.server` is missing"),
         ({"kind": "hosts", "server": "ssh://a"}, "`placement.clients` is missing"),
-        ({"kind": "netns", "server": "ssh://a"}, '`placement.server` is for kind = "hosts"'),
+        ({"kind": "netns", "server": "ssh://a"}, '`placement.server` is only for kind = "hosts"'),
         (
             {"kind": "hosts", "server": "ssh://a", "clients": 3},
-            '`placement.clients` is a number; kind = "hosts" needs a host for each client',
+            '`placement.clients` is a number; kind = "hosts" needs a list of hosts',
         ),
-        ({"kind": "netns", "clients": ["ssh://b"]}, "`placement.clients` names hosts, which are"),
+        ({"kind": "netns", "clients": ["ssh://b"]}, "`placement.clients` names hosts, but only"),
         ({"kind": "netns", "clients": 0}, "it must be a whole number from 1 to 64, or hosts"),
         ({"kind": "netns", "clients": 65}, "it must be a whole number from 1 to 64, or hosts"),
         (
             {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://b", 3]},
-            "or how many clients there are",
+            "or the number of clients",
         ),
         (
             {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://b", "ssh://b"]},
@@ -96,11 +109,35 @@ def test_several_clients_are_a_number_or_hosts(tmp_path: Path) -> None:
         ),
         (
             {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://b", "ssh://root@a"]},
-            "`placement.clients` has the server's host",
+            "`placement.clients` contains the server's host",
         ),
         (
             {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://a"]},
-            'has the server\'s host; race on one by kind = "netns"',
+            'to race on one host, use kind = "netns"',
+        ),
+        (
+            {"kind": "netns", "cluster": CLUSTER},
+            '`placement.cluster` is only for kind = "hosts"',
+        ),
+        (
+            {"kind": "hosts", "cluster": "scheduler", "server": "a", "clients": ["b"]},
+            "it must be the address of a Dask scheduler, tcp://HOST:PORT or tls://HOST:PORT",
+        ),
+        (
+            {"kind": "hosts", "cluster": "tcp://s:99999", "server": "a", "clients": ["b"]},
+            "`placement.cluster` is 'tcp://s:99999'; it must be the address",
+        ),
+        (
+            {"kind": "hosts", "cluster": CLUSTER, "server": "ssh://a", "clients": ["b"]},
+            "it must be the name or address of a worker of `placement.cluster`",
+        ),
+        (
+            {"kind": "hosts", "cluster": CLUSTER, "server": "a", "clients": ["a\tb"]},
+            "it must be the name or address of a worker of `placement.cluster`",
+        ),
+        (
+            {"kind": "hosts", "cluster": CLUSTER, "server": "a", "clients": ["a"]},
+            "`placement.clients` contains the server's host",
         ),
         (
             {"kind": "hosts", "server": "a", "clients": ["ssh://b"]},

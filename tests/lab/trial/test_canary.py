@@ -12,21 +12,21 @@ from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis
 from regatta.ledger.read import read
 from regatta.ledger.schema import FILE_NAME
-from regatta.machine.side_placement import SidePlacement
+from regatta.machine.sides.side_placement import SidePlacement
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
 from regatta.report.soundness.clock import TITLE, clock_sentence, clock_table
 from regatta.report.soundness.notes import notes
 from regatta.trial import canary
 from regatta.trial.canary import Canary, Clock, canary_on, describe
-from tests.lab import faked
+from tests.lab import fake_races
 from tests.lab.synthetic import make
 from tests.ledgers import change, rows
 
 HERE = SidePlacement((), (0,))
 OTHER_CPU = max(os.sched_getaffinity(0))
-PAIR = f"{faked.PAIR}connections = [2]\n"
-STUDY = faked.on_one_cpu(
+PAIR = f"{fake_races.PAIR}connections = [2]\n"
+STUDY = fake_races.on_one_cpu(
     f'{PAIR}requests = 6\n{PAIR}rounds = 1\nscope = "process"',
     **{"blocks": 1, "counted_blocks": 0, "slices": 3},
 )
@@ -71,13 +71,13 @@ def test_one_that_does_not_answer_costs_a_figure_and_no_trial(
 
 
 @pytest.mark.parametrize("sings", [True, False])
-def test_each_slice_and_each_whole_process_is_begun_with_a_song(
+def test_the_canary_runs_before_each_slice_and_each_whole_process(
     tmp_path: Path, programs_folder: Path, sings: bool
 ) -> None:
     if sings:
         program(programs_folder, SINGS)
-    study = faked.parse(STUDY)
-    folder = faked.race(study, tmp_path / "race", use_perf=False)
+    study = fake_races.parse(STUDY)
+    folder = fake_races.race(study, tmp_path / "race", use_perf=False)
     ledger = read(folder / FILE_NAME)
     assert [trial.status for trial in ledger.trials] == ["ok"] * 4
     songs = [trial.conditions.get("canary_ns") for trial in ledger.trials]
@@ -102,7 +102,7 @@ def test_the_song_comes_after_the_server_and_before_the_load(
         path = programs_folder / f"regatta-{name}"
         note = f'case "$*" in *{when}*) printf {letter} >>{log};; esac'
         path.write_text(path.read_text().replace("exec", f"{note}\nexec"))
-    faked.race(STUDY, tmp_path / "race", use_perf=False)
+    fake_races.race(STUDY, tmp_path / "race", use_perf=False)
     assert re.fullmatch("(vv(sl){6}|svl)+", log.read_text())
 
 
@@ -113,11 +113,13 @@ def test_it_sings_on_the_servers_cpus(tmp_path: Path, monkeypatch: pytest.Monkey
 
     def listen(server: SidePlacement, _: Path | None) -> None:
         asked.append(server.cpus)
-        raise faked.StopError
+        raise fake_races.StopError
 
     monkeypatch.setattr("regatta.race.sittings.canary_on", listen)
-    with pytest.raises(faked.StopError):
-        faked.race(STUDY.replace("client_cpus = [0]", f"client_cpus = [{OTHER_CPU}]"), tmp_path)
+    with pytest.raises(fake_races.StopError):
+        fake_races.race(
+            STUDY.replace("client_cpus = [0]", f"client_cpus = [{OTHER_CPU}]"), tmp_path
+        )
     assert asked == [(0,)]
 
 
@@ -135,14 +137,16 @@ def sung(folder: Path, clocks: dict[str, float], noise: float = 0.002) -> Analys
     return analyse(read(path))
 
 
-def test_who_ran_at_another_clock_is_told_with_the_others_clock(tmp_path: Path) -> None:
+def test_a_contender_at_another_clock_speed_is_reported_with_the_others_clock(
+    tmp_path: Path,
+) -> None:
     analysis = sung(tmp_path, {"select": 0.95})
     found = {ran.contender: ran for ran in analysis.clocks}
     assert found["select"].clock == pytest.approx(0.95 ** (2 / 3), abs=0.002)
     assert found["select"].low < 0.95 ** (2 / 3) < found["select"].high
     assert found["select"].differs
     said = clock_sentence(analysis)
-    assert "relative to those it is compared with, iterative ran at" in said
+    assert "relative to the contenders it is compared with, iterative ran at" in said
     assert f"select ran at {found['select'].clock:.3f} (" in said
     assert said in [note.sentence for note in notes(analysis)]
     for text in (to_markdown(analysis), to_html(analysis)):
@@ -150,12 +154,12 @@ def test_who_ran_at_another_clock_is_told_with_the_others_clock(tmp_path: Path) 
         assert "Clock speeds differ" in text
 
 
-def test_a_clock_that_drifts_for_all_alike_is_no_difference(tmp_path: Path) -> None:
+def test_clock_drift_that_all_contenders_share_is_no_difference(tmp_path: Path) -> None:
     analysis = sung(tmp_path, {})
     assert [ran.differs for ran in analysis.clocks] == [False] * 3
     assert clock_sentence(analysis) == ""
     table = clock_table(analysis)
-    assert [row[-1] for row in table.rows] == ["no difference seen"] * 3
+    assert [row[-1] for row in table.rows] == ["not distinguishable"] * 3
 
 
 def test_a_difference_that_moves_no_figure_is_none(tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ import pytest
 
 from regatta.ledger.cell import Cell
 from regatta.machine import placement
-from regatta.machine.perf import PARENT, Perf, without_perf
-from regatta.machine.side_placement import SidePlacement, whole_command
-from regatta.machine.started import Order
+from regatta.machine.perf.stat import PARENT, Perf, without_perf
+from regatta.machine.sides.program import ProgramSpec
+from regatta.machine.sides.side_placement import SidePlacement, whole_command
 from regatta.trial.load import PATIENCE_MS, client_command, load_timeout_s
-from regatta.trial.serve import design_command
-from tests.lab import faked
+from regatta.trial.server import design_command
+from tests.lab import fake_races
 
 CELL = Cell("select", 1, "classic", "burst", 5, "thread", "line", 1, None, None, 2, 100)
 PERF = Perf("/usr/bin/perf", None, ("task-clock",), None, None)
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("programs_folder")
 def called(tmp_path: Path, cell: Cell) -> tuple[str, str]:
     """The server's command line and the client's."""
     with placement.make_placement("loopback", [0], [0]) as place:
-        setup = faked.trial_setup(tmp_path, place)
+        setup = fake_races.trial_setup(tmp_path, place)
         return " ".join(design_command(setup, cell)), " ".join(
             client_command(setup, cell, "127.0.0.1:7", [])
         )
@@ -56,7 +56,7 @@ def test_what_is_asked_is_one_of_three(tmp_path: Path) -> None:
 def test_perf_counts_taskset_if_it_comes_first(
     tmp_path: Path, found: Perf, counts_taskset: bool
 ) -> None:
-    order = Order(
+    order = ProgramSpec(
         name="server",
         folder=tmp_path,
         program=["program"],

@@ -12,7 +12,7 @@ from regatta.ledger.result import SERVER, Result
 from regatta.machine import placement
 from regatta.study import Study
 from regatta.trial import program
-from tests.lab import faked
+from tests.lab import fake_races
 
 # A master with a worker that burns CPU time when it is asked, as nginx has; FAULT misbehaves.
 SERVER_TEXT = """
@@ -72,15 +72,17 @@ def lab(tmp_path: Path, programs_folder: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def study(folder: Path, keys: str = "") -> Study:
     text = STUDY.format(python=sys.executable, keys=keys)
-    return faked.parse(text, folder)
+    return fake_races.parse(text, folder)
 
 
 def run(folder: Path, keys: str = "") -> Result:
     raced = study(folder, keys)
     (cell,) = (cell for cell in raced.cells if cell.contender == "mine")
     with placement.make_placement("loopback", [0], [0]) as place:
-        setup = faked.trial_setup(folder, place, contenders=raced.contenders, folder=raced.folder)
-        return faked.run_trial(setup, cell, TIMED)
+        setup = fake_races.trial_setup(
+            folder, place, contenders=raced.contenders, folder=raced.folder
+        )
+        return fake_races.run_trial(setup, cell, TIMED)
 
 
 def cpu_ns(result: Result) -> float:
@@ -105,7 +107,7 @@ def test_it_races_and_its_workers_are_counted(tmp_path: Path, keys: str) -> None
     [
         ("dies", "the server exited before it was ready: the moon is in the way"),
         ("never", "the server was not ready within 5 s: thinking"),
-        ("midway", "the server died in mid-trial"),
+        ("midway", "the server died during the trial"),
         ("strays", "which is not the server's"),
         ("stops-badly", "the server exited with status 5"),
     ],
@@ -131,16 +133,16 @@ def test_the_race_goes_on_without_it(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("FAKE", "")
     events: list[object] = []
     options = {"blocks": 3, "placement": "loopback", "use_perf": False}
-    faked.race(study(tmp_path), tmp_path / "race", events.append, **options)
+    fake_races.race(study(tmp_path), tmp_path / "race", events.append, **options)
     assert (tmp_path / "race" / "ledger.sqlite").exists()
     outcomes = {event.cell.contender: event.failed for event in events if hasattr(event, "failed")}
     assert outcomes["iterative"] is None
     assert "moon" in (outcomes["mine"] or "")
 
 
-def test_a_program_that_is_not_there_is_told_before_anything_starts(tmp_path: Path) -> None:
+def test_a_missing_program_is_reported_before_anything_starts(tmp_path: Path) -> None:
     text = STUDY.format(python="{folder}/nowhere", keys="")
-    raced = faked.parse(text, tmp_path)
+    raced = fake_races.parse(text, tmp_path)
     with pytest.raises(StudyError, match=r"contenders\.mine\.command.*nowhere.*build"):
-        faked.race(raced, tmp_path / "race")
+        fake_races.race(raced, tmp_path / "race")
     assert not (tmp_path / "race").exists()

@@ -23,15 +23,27 @@ from regatta.ledger.samples import (
     pool_samples,
 )
 from regatta.machine import placement
-from regatta.machine.clocks import Asked, Offset, offset_of
-from regatta.machine.placed import share_cpus
+from regatta.machine.accounts import cpu_sleep
+from regatta.machine.accounts.disturbance import Others, others_between
+from regatta.machine.accounts.whole_cpu import WholeCpu
+from regatta.machine.sides.clock_offset import ClockExchange, ClockOffset, offset_of
+from regatta.machine.sides.placement import share_cpus
+from regatta.machine.sides.side_placement import SidePlacement
 from regatta.trial.load import shared
-from regatta.trial.pool import Told, began_apart, latency_of, pool_clients, with_samples
+from regatta.trial.merge import merge_one
+from regatta.trial.pooled_clients import (
+    ClientStart,
+    began_apart,
+    latency_of,
+    pool_clients,
+    with_samples,
+)
+from regatta.trial.side import Side
 from regatta.trial.trial import run_side_by_side
-from tests.lab import faked
+from tests.lab import fake_races
 from tests.processes import marked
 
-CELL = faked.parse(faked.TINY).cells[0]
+CELL = fake_races.parse(fake_races.TINY).cells[0]
 MS = 1_000_000
 Records = list[tuple[int, int, int]]
 RECORDS = st.lists(
@@ -83,7 +95,7 @@ def test_a_clock_is_never_further_off_than_its_bound_says(
     for number, (there, kept, back) in enumerate(ways):
         sent = 10**9 * number
         came = sent - ahead_ns + there
-        asked.append(Asked(sent, came, came + kept, sent + there + kept + back))
+        asked.append(ClockExchange(sent, came, came + kept, sent + there + kept + back))
     found = offset_of(asked)
     assert abs(found.ns - ahead_ns) <= found.bound_ns + 1
     assert found.bound_ns == (min(there + back for there, _, back in ways) + 1) // 2
@@ -170,8 +182,8 @@ def test_what_several_did_at_once_is_one_load() -> None:
             ),
         ],
         [
-            Told("a", (1,), 999 * MS, Offset()),
-            Told("b", (1,), 999 * MS + ahead, Offset(ahead, 40)),
+            ClientStart("a", (1,), 999 * MS, ClockOffset()),
+            ClientStart("b", (1,), 999 * MS + ahead, ClockOffset(ahead, 40)),
         ],
     )
     assert (pooled["rate_per_s"], pooled["connections"]) == (200, 10)
@@ -186,7 +198,7 @@ def test_what_several_did_at_once_is_one_load() -> None:
     assert pooled["client_bound"] == "used 93 % of its CPU (client 2 of 2)"
     assert pooled["usage"]["self"]["user_ns"] == 10
     assert pooled["start_skew_ns"] == 2 * MS
-    assert (began_apart(pooled) or "").startswith("its clients began 2.0 ms apart, or may have")
+    assert (began_apart(pooled) or "").startswith("its clients began up to 2.0 ms apart")
     near = {**pooled, "start_skew_ns": MS - 50}
     assert began_apart(near) is None
     near["clients"][0]["clock_bound_ns"] = 20  # and 40: together more than is left
@@ -196,20 +208,31 @@ def test_what_several_did_at_once_is_one_load() -> None:
     assert [one["host"] for one in pooled["clients"]] == ["a", "b"]
     assert [one["late_p99_ns"] for one in pooled["clients"]] == [300, 900]
     assert [one["clock_bound_ns"] for one in pooled["clients"]] == [0, 40]
-    with pytest.raises(TrialError, match="the clients' JSON lacks"):
-        pool_clients([summary(), {"load": "open"}], [Told("", (1,), 0, Offset())] * 2)
+    assert [one["clock_offset_ns"] for one in pooled["clients"]] == [0, ahead]
+    with pytest.raises(TrialError, match="a client's JSON lacks"):
+        pool_clients([summary(), {"load": "open"}], [ClientStart("", (1,), 0, ClockOffset())] * 2)
+
+
+def test_the_offset_is_of_the_slice_whose_bound_is_kept() -> None:
+    starts = [
+        [ClientStart(host, (1,), 999 * MS, ClockOffset(ns, bound)) for host in ("a", "b")]
+        for ns, bound in ((5, 10), (-7, 30), (90, 20))
+    ]
+    rows = [pool_clients([summary(), summary()], of_slice)["clients"][0] for of_slice in starts]
+    merged = merge_one(rows, [1, 1, 1])
+    assert (merged["clock_offset_ns"], merged["clock_bound_ns"]) == (-7, 30)
 
 
 def test_clients_on_one_cpu_are_the_limit_together() -> None:
     halves = [summary(), summary(cpu_share=0.45)]
-    shared_cpu = [Told("", (1,), 0, Offset())] * 2
+    shared_cpu = [ClientStart("", (1,), 0, ClockOffset())] * 2
     pooled = pool_clients(halves, shared_cpu)
     assert pooled["cpu_share"] == pytest.approx(0.95)
     assert pooled["client_bound"] == "used 95 % of a CPU that several clients share"
     short = [{**one, "elapsed_ns": MS} for one in halves]
     assert pool_clients(short, shared_cpu)["client_bound"] is None, "too short to tell"
     for own in ([("", (1,)), ("", (2,))], [("a", (1,)), ("b", (1,))]):
-        apart = pool_clients(halves, [Told(*place, 0, Offset()) for place in own])
+        apart = pool_clients(halves, [ClientStart(*place, 0, ClockOffset()) for place in own])
         assert apart["client_bound"] is None
         assert apart["cpu_share"] == pytest.approx(0.5), "the busiest: it is the limit first"
 
@@ -242,11 +265,13 @@ def test_the_p99_of_a_pool_is_the_clients_own_by_its_own_rule(
 
 
 def race_of_three(tmp_path: Path, slices: int = 1) -> Result:
-    study = faked.parse(faked.TINY.replace("client_cpus = [0]", "client_cpus = [0]\nclients = 3"))
+    study = fake_races.parse(
+        fake_races.TINY.replace("client_cpus = [0]", "client_cpus = [0]\nclients = 3")
+    )
     assert study.client_count == 3
     with placement.make_placement("loopback", [0], [0]) as place:
         place.client_count = study.client_count
-        setup = faked.trial_setup(tmp_path, place)
+        setup = fake_races.trial_setup(tmp_path, place)
         return run_side_by_side(setup, [study.cells[0]], COUNTED_TRIAL, 0, slices)[0]
 
 
@@ -269,6 +294,47 @@ def test_three_clients_are_one_trial(tmp_path: Path, slices: int) -> None:
     assert users == [6000 * slices], "of three clients, itself and its children"
 
 
+@pytest.mark.parametrize(
+    ("told_ms", "watched_ms"),
+    [(0, 510), (100, 510), (245, 750)],
+    ids=["at once", "in time", "too late to start again"],
+)
+def test_a_side_watches_from_shortly_before_the_common_start(
+    told_ms: int, watched_ms: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`told_ms`: how long after the opening it learns of a start 250 ms after the opening."""
+    now_ns = 10**12
+
+    def wait(seconds: float) -> None:
+        nonlocal now_ns
+        now_ns += round(seconds * 1e9)
+
+    monkeypatch.setattr("time.monotonic_ns", lambda: now_ns)
+    monkeypatch.setattr("time.sleep", wait)
+    side = Side(SidePlacement((), (0,)), "client", tmp_path)
+    side.open(WholeCpu(cpu_sleep.STAT, client=(0,)))
+    wait(told_ms / 1000)
+    side.watch_from(10**12 + 250 * MS)
+    now_ns = 10**12 + 750 * MS
+    assert side.close().meanwhile.others.length_ns == watched_ms * MS
+
+
+@pytest.mark.usefixtures("programs_folder")
+def test_the_time_before_the_common_start_is_not_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lengths_ns = []
+
+    def noted(*args: Any) -> Others:
+        lengths_ns.append(others_between(*args).length_ns)
+        return Others(length_ns=lengths_ns[-1])
+
+    monkeypatch.setattr("regatta.machine.accounts.disturbance.others_between", noted)
+    monkeypatch.setattr("regatta.machine.sides.placement.SOON_NS", 3000 * MS)
+    assert race_of_three(tmp_path).status == "ok"
+    assert 0 < max(lengths_ns) < 2000 * MS
+
+
 @pytest.mark.usefixtures("programs_folder")
 @pytest.mark.parametrize(
     ("fault", "reason"),
@@ -278,7 +344,7 @@ def test_three_clients_are_one_trial(tmp_path: Path, slices: int) -> None:
         ("client-never-done", "the client-1 was not done within 2 s"),
     ],
 )
-def test_what_befalls_one_of_several_is_said_and_nothing_is_left(
+def test_a_failure_of_one_client_is_reported_and_nothing_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, reason: str
 ) -> None:
     monkeypatch.setenv("FAKE", fault)
@@ -290,8 +356,8 @@ def test_what_befalls_one_of_several_is_said_and_nothing_is_left(
     assert marked(tmp_path) == []
 
 
-def test_who_counts_a_whole_process_has_one_client(tmp_path: Path) -> None:
-    whole = faked.TINY.replace("client_cpus = [0]", "client_cpus = [0]\nclients = 3")
-    study = faked.parse(f'{whole}\nscope = "process"\nrounds = 1'.replace("requests = 6", ""))
+def test_a_whole_process_is_counted_with_one_client(tmp_path: Path) -> None:
+    whole = fake_races.TINY.replace("client_cpus = [0]", "client_cpus = [0]\nclients = 3")
+    study = fake_races.parse(f'{whole}\nscope = "process"\nrounds = 1'.replace("requests = 6", ""))
     with pytest.raises(StudyError, match="remove `placement.clients`"):
-        faked.race(study, tmp_path)
+        fake_races.race(study, tmp_path)

@@ -7,26 +7,28 @@ from pathlib import Path
 import pytest
 
 from regatta.analysis.analyse import leads_of
-from regatta.analysis.running.width import widest_lead
+from regatta.analysis.running import lead_width
+from regatta.analysis.running.lead_width import reason_to_stop, widest_lead
 from regatta.errors import StudyError
 from regatta.ledger.counters import Counter, counted, not_supported
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.read import read
 from regatta.ledger.samples import latencies_ns
 from regatta.ledger.schema import FILE_NAME
-from regatta.machine import perf, placement
-from regatta.race.batches import batches
+from regatta.machine import placement
+from regatta.machine.perf.probe import probe
 from regatta.race.events import Event, TrialFinished
+from regatta.race.heats import batches
 from regatta.race.hooks import Hooks
 from regatta.study.plan import make_plan
 from regatta.trial.load import sliced
 from regatta.trial.merge import merge_counters
 from regatta.trial.trial import run_side_by_side
-from tests.lab import faked, synthetic
+from tests.lab import fake_races, synthetic
 from tests.ledgers import change
 
-STUDY = faked.on_one_cpu(
-    f"{faked.PAIR}connections = [3, 6]\nrequests = 12\n",
+STUDY = fake_races.on_one_cpu(
+    f"{fake_races.PAIR}connections = [3, 6]\nrequests = 12\n",
     **{"blocks": 2, "counted_blocks": 1, "slices": 3, "disturbance_limit_percent": 1e6, "seed": 5},
 )
 pytestmark = pytest.mark.usefixtures("programs_folder")
@@ -34,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("programs_folder")
 
 @pytest.mark.parametrize("slices", [1, 2, 3, 4, 7])
 def test_the_slices_of_a_load_are_the_whole_load(slices: int) -> None:
-    cell = faked.parse(STUDY).cells[0]
+    cell = fake_races.parse(STUDY).cells[0]
     assert cell.rounds == 4
     parts = sliced(cell, slices)
     rounds = [part.rounds or 0 for part in parts]
@@ -49,11 +51,11 @@ def test_the_slices_of_a_load_are_the_whole_load(slices: int) -> None:
 def test_servers_take_turns_and_each_trial_holds_all_of_its_slices(
     tmp_path: Path, with_perf: bool
 ) -> None:
-    cells = faked.parse(STUDY).cells
-    found = perf.probe(("task-clock",)) if with_perf else None
+    cells = fake_races.parse(STUDY).cells
+    found = probe(("task-clock",)) if with_perf else None
     with placement.make_placement("loopback", [0], [0]) as place:
         results = run_side_by_side(
-            faked.trial_setup(tmp_path, place, found), cells, COUNTED_TRIAL, 1, slices=2
+            fake_races.trial_setup(tmp_path, place, found), cells, COUNTED_TRIAL, 1, slices=2
         )
     assert [result.status for result in results] == ["ok"] * 4
     for result in results:
@@ -72,9 +74,9 @@ def test_servers_take_turns_and_each_trial_holds_all_of_its_slices(
 def test_a_server_that_fails_costs_the_others_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cells = faked.parse(STUDY).cells
+    cells = fake_races.parse(STUDY).cells
     with placement.make_placement("loopback", [0], [0]) as place:
-        good = faked.trial_setup(tmp_path, place)
+        good = fake_races.trial_setup(tmp_path, place)
         broken = replace(cells[0], connections=10**6, rounds=1)
         monkeypatch.setenv("FAKE_MOST", "100")
         results = run_side_by_side(good, [broken, *cells[1:]], TIMED, 1, slices=2)
@@ -101,7 +103,7 @@ def test_what_one_slice_could_not_count_is_counted_in_none() -> None:
 
 
 def test_a_race_in_slices_is_resumed_by_blocks(tmp_path: Path) -> None:
-    study = faked.parse(STUDY.replace("connections = [3, 6]", "connections = 3"))
+    study = fake_races.parse(STUDY.replace("connections = [3, 6]", "connections = 3"))
     seen: list[Event] = []
 
     def stop(event: Event) -> None:
@@ -110,16 +112,16 @@ def test_a_race_in_slices_is_resumed_by_blocks(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        faked.race(study, tmp_path / "race", stop, use_perf=False)
-    faked.resume(tmp_path / "race")
+        fake_races.race(study, tmp_path / "race", stop, use_perf=False)
+    fake_races.resume(tmp_path / "race")
     ledger = read(tmp_path / "race" / FILE_NAME)
     assert len(ledger.trials) == 6
     assert {trial.status for trial in ledger.trials} == {"ok"}
 
 
-def test_only_who_is_compared_stands_side_by_side() -> None:
-    whole = f'{faked.PAIR}connections = 3\nrounds = 1\nscope = "process"'
-    study = faked.parse(STUDY + whole)
+def test_only_compared_trials_run_side_by_side() -> None:
+    whole = f'{fake_races.PAIR}connections = 3\nrounds = 1\nscope = "process"'
+    study = fake_races.parse(STUDY + whole)
     found = batches(make_plan(len(study.cells), 1, 0, seed=3), study)
     cells = [[study.cells[planned.cell_id - 1] for planned in batch] for batch in found]
     window = [batch for batch in cells if batch[0].scope == "window"]
@@ -134,15 +136,16 @@ def test_only_who_is_compared_stands_side_by_side() -> None:
 
 @pytest.mark.parametrize(("widths", "blocks"), [([0.02], 2), ([0.5, 0.02], 3), ([0.5, 0.5], 4)])
 def test_a_race_ends_when_its_widest_interval_is_narrow_enough(
-    tmp_path: Path, widths: list[float], blocks: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, widths: list[float], blocks: int
 ) -> None:
     """The widths are made up; what they are of a ledger is tested below."""
     text = STUDY.replace("slices = 3", "width_percent = 3\nmost_blocks = 4")
-    study = faked.parse(text.replace("connections = [3, 6]", "connections = 3"))
+    study = fake_races.parse(text.replace("connections = [3, 6]", "connections = 3"))
     left = iter(widths)
-    hooks = Hooks(widest_lead=lambda _: next(left))
+    monkeypatch.setattr(lead_width, "widest_lead", lambda _: next(left))
+    hooks = Hooks(enough=reason_to_stop)
     events: list[Event] = []
-    faked.race(study, tmp_path, events.append, hooks, use_perf=False)
+    fake_races.race(study, tmp_path, events.append, hooks, use_perf=False)
     ledger = read(tmp_path / FILE_NAME)
     assert len({trial.block for trial in ledger.trials if trial.kind == TIMED}) == blocks
     counted = [trial for trial in ledger.trials if trial.kind == COUNTED_TRIAL]
@@ -192,4 +195,4 @@ def test_the_width_is_drawn_at_95_percent_whatever_the_p_values(
 )
 def test_a_width_is_named_with_its_limit(change: str, words: str) -> None:
     with pytest.raises(StudyError, match=words):
-        faked.parse(STUDY.replace("slices = 3", change))
+        fake_races.parse(STUDY.replace("slices = 3", change))

@@ -12,10 +12,11 @@ from regatta.errors import RegattaError, TrialError
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.result import Result
 from regatta.ledger.samples import HEADER, pack_samples
-from regatta.machine import perf, placement
+from regatta.machine import placement
+from regatta.machine.perf.probe import probe
 from regatta.race.events import Event, Finished, Started, TrialFinished
 from regatta.trial import clients, program
-from tests.lab import faked
+from tests.lab import fake_races
 from tests.ledgers import rows
 from tests.processes import marked
 
@@ -23,13 +24,13 @@ pytestmark = pytest.mark.usefixtures("programs_folder")
 
 
 def run(tmp_path: Path, kind: str = TIMED, with_perf: bool = True) -> Result:
-    study = faked.parse(faked.TINY)
-    found = perf.probe(("task-clock", "syscalls")) if with_perf else None
+    study = fake_races.parse(fake_races.TINY)
+    found = probe(("task-clock", "syscalls")) if with_perf else None
     with placement.make_placement("loopback", [0], [0]) as place:
-        setup = faked.trial_setup(
+        setup = fake_races.trial_setup(
             tmp_path, place, found, events=("task-clock", "syscalls", "topdown")
         )
-        result = faked.run_trial(setup, study.cells[0], kind)
+        result = fake_races.run_trial(setup, study.cells[0], kind)
     assert marked(tmp_path) == []
     assert not (tmp_path / "scratch").exists()
     return result
@@ -118,7 +119,7 @@ def test_samples_that_were_cut_are_refused() -> None:
 
 def test_a_race_tells_what_happens_and_leaves_a_complete_ledger(tmp_path: Path) -> None:
     events: list[Event] = []
-    folder = faked.race(faked.TINY, tmp_path / "race", events.append)
+    folder = fake_races.race(fake_races.TINY, tmp_path / "race", events.append)
     assert isinstance(events[0], Started)
     assert isinstance(events[-1], Finished)
     assert sum(isinstance(event, TrialFinished) for event in events) == 6
@@ -136,45 +137,45 @@ def test_a_race_tells_what_happens_and_leaves_a_complete_ledger(tmp_path: Path) 
 def test_a_stopped_race_goes_on_where_it_was(tmp_path: Path, after: int) -> None:
     def stop(event: Event) -> None:
         if isinstance(event, TrialFinished) and event.number > after:
-            raise faked.StopError
+            raise fake_races.StopError
 
-    study = faked.parse(faked.TINY)
+    study = fake_races.parse(fake_races.TINY)
     folder = tmp_path / "race"
-    with pytest.raises(faked.StopError):
-        faked.race(study, folder, stop)
+    with pytest.raises(fake_races.StopError):
+        fake_races.race(study, folder, stop)
     kept = rows(folder, "SELECT * FROM trial")
     assert len(kept) == after + 1
     events: list[Event] = []
-    faked.resume(folder, events.append)
+    fake_races.resume(folder, events.append)
     assert rows(folder, "SELECT * FROM trial")[: after + 1] == kept
     assert rows(folder, "SELECT count(*), count(DISTINCT block * 100 + cell_id) FROM trial") == [
         (6, 6)
     ]
-    faked.resume(folder, events.append, study)
+    fake_races.resume(folder, events.append, study)
     assert rows(folder, "SELECT count(*) FROM trial") == [(6,)]
 
 
 def test_a_race_that_is_being_raced_is_not_raced_twice(tmp_path: Path) -> None:
-    study = faked.parse(faked.TINY)
+    study = fake_races.parse(fake_races.TINY)
     folder = tmp_path / "race"
     refused: list[str] = []
 
     def again(event: Event) -> None:
         if isinstance(event, TrialFinished) and not refused:
-            with pytest.raises(RegattaError, match="another regatta is racing") as error:
-                faked.resume(folder)
+            with pytest.raises(RegattaError, match="another race is running") as error:
+                fake_races.resume(folder)
             refused.append(str(error.value))
 
-    faked.race(study, folder, again)
+    fake_races.race(study, folder, again)
     assert refused
     assert rows(folder, "SELECT count(*) FROM trial") == [(6,)]
 
 
 def test_a_race_of_another_study_is_not_resumed(tmp_path: Path) -> None:
-    folder = faked.race(faked.TINY, tmp_path / "race")
-    other = faked.parse(faked.TINY.replace("seed = 5", "seed = 6"))
+    folder = fake_races.race(fake_races.TINY, tmp_path / "race")
+    other = fake_races.parse(fake_races.TINY.replace("seed = 5", "seed = 6"))
     with pytest.raises(RegattaError, match="another study"):
-        faked.resume(folder, study=other)
+        fake_races.resume(folder, study=other)
 
 
 def test_a_race_whose_first_trials_all_fail_stops_with_the_reason(
@@ -182,7 +183,7 @@ def test_a_race_whose_first_trials_all_fail_stops_with_the_reason(
 ) -> None:
     monkeypatch.setenv("FAKE", "server-fails-to-start")
     with pytest.raises(RegattaError, match="first 5 trials all failed.*moon"):
-        faked.race(faked.TINY, tmp_path / "race")
+        fake_races.race(fake_races.TINY, tmp_path / "race")
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this machine has one CPU only")
@@ -194,7 +195,7 @@ def test_the_lab_may_run_everywhere_again_however_a_window_ends(
     monkeypatch.setenv("FAKE", fault)
     monkeypatch.setattr(clients, "load_timeout_s", lambda _: 2 if fault else 60)
     with placement.make_placement("loopback", [min(own)], [max(own)]) as place:
-        setup = faked.trial_setup(tmp_path, place)
-        result = faked.run_trial(setup, faked.parse(faked.TINY).cells[0], TIMED)
+        setup = fake_races.trial_setup(tmp_path, place)
+        result = fake_races.run_trial(setup, fake_races.parse(fake_races.TINY).cells[0], TIMED)
     assert result.status == ("failed" if fault else "ok")
     assert os.sched_getaffinity(0) == own

@@ -13,9 +13,11 @@ import pytest
 from regatta.ledger.cell import Cell
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.result import Result
-from regatta.machine import perf, placement
-from regatta.machine.perf_output import read_counters
-from tests.lab import faked
+from regatta.machine import placement
+from regatta.machine.perf.output import read_counters
+from regatta.machine.perf.probe import probe
+from regatta.machine.perf.stat import without_perf
+from tests.lab import fake_races
 from tests.processes import commands, marked
 from tests.waiting import wait_until
 
@@ -49,17 +51,17 @@ test_whole.race(Path(sys.argv[1]), replace(test_whole.cells()[0], linger_s=60), 
 
 def cells() -> tuple[Cell, ...]:
     text = STUDY.replace("{python}", sys.executable)
-    return faked.parse(text).cells
+    return fake_races.parse(text).cells
 
 
 def race(tmp_path: Path, cell: Cell, kind: str, with_perf: bool) -> Result:
-    found = perf.probe(EVENTS) if with_perf else perf.without_perf(None)
-    study = faked.parse(STUDY.replace("{python}", sys.executable))
+    found = probe(EVENTS) if with_perf else without_perf(None)
+    study = fake_races.parse(STUDY.replace("{python}", sys.executable))
     with placement.make_placement("loopback", [0], [0]) as place:
-        setup = faked.trial_setup(
+        setup = fake_races.trial_setup(
             tmp_path, place, found, events=EVENTS, contenders=study.contenders
         )
-        return faked.run_trial(setup, cell, kind)
+        return fake_races.run_trial(setup, cell, kind)
 
 
 @pytest.mark.parametrize("kind", [TIMED, COUNTED_TRIAL])
@@ -127,7 +129,7 @@ def test_a_fault_of_a_whole_process_is_its_failure(
     assert marked(tmp_path) == []
 
 
-def test_a_whole_process_goes_when_the_lab_is_killed(tmp_path: Path) -> None:
+def test_a_whole_process_ends_when_the_lab_is_killed(tmp_path: Path) -> None:
     root = Path(__file__).resolve().parents[3]
     lab = subprocess.Popen([sys.executable, "-c", LAB, str(tmp_path)], cwd=root, env=os.environ)
     try:

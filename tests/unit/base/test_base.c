@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-TEST(a_number_is_digits_within_its_range) {
+TEST(a_number_consists_of_digits_and_is_in_range) {
     uint64_t value = 7;
     assert_int_equal(number_parse("0", 0, 10, &value), 0);
     assert_int_equal(value, 0);
@@ -21,7 +21,7 @@ TEST(a_number_is_digits_within_its_range) {
     assert_true(value == UINT64_MAX); /* untouched by a failure */
 }
 
-TEST(anything_else_is_no_number) {
+TEST(anything_else_is_not_a_number) {
     uint64_t value;
     const char *const wrong[] = {"",    "-1",   "+1",  " 1",  "1 ",
                                  "1e3", "0x10", "two", "1.0", "99999999999999999999999x"};
@@ -38,14 +38,14 @@ static void assert_address(const char *text, const char *expected) {
     assert_string_equal(formatted, expected);
 }
 
-TEST(addresses_come_back_as_they_went_in) {
+TEST(addresses_survive_a_round_trip) {
     assert_address("127.0.0.1:80", "127.0.0.1:80");
     assert_address("127.0.0.1", "127.0.0.1:7342");
     assert_address("[::1]:80", "[::1]:80");
     assert_address("[::1]", "[::1]:7342");
 }
 
-TEST(malformed_addresses_are_told) {
+TEST(malformed_addresses_are_refused) {
     struct address address;
     const char *const wrong[] = {"",    ":80",  "127.0.0.1:", "127.0.0.1:x", "1.2.3.4:65536",
                                  "::1", "[::1", "[::1]x",     "[]:80",       "127.0.0.1:-1"};
@@ -82,7 +82,7 @@ static void assert_calendar(time_t moment) {
 
 /* From 1970 to 2430, which covers all kinds of leap years; the first and the last second of each
  * day. */
-TEST(the_calendar_is_that_of_the_c_library) {
+TEST(the_calendar_agrees_with_gmtime) {
     const time_t day_s = 24 * 3600;
     for (time_t day = 0; day < 168000; day++) {
         assert_calendar(day * day_s);
@@ -91,7 +91,7 @@ TEST(the_calendar_is_that_of_the_c_library) {
     assert_calendar(784111777); /* Sun, 06 Nov 1994 08:49:37 GMT */
 }
 
-TEST(numbers_of_a_date_have_their_zeroes) {
+TEST(numbers_of_a_date_have_leading_zeroes) {
     char bytes[8] = "";
     assert_ptr_equal(calendar_put(bytes, 7, 3), bytes + 3);
     assert_string_equal(bytes, "007");

@@ -10,40 +10,40 @@
 enum { PIECE = 5000, LARGE = 8 * 1024 * 1024 };
 
 TEST(a_piece_is_whole_pages_of_zeroes) {
-    char *piece = shared_memory_take(PIECE);
+    char *piece = shared_memory_map(PIECE);
     assert_non_null(piece);
     assert_int_equal((uintptr_t)piece % (uintptr_t)sysconf(_SC_PAGESIZE), 0);
     for (size_t i = 0; i < PIECE; i++)
         assert_int_equal(piece[i], 0);
-    shared_memory_give(piece, PIECE);
+    shared_memory_unmap(piece, PIECE);
 }
 
-TEST(pieces_lie_side_by_side) {
-    char *first = shared_memory_take(PIECE), *second = shared_memory_take(1);
+TEST(pieces_are_adjacent) {
+    char *first = shared_memory_map(PIECE), *second = shared_memory_map(1);
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     assert_int_equal((uintptr_t)second - (uintptr_t)first, (PIECE + page - 1) / page * page);
-    shared_memory_give(first, PIECE);
+    shared_memory_unmap(first, PIECE);
     *second = 1; /* it is still there */
-    shared_memory_give(second, 1);
+    shared_memory_unmap(second, 1);
 }
 
-TEST(more_can_be_taken_than_one_area_holds) {
+TEST(pieces_can_exceed_one_area) {
     enum { COUNT = 1000 };
     char *pieces[COUNT];
     for (int i = 0; i < COUNT; i++) {
-        pieces[i] = shared_memory_take(PIECE);
+        pieces[i] = shared_memory_map(PIECE);
         assert_non_null(pieces[i]);
         memset(pieces[i], i, PIECE);
     }
     for (int i = 0; i < COUNT; i++) {
         assert_int_equal(pieces[i][0], (char)i);
         assert_int_equal(pieces[i][PIECE - 1], (char)i);
-        shared_memory_give(pieces[i], PIECE);
+        shared_memory_unmap(pieces[i], PIECE);
     }
 }
 
 static void assert_is_shared(size_t bytes) {
-    char *piece = shared_memory_take(bytes);
+    char *piece = shared_memory_map(bytes);
     pid_t pid = fork();
     if (pid == 0) {
         piece[0] = piece[bytes - 1] = 7;
@@ -52,10 +52,10 @@ static void assert_is_shared(size_t bytes) {
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     assert_int_equal(piece[0], 7);
     assert_int_equal(piece[bytes - 1], 7);
-    shared_memory_give(piece, bytes);
+    shared_memory_unmap(piece, bytes);
 }
 
-TEST(what_a_forked_process_writes_is_seen) {
+TEST(writes_of_a_forked_process_are_visible) {
     assert_is_shared(PIECE);
     assert_is_shared(LARGE);
 }

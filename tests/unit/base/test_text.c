@@ -14,7 +14,7 @@ static void assert_escapes(const char *bytes, size_t length, const char *expecte
 
 #define ESCAPES(literal, expected) assert_escapes(literal, sizeof(literal) - 1, expected)
 
-TEST(a_plain_name_is_left_alone) {
+TEST(a_plain_name_is_unchanged) {
     ESCAPES("postgres: writer", "postgres: writer");
     ESCAPES("a) R 1 (b", "a) R 1 (b");
     ESCAPES("quote\"'", "quote\"'");
@@ -43,7 +43,7 @@ TEST(control_characters_and_backslashes_are_escaped) {
     ESCAPES("ng\xf3\xa0\x81\xa9nx", "ng\\xf3\\xa0\\x81\\xa9nx");
 }
 
-TEST(utf8_is_kept_and_what_is_not_is_escaped) {
+TEST(valid_utf8_is_kept_and_invalid_is_escaped) {
     ESCAPES("gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f");
     ESCAPES("\xf0\x9f\x9a\xa3", "\xf0\x9f\x9a\xa3");
     ESCAPES("\xff", "\\xff");
@@ -98,7 +98,7 @@ TEST(a_growing_text_grows_to_its_limit) {
 }
 
 /* Without memory there is nowhere to copy to, not even nothing. */
-TEST(nothing_can_be_added_to_an_empty_text) {
+TEST(adding_nothing_to_an_empty_text_is_allowed) {
     struct text text = text_growing(5000);
     text_add(&text, text.bytes, 0);
     text_add_string(&text, "");

@@ -55,7 +55,7 @@ static unsigned instructions(const char *given, size_t length) {
     return count;
 }
 
-TEST(a_comparison_takes_as_many_instructions_wherever_a_token_is_wrong) {
+TEST(the_comparison_time_does_not_depend_on_where_a_token_is_wrong) {
     char given[LENGTH];
     memset(token.bytes, 't', LENGTH);
     memset(given, 't', LENGTH);
@@ -70,7 +70,7 @@ TEST(a_comparison_takes_as_many_instructions_wherever_a_token_is_wrong) {
     assert_int_equal(instructions(given, LENGTH), if_right);
 }
 
-TEST(it_takes_as_many_however_long_the_token_is) {
+TEST(the_comparison_time_does_not_depend_on_the_length_of_the_token) {
     char given[20];
     memset(given, 't', sizeof given);
     const unsigned if_longer = instructions(given, sizeof given);

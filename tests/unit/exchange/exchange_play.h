@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-static struct buffers buffers;
+static struct buffer_pool buffers;
 
 #define OK_HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "
 
@@ -87,6 +87,6 @@ static inline void strip_dates(struct play *play) {
 
 int main(void) {
     int failed = unit_run(NULL, NULL);
-    buffers_close(&buffers);
+    buffer_pool_close(&buffers);
     return failed;
 }

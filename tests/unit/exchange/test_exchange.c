@@ -17,7 +17,7 @@ static void assert_output(const char *input, size_t input_length, const char *ex
     static struct play play;
     const size_t pieces[] = {1, 2, 3, 7, 64, 8192};
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
-        exchange_open(&play.exchange, &buffers);
+        exchange_open(&play.exchange, &buffers, NULL);
         play.output_length = play.requests = 0;
         give(&play, input, input_length, pieces[i]);
         end(&play, pieces[i]);
@@ -39,18 +39,18 @@ TEST(the_line_dialect_answers_until_the_client_ends) {
     EXCHANGES("top\r\ntop 64\n", "top 2 text\n\ntop 64 text\n\n");
 }
 
-TEST(the_line_dialect_tells_what_is_wrong_and_closes) {
-    EXCHANGES("hello\ntop 2\n", "error: unknown request; say: top N\n\n");
-    EXCHANGES("\n", "error: unknown request; say: top N\n\n");
-    EXCHANGES("topper\n", "error: unknown request; say: top N\n\n");
+TEST(the_line_dialect_reports_an_error_and_closes) {
+    EXCHANGES("hello\ntop 2\n", "error: unknown request; send: top N\n\n");
+    EXCHANGES("\n", "error: unknown request; send: top N\n\n");
+    EXCHANGES("topper\n", "error: unknown request; send: top N\n\n");
     const char *const counts[] = {"top 0\n",   "top 65\n", "top -1\n",
                                   "top two\n", "top  2\n", "top \n"};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         EXCHANGES(counts[i], "error: n must be a number from 1 to 64\n\n");
-    EXCHANGES("top 2", "error: the request has no end of line\n\n");
+    EXCHANGES("top 2", "error: the request does not end with a newline\n\n");
 }
 
-TEST(http_keeps_open_and_closes_as_told) {
+TEST(http_obeys_keep_alive_and_close) {
     EXCHANGES("GET /top?n=3 HTTP/1.1\r\nHost: x\r\n\r\n", OK_HEAD "11\r\n\r\ntop 3 text\n");
     EXCHANGES("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /top HTTP/1.1\r\nHost: x\r\n"
               "Connection: close\r\n\r\nGET /top HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -62,13 +62,13 @@ TEST(http_keeps_open_and_closes_as_told) {
     EXCHANGES("\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x"
               "\r\n\r\n",
               OK_HEAD "3\r\n\r\nok\n" OK_HEAD "3\r\n\r\nok\n");
-    EXCHANGES("\r", "error: the request has no end of line\n\n");
+    EXCHANGES("\r", "error: the request does not end with a newline\n\n");
     EXCHANGES("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x"
               "\r\n\r\n",
               OK_HEAD "3\r\n\r\nok\n" OK_HEAD "3\r\n\r\nok\n");
 }
 
-TEST(http_gives_json_to_those_who_ask_for_it) {
+TEST(http_negotiates_json) {
     EXCHANGES("GET /top?format=json&n=1 HTTP/1.1\r\nHost: x\r\n\r\n",
               JSON_HEAD "11\r\n\r\ntop 1 json\n");
     EXCHANGES("GET /top HTTP/1.1\r\nHost: x\r\nAccept: text/html, application/json;q=0.9\r\n\r\n",
@@ -81,11 +81,11 @@ TEST(http_gives_json_to_those_who_ask_for_it) {
               OK_HEAD "11\r\n\r\ntop 7 text\n");
 }
 
-TEST(head_has_the_length_and_no_body) {
+TEST(a_head_reply_has_a_length_and_no_body) {
     EXCHANGES("HEAD /top HTTP/1.1\r\nHost: x\r\n\r\n", OK_HEAD "11\r\n\r\n");
 }
 
-TEST(http_errors_keep_open_where_the_request_ended_for_certain) {
+TEST(http_errors_keep_the_connection_if_the_end_of_the_request_is_certain) {
     EXCHANGES(
         "GET /nothing HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
         "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain; charset=utf-8\r\n"
@@ -100,7 +100,7 @@ TEST(http_errors_keep_open_where_the_request_ended_for_certain) {
 
 static void assert_closes_with(const char *input, const char *status_line) {
     static struct play play;
-    exchange_open(&play.exchange, &buffers);
+    exchange_open(&play.exchange, &buffers, NULL);
     play.output_length = play.requests = 0;
     give(&play, input, strlen(input), 8192);
     play.output[play.output_length] = '\0';
@@ -111,7 +111,7 @@ static void assert_closes_with(const char *input, const char *status_line) {
     exchange_close(&play.exchange);
 }
 
-TEST(http_closes_where_a_second_request_could_hide) {
+TEST(http_closes_if_a_request_could_be_smuggled) {
     static const char *const smuggled[] = {
         "POST /top HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nGET /",
         "POST /top HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nGET /",
@@ -144,7 +144,7 @@ TEST(http_closes_where_a_second_request_could_hide) {
     assert_closes_with("GET /top HTTP/2.0\r\nHost: x\r\n\r\n", "HTTP/1.1 505 ");
 }
 
-TEST(what_is_too_long_is_refused) {
+TEST(too_long_requests_are_refused) {
     static char long_input[3 * HEAD_LIMIT];
     memset(long_input, 'A', sizeof long_input - 1);
     memcpy(long_input, "GET /", 5);
@@ -158,7 +158,7 @@ TEST(what_is_too_long_is_refused) {
     EXCHANGES(long_input, "error: the request is too long\n\n");
 }
 
-TEST(a_request_at_the_limit_is_taken) {
+TEST(a_request_at_the_limit_is_accepted) {
     static char input[HEAD_LIMIT + 1];
     static const char begin[] = "GET /healthz HTTP/1.1\r\nHost: x\r\nA: ";
     memset(input, 'a', HEAD_LIMIT);
@@ -180,13 +180,13 @@ TEST(a_hundred_pipelined_requests_are_answered_in_order) {
 
 /* A client that sends requests and reads no reply: the output stays within its limit, reading
  * stops, and nothing is lost once it reads again. */
-TEST(replies_that_are_not_taken_hold_back_requests) {
+TEST(unread_replies_hold_back_requests) {
     static char big[REPLY_LIMIT];
     static struct play play;
     struct text body = text_fixed(big, sizeof big);
     memset(big, 'x', sizeof big);
     body.length = sizeof big;
-    exchange_open(&play.exchange, &buffers);
+    exchange_open(&play.exchange, &buffers, NULL);
     struct request request;
     struct span space = exchange_space(&play.exchange);
     unsigned asked = 0, answered = 0;
@@ -208,15 +208,15 @@ TEST(replies_that_are_not_taken_hold_back_requests) {
     exchange_close(&play.exchange);
 }
 
-TEST(silence_is_answered_if_a_request_had_begun) {
+TEST(a_timeout_is_answered_only_if_a_request_has_begun) {
     static struct play play;
     struct request request;
-    exchange_open(&play.exchange, &buffers);
+    exchange_open(&play.exchange, &buffers, NULL);
     assert_false(exchange_time_out(&play.exchange, &request));
     assert_true(exchange_is_done(&play.exchange));
     exchange_close(&play.exchange);
 
-    exchange_open(&play.exchange, &buffers);
+    exchange_open(&play.exchange, &buffers, NULL);
     play.output_length = 0;
     give(&play, "GET /top HT", 11, 8192);
     assert_true(exchange_time_out(&play.exchange, &request));
@@ -227,9 +227,9 @@ TEST(silence_is_answered_if_a_request_had_begun) {
     exchange_close(&play.exchange);
 }
 
-TEST(at_rest_it_holds_no_memory) {
+TEST(an_idle_exchange_holds_no_memory) {
     static struct play play;
-    exchange_open(&play.exchange, &buffers);
+    exchange_open(&play.exchange, &buffers, NULL);
     give(&play, "top 2\n", 6, 6);
     assert_null(play.exchange.input);
     assert_null(play.exchange.output.bytes);
@@ -238,44 +238,44 @@ TEST(at_rest_it_holds_no_memory) {
     exchange_close(&play.exchange);
 }
 
-TEST(buffers_are_used_again_and_few_are_kept) {
-    struct buffers store = {0};
+TEST(buffers_are_reused_and_few_are_kept) {
+    struct buffer_pool store = {0};
     static struct buffer taken[3 * BUFFERS_KEPT];
-    struct buffer first = buffers_take(&store);
+    struct buffer first = buffer_pool_get(&store);
     assert_int_equal(first.capacity, BUFFER_FIRST_BYTES);
-    buffers_give(&store, first);
-    assert_ptr_equal(buffers_take(&store).bytes, first.bytes);
-    buffers_give(&store, first);
+    buffer_pool_put(&store, first);
+    assert_ptr_equal(buffer_pool_get(&store).bytes, first.bytes);
+    buffer_pool_put(&store, first);
     for (size_t i = 0; i < 3 * BUFFERS_KEPT; i++) {
-        taken[i] = buffers_take(&store);
+        taken[i] = buffer_pool_get(&store);
         memset(taken[i].bytes, 'x', taken[i].capacity);
     }
-    assert_int_equal(store.count, 0);
+    assert_int_equal(store.free_count, 0);
     for (size_t i = 0; i < 3 * BUFFERS_KEPT; i++)
-        buffers_give(&store, taken[i]);
-    assert_int_equal(store.count, BUFFERS_KEPT);
-    buffers_give(&store, (struct buffer){NULL, 0});
-    assert_int_equal(store.count, BUFFERS_KEPT);
-    buffers_close(&store);
-    assert_int_equal(store.count, 0);
-    assert_null(store.kept);
+        buffer_pool_put(&store, taken[i]);
+    assert_int_equal(store.free_count, BUFFERS_KEPT);
+    buffer_pool_put(&store, (struct buffer){NULL, 0});
+    assert_int_equal(store.free_count, BUFFERS_KEPT);
+    buffer_pool_close(&store);
+    assert_int_equal(store.free_count, 0);
+    assert_null(store.free);
 }
 
-static struct buffer take_grown(struct buffers *store, uint32_t capacity) {
-    struct buffer buffer = buffers_take(store);
+static struct buffer take_grown(struct buffer_pool *store, uint32_t capacity) {
+    struct buffer buffer = buffer_pool_get(store);
     return (struct buffer){realloc(buffer.bytes, capacity), capacity};
 }
 
-TEST(a_buffer_that_has_grown_is_kept_up_to_a_size) {
-    struct buffers store = {0};
-    buffers_give(&store, take_grown(&store, BUFFER_KEPT_BYTES + 1));
-    assert_int_equal(store.count, 0);
-    buffers_give(&store, take_grown(&store, BUFFER_KEPT_BYTES));
-    assert_int_equal(store.count, 1);
-    struct buffer grown = buffers_take(&store);
+TEST(a_grown_buffer_is_kept_up_to_a_size) {
+    struct buffer_pool store = {0};
+    buffer_pool_put(&store, take_grown(&store, BUFFER_KEPT_BYTES + 1));
+    assert_int_equal(store.free_count, 0);
+    buffer_pool_put(&store, take_grown(&store, BUFFER_KEPT_BYTES));
+    assert_int_equal(store.free_count, 1);
+    struct buffer grown = buffer_pool_get(&store);
     assert_int_equal(grown.capacity, BUFFER_KEPT_BYTES);
-    buffers_give(&store, grown);
-    buffers_close(&store);
+    buffer_pool_put(&store, grown);
+    buffer_pool_close(&store);
 }
 
 static size_t resident_bytes(void) {
@@ -289,30 +289,30 @@ static size_t resident_bytes(void) {
 
 /* Ten thousand at once, as for clients in the middle of a request; the last one taken, at the end
  * of the heap, is kept. */
-TEST(after_a_burst_the_memory_comes_down_again) {
+TEST(memory_is_returned_after_a_burst) {
     enum { BURST = 10000 };
     static struct buffer taken[BURST];
-    struct buffers store = {0};
+    struct buffer_pool store = {0};
     memset(taken, 1, sizeof taken);
     size_t before = resident_bytes();
     for (size_t i = 0; i < BURST; i++) {
-        taken[i] = buffers_take(&store);
+        taken[i] = buffer_pool_get(&store);
         memset(taken[i].bytes, 'x', taken[i].capacity);
     }
     assert_true(resident_bytes() > before + BURST * BUFFER_FIRST_BYTES / 2);
     for (size_t i = BURST; i-- > 0;)
-        buffers_give(&store, taken[i]);
+        buffer_pool_put(&store, taken[i]);
     /* They have their own allocators, which keep what was freed. */
     if (!is_left_out(ADDRESS_SANITIZER || THREAD_SANITIZER, "that memory is given back"))
         assert_true(resident_bytes() < before + BURST * BUFFER_FIRST_BYTES / 4);
-    buffers_close(&store);
+    buffer_pool_close(&store);
 }
 
 /* Like a loop that looks for a first request. */
-TEST(looking_in_vain_leaves_no_buffer) {
+TEST(an_empty_input_holds_no_buffer) {
     struct exchange exchange;
     struct request request;
-    exchange_open(&exchange, &buffers);
+    exchange_open(&exchange, &buffers, NULL);
     assert_true(exchange_space(&exchange).length > 0);
     assert_false(exchange_next(&exchange, &request));
     assert_null(exchange.input);
@@ -323,23 +323,23 @@ TEST(looking_in_vain_leaves_no_buffer) {
 /* A hundred exchanges, one after the other and then all in the middle of a request. */
 TEST(exchanges_of_a_thread_share_their_buffers) {
     static struct play plays[100];
-    struct buffers store = {0};
+    struct buffer_pool store = {0};
     for (int i = 0; i < 100; i++) {
-        exchange_open(&plays[i].exchange, &store);
+        exchange_open(&plays[i].exchange, &store, NULL);
         give(&plays[i], "top 2\n", 6, 6);
-        assert_int_equal(store.count, 1); /* read into, then replied from */
+        assert_int_equal(store.free_count, 1); /* read into, then replied from */
     }
     for (int i = 0; i < 100; i++)
         give(&plays[i], "top", 3, 3);
-    assert_int_equal(store.count, 0);
+    assert_int_equal(store.free_count, 0);
     for (int i = 0; i < 100; i++)
         exchange_close(&plays[i].exchange);
-    assert_int_equal(store.count, BUFFERS_KEPT);
-    buffers_close(&store);
+    assert_int_equal(store.free_count, BUFFERS_KEPT);
+    buffer_pool_close(&store);
 }
 
 /* Random bytes, and real requests with random damage: the limits always hold and it always ends. */
-TEST(it_survives_noise) {
+TEST(random_input_never_breaks_a_limit) {
     static const char *const seeds[] = {"top 2\ntop\n", "GET /top?n=2 HTTP/1.1\r\nHost: x\r\n\r\n",
                                         "HEAD /healthz HTTP/1.0\r\nConnection: close\r\n\r\n"};
     static struct play play;
@@ -354,7 +354,7 @@ TEST(it_survives_noise) {
         }
         for (int damage = rand() % 8; damage > 0; damage--)
             input[(size_t)rand() % length] = (char)rand();
-        exchange_open(&play.exchange, &buffers);
+        exchange_open(&play.exchange, &buffers, NULL);
         play.output_length = play.requests = 0;
         give(&play, input, length, (size_t)rand() % 64 + 1);
         end(&play, 4096);
@@ -363,36 +363,35 @@ TEST(it_survives_noise) {
     }
 }
 
-/* The two kept buffers are used first; larger or further ones are allocated. */
-TEST(lent_buffers_are_used_first_and_grown_out_of) {
-    struct lent_buffers lent;
-    struct buffers store = {.lent = &lent};
-    struct buffer first = buffers_take(&store), second = buffers_take(&store),
-                  third = buffers_take(&store);
-    assert_ptr_equal(first.bytes, lent.bytes[0]);
-    assert_ptr_equal(second.bytes, lent.bytes[1]);
-    assert_false(buffers_is_lent(&store, third.bytes));
+TEST(preallocated_buffers_are_used_first_and_outgrown) {
+    struct preallocated_buffers preallocated;
+    struct buffer_pool store = {.preallocated = &preallocated};
+    struct buffer first = buffer_pool_get(&store), second = buffer_pool_get(&store),
+                  third = buffer_pool_get(&store);
+    assert_ptr_equal(first.bytes, preallocated.bytes[0]);
+    assert_ptr_equal(second.bytes, preallocated.bytes[1]);
+    assert_false(buffer_pool_is_preallocated(&store, third.bytes));
     memcpy(first.bytes, "what came", 9);
-    char *grown = buffers_grow(&store, first.bytes, 9, BUFFER_KEPT_BYTES);
+    char *grown = buffer_pool_grow(&store, first.bytes, 9, BUFFER_KEPT_BYTES);
     assert_memory_equal(grown, "what came", 9);
-    assert_false(buffers_is_lent(&store, grown));
-    buffers_give(&store, (struct buffer){grown, BUFFER_KEPT_BYTES});
-    buffers_give(&store, third);
-    buffers_give(&store, second);
+    assert_false(buffer_pool_is_preallocated(&store, grown));
+    buffer_pool_put(&store, (struct buffer){grown, BUFFER_KEPT_BYTES});
+    buffer_pool_put(&store, third);
+    buffer_pool_put(&store, second);
     assert_int_equal(store.in_use, 0);
-    assert_ptr_equal(buffers_take(&store).bytes, second.bytes);
-    buffers_give(&store, second);
-    buffers_close(&store); /* the sanitizer reports wrong or missing frees */
+    assert_ptr_equal(buffer_pool_get(&store).bytes, second.bytes);
+    buffer_pool_put(&store, second);
+    buffer_pool_close(&store); /* the sanitizer reports wrong or missing frees */
 }
 
-TEST(a_conversation_with_lent_buffers_is_the_same) {
+TEST(preallocated_buffers_do_not_change_the_replies) {
     static struct play play;
     static char head[6000];
-    struct lent_buffers lent;
-    struct buffers store = {.lent = &lent};
+    struct preallocated_buffers preallocated;
+    struct buffer_pool store = {.preallocated = &preallocated};
     int length =
         snprintf(head, sizeof head, "GET /top?n=5 HTTP/1.1\r\nHost: h\r\nX: %05000d\r\n\r\n", 0);
-    exchange_open(&play.exchange, &store);
+    exchange_open(&play.exchange, &store, NULL);
     play.output_length = 0;
     give(&play, head, (size_t)length, 700);
     strip_dates(&play);
@@ -411,5 +410,5 @@ TEST(a_conversation_with_lent_buffers_is_the_same) {
     assert_memory_equal(out.bytes + out.length - 10, "0123456789", 10);
     exchange_sent(&play.exchange, out.length);
     exchange_close(&play.exchange);
-    buffers_close(&store);
+    buffer_pool_close(&store);
 }

@@ -19,8 +19,7 @@ static bool converse(const char *input, size_t piece, const struct admission *as
     struct request request;
     char space[128];
     bool is_done = false;
-    exchange_open(&exchange, &buffers);
-    exchange_admit(&exchange, asked);
+    exchange_open(&exchange, &buffers, asked);
     for (size_t left = strlen(input); left > 0 && !is_done;) {
         size_t n = left < piece ? left : piece;
         memcpy(exchange_space(&exchange).bytes, input, n);
@@ -56,12 +55,12 @@ static void expect(const char *input, const char *expected, bool closes) {
     expect_of(&admission, input, expected, closes);
 }
 
-TEST(in_lines_the_token_is_said_once) {
+TEST(the_line_dialect_needs_the_token_once) {
     expect("auth " SECRET "\ntop 2\ntop\n", "A T T ", false);
     expect("auth " SECRET "\r\ntop 2\r\n", "A T ", false);
 }
 
-TEST(in_lines_who_has_not_said_it_is_told_so_and_closed) {
+TEST(the_line_dialect_closes_without_the_right_token) {
     expect("top 2\n", "I401 ", true);
     expect("top\nauth " SECRET "\n", "I401 ", true);
     expect("auth \n", "I401 ", true);
@@ -71,7 +70,7 @@ TEST(in_lines_who_has_not_said_it_is_told_so_and_closed) {
     expect("auth " SECRET "\nauth wrong\ntop\n", "A I401 ", true);
 }
 
-TEST(a_line_as_long_as_the_longest_token_needs_is_taken) {
+TEST(a_line_with_the_longest_token_is_accepted) {
     static struct admission longest = {.token = {.length = TOKEN_LIMIT}};
     char line[TOKEN_LIMIT + 16] = "auth ", came[64] = "";
     memset(longest.token.bytes, 'x', TOKEN_LIMIT);
@@ -88,7 +87,7 @@ TEST(a_line_as_long_as_the_longest_token_needs_is_taken) {
 #define GET(path, header) "GET " path " HTTP/1.1\r\nHost: x\r\n" header "\r\n"
 #define RIGHT "Authorization: Bearer " SECRET "\r\n"
 
-TEST(in_http_each_request_brings_it) {
+TEST(http_needs_the_token_in_each_request) {
     expect(GET("/top", RIGHT), "T ", false);
     expect(GET("/top", "AUTHORIZATION:\tbearer   " SECRET "  \r\n"), "T ", false);
     expect(GET("/top", RIGHT) GET("/top", "") GET("/top", RIGHT), "T I401 T ", false);
@@ -100,20 +99,20 @@ TEST(in_http_each_request_brings_it) {
     expect("GET /top HTTP/1.0\r\n" RIGHT "\r\n", "T ", true);
 }
 
-TEST(in_http_too_a_wrong_token_is_the_last_that_is_said) {
+TEST(http_closes_after_a_wrong_token) {
     expect(GET("/top", "Authorization: Bearer wrong-horse-battery\r\n"), "I401 ", true);
     expect(GET("/top", "Authorization: Bearer x\r\n") GET("/top", RIGHT), "I401 ", true);
     expect(GET("/top", RIGHT) GET("/top", "Authorization: Bearer x\r\n"), "T I401 ", true);
     expect(GET("/healthz", "Authorization: Bearer x\r\n") GET("/top", RIGHT), "H T ", false);
 }
 
-TEST(of_two_tokens_neither_is_taken) {
+TEST(two_tokens_in_a_request_are_refused) {
     expect(GET("/top", RIGHT RIGHT), "I401 ", false);
     expect(GET("/top", "Authorization: Bearer wrong-horse-battery\r\n" RIGHT), "I401 ", false);
     expect(GET("/top", RIGHT "Authorization: Basic eDp5\r\n"), "I401 ", false);
 }
 
-TEST(whether_it_is_alive_anybody_may_ask) {
+TEST(health_checks_need_no_token) {
     expect(GET("/healthz", ""), "H ", false);
     expect(GET("/no-such-page", ""), "I404 ", false);
 }
@@ -124,8 +123,7 @@ TEST(a_401_says_what_to_send) {
     char space[16];
     struct text body = text_fixed(space, sizeof space);
     static const char input[] = GET("/top", "");
-    exchange_open(&exchange, &buffers);
-    exchange_admit(&exchange, &admission);
+    exchange_open(&exchange, &buffers, &admission);
     memcpy(exchange_space(&exchange).bytes, input, sizeof input - 1);
     exchange_received(&exchange, sizeof input - 1);
     assert_true(exchange_next(&exchange, &request));
@@ -137,7 +135,7 @@ TEST(a_401_says_what_to_send) {
     exchange_close(&exchange);
 }
 
-TEST(without_a_token_to_know_all_are_answered) {
+TEST(without_admission_every_request_is_answered) {
     char came[64] = "";
     assert_false(converse("auth whatever\ntop\n", 64, NULL, came));
     assert_string_equal(came, "A T ");
@@ -150,7 +148,7 @@ static const struct admission open_to_all = {.hosts = {.names = "localhost", .le
 
 #define ASK(target, host) "GET " target " HTTP/1.1\r\nHost: " host "\r\n\r\n"
 
-TEST(without_a_token_http_is_answered_for_the_hosts_that_are_known) {
+TEST(without_a_token_http_must_name_an_allowed_host) {
     expect_of(&open_to_all, ASK("/top", "localhost:7342") ASK("/top", "[::1]"), "T T ", false);
     expect_of(&open_to_all, ASK("/top", "evil.example") ASK("/top", "127.0.0.1"), "I421 T ", false);
     expect_of(&open_to_all, ASK("/metrics", "evil.example"), "I421 ", false);
@@ -160,24 +158,24 @@ TEST(without_a_token_http_is_answered_for_the_hosts_that_are_known) {
     expect_of(&open_to_all, "top 2\n", "T ", false);
 }
 
-TEST(the_host_in_a_target_counts_alone) {
+TEST(the_host_in_the_target_takes_precedence) {
     expect_of(&open_to_all, ASK("http://evil.example/top", "localhost"), "I421 ", false);
     expect_of(&open_to_all, ASK("HTTP://LocalHost:7342/top", "evil.example"), "T ", false);
     expect_of(&open_to_all, "GET http://evil.example/top HTTP/1.0\r\n\r\n", "I421 ", true);
 }
 
-TEST(only_http_1_0_may_name_no_host) {
+TEST(only_http_1_0_may_omit_the_host) {
     expect_of(&open_to_all, "GET /top HTTP/1.0\r\n\r\n", "T ", true);
     expect_of(&open_to_all, "GET /top HTTP/1.0\r\nHost: evil.example\r\n\r\n", "I421 ", true);
     expect_of(&open_to_all, "GET /top HTTP/1.1\r\n\r\n", "I400 ", true);
 }
 
-TEST(with_the_token_any_host_will_do) {
+TEST(with_the_token_any_host_is_allowed) {
     expect("GET /top HTTP/1.1\r\nHost: evil.example\r\n" RIGHT "\r\n", "T ", false);
     expect(ASK("/top", "evil.example"), "I401 ", false);
 }
 
-TEST(refusals_are_as_long_as_they_say) {
+TEST(refusals_have_the_right_content_length) {
     static const unsigned statuses[REFUSALS] = {503, 403, 429};
     for (int i = 0; i < REFUSALS; i++) {
         struct span out = exchange_refusal((enum refusal)i);

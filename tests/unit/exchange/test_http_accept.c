@@ -11,7 +11,7 @@ static enum format wanted(const char *first, const char *second) {
     return http_accept_metrics(&accept);
 }
 
-TEST(the_format_is_the_one_that_is_wanted_most) {
+TEST(the_preferred_format_is_chosen) {
     static const char *const openmetrics[] = {
         /* Prometheus 2, and 3 */
         "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;"

@@ -30,7 +30,7 @@ static struct request parse(int dialect, const char *parameters) {
     return head.request;
 }
 
-TEST(both_dialects_take_the_same_parameters) {
+TEST(both_dialects_accept_the_same_parameters) {
     const int64_t second_ns = NS_PER_S;
     static const struct {
         const char *text;
@@ -72,7 +72,7 @@ TEST(both_dialects_take_the_same_parameters) {
         }
 }
 
-TEST(what_is_wrong_is_told_in_words_that_name_what_is_allowed) {
+TEST(errors_say_what_is_allowed) {
     static const struct {
         const char *text, *problem;
     } asked[] = {
@@ -93,17 +93,17 @@ TEST(what_is_wrong_is_told_in_words_that_name_what_is_allowed) {
         {"by=recent window=500ms", "window must be from 1s to 60s, in whole seconds"},
         {"by=recent window=s", "window must be from 1s to 60s, in whole seconds"},
         {"by=recent window=", "window must be from 1s to 60s, in whole seconds"},
-        {"window=10s", "window goes with by=recent only"},
-        {"window=10s by=total", "window goes with by=recent only"},
+        {"window=10s", "window requires by=recent"},
+        {"window=10s by=total", "window requires by=recent"},
         {"group=user", "group must be name, cgroup or unit"},
         {"group=", "group must be name, cgroup or unit"},
         {"threads=2", "threads must be 0 or 1"},
         {"threads=yes", "threads must be 0 or 1"},
         {"command=", "command must be 0 or 1"},
-        {"threads=1 n=17", "threads=1 is for 16 rows at most"},
-        {"n=17 threads=1", "threads=1 is for 16 rows at most"},
-        {"group=name threads=1", "threads and command are of processes: they do not go with group"},
-        {"command=1 group=unit", "threads and command are of processes: they do not go with group"},
+        {"threads=1 n=17", "threads=1 allows at most 16 rows"},
+        {"n=17 threads=1", "threads=1 allows at most 16 rows"},
+        {"group=name threads=1", "threads and command cannot be combined with group"},
+        {"command=1 group=unit", "threads and command cannot be combined with group"},
         {"n=2 n=2", "n is given twice"},
         {"by=recent by=recent", "by is given twice"},
         {"format=text format=json", "format is given twice"},
@@ -139,7 +139,7 @@ TEST(unknown_parameters_are_refused) {
     }
 }
 
-TEST(in_a_line_the_number_may_stand_first_and_alone) {
+TEST(the_line_dialect_accepts_a_bare_number_first) {
     struct request request = parse(0, "5 by=recent");
     assert_int_equal(request.kind, REQUEST_TOP);
     assert_int_equal(request.rows, 5);
@@ -153,7 +153,7 @@ TEST(in_a_line_the_number_may_stand_first_and_alone) {
     assert_int_equal(parse(1, "5").kind, REQUEST_INVALID);
 }
 
-TEST(in_a_target_nothing_between_two_marks_is_no_parameter) {
+TEST(http_ignores_empty_parameters) {
     assert_int_equal(parse(1, "&n=3&").rows, 3);
     assert_int_equal(parse(1, "n=3&&by=recent").by, BY_RECENT);
 }

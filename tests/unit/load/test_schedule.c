@@ -102,7 +102,7 @@ TEST(poisson_counts_vary_as_much_as_their_mean) {
     assert_near(variance_of(counts, SPANS) / mean_of(counts, SPANS), 1, 5 * sqrt(2.0 / SPANS));
 }
 
-TEST(a_seed_gives_the_same_moments_and_another_one_others) {
+TEST(the_seed_determines_the_schedule) {
     struct schedule one, same, other;
     schedule_begin(&one, ARRIVALS_POISSON, 1000, 7, START_NS);
     schedule_begin(&same, ARRIVALS_POISSON, 1000, 7, START_NS);

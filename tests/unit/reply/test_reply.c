@@ -71,19 +71,19 @@ static void check_after_token(const char *bytes, enum verdict expected) {
     }
 }
 
-TEST(behind_a_token_comes_ok_and_then_the_reply) {
+TEST(the_reply_follows_the_ok_to_the_token) {
     check_after_token("ok\n\n" LINE_REPLY, REPLY_COMPLETE);
     check_after_token("ok\n\n" TITLE ROWS, REPLY_INCOMPLETE);
     check_after_token("ok\n", REPLY_INCOMPLETE);
     check_after_token("ok\n" LINE_REPLY, REPLY_MALFORMED);
     check_after_token("OK\n\n" LINE_REPLY, REPLY_MALFORMED);
     check_after_token(LINE_REPLY, REPLY_MALFORMED);
-    check_after_token("error: this is not the token\n", REPLY_REFUSED);
+    check_after_token("error: wrong token\n", REPLY_REFUSED);
     check_after_token("HTTP/1.1 403 Forbidden\r\n", REPLY_REFUSED);
     LINE("ok\n\n" LINE_REPLY, REPLY_MALFORMED);
 }
 
-TEST(fewer_rows_than_asked_for_are_fine_and_more_are_not) {
+TEST(fewer_rows_than_requested_are_valid_and_more_are_not) {
     LINE(TITLE "1 4242 12.340000 1.250000 a\n\n", REPLY_COMPLETE);
     LINE(TITLE ROWS "3 8 0.100000 0.000000 a\n\n", REPLY_MALFORMED);
     LINE(TITLE "\n", REPLY_MALFORMED);
@@ -155,39 +155,39 @@ TEST(rows_come_in_order_of_cpu_time) {
 }
 
 /* What a reply of rows with these pids tells. */
-static uint16_t told_of(const char *rows) {
+static uint16_t digest_of(const char *rows) {
     char bytes[512];
     int length = snprintf(bytes, sizeof bytes, TITLE "%s\n", rows);
     assert_int_equal(feed(bytes, (size_t)length, 0, 1, DIALECT_LINE, 2, NULL), REPLY_COMPLETE);
-    return rows_told(&reply.rows);
+    return rows_pids_digest(&reply.rows);
 }
 
-TEST(the_same_processes_tell_the_same_whatever_their_order_and_times) {
-    uint16_t told = told_of("1 7 1.000000 0.000000 a\n2 8 0.500000 0.500000 b\n");
-    assert_int_equal(told_of("1 8 9.000000 0.000000 b\n2 7 0.100000 0.100000 a\n"), told);
-    assert_int_not_equal(told_of("1 7 1.000000 0.000000 a\n2 9 0.500000 0.500000 b\n"), told);
-    assert_int_not_equal(told_of("1 7 1.000000 0.000000 a\n"), told);
-    assert_int_not_equal(told_of("1 7 1.000000 0.000000 a\n"), 0);
+TEST(the_pids_digest_ignores_order_and_times) {
+    uint16_t digest = digest_of("1 7 1.000000 0.000000 a\n2 8 0.500000 0.500000 b\n");
+    assert_int_equal(digest_of("1 8 9.000000 0.000000 b\n2 7 0.100000 0.100000 a\n"), digest);
+    assert_int_not_equal(digest_of("1 7 1.000000 0.000000 a\n2 9 0.500000 0.500000 b\n"), digest);
+    assert_int_not_equal(digest_of("1 7 1.000000 0.000000 a\n"), digest);
+    assert_int_not_equal(digest_of("1 7 1.000000 0.000000 a\n"), 0);
 }
 
 /* Processes that were started one after the other have such pids. */
-TEST(pairs_of_pids_of_the_same_sum_tell_different_things) {
+TEST(pairs_of_pids_with_the_same_sum_have_different_digests) {
     static bool seen[UINT16_MAX + 1];
     int different = 0;
     for (int pid = 1; pid < 500; pid++) {
         char rows[128];
         snprintf(rows, sizeof rows, "1 %d 1.000000 0.000000 a\n2 %d 0.500000 0.500000 b\n", pid,
                  1000 - pid);
-        uint16_t told = told_of(rows);
-        different += !seen[told];
-        seen[told] = true;
+        uint16_t digest = digest_of(rows);
+        different += !seen[digest];
+        seen[digest] = true;
     }
     assert_in_range(different, 490, 499); /* by chance 2 pairs are alike */
 }
 
-TEST(what_is_not_in_rows_tells_nothing) {
+TEST(a_reply_without_rows_has_no_digest) {
     ANY(HTTP_OK "Content-Length: 5\r\n\r\nhello", REPLY_COMPLETE);
-    assert_int_equal(rows_told(&reply.rows), 0);
+    assert_int_equal(rows_pids_digest(&reply.rows), 0);
 }
 
 TEST(a_name_is_escaped) {
@@ -220,7 +220,7 @@ TEST(a_line_without_end_is_malformed_at_the_limit) {
     check(line, sizeof line, DIALECT_HTTP, 2, REPLY_MALFORMED);
 }
 
-TEST(an_error_reply_is_refused_and_its_words_are_kept) {
+TEST(an_error_reply_is_refused_and_its_text_is_kept) {
     LINE("error: no such request\n\n", REPLY_REFUSED);
     assert_int_equal(reply.line_length, strlen("error: no such request"));
     assert_memory_equal(reply.line, "error: no such request", reply.line_length);
@@ -294,7 +294,7 @@ TEST(a_server_says_whether_it_keeps_the_connection) {
                  false);
 }
 
-TEST(any_body_ends_at_its_content_length) {
+TEST(an_unchecked_body_ends_at_its_content_length) {
     ANY(HTTP_OK "Content-Length: 5\r\n\r\nhello", REPLY_COMPLETE);
     ANY(HTTP_OK "Content-Length: 5\r\n\r\n\r\n\0\n\xff", REPLY_COMPLETE);
     ANY(HTTP_OK "Content-Length: 0\r\n\r\n", REPLY_COMPLETE);
@@ -305,7 +305,7 @@ TEST(any_body_ends_at_its_content_length) {
     ANY("HTTP/1.1 404 Not Found\r\n", REPLY_REFUSED);
 }
 
-TEST(any_body_ends_with_its_last_chunk) {
+TEST(an_unchecked_body_ends_with_its_last_chunk) {
     ANY(CHUNKED "5\r\nhello\r\n0\r\n\r\n", REPLY_COMPLETE);
     ANY(CHUNKED "0\r\n\r\n", REPLY_COMPLETE);
     ANY(CHUNKED "000A\r\n0123456789\r\na\r\n0123456789\r\n0\r\n\r\n", REPLY_COMPLETE);
@@ -344,7 +344,7 @@ TEST(lines_between_chunks_are_limited) {
     }
 }
 
-TEST(any_lines_are_a_reply_up_to_an_empty_one_or_the_end) {
+TEST(unchecked_lines_end_with_an_empty_line_or_the_connection) {
     LINES("one\n two\n\n", REPLY_COMPLETE);
     LINES(LINE_REPLY, REPLY_COMPLETE);
     LINES("one\r\n\r\n", REPLY_COMPLETE);
@@ -363,7 +363,7 @@ TEST(any_lines_are_a_reply_up_to_an_empty_one_or_the_end) {
 }
 
 /* A reply may be ended by its connection, and then only by that. */
-TEST(any_body_may_end_with_its_connection) {
+TEST(an_unchecked_body_may_end_with_its_connection) {
     const char *open_end = HTTP_OK "X: y\r\n\r\nhello\r\n\r\n";
     ANY(HTTP_OK "X: y\r\n\r\nhello\r\n\r\n", REPLY_INCOMPLETE);
     for (size_t length = 0; length <= strlen(open_end); length++) {
@@ -383,7 +383,7 @@ TEST(any_body_may_end_with_its_connection) {
     assert_int_equal(reply_end(&reply), REPLY_INCOMPLETE);
 }
 
-TEST(any_body_is_kept_without_its_framing) {
+TEST(an_unchecked_body_is_kept_without_its_framing) {
     char space[512];
     const char *chunked = CHUNKED "5\r\nhello\r\n6;x\r\n world\r\n0\r\nA: b\r\n\r\n";
     for (size_t piece = 1; piece <= strlen(chunked); piece++) {
@@ -407,4 +407,45 @@ TEST(the_body_is_kept_for_showing) {
     feed(LINE_REPLY, strlen(LINE_REPLY), 0, 7, DIALECT_LINE, 2, &kept);
     assert_int_equal(kept.length, strlen(LINE_REPLY));
     assert_memory_equal(space, LINE_REPLY, kept.length);
+}
+
+/* The reply to a request of a file: in one piece and byte by byte. */
+static void check_listed(const char *bytes, bool is_head, enum verdict expected) {
+    const size_t length = strlen(bytes);
+    for (size_t piece = 1; piece <= length; piece += length - 1) {
+        enum verdict verdict = REPLY_INCOMPLETE;
+        size_t at = 0;
+        reply_begin(&reply, DIALECT_HTTP, 0, NULL);
+        reply_to_listed(&reply, is_head);
+        for (; at < length && verdict == REPLY_INCOMPLETE; at += piece)
+            verdict = reply_feed(&reply, bytes + at, piece < length - at ? piece : length - at);
+        if (verdict == REPLY_COMPLETE && at < length)
+            verdict = REPLY_MALFORMED;
+        assert_int_equal(verdict, expected);
+    }
+}
+
+TEST(any_success_answers_a_listed_request) {
+    check_listed("HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok", false, REPLY_COMPLETE);
+    check_listed("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", false, REPLY_REFUSED);
+    check_listed("HTTP/1.1 101 Switching Protocols\r\n\r\n", false, REPLY_REFUSED);
+    check_listed("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", true, REPLY_REFUSED);
+    ANY("HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok", REPLY_REFUSED);
+}
+
+TEST(some_replies_have_no_body) {
+    check_listed("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", true, REPLY_COMPLETE);
+    check_listed("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", true, REPLY_COMPLETE);
+    check_listed("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", true, REPLY_MALFORMED);
+    check_listed("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", false, REPLY_INCOMPLETE);
+    check_listed("HTTP/1.1 204 No Content\r\n\r\n", false, REPLY_COMPLETE);
+    check_listed("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", false, REPLY_COMPLETE);
+    assert_false(reply.head.close);
+}
+
+TEST(an_interim_reply_precedes_the_reply) {
+    check_listed("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+                 false, REPLY_COMPLETE);
+    check_listed("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", false, REPLY_INCOMPLETE);
+    ANY("HTTP/1.1 100 Continue\r\n\r\n", REPLY_REFUSED);
 }

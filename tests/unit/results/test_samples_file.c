@@ -33,7 +33,7 @@ static int remove_folder(void **state) {
     return rmdir(folder); /* fails, as it should, when a test left something behind */
 }
 
-TEST(the_records_are_shared_out_evenly_and_have_a_limit) {
+TEST(records_are_divided_evenly_and_limited) {
     struct owner owners[3] = {{0}};
     assert_int_equal(samples_reserve(&owners[0].samples, 3, sizeof *owners, 7), 0);
     for (int i = 0; i < 3; i++) {
@@ -49,14 +49,14 @@ TEST(the_records_are_shared_out_evenly_and_have_a_limit) {
     assert_int_equal(samples_reserve(&owners[0].samples, 3, sizeof *owners, 2), -E2BIG);
 }
 
-TEST(memory_that_is_not_used_costs_nothing) {
+TEST(untouched_memory_costs_nothing) {
     struct samples samples;
     assert_int_equal(samples_reserve(&samples, 1, sizeof samples, (size_t)1 << 26), 0);
     samples.records[samples.limit - 1].connection = 7;
     assert_int_equal(samples.records[samples.limit - 1].connection, 7);
 }
 
-TEST(what_a_child_process_records_is_seen) {
+TEST(records_of_a_child_process_are_visible) {
     struct samples samples;
     int status;
     assert_int_equal(samples_reserve(&samples, 1, sizeof samples, 10), 0);
@@ -69,7 +69,7 @@ TEST(what_a_child_process_records_is_seen) {
     assert_int_equal(samples.records[0].end_ns, 99);
 }
 
-TEST(the_file_is_as_the_format_says) {
+TEST(the_file_has_the_documented_format) {
     static const unsigned char EXPECTED[] = {
         'R',  'G',  'S',  'A',  'M',  'P',  'L',  '1',  /* magic */
         32,   0,    0,    0,    0,    0,    0,    0,    /* record size, reserved */
@@ -78,7 +78,7 @@ TEST(the_file_is_as_the_format_says) {
         1,    2,    0,    0,    0,    0,    0,    0,
         3,    0,    0,    0,    0,    0,    0,    0, /* start, first byte */
         4,    0,    0,    0,    0,    0,    0,    0x10,
-        9,    0,    0,    0,    4,    0,    5,    6, /* end, connection, error, told */
+        9,    0,    0,    0,    4,    0,    5,    6, /* end, connection, error, pids digest */
     };
     unsigned char found[sizeof EXPECTED + 1];
     struct sample record = {0x201, 3, 0x1000000000000004, 9, OUTCOME_MALFORMED, 0x605};
@@ -96,7 +96,7 @@ TEST(the_file_is_as_the_format_says) {
     fclose(written);
 }
 
-TEST(a_file_that_is_given_up_leaves_nothing_behind) {
+TEST(a_discarded_file_is_removed) {
     struct samples_file file;
     unlink(path);
     assert_int_equal(samples_file_open(&file, path), 0);
@@ -106,13 +106,13 @@ TEST(a_file_that_is_given_up_leaves_nothing_behind) {
     assert_int_equal(access(file.partial, F_OK), -1);
 }
 
-TEST(a_file_that_cannot_be_written_is_an_error_at_once) {
+TEST(an_unwritable_file_is_an_error_at_once) {
     struct samples_file file;
     assert_int_equal(samples_file_open(&file, "/nonexistent/samples"), -ENOENT);
     assert_int_equal(samples_file_open(&file, "/tmp"), -EISDIR);
 }
 
-TEST(what_is_no_regular_file_is_written_directly) {
+TEST(a_special_file_is_written_directly) {
     struct samples_file file;
     struct stat kind;
     assert_int_equal(samples_file_open(&file, "/dev/null"), 0);

@@ -92,7 +92,7 @@ TEST(who_keeps_a_user_or_group_of_root_has_not_given_it_up) {
     in_a_child(try_other_group);
 }
 
-/* Whoever serves as half a user has neither the rights of the one nor those of the other. */
+/* A server with only some ids changed has the rights of neither user. */
 static int try_half(unsigned call, const char *name) {
     struct layer layer;
     if (geteuid() != 0)
@@ -102,7 +102,7 @@ static int try_half(unsigned call, const char *name) {
     if (refused_call > 0) /* it cannot become anybody here */
         return NOT_HERE;
     EXPECT(1, error == -EAGAIN && !layer.holds);
-    EXPECT(2, strstr(layer.what, "only half of ") != NULL);
+    EXPECT(2, strstr(layer.what, "only some ids changed to those of ") != NULL);
     return HELD;
 }
 
@@ -118,7 +118,7 @@ static int try_named(void) {
     return try_half(3, "nobody");
 }
 
-TEST(who_became_half_of_a_user_must_end_though_none_was_named) {
+TEST(a_half_done_change_ends_the_server_even_if_no_user_was_named) {
     in_a_child(try_last_step);
     in_a_child(try_way_back);
     in_a_child(try_named);

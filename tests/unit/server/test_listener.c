@@ -31,7 +31,7 @@ TEST(workers_with_one_given_socket_count_its_last_clients_once) {
     struct options options = {
         .design = &design, .idle_timeout_ms = 1000, .workers = 3, .backlog = 16};
     struct listener first, *others;
-    assert_int_equal(listener_take(&first, &options, listening_socket()), 0);
+    assert_int_equal(listener_adopt(&first, &options, listening_socket()), 0);
     assert_int_equal(listeners_open_others(&others, &first, &options), 0);
     int early = connect_to(&options.listen), earlier = connect_to(&options.listen);
     listener_begin_draining(&others[0]);

@@ -79,12 +79,12 @@ static void cancel(struct io_uring_sqe *entry) {
 static void make(void) {
     if (uring_missing() != NULL)
         skip();
-    assert_int_equal(uring_make(&uring), 0);
+    assert_int_equal(uring_create_disabled(&uring), 0);
 }
 
-TEST(a_ring_that_was_made_before_does_what_serving_needs) {
+TEST(a_restricted_ring_allows_what_serving_needs) {
     make();
-    assert_int_equal(uring_begin(&uring), 0);
+    assert_int_equal(uring_enable(&uring), 0);
     assert_int_equal(result_of(take_client, 0), -EBADF);
     assert_int_equal(result_of(receive, 0), -EBADF);
     assert_int_equal(result_of(receive, IOSQE_BUFFER_SELECT), -EBADF);
@@ -98,9 +98,9 @@ TEST(a_ring_that_was_made_before_does_what_serving_needs) {
     uring_close(&uring);
 }
 
-TEST(and_nothing_else) {
+TEST(a_restricted_ring_allows_nothing_else) {
     make();
-    assert_int_equal(uring_begin(&uring), 0);
+    assert_int_equal(uring_enable(&uring), 0);
     assert_int_equal(result_of(open_file, 0), -EACCES);
     assert_int_equal(result_of(open_socket, 0), -EACCES);
     assert_int_equal(result_of(join, 0), -EACCES);
@@ -110,29 +110,29 @@ TEST(and_nothing_else) {
     uring_close(&uring);
 }
 
-TEST(before_it_has_begun_it_does_nothing) {
+TEST(a_disabled_ring_refuses_submissions) {
     make();
     take_client(free_entry());
     assert_int_equal(io_uring_submit(&uring.ring), -EBADFD);
     io_uring_queue_exit(&uring.ring);
 }
 
-TEST(what_cannot_begin_is_closed) {
+TEST(a_ring_that_cannot_be_enabled_is_closed) {
     make();
     int fd = uring.ring.ring_fd;
     assert_int_equal(io_uring_enable_rings(&uring.ring), 0);
-    assert_int_equal(uring_begin(&uring), -EACCES); /* not twice */
+    assert_int_equal(uring_enable(&uring), -EACCES); /* not twice */
     assert_int_equal(fcntl(fd, F_GETFD), -1);
 }
 
 static void *begin(void *result) {
-    *(int *)result = uring_begin(&uring);
+    *(int *)result = uring_enable(&uring);
     if (*(int *)result == 0)
         *(int *)result = result_of(reply, 0);
     return NULL;
 }
 
-TEST(another_thread_may_begin_with_it) {
+TEST(another_thread_may_enable_the_ring) {
     pthread_t thread;
     int result = 0;
     make();

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct buffers buffers;
+static struct buffer_pool buffers;
 static struct exchange exchange;
 static struct surplus *surplus;
 
 static int open_one(void **state) {
     (void)state;
-    exchange_open(&exchange, &buffers);
+    exchange_open(&exchange, &buffers, NULL);
     return 0;
 }
 
@@ -22,7 +22,7 @@ static int close_it(void **state) {
     (void)state;
     surplus_release(&surplus);
     exchange_close(&exchange);
-    buffers_close(&buffers);
+    buffer_pool_close(&buffers);
     return 0;
 }
 
@@ -59,7 +59,7 @@ static void send_all(void) {
 #define TEST_SETUP open_one
 #define TEST_TEARDOWN close_it
 
-TEST(what_comes_while_replies_wait_is_answered_later_in_order) {
+TEST(input_that_arrives_while_replies_wait_is_answered_in_order) {
     next_rows = 0;
     for (unsigned i = 0; i < 1000; i++) {
         keep_top(i % TOP_LIMIT + 1);
@@ -69,7 +69,7 @@ TEST(what_comes_while_replies_wait_is_answered_later_in_order) {
     assert_true(surplus_length(surplus) > 0);
     while (next_rows < 1000) {
         send_all();
-        surplus_pour(&surplus, &exchange);
+        surplus_feed(&surplus, &exchange);
         assert_true(answer_one());
         while (answer_one())
             continue;
@@ -77,7 +77,7 @@ TEST(what_comes_while_replies_wait_is_answered_later_in_order) {
     assert_null(surplus);
 }
 
-TEST(a_client_that_is_always_ahead_does_not_make_it_grow) {
+TEST(a_client_that_is_always_ahead_does_not_make_the_surplus_grow) {
     unsigned asked = 0;
     next_rows = 0;
     while (asked < 2000)
@@ -86,14 +86,14 @@ TEST(a_client_that_is_always_ahead_does_not_make_it_grow) {
         assert_true(answer_one());
         keep_top(asked++ % TOP_LIMIT + 1); /* a reply waits */
         send_all();
-        surplus_pour(&surplus, &exchange);
+        surplus_feed(&surplus, &exchange);
         assert_non_null(surplus);
         assert_true(surplus->size <= 16384);
     }
 }
 
 /* A head larger than the space that the exchange offers first. */
-TEST(a_large_head_is_given_in_as_many_pieces_as_it_takes) {
+TEST(a_large_head_is_passed_in_several_pieces) {
     const char begin[] = "GET /healthz HTTP/1.1\r\nHost: x\r\nA: ";
     char head[6000];
     memset(head, 'y', sizeof head);
@@ -109,13 +109,13 @@ TEST(a_large_head_is_given_in_as_many_pieces_as_it_takes) {
     for (size_t at = 0; at < sizeof head; at += 1000)
         assert_true(surplus_keep(&surplus, &exchange, head + at, 1000));
     send_all();
-    surplus_pour(&surplus, &exchange);
+    surplus_feed(&surplus, &exchange);
     assert_null(surplus);
     assert_true(exchange_next(&exchange, &request));
     assert_int_equal(request.kind, REQUEST_HEALTH);
 }
 
-TEST(what_follows_a_refused_request_is_dropped) {
+TEST(input_after_a_refused_request_is_dropped) {
     char garbage[1024];
     struct request request;
     memset(garbage, 'x', sizeof garbage);

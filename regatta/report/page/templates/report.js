@@ -28,7 +28,7 @@
     };
   };
 
-  // The charts of a claim have no such choice: its order needs all its designs.
+  // Charts of claims have no `shown` signal: they always show all their designs.
   const show = (element, view) =>
     specs[element.dataset.chart].params && view.signal("shown", shownDesigns()).runAsync();
 
@@ -84,9 +84,8 @@
       select(tab);
       tab.focus();
     });
-    // Nothing is drawn before all that is to be hidden is hidden.
+    // Hide panels before anything is drawn. A single tab stays: its label names the step.
     if (tabs.length) choose(tabs[0]);
-    // One tab is no choice, but its text still says which step of the axis this is.
   }
 
   const sort = (header) => {
@@ -100,7 +99,7 @@
       const text = line.children[index].dataset.value;
       return text === "" ? NaN : Number(text);
     };
-    // What has no value comes last, whichever way.
+    // Rows without a value sort last in both directions.
     const compare = (a, b) => {
       const [x, y] = [value(a), value(b)];
       if (Number.isNaN(x) || Number.isNaN(y)) return Number.isNaN(x) - Number.isNaN(y);
@@ -146,7 +145,7 @@
       for (const claim of all("details.claim")) claim.open = opened;
     });
   }
-  // A link to a claim opens it, a link to a section the list that is folded there.
+  // A link to a claim opens it; a link to a section opens its folded list.
   const aim = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
@@ -161,7 +160,7 @@
       for (const [element, view] of views) if (view) show(element, view);
     });
   }
-  // On paper the style overrides the colours that a chart was drawn with: there is no time to redraw.
+  // In print, CSS overrides the chart colours, because there is no time to redraw.
   dark.addEventListener("change", () => matchMedia("print").matches || redraw());
   drawAll().then(() => document.documentElement.classList.add("drawn"));
 })();

@@ -1,4 +1,4 @@
-"""The verdicts on claims over several numbers of connections, on gaps and on bounds."""
+"""Verdicts on claims over several numbers of connections, on gaps and on bounds."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,15 +9,15 @@ import pytest
 from regatta.analysis.claims.comparisons import comparisons
 from regatta.analysis.claims.decide import decide
 from regatta.analysis.claims.gaps import Gaps, gaps_of
-from regatta.analysis.claims.powers import NO_POWER
+from regatta.analysis.claims.growth_exponents import NO_EXPONENT
 from regatta.analysis.claims.result import REFUTED, SUPPORTED, UNDECIDED, ClaimPart
 from regatta.analysis.claims.single_runs import single_runs
 from regatta.analysis.claims.words import finding
 from regatta.analysis.statistics.one_percentile import one_percentile
-from regatta.analysis.statistics.slower import TOO_FEW_REQUESTS
-from regatta.analysis.statistics.waits import Waits
+from regatta.analysis.statistics.percentile_comparison import TOO_FEW_REQUESTS
+from regatta.analysis.statistics.request_latencies import RequestLatencies
 from tests.lab.analysis.claims.test_claims import BLOCKS, assert_agrees, make_claim, noisy
-from tests.lab.forms_level import evidence_of, wrong_tables
+from tests.lab.claim_form_error_rate import evidence_of, wrong_tables
 
 CPU, WAIT = ("cpu_time_per_request_us", "server"), ("burst_time_ms", "client")
 FAULTS = ("page_faults_per_request", "server")
@@ -66,9 +66,7 @@ def shape(name: str) -> str:
         ("sublinear", (10.0, 25.0, 50.0), UNDECIDED),
     ],
 )
-def test_a_shape_is_how_a_figure_goes_with_the_connections(
-    name: str, waits: tuple[float, ...], verdict: str
-) -> None:
+def test_shapes_over_connections(name: str, waits: tuple[float, ...], verdict: str) -> None:
     means = {"iterative": dict(zip((10, 25, 50), waits, strict=True))}
     found, _, runs = judged(shape(name), means, WAIT)
     assert found == verdict
@@ -91,9 +89,7 @@ GROWS = 'metric = "task_clock"\nshape = "rising"\ndesigns = "iterative"'
 @pytest.mark.parametrize(
     ("body", "verdict"), [(GROWS, SUPPORTED), (f'{GROWS}\nper = "request"', REFUTED)]
 )
-def test_a_sum_is_that_of_a_request_on_each_connection_unless_they_are_of_one(
-    body: str, verdict: str
-) -> None:
+def test_sums_are_per_round_unless_published_per_request(body: str, verdict: str) -> None:
     """Cheaper each, and dearer all together: so whole processes are measured."""
     found, (part,), _ = judged(body, {"iterative": {1: 640.0, 3: 600.0}})
     assert found == verdict
@@ -108,7 +104,7 @@ def test_the_figures_are_of_what_is_compared() -> None:
     assert {(one.unit, one.per) for one in found} == {("µs", "round")}
 
 
-def test_a_margin_of_a_request_is_that_of_all_where_all_are_compared() -> None:
+def test_a_margin_per_request_is_scaled_to_the_sum() -> None:
     body = (
         'metric = "page_faults"\nshape = "flat"\ndesigns = "iterative"\nwithin = "0.5 page faults"'
     )
@@ -135,9 +131,7 @@ GROWTH = 'metric = "task_clock"\ngrowth = ["select", "iterative"]'
         (f"{GROWTH}\nat_least = 2", 1000.0, REFUTED),
     ],
 )
-def test_growth_of_one_is_held_against_that_of_another(
-    body: str, last: float, verdict: str
-) -> None:
+def test_two_growths_are_compared(body: str, last: float, verdict: str) -> None:
     """However much dearer one of them is."""
     means = {"iterative": {5: 600.0, 15: last}, "select": {5: 60.0, 15: 60.0}}
     found, (part,), _ = judged(body, means)
@@ -161,7 +155,7 @@ def test_growth_goes_through_all_numbers_of_connections() -> None:
     assert part.value == pytest.approx(800 / 600, rel=0.03)
 
 
-def test_what_may_be_nothing_grows_by_an_amount() -> None:
+def test_figures_that_may_be_0_grow_by_a_difference() -> None:
     chance = np.random.default_rng(4)
     nothing = {block: 0.0 if block % 2 else 0.02 for block in range(1, BLOCKS + 1)}
     some = {block: 0.3 + float(chance.normal(0, 0.02)) for block in nothing}
@@ -178,7 +172,7 @@ def test_what_may_be_nothing_grows_by_an_amount() -> None:
     assert part.value == pytest.approx(0.29 * 15, rel=0.05)
     body = 'metric = "page_faults"\nshape = "sublinear"\ndesigns = "select"'
     ((verdict, (part,)),) = decide([(evidence, comparisons(make_claim(body, (5, 15))))])
-    assert (verdict, part.reason) == (UNDECIDED, NO_POWER)
+    assert (verdict, part.reason) == (UNDECIDED, NO_EXPONENT)
 
 
 WIDENS = 'metric = "task_clock"\nwidens = ["iterative", "select", "thread-per-client"]'
@@ -198,7 +192,7 @@ def three(iterative: float, select: float, threads: float) -> dict[str, float]:
         (three(600, 600, 600), three(600, 600, 600), UNDECIDED, 1.0),
     ],
 )
-def test_a_gap_widens_whoever_is_the_highest(
+def test_a_gap_widens_regardless_of_the_order(
     few: dict[str, float], many: dict[str, float], verdict: str, times: float
 ) -> None:
     means = {name: {5: few[name], 15: many[name]} for name in few}
@@ -208,7 +202,7 @@ def test_a_gap_widens_whoever_is_the_highest(
     assert runs is not None
 
 
-def test_noise_at_many_connections_is_no_wider_gap() -> None:
+def test_noise_at_many_connections_is_not_a_wider_gap() -> None:
     """The highest less the lowest of one block is wider the more noise there is."""
     figures = {
         (design, count): noisy(600, 0.001 if count == 5 else 0.1, seed=at)
@@ -247,7 +241,7 @@ def test_one_is_nearer_to_another_than_to_a_third(means: dict[str, float], verdi
     assert part.value == pytest.approx(far / near, rel=0.03)
 
 
-def test_gaps_of_what_may_be_nothing_are_differences() -> None:
+def test_gaps_of_figures_that_may_be_0_are_differences() -> None:
     found = gaps_of(
         [{1: 0.0, 2: 0.0}, {1: 1.0, 2: 2.0}, {1: 5.0, 2: 5.0}, {1: 1.0, 2: 1.0}], differences=False
     )
@@ -271,7 +265,7 @@ BOUND = 'metric = "task_clock"\ndesigns = "select"\n'
         ('below = "700 us"\nand = { above = "650 us" }', REFUTED),
     ],
 )
-def test_a_figure_is_held_against_a_bound(bound: str, verdict: str) -> None:
+def test_a_figure_is_compared_with_a_bound(bound: str, verdict: str) -> None:
     found, parts, runs = judged(BOUND + bound, {"select": {10: 600.0}})
     assert found == verdict
     assert {part.scale for part in parts} == {"figure"}
@@ -280,7 +274,7 @@ def test_a_figure_is_held_against_a_bound(bound: str, verdict: str) -> None:
         assert runs[0] == (BLOCKS if verdict == SUPPORTED else 0)
 
 
-def test_a_bound_of_a_request_is_that_of_all_of_a_process() -> None:
+def test_a_bound_per_request_is_scaled_to_the_process() -> None:
     figures = {("task_clock", "server"): {("select", 10): noisy(9.0)}}
     evidence = evidence_of(figures, scope="process")
     asked = comparisons(make_claim(f'{BOUND}below = "1000 us"', (10,)))
@@ -289,10 +283,10 @@ def test_a_bound_of_a_request_is_that_of_all_of_a_process() -> None:
 
 
 @pytest.mark.parametrize(("limit_ms", "side"), [(0.8, 1), (1.25, -1)])
-def test_a_percentile_is_held_against_a_bound_by_its_requests(limit_ms: float, side: int) -> None:
+def test_a_percentile_is_compared_with_a_bound(limit_ms: float, side: int) -> None:
     chance = np.random.default_rng(3)
     requests = {
-        block: Waits(
+        block: RequestLatencies(
             np.sort(chance.exponential(1e6 / np.log(100), 2_000)).astype(np.int64),
             np.zeros(0, np.int64),
         )
@@ -308,7 +302,7 @@ def test_a_percentile_is_held_against_a_bound_by_its_requests(limit_ms: float, s
 
 
 @pytest.mark.parametrize(("blocks", "sittings"), [(8, 1), (4, 5)])
-def test_a_table_of_every_form_is_right_in_19_of_20(blocks: int, sittings: int) -> None:
+def test_the_error_rate_of_a_table_of_every_form_is_5_percent(blocks: int, sittings: int) -> None:
     """Where no claim is true or false; 300 tables at 5 % have fewer than 24 in 19 of 20."""
     share, each = wrong_tables(300, blocks, sittings)
     assert share < 24 / 300, each

@@ -1,4 +1,4 @@
-"""The verdicts on claims: on numbers made for each, and on made-up ledgers from end to end."""
+"""Verdicts on claims, from made-up numbers and from synthetic ledgers."""
 
 import json
 import re
@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regatta.analysis.claims.claim_tests import FiellerRatio, hold_one
-from regatta.analysis.claims.comparison_test import NEAR_NOTHING
+from regatta.analysis.claims.comparison_test import NEAR_ZERO
 from regatta.analysis.claims.comparisons import comparisons
 from regatta.analysis.claims.decide import decide, together
 from regatta.analysis.claims.evidence import Evidence, RaceResults
-from regatta.analysis.claims.powers import powers
+from regatta.analysis.claims.growth_exponents import powers
 from regatta.analysis.claims.result import (
     NOT_MEASURABLE,
     REFUTED,
@@ -29,7 +29,7 @@ from regatta.analysis.claims.words import finding
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.analysis.statistics.joint import Mean, decide_jointly
 from regatta.ledger.cell import Cell
-from regatta.ledger.given.claim import CellSelector
+from regatta.ledger.inputs.claim import CellSelector
 from regatta.study import Claim, parse_study
 from regatta.study.design import Design
 from tests.lab import synthetic
@@ -135,7 +135,7 @@ def assert_agrees(part: ClaimPart) -> None:
     assert (part.verdict == SUPPORTED) == (above and below)
 
 
-def test_what_cannot_be_decided_says_what_would_have_been_seen() -> None:
+def test_undecided_parts_state_what_is_detectable() -> None:
     found, parts, runs = judged(ORDER, evidence(at_ten(select=640, iterative=641, tpc=720)))
     assert found == UNDECIDED
     assert parts[0].verdict == UNDECIDED
@@ -156,7 +156,7 @@ def test_the_parts_of_a_claim_share_its_false_alarms() -> None:
     assert alarms / 300 < 0.08
 
 
-def test_what_is_not_counted_here_is_not_measurable_and_no_zero() -> None:
+def test_an_unsupported_counter_is_not_measurable_rather_than_zero() -> None:
     values = at_ten(select=600, iterative=640)
     values["thread-per-client", 10] = "not supported"
     found, parts, runs = judged(ORDER, evidence(values))
@@ -211,7 +211,7 @@ AT_LEAST = 'metric = "task_clock"\norder = ["select", "iterative"]\nat_least = 1
 @pytest.mark.parametrize(
     ("iterative", "verdict"), [(70_000, SUPPORTED), (6_400, REFUTED), (60_000, UNDECIDED)]
 )
-def test_how_many_times_is_part_of_an_order(iterative: float, verdict: str) -> None:
+def test_an_order_may_claim_a_factor(iterative: float, verdict: str) -> None:
     found, parts, _ = judged(AT_LEAST, evidence(at_ten(select=600, iterative=iterative)))
     assert found == verdict
     assert parts[0].claimed_low == 100
@@ -225,9 +225,7 @@ TENFOLD = OVER + 'ratio = ["fork-per-client", "select"]\nat_least = 10'
     ("select", "fork", "verdict"),
     [(610, 900, SUPPORTED), (690, 900, REFUTED), (599, 900, SUPPORTED), (640, 1010, UNDECIDED)],
 )
-def test_overheads_are_differences_that_may_be_nothing(
-    select: float, fork: float, verdict: str
-) -> None:
+def test_overheads_are_differences_that_may_be_0(select: float, fork: float, verdict: str) -> None:
     """Nothing at all is less than a tenth of something; its ratio has no upper end."""
     values = beyond_iterative({"select": select - 600, "fork-per-client": fork - 600}, 0.2)
     found, (part,), _ = judged(TENFOLD, evidence(values))
@@ -238,7 +236,7 @@ def test_overheads_are_differences_that_may_be_nothing(
         assert part.value == pytest.approx((fork - 600) / (select - 600), rel=0.25)
 
 
-def test_times_are_bounded_on_one_side_only_where_the_smaller_may_be_nothing() -> None:
+def test_a_ratio_to_a_figure_that_may_be_0_is_bounded_on_one_side() -> None:
     first = noisy(1, 2.5)
     times = FiellerRatio(first, noisy(50))
     score = decide_jointly([times.against(1.0)]).score
@@ -247,7 +245,7 @@ def test_times_are_bounded_on_one_side_only_where_the_smaller_may_be_nothing() -
     assert Mean.of_blocks(times.against(low)).interval(score)[0] == pytest.approx(0, abs=1e-6)
 
 
-def test_counts_that_are_nothing_everywhere_are_equal() -> None:
+def test_counts_of_0_are_equal() -> None:
     nothing = dict.fromkeys(range(1, 9), 0.0)
     values: Found = {
         ("iterative", 10): nothing,
@@ -263,7 +261,7 @@ def test_counts_that_are_nothing_everywhere_are_equal() -> None:
     assert runs == (8, 8)
 
 
-def test_a_share_of_what_may_be_nothing_decides_nothing() -> None:
+def test_a_relative_margin_of_a_figure_that_may_be_0_decides_nothing() -> None:
     """Report C's third claim: 0.001 page faults beside 14 of a thread."""
     values: Found = {
         ("iterative", 10): {block: 0.0 if block % 3 else 0.003 for block in range(1, 9)},
@@ -274,7 +272,7 @@ def test_a_share_of_what_may_be_nothing_decides_nothing() -> None:
     found, parts, _ = judged(body, evidence(values, "page_faults_per_request"))
     assert found == UNDECIDED
     assert [part.verdict for part in parts] == [UNDECIDED, SUPPORTED, SUPPORTED]
-    assert parts[0].reason == NEAR_NOTHING
+    assert parts[0].reason == NEAR_ZERO
 
 
 def test_an_overhead_may_be_equal_to_another_within_a_share() -> None:
@@ -288,9 +286,7 @@ def test_an_overhead_may_be_equal_to_another_within_a_share() -> None:
 
 
 @pytest.mark.parametrize(("thread", "direction"), [(480.0, "more"), (320.0, "less")])
-def test_a_difference_is_said_in_the_direction_in_which_it_is(
-    thread: float, direction: str
-) -> None:
+def test_a_difference_is_worded_in_its_direction(thread: float, direction: str) -> None:
     """No sentence says that one has -80 more."""
     found = evidence(beyond_iterative({"select": 400.0, "thread-per-client": thread}, 0.01))
     asked = comparisons(make_claim(OVER + 'order = ["select", "thread-per-client"]', (10,)))
@@ -302,7 +298,7 @@ def test_a_difference_is_said_in_the_direction_in_which_it_is(
     )
 
 
-def test_no_difference_seen_makes_nothing_equal() -> None:
+def test_not_significant_does_not_mean_equal() -> None:
     """Two alike, so noisy that no test tells them apart."""
     values: Found = {
         ("iterative", 10): noisy(600, 0.2, 1),
@@ -318,7 +314,7 @@ LINEAR = 'metric = "latency_max"\nshape = "linear"\ndesigns = ["iterative"]'
 @pytest.mark.parametrize(
     ("power", "verdict"), [(1.0, SUPPORTED), (0.95, SUPPORTED), (1.5, REFUTED), (0.0, REFUTED)]
 )
-def test_linear_means_in_proportion_to_the_connections(power: float, verdict: str) -> None:
+def test_linear_means_proportional_to_connections(power: float, verdict: str) -> None:
     counts = (1, 10, 25, 50)
     values: Found = {
         ("iterative", count): noisy(0.7 * count**power, 0.05, seed=count) for count in counts

@@ -1,4 +1,4 @@
-"""Claims of a whole race: what it recorded, what it measured, and what is said of each."""
+"""Claims of a whole race, from the ledger to the verdict and its reason."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ from regatta.analysis.claims.result import (
     ClaimResult,
 )
 from regatta.analysis.estimates import Estimates, estimate_latency
-from regatta.ledger.given.records import Given
+from regatta.ledger.inputs.records import RaceInputs
 from regatta.ledger.read import read
 from regatta.ledger.records import Trial
 from regatta.report.charts.palette import DESIGN_STYLES
@@ -48,8 +48,8 @@ def raced(tmp_path: Path, bodies: str, **race: Any) -> dict[str, ClaimResult]:
         f"scope = {json.dumps(list(whole.scopes))}\n"
     )
     study = parse_study(cells + bodies, DESIGNS, tmp_path)
-    given = Given(claims=recorded_claims(study))
-    path = synthetic.make(tmp_path / "ledger.sqlite", whole, given=given)
+    given = RaceInputs(claims=recorded_claims(study))
+    path = synthetic.make(tmp_path / "ledger.sqlite", whole, inputs=given)
     return {found.id: found for found in analyse(read(path)).claims}
 
 
@@ -104,8 +104,8 @@ def test_a_race_judges_claims_as_it_should_be_and_as_they_measured(tmp_path: Pat
         "report E",
         "select × 100 ≤ iterative ~ thread-per-client",
     )
-    assert "select's published 3.19 ms held no request" in first.why
-    assert "start and end alone 1.2 ms here" in first.why
+    assert "select's published 3.19 ms include no request" in first.why
+    assert "start and exit take 1.2 ms here" in first.why
     window, process = (first.scopes[scope].figures for scope in ("window", "process"))
     assert {(figure.unit, figure.per) for figure in window} == {("µs", "request")}
     assert {(figure.unit, figure.per) for figure in process} == {("ms", "process")}
@@ -168,13 +168,13 @@ def test_a_design_that_cannot_run_here_makes_its_claims_not_measurable(tmp_path:
     order = 'order = ["iterative", "select"]'
     body = claim("X", f'metric = "task_clock"\nconnections = 10\n{order}')
     cells = 'name = "mine"\n[[cells]]\ndesigns = ["iterative", "select"]\nconnections = 10\n'
-    given = Given(claims=recorded_claims(parse_study(cells + body, DESIGNS)))
+    given = RaceInputs(claims=recorded_claims(parse_study(cells + body, DESIGNS)))
     path = synthetic.make(
         tmp_path / "ledger.sqlite",
         contenders=["iterative"],
         connections=[10],
         environment={"left_out": {"select": "no such call"}},
-        given=given,
+        inputs=given,
     )
     (found,) = analyse(read(path)).claims
     assert found.verdict == NOT_MEASURABLE
@@ -191,7 +191,7 @@ def test_a_claim_that_is_made_twenty_times_costs_the_others_nothing(tmp_path: Pa
     assert alone.scopes["window"].parts == among.scopes["window"].parts
 
 
-def test_whoever_had_another_client_is_judged_with_it_as_they_measured(tmp_path: Path) -> None:
+def test_as_they_measured_uses_the_sources_client(tmp_path: Path) -> None:
     order = 'metric = "task_clock"\nconnections = 5\norder = ["select", "iterative"]\n'
     found = raced(
         tmp_path,
@@ -236,7 +236,7 @@ def test_a_burst_takes_until_its_last_client_is_answered(tmp_path: Path) -> None
     assert found.verdict == SUPPORTED
 
 
-def test_a_claim_that_names_no_connections_is_raced_at_the_studys_and_says_so(
+def test_a_claim_without_connections_uses_the_studys_and_says_so(
     tmp_path: Path,
 ) -> None:
     body = 'metric = "task_clock"\nshape = "rising"\ndesigns = ["select"]'
@@ -258,7 +258,7 @@ def test_a_claim_that_names_no_connections_is_raced_at_the_studys_and_says_so(
     assert "names no number" not in same.why
 
 
-def test_what_grows_is_the_sum_over_all_connections_in_both_scopes(tmp_path: Path) -> None:
+def test_growth_is_of_the_sum_over_all_connections(tmp_path: Path) -> None:
     """A request costs less with more connections, as made up; all of them cost more."""
     body = 'metric = "task_clock"\nshape = "rising"\ndesigns = ["select"]\nconnections = [1, 10]'
     (found,) = raced(
@@ -304,7 +304,7 @@ WIDENS = 'widens = ["iterative", "select"]'
     ],
 )
 @pytest.mark.parametrize("sittings", [1, 5])
-def test_what_is_made_up_over_connections_is_found(  # noqa: PLR0913, PLR0917
+def test_simulated_growth_over_connections_is_found(  # noqa: PLR0913, PLR0917
     tmp_path: Path,
     body: str,
     select: tuple[float, float],
@@ -338,7 +338,7 @@ def test_what_is_made_up_over_connections_is_found(  # noqa: PLR0913, PLR0917
     assert part.blocks == (8 if sittings == 1 else 5)
 
 
-def test_a_bound_on_a_percentile_is_one_on_its_requests(tmp_path: Path) -> None:
+def test_a_bound_on_a_percentile_uses_its_requests(tmp_path: Path) -> None:
     bodies = "".join(
         claim(name, f'metric = "latency_p50"\ndesigns = ["select"]\nconnections = 10\n{bound}')
         for name, bound in (("X", 'below = "9 ms"'), ("Y", 'below = "2 ms"'))

@@ -1,4 +1,4 @@
-"""What running disturbed trials again did is told: whose trials were hit, and if it decides."""
+"""Repeated trials: which contenders were disturbed, and whether verdicts change."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -77,13 +77,13 @@ def spoil(ledger: sqlite3.Connection, name: str, block: int, dearer: float) -> N
     )
 
 
-def test_a_race_that_repeated_nothing_says_nothing(tmp_path: Path) -> None:
+def test_a_race_without_repeats_has_no_table(tmp_path: Path) -> None:
     analysis = raced(tmp_path, {})
     assert repeated_table(analysis) is None
     assert changed_sentence(analysis) == ""
 
 
-def test_repeats_that_decide_are_told_in_one_line(tmp_path: Path) -> None:
+def test_repeats_that_change_a_verdict_are_reported(tmp_path: Path) -> None:
     analysis = raced(tmp_path, {"first": BLOCKS})
     assert analysis.groups[0].overall.best == ("first",)
     said = changed_sentence(analysis)
@@ -97,7 +97,7 @@ def test_repeats_that_decide_are_told_in_one_line(tmp_path: Path) -> None:
         assert TITLE in text
 
 
-def test_repeats_that_decide_nothing_are_not_told(tmp_path: Path) -> None:
+def test_repeats_that_change_no_verdict_are_not_reported(tmp_path: Path) -> None:
     analysis = raced(tmp_path, {"first": [2, 7], "second": [4]}, dearer=1.01)
     assert changed_sentence(analysis) == ""
     table = repeated_table(analysis)
@@ -115,7 +115,7 @@ def test_repeats_that_decide_nothing_are_not_told(tmp_path: Path) -> None:
         ({"first": [1, 2]}, False),
     ],
 )
-def test_who_was_hit_more_often_than_chance_makes_it_is_named(
+def test_a_contender_disturbed_more_often_than_by_chance_is_named(
     tmp_path: Path, hit: dict[str, Sequence[int]], is_unequal: bool
 ) -> None:
     analysis = raced(tmp_path, hit, dearer=1.0)
@@ -125,7 +125,7 @@ def test_who_was_hit_more_often_than_chance_makes_it_is_named(
     assert ("No design was disturbed more often" in table.says) != is_unequal
 
 
-def test_whoever_the_chance_is_of_is_who_is_named(tmp_path: Path) -> None:
+def test_the_p_value_belongs_to_the_named_contender(tmp_path: Path) -> None:
     # Of forty trials of the first 24 were hit, where 19 would be; of four of the third all four.
     hit: dict[str, Sequence[int]] = {
         "first": range(5, 29),

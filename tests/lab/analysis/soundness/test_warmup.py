@@ -1,4 +1,4 @@
-"""Trials that were not warm, and trials far from the others: found where they are, and alone."""
+"""Trials that were not warm, and outliers, are found without false alarms."""
 
 import struct
 import zlib
@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from regatta.analysis.analyse import analyse
-from regatta.analysis.soundness.outliers import far_out
+from regatta.analysis.soundness.outliers import outlying_blocks
 from regatta.analysis.soundness.warmup import change_point
 from regatta.ledger.read import read
 from regatta.ledger.samples import latencies_in_order
@@ -41,7 +41,7 @@ def in_time(samples: bytes) -> bytes:
     return zlib.compress(head + b"".join(shifted))
 
 
-def test_a_contender_whose_trials_begin_slowly_is_told(tmp_path: Path) -> None:
+def test_a_contender_whose_trials_start_slowly_is_reported(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", connections=[10], blocks=12)
     cold = np.ones(400)
     cold[:80] = 1.5
@@ -59,7 +59,7 @@ def test_a_contender_whose_trials_begin_slowly_is_told(tmp_path: Path) -> None:
     assert "warm-up was too short for select" in (tmp_path / "report.html").read_text()
 
 
-def test_one_slow_segment_at_the_beginning_is_told(tmp_path: Path) -> None:
+def test_one_slow_first_segment_is_reported(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", connections=[10], blocks=12, contenders=["select"])
     cold = np.ones(400)
     cold[:10] = 3
@@ -71,7 +71,7 @@ def test_one_slow_segment_at_the_beginning_is_told(tmp_path: Path) -> None:
     assert found.segment == 1 / 40
 
 
-def test_what_adds_next_to_nothing_is_not_worth_a_notice(tmp_path: Path) -> None:
+def test_a_negligible_effect_is_not_reported(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", connections=[10], blocks=30, contenders=["select"])
     cool = np.ones(400)
     cool[:10] = 1.2
@@ -81,7 +81,7 @@ def test_what_adds_next_to_nothing_is_not_worth_a_notice(tmp_path: Path) -> None
     assert not found.too_short
 
 
-def test_what_comes_late_as_often_as_early_is_no_warm_up(tmp_path: Path) -> None:
+def test_changes_as_often_late_as_early_are_not_a_warm_up(tmp_path: Path) -> None:
     """Half of the bursts lie at the beginning: most trials change early, and as many late."""
     path = make(tmp_path / "ledger.sqlite", connections=[10], blocks=30, contenders=["select"])
     burst = np.ones(400)
@@ -103,14 +103,14 @@ def test_too_short_a_series_has_no_change() -> None:
     assert change_point(np.array([9.0, 9, 9, 1, 1, 1, 1])) is None
 
 
-def test_latencies_stand_in_the_order_of_their_start(tmp_path: Path) -> None:
+def test_latencies_are_in_the_order_of_their_start(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", connections=[10], contenders=["select"])
     series(path, "select", np.arange(1, 401))
     found = latencies_in_order(read(path).trials[0].samples)
     assert np.median(found[:100]) < np.median(found[-100:])
 
 
-def test_a_trial_far_from_the_others_is_listed_and_stays_in_the_average(tmp_path: Path) -> None:
+def test_an_outlier_is_listed_and_kept_in_the_average(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", connections=[10], contenders=["iterative", "select"])
     before = analyse(read(path))
     ledgers.change(
@@ -138,7 +138,9 @@ def test_a_trial_far_from_the_others_is_listed_and_stays_in_the_average(tmp_path
 
 def test_fences_are_those_of_tukey() -> None:
     plain = dict(enumerate(map(float, range(-3, 9))))
-    assert far_out(plain) == []
-    assert far_out(plain | {99: 8 + 3 * 5.5 + 5}) == [99]
-    assert far_out({0: 1.0, 1: 1.0, 2: 1.0, 3: 1.0, 4: 5.0}) == [], "whole numbers that agree"
-    assert far_out({0: 1.0, 1: 1.1, 2: 1.2, 3: 99.0}) == [], "too few"
+    assert outlying_blocks(plain) == []
+    assert outlying_blocks(plain | {99: 8 + 3 * 5.5 + 5}) == [99]
+    assert outlying_blocks({0: 1.0, 1: 1.0, 2: 1.0, 3: 1.0, 4: 5.0}) == [], (
+        "whole numbers that agree"
+    )
+    assert outlying_blocks({0: 1.0, 1: 1.1, 2: 1.2, 3: 99.0}) == [], "too few"

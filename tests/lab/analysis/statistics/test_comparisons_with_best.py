@@ -1,4 +1,4 @@
-"""Who may be the best: how often that is wrong, and that stars and the table below them agree."""
+"""Comparisons with the best: error rate and power, and agreement of stars and columns."""
 
 import math
 from dataclasses import replace
@@ -76,7 +76,7 @@ def test_bursts_of_the_cheapest_give_no_star_to_the_second() -> None:
 
 
 @pytest.mark.parametrize(("contenders", "tables"), [(3, 1000), (17, 200)])
-def test_one_of_equals_is_left_out_in_few_tables(contenders: int, tables: int) -> None:
+def test_equals_are_called_worse_in_few_tables(contenders: int, tables: int) -> None:
     """Each with its own noise; five times in a hundred, and what chance adds to so few tables."""
     chance = np.random.default_rng(9)
     spread = chance.uniform(0.005, 0.04, (contenders, 1))
@@ -112,7 +112,7 @@ def test_one_of_17_that_is_5_percent_cheaper_is_the_only_best() -> None:
     assert found >= 57
 
 
-def test_all_intervals_hold_together() -> None:
+def test_all_intervals_hold_simultaneously() -> None:
     chance = np.random.default_rng(11)
     costs = chance.uniform(0, 0.1, 6)
     missed = 0
@@ -164,7 +164,7 @@ def columns(table: dict[int, Values]) -> list[Column]:
 
 @given(tables())
 @settings(max_examples=150)
-def test_stars_and_the_column_below_them_never_disagree(table: dict[int, Values]) -> None:
+def test_stars_and_the_columns_agree(table: dict[int, Values]) -> None:
     found = verdicts({step: entries(values) for step, values in table.items()})
     against = against_best(columns(table), found.standing_of)
     for verdict in found.by_step:
@@ -188,7 +188,7 @@ def test_stars_and_the_column_below_them_never_disagree(table: dict[int, Values]
 
 @given(tables())
 @settings(max_examples=100)
-def test_somebody_may_always_be_the_best(table: dict[int, Values]) -> None:
+def test_at_least_one_contender_may_be_the_best(table: dict[int, Values]) -> None:
     found = verdicts({step: entries(values) for step, values in table.items()})
     for verdict, values in zip(found.by_step, table.values(), strict=True):
         assert bool(verdict.best or verdict.rivals) == bool(values)
@@ -230,7 +230,7 @@ def test_other_names_have_the_same_stars(table: dict[int, Values], random: objec
 
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=8, max_size=8), COST, COST)
 @settings(max_examples=150)
-def test_whoever_is_worse_at_every_step_is_worse_over_all(
+def test_a_contender_worse_at_every_step_is_worse_overall(
     noise: list[tuple[float, float]], first: float, second: float
 ) -> None:
     """Whatever the noise of the steps has in common, and however far they are apart."""
@@ -267,7 +267,7 @@ def test_six_blocks_can_tell_and_five_cannot(blocks: int, outcome: str) -> None:
 
 
 @pytest.mark.parametrize("why", [FAILED, TOO_SLOW])
-def test_no_star_is_given_past_a_rival_without_a_figure_of_the_same_load(why: str) -> None:
+def test_there_is_no_star_with_a_rival_at_another_load(why: str) -> None:
     values = by_block({"a": [1.0] * 8, "b": [2.0] * 8})
     table = {1: entries(values) | {"c": Entry({}, why)}}
     verdict = verdicts(table).overall
@@ -275,7 +275,7 @@ def test_no_star_is_given_past_a_rival_without_a_figure_of_the_same_load(why: st
     assert not stars(verdict, {"a", "b", "c"})
 
 
-def test_several_that_were_compared_have_stars_beside_one_that_failed() -> None:
+def test_compared_contenders_have_stars_despite_a_failed_rival() -> None:
     chance = np.random.default_rng(2)
     values = by_block({name: [float(v) for v in chance.lognormal(0, 0.1, 8)] for name in "ab"})
     verdict = verdicts({1: entries(values) | {"c": Entry({}, FAILED)}}).overall
@@ -286,7 +286,7 @@ def test_several_that_were_compared_have_stars_beside_one_that_failed() -> None:
 @pytest.mark.parametrize(
     ("why", "outcome", "worse"), [(TOO_SLOW, RIVALS, ("b",)), (CLIENT_BOUND, LARGER, ("b", "c"))]
 )
-def test_a_dearer_rival_is_worse_at_its_clients_limit_and_not_under_another_load(
+def test_a_costlier_client_bound_rival_is_worse_but_not_one_at_another_load(
     why: str, outcome: str, worse: tuple[str, ...]
 ) -> None:
     values = by_block({"a": [1.0] * 8, "b": [2.0] * 8})
@@ -297,7 +297,7 @@ def test_a_dearer_rival_is_worse_at_its_clients_limit_and_not_under_another_load
     assert stars(verdict, {"a", "b", "c"}) == ({} if why == TOO_SLOW else {"a": "★"})
 
 
-def test_who_was_too_slow_at_one_step_is_a_rival_over_all_of_them() -> None:
+def test_a_contender_too_slow_at_one_step_is_a_rival_overall() -> None:
     values = by_block({"a": [1.0] * 8, "b": [2.0] * 8})
     dear = dict.fromkeys(range(1, 9), 3.0)
     table = {
@@ -312,7 +312,7 @@ def test_who_was_too_slow_at_one_step_is_a_rival_over_all_of_them() -> None:
     ("others", "outcome", "rivals"),
     [({}, ALONE, {}), ({"b": Entry({}, FAILED)}, ONLY, {"b": FAILED})],
 )
-def test_nobody_is_a_rival_of_itself(
+def test_a_contender_is_not_its_own_rival(
     others: dict[str, Entry], outcome: str, rivals: dict[str, str]
 ) -> None:
     verdict = verdicts({1: entries(by_block({"a": [1.0] * 8})) | others}).overall
@@ -329,7 +329,7 @@ def test_the_first_of_the_best_is_so_by_its_ratios() -> None:
     assert one.best == "a"
 
 
-def test_who_shares_no_block_with_the_best_stays_in_the_set() -> None:
+def test_a_contender_without_shared_blocks_stays_in_the_set() -> None:
     values = by_block({"a": [1.0] * 8, "b": [2.0] * 8})
     values["c"] = dict.fromkeys(range(20, 28), 5.0)
     verdict = decided(values)
@@ -346,7 +346,7 @@ def test_a_difference_beyond_1000_percent_is_no_figure() -> None:
     assert one.detectable is None
 
 
-def test_every_way_to_turn_ten_blocks_is_taken_and_many_of_more() -> None:
+def test_ten_blocks_use_all_sign_flips_and_more_blocks_a_sample() -> None:
     assert {tuple(row) for row in sign_flips(4).tolist()} == set(product((1, -1), repeat=4))
     many = sign_flips(20)
     assert many.shape == (4096, 20)
@@ -388,7 +388,7 @@ def test_the_steps_are_those_of_the_reference(seed: int) -> None:
     assert [found[f"{row}"].worse for row in range(5)] == reference(logs)
 
 
-def test_only_who_served_the_load_is_what_others_are_compared_with() -> None:
+def test_the_reference_served_the_load() -> None:
     values = by_block({"slow": [0.5] * 8, "a": [1.0] * 8, "b": [1.5] * 8, "dear": [3.0] * 8})
     (column,) = columns({1: values})
     whole = standings([[column.losses()]])

@@ -1,4 +1,4 @@
-"""Several differences as one family: its level, its intervals, and what few blocks decide."""
+"""Several differences as one family: error rate, intervals, and the fewest blocks."""
 
 import math
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, fewest_blocks
 from regatta.analysis.statistics.joint import ABOVE, AROUND, BELOW, Mean, agreeing, decide_jointly
 from regatta.analysis.statistics.sign_flips import Rows, sign_flips, step_down
-from tests.lab.family_level import NOISES, power, table, wrong_tables
+from tests.lab.family_error_rate import NOISES, power, table, wrong_tables
 
 VALUES = st.floats(-1, 1).map(lambda value: round(value, 4))
 SHIFTS = st.sampled_from([-3.0, -1.0, 0.0, 0.5, 2.0])
@@ -41,20 +41,20 @@ def test_six_blocks_are_enough_for_any_number_of_differences(blocks: int, side: 
 
 @pytest.mark.parametrize("noise", ["normal", "skewed", "two states", "one in ten doubled"])
 @pytest.mark.parametrize("blocks", [6, 8])
-def test_a_table_of_equals_is_right_in_19_of_20(noise: str, blocks: int) -> None:
+def test_the_error_rate_of_a_table_of_equals_is_5_percent(noise: str, blocks: int) -> None:
     """Whatever the noise is, if all have it; before, up to two tables in three were wrong."""
     tables = 400
     now, _ = wrong_tables(NOISES[noise], blocks, 18, tables)
     assert now <= 0.05 + 2.6 * math.sqrt(0.05 * 0.95 / tables)
 
 
-def test_noise_of_one_alone_that_is_not_symmetric_makes_more_wrong() -> None:
+def test_asymmetric_noise_of_one_contender_raises_the_error_rate() -> None:
     """What the family assumes: docs/decisions.md has the figures."""
     now, _ = wrong_tables(NOISES["one with one in ten doubled"], 8, 18, 200)
     assert now > 0.08
 
 
-def test_each_difference_of_a_table_makes_the_others_harder_to_tell() -> None:
+def test_each_difference_of_a_table_costs_power() -> None:
     """What is just told alone is not among forty that say nothing."""
     chance = np.random.default_rng(6)
     row = dict(enumerate(chance.normal(1, 1, 8) + 0.2))
@@ -65,12 +65,12 @@ def test_each_difference_of_a_table_makes_the_others_harder_to_tell() -> None:
     assert among.p_value > 3 * alone.p_value
 
 
-def test_more_parts_are_told_from_no_difference_in_few_blocks_than_before() -> None:
+def test_power_in_few_blocks_exceeds_holms() -> None:
     now, before = power(NOISES["normal"], 6, 108, 20, 0.06)
     assert now > before
 
 
-def test_all_intervals_hold_together() -> None:
+def test_all_intervals_hold_simultaneously() -> None:
     chance = np.random.default_rng(8)
     missed = 0
     for _ in range(300):
@@ -84,9 +84,7 @@ def test_all_intervals_hold_together() -> None:
 
 @given(differences(), st.randoms(use_true_random=False))
 @settings(max_examples=150)
-def test_the_order_of_differences_and_blocks_decides_nothing(
-    rows: list[dict[int, float]], random: object
-) -> None:
+def test_decisions_do_not_depend_on_the_order(rows: list[dict[int, float]], random: object) -> None:
     order = list(range(len(rows)))
     names = list(range(1, 10))
     random.shuffle(order)
@@ -101,7 +99,7 @@ def test_the_order_of_differences_and_blocks_decides_nothing(
 
 @given(differences())
 @settings(max_examples=150)
-def test_what_is_turned_round_is_told_from_the_other_side(rows: list[dict[int, float]]) -> None:
+def test_reversed_differences_get_the_opposite_sign(rows: list[dict[int, float]]) -> None:
     back = [{block: -value for block, value in row.items()} for row in rows]
     there = [one.sign for one in decide_jointly(rows).decisions]
     assert there == [-one.sign for one in decide_jointly(back).decisions]
@@ -109,7 +107,7 @@ def test_what_is_turned_round_is_told_from_the_other_side(rows: list[dict[int, f
 
 @given(differences())
 @settings(max_examples=150)
-def test_fewer_blocks_than_are_needed_never_tell(rows: list[dict[int, float]]) -> None:
+def test_too_few_blocks_decide_nothing(rows: list[dict[int, float]]) -> None:
     for row, one in zip(rows, decide_jointly(rows).decisions, strict=True):
         if len(row) < FEWEST_BLOCKS:
             assert (one.sign, one.p_value) == (AROUND, 1.0)
@@ -117,7 +115,7 @@ def test_fewer_blocks_than_are_needed_never_tell(rows: list[dict[int, float]]) -
 
 @given(differences(fewest=FEWEST_BLOCKS))
 @settings(max_examples=150)
-def test_an_interval_holds_0_where_and_only_where_no_side_is_told(
+def test_an_interval_contains_0_exactly_if_no_sign_is_shown(
     rows: list[dict[int, float]],
 ) -> None:
     joint = decide_jointly(rows)

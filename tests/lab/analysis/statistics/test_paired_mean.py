@@ -1,4 +1,4 @@
-"""Paired comparisons: how often they are wrong, and that interval and p-value decide alike."""
+"""Paired comparisons: error rate, and agreement of interval and p-value."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_false_alarms_come_as_often_as_the_level_says(shape: str) -> None:
+def test_the_false_alarm_rate_equals_the_level(shape: str) -> None:
     values = SHAPES[shape](np.random.default_rng(4), (ROUNDS, BLOCKS))
     share = np.mean([PairedMean(row).p_value() <= 0.05 for row in values])
     assert GOAL[0] <= share <= GOAL[1]
@@ -51,7 +51,7 @@ def test_the_p_value_is_that_of_all_sign_flips(shape: str) -> None:
 
 
 @pytest.mark.parametrize("blocks", [6, 10])
-def test_two_contenders_are_told_apart_as_by_all_sign_flips_of_their_blocks(blocks: int) -> None:
+def test_two_contenders_are_decided_as_by_all_sign_flips(blocks: int) -> None:
     """What turns whole blocks round is exact: the same p-value as scipy's, to the last swap."""
     generator = np.random.default_rng(8)
     for _ in range(50):
@@ -77,7 +77,7 @@ def mean_difference(first: Any, second: Any, axis: int) -> Any:
     st.lists(st.floats(-1e3, 1e3).map(lambda value: round(value, 3)), min_size=2, max_size=30),
     st.sampled_from([0.05, 0.01, 0.0004]),
 )
-def test_the_interval_holds_0_where_the_p_value_says_no_difference(
+def test_the_interval_contains_0_exactly_if_not_significant(
     numbers: list[float], level: float
 ) -> None:
     difference = PairedMean(np.array(numbers))
@@ -89,7 +89,7 @@ def test_the_interval_holds_0_where_the_p_value_says_no_difference(
 
 
 @given(st.lists(st.floats(-100, 100), min_size=2, max_size=30))
-def test_what_is_turned_round_has_the_interval_turned_round(numbers: list[float]) -> None:
+def test_negated_differences_have_the_negated_interval(numbers: list[float]) -> None:
     values = np.array(numbers)
     there, back = PairedMean(values).interval(), PairedMean(-values).interval()
     scale = max(1.0, abs(there[0]), abs(there[1]))
@@ -106,7 +106,7 @@ def test_a_lower_level_has_a_wider_interval() -> None:
     )
 
 
-def test_one_block_far_out_is_no_difference() -> None:
+def test_one_outlying_block_is_not_significant() -> None:
     assert PairedMean(np.array([0.0] * 9 + [5.0])).p_value() == 1
 
 

@@ -1,4 +1,4 @@
-"""Where a race has several sittings, a sitting is one number, however many blocks it has."""
+"""With several sittings, a sitting is one number, however many blocks it has."""
 
 import math
 
@@ -52,14 +52,14 @@ def false_stars(sittings: int, between: float, chosen: Units, races: int) -> flo
 
 @pytest.mark.parametrize("sittings", [3, 5])
 @pytest.mark.parametrize("between", [0.0, 0.05])
-def test_equals_are_told_apart_in_one_table_of_twenty_whatever_sittings_differ_by(
+def test_the_error_rate_is_5_percent_for_any_variance_between_sittings(
     sittings: int, between: float
 ) -> None:
     # 150 tables of a test that is right at 5 % have 10 % with probability below 1 %.
     assert false_stars(sittings, between, units(sittings), races=150) <= 0.1
 
 
-def test_blocks_that_are_pooled_tell_equals_apart_where_sittings_differ() -> None:
+def test_pooled_blocks_have_false_alarms_where_sittings_differ() -> None:
     assert false_stars(5, 0.05, BLOCKS, races=40) > 0.3
 
 
@@ -84,14 +84,14 @@ def test_the_interval_of_one_difference_is_students(sittings: int) -> None:
     assert (high - low) == pytest.approx(right[1] - right[0], rel=0.1)
 
 
-def test_every_rotation_keeps_lengths_and_the_first_turns_nothing() -> None:
+def test_rotations_keep_lengths_and_the_first_is_the_identity() -> None:
     ways = rotated(5)
     assert (ways[0] == 1).all()
     assert np.allclose((ways * ways).sum(axis=1), 5)
     assert abs(ways[1:].mean()) < 0.05
 
 
-def test_sittings_that_agree_are_still_no_more_than_they_are() -> None:
+def test_agreeing_sittings_are_not_pooled() -> None:
     named = equals(np.random.default_rng(2), 5, 0.0)
     named["c0"] = {block: value - 1 for block, value in named["c0"].items()}
     verdict = verdicts({1: entries(named)}, units(5)).overall
@@ -124,7 +124,7 @@ def test_a_sitting_that_one_of_them_lacks_is_not_compared() -> None:
 
 
 @pytest.mark.parametrize("differences", [False, True])
-def test_a_part_of_a_claim_has_one_number_a_sitting(differences: bool) -> None:
+def test_a_claim_part_has_one_number_a_sitting(differences: bool) -> None:
     chance = np.random.default_rng(7)
     first, second = (
         {block: float(value) for block, value in enumerate(chance.lognormal(3, 0.1, 30), start=1)}

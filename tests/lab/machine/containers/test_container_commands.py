@@ -8,17 +8,16 @@ from typing import cast
 import pytest
 
 from regatta.errors import PlacementError, TrialError
-from regatta.machine import perf
-from regatta.machine.cgroup import Home
+from regatta.machine.accounts.cgroup import Home
 from regatta.machine.containers import placement, program
+from regatta.machine.containers.channel import DialledChannel
 from regatta.machine.containers.engine import Engine
-from regatta.machine.containers.leash import Leash
-from regatta.machine.containers.line import DialledLine
 from regatta.machine.containers.placement import ContainerSide, place_in_containers
 from regatta.machine.containers.program import check_cpus, run_words
-from regatta.machine.perf import Perf, without_perf
-from regatta.machine.placed import ContainerWish
-from regatta.machine.started import Order
+from regatta.machine.containers.reaper import Reaper
+from regatta.machine.perf.stat import GROUP, Perf, without_perf
+from regatta.machine.sides.placement import ContainerWish
+from regatta.machine.sides.program import ProgramSpec
 from regatta.trial.side import Side as SideOfTrial
 
 PERF = Perf("/usr/bin/perf", "6.1", ("task-clock",), None, None, by_group=True)
@@ -35,8 +34,10 @@ class Side:
     mounts: tuple[Path, ...] = ()
 
 
-def order(folder: Path, *words: str) -> Order:
-    return Order(name="server", folder=folder, program=words, perf=without_perf(None), wanted=())
+def order(folder: Path, *words: str) -> ProgramSpec:
+    return ProgramSpec(
+        name="server", folder=folder, program=words, perf=without_perf(None), wanted=()
+    )
 
 
 def pairs(words: list[str], option: str) -> list[str]:
@@ -61,8 +62,8 @@ def test_each_program_has_a_container_with_its_sides_cpus_network_and_label(tmp_
 
 
 def test_our_programs_are_mounted_read_only_and_their_folder_is_not(tmp_path: Path) -> None:
-    with DialledLine(tmp_path, "server", Path("/opt/dial")) as line:
-        ours = replace(order(tmp_path, "/opt/server", "--ready-fd", "3"), line=line)
+    with DialledChannel(tmp_path, "server", Path("/opt/dial")) as line:
+        ours = replace(order(tmp_path, "/opt/server", "--ready-fd", "3"), channel=line)
         words = run_words(Side(mounts=(Path("/study"),)), ours, "name")
     assert pairs(words, "--mount") == [
         f"type=bind,source={tmp_path},target={tmp_path}",
@@ -71,10 +72,16 @@ def test_our_programs_are_mounted_read_only_and_their_folder_is_not(tmp_path: Pa
         "type=bind,source=/opt/dial,target=/opt/dial,readonly",
     ]
     assert pairs(words, "--entrypoint") == ["/opt/dial"]
-    assert words[-5:] == ["localhost/regatta:1234", "server.line", "/opt/server", "--ready-fd", "3"]
+    assert words[-5:] == [
+        "localhost/regatta:1234",
+        "server.channel",
+        "/opt/server",
+        "--ready-fd",
+        "3",
+    ]
 
 
-def test_a_program_in_an_image_of_its_own_is_not_mounted(tmp_path: Path) -> None:
+def test_a_program_with_its_own_image_is_not_mounted(tmp_path: Path) -> None:
     boxed = replace(
         order(tmp_path, "/usr/sbin/nginx", "-g", "daemon off;"),
         image="nginx:1.27",
@@ -97,15 +104,15 @@ def test_perf_beside_a_program_follows_its_group_or_else_its_threads() -> None:
     assert by_threads[-2:] == ["--pid", "77"]
     assert "--" not in command + by_threads
     assert without_perf(None).attached_command("server", ["task-clock"], 77, None, (0,)) is None
-    assert PERF.follows == perf.GROUP
+    assert PERF.follows == GROUP
 
 
-def test_a_container_that_may_run_elsewhere_is_no_part_of_a_race(
+def test_a_container_on_cpus_of_another_side_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(program.os, "sched_getaffinity", lambda _: {0, 1, 3})
     check_cpus(1, (0, 1, 2, 3))
-    with pytest.raises(LookupError, match="may run on CPU 1,3, which is not its side's"):
+    with pytest.raises(LookupError, match="may run on CPU 1,3 of another side"):
         check_cpus(1, (0,))
 
 
@@ -113,7 +120,7 @@ def test_a_container_that_may_run_elsewhere_is_no_part_of_a_race(
 SLOW_ENGINE = """
 import os, socket, sys, time
 line = socket.socket(socket.AF_UNIX)
-line.connect("server.line")
+line.connect("server.channel")
 line.close()
 time.sleep(0.3)
 print("its last words", file=sys.stderr)
@@ -129,13 +136,13 @@ def test_a_failure_quotes_what_the_engine_passes_on_late(tmp_path: Path) -> None
         enter=(),
         cpus=(0,),
         engine=engine,
-        leash=cast(Leash, Named()),
+        leash=cast(Reaper, Named()),
         network="host",
         image="image",
         dial=Path("/opt/dial"),
     )
     with SideOfTrial(place, "server", tmp_path) as server:
-        server.start(["/opt/server"], without_perf(None), (), speaks="--ready-fd")
+        server.start(["/opt/server"], without_perf(None), (), channel_option="--ready-fd")
         with pytest.raises(TrialError, match="^the server exited before .*: its last words$"):
             server.ready()
 
@@ -149,7 +156,7 @@ class Named:
         return "regatta-r1-1"
 
 
-def test_who_is_not_root_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_containers_need_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(placement.os, "geteuid", lambda: 1000)
-    with pytest.raises(PlacementError, match="containers are raced by root alone.*run as root"):
+    with pytest.raises(PlacementError, match="only root may count.*run as root"):
         place_in_containers((0,), (1,), "none", ContainerWish())

@@ -46,7 +46,7 @@ def test_without_one_each_says_why_and_what_to_type(installed: Path) -> None:
         find_engine("docker")
 
 
-def test_what_an_engine_refuses_is_said_in_its_last_words(installed: Path) -> None:
+def test_an_engines_error_quotes_its_last_line(installed: Path) -> None:
     install(
         installed, "podman", "[ $1 = info ] && echo 1 x && exit; echo a >&2; echo b >&2; exit 3"
     )

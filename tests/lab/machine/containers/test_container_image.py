@@ -34,7 +34,7 @@ def test_a_library_that_is_missing_is_named() -> None:
         parse_ldd("\tlibodd.so.3 => not found\n", Path("/x"))
 
 
-def test_a_script_needs_an_image_of_its_own(tmp_path: Path) -> None:
+def test_a_script_needs_its_own_image(tmp_path: Path) -> None:
     script = tmp_path / "server"
     script.write_text("#!/usr/bin/python3\n")
     with pytest.raises(PlacementError, match=r"server is a script.* give the contender an `image`"):

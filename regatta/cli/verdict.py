@@ -1,0 +1,151 @@
+"""`regatta versus --base --head`: a verdict on two versions, for CI."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from regatta.errors import UsageError
+from regatta.ledger.read import read
+from regatta.ledger.schema import FILE_NAME
+from regatta.machine.programs import called_with
+from regatta.race.run_plan import Enough
+from regatta.study import Study
+from regatta.study.design import Design
+from regatta.versus.servers import Server, read_servers
+from regatta.versus.verdict import AGAIN, BASE, HEAD, Verdict, verdict_of
+
+MIN_PERCENT, MAX_PERCENT = 0.1, 1000.0
+PANEL = "A verdict for CI"
+
+
+@dataclass(frozen=True)
+class VerdictOptions:
+    """Nothing is judged unless both commands are given."""
+
+    base: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CMD",
+            help="The version before a change, with {port} in it.",
+            rich_help_panel=PANEL,
+            show_default=False,
+        ),
+    ] = None
+    head: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CMD",
+            help="The version after it. --base races twice: its difference from itself is the "
+            "floor.",
+            rich_help_panel=PANEL,
+            show_default=False,
+        ),
+    ] = None
+    fail_over: Annotated[
+        str,
+        typer.Option(
+            metavar="PERCENT",
+            help="Exit status 1 if head is shown to take more than this above base in CPU per "
+            "request, 0 if it is shown not to, 3 if neither. A difference of just this much stays "
+            "undecided: to catch 5%, say 2%.",
+            rich_help_panel=PANEL,
+        ),
+    ] = "5%"
+
+    @property
+    def asked(self) -> bool:
+        if (self.base is None) != (self.head is None):
+            raise UsageError("--base and --head belong together; give both commands")
+        return self.base is not None
+
+    @property
+    def threshold(self) -> float:
+        """As a share."""
+        try:
+            percent = float(self.fail_over.removesuffix("%"))
+        except ValueError:
+            percent = -1.0
+        if not MIN_PERCENT <= percent <= MAX_PERCENT:
+            raise UsageError(
+                f"--fail-over is {self.fail_over}; write a percentage from {MIN_PERCENT:g}% to "
+                f"{MAX_PERCENT:g}%"
+            )
+        return percent / 100
+
+    def servers(
+        self,
+        servers: Sequence[str],
+        designs: Sequence[Design],
+        folder: Path,
+        images: Sequence[Server],
+        fewest: int,
+    ) -> list[Server]:
+        """Those to race: the base, itself again, and the head; else those of the command line."""
+        if not self.asked:
+            return read_servers(servers, designs, folder, images, fewest)
+        if servers or images:
+            first = servers[0] if servers else images[0].name
+            raise UsageError(
+                f"{first!r} cannot race beside --base and --head; remove it, or these options"
+            )
+        self.threshold  # noqa: B018  (refused before anything starts)
+        words = (str(self.base), str(self.base), str(self.head))
+        found = read_servers(words, designs, folder)
+        for option, one in (("--base", found[0]), ("--head", found[2])):
+            if one.design:
+                raise UsageError(f"{option} is a design; give a command with {{port}} in it")
+        return [
+            replace(one, name=name) for one, name in zip(found, (BASE, AGAIN, HEAD), strict=True)
+        ]
+
+    def looked_at(self, study: Study) -> Study:
+        """What is started once before the race: the base is, so base again need not be."""
+        return study.but(cells=tuple(cell for cell in study.cells if cell.contender != AGAIN))
+
+    def enough(self, study: Study) -> Enough:
+        """Ends the race when there is a verdict."""
+
+        def enough(path: Path, _: float) -> str | None:
+            verdict = verdict_of(read(path), self.threshold, most_blocks(study), over=False)
+            return f"the verdict is: {verdict.outcome}" if verdict.is_final else None
+
+        return enough
+
+    def conclude(self, folder: Path, study: Study) -> Verdict:
+        """The verdict on a race that is over."""
+        return verdict_of(read(folder / FILE_NAME), self.threshold, most_blocks(study), over=True)
+
+
+def most_blocks(study: Study) -> int:
+    """What its looks are planned for."""
+    return study.most_blocks or study.blocks
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    loads = [
+        {
+            "connections": one.cell.connections,
+            "rate": one.cell.rate,
+            "head_over_base": asdict(one.head),
+            "base_again_over_base": asdict(one.floor),
+            "blocks_needed": one.blocks_needed,
+        }
+        for one in verdict.loads
+    ]
+    return {
+        "outcome": verdict.outcome,
+        "exit_status": verdict.exit_status,
+        "fail_over": verdict.threshold,
+        "why": verdict.why,
+        "blocks": verdict.blocks,
+        "loads": loads,
+    }
+
+
+def command_again() -> str:
+    """This command, to repeat it."""
+    return called_with(*sys.argv[1:])

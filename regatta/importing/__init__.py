@@ -1,0 +1,2 @@
+"""Makes studies of other projects' benchmarks: their servers as contenders, their rankings as
+claims."""

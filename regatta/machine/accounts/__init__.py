@@ -1,0 +1,1 @@
+"""The kernel's accounts: CPU time of processes, groups and whole CPUs; memory; disturbance."""

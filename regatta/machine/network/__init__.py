@@ -1,0 +1,1 @@
+"""The network between the two sides: a veth pair, packet steering, ports."""

@@ -1,0 +1,62 @@
+"""The ports of a network, read through /proc: no process has to enter, no connection is needed.
+
+A network is named by the id of a process within it, or by `self`.
+"""
+
+import random
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+PORTS = range(10_000, 32_000)
+LISTEN = "0A"  # the state in /proc/net/tcp
+LOOPBACK_ENDS = ("7F", "0" * 24 + "01000000")
+"""Of 127.0.0.0/8, also within IPv6, and of ::1: each word of an address has its last byte first."""
+
+
+def free_port(network: int | str) -> int:
+    """An unused port below the kernel's ephemeral range."""
+    used = {port for port, _ in sockets(network)}
+    return random.choice([port for port in PORTS if port not in used])
+
+
+def listens(network: int | str, port: int) -> bool:
+    """True if connections to that port are accepted."""
+    return (port, LISTEN) in sockets(network)
+
+
+def only_on_loopback(network: int | str, port: int) -> bool:
+    """True if the port is open only at addresses that no other network can reach."""
+    at = [host for host, where, state in addresses(network) if (where, state) == (port, LISTEN)]
+    return bool(at) and all(host.endswith(LOOPBACK_ENDS) for host in at)
+
+
+def listening_ports(pid: int) -> list[int]:
+    """The ports at which a process accepts connections, in its own network."""
+    inodes = set()
+    for link in Path(f"/proc/{pid}/fd").glob("*"):
+        with suppress(OSError):
+            inodes.add(str(link.readlink()).removeprefix("socket:[").removesuffix("]"))
+    return sorted(
+        {port for _, port, state, inode in rows(pid) if state == LISTEN and inode in inodes}
+    )
+
+
+def sockets(network: int | str) -> set[tuple[int, str]]:
+    """The local port and state of every TCP socket."""
+    return {(port, state) for _, port, state in addresses(network)}
+
+
+def addresses(network: int | str) -> Iterator[tuple[str, int, str]]:
+    """Local address in the kernel's form, port and state of every TCP socket."""
+    return ((host, port, state) for host, port, state, _ in rows(network))
+
+
+def rows(network: int | str) -> Iterator[tuple[str, int, str, str]]:
+    """The same with the socket's inode."""
+    for table in ("tcp", "tcp6"):
+        with suppress(FileNotFoundError):
+            for line in Path(f"/proc/{network}/net/{table}").read_text().splitlines()[1:]:
+                fields = line.split()
+                host, _, port = fields[1].rpartition(":")
+                yield host, int(port, 16), fields[3], fields[9]

@@ -1,0 +1,90 @@
+"""One measured load, with the counters of both sides on until the client reports its end.
+
+The server's accounts run from idle to idle, so they include all the work that the load caused.
+"""
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+
+from regatta.errors import HostLostError
+from regatta.ledger.cell import Cell
+from regatta.ledger.counters import MEMORY
+from regatta.ledger.result import CLIENT
+from regatta.machine.accounts import disturbance
+from regatta.machine.accounts.disturbance import Others
+from regatta.trial.client_summary import read_samples, samples_of, sum_up
+from regatta.trial.clients import Clients
+from regatta.trial.load import client_command, give_requests, load_options, load_timeout_s
+from regatta.trial.merge import at_once
+from regatta.trial.setup import TrialSetup
+from regatta.trial.side import Side
+from regatta.trial.windows import Window
+
+
+def measure(  # noqa: PLR0913, PLR0917  (all that describes a load)
+    setup: TrialSetup, cell: Cell, target: str, server: Side, wanted: Sequence[str], seed: int
+) -> Window:
+    """Runs the load of the cell against a server that is up.
+
+    The window opens at the clients and then at the server; only then the clients start, and they
+    report their end before the server's half closes. So a single client needs no synchronised
+    clock, messages between hosts do not lengthen the load: nothing waits for one within the window.
+    """
+    place = setup.placement
+    with Clients(setup, cell) as clients:
+        clients.start(target, wanted, seed)
+        clients.open()
+        try:
+            server.open(place.watched_by(place.server), rests=True)
+            length_ns = clients.run(server)
+            served = server.close()
+            # The clients still hold their connections open.
+            memory = server.memory(MEMORY) if setup.whole_cost else None
+        except BaseException:
+            # Before the clients end, so that CPU affinity is restored in reverse order.
+            with suppress(HostLostError):
+                server.abandon()
+            raise
+        halves = [served, *clients.close()]
+        asked = clients.sum_up()
+        return Window(
+            length_ns=length_ns,
+            accounts=served.accounts,
+            client=asked.summary,
+            client_counters=asked.counters,
+            samples=asked.samples,
+            others=disturbance.at_once([half.meanwhile.others for half in halves]),
+            rest=served.rest,
+            memory=memory,
+            cpus=at_once([half.meanwhile.cpus for half in halves]),
+        )
+
+
+def measure_whole(  # noqa: PLR0913, PLR0917  (the same)
+    setup: TrialSetup, cell: Cell, target: str, server: Side, wanted: Sequence[str], seed: int
+) -> Window:
+    """Runs the burst against a server that was just started, and then lets it idle.
+
+    The client is also counted from exec to exit. The server's accounts cover its life so far.
+    """
+    load = [*load_options(setup, cell, seed), "--samples", samples_of(CLIENT)]
+    command = client_command(setup, cell, target, load)
+    with setup.side(
+        setup.placement.client, CLIENT, whole=True, counts_taskset=cell.counts_taskset
+    ) as client:
+        give_requests(setup, cell, client)
+        start_ns = time.monotonic_ns()
+        client.start(command, setup.perf, wanted)
+        summary = sum_up(cell, client, load_timeout_s(cell))
+        # This sleep is measured on purpose: such a count includes the idle server.
+        time.sleep(cell.linger_s)
+        return Window(
+            length_ns=time.monotonic_ns() - start_ns,
+            accounts=server.life(),
+            client=summary,
+            client_counters=client.counters(),
+            samples=read_samples(client, CLIENT),
+            others=Others(),  # read over the process's whole life instead
+            client_printed=client.printed(),
+        )

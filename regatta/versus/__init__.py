@@ -1,0 +1,1 @@
+"""Two or more servers against each other, from one command line that needs no study."""

@@ -1,0 +1,174 @@
+"""The end of a comparison on one screen: who is better in what, and how sure that is."""
+
+import math
+from collections.abc import Iterable, Iterator
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from regatta.analysis.columns import AgainstBest
+from regatta.analysis.held_rates import HOLDS, NOTHING, HeldRate
+from regatta.analysis.results import Analysis, CellResult, Group
+from regatta.analysis.standings import LARGER, NO_DIFFERENCE
+from regatta.ledger.metrics import BY_NAME, P50, P99, PRIMARY, Metric, side_of
+from regatta.report.charts.palette import styles
+from regatta.report.soundness.notes import notes
+from regatta.report.tables.held_rates import rounded_rate
+from regatta.report.text.numbers import around, between, more_than_one, times
+from regatta.report.text.terminal import encodable, plain
+from regatta.report.text.trials import cell_words
+from regatta.report.text.verdicts import listed
+
+MEMORY = BY_NAME["peak_memory_mib"]
+COMPARED = (PRIMARY, P50, P99)
+"""What has a verdict."""
+TITLES = {PRIMARY: "server CPU", P50: "p50", P99: "p99", MEMORY: "memory"}
+ALIKE = "≈"
+MOST_NOTES = 5
+
+
+def print_versus(analysis: Analysis, seen: list[str], console: Console) -> None:
+    """`seen`: what a look before the race found."""
+    for group in analysis.groups:
+        for step in group.steps:
+            console.print()
+            console.print(plain(where(group, step), console, "bold"))
+            console.print(table(analysis, group, step, console))
+            for line in sentences(group, step):
+                console.print(plain(line, console))
+    print_warnings(analysis, [*broken(analysis), *seen], console)
+
+
+def print_warnings(analysis: Analysis, seen: list[str], console: Console) -> None:
+    warnings = [*seen, *(note.line for note in notes(analysis) if note.line)]
+    if warnings:
+        console.print()
+    for line in warnings[:MOST_NOTES]:
+        console.print(plain(line, console, "yellow"))
+    if len(warnings) > MOST_NOTES:
+        console.print(plain(f"{len(warnings) - MOST_NOTES} more in the report", console, "dim"))
+
+
+def print_lines(lines: Iterable[str], console: Console) -> None:
+    """After an empty line."""
+    console.print()
+    for line in lines:
+        console.print(plain(line, console))
+
+
+def broken(analysis: Analysis) -> Iterator[str]:
+    """A line for each server that failed while its rate was searched: it may hold more, or race."""
+    for held in analysis.held:
+        for one in held.members:
+            why = one.why.removeprefix("failed: ")
+            if one.state == NOTHING:
+                yield f"{one.cell.contender} is not in this race: it holds no rate ({why})"
+            elif why != one.why:
+                yield f"{one.cell.contender} failed while its rate was searched: {why}"
+
+
+def where(group: Group, step: int) -> str:
+    """The load: how many connections at which rate."""
+    cell = group.at(step)[0].cell
+    rate = "" if cell.rate is None else f", {cell.rate:,} requests a second"
+    each = ", a new one for each request" if cell.per_connection == 1 else ""
+    many = "connection" if cell.connections == 1 else "connections"
+    return f"{cell.connections:,} {many}{each}{rate}"
+
+
+def sentences(group: Group, step: int) -> Iterator[str]:
+    """One for each metric that was compared, and one for each server that failed."""
+    for metric in COMPARED:
+        against = [one for one in group.against if (one.at, one.metric) == (step, metric.name)]
+        if against:
+            yield sentence(against, metric)
+    for result in group.at(step):
+        if result.failed and not result.ok:
+            yield f"{result.cell.contender} {cell_words(result)}"
+
+
+def sentence(against: list[AgainstBest], metric: Metric) -> str:
+    """`against`: all others against the best."""
+    if all(one.outcome == NO_DIFFERENCE for one in against):
+        names = listed([against[0].best, *(one.contender for one in against)])
+        seen = max((one.detectable or math.inf for one in against), default=math.inf)
+        return f"{metric.label}: {names} are not distinguishable ({detectable(seen)})"
+    leads = "best" if all(one.outcome == LARGER for one in against) else "ahead"
+    others = "; ".join(f"{one.contender} {compared(one)}" for one in against)
+    return f"{metric.label}: {against[0].best} is {leads}; {others}"
+
+
+def compared(one: AgainstBest) -> str:
+    """With the best."""
+    if one.outcome == NO_DIFFERENCE:
+        return f"is not distinguishable ({detectable(one.detectable)})"
+    if one.outcome != LARGER:
+        return f"cannot be compared: {one.outcome}"
+    if one.scale != "ratio" or one.value is None:
+        return "is worse by a clear margin"
+    interval = ""
+    if one.low is not None and one.high is not None:
+        interval = f" ({between(one.value, one.low, one.high)})"
+    return f"takes {times(one.value, one.low, one.high)} times as much{interval}"
+
+
+def detectable(ratio: float | None) -> str:
+    return f"detectable at 80 % power: {more_than_one(ratio)}"
+
+
+def table(analysis: Analysis, group: Group, step: int, console: Console) -> Table:
+    """A row a server, a column a metric: figures with 95 % intervals."""
+    found = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
+    found.add_column("")
+    held = {one.cell.contender: one for one in held_at(analysis, group, step)}
+    metrics = (*COMPARED, MEMORY)
+    for metric in metrics:
+        unit = f"{metric.unit}/request" if metric is PRIMARY else metric.unit
+        found.add_column(header(TITLES[metric], unit, console), justify="right", no_wrap=True)
+    if held:
+        found.add_column(header(HOLDS, "requests/s", console), justify="right", no_wrap=True)
+    colours = styles(analysis.contenders)
+    best = {one.metric: one.best for one in group.against if one.at == step}
+    alike = {
+        (one.metric, one.contender)
+        for one in group.against
+        if one.at == step and one.outcome == NO_DIFFERENCE
+    }
+    for result in group.at(step):
+        name = result.cell.contender
+        row = [plain(name, console, colours[name].colour)]
+        for metric in metrics:
+            marked = bool(best) and (best.get(metric.name) == name or (metric.name, name) in alike)
+            row.append(figure(result, metric, marked, console))
+        if held:
+            row.append(plain(held_words(held.get(name)), console))
+        found.add_row(*row)
+    return found
+
+
+def header(title: str, unit: str, console: Console) -> Text:
+    return Text(encodable(f"{title}\n{unit}", console))
+
+
+def figure(result: CellResult, metric: Metric, marked: bool, console: Console) -> Text:
+    """In bold if nobody is shown to be better."""
+    value, half = around(result.estimates[side_of(metric), metric.name])
+    text = f"{value} ±{half}" if half else value
+    return Text(encodable(text, console), style="bold" if marked else "")
+
+
+def held_at(analysis: Analysis, group: Group, step: int) -> Iterator[HeldRate]:
+    """What each holds over as many connections."""
+    connections = group.at(step)[0].cell.connections
+    for held in analysis.held:
+        for one in held.members:
+            if one.cell.connections == connections:
+                yield one
+
+
+def held_words(one: HeldRate | None) -> str:
+    if one is None or one.rate.value is None:
+        return "-" if one is None else one.state
+    least = "" if one.state == HOLDS else "≥ "
+    return f"{least}{rounded_rate(one.rate.value)}"

@@ -1,0 +1,191 @@
+"""The servers that a command line names: commands, designs of ours and shipped contenders mixed."""
+
+import os
+import re
+import shlex
+import shutil
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+
+from regatta.errors import StudyError, UsageError
+from regatta.study import Contender, load_study
+from regatta.study.contender_folders import read_folders
+from regatta.study.design import Design
+from regatta.study.find import shipped_folders
+from regatta.study.limits import NAME_PATTERN
+
+FEWEST = 2
+PORT = "{port}"
+NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})=(.+)", re.DOTALL)
+INTERPRETERS = re.compile(
+    r"(python[0-9.]*|pypy[0-9.]*|node|nodejs|deno|bun|ruby|perl|php|java|sh|bash|env|npx|uv|go)"
+)
+"""Programs whose argument names the server better than they do."""
+SUBCOMMANDS = frozenset({"run", "exec", "start", "-m", "-jar"})
+
+
+@dataclass(frozen=True)
+class Server:
+    """One of those that race."""
+
+    name: str
+    """In every table."""
+    design: bool
+    """Whether it is a design of ours; else `command` starts it."""
+    command: tuple[str, ...] = ()
+    """With {host}, {port} and {cpus} still in it."""
+    folder: Path | None = None
+    """Where the command is started; None: in the empty folder of its trial."""
+    ready_line: str | None = None
+    """A regular expression for what it prints when it is ready; None: it listens then."""
+    image: str | None = None
+    """The container image that starts it, without a command."""
+    port: int | None = None
+    """Where its image listens."""
+    path: str | None = None
+    """What is asked for in HTTP, if not what the command line says."""
+    missing: str | None = None
+    """Why a shipped contender cannot run here."""
+
+
+def read_servers(
+    words: Sequence[str],
+    designs: Sequence[Design],
+    folder: Path,
+    images: Sequence[Server] = (),
+    fewest: int = FEWEST,
+) -> list[Server]:
+    """The servers in their order, each under a name of its own.
+
+    `words`: one for each server; `folder`: where a person called us, which their commands expect;
+    `images`: servers that race as well.
+    """
+    if len(words) + len(images) < fewest:
+        raise UsageError(
+            "versus needs two servers or more: commands with {port} in them, designs or nginx; "
+            "for instance: regatta versus './old --port {port}' './new --port {port}'"
+        )
+    shipped = {one.name: one for one in shipped_contenders(designs)}
+    found = [read_server(word, designs, shipped, folder) for word in words]
+    if images and (commands := [one.name for one in found if not one.design]):
+        raise UsageError(
+            f"{commands[0]} is a command, which cannot race beside an --image: only designs and "
+            "images run in containers; build an image of it"
+        )
+    return with_own_names([*found, *images])
+
+
+def read_server(
+    word: str, designs: Sequence[Design], shipped: dict[str, Server], folder: Path
+) -> Server:
+    for design in designs:
+        if design.name == word:
+            if design.missing:
+                raise UsageError(f"the design {word} cannot run here: {design.missing}")
+            return Server(word, design=True)
+    if word in shipped:
+        if why := shipped[word].missing:
+            raise UsageError(f"the contender {word} cannot run here: {why}")
+        return shipped[word]
+    named = NAMED.fullmatch(word)
+    name, text = (named[1], named[2]) if named else ("", word)
+    try:
+        command = tuple(shlex.split(text))
+    except ValueError as error:
+        raise UsageError(f"{word!r} cannot be split into words as a shell does: {error}") from error
+    check_command(word, command, [design.name for design in designs] + list(shipped), folder)
+    return Server(name or name_of(command), design=False, command=command, folder=folder)
+
+
+def check_command(word: str, command: tuple[str, ...], known: Sequence[str], folder: Path) -> None:
+    if not any(PORT in part for part in command):
+        if len(command) == 1:
+            close = get_close_matches(word, known, 1)
+            meant = f"did you mean {close[0]}? " if close else ""
+            raise UsageError(
+                f"{word!r} is no design and no shipped contender ({meant}there are: "
+                f"{', '.join(known)}); a command of your own needs {PORT} where its port belongs"
+            )
+        raise UsageError(
+            f"{word!r} has no {PORT}; write it where the port belongs: every trial has its own"
+        )
+    program = Path(command[0])
+    path = folder / program if "/" in command[0] else shutil.which(command[0])
+    if path is None or not Path(path).is_file():
+        raise UsageError(
+            f"there is no program {command[0]}; install or build it, or correct the path"
+        )
+    if not os.access(path, os.X_OK):
+        raise UsageError(
+            f"{command[0]} is not executable; chmod +x {command[0]}, or name its interpreter first"
+        )
+
+
+def name_of(command: Sequence[str]) -> str:
+    """`old` of ./old, `server` of python3 server.py."""
+    for word in command:
+        stem = Path(word).stem
+        if word.startswith("-") or word in SUBCOMMANDS or PORT in word:
+            continue
+        if INTERPRETERS.fullmatch(Path(word).name) and len(command) > 1:
+            continue
+        if NAME_PATTERN.fullmatch(stem):
+            return stem
+    return Path(command[0]).stem if NAME_PATTERN.fullmatch(Path(command[0]).stem) else "server"
+
+
+def with_own_names(servers: Sequence[Server]) -> list[Server]:
+    """Where two have one name the commands' file names tell them apart, else a number does."""
+    taken = {one.name for one in servers if one.design}
+    often = Counter(one.name for one in servers)
+    found = []
+    for one in servers:
+        name = one.name if often[one.name] == 1 else file_of(one)
+        name = one.name if one.design else free_name(name, taken)
+        taken.add(name)
+        found.append(replace(one, name=name))
+    if len({one.name for one in found}) < len(found):
+        raise UsageError("a design is named twice; it would race against itself")
+    return found
+
+
+def file_of(one: Server) -> str:
+    """`server.py` of a server that is named `server` after it."""
+    files = (Path(word).name for word in one.command if Path(word).stem == one.name)
+    return next((file for file in files if NAME_PATTERN.fullmatch(file)), one.name)
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    if name not in taken:
+        return name
+    number = 2
+    while f"{name}-{number}" in taken:
+        number += 1
+    return f"{name}-{number}"
+
+
+def shipped_contenders(designs: Sequence[Design]) -> Iterator[Server]:
+    """Those that speak HTTP: of contenders/*/contender.toml and, in place of one of the same name,
+    of the studies beside it."""
+    for folder in {one.parent / "contenders" for one in shipped_folders()}:
+        if folder.is_dir():
+            for name, contender in read_folders(folder.resolve(), designs).items():
+                yield shipped_server(name, contender, folder)
+        for file in sorted(folder.glob("*/*.toml")):
+            try:
+                study = load_study(file, designs)
+            except StudyError:
+                continue  # of a design that this build lacks; nobody asked for it
+            for name, contender in study.contenders.items():
+                if contender.dialect == "http":
+                    yield shipped_server(name, contender, file.resolve().parent)
+
+
+def shipped_server(name: str, contender: Contender, folder: Path) -> Server:
+    words = tuple(word.replace("{folder}", str(folder)) for word in contender.command)
+    line = contender.ready_line.pattern if contender.ready_line is not None else None
+    missing = contender.missing(folder)
+    return Server(name, False, words, ready_line=line, path=contender.path, missing=missing)

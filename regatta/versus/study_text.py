@@ -1,0 +1,142 @@
+"""The study that does what a command line of `regatta versus` does, as TOML."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from regatta.versus.servers import Server
+
+BLOCKS = 6
+"""The fewest that carry a verdict."""
+MOST_BLOCKS = 200
+OVERHEAD_S = 0.3
+"""Of a trial, beside its load: starting, warming up and stopping a server."""
+SEARCH_BLOCKS = 2
+SLICES = 5
+TRIAL_S = 0.5
+SHARE = 0.5
+"""Of what the weakest holds: the rate at which all are compared."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a person asks of the comparison."""
+
+    path: str = "/"
+    connections: tuple[int, ...] = (50,)
+    short: bool = False
+    """Whether each request has a connection of its own."""
+    width_percent: float = 5.0
+    placement: str = "auto"
+    time_s: int = 120
+    """The race takes no more blocks than fit into it, but for the fewest that carry a verdict."""
+    requests: Path | None = None
+    """A file of requests, instead of the path."""
+    raw: str | None = None
+    """What servers of another protocol are sent, with escapes, instead of the path."""
+    until: str | None = None
+    """What their reply ends with."""
+    rates: Mapping[int, int] | None = None
+    """By number of connections; None: half of what the weakest holds."""
+
+    def most_blocks(self, servers: int) -> int:
+        block_s = servers * len(self.connections) * (TRIAL_S + OVERHEAD_S)
+        return min(MOST_BLOCKS, max(BLOCKS, round(self.time_s / block_s)))
+
+
+def study_text(servers: Sequence[Server], wanted: Wanted, folder: Path) -> str:
+    """`folder`: where the study will lie; commands below it are named relative to it."""
+    return "\n".join(_lines(servers, wanted, folder)) + "\n"
+
+
+def _lines(servers: Sequence[Server], wanted: Wanted, folder: Path) -> Iterator[str]:
+    yield "# Written by regatta versus; race it again with: regatta race FILE"
+    yield f"name = {_text('versus')}"
+    yield f"title = {_text(' versus '.join(one.name for one in servers))}"
+    yield ""
+    yield "[race]"
+    yield f"blocks = {BLOCKS}"
+    yield f"most_blocks = {wanted.most_blocks(len(servers))}"
+    yield f"width_percent = {wanted.width_percent:g}"
+    if not any(one.image for one in servers):  # images share one port, so they cannot run at once
+        yield f"slices = {SLICES}"
+    yield f"search_blocks = {SEARCH_BLOCKS}"
+    yield "counted_blocks = 2"
+    yield ""
+    yield "[placement]"
+    yield f"kind = {_text(wanted.placement)}"
+    for one in servers:
+        if not one.design:
+            yield ""
+            yield from _contender(one, wanted, folder)
+    if wanted.rates is None:
+        yield from _load(servers, wanted, wanted.connections, None)
+    else:
+        for connections, rate in wanted.rates.items():
+            yield from _load(servers, wanted, (connections,), rate)
+
+
+def _load(
+    servers: Sequence[Server], wanted: Wanted, connections: Sequence[int], rate: int | None
+) -> Iterator[str]:
+    yield ""
+    yield "[[cells]]"
+    for key, design in (("designs", True), ("contenders", False)):
+        names = [one.name for one in servers if one.design is design]
+        if names:
+            yield f"{key} = {_list(names)}"
+    yield f"connections = [{', '.join(map(str, connections))}]"
+    yield 'work = "snapshot"'
+    yield f"dialect = {_text('http' if wanted.raw is None else 'line')}"
+    if rate is None:
+        yield 'load = "matched"'
+        yield f"shares = [{SHARE:g}]"
+    else:
+        yield f'load = "open"\nrate = {rate}'
+    yield f"duration_s = {TRIAL_S:g}"
+    if wanted.short:
+        yield "per_connection = 1"
+
+
+def _contender(one: Server, wanted: Wanted, folder: Path) -> Iterator[str]:
+    """A command is started where it was typed: by env, which becomes the server."""
+    yield f"[contenders.{_text(one.name)}]"
+    if one.image is not None:
+        yield f"image = {_text(one.image)}"
+        yield f"port = {one.port}"
+        # Process 1 of a container ignores a signal that it has no handler for.
+        yield 'stop_signal = "SIGKILL"'
+        yield from _asked(one, wanted, folder)
+        return
+    words = list(one.command)
+    if one.folder is not None:
+        same = one.folder.resolve() == folder.resolve()
+        words = ["env", "-C", "{folder}" if same else str(one.folder.resolve()), *words]
+    yield f"command = {_list(words)}"
+    yield from _asked(one, wanted, folder)
+    if one.ready_line is not None:
+        yield 'ready = "line"'
+        yield f"ready_line = {_text(one.ready_line)}"
+
+
+def _asked(one: Server, wanted: Wanted, folder: Path) -> Iterator[str]:
+    if wanted.requests is not None:
+        file = wanted.requests.absolute()
+        inside = file.is_relative_to(folder.absolute())
+        yield f"requests = {_text(str(file.relative_to(folder.absolute()) if inside else file))}"
+    elif wanted.raw is not None:
+        yield 'dialect = "line"'
+        yield f"request = {_text(wanted.raw)}"
+        yield f"until = {_text(wanted.until or '')}"
+    else:
+        yield f"path = {_text(one.path or wanted.path)}"
+
+
+def _text(value: str) -> str:
+    """A basic string of TOML: JSON's, but for DEL."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _list(values: Sequence[str]) -> str:
+    return f"[{', '.join(map(_text, values))}]"

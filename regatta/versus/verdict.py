@@ -1,0 +1,198 @@
+"""Whether the head of a repository costs more CPU per request than its base, beyond a threshold.
+
+The base races twice, as `base` and `base-again`. Head is compared, in each block, with the mean of
+both; base with itself is the floor. If this machine tells even the two bases apart, there is no
+verdict on head. A race is judged several times while it grows (statistics/looks.py).
+
+- regression: the whole 95 % interval of head / base is above 1 + threshold, under any load
+- no regression: under every load all of it is at or below 1 + threshold
+- undecided: neither, when the time is over
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import special  # type: ignore[import-untyped]
+
+from regatta.analysis.contrast import of_trials
+from regatta.analysis.soundness.failing import failing
+from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
+from regatta.analysis.statistics.level import LEVEL
+from regatta.analysis.statistics.looks import Look, looks_at, planned_looks
+from regatta.analysis.statistics.paired_mean import PairedMean
+from regatta.analysis.statistics.sign_flips import POWER, BlockValues, Floats
+from regatta.ledger.cell import Cell
+from regatta.ledger.metrics import PRIMARY, side_of
+from regatta.ledger.records import RaceRecord, Trial
+from regatta.ledger.result import OK
+
+BASE, AGAIN, HEAD = SIDES = ("base", "base-again", "head")
+REGRESSION, NO_REGRESSION, UNDECIDED = "regression", "no regression", "undecided"
+EXIT_STATUS = {NO_REGRESSION: 0, REGRESSION: 1, UNDECIDED: 3}
+FLOOR_LEVEL = 0.01
+"""Of calling equal bases different. Stricter than the verdict's: such a race is lost."""
+MOST_NEEDED = 5_000
+"""Blocks, beyond which a difference counts as being at the threshold."""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """With the interval of the look at which it was judged."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class LoadVerdict:
+    """Under one load."""
+
+    cell: Cell
+    """The head's."""
+    head: Ratio
+    """Its CPU per request over that of the base."""
+    floor: Ratio
+    """Base again over base."""
+    blocks_needed: int | None
+    """To decide with a chance of 80 % if the difference is as measured; None: beyond any race."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    outcome: str
+    threshold: float
+    """As a share: 0.05 for 5 %."""
+    why: str
+    """The reason, if the intervals do not give it."""
+    blocks: int
+    loads: tuple[LoadVerdict, ...]
+
+    @property
+    def is_final(self) -> bool:
+        """Whether more blocks change nothing."""
+        return self.outcome != UNDECIDED or bool(self.why)
+
+    @property
+    def exit_status(self) -> int:
+        return EXIT_STATUS[self.outcome]
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One load: two logarithms of ratios in each block."""
+
+    cell: Cell
+    head: Floats
+    floor: Floats
+
+    def first(self, blocks: int) -> "Contrast":
+        return replace(self, head=self.head[:blocks], floor=self.floor[:blocks])
+
+
+def verdict_of(ledger: RaceRecord, threshold: float, most_blocks: int, over: bool) -> Verdict:
+    """`over`: the race gets no more blocks. Until then `undecided` without a reason: go on."""
+    if why := broken(ledger):
+        return Verdict(REGRESSION, threshold, why, 0, ())
+    return decided(contrasts(ledger), threshold, most_blocks, over)
+
+
+def decided(found: Sequence[Contrast], threshold: float, most_blocks: int, over: bool) -> Verdict:
+    """The verdict of the first look that has one, or of the last."""
+    blocks = min((len(one.head) for one in found), default=0)
+    verdict = Verdict(UNDECIDED, threshold, too_few(blocks) if over else "", blocks, ())
+    looks = len(planned_looks(most_blocks))
+    for look in looks_at(blocks, most_blocks, over):
+        verdict = judged([one.first(look.blocks) for one in found], look, threshold, looks)
+        if verdict.is_final:
+            break
+    return verdict
+
+
+def too_few(blocks: int) -> str:
+    if blocks >= FEWEST_BLOCKS:
+        return ""
+    return (
+        f"a verdict needs {FEWEST_BLOCKS} blocks that measured base and head, and there are "
+        f"{blocks}; in the others a trial failed"
+    )
+
+
+def broken(ledger: RaceRecord) -> str:
+    """Why head cannot be compared where base can; empty if it can."""
+    for cell in ledger.cells:
+        if cell.contender == HEAD and (why := failing(ledger.trials_of(cell))):
+            others = [one for one in rivals(ledger, cell).values() if one is not cell]
+            if not any(failing(ledger.trials_of(one)) for one in others):
+                return f"head {why}, base did not"
+    held = {cell.contender for cell in ledger.cells}
+    if BASE in held and HEAD not in held:
+        return "head holds no rate that can be compared, base does"
+    return ""
+
+
+def rivals(ledger: RaceRecord, cell: Cell) -> dict[str, Cell]:
+    """The cells under the same load, by contender."""
+    key = cell.comparison_key()
+    return {one.contender: one for one in ledger.cells if one.comparison_key() == key}
+
+
+def contrasts(ledger: RaceRecord) -> list[Contrast]:
+    """One for each load, in the study's order."""
+    found = []
+    for cell in ledger.cells:
+        cells = rivals(ledger, cell)
+        if cell.contender == HEAD and set(SIDES) <= cells.keys():
+            values = {name: cost_by_block(ledger.trials_of(cells[name])) for name in SIDES}
+            found.append(contrast(cell, values))
+    return found
+
+
+def cost_by_block(trials: list[Trial]) -> BlockValues:
+    """Also from trials whose client fell behind: what a request costs the server is known there
+    too, and on a busy machine few blocks would be left in which no client did."""
+    standing = [trial for trial in trials if trial.status == OK and not trial.superseded]
+    found = of_trials(PRIMARY, side_of(PRIMARY), standing)
+    return {} if isinstance(found, str) else found
+
+
+def contrast(cell: Cell, values: Mapping[str, BlockValues]) -> Contrast:
+    blocks = sorted(set.intersection(*(set(one) for one in values.values())))
+    base, again, head = (np.log([values[name][block] for block in blocks]) for name in SIDES)
+    return Contrast(cell, head - (base + again) / 2, again - base)
+
+
+def judged(found: Sequence[Contrast], look: Look, threshold: float, looks: int) -> Verdict:
+    """At one look. All loads are one family, so a look's level is divided by their number."""
+    share = look.share / len(found)
+    limit = math.log1p(threshold)
+    loads = []
+    for one in found:
+        head, floor = PairedMean(one.head), PairedMean(one.floor)
+        needed = blocks_needed(head, limit, LEVEL / looks / len(found))
+        ratio = ratio_of(head, LEVEL * share)
+        loads.append(LoadVerdict(one.cell, ratio, ratio_of(floor, FLOOR_LEVEL * share), needed))
+    verdict = Verdict(UNDECIDED, threshold, "", look.blocks, tuple(loads))
+    if any(not one.floor.low <= 1 <= one.floor.high for one in loads):
+        return replace(verdict, why="this machine tells equal servers apart: base from itself")
+    if any(one.head.low > 1 + threshold for one in loads):
+        return replace(verdict, outcome=REGRESSION)
+    if all(one.head.high <= 1 + threshold for one in loads):
+        return replace(verdict, outcome=NO_REGRESSION)
+    return verdict
+
+
+def ratio_of(mean: PairedMean, level: float) -> Ratio:
+    low, high = mean.interval(level) or (-math.inf, math.inf)
+    return Ratio(*(math.exp(value) for value in (mean.mean, low, high)))
+
+
+def blocks_needed(mean: PairedMean, limit: float, level: float) -> int | None:
+    """For a look at this level to tell the mean from the limit with a chance of 80 %."""
+    distance, spread = abs(mean.mean - limit), mean.error * math.sqrt(mean.count)
+    reach = float(special.ndtri(1 - level / 2) + special.ndtri(POWER))
+    if distance * math.sqrt(MOST_NEEDED) <= reach * spread:
+        return None
+    return max(FEWEST_BLOCKS, math.ceil((reach * spread / distance) ** 2))

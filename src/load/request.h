@@ -1,0 +1,57 @@
+/* The requests that a load sends: one, or those of a file in proportion to their weights. */
+#pragma once
+#include "base/address.h"
+#include "base/dialect.h"
+#include "base/token.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct request_bytes {
+    const char *bytes;
+    size_t length;
+};
+
+struct request {
+    /* First index: whether it is the connection's first request, which sends the token in the line
+     * dialect; second index: whether it is the last, which HTTP announces. */
+    struct request_bytes forms[2][2];
+    bool is_head; /* HTTP: HEAD, whose reply has no body */
+};
+
+/* As they are written: without the Host, the token and what else depends on the load. */
+struct written_request {
+    uint32_t weight;
+    struct request_bytes text;
+};
+
+struct request_list {
+    struct written_request *written;
+    uint32_t count;
+};
+
+struct requests {
+    struct request *each;
+    uint16_t *turns; /* which request is sent in each turn, over and over */
+    uint32_t turn_count;
+};
+
+/* What is added to a request before it is sent. */
+struct request_setting {
+    enum dialect dialect;
+    const char *target;        /* HTTP: for Host */
+    const struct token *token; /* of length 0: none */
+};
+
+/* Builds the list's requests and their order: a smooth weighted round robin, which mixes them
+ * evenly. Returns 0 or -ENOMEM. */
+int requests_build(struct requests *requests, const struct request_list *list,
+                   const struct request_setting *setting);
+
+/* The request of this turn; advances the turn. */
+static inline const struct request *requests_next(const struct requests *requests, uint32_t *turn) {
+    uint32_t now = *turn;
+    *turn = now + 1 < requests->turn_count ? now + 1 : 0;
+    return &requests->each[requests->turns[now]];
+}

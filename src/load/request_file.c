@@ -1,0 +1,188 @@
+#include "load/request_file.h"
+
+#include "base/escape.h"
+#include "base/number.h"
+#include "reply/http_head.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { METHOD_LIMIT = 32 };
+
+/* Takes a line that ends with \r\n off the text; the line is without its end. */
+static bool take_line(struct slice *rest, struct slice *line) {
+    return slice_cut(rest, '\n', line) && slice_drop_last(line, '\r');
+}
+
+/* METHOD TARGET HTTP/1.1 */
+static const char *check_request_line(struct slice line, bool *takes_body) {
+    struct slice method, target;
+    if (!slice_cut(&line, ' ', &method) || !slice_cut(&line, ' ', &target) ||
+        !slice_equals(line, "HTTP/1.1"))
+        return "its first line is not METHOD PATH HTTP/1.1";
+    for (size_t i = 0; i < method.length; i++)
+        if ((method.bytes[i] < 'A' || method.bytes[i] > 'Z') && method.bytes[i] != '-')
+            return "its method is not in capital letters";
+    if (method.length == 0 || method.length > METHOD_LIMIT || slice_equals(method, "CONNECT"))
+        return "its method is empty, too long or CONNECT";
+    *takes_body = slice_equals(method, "POST") || slice_equals(method, "PUT") ||
+                  slice_equals(method, "PATCH");
+    if (target.length == 0 || (target.bytes[0] != '/' && !slice_equals(target, "*")))
+        return "its path does not begin with /";
+    for (size_t i = 0; i < target.length; i++)
+        if (target.bytes[i] <= ' ' || target.bytes[i] > '~')
+            return "its path has a character other than printable ASCII; write it as %20";
+    return NULL;
+}
+
+static const char *take_header(struct request_head *head, struct http_head *said,
+                               struct slice line) {
+    const char *problem = http_head_take(said, line);
+    if (problem != NULL)
+        return problem;
+    if (said->chunked)
+        return "leave out Transfer-Encoding; the body is sent with its length";
+    if (slice_starts_any_case(line, "connection:"))
+        return "leave out Connection; it is added to the last request of a connection";
+    if (slice_starts_any_case(line, "host:")) {
+        if (head->has_host)
+            return "it has two Host headers";
+        head->has_host = true;
+    }
+    return NULL;
+}
+
+struct request_head request_head_read(struct slice text) {
+    struct request_head head = {.problem = "a line of its head does not end with \\r\\n"};
+    struct http_head said = {.length = 0};
+    struct slice rest = text, line;
+    if (!take_line(&rest, &line))
+        return head;
+    head.line_length = text.length - rest.length;
+    const char *problem = check_request_line(line, &head.takes_body);
+    while (problem == NULL) {
+        if (!take_line(&rest, &line)) {
+            problem = "its head does not end with \\r\\n\\r\\n";
+        } else if (line.length > 0) {
+            problem = take_header(&head, &said, line);
+        } else {
+            head.length = text.length - rest.length;
+            break;
+        }
+    }
+    head.has_length = said.length_known;
+    if (problem == NULL && said.length_known && said.length != rest.length)
+        problem = "its Content-Length is not the length of its body; leave it out";
+    head.problem = problem;
+    return head;
+}
+
+ptrdiff_t request_unescape(struct slice text, char *bytes) {
+    ptrdiff_t length = 0;
+    while (text.length > 0)
+        if (!escape_take(&text, &bytes[length++]))
+            return -1;
+    return length;
+}
+
+/* "WEIGHT TEXT". The bytes of the line become those of the request. */
+static const char *read_request(char *bytes, size_t length, enum dialect dialect,
+                                struct written_request *written) {
+    struct slice rest = {bytes, length}, word;
+    uint64_t weight;
+    if (!slice_cut(&rest, ' ', &word) ||
+        number_parse_bytes(word.bytes, word.length, 1, REQUEST_WEIGHT_LIMIT, &weight) != 0)
+        return "it does not begin with a weight of 1 to 1000 and a blank";
+    char *text = bytes + (length - rest.length);
+    ptrdiff_t unescaped = request_unescape(rest, text);
+    if (unescaped < 0)
+        return "a backslash is not one of \\r \\n \\t \\\\ \\xHH";
+    if (unescaped == 0)
+        return "it has no request";
+    *written = (struct written_request){(uint32_t)weight, {text, (size_t)unescaped}};
+    if (dialect != DIALECT_HTTP)
+        return NULL;
+    return request_head_read((struct slice){text, (size_t)unescaped}).problem;
+}
+
+static int wrong(char problem[REQUEST_PROBLEM_LIMIT], unsigned line, const char *what) {
+    snprintf(problem, REQUEST_PROBLEM_LIMIT, "line %u: %s", line, what);
+    return -EINVAL;
+}
+
+int request_list_parse(char *bytes, size_t length, enum dialect dialect, struct request_list *list,
+                       char problem[REQUEST_PROBLEM_LIMIT]) {
+    char *end = bytes + length;
+    uint32_t weights = 0;
+    unsigned number = 1;
+    for (char *at = bytes, *next; at < end; at = next + 1, number++) {
+        next = memchr(at, '\n', (size_t)(end - at));
+        next = next != NULL ? next : end;
+        if (next == at || *at == '#')
+            continue;
+        if (list->count == REQUEST_COUNT_LIMIT)
+            return wrong(problem, number, "a file may have 1000 requests");
+        struct written_request *written = &list->written[list->count];
+        const char *what = read_request(at, (size_t)(next - at), dialect, written);
+        if (what != NULL)
+            return wrong(problem, number, what);
+        list->count++;
+        weights += written->weight;
+        if (weights > REQUEST_WEIGHTS_LIMIT)
+            return wrong(problem, number, "all weights together may be 10000");
+    }
+    if (list->count > 0)
+        return 0;
+    snprintf(problem, REQUEST_PROBLEM_LIMIT, "it has no request");
+    return -EINVAL;
+}
+
+/* The whole file. Returns its length or -errno. */
+static ssize_t read_whole(const char *path, char *bytes, size_t limit) {
+    struct stat kind;
+    size_t length = 0;
+    ssize_t got = 1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    int outcome = fstat(fd, &kind) == 0 && S_ISREG(kind.st_mode) ? 0 : -EINVAL;
+    while (outcome == 0 && got > 0 && length < limit) {
+        got = read(fd, bytes + length, limit - length);
+        length += got > 0 ? (size_t)got : 0;
+    }
+    if (got < 0)
+        outcome = -errno;
+    close(fd);
+    return outcome == 0 ? (ssize_t)length : outcome;
+}
+
+int request_file_read(const char *path, enum dialect dialect, struct request_list *list,
+                      char problem[REQUEST_PROBLEM_LIMIT]) {
+    char *bytes = calloc(1, REQUEST_FILE_LIMIT + 1);
+    list->written = calloc(REQUEST_COUNT_LIMIT, sizeof *list->written);
+    list->count = 0;
+    ssize_t length = -ENOMEM;
+    if (bytes != NULL && list->written != NULL)
+        length = read_whole(path, bytes, REQUEST_FILE_LIMIT + 1);
+    int outcome = length < 0 ? (int)length : 0;
+    if (outcome != 0) {
+        snprintf(problem, REQUEST_PROBLEM_LIMIT, "it cannot be read (%s)",
+                 outcome == -EINVAL ? "not a regular file" : strerrordesc_np(-outcome));
+    } else if (length > REQUEST_FILE_LIMIT) {
+        snprintf(problem, REQUEST_PROBLEM_LIMIT, "it is larger than 4 MiB");
+        outcome = -EFBIG;
+    } else {
+        outcome = request_list_parse(bytes, (size_t)length, dialect, list, problem);
+    }
+    if (outcome != 0) {
+        free(bytes);
+        free(list->written);
+        *list = (struct request_list){.count = 0};
+    }
+    return outcome;
+}

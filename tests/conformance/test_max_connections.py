@@ -1,0 +1,78 @@
+"""--max-connections: surplus clients are refused, and accepted again when others have left."""
+
+import contextlib
+import socket
+
+from tests.processes import wait_until_asleep
+from tests.servers import (
+    PATIENCE_S,
+    ListedDesign,
+    RunningServer,
+    Start,
+    ask_over,
+    is_refusal,
+    read_all,
+    rows_of,
+)
+
+ALLOWED = 5
+
+
+def hold(stack: contextlib.ExitStack, server: RunningServer, count: int) -> list[socket.socket]:
+    """`count` clients, each with one reply already."""
+    held = stack.enter_context(server.connect_many(count))
+    for connection in held:
+        ask_over(connection)
+    return held
+
+
+def test_surplus_clients_are_refused_or_wait_in_the_backlog(
+    start: Start, design: ListedDesign
+) -> None:
+    """Those that wait are served as soon as there is room."""
+    allowed = 1 if design.serves == "one" else ALLOWED
+    surplus_workers = design.serving(2 * ALLOWED) if design.serves == "workers" else ()
+    server = start("--max-connections", str(allowed), *surplus_workers)
+    with contextlib.ExitStack() as stack:
+        held = hold(stack, server, allowed)
+        surplus = stack.enter_context(server.connect_many(3))
+        refused = [each for each in surplus if is_refused_at_once(server, each, design)]
+        for connection in refused:
+            assert is_refusal(read_all(connection))
+        for connection in held:
+            ask_over(connection)
+            connection.close()
+        for connection in surplus:
+            if connection not in refused:
+                connection.sendall(b"top 2\n")
+                connection.shutdown(socket.SHUT_WR)
+                assert len(rows_of(read_all(connection))) == 2
+    assert server.stop()["errors"]["refused"] == len(refused)
+
+
+def is_refused_at_once(
+    server: RunningServer, connection: socket.socket, design: ListedDesign
+) -> bool:
+    """Required of designs without a limit of their own; in others clients wait for a worker."""
+    wait_until_asleep(server.process.pid)
+    connection.setblocking(False)
+    try:
+        connection.recv(1, socket.MSG_PEEK)
+    except BlockingIOError:
+        assert design.serves != "all", "it is neither served nor refused"
+        return False
+    finally:
+        connection.settimeout(PATIENCE_S)
+    return True
+
+
+def test_clients_are_accepted_again_when_others_have_left(
+    start: Start, design: ListedDesign
+) -> None:
+    allowed = 1 if design.serves == "one" else ALLOWED
+    server = start("--max-connections", str(allowed))
+    for _ in range(20):
+        server.connect_when_there_is_room().close()
+    with contextlib.ExitStack() as stack:
+        for _ in range(allowed):
+            stack.enter_context(server.connect_when_there_is_room())

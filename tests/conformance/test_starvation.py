@@ -1,0 +1,145 @@
+"""Fairness: greedy clients do not delay the replies of others for long."""
+
+import contextlib
+import re
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.pipelining import REQUEST, ROWS
+from tests.processes import sleepers, stopped
+from tests.servers import (
+    ONE_SNAPSHOT,
+    ListedDesign,
+    RunningServer,
+    Start,
+    ask_over,
+    built,
+    read_reply,
+    running,
+)
+from tests.sockets import wait_until_arrived
+
+AT_ONCE = 16
+"""Short requests of one client that are answered per iteration of the event loop."""
+
+
+def test_pipelined_long_requests_are_not_allanswered_before_another_client(
+    start: Start, design: ListedDesign
+) -> None:
+    if design.serves == "one":
+        pytest.skip("it serves one client at a time")
+    one_loop = design.workers(1) if design.serves == "all" else ()
+    server = start("--work", "wait=50ms", *one_loop)
+    with server.connect_many(3) as (one, greedy, another):
+        for each in (one, greedy, another):
+            ask_over(each)
+        with stopped(server.process.pid):
+            for each, asked in ((one, 1), (greedy, AT_ONCE), (another, 1)):
+                each.sendall(b"top 1\n" * asked)
+                wait_until_arrived(each)
+        for each in (one, another):  # one of the two comes after the greedy one
+            assert read_reply(each).startswith(b"rank")
+        greedy.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            assert greedy.recv(1 << 20).count(b"\n\n") < AT_ONCE
+
+
+GREEDY = 20
+COMPUTES = ("--work", "spin=300us", "--max-age", "86400000")
+"""About three such requests fit into one iteration."""
+
+
+def test_many_pipelining_clients_share_one_time_slice(tmp_path: Path, design: ListedDesign) -> None:
+    """Other clients are answered after at most three requests of each greedy client."""
+    if design.serves != "all" or design.name.endswith("-per-client"):
+        pytest.skip("the kernel schedules its clients")
+    options = ("--verbose", "--design", design.name, *design.workers(1))
+    with running(tmp_path, *options, *COMPUTES) as server:
+        with server.connect_many(GREEDY + 2) as clients:
+            for each in clients:
+                ask_over(each)
+            with stopped(server.process.pid):
+                for each in clients:
+                    each.sendall(b"top 1\n" * (1 if each in (clients[0], clients[-1]) else AT_ONCE))
+                    wait_until_arrived(each)
+            for each in (clients[0], clients[-1]):  # one of the two comes after the greedy
+                read_reply(each)
+        server.stop()
+    lines = re.findall(r"client (\d+) .* answered 200", server.stdout)
+    answered = [int(number) for number in lines]
+    last = max(second_reply(answered, number) for number in (1, GREEDY + 2))
+    before = sum(number not in (1, GREEDY + 2) for number in answered[:last]) - GREEDY
+    assert before <= 3 * GREEDY
+
+
+PROBES = 10
+
+
+def test_a_new_request_does_not_wait_for_all_pipelined_ones(
+    tmp_path: Path, design: ListedDesign
+) -> None:
+    if design.serves != "all" or design.name.endswith("-per-client"):
+        pytest.skip("the kernel schedules its clients")
+    if design.name == "epoll-workers":
+        pytest.skip("its worker answers one request of each client in turn")
+    with running(tmp_path, "--design", design.name, *design.workers(1), *COMPUTES) as server:
+        assert answered_before_another(server, 8 * AT_ONCE) < GREEDY
+
+
+def test_the_time_slice_includes_the_kernels_cost_of_replies(
+    tmp_path: Path, design: ListedDesign
+) -> None:
+    """In this server the kernel needs 300 us per submission, as for large replies."""
+    if not design.name.startswith("uring"):
+        pytest.skip("it sends each reply before it answers the next request")
+    options = ("--design", design.name, *design.workers(1), *ONE_SNAPSHOT)
+    slow = built("tests/conformance/slow-sends-server")
+    with running(tmp_path, *options, binary=slow) as server:
+        with sleepers(ROWS):
+            server.ask(REQUEST)
+        assert answered_before_another(server, 100 * AT_ONCE, REQUEST) < 2 * GREEDY
+
+
+def answered_before_another(
+    server: RunningServer, each_asks: int, request: bytes = b"top 1\n"
+) -> int:
+    """Of GREEDY clients with `each_asks` pipelined requests: how many requests are answered before
+    that of another client. The minimum of several probes, because the probe itself takes time."""
+    fewest, left = GREEDY * each_asks, GREEDY * each_asks
+    with server.connect_many(GREEDY + 1) as (one, *greedy):
+        for each in (one, *greedy):
+            ask_over(each)
+        with stopped(server.process.pid):
+            for each in greedy:
+                each.sendall(request * each_asks)
+                wait_until_arrived(each)
+                each.setblocking(False)
+        for _ in range(PROBES):
+            with stopped(server.process.pid):
+                left -= sum(map(take_replies, greedy))
+                one.sendall(b"top 1\n")
+                wait_until_arrived(one)
+            read_reply(one)
+            with stopped(server.process.pid):
+                answered = sum(map(take_replies, greedy))
+            left -= answered
+            fewest = min(fewest, answered)
+        assert left > 0, "all pipelined requests have been answered"
+    return fewest
+
+
+def take_replies(connection: socket.socket) -> int:
+    """Number of complete replies that have arrived."""
+    taken = bytearray()
+    while True:
+        try:
+            taken += connection.recv(1 << 20)
+        except BlockingIOError:
+            return taken.count(b"\n\n")
+
+
+def second_reply(answered: list[int], number: int) -> int:
+    """Position of the second reply to this client."""
+    return answered.index(number, answered.index(number) + 1)

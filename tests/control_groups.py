@@ -1,0 +1,17 @@
+"""Control groups of labs that have ended."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from regatta.machine.accounts.cgroup import PREFIX, find_mount, lock_group
+
+
+def abandoned_groups() -> list[Path]:
+    """Control groups of labs that are no longer running."""
+    found = []
+    with suppress(LookupError, OSError):
+        for path in find_mount().glob(f"**/{PREFIX}*"):
+            if (lock := lock_group(path)) is not None:
+                lock.close()
+                found.append(path)
+    return found

@@ -1,0 +1,328 @@
+"""regatta-client: samples, output, interruption and command line."""
+
+import ctypes
+import json
+import math
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.scripted_servers import (
+    LINE_REPLY,
+    PATIENCE_S,
+    REPLIES,
+    TITLE,
+    WHOLE_REPLIES,
+    client,
+    errors,
+    once,
+    processes_named,
+    read_request,
+    read_samples,
+    refusal,
+    result_of,
+    serving,
+    shown_by,
+)
+from tests.servers import program, running
+
+
+def test_the_samples_agree_with_the_summary(engine: str, tmp_path: Path) -> None:
+    path = tmp_path / "samples"
+
+    def handler(connection: socket.socket, number: int) -> None:
+        read_request(connection)
+        time.sleep(0.001 * (number % 7))
+        connection.sendall(LINE_REPLY if number != 5 else b"error: no\n\n")
+
+    before_ns = time.monotonic_ns()
+    with serving(handler) as server:
+        result, _ = result_of(server, f"-c 8 --rounds 4 --samples {path}", engine)
+    samples, offset_ns = read_samples(path)
+    assert abs(time.time_ns() - time.monotonic_ns() - offset_ns) < 1e9
+    assert sorted(connection for *_, connection, _ in samples) == sorted(list(range(8)) * 4)
+    assert [error for *_, error in samples].count(5) == 1
+    for start_ns, first_byte_ns, end_ns, _, _ in samples:
+        assert before_ns < start_ns <= first_byte_ns <= end_ns < time.monotonic_ns()
+    elapsed_ns = max(sample[2] for sample in samples) - min(sample[0] for sample in samples)
+    assert result["elapsed_ns"] == elapsed_ns
+    assert result["throughput_per_s"] == pytest.approx(31 / elapsed_ns * 1e9, abs=0.1)
+    for name, moment in (("latency_ns", 2), ("first_byte_ns", 1)):
+        values = sorted(sample[moment] - sample[0] for sample in samples if sample[4] == 0)
+        assert result[name]["min"] == values[0]
+        assert result[name]["max"] == values[-1]
+        assert result[name]["mean"] == pytest.approx(sum(values) / len(values), abs=0.1)
+        for key, p in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999)):
+            assert result[name][key] == values[math.ceil(p * len(values)) - 1]
+
+
+def test_a_sample_identifies_the_processes_in_its_reply(
+    engine: str, dialect: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "samples"
+    other = {name: reply.replace(b" 4242 ", b" 4243 ") for name, reply in REPLIES.items()}
+    replies = once(lambda number: (other if number == 2 else REPLIES)[dialect])
+    with serving(replies) as server:
+        result_of(server, f"-c 4 --samples {path}", engine, dialect)
+    found = Counter(processes_named(path))
+    assert sorted(found.values()) == [1, 3]
+    assert 0 not in found
+
+
+def test_a_sample_of_another_page_identifies_no_process(engine: str, tmp_path: Path) -> None:
+    path = tmp_path / "samples"
+    with serving(once(REPLIES["http"])) as server:
+        result_of(server, f"-c 2 --path / --samples {path}", engine, "http")
+    assert processes_named(path) == [0, 0]
+
+
+def test_a_sample_without_an_answer_has_no_first_byte(engine: str, tmp_path: Path) -> None:
+    path = tmp_path / "samples"
+    with serving(once(b"")) as server:
+        client("--engine", engine, "--samples", str(path), server.address)
+    [(start_ns, first_byte_ns, end_ns, connection, error)], _ = read_samples(path)
+    assert (first_byte_ns, connection, error) == (0, 0, 3)
+    assert start_ns < end_ns
+
+
+def test_samples_that_cannot_be_written_prevent_the_load(tmp_path: Path) -> None:
+    with serving(once(LINE_REPLY)) as server:
+        refusal("--samples", str(tmp_path / "no" / "samples"), server.address, status=1)
+        assert server.accepted == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_resource_usage_covers_the_window(engine: str) -> None:
+    with serving(once(LINE_REPLY)) as server:
+        result, _ = result_of(server, "-c 20 --rounds 5", engine)
+    own, children = result["usage"]["self"], result["usage"]["children"]
+    assert set(own) == set(children)
+    if engine == "fork":
+        assert children["minor_faults"] > 100
+    else:
+        assert set(children.values()) == {0}
+    assert own["minor_faults"] + own["voluntary_switches"] > 0
+
+
+def test_killed_client_processes_are_a_failure_and_no_hang() -> None:
+    with serving(lambda *_: server.hold()) as server:
+        running_client = subprocess.Popen(
+            [program("regatta-client"), "--engine", "fork", "-c", "3", "--json", server.address],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        server.wait_for(3)
+        pid = running_client.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        assert len(children) == 3
+        for child in children:
+            os.kill(int(child), signal.SIGKILL)
+        out, err = running_client.communicate(timeout=PATIENCE_S)
+    assert running_client.returncode == 1
+    assert json.loads(out)["errors"] == errors(closed=3)
+    assert b"died" in err
+
+
+ROWS_SHOWN = """\
+  rank   pid  user_seconds  system_seconds  name
+     1  4242     12.340000        1.250000  postgres: writer
+     2     7      0.500000        0.250000  sh
+"""
+TAIL_SHOWN = """\
+     -     -   1000.500000        7.000000  (everything else)
+  # source procfs (as asked), 75 tasks, 0 lost, taken 2026-11-21T13:20:01.123Z
+"""
+
+
+@pytest.mark.parametrize(
+    ("replies", "reply_shown"),
+    [(REPLIES, ROWS_SHOWN), (WHOLE_REPLIES, ROWS_SHOWN + TAIL_SHOWN)],
+    ids=["rows", "whole"],
+)
+def test_each_reply_is_printed_and_then_a_summary(
+    engine: str, dialect: str, replies: dict[str, bytes], reply_shown: str
+) -> None:
+    with serving(once(replies[dialect])) as server:
+        shown = shown_by("--engine", engine, "--dialect", dialect, "-c", "3", server.address)
+    for number in (1, 2, 3):
+        assert f"connection {number} of 3, answered in " in shown
+    assert shown.count(reply_shown) == 3
+    assert f"3 requests to {server.address} over 3 connections" in shown
+    assert "all answered" in shown
+    assert re.search(r"latency .*p50 \d.*p90 .*p99 .*max \d", shown)
+
+
+def test_quiet_prints_the_summary_only(engine: str) -> None:
+    with serving(once(LINE_REPLY)) as server:
+        shown = shown_by("--engine", engine, "--quiet", "-c", "3", server.address)
+    assert "postgres" not in shown
+    assert "all answered" in shown
+
+
+def test_control_characters_of_a_hostile_server_are_not_printed(engine: str) -> None:
+    replies = [
+        b"error: \x1b]0;owned\x07\xff\xc2\x9b\r\x08\n\n",
+        TITLE + b"1 7 1.000000 0.000000 \x1b[2J\n\n",
+        b"HTTP/1.1 503 \x1b[2J\x00\r\n\r\n",
+        b"\x1b[2J\n",
+    ]
+    with serving(once(lambda number: replies[number % 4])) as server:
+        finished = client("--engine", engine, "-c", "8", server.address)
+    shown = finished.stdout + finished.stderr
+    assert finished.returncode == 1
+    assert r"error: \x1b]0;owned\x07\xff\xc2\x9b\r\x08" in shown
+    assert not [c for c in shown if c != "\n" and (ord(c) < 0x20 or 0x7F <= ord(c) < 0xA0)]
+
+
+@pytest.mark.parametrize("load", [["--load", "burst"], ["--load", "closed"]], ids=lambda o: o[1])
+def test_ctrl_c_stops_with_a_summary(engine: str, load: list[str]) -> None:
+    has_read = threading.Event()
+
+    def handler(connection: socket.socket, number: int) -> None:
+        read_request(connection)
+        if number == 0:
+            connection.sendall(LINE_REPLY)
+            connection.recv(100)  # closed, or the next request: it has read the reply
+            has_read.set()
+        server.hold()
+
+    with serving(handler) as server:
+        running_client = subprocess.Popen(
+            [program("regatta-client"), "--engine", engine, "-c", "4", *load, server.address],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        server.wait_for(4)
+        assert has_read.wait(PATIENCE_S)
+        running_client.send_signal(signal.SIGINT)
+        begun = time.monotonic()
+        out, err = running_client.communicate(timeout=PATIENCE_S)
+        assert time.monotonic() - begun < 1
+    assert running_client.returncode == 1
+    assert b"1 request to" in out
+    assert err == b"regatta-client: interrupted; the summary covers the load until then\n"
+
+
+WRONG_VALUES = {
+    "-c": ["0", "-5", "five", "", "99999999999999999999"],
+    "-n": ["0", "65"],
+    "--rounds": ["0"],
+    "--timeout": ["0", "1.5"],
+    "--load closed --duration": ["0", "-1", "inf", "0x10", "", "1.2.3"],
+    "--load closed --per-connection": ["-1"],
+    "--load open --rate": ["0", "fast", "-1", "1e3", "99999999"],
+    "--load open --rate 100 --arrivals": ["odd"],
+    "--load open --rate 100 --arrivals poisson --seed": ["x"],
+    "--dialect http --path": ["x", "", "/a b", "/a\r\nX: y", "/ä", "/" + "x" * 1024],
+    "--idle": ["x"],
+    "--slow": ["-1"],
+    "--dialect": ["gopher"],
+    "--engine": ["warp"],
+    "--cpus": ["9999", "zero"],
+    "--gate-fd": ["99", "x"],
+}
+WRONG_TOGETHER = """
+    --load closed --rounds 2
+    --duration 1
+    --per-connection 1
+    --load open
+    --load open --rate 1000000 --duration 100
+    --load open --rate 100 --seed 1
+    --load open --rate 100 --rounds 2
+    --load open --rate 100 --engine thread
+    --load open --rate 100 --engine fork
+    --load closed --rate 100
+    --load closed --arrivals even
+    --rate 100
+    --path /x
+    --dialect http --path /x -n 2
+    --idle 1 --engine thread
+    --slow 1 --engine fork
+    --json=yes
+    --no-such-option
+    -x
+    -c
+    --engine
+    -c 1000000 --rounds 1000000
+    ::1
+    127.0.0.1:
+    127.0.0.1:0
+    127.0.0.1:65536
+    ::1:7342
+    no.such.host.invalid:7342
+    127.0.0.1:7342 127.0.0.1:7343
+"""
+WRONG = [
+    *([*option.split(), value] for option, values in WRONG_VALUES.items() for value in values),
+    *(line.split() for line in WRONG_TOGETHER.strip().splitlines()),
+]
+
+
+@pytest.mark.parametrize("options", WRONG, ids=" ".join)
+def test_a_wrong_command_line_is_refused_in_one_line(options: list[str]) -> None:
+    refusal(*options)
+
+
+def test_version() -> None:
+    assert re.fullmatch(r"regatta-client \d+\.\d+\.\d+\n", shown_by("--version"))
+
+
+def test_output_that_cannot_be_written_is_a_failure() -> None:
+    with serving(once(LINE_REPLY)) as server, Path("/dev/full").open("wb") as full:
+        finished = subprocess.run(
+            [program("regatta-client"), "--json", server.address],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+    assert finished.returncode == 1
+    assert b"cannot print the summary" in finished.stderr
+
+
+@pytest.mark.parametrize("engine", ["epoll", "thread"])
+def test_the_descriptor_limit_is_raised_as_needed(engine: str) -> None:
+    def few() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (40, 4096))
+
+    with serving(once(LINE_REPLY)) as server:
+        shown_by("--engine", engine, "-c", "100", server.address, preexec_fn=few)
+
+
+@pytest.mark.parametrize(
+    ("engine", "what"),
+    [("epoll", "-c"), ("thread", "-c"), ("epoll", "--idle"), ("epoll", "--slow")],
+)
+def test_a_hard_descriptor_limit_is_reported(engine: str, what: str) -> None:
+    drop_from_bounding_set, sys_resource = 24, 24
+    libc = ctypes.CDLL(None)
+
+    def few() -> None:
+        libc.prctl(drop_from_bounding_set, sys_resource, 0, 0, 0)  # root could exceed it
+        resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
+
+    with serving(once(LINE_REPLY)) as server:
+        said = refusal("--engine", engine, what, "100", server.address, status=1, preexec_fn=few)
+        assert server.accepted == 0
+    assert "limit of open files" in said
+
+
+@pytest.mark.parametrize("listen", ["127.0.0.1:0", "[::1]:0"])
+def test_our_own_server_answers_every_engine(
+    engine: str, dialect: str, listen: str, tmp_path: Path
+) -> None:
+    if listen.startswith("[") and not Path("/proc/net/if_inet6").exists():
+        listen = "127.0.0.1:0"
+    with running(tmp_path, listen=listen) as server:
+        result, status = result_of(server, "-c 100 -n 5", engine, dialect)
+    assert (status, result["answered"]) == (0, 100)
+    assert server.summary["requests"] == 100

@@ -1,0 +1,195 @@
+"""Our client, nc, curl and wrk against each design, with replies compared to ps; server options."""
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.commands import assert_refused, run, run_well
+from tests.servers import PATIENCE_S, RunningServer, designs, needs, program, rows_of, running
+
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+CONNECTIONS = 100
+
+
+@pytest.fixture(params=designs())
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunningServer]:
+    with ExitStack() as stack:
+        yield stack.enter_context(running(tmp_path, "--design", request.param))
+
+
+def printed_by(*command: str, stdin: str = "") -> str:
+    """Output of a command that must exit with status 0."""
+    return run_well(*command, stdin=stdin, timeout=3 * PATIENCE_S)
+
+
+def cpu_times() -> dict[int, float]:
+    """User plus system seconds of every process according to ps."""
+    listed = printed_by(needs("ps"), "-e", "-o", "pid=,cputimes=")
+    return {
+        int(pid): float(seconds) for pid, seconds in (line.split() for line in listed.splitlines())
+    }
+
+
+def assert_agrees(rows: list[dict], before: dict[int, float], after: dict[int, float]) -> None:
+    """ps truncates to seconds: ours lies between its reading before and the second after."""
+    assert rows
+    for row in rows:
+        seconds = row["user_seconds"] + row["system_seconds"]
+        assert before.get(row["pid"], 0) - TICK_S <= seconds
+        # Others may have ended, and the client itself is in neither reading.
+        if row["pid"] in after:
+            assert seconds < after[row["pid"]] + 1 + TICK_S
+
+
+@pytest.mark.parametrize("engine", ["thread", "fork", "epoll"])
+@pytest.mark.parametrize("dialect", ["line", "http"])
+def test_our_client_prints_a_hundred_correct_answers(
+    server: RunningServer, engine: str, dialect: str
+) -> None:
+    before = cpu_times()
+    command = [program("regatta-client"), "-c", str(CONNECTIONS), "--engine", engine]
+    command += ["--timeout", "60000"]  # each request scans all processes
+    printed = printed_by(*command, "--dialect", dialect, server.address)
+    after = cpu_times()
+    answers = re.split(r"^connection \d+ of 100, answered in .*$", printed, flags=re.MULTILINE)[1:]
+    assert len(answers) == CONNECTIONS
+    for answer in answers:
+        table = answer.strip().splitlines()[:3]
+        assert table[0].split() == ["rank", "pid", "user_seconds", "system_seconds", "name"]
+        rows = []
+        for line in table[1:]:
+            _, pid, user, system, _ = line.split(None, 4)
+            rows.append(
+                {"pid": int(pid), "user_seconds": float(user), "system_seconds": float(system)}
+            )
+        assert len(rows) == 2
+        assert_agrees(rows, before, after)
+    assert "100 requests" in printed
+    assert "all answered" in printed
+
+
+def test_nc_is_answered(server: RunningServer) -> None:
+    before = cpu_times()
+    printed = printed_by(needs("nc"), "-N", server.host, str(server.port), stdin="top 5\n")
+    assert_agrees(rows_of(printed.encode()), before, cpu_times())
+
+
+def test_curl_is_answered_in_text_and_json(server: RunningServer) -> None:
+    before = cpu_times()
+    url = f"http://{server.address}/top?n=5"
+    text = rows_of(printed_by(needs("curl"), "-sS", "--fail", url).encode() + b"\n")
+    answer = json.loads(printed_by(needs("curl"), "-sS", "-H", "Accept: application/json", url))
+    after = cpu_times()
+    assert_agrees(text, before, after)
+    assert_agrees(answer["processes"], before, after)
+
+
+@pytest.mark.parametrize("design", designs())
+def test_wrk_finds_no_error(tmp_path: Path, design: str) -> None:
+    """From snapshots: a hundred scans of a busy host can take longer than the second of wrk."""
+    with running(tmp_path, "--design", design, "--work", "snapshot") as server:
+        url = f"http://{server.address}/top"
+        printed = printed_by(needs("wrk"), "-t1", f"-c{CONNECTIONS}", "-d1s", url)
+        assert "Socket errors" not in printed
+        assert "Non-2xx" not in printed
+        assert int(re.search(r"(\d+) requests in", printed)[1]) > 0
+        summary = server.stop()
+    assert sum(summary["errors"].values()) - summary["errors"]["disconnected"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--design", "nosuch"], "--list-designs"),
+        (["--work", "nosuch"], "scan, classic, snapshot, wait=DURATION, spin=DURATION"),
+        (["--work", "scan=5ms"], "no duration"),
+        (["--work", "wait=5"], "us, ms or s, from 1us to 60s"),
+        (["--source", "nosuch"], "auto, procfs, bpf"),
+        (["--listen", "::1"], "HOST:PORT"),
+        (["--listen", "no-such-host.invalid:1"], "no-such-host.invalid"),
+        (["--max-connections", "0"], "from 1 to"),
+        (["--backlog", "-1"], "from 1 to"),
+        (["--idle-timeout", "0"], "from 1 to"),
+        (["--max-age", "x"], "from 0 to"),
+        (["--ready-fd", "77"], "descriptor"),
+        (["--cpus", "x"], "list of CPUs"),
+        (["--cpus", "1000"], "no such CPU"),
+        (["--json"], "--list-designs"),
+        (["--sandbox", "half"], "on, off or require"),
+        (["surplus"], "--help"),
+        (["--nosuch"], "--nosuch"),
+        (["--design"], "needs a value"),
+        (["-x"], "-x"),
+    ],
+)
+def test_a_wrong_server_option_is_refused_in_one_line(arguments: list[str], complaint: str) -> None:
+    done = run(program("regatta-server"), *arguments)
+    assert_refused(done)
+    assert complaint in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (0, "0 requests on 0 connections, 0 errors, "),
+        (1, "1 request on 1 connection, 1 error, "),
+        (2, "2 requests on 2 connections, 2 errors, "),
+    ],
+)
+def test_the_server_prints_what_it_served_when_it_ends(
+    tmp_path: Path, count: int, words: str
+) -> None:
+    """A refused request counts as well."""
+    with running(tmp_path) as server:
+        for _ in range(count):
+            server.ask(b"hello\n")
+        server.stop()
+    assert server.stderr.splitlines()[-1].startswith(f"regatta-server: {words}")
+
+
+def test_a_summary_that_cannot_be_written_is_refused_at_the_start(tmp_path: Path) -> None:
+    missing = tmp_path / "missing" / "summary.json"
+    done = run(program("regatta-server"), "--listen", "127.0.0.1:0", "--summary", missing)
+    assert_refused(done, status=1)
+    assert "No such file" in done.stderr
+
+
+def test_verbose_lines_are_printed_immediately(tmp_path: Path) -> None:
+    with running(tmp_path, "--verbose") as server, server.connect() as connection:
+        host, port = connection.getsockname()
+        connection.sendall(b"top 7\n")
+        for message in ("connected", "asks top 7", "answered 200"):
+            line = server.process.stdout.readline().decode()
+            assert line.split(maxsplit=3) == ["client", "1", f"{host}:{port}", f"{message}\n"]
+
+
+def test_standard_descriptors_are_never_used_for_clients() -> None:
+    """Started with stdin and stderr closed, and --ready-fd 1."""
+    ready_read, ready_write = os.pipe()
+    command = 'exec "$0" --verbose --listen 127.0.0.1:0 --ready-fd 1 <&- 2>&-'
+    process = subprocess.Popen(["sh", "-c", command, program("regatta-server")], stdout=ready_write)
+    os.close(ready_write)
+    try:
+        with os.fdopen(ready_read) as ready:
+            word, address = ready.readline().split()
+            assert word == "ready"
+            host, _, port = address.partition(":")
+            printed = printed_by(needs("nc"), "-N", host, port, stdin="top 2\n")
+            assert rows_of(printed.encode())
+    finally:
+        process.terminate()
+        assert process.wait(PATIENCE_S) == 0
+
+
+def test_a_closed_output_pipe_does_not_end_the_server(tmp_path: Path) -> None:
+    with running(tmp_path, "--verbose") as server:
+        server.process.stdout.close()
+        server.process.stdout = None
+        for _ in range(3):
+            assert rows_of(server.ask(b"top 2\n"))

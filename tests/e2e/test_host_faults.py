@@ -1,0 +1,246 @@
+"""Faults of hosts in the second trial of a race: the reason names the host, the race goes on or can
+be resumed, finished trials stay as they are, and nothing is left behind.
+
+HOST_FAULT_TIMES=N repeats each fault; HOST_FAULT_CSV=FILE appends a row for each time.
+"""
+
+import csv
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import regatta as package
+from regatta.machine.network.veth import run_tool
+from tests.commands import run
+from tests.control_groups import abandoned_groups
+from tests.e2e import racing
+from tests.e2e.racing import ROOT, environment, needs_programs, needs_two_cpus, regatta, study
+from tests.ledgers import rows
+from tests.namespaces import Network, needs_hosts, network
+from tests.processes import commands, cpu_seconds, network_namespaces, pids_inside
+from tests.waiting import wait_until
+
+pytestmark = [pytest.mark.long, needs_programs, needs_hosts, needs_two_cpus]
+NAMES = ("alpha", "beta")
+STUDY = study(
+    """
+[placement]
+kind = "hosts"
+server = "ssh://alpha"
+clients = ["ssh://beta"]
+[[cells]]
+designs = ["select"]
+connections = [4]
+work = "snapshot"
+load = "closed"
+duration_s = 2
+""",
+    blocks=3,
+)
+TIMES = int(os.environ.get("HOST_FAULT_TIMES", "1"))
+FULL = "the disk of the client's host is full"
+DISK = "4m"
+LIFE_S = 180.0
+GONE_S = 15.0
+AT_WORK_S = 0.1
+"""CPU time of a client that is in its load."""
+
+
+@dataclass
+class Race:
+    """A race in its second trial, and the network of its hosts."""
+
+    hosts: Network
+    folder: Path
+    lab: subprocess.Popen[bytes]
+
+    @property
+    def out(self) -> Path:
+        return self.folder / "race"
+
+    def trials(self, columns: str = "*", where: str = "1") -> list[tuple[Any, ...]]:
+        if not (self.out / "ledger.sqlite").exists():
+            return []
+        return rows(self.out, f"SELECT {columns} FROM trial WHERE {where} ORDER BY id")
+
+    def finished(self) -> list[tuple[Any, ...]]:
+        """Finished trials with all they hold, and their counters."""
+        counters = "SELECT counter.* FROM counter JOIN trial ON trial.id = trial_id"
+        return [
+            *self.trials(where="status = 'ok'"),
+            *rows(self.out, f"{counters} WHERE status = 'ok' ORDER BY 1, 2, 3, 4"),
+        ]
+
+    def resume(self) -> subprocess.CompletedProcess[str]:
+        command = (*self.hosts.enter, *regatta("race", "--resume", "race"))
+        return run(*command, cwd=self.folder, env=lab_of(self.hosts), timeout=LIFE_S)
+
+    def processes(self) -> list[str]:
+        """All processes of the race, on the hosts and at the lab."""
+        lab = pids_inside(network_namespaces([self.hosts.lab.pid]))
+        at_lab = commands([pid for pid in lab if pid != self.hosts.lab.pid])
+        return [*at_lab, *(found for name in NAMES for found in self.hosts.running(name))]
+
+    def running(self, name: str, program: str) -> list[int]:
+        """The program's processes on a host."""
+        there = pids_inside(network_namespaces([self.hosts.hosts[name].pid]))
+        return [pid for pid in there if f"/{program}\0" in "".join(commands([pid]))]
+
+    def files(self) -> list[str]:
+        return [file for name in NAMES for file in self.hosts.files(name)]
+
+
+def lab_of(hosts: Network) -> dict[str, str]:
+    return {**environment(), "PATH": hosts.path()}
+
+
+@pytest.fixture
+def race(fault: str, tmp_path: Path) -> Iterator[Race]:
+    """A race that is in the load of its second trial."""
+    (tmp_path / "study.toml").write_text(STUDY)
+    disk = DISK if fault == FULL else ""
+    with network(tmp_path / "network", *NAMES, disk=disk) as hosts:
+        command = ("race", "study.toml", "--out", "race")
+        lab = racing.begin(tmp_path, *command, prefix=hosts.enter, env=lab_of(hosts))
+        made = Race(hosts, tmp_path, lab)
+
+        def in_second() -> bool:
+            assert lab.poll() is None, lab.communicate()
+            if len(made.trials()) != 1:
+                return False
+            clients = made.running("beta", "regatta-client")
+            return any(cpu_seconds(client) > AT_WORK_S for client in clients)
+
+        try:
+            wait_until(in_second, "the second trial does not start", LIFE_S)
+            yield made
+        finally:
+            lab.kill()
+            lab.communicate()
+
+
+def ended(race: Race) -> str:
+    """Waits for the lab, whose race has failed; returns its complaint."""
+    _, complaint = race.lab.communicate(timeout=LIFE_S)
+    assert race.lab.returncode == 1
+    return " ".join(complaint.decode().split())
+
+
+def power_cut(race: Race, name: str) -> str:
+    race.hosts.kill(name)
+    complaint = ended(race)
+    assert f"the host {name} was lost" in complaint
+    assert "--resume" in complaint
+    race.hosts.add(name)
+    race.resume()
+    return complaint
+
+
+def cable_pulled(race: Race, name: str) -> str:
+    """Without any notice to either end."""
+    race.hosts.ip(f"link set to-{name} down")
+    complaint = ended(race)
+    assert f"the host {name} was lost" in complaint
+    wait_until(lambda: not race.processes(), lambda: str(race.processes()), GONE_S)
+    race.hosts.ip(f"link set to-{name} up")
+    race.resume()
+    return complaint
+
+
+def program_killed(race: Race, name: str, program: str) -> str:
+    (killed,) = race.running(name, program)
+    os.kill(killed, signal.SIGKILL)
+    ended(race)
+    return ""
+
+
+def disk_full(race: Race, name: str) -> str:
+    """The disk is full until the trial has failed."""
+    ballast = race.hosts.tmp(name) / "ballast"
+    run(*race.hosts.mounts(name), "dd", "if=/dev/zero", f"of={ballast}", "bs=4k")
+    wait_until(lambda: len(race.trials()) == 2, "the trial does not end", LIFE_S)
+    run_tool([*race.hosts.mounts(name), "rm", str(ballast)])
+    ended(race)
+    return ""
+
+
+def other_version(race: Race, name: str) -> str:
+    """The host is restarted, with another version of Regatta."""
+    race.hosts.kill(name)
+    ended(race)
+    race.hosts.add(name)
+    ours, other = ROOT / "regatta" / "__init__.py", race.folder / "other.py"
+    other.write_text(ours.read_text().replace(package.__version__, "9.9.9"))
+    run_tool([*race.hosts.mounts(name), "mount", "--bind", str(other), str(ours)])
+    refused = race.resume()
+    assert refused.returncode == 1
+    assert f"{name} has Regatta 9.9.9 and this machine {package.__version__}" in refused.stderr
+    wait_until(lambda: not race.processes(), lambda: str(race.processes()), GONE_S)
+    run_tool([*race.hosts.mounts(name), "umount", str(ours)])
+    race.resume()
+    return refused.stderr
+
+
+def lab_killed(race: Race) -> str:
+    """The scheduler is in the lab's process."""
+    race.lab.kill()
+    race.lab.wait()
+    wait_until(lambda: not race.processes(), lambda: str(race.processes()), GONE_S)
+    wait_until(lambda: not race.files(), lambda: str(race.files()), GONE_S)
+    assert race.resume().returncode == 0
+    return "nothing"
+
+
+FAULTS: dict[str, tuple[Callable[[Race], str], str | None]] = {
+    "the client is killed": (
+        partial(program_killed, name="beta", program="regatta-client"),
+        "beta",
+    ),
+    "the server is killed": (
+        partial(program_killed, name="alpha", program="regatta-server"),
+        "alpha",
+    ),
+    "the client's host loses power": (partial(power_cut, name="beta"), "beta"),
+    "the server's host loses power": (partial(power_cut, name="alpha"), "alpha"),
+    "the client's host loses its network": (partial(cable_pulled, name="beta"), "beta"),
+    FULL: (partial(disk_full, name="beta"), "beta"),
+    "the server's host returns with another version": (
+        partial(other_version, name="alpha"),
+        "alpha",
+    ),
+    "the lab and its scheduler are killed": (lab_killed, None),
+}
+"""What to do, and the host that the reason must name; None: no trial is recorded as failed."""
+
+
+@pytest.mark.parametrize("time", range(1, TIMES + 1))
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_costs_one_trial_and_names_its_host(fault: str, time: int, race: Race) -> None:
+    groups = set(abandoned_groups())
+    inject, named = FAULTS[fault]
+    before = race.finished()
+    said = inject(race)
+    found = race.trials("block, status, reason")
+    wait_until(lambda: not race.processes(), lambda: str(race.processes()), GONE_S)
+    wait_until(lambda: set(abandoned_groups()) <= groups, "a control group is left", GONE_S)
+    wait_until(lambda: not race.files(), lambda: str(race.files()), GONE_S)
+    assert not (race.out / ".trial").exists()
+    after = race.finished()
+    assert [row for row in after if row in before] == before
+    assert sorted(block for block, _, _ in found) == [1, 2, 3], found
+    failed = [reason for _, status, reason in found if status != "ok"]
+    assert len(failed) == (0 if named is None else 1), found
+    assert all(str(named) in reason for reason in failed), failed
+    if path := os.environ.get("HOST_FAULT_CSV"):
+        left = (len(race.processes()), len(set(abandoned_groups()) - groups), len(race.files()))
+        trials = (1, len(found) - len(failed))
+        with Path(path).open("a", newline="") as file:
+            row = [fault, time, " ".join((said or failed[0]).split()), *trials, *left]
+            csv.writer(file).writerow(row)

@@ -1,0 +1,77 @@
+"""`regatta versus --base --head`, for CI: its exit status, and the comment that it prints.
+
+The machine may be busy, so what must be decided is far beyond the threshold.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.commands import Done, run
+from tests.e2e.racing import environment, needs_programs, needs_two_cpus, regatta
+from tests.e2e.toy_servers import build_toy, versions
+
+pytestmark = [needs_programs, needs_two_cpus]
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_toy(tmp_path_factory.mktemp("toy"))
+
+
+def judge(folder: Path, *options: str) -> Done:
+    words = ("versus", "--budget", "1s", "--quiet", "--connections", "8", "--out", "race", *options)
+    return run(*regatta(*words), cwd=folder, env=environment(), timeout=300)
+
+
+def test_a_head_that_takes_twice_as_much_is_a_regression(toy: Path, tmp_path: Path) -> None:
+    done = judge(tmp_path, *versions(toy, 100), "--markdown", "--export", "bmf:bencher.json")
+    assert done.returncode == 1, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == 10
+    assert re.match(r"\*\*Regression: head takes [12]\.\d+ times", lines[0])
+    assert f"--head '{toy} {{port}} 100'" in lines[9]
+    exported = json.loads((tmp_path / "bencher.json").read_text())
+    assert {"base, connections 8", "base-again, connections 8", "head, connections 8"} == set(
+        exported
+    )
+
+
+@pytest.mark.long
+def test_equals_do_not_differ_by_a_large_threshold(toy: Path, tmp_path: Path) -> None:
+    done = judge(tmp_path, *versions(toy, 0), "--fail-over", "200%", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    verdict = json.loads(done.stdout)["verdict"]
+    assert (verdict["outcome"], verdict["exit_status"]) == ("no regression", 0)
+    assert verdict["loads"][0]["head_over_base"]["high"] <= 3
+
+
+@pytest.mark.long
+def test_a_budget_that_is_too_small_leaves_it_undecided(toy: Path, tmp_path: Path) -> None:
+    done = judge(tmp_path, *versions(toy, 0), "--fail-over", "0.1%")
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "\nUndecided: head takes " in done.stdout
+    assert "\nto decide: " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--base", "sh {port}"), "--base and --head belong together"),
+        (("--base", "sh {port}", "--head", "sh {port}", "epoll"), "'epoll' cannot race beside"),
+        (("--base", "sh {port}", "--head", "select"), "--head is a design"),
+        (("--base", "sh {port}", "--head", "sh"), "needs {port}"),
+        (("--base", "sh {port}", "--head", "sh {port}", "--fail-over", "x"), "--fail-over is x"),
+        (("--base", "sh {port}", "--head", "sh {port}", "--fail-over", "nan"), "is nan"),
+        (("--base", "false {port}", "--head", "false {port}"), "head: the server exited before"),
+    ],
+)
+def test_what_cannot_be_judged_has_status_2_and_leaves_nothing(
+    tmp_path: Path, options: tuple[str, ...], complaint: str
+) -> None:
+    done = judge(tmp_path, *options)
+    assert done.returncode == 2
+    assert complaint in done.stderr.splitlines()[-1]
+    assert list(tmp_path.iterdir()) == []

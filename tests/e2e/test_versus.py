@@ -1,0 +1,293 @@
+"""`regatta versus` with servers as users write them, good and bad, through the real command."""
+
+import csv
+import io
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from regatta.machine.accounts.cgroup import PREFIX, find_home, lock_group
+from regatta.machine.network.ports import free_port
+from tests.commands import Done, run
+from tests.e2e.racing import (
+    environment,
+    needs_programs,
+    needs_two_cpus,
+    regatta,
+)
+from tests.e2e.user_server import DIES_AFTER
+from tests.ledgers import rows
+from tests.processes import marked
+from tests.waiting import wait_until
+
+pytestmark = [needs_programs, needs_two_cpus]
+SERVER = Path(__file__).with_name("user_server.py")
+LIFE_S = 300.0
+PRIORITY = ("nice", "-n", "-15")
+"""Over parallel tests, if permitted: a starved server falls behind its rate."""
+SHORT = ("--time", "1s", "--connections", "4", "--seed", "1")
+
+
+def server(how: str, *more: object) -> str:
+    words = " ".join(map(str, more))
+    return f"{how}={sys.executable} {SERVER} {{port}} {how} {words}".strip()
+
+
+def settings(folder: Path) -> dict[str, str]:
+    """The environment: what is started is marked, and temporary files are in `tmp`."""
+    (folder / "tmp").mkdir(exist_ok=True)
+    return environment(str(folder)) | {"TMPDIR": str(folder / "tmp"), "COLUMNS": "100"}
+
+
+def versus(folder: Path, *words: str, prefix: Sequence[str] = ()) -> Done:
+    command = (*prefix, *regatta("versus", *words))
+    done = run(*command, cwd=folder, env=settings(folder), timeout=LIFE_S)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def nothing_left(folder: Path) -> None:
+    """No process, temporary file or control group."""
+    wait_until(lambda: not marked(folder), lambda: f"left: {marked(folder)}")
+    assert list((folder / "tmp").iterdir()) == []
+    assert list(folder.glob("races/*/.trial")) == []
+    home = find_home()
+    for path in (home.mount / home.lab_group).glob(f"{PREFIX}*") if home else ():
+        lock = lock_group(path)  # a group of a race that runs beside this test is locked
+        with lock or ExitStack():
+            assert lock is None, f"left: {path}"
+
+
+@dataclass(frozen=True)
+class Raced:
+    folder: Path
+    done: Done
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Raced:
+    """A server, and one that takes 0.4 ms of CPU time more."""
+    folder = tmp_path_factory.mktemp("pair")
+    return Raced(folder, versus(folder, server("well"), server("slow"), *SHORT, prefix=PRIORITY))
+
+
+@pytest.mark.long
+def test_the_screen_says_which_is_better_by_how_much_and_how_sure_that_is(pair: Raced) -> None:
+    assert pair.done.returncode == 0, pair.done.stderr
+    screen = " ".join(pair.done.stdout.split())
+    says = re.search(
+        r"CPU per request: well is best; slow takes ([\d.]+) times as much "
+        r"\(([\d.]+)[^\d.]+([\d.]+)\)",
+        screen,
+    )
+    assert says, screen
+    value, low, high = map(float, says.groups())
+    assert 1 < low < value < high
+    nothing_left(pair.folder)
+
+
+@pytest.mark.long
+def test_the_race_is_stored_with_its_report(pair: Raced) -> None:
+    (race,) = (pair.folder / "races").iterdir()
+    assert f"report: races/{race.name}/report.html" in pair.done.stdout
+    assert {"ledger.sqlite", "report.html", "summary.csv"} <= {path.name for path in race.iterdir()}
+
+
+@pytest.mark.long
+def test_one_server_against_the_last_race_of_the_same_command(pair: Raced) -> None:
+    (last,) = sorted((pair.folder / "races").iterdir())[:1]
+    rate = rows(last, "SELECT DISTINCT rate FROM cell")
+    words = (server("slow"), *SHORT, "--against", "last", "--out", "again")
+    done = versus(pair.folder, *words, prefix=PRIORITY)
+    assert done.returncode == 0, done.stderr
+    assert rows(pair.folder / "again", "SELECT DISTINCT contender, rate FROM cell") == [
+        ("slow", *rate[0])
+    ]
+    screen = " ".join(done.stdout.split())
+    assert f"against races/{last.name}, at the same rates:" in screen
+    says = re.search(r"slow, [a-zA-Z0-9 ]+: [a-z ]+: [\d.]+ times what it was \([\d.–]+\)", screen)
+    assert says, screen
+    assert "Surer is one race of both versions: regatta versus old=COMMAND 'new=" in screen
+
+
+@pytest.mark.long
+def test_a_change_since_a_stored_race_is_found(pair: Raced) -> None:
+    """Under the name of the slow server now runs the other one."""
+    (last,) = sorted((pair.folder / "races").iterdir())[:1]
+    now = server("well").replace("well=", "slow=")
+    words = (now, *SHORT, "--against", f"races/{last.name}", "--out", "changed", "--json")
+    done = versus(pair.folder, *words, "--picture", "changed.svg", prefix=PRIORITY)
+    assert done.returncode == 0, done.stderr
+    cells = json.loads(done.stdout)["against"]["cells"]
+    (cpu,) = [one for one in cells if one["metric"] == "cpu_time_per_request_us"]
+    assert cpu["high"] < 1
+    assert "server CPU" in (pair.folder / "changed.svg").read_text()
+
+
+@pytest.mark.long
+def test_a_server_without_a_stored_race_is_told_what_to_do(pair: Raced) -> None:
+    now = server("well").replace("well=", "slow=")
+    done = versus(pair.folder, now, *SHORT, "--against", "last")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "races holds no finished race of these commands under this load" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Done, int]]:
+    """Servers that cannot race, all in one call; with the port where one listens instead."""
+    folder = tmp_path_factory.mktemp("faulty")
+    with socket.create_server(("0.0.0.0", 0)) as listener:
+        port = listener.getsockname()[1]
+        free = free_port("self")
+        ways = ("throws", "garbage", "hangs", "daemon", "lost")
+        named = [*map(server, ways), server("taken", port), server("elsewhere", free)]
+        done = versus(folder, *named, *SHORT)
+        nothing_left(folder)
+        assert not (folder / "races").exists()
+        yield done, free
+
+
+@pytest.mark.parametrize(
+    ("how", "fault"),
+    [
+        ("throws", "RuntimeError: no database at db.example:5432"),
+        ("garbage", "is not HTTP/1.1 (BadStatusLine: 220 mail.example ESMTP)"),
+        ("hangs", "it does not answer GET / within 10 s"),
+        ("daemon", "it must stay in the foreground"),
+        ("lost", "it answers 404 to GET /; name a path that it serves with --path"),
+        ("taken", "listen on {port} alone, or stop the program that has its other port"),
+        ("elsewhere", "it listens on port ELSEWHERE; it must listen on {port}"),
+    ],
+)
+def test_a_server_that_cannot_race_gets_one_line(
+    faulty: tuple[Done, int], how: str, fault: str
+) -> None:
+    done, free = faulty
+    assert (done.returncode, done.stdout.count("\n")) == (1, 1)
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith(f"regatta: {how}: ")]
+    assert fault.replace("ELSEWHERE", str(free)) in line
+    assert "File " not in line
+    assert len(done.stderr.splitlines()) == 7
+
+
+@pytest.mark.parametrize(
+    ("command", "fault"),
+    [
+        ("./missing {port}", "there is no program ./missing; install or build it"),
+        ("./script {port}", "./script is not executable; chmod +x ./script"),
+    ],
+)
+def test_a_command_that_cannot_start_is_refused_at_once(
+    tmp_path: Path, command: str, fault: str
+) -> None:
+    (tmp_path / "script").write_text("#!/bin/sh\n")
+    done = versus(tmp_path, server("well"), command)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"regatta: {fault}")
+    assert done.stderr.count("\n") == 1
+    nothing_left(tmp_path)
+
+
+@pytest.mark.long
+def test_what_makes_a_comparison_unfair_is_noted(tmp_path: Path) -> None:
+    ways = ("confined", "varies", "closes", "logs")
+    done = versus(tmp_path, *map(server, ways), *SHORT, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    for note in (
+        "raced on loopback, as confined listens only on 127.0.0.1",
+        "closes closes the connection after each answer",
+        "logs prints something for each request",
+        "varies answers differently each time",
+        "the answers differ, so the work may too",
+    ):
+        assert any(note in line for line in found["looked_at"]), found["looked_at"]
+    (group,) = found["groups"]
+    assert {cell["contender"] for cell in group["cells"]} == set(ways)
+    nothing_left(tmp_path)
+
+
+@pytest.mark.long
+def test_a_server_that_dies_under_load_is_named_with_the_reason(tmp_path: Path) -> None:
+    """Each trial has a fresh process, so only the search for its rate needs 1,000 requests."""
+    done = versus(tmp_path, server("well"), server("dies"), *SHORT, "--quiet")
+    assert done.returncode == 0, done.stderr
+    screen = " ".join(done.stdout.split())
+    assert "dies failed while its rate was searched: " in screen
+    assert f"out of memory after {DIES_AFTER} requests" in screen
+    nothing_left(tmp_path)
+
+
+@pytest.mark.long
+def test_a_server_that_dies_at_once_is_left_out_and_named(tmp_path: Path) -> None:
+    done = versus(tmp_path, server("well"), server("dies-soon"), *SHORT, "--csv")
+    assert done.returncode == 0, done.stderr
+    measured = [
+        row for row in csv.DictReader(io.StringIO(done.stdout)) if row["state"] == "measured"
+    ]
+    assert {row["contender"] for row in measured} == {"well"}
+    assert "note: dies-soon does not hold 100 requests a second" in done.stderr
+    nothing_left(tmp_path)
+
+
+@pytest.mark.long
+def test_a_saved_study_is_raced_by_the_command_that_saving_names(tmp_path: Path) -> None:
+    saved = versus(tmp_path, server("well"), server("slow"), *SHORT, "--save", "mine.toml")
+    assert saved.stdout == "saved: mine.toml; race it with regatta race mine.toml\n"
+    raced = run(
+        *regatta("race", "mine.toml", "--out", "out", "--quiet"),
+        cwd=tmp_path,
+        env=settings(tmp_path),
+        timeout=LIFE_S,
+    )
+    assert raced.returncode == 0, raced.stderr
+    assert rows(
+        tmp_path / "out",
+        "SELECT DISTINCT contender, status FROM trial JOIN cell ON cell.id = cell_id ORDER BY 1",
+    ) == [("slow", "ok"), ("well", "ok")]
+    again = versus(tmp_path, server("well"), server("slow"), "--save", "mine.toml")
+    assert again.returncode == 2
+    assert "mine.toml exists; name another file, or remove it" in again.stderr
+
+
+def test_markdown_has_a_table_of_the_servers(tmp_path: Path) -> None:
+    done = versus(tmp_path, server("well"), server("slow"), *SHORT, "--markdown", "--quiet")
+    assert done.returncode == 0, done.stderr
+    table = [line for line in done.stdout.splitlines() if line.startswith("|")]
+    assert any("well" in line for line in table)
+    assert any("slow" in line for line in table)
+
+
+def test_ctrl_c_keeps_the_trials_and_says_how_to_go_on(tmp_path: Path) -> None:
+    words = (server("well"), server("slow"), "--time", "10min", "--width", "1", *SHORT[2:])
+    with subprocess.Popen(
+        regatta("versus", *words),
+        cwd=tmp_path,
+        env=settings(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as lab:
+        assert lab.stdout
+        for line in lab.stdout:
+            if re.match(r"\d+/\d+ block ", line):
+                break
+        lab.send_signal(signal.SIGINT)
+        _, complaint = lab.communicate(timeout=LIFE_S)
+    assert lab.returncode == 130
+    (race,) = (tmp_path / "races").iterdir()
+    assert complaint == (
+        "regatta: interrupted; finished trials are kept. Continue with: regatta race --resume "
+        f"races/{race.name}\n"
+    )
+    assert rows(race, "SELECT count(*) FROM trial")[0][0] >= 1
+    nothing_left(tmp_path)

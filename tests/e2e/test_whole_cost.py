@@ -1,0 +1,96 @@
+"""A race with `whole_cost`: start-up time and memory, of a server whose cost is known."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from regatta.ledger.counters import MEMORY, MEMORY_AT_REST, START_UP
+from tests.e2e.racing import needs_programs, race, study
+from tests.ledgers import rows
+
+pytestmark = needs_programs
+
+START_UP_S, AT_REST_MIB, IDLE = 0.4, 40, 10
+MIB = 2**20
+SERVER = f"""
+import http.server, os, sys, time
+time.sleep({START_UP_S})
+held = [os.urandom({AT_REST_MIB} << 20)]
+if not os.fork():  # it shares all of it
+    time.sleep(600)
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def setup(self):
+        super().setup()
+        self.held = os.urandom(1 << 20)
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"hi")
+    def log_message(self, *_):
+        pass
+
+http.server.ThreadingHTTPServer(("0.0.0.0", int(sys.argv[1])), Handler).serve_forever()
+"""
+CELLS = f"""
+[contenders.known]
+command = ["{sys.executable}", "{{folder}}/server.py", "{{port}}"]
+[[cells]]
+designs = ["epoll"]
+contenders = ["known"]
+path = "/healthz"
+dialect = "http"
+work = "snapshot"
+load = "open"
+rate = 100
+connections = 2
+idle = [0, {IDLE}]
+duration_s = 0.2
+"""
+
+
+@pytest.fixture(scope="module")
+def raced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cost")
+    (folder / "server.py").write_text(SERVER)
+    return race(folder, study(CELLS, whole_cost="true"))
+
+
+def counter(folder: Path, contender: str, event: str, idle: int = 0) -> float:
+    query = (
+        "SELECT value FROM counter JOIN trial ON trial.id = trial_id JOIN cell ON cell.id = cell_id"
+        f" WHERE contender = '{contender}' AND event = '{event}' AND idle = {idle}"
+    )
+    ((found,),) = rows(folder, query)
+    assert isinstance(found, float)
+    return found
+
+
+def test_start_up_lasts_until_the_first_answer(raced: Path) -> None:
+    assert counter(raced, "known", START_UP) > START_UP_S * 1000
+    assert 0 < counter(raced, "epoll", START_UP) < counter(raced, "known", START_UP)
+
+
+def test_shared_memory_counts_once(raced: Path) -> None:
+    at_rest = counter(raced, "known", MEMORY_AT_REST)
+    assert AT_REST_MIB * MIB < at_rest < 2 * AT_REST_MIB * MIB
+
+
+def test_memory_is_read_while_the_idle_connections_are_open(raced: Path) -> None:
+    without, beside = (counter(raced, "known", MEMORY, idle) for idle in (0, IDLE))
+    assert beside - without > 0.7 * IDLE * MIB
+
+
+def test_the_metrics_are_in_the_summary(raced: Path) -> None:
+    summary = (raced / "summary.csv").read_text()
+    assert all(name in summary for name in ("start_up_ms", "memory_at_rest_mib", "memory_mib"))
+
+
+def test_a_race_without_it_does_not_measure_it(tmp_path: Path) -> None:
+    cells = CELLS.replace('contenders = ["known"]', "").replace(f"[0, {IDLE}]", "0")
+    folder = race(tmp_path, study(cells))
+    assert rows(folder, f"SELECT count(*) FROM counter WHERE event = '{START_UP}'") == [(0,)]
+    assert not list(tmp_path.glob("**/server.started"))

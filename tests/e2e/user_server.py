@@ -1,0 +1,72 @@
+"""A server as a user might write it, with the faults of users' servers: PORT [HOW]."""
+
+import asyncio
+import os
+import sys
+import time
+
+DIES_AFTER = 1000
+SPIN_S = 0.0004
+SOON = 10
+"""More requests than a first look sends."""
+served = 0
+
+
+def burn(how: str) -> None:
+    """CPU time that the slower one takes for each request."""
+    end_s = time.thread_time() + SPIN_S
+    while how == "slow" and time.thread_time() < end_s:
+        pass
+
+
+def answer(how: str) -> bytes:
+    body = f"answer {served}" if how == "varies" else "answer"
+    status = "404 Not Found" if how == "lost" else "200 OK"
+    close = "Connection: close\r\n" if how == "closes" else ""
+    head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\n{close}"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
+
+
+async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, how: str) -> None:
+    global served  # noqa: PLW0603  (one process, one count)
+    try:
+        while True:
+            await reader.readuntil(b"\r\n\r\n")
+            served += 1
+            if how == "hangs":
+                await asyncio.sleep(3600)
+            if served > {"dies": DIES_AFTER, "dies-soon": SOON}.get(how, served):
+                print(f"out of memory after {served - 1} requests", file=sys.stderr, flush=True)
+                os._exit(3)
+            if how == "logs":
+                print("GET / 200", flush=True)
+            burn(how)
+            writer.write(b"220 mail.example ESMTP\r\n" if how == "garbage" else answer(how))
+            if how in ("closes", "garbage"):
+                break
+    except (asyncio.IncompleteReadError, ConnectionError):
+        pass
+    finally:
+        writer.close()
+
+
+async def main(host: str, port: int, how: str) -> None:
+    server = await asyncio.start_server(lambda r, w: serve(r, w, how), host, port)
+    await server.serve_forever()
+
+
+def begin(port: int, how: str, *more: str) -> None:
+    if how == "throws":
+        raise RuntimeError("no database at db.example:5432")
+    if how == "daemon":
+        if os.fork():
+            return
+        os.setsid()
+    if how in ("elsewhere", "taken"):
+        port = int(more[0])
+    host = "127.0.0.1" if how == "confined" else "0.0.0.0"
+    asyncio.run(main(host, port, how))
+
+
+if __name__ == "__main__":
+    begin(int(sys.argv[1]), *(sys.argv[2:] or ["well"]))

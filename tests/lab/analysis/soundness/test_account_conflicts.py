@@ -1,0 +1,155 @@
+"""The two accounts of server CPU time are shown, and contradictions are reported."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regatta.analysis.analyse import analyse
+from regatta.analysis.results import Analysis
+from regatta.analysis.statistics.rank_conflicts import rank_conflicts
+from regatta.analysis.statistics.units import Units
+from regatta.ledger import metrics
+from regatta.ledger.counters import counted
+from regatta.ledger.read import read
+from regatta.ledger.records import Trial
+from regatta.report.soundness.notes import notes
+from tests.lab import fake_records, reports, synthetic
+
+SAYS = "the two accounts contradict each other"
+# By its charge select needs 15 % less than thread-per-client; its CPUs are busy 50 % longer.
+OTHERWISE = {"select": 1.6, "thread-per-client": 0.9}
+
+
+def analysed(folder: Path, **changes: object) -> Analysis:
+    return analyse(read(synthetic.make(folder / "ledger.sqlite", **changes)))
+
+
+def said(analysis: Analysis) -> list[str]:
+    return [note.sentence for note in notes(analysis) if SAYS in note.sentence]
+
+
+def test_designs_ranked_oppositely_by_the_accounts_are_named(tmp_path: Path) -> None:
+    analysis = analysed(tmp_path, busy=OTHERWISE, connections=(10,))
+    found = analysis.groups[0].contradictions
+    assert [(one.less, one.more) for one in found] == [
+        ("select", "thread-per-client"),
+        ("select", "iterative"),
+        ("iterative", "thread-per-client"),
+    ]
+    assert 1.1 < found[0].first < 1.3
+    assert 0.6 < found[0].second < 0.75
+    (sentence,) = said(analysis)
+    assert sentence.startswith("At 10 connections")
+    assert "thread-per-client is charged" in sentence
+    assert "of select" in sentence
+    assert "2 other pairs" in sentence
+
+
+def test_accounts_that_agree_give_no_warning(tmp_path: Path) -> None:
+    analysis = analysed(tmp_path)
+    assert not any(group.contradictions for group in analysis.groups)
+    assert said(analysis) == []
+
+
+def test_a_pair_not_distinguishable_by_one_account_is_no_contradiction() -> None:
+    apart = {block: 1.0 + block / 1000 for block in range(8)}
+    more = {block: 1.2 + block / 900 for block in range(8)}
+    either = {block: 1.0 + (-1) ** block / 10 for block in range(8)}
+    assert rank_conflicts({1: {"a": (apart, more), "b": (more, apart)}})
+    assert not rank_conflicts({1: {"a": (apart, either), "b": (more, either)}})
+    assert not rank_conflicts({1: {"a": (apart, apart), "b": (more, more)}})
+    few = ({0: 1.0, 1: 1.1}, {0: 3.0, 1: 3.1})
+    assert not rank_conflicts({1: {"a": few, "b": few[::-1]}})
+    assert not rank_conflicts({1: {"a": (apart, more)}})
+    assert not rank_conflicts({})
+
+
+def test_accounts_that_contradict_in_one_sitting_of_several_do_not_contradict() -> None:
+    """Thirty blocks, but five numbers; what lies between sittings is no order of the two."""
+    sitting_of = {block: block // 6 for block in range(30)}
+    far = {0: 1.3, 1: 1.01, 2: 0.99, 3: 1.02, 4: 0.98}
+    noise = np.random.default_rng(1).normal(1.0, 0.005, (4, 30))
+    up = {block: far[sitting_of[block]] * noise[0, block] for block in sitting_of}
+    down = {block: noise[1, block] / far[sitting_of[block]] for block in sitting_of}
+    even = [{block: float(row[block]) for block in sitting_of} for row in noise[2:]]
+    steps = {1: {"a": (up, down), "b": (even[0], even[1])}}
+    assert rank_conflicts(steps)
+    assert not rank_conflicts(steps, Units(sitting_of))
+    steady = {block: 1.2 * noise[0, block] for block in sitting_of}
+    (found,) = rank_conflicts(
+        {1: {"a": (steady, even[1]), "b": (even[0], steady)}}, Units(sitting_of)
+    )
+    assert (found.less, found.more) == ("b", "a")
+    assert found.first == pytest.approx(1.2, abs=0.01)
+    assert found.second == pytest.approx(1 / 1.2, abs=0.01)
+
+
+def test_a_race_in_sittings_hands_them_to_its_accounts(tmp_path: Path) -> None:
+    for number, sittings in enumerate((1, 2)):
+        (tmp_path / f"{number}").mkdir()
+        analysis = analysed(
+            tmp_path / f"{number}", busy=OTHERWISE, connections=(10,), sittings=sittings
+        )
+        # Two sittings show no order, however many blocks they have.
+        assert bool(analysis.groups[0].contradictions) == (sittings == 1)
+
+
+def test_a_race_without_steering_says_who_is_charged_for_receiving(tmp_path: Path) -> None:
+    analysis = analysed(tmp_path, connections=(10,))
+
+    def told(**changes: object) -> list[str]:
+        environment = {**analysis.environment, **changes}
+        found = notes(replace(analysis, environment=environment))
+        assert not any(note.line for note in found), "there is nothing to do about it on a screen"
+        return [note.sentence for note in found if "not steered" in note.sentence]
+
+    none = {"placement": {"kind": "loopback", "steering": "none"}}
+    (sentence,) = told(**none)
+    assert "server CPU per request includes the client's receive path" in sentence
+    (before_steering,) = told(placement={"kind": "netns"})
+    assert before_steering == sentence
+    (apart,) = told(**none, irq_time_accounting=True)
+    assert apart.startswith("Packets were not steered: CPU busy per request includes")
+    assert "charges interrupt time to no program" in apart
+    assert told() == told(placement="?") == []
+
+
+def test_only_charged_time_decides_the_winner(tmp_path: Path) -> None:
+    (tmp_path / "alike").mkdir()
+    plain = analysed(tmp_path / "alike")
+    turned = analysed(tmp_path, busy=OTHERWISE)
+    assert [group.by_step for group in plain.groups] == [group.by_step for group in turned.groups]
+    assert plain.groups[0].overall == turned.groups[0].overall
+
+
+def test_every_form_of_the_report_has_the_second_account(tmp_path: Path) -> None:
+    path = synthetic.make(tmp_path / "ledger.sqlite", busy=OTHERWISE)
+    reports.write(path)
+    name = metrics.BUSY.name
+    assert "CPU busy per request, µs" in (tmp_path / "summary.md").read_text()
+    assert SAYS in (tmp_path / "summary.md").read_text()
+    assert name in (tmp_path / "summary.csv").read_text()
+    assert "CPU busy per request" in (tmp_path / "report.html").read_text()
+    summary = reports.summary_json(path)
+    group = summary["groups"][0]
+    (first, *_) = group["accounts_contradict"]
+    assert first["less"] == "select"
+    assert first["busy"] < 1 < first["charged"]
+    assert all(cell["metrics"]["server"][name]["value"] > 0 for cell in group["cells"])
+    assert any(one["metric"] == name for one in group["against_best"])
+    json.dumps(summary)
+    assert "CPU busy" in reports.printed(reports.explain, path, width=200)
+
+
+def trial(busy_ns: float) -> Trial:
+    counter = counted("busy-time", busy_ns, "ns")
+    return fake_records.trial({("server", "cpus", "busy-time"): counter}, answered=10)
+
+
+def test_cpus_with_more_steal_than_busy_time_have_no_figure() -> None:
+    assert metrics.BUSY.read(trial(-2e6), "server") == "not counted"
+    assert metrics.BUSY.read(trial(3e6), "server") == 300.0
+    assert metrics.BUSY.read(trial(3e6), "client") == "not supported"

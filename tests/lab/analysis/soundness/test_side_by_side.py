@@ -1,0 +1,153 @@
+"""The cost of running side by side, from blocks in which every server is alone."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regatta.analysis.analyse import analyse
+from regatta.analysis.results import Analysis
+from regatta.errors import StudyError
+from regatta.ledger.cell import Cell
+from regatta.ledger.counters import COUNTED
+from regatta.ledger.metrics import PRIMARY
+from regatta.ledger.planned import ALONE, COUNTED_TRIAL, TIMED
+from regatta.ledger.read import read
+from regatta.ledger.result import Result
+from regatta.ledger.schema import FILE_NAME
+from regatta.race import run_plan
+from regatta.race.heats import batches
+from regatta.race.race import plan_of
+from regatta.report.markdown import to_markdown
+from regatta.report.page.html import to_html
+from regatta.report.soundness.notes import notes
+from regatta.report.soundness.side_by_side import TITLE, side_by_side_sentence, side_by_side_table
+from regatta.report.text.numbers import between, times
+from regatta.study.plan import AloneBlocks, block_kinds, make_plan
+from regatta.trial.setup import TrialSetup
+from tests.lab import fake_races
+from tests.lab.synthetic import make
+from tests.ledgers import change
+
+BURSTS = f"{fake_races.PAIR}connections = [2]\nrequests = 4\n"
+WHOLE = f'{fake_races.PAIR}connections = [2]\nrounds = 1\nscope = "process"\n'
+RACE = {"blocks": 3, "counted_blocks": 1, "alone_blocks": 2, "slices": 2, "seed": 5}
+STUDY = fake_races.on_one_cpu(BURSTS + WHOLE, **RACE)
+
+
+@given(st.integers(1, 12), st.integers(0, 8), st.integers(0, 8))
+def test_blocks_alone_are_spread_among_the_others(blocks: int, counted: int, alone: int) -> None:
+    kinds = block_kinds(blocks, counted, alone)
+    assert [kind for kind in kinds if kind != ALONE] == block_kinds(blocks, counted)
+    assert kinds.count(ALONE) == alone
+    halves = kinds[: len(kinds) // 2], kinds[(len(kinds) + 1) // 2 :]
+    assert abs(halves[0].count(ALONE) - halves[1].count(ALONE)) <= 1
+
+
+def test_a_plan_without_alone_blocks_is_unchanged() -> None:
+    assert make_plan(4, 6, 2, seed=1) == make_plan(4, 6, 2, seed=1, alone=AloneBlocks(0, (1, 2)))
+
+
+def test_a_server_raced_alone_has_no_neighbour() -> None:
+    study = fake_races.parse(STUDY)
+    plan = plan_of(study, seed=3)
+    of_kind = {
+        kind: [batch for batch in batches(plan, study) if batch[0].kind == kind]
+        for kind in (TIMED, COUNTED_TRIAL, ALONE)
+    }
+    assert [len(batch) for batch in of_kind[ALONE]] == [1] * 4, "whole processes are alone anyway"
+    assert sorted(len(batch) for batch in of_kind[TIMED]) == [1] * 6 + [2] * 3
+
+
+@pytest.mark.parametrize(("cells", "slices"), [(BURSTS, 1), (WHOLE, 2)])
+def test_where_all_are_alone_there_is_nothing_to_check(cells: str, slices: int) -> None:
+    with pytest.raises(StudyError, match=r"`race.alone_blocks` measures how servers"):
+        fake_races.parse(fake_races.on_one_cpu(cells, **RACE | {"slices": slices}))
+
+
+@pytest.mark.usefixtures("programs_folder")
+def test_a_race_with_them_keeps_its_slices_and_its_other_trials(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together: list[tuple[str, int, int]] = []
+    real = run_plan.run_side_by_side
+
+    def noted(
+        setup: TrialSetup, cells: Sequence[Cell], kind: str, block: int, slices: int
+    ) -> list[Result]:
+        if cells[0].scope == "window":
+            together.append((kind, len(cells), slices))
+        return real(setup, cells, kind, block, slices)
+
+    monkeypatch.setattr(run_plan, "run_side_by_side", noted)
+    study = fake_races.parse(STUDY)
+    fake_races.race(study, tmp_path, use_perf=False)
+    assert sorted(set(together)) == [(ALONE, 1, 2), (COUNTED, 2, 2), (TIMED, 2, 2)]
+    ledger = read(tmp_path / FILE_NAME)
+    assert {trial.status for trial in ledger.trials} == {"ok"}
+    assert sum(trial.kind == ALONE for trial in ledger.trials) == 4
+    assert len(ledger.trials) == ledger.planned == 20
+
+
+def race_with_alone_blocks(folder: Path, alone: dict[str, float], drift: float = 0.0) -> Analysis:
+    """A race whose contenders cost this factor in the blocks raced alone; all drift together."""
+    path = make(folder / FILE_NAME, connections=[1, 10], requests=40, blocks=18, counted_blocks=0)
+    for table in ("trial", "plan"):
+        change(path, f"UPDATE {table} SET kind = 'alone' WHERE block % 3 = 2")
+    for contender in ("iterative", "thread-per-client", "select"):
+        change(
+            path,
+            "UPDATE counter SET value = value * (SELECT CASE WHEN kind = 'alone' THEN ?1 ELSE 1"
+            " END * (1 + block * ?2) FROM trial WHERE trial.id = trial_id)"
+            " WHERE event = 'cpu-time' AND side = 'server' AND trial_id IN (SELECT trial.id"
+            " FROM trial JOIN cell ON cell.id = cell_id WHERE contender = ?3)",
+            *(alone.get(contender, 1.0), drift, contender),
+        )
+    return analyse(read(path))
+
+
+def test_a_side_by_side_cost_of_one_contender_is_reported(tmp_path: Path) -> None:
+    analysis = race_with_alone_blocks(tmp_path, {"select": 0.9})
+    found = {one.contender: one for one in analysis.side_by_side}
+    assert [one.blocks for one in analysis.side_by_side] == [6, 6, 6]
+    assert found["select"].low < 0.9 < found["select"].high
+    assert found["select"].ratio == pytest.approx(0.9, abs=0.03)
+    assert found["select"].differs
+    said = side_by_side_sentence(analysis)
+    one = found["select"]
+    ratio = (one.ratio, one.low, one.high)
+    assert f"raced alone, select costs {times(*ratio)} times ({between(*ratio)}) what" in said
+    assert said in [note.sentence for note in notes(analysis)]
+    for text in (to_markdown(analysis), to_html(analysis)):
+        assert TITLE in text
+        assert "Running side by side changes a comparison" in text
+
+
+def test_a_side_by_side_cost_common_to_all_changes_no_comparison(tmp_path: Path) -> None:
+    cheaper = dict.fromkeys(("iterative", "thread-per-client", "select"), 0.9)
+    analysis = race_with_alone_blocks(tmp_path, cheaper)
+    assert all(one.ratio == pytest.approx(0.9, abs=0.03) for one in analysis.side_by_side)
+    assert not any(one.differs for one in analysis.side_by_side)
+    assert side_by_side_sentence(analysis) == ""
+    table = side_by_side_table(analysis)
+    assert [row[-1] for row in table.rows] == ["not distinguishable"] * 3
+
+
+def test_drift_is_not_a_side_by_side_cost(tmp_path: Path) -> None:
+    analysis = race_with_alone_blocks(tmp_path, {}, drift=0.1)
+    assert all(one.low < 1 < one.high for one in analysis.side_by_side)
+
+
+def test_trials_raced_alone_are_in_no_average(tmp_path: Path) -> None:
+    analysis = race_with_alone_blocks(tmp_path, {"select": 0.1})
+    for group in analysis.groups:
+        for result in group.cells:
+            assert result.estimates["server", PRIMARY.name].trials == 12
+
+
+def test_without_alone_blocks_there_is_no_side_by_side_table(tmp_path: Path) -> None:
+    analysis = analyse(read(make(tmp_path / FILE_NAME, connections=[10], requests=40)))
+    assert analysis.side_by_side == []
+    assert side_by_side_table(analysis) is None

@@ -1,0 +1,167 @@
+"""The power stated before a race equals that of its tables."""
+
+import math
+from statistics import median
+
+import numpy as np
+import pytest
+
+from regatta.analysis.running.claims_power import (
+    Family,
+    claims_power_note,
+    family_of,
+    smallest_difference,
+)
+from regatta.analysis.running.standings_power import (
+    RATIO_SD,
+    shapes,
+    smallest_lead,
+    standings_power_note,
+)
+from regatta.analysis.standings import Entries, Entry, verdicts
+from regatta.analysis.statistics.joint import Mean, decide_jointly
+from regatta.analysis.statistics.units import BLOCKS, Units
+from regatta.study import Study
+from tests.lab import fake_races
+
+STUDY = """
+name = "foretold"
+[race]
+blocks = 8
+counted_blocks = 2
+[[cells]]
+designs = ["iterative", "select", "thread-per-client"]
+connections = [1, 10]
+[[cells]]
+designs = ["iterative", "select"]
+connections = 3
+scope = "process"
+load = "burst"
+rounds = 1
+"""
+DRAWN = 30
+
+
+def study(**asked: int) -> Study:
+    text = STUDY
+    for name, value in asked.items():
+        lines = [line for line in text.splitlines() if not line.startswith(f"{name} =")]
+        text = "\n".join(lines).replace("[race]", f"[race]\n{name} = {value}")
+    return fake_races.parse(text)
+
+
+def test_each_table_has_its_contenders_steps_and_blocks() -> None:
+    assert shapes(study()) == [((3, 3), 8), ((2,), 10)]
+    assert shapes(study(sittings=5)) == [((3, 3), 5), ((2,), 5)]
+
+
+def test_a_matched_load_has_a_step_for_each_share_before_any_rate_is_known() -> None:
+    text = """
+name = "matched"
+[race]
+blocks = 8
+[[cells]]
+designs = ["select", "thread-per-client"]
+connections = 16
+load = "matched"
+shares = [0.25, 0.5, 0.75]
+duration_s = 0.5
+dialect = "http"
+"""
+    assert shapes(fake_races.parse(text)) == [((2, 2, 2), 8)]
+
+
+@pytest.mark.parametrize(("count", "in_sittings"), [(6, False), (10, False), (5, True)])
+def test_predicted_power_equals_the_tables(count: int, in_sittings: bool) -> None:
+    chance = np.random.default_rng(3)
+    units = Units({number: number for number in range(count)}) if in_sittings else BLOCKS
+    told = []
+    for _ in range(DRAWN):
+        noise = chance.normal(0.0, RATIO_SD / math.sqrt(2), (2, 3, count))
+        entries: dict[int, Entries] = {
+            step: {
+                name: Entry(dict(enumerate(np.exp(noise[step, at]))))
+                for at, name in enumerate("abc")
+            }
+            for step in range(2)
+        }
+        told += [one.detectable for one in verdicts(entries, units).by_step]
+    seen = median(math.inf if one is None else one for one in told) - 1
+    assert smallest_lead((3, 3), count, in_sittings) == pytest.approx(seen, rel=0.25)
+
+
+def test_power_falls_with_contenders_and_rises_with_blocks() -> None:
+    few, many = smallest_lead((3,), 6, False), smallest_lead((17,) * 4, 6, False)
+    assert many > 1.5 * few
+    assert smallest_lead((17,) * 4, 12, False) < many / 2
+
+
+def test_a_race_states_its_power_before_it_starts() -> None:
+    said = standings_power_note(study(blocks=6))
+    assert said.startswith("6 blocks, and 3 contenders at 2 steps in one table: leads below ")
+    assert said.endswith(" would take 7 blocks")
+    assert "if a block's ratio varies by 5 %" in said
+    assert "would take" not in standings_power_note(study(blocks=20))
+    sittings = standings_power_note(study(sittings=5))
+    assert sittings.startswith("5 sittings, and 3 contenders at 2 steps")
+    assert "if a sitting's ratio varies by 5 %; 10 % would take 7 sittings" in sittings
+
+
+CLAIM = """
+[[claim]]
+id = "X{number}"
+says = "So it is."
+metric = "{metric}"
+connections = [1, 10]
+order = ["iterative", "select", "thread-per-client"]
+"""
+
+
+def with_claims(**asked: int) -> Study:
+    """Four comparisons over time, and four over a count."""
+    claims = [CLAIM.format(number=1, metric="task_clock")]
+    claims += [CLAIM.format(number=2, metric="syscalls")]
+    return fake_races.parse(study(**asked).toml + "".join(claims))
+
+
+def test_each_comparison_of_a_claim_has_its_blocks() -> None:
+    assert family_of(study()) == ()
+    assert family_of(with_claims()) == ((2, 4), (8, 4))
+    assert family_of(with_claims(counted_blocks=8)) == ((8, 4), (8, 4)), "of other blocks"
+    assert family_of(with_claims(sittings=5)) == ((5, 8),)
+
+
+@pytest.mark.parametrize(("count", "in_sittings"), [(8, False), (12, False), (5, True)])
+def test_predicted_power_of_claims_equals_their_tables(count: int, in_sittings: bool) -> None:
+    """Those of fewest blocks, beside others over other blocks."""
+    chance = np.random.default_rng(3)
+    units = Units({number: number for number in range(count)}) if in_sittings else BLOCKS
+    family: Family = ((count, 20),) if in_sittings else ((count, 20), (24, 30))
+    told = []
+    for _ in range(DRAWN // 3):
+        rows, first = [], 0
+        for blocks, rows_of_it in family:
+            noise = chance.normal(0.0, RATIO_SD, (rows_of_it, blocks))
+            rows += [dict(enumerate(one, first)) for one in noise]
+            first += blocks
+        score = decide_jointly(rows, units=units).score
+        told += [Mean.of_blocks(row).detectable(score) for row in rows[:20]]
+    seen = math.expm1(median(told))
+    assert smallest_difference(family, in_sittings) == pytest.approx(seen, rel=0.25)
+
+
+def test_a_race_states_the_power_of_its_claims_before_it_starts() -> None:
+    said = claims_power_note(with_claims(counted_blocks=6))
+    assert said.startswith("8 comparisons of claims in one family: for the 4 with 6 blocks, ")
+    assert " if a block's ratio varies by 5 %; 10 % would take " in said
+    without_counters = claims_power_note(with_claims(counted_blocks=2))
+    assert without_counters.startswith(
+        "4 comparisons of claims in one family: for the 4 with 8 blocks, "
+    )
+    assert claims_power_note(with_claims(blocks=3, counted_blocks=2)) == ""
+    assert claims_power_note(study()) == ""
+
+
+@pytest.mark.parametrize("asked", [{"blocks": 3, "counted_blocks": 1}, {"sittings": 2}])
+def test_without_decidable_tables_there_is_no_power_note(asked: dict[str, int]) -> None:
+    assert standings_power_note(study(**asked)) == ""

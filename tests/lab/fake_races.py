@@ -1,0 +1,79 @@
+"""Races of the fake programs within this process; tests need `programs_folder`."""
+
+from pathlib import Path
+from typing import Any
+
+from regatta.ledger.cell import Cell
+from regatta.ledger.result import Result
+from regatta.machine.perf.stat import Perf, without_perf
+from regatta.machine.programs import discover
+from regatta.machine.sides.placement import Placement
+from regatta.race.events import Tell
+from regatta.race.hooks import NO_HOOKS, Hooks
+from regatta.race.options import Options
+from regatta.race.race import begin, reopen
+from regatta.study import Study, parse_study
+from regatta.study.design import Design
+from regatta.trial.setup import TrialSetup
+from regatta.trial.trial import run_side_by_side
+from tests.lab.fake_programs import DESIGNS
+
+# For a study: the fake programs are raced anywhere.
+ON_ONE_CPU = '[placement]\nkind = "loopback"\nserver_cpus = [0]\nclient_cpus = [0]'
+PAIR = '[[cells]]\ndesigns = ["iterative", "select"]\n'
+
+
+def on_one_cpu(cells: str, **race: object) -> str:
+    """A race of these cells, with what its [race] says."""
+    keys = "".join(f"{key} = {value}\n" for key, value in race.items())
+    return f'name = "tiny"\n[race]\n{keys}{ON_ONE_CPU}\n{cells}'
+
+
+TINY = on_one_cpu(f"{PAIR}connections = [3]\nrequests = 6", blocks=2, counted_blocks=1, seed=5)
+
+
+class StopError(Exception):
+    """Ends a race from within, as a signal would."""
+
+
+def ignore(_: object) -> None:
+    """Who need not know what happens."""
+
+
+def parse(text: str, folder: Path | None = None) -> Study:
+    return parse_study(text, tuple(Design(**one) for one in DESIGNS), folder)
+
+
+def race(
+    study: str | Study,
+    folder: Path,
+    tell: Tell = ignore,
+    hooks: Hooks = NO_HOOKS,
+    **options: Any,
+) -> Path:
+    """All of it; `options`: what the command line may ask for. Returns its folder."""
+    known = parse(study) if isinstance(study, str) else study
+    return begin(known, Options(out=folder, **options), discover(), tell, hooks)
+
+
+def resume(folder: Path, tell: Tell = ignore, study: Study | None = None) -> Path:
+    return reopen(folder, study, discover(), tell)
+
+
+def trial_setup(
+    tmp_path: Path, place: Placement, found: Perf | None = None, **more: Any
+) -> TrialSetup:
+    """For trials by themselves; without perf, if none was found."""
+    settings = {"events": ("task-clock",), "warmup_rounds": 1, **more}
+    return TrialSetup(
+        programs=discover(),
+        placement=place,
+        perf=found or without_perf(None),
+        scratch=tmp_path / "scratch",
+        **settings,
+    )
+
+
+def run_trial(setup: TrialSetup, cell: Cell, kind: str) -> Result:
+    """Runs one trial by itself."""
+    return run_side_by_side(setup, [cell], kind, block=0, slices=1)[0]

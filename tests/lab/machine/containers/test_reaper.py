@@ -1,0 +1,118 @@
+"""Whose containers are removed, and whose are not."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from regatta.errors import PlacementError
+from regatta.machine.containers import reaper
+from regatta.machine.containers.reaper import Reaper, machine_mark, sweep
+from tests.processes import is_gone
+from tests.waiting import wait_until
+
+# Keeps one file a container, named as it is, with its label in it.
+ENGINE = """#!/bin/sh
+cd "{folder}" || exit
+case $1 in
+    ps) for label; do :; done
+        for name in *; do
+            [ -e "$name" ] || continue
+            case $* in
+                *"{{{{.Names}}}}"*) echo "$name" ;;
+                *) case "$*" in *"label=$(cat "$name")"*) echo "$name" ;; esac ;;
+            esac
+        done ;;
+    rm) shift 2; rm -f "$@" ;;
+esac
+"""
+
+
+@dataclass
+class FakeEngine:
+    """One whose containers are files."""
+
+    path: str
+    folder: Path
+    name: str = "podman"
+    asked: list[tuple[str, ...]] = field(default_factory=list)
+
+    def run(self, *words: str) -> str:
+        done = subprocess.run([self.path, *words], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise PlacementError("refused")
+        return done.stdout
+
+    def make(self, race: str, number: int = 1) -> Path:
+        path = self.folder / f"regatta-{race}-{number}"
+        path.write_text(f"regatta.race={race}")
+        return path
+
+    def names(self) -> list[str]:
+        return sorted(path.name for path in self.folder.iterdir() if path.name != "*")
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeEngine]:
+    monkeypatch.setattr(reaper, "LOCKS", tmp_path / "locks")
+    folder = tmp_path / "containers"
+    folder.mkdir()
+    program = tmp_path / "engine"
+    program.write_text(ENGINE.format(folder=folder))
+    program.chmod(0o755)
+    return FakeEngine(str(program), folder)
+
+
+def test_a_race_that_ends_takes_its_containers_and_leaves_others(engine: FakeEngine) -> None:
+    other = engine.make("elsewhere-1234")
+    held = Reaper(engine)
+    engine.make(held.race, 1)
+    engine.make(held.race, 2)
+    assert (held.folder.is_dir(), held.label) == (True, f"regatta.race={held.race}")
+    held.close()
+    assert engine.names() == [other.name]
+    assert not held.folder.exists()
+    assert is_gone(held.shell.pid)
+
+
+def test_the_names_of_a_race_differ(engine: FakeEngine) -> None:
+    with closing(Reaper(engine)) as one, closing(Reaper(engine)) as other:
+        assert len({one.name(), one.name(), other.name(), other.name()}) == 4
+
+
+def test_when_the_lab_is_gone_the_shell_removes_them(engine: FakeEngine) -> None:
+    held = Reaper(engine)
+    engine.make(held.race)
+    assert held.shell.stdin
+    held.lock.close()
+    held.shell.stdin.close()  # as the kernel does it
+    wait_until(lambda: not engine.names(), "they are still there")
+    assert held.shell.wait(20) == 0
+    assert not held.folder.exists()
+
+
+def test_a_sweep_removes_only_unlocked_races(engine: FakeEngine) -> None:
+    dead = engine.make(f"{machine_mark()}-dead")
+    (reaper.LOCKS / f"{machine_mark()}-locked").mkdir(parents=True)
+    locked = engine.make(f"{machine_mark()}-locked")
+    foreign = engine.make("0badcafe-1234")
+    with closing(Reaper(engine)) as held:
+        alive = engine.make(held.race)
+        sweep(engine)
+        assert engine.names() == sorted([alive.name, foreign.name])
+        assert [path.name for path in reaper.LOCKS.iterdir()] == [held.race]
+    assert (dead.exists(), locked.exists()) == (False, False)
+
+
+def test_what_cannot_be_removed_is_left_to_the_shell(engine: FakeEngine) -> None:
+    held = Reaper(engine)
+    engine.make(held.race)
+    Path(engine.path).rename(f"{engine.path}.gone")
+    with pytest.raises(OSError, match="engine"):
+        held.close()
+    Path(f"{engine.path}.gone").rename(engine.path)
+    wait_until(lambda: not engine.names(), "they are still there")
+    held.shell.wait(20)

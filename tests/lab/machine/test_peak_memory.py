@@ -1,0 +1,95 @@
+"""The most memory that a process had, read from outside, is what it says it took."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from regatta.ledger.counters import NOT_SUPPORTED
+from regatta.machine.accounts.peak_memory import peak_memory
+
+MIB = 2**20
+TAKES = """
+import subprocess, sys
+def say(): print(flush=True)
+def take(mib): return b"x" * (mib << 20)
+for line in sys.stdin:
+    what, _, mib = line.strip().partition(" ")
+    if what == "take": del_soon = take(int(mib)); del del_soon
+    if what == "child":
+        kept = subprocess.Popen([sys.executable, "-c", "import sys\\n"
+            f"kept = b'x' * ({mib} << 20)\\nprint(flush=True); sys.stdin.read()"],
+            stdin=-1, stdout=-1)
+        kept.stdout.readline()
+    if what == "reap": kept.communicate()
+    say()
+"""
+
+
+class Taker:
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    def do(self, what: str) -> None:
+        assert self.process.stdin
+        assert self.process.stdout
+        self.process.stdin.write(f"{what}\n")
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == "\n"
+
+    def peak_mib(self) -> float:
+        value = peak_memory(self.process.pid).value
+        assert value is not None
+        return value / MIB
+
+
+@contextmanager
+def taker() -> Iterator[Taker]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", TAKES], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        found = Taker(process)
+        found.do("nothing")
+        yield found
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_what_was_taken_for_a_moment_counts_and_is_not_added_twice() -> None:
+    with taker() as found:
+        before = found.peak_mib()
+        found.do("take 64")
+        once = found.peak_mib()
+        assert 60 < once - before < 70
+        found.do("take 48")
+        assert once <= found.peak_mib() < once + 8
+
+
+def test_it_is_that_of_the_largest_of_the_processes() -> None:
+    with taker() as found:
+        found.do("child 96")
+        assert 96 < found.peak_mib() < 130
+        found.do("reap")
+        assert found.peak_mib() < 60
+
+
+def test_a_program_does_not_have_what_its_starter_had() -> None:
+    kept = b"x" * (64 * MIB)
+    process = subprocess.Popen(["sleep", "60"])
+    try:
+        value = peak_memory(process.pid).value
+    finally:
+        process.kill()
+        process.wait()
+    assert kept
+    assert value is not None
+    assert value < 32 * MIB
+
+
+def test_one_that_has_ended_has_no_number() -> None:
+    process = subprocess.Popen(["true"])
+    process.wait()
+    found = peak_memory(process.pid)
+    assert (found.state, found.value) == (NOT_SUPPORTED, None)

@@ -1,0 +1,69 @@
+"""What a race in containers wants, of its study."""
+
+from pathlib import Path
+
+import pytest
+
+from regatta.errors import StudyError
+from regatta.machine.programs import Programs
+from regatta.race.place_sides import check_programs, containers_of, place_sides
+from regatta.study import Study
+from tests.lab import fake_races
+
+TEXT = """
+name = "boxes"
+[placement]
+kind = "containers"
+network = "veth"
+engine = "docker"
+[contenders.boxed]
+command = ["/in/the/image", "{port}"]
+image = "nginx:1.27"
+[contenders.mounted]
+command = ["sh", "{port}"]
+[contenders.unraced]
+command = ["/no/such", "{port}"]
+image = "other"
+[[cells]]
+designs = ["select"]
+contenders = ["boxed", "mounted"]
+dialect = "http"
+connections = 2
+load = "burst"
+"""
+PROGRAMS = Programs(Path("bin/s"), Path("/bin/c"), "", "", (), dial=Path("/bin/d"))
+
+
+def study(text: str = TEXT) -> Study:
+    return fake_races.parse(text, Path("/folder"))
+
+
+def test_it_is_the_networks_the_engines_the_programs_and_the_images_of_the_study() -> None:
+    wish = containers_of(study(), PROGRAMS)
+    assert (wish.network, wish.engine, wish.images) == ("veth", "docker", ("nginx:1.27",))
+    assert wish.folder == Path("/folder")
+    assert wish.dial == Path("/bin/d")
+    names = [path.name for path in wish.programs]
+    assert names[:3] == ["s", "c", "d"]
+    assert names[3:] == ["sh"]
+    assert all(path.is_absolute() for path in wish.programs)
+
+
+def test_a_race_of_designs_alone_shows_no_folder() -> None:
+    text = TEXT.replace('contenders = ["boxed", "mounted"]', "")
+    assert containers_of(study(text), PROGRAMS).folder is None
+
+
+def test_a_program_in_an_image_is_not_looked_for_here() -> None:
+    check_programs(study())
+    elsewhere = TEXT.replace('"containers"\nnetwork = "veth"\nengine = "docker"', '"loopback"')
+    with pytest.raises(StudyError, match="contenders.boxed.command.*the program /in/the"):
+        check_programs(study(elsewhere))
+    with pytest.raises(StudyError, match="contenders.mounted.command"):
+        check_programs(study(TEXT.replace('"sh"', '"/no/sh"')))
+
+
+def test_a_whole_process_cannot_be_counted_in_a_container() -> None:
+    text = TEXT.replace('load = "burst"', 'scope = ["window", "process"]')
+    with pytest.raises(StudyError, match="not possible with containers"):
+        place_sides(study(text), PROGRAMS)

@@ -1,0 +1,58 @@
+"""What a person reads at the end of a comparison."""
+
+import re
+from pathlib import Path
+
+from regatta.analysis.results import Analysis
+from regatta.versus.screen import print_versus
+from tests.lab import reports
+from tests.lab.synthetic import make
+from tests.lab.synthetic_held import add_held
+from tests.ledgers import change
+
+PAIR = ("iterative", "select")
+
+
+def analysis_in(folder: Path, cpu_us: dict[str, float]) -> Analysis:
+    path = folder / "ledger.sqlite"
+    return reports.analysed(make(path, contenders=PAIR, connections=[16], cpu_us=cpu_us, blocks=12))
+
+
+def screen(analysis: Analysis, *seen: str, **terminal: object) -> list[str]:
+    return reports.printed(print_versus, analysis, list(seen), width=80, **terminal).splitlines()
+
+
+def line_of(lines: list[str], begin: str) -> str:
+    return " ".join(" ".join(lines).partition(begin)[2].partition(": ")[2].split()[:14])
+
+
+def test_it_says_who_is_better_by_how_much_and_how_sure_that_is(tmp_path: Path) -> None:
+    lines = screen(analysis_in(tmp_path, {"iterative": 640.0, "select": 400.0}))
+    says = line_of(lines, "CPU per request")
+    assert re.match(r"select is best; iterative takes 1\.(59|6\d) times as much \(1\.5", says)
+    assert max(map(len, lines)) <= 80
+
+
+def test_equals_are_not_distinguishable_and_what_was_detectable_is_said(tmp_path: Path) -> None:
+    lines = screen(analysis_in(tmp_path, {"iterative": 600.0, "select": 600.0}))
+    says = line_of(lines, "CPU per request")
+    assert "are not distinguishable (detectable at 80 % power: " in says
+    assert "is best" not in says
+
+
+def test_what_each_holds_and_its_memory_stand_in_the_table(tmp_path: Path) -> None:
+    path = add_held(make(tmp_path / "ledger.sqlite", connections=[16], blocks=8))
+    lines = screen(reports.analysed(path))
+    titles = next(line for line in lines if "server CPU" in line)
+    assert titles.split() == ["server", "CPU", "p50", "p99", "memory", "holds"]
+    rows = {line.split()[0]: line.split() for line in lines if line.startswith(("sel", "iter"))}
+    assert rows["select"][-1] == "19,900"
+    assert rows["iterative"][-1] == "3,960"
+
+
+def test_a_hostile_name_moves_no_cursor(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", contenders=PAIR, connections=[16], blocks=8)
+    change(path, "UPDATE cell SET contender = 'a\x1b[2Jb' WHERE contender = 'select'")
+    text = "\n".join(screen(reports.analysed(path), "said \x1b]0;x\x07 before"))
+    assert "\x1b" not in text
+    assert "\x07" not in text

@@ -1,0 +1,137 @@
+"""What the words of a command line are taken for, and what is said of those that are none."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from regatta.errors import UsageError
+from regatta.study import parse_study
+from regatta.study.design import Design
+from regatta.versus.servers import Server, read_servers
+from regatta.versus.study_text import BLOCKS, Wanted, study_text
+
+DESIGNS = (
+    Design("epoll", "", False, None),
+    Design("select", "", False, None),
+    Design("uring", "", False, "there is no liburing"),
+)
+PYTHON = sys.executable
+
+
+def read(*words: str, folder: Path = Path("/tmp")) -> list[Server]:
+    return read_servers(words, DESIGNS, folder)
+
+
+def test_designs_commands_and_shipped_contenders_mix() -> None:
+    servers = read("epoll", f"{PYTHON} -m http.server {{port}}", "nginx")
+    assert [(one.name, one.design) for one in servers] == [
+        ("epoll", True),
+        ("http", False),
+        ("nginx", False),
+    ]
+    assert servers[1].command == (PYTHON, "-m", "http.server", "{port}")
+    assert servers[2].command[0].endswith("/contenders/nginx/serve")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "names"),
+    [
+        ("./old {port}", "./new {port}", ["old", "new"]),
+        ("python3 server.py {port}", "sh server.sh {port}", ["server.py", "server.sh"]),
+        ("./old {port}", "./old --fast {port}", ["old", "old-2"]),
+        ("a=./old {port}", "b=./old {port}", ["a", "b"]),
+        ("python3 -m app {port}", "sh -c 'x {port}'", ["app", "sh"]),
+        ("./epoll {port}", "epoll", ["epoll-2", "epoll"]),
+    ],
+)
+def test_each_has_a_name_of_its_own(
+    tmp_path: Path, first: str, second: str, names: list[str]
+) -> None:
+    for name in ("old", "new", "epoll"):
+        (tmp_path / name).touch(0o755)
+    assert [one.name for one in read(first, second, folder=tmp_path)] == names
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["epoll"], "needs two servers or more"),
+        (["epoll", "epol"], "did you mean epoll?"),
+        (["epoll", "./x --port 8080"], "has no {port}"),
+        (["epoll", "./missing {port}"], "there is no program ./missing"),
+        (["epoll", "no-such-program {port}"], "there is no program no-such-program"),
+        (["epoll", "sh 'x {port}"], "cannot be split"),
+        (["epoll", "uring"], "cannot run here: there is no liburing"),
+        (["epoll", "epoll"], "named twice"),
+        (["epoll", ""], "has no {port}"),
+    ],
+)
+def test_what_cannot_race_is_refused_in_one_line(words: list[str], complaint: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        read(*words)
+    assert complaint in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_the_study_does_what_the_line_says(tmp_path: Path) -> None:
+    odd = f"odd={PYTHON} -c 'print(\"\\ {{port}} \x7f é\")'"
+    servers = read("select", odd, folder=tmp_path)
+    wanted = Wanted("/api?id=7", (1, 50), True, 2.5, "loopback", 60)
+    study = parse_study(study_text(servers, wanted, tmp_path), DESIGNS, tmp_path)
+    assert {cell.contender for cell in study.cells} == {"select", "odd"}
+    assert {cell.connections for cell in study.cells} == {1, 50}
+    assert {cell.per_connection for cell in study.cells} == {1}
+    assert {cell.path for cell in study.cells} == {None, "/api?id=7"}
+    assert (study.width_percent, study.placement, study.blocks) == (2.5, "loopback", BLOCKS)
+    words = study.contenders["odd"].words("127.0.0.1", 80, (0,), tmp_path)
+    assert words[:4] == ["env", "-C", str(tmp_path), PYTHON]
+    assert words[-1] == 'print("\\ 80 \x7f é")'
+
+
+def test_a_study_saved_elsewhere_finds_the_commands_all_the_same(tmp_path: Path) -> None:
+    servers = read("select", f"{PYTHON} {{port}}", folder=tmp_path)
+    elsewhere = tmp_path / "studies"
+    study = parse_study(study_text(servers, Wanted(), elsewhere), DESIGNS, elsewhere)
+    (contender,) = study.contenders.values()
+    assert contender.words("", 80, (), elsewhere)[:3] == ["env", "-C", str(tmp_path.resolve())]
+
+
+def test_no_more_blocks_are_planned_than_fit_into_the_time() -> None:
+    assert Wanted(time_s=1).most_blocks(2) == BLOCKS
+    assert Wanted(time_s=160).most_blocks(2) == 100
+    assert Wanted(time_s=160, connections=(1, 50)).most_blocks(2) == 50
+
+
+def test_a_stored_race_gives_each_load_its_rate(tmp_path: Path) -> None:
+    wanted = Wanted(connections=(1, 50), rates={1: 300, 50: 4_000})
+    text = study_text(read("select", "epoll"), wanted, tmp_path)
+    study = parse_study(text, DESIGNS, tmp_path)
+    assert {(cell.load, cell.connections, cell.rate) for cell in study.cells} == {
+        ("open", 1, 300),
+        ("open", 50, 4_000),
+    }
+
+
+def test_an_image_is_started_by_its_own_command(tmp_path: Path) -> None:
+    images = [Server("new", False, image="shop:1.5", port=8080)]
+    servers = read_servers(["select"], DESIGNS, tmp_path, images)
+    text = study_text(servers, Wanted(placement="containers"), tmp_path)
+    one = parse_study(text, DESIGNS, tmp_path).contenders["new"]
+    assert (one.image, one.port, one.command) == ("shop:1.5", 8080, ())
+
+
+def test_a_command_cannot_race_beside_an_image(tmp_path: Path) -> None:
+    images = [Server("new", False, image="shop:1.5", port=8080)]
+    with pytest.raises(UsageError, match="is a command, which cannot race beside"):
+        read_servers([f"{PYTHON} {{port}}"], DESIGNS, tmp_path, images)
+
+
+def test_a_shipped_contender_that_is_not_built_says_how_to_build_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(
+        UsageError, match=r"node cannot run here: node is missing; run .*/build node"
+    ):
+        read("epoll", "node")

@@ -1,0 +1,175 @@
+"""Verdicts on two versions, from ledgers that were not raced."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regatta.analysis.statistics.looks import looks_at, planned_looks
+from regatta.ledger.read import read
+from regatta.versus.verdict import (
+    AGAIN,
+    BASE,
+    HEAD,
+    NO_REGRESSION,
+    REGRESSION,
+    SIDES,
+    UNDECIDED,
+    Verdict,
+    decided,
+    verdict_of,
+)
+from regatta.versus.verdict_text import details, headline, print_verdict, verdict_markdown
+from tests.lab import reports
+from tests.lab.family_error_rate import NOISES
+from tests.lab.synthetic import make
+from tests.lab.verdict_error_rate import FLOOR, race, rates
+from tests.ledgers import change
+
+MOST = 40
+
+
+def ledger_of(folder: Path, head: float, again: float = 1.0, **more: object) -> Path:
+    """A race in which base takes 400 µs, and the others so many times as much."""
+    cpu_us = {BASE: 400.0, AGAIN: 400.0 * again, HEAD: 400.0 * head}
+    settings = {"connections": [50], "blocks": MOST, "cpu_us": cpu_us, **more}
+    return make(folder / "ledger.sqlite", contenders=SIDES, **settings)
+
+
+def judge(path: Path, threshold: float = 0.05) -> Verdict:
+    return verdict_of(read(path), threshold, MOST, over=True)
+
+
+class TestVerdict:
+    @pytest.mark.parametrize(
+        ("head", "outcome", "status"),
+        [(1.0, NO_REGRESSION, 0), (1.2, REGRESSION, 1), (0.8, NO_REGRESSION, 0)],
+    )
+    def test_a_clear_difference_is_decided(
+        self, tmp_path: Path, head: float, outcome: str, status: int
+    ) -> None:
+        verdict = judge(ledger_of(tmp_path, head))
+        assert (verdict.outcome, verdict.exit_status) == (outcome, status)
+        (load,) = verdict.loads
+        assert load.head.low < head * 1.01
+        assert load.head.high > head * 0.99
+
+    def test_a_difference_at_the_threshold_stays_undecided_and_says_what_it_would_take(
+        self, tmp_path: Path
+    ) -> None:
+        path = ledger_of(tmp_path, 1.055, noise=0.06)
+        verdict = judge(path)
+        assert (verdict.outcome, verdict.exit_status, verdict.blocks) == (UNDECIDED, 3, MOST)
+        lines = list(details(verdict, reports.analysed(path)))
+        assert any(line.startswith("to decide: ") for line in lines)
+
+    def test_a_machine_that_tells_equals_apart_gives_no_verdict_on_head(
+        self, tmp_path: Path
+    ) -> None:
+        verdict = judge(ledger_of(tmp_path, head=1.5, again=1.2))
+        assert (verdict.outcome, verdict.exit_status) == (UNDECIDED, 3)
+        assert "this machine tells equal servers apart" in headline(verdict)
+
+    def test_a_head_that_fails_where_base_does_not_is_a_regression(self, tmp_path: Path) -> None:
+        fail = {(HEAD, 50, block) for block in range(1, MOST, 2)}
+        verdict = judge(ledger_of(tmp_path, 1.0, fail=fail))
+        assert (verdict.outcome, verdict.exit_status) == (REGRESSION, 1)
+        assert "head failed in 20 of 40 trials, base did not" in headline(verdict)
+
+    def test_too_few_blocks_are_no_verdict(self, tmp_path: Path) -> None:
+        verdict = judge(ledger_of(tmp_path, 2.0, blocks=5))
+        assert (verdict.outcome, verdict.loads) == (UNDECIDED, ())
+        assert "needs 6 blocks" in verdict.why
+
+    def test_one_load_that_is_worse_is_a_regression_and_is_named(self, tmp_path: Path) -> None:
+        path = ledger_of(tmp_path, 1.0, connections=[1, 50], cpu_at={(HEAD, 50): 520.0})
+        verdict = judge(path)
+        assert verdict.outcome == REGRESSION
+        assert "at 50 connections" in headline(verdict)
+        assert len(verdict_markdown(verdict, reports.analysed(path), "x").splitlines()) == 13
+
+
+class TestLooks:
+    def test_their_shares_are_the_level_whenever_the_race_ends(self) -> None:
+        for most in (6, 7, 40, 125, 200):
+            planned = planned_looks(most)
+            assert planned[-1].blocks == most
+            assert sum(look.share for look in planned) == pytest.approx(1)
+            for blocks in range(6, most + 1):
+                looks = looks_at(blocks, most, over=True)
+                assert looks[-1].blocks == blocks or looks == planned
+                assert sum(look.share for look in looks) <= 1 + 1e-9
+                assert len(looks_at(blocks, most, over=False)) <= len(looks)
+
+    def test_a_race_judged_as_it_grows_ends_as_one_judged_afterwards(self) -> None:
+        chance = np.random.default_rng(7)
+        for ratio in (1.0, 1.03, 1.05):
+            found = race(NOISES["normal"], chance, ratio, MOST)
+            growing = (
+                decided([found.first(blocks)], 0.02, MOST, over=blocks == MOST)
+                for blocks in range(1, MOST + 1)
+            )
+            first = next((one for one in growing if one.is_final), None)
+            whole = decided([found], 0.02, MOST, over=True)
+            assert first == (whole if whole.is_final else None)
+
+
+class TestErrorRates:
+    """Simulated, 400 races each; more cases: python -m tests.lab.verdict_error_rate."""
+
+    @pytest.mark.parametrize("noise", ["normal", "skewed", "one with two states"])
+    def test_five_per_cent_are_found_and_equals_pass(self, noise: str) -> None:
+        worse = rates(NOISES[noise], 1.05, threshold=0.02)
+        assert worse[REGRESSION] >= 0.95
+        equal = rates(NOISES[noise], 1.0, threshold=0.02)
+        assert equal[REGRESSION] + equal[FLOOR] <= 0.05
+        assert equal[NO_REGRESSION] >= 0.9
+
+    def test_a_difference_of_just_the_threshold_is_called_wrong_in_few(self) -> None:
+        at = rates(NOISES["normal"], 1.02, threshold=0.02)
+        assert at[REGRESSION] <= 0.05
+        assert at[NO_REGRESSION] <= 0.05
+
+    def test_equal_bases_are_told_apart_in_few(self) -> None:
+        at = rates(NOISES["skewed"], 1.02, threshold=0.02)
+        assert at[FLOOR] <= 0.02
+
+
+class TestWords:
+    def test_the_comment_has_ten_lines_and_the_verdict_comes_first(self, tmp_path: Path) -> None:
+        path = ledger_of(tmp_path, 1.2)
+        lines = verdict_markdown(judge(path), reports.analysed(path), "regatta `x`").splitlines()
+        assert len(lines) == 10
+        assert lines[0].startswith("**Regression: head takes 1.2")
+        assert [line.split(" | ")[0].strip("| ") for line in lines[4:7]] == [*SIDES]
+        assert lines[8].startswith("floor: base again takes ")
+        assert "Example CPU 9000" in lines[8]
+        assert lines[9] == "Again: `` regatta `x` ``"
+
+    def test_a_terminal_shows_the_verdict_above_the_tables(self, tmp_path: Path) -> None:
+        path = ledger_of(tmp_path, 1.0)
+        shown = reports.printed(print_verdict, judge(path), reports.analysed(path), [], width=80)
+        assert shown.strip().startswith("No regression: head takes ")
+
+    def test_a_hostile_environment_moves_no_cursor_and_ends_no_table(self, tmp_path: Path) -> None:
+        path = ledger_of(tmp_path, 1.0)
+        change(path, "UPDATE environment SET value = '\"a|b\\u001b[2J\"' WHERE key = 'cpu_model'")
+        text = verdict_markdown(judge(path), reports.analysed(path), "a\n\x1b[2J")
+        assert "\x1b" not in text
+        assert len(text.splitlines()) == 10
+
+
+def test_what_a_decision_takes_falls_with_the_distance_from_the_threshold() -> None:
+    chance = np.random.default_rng(1)
+    quiet = race(NOISES["normal"], chance, 1.0, MOST)
+
+    def needed(ratio: float) -> int | None:
+        one = replace(quiet, head=quiet.head - quiet.head.mean() + np.log(ratio))
+        return decided([one], 0.02, MOST, over=True).loads[0].blocks_needed
+
+    assert needed(1.02) is None
+    near, far = needed(1.025), needed(1.2)
+    assert near is not None
+    assert far is not None
+    assert near > MOST > far

@@ -1,0 +1,97 @@
+"""The rings' own operations fail: accept, receive, send, the wait for clients, the timer.
+
+As with system calls (test_faults.py), the server has 40 clients meanwhile and must be as before
+afterwards. Where an error costs no client anything, every request must have been answered."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.reliability.cases import is_wanted
+from tests.reliability.injection import Fault
+from tests.reliability.ring_faults import (
+    MOMENTS,
+    OF_TIMER,
+    RING_ERRORS,
+    RINGS,
+    TESTED,
+    map_faults,
+    serving_on_rings,
+)
+from tests.reliability.serving_faults import OPTIONS, WORKERS, endure_all
+from tests.reliability.state import ask_ten, at_once
+from tests.reliability.tally import Tally
+from tests.servers import ListedDesign, built, running
+
+A_FEW = (
+    Fault("accept", "EMFILE", "1"),
+    Fault("accept", "ENOMEM", "3+3"),
+    Fault("accept undone", "ECONNABORTED", "10+10"),
+    Fault("listen", "ENOMEM", "3+3"),
+    Fault("receive", "ENOBUFS", "3+3"),
+    Fault("receive", "ECANCELED", "10+10"),
+    Fault("receive undone", "ECONNRESET", "10+10"),
+    Fault("send", "EAGAIN", "3+3"),
+    Fault("send", "ENOMEM", "10+10"),
+    Fault("send slowly", "EINTR", "3+3"),
+    Fault("send slowly", "ECONNRESET", "10+10"),
+    Fault("timer", "ENOMEM", "1"),
+)
+
+pytestmark = pytest.mark.skipif(not RINGS, reason="no design on io_uring can run here")
+on_each_ring = pytest.mark.parametrize("ring", RINGS, ids=lambda design: design.name)
+
+
+def endure_on_rings(design: ListedDesign, folder: Path, faults: list[Fault]) -> Tally:
+    tally = Tally()
+    endure_all(design, folder, faults, tally, start=serving_on_rings)
+    return tally
+
+
+@on_each_ring
+def test_operations_that_fail_harm_no_later_client(ring: ListedDesign, tmp_path: Path) -> None:
+    tally = endure_on_rings(ring, tmp_path, list(A_FEW))
+    assert (tally.failures, tally.tried) == ([], len(A_FEW))
+
+
+@pytest.mark.long
+@on_each_ring
+@pytest.mark.parametrize("operation", RING_ERRORS)
+def test_it_recovers_from_any_failed_operation(
+    ring: ListedDesign, operation: str, tmp_path: Path
+) -> None:
+    """The first, every third, every tenth."""
+    faults = [
+        Fault(operation, error, when)
+        for error in RING_ERRORS[operation]
+        for when in (OF_TIMER if operation == "timer" else MOMENTS)
+    ]
+    wanted = list(filter(is_wanted, faults))
+    tally = endure_on_rings(ring, tmp_path, wanted)
+    assert (tally.failures, tally.tried) == ([], len(wanted))
+
+
+@on_each_ring
+def test_a_stop_is_noticed_though_its_watch_has_failed(ring: ListedDesign, tmp_path: Path) -> None:
+    faults, environment = map_faults(tmp_path)
+    faults.set(TESTED, Fault("stop", "ENOMEM", "1"))
+    options = ("--design", ring.name, *ring.workers(WORKERS), *OPTIONS)
+    failing = built("tests/conformance/failing-server")
+    with running(tmp_path, *options, binary=failing, environment=environment):
+        pass
+    assert faults.failed(TESTED) == 1
+
+
+@on_each_ring
+@pytest.mark.parametrize("when", ["1", "1+1"])
+def test_a_stop_ends_though_the_accept_cannot_be_cancelled(
+    ring: ListedDesign, when: str, tmp_path: Path
+) -> None:
+    """No further client comes, which would end the accept."""
+    faults, environment = map_faults(tmp_path)
+    faults.set(TESTED, Fault("cancel", "ENOMEM", when))
+    options = ("--design", ring.name, *ring.workers(WORKERS), *OPTIONS)
+    failing = built("tests/conformance/failing-server")
+    with running(tmp_path, *options, binary=failing, environment=environment) as server:
+        assert ask_ten(server, at_once(ring, WORKERS)) is None
+    assert faults.failed(TESTED) >= 1
