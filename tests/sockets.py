@@ -7,6 +7,7 @@ import struct
 import termios
 from pathlib import Path
 
+from regatta.machine.network import ports
 from tests.waiting import wait_until
 
 OWN_HOST = "127.0.0.5"
@@ -15,10 +16,9 @@ SOCK_DIAG_BY_FAMILY = 20
 NO_COOKIE = 0xFFFFFFFF
 
 
-def free_port(host: str = "127.0.0.1") -> int:
-    """A port that is unused at the moment."""
-    with socket.create_server((host, 0)) as listener:
-        return int(listener.getsockname()[1])
+def free_port() -> int:
+    """An unused port of no ephemeral range: no parallel test is given it meanwhile."""
+    return ports.free_port("self")
 
 
 def reset(connection: socket.socket) -> None:

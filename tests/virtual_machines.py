@@ -8,7 +8,6 @@ the test ends for any reason.
 from __future__ import annotations
 
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -20,6 +19,7 @@ from pathlib import Path
 from regatta.machine.guard import guard_environment, guarded
 from tests.commands import Done, run
 from tests.guest_image import LAB_MAC, NETWORK, PAIR_MAC, Image, clone_disk, find_image
+from tests.sockets import free_port
 from tests.ssh_names import make_ssh, path_with
 from tests.waiting import wait_until
 
@@ -121,11 +121,6 @@ class Guests:
     def close(self) -> None:
         for name in self.running:
             self.kill(name)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
 
 
 @contextmanager

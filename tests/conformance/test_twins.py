@@ -47,7 +47,7 @@ def listens(twin: TwinServer) -> bool:
 def twin(design: ListedDesign, tmp_path: Path) -> Iterator[TwinServer]:
     reply = tmp_path / "reply"
     reply.write_bytes(REPLY)
-    port = free_port(OWN_HOST)
+    port = free_port()
     command = [built(f"bench/twin-{design.name}"), f"{OWN_HOST}:{port}", str(reply)]
     with subprocess.Popen(command) as process:
         started = TwinServer(process, port)

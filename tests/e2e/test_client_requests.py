@@ -165,17 +165,19 @@ def redis(tmp_path: Path) -> Iterator[str]:
     if program is None:
         pytest.skip("redis-server is not installed")
     port = free_port()
-    process = subprocess.Popen(
-        [program, "--port", str(port), "--save", "", "--dir", str(tmp_path)],
-        stdout=subprocess.DEVNULL,
-    )
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [program, "--port", str(port), "--save", "", "--dir", str(tmp_path)], stdout=output
+        )
 
     def listens() -> bool:
+        assert process.poll() is None, log.read_text()
         with socket.socket() as asked:
             return asked.connect_ex(("127.0.0.1", port)) == 0
 
     try:
-        wait_until(listens, "redis-server does not listen")
+        wait_until(listens, log.read_text)
         yield f"127.0.0.1:{port}"
     finally:
         process.terminate()

@@ -2,7 +2,6 @@
 
 import json
 import re
-import socket
 import sys
 import tomllib
 from pathlib import Path
@@ -15,6 +14,7 @@ from regatta.study.claims.published import recorded_claims
 from tests.commands import Done, assert_refused, run
 from tests.e2e.racing import end_well, environment, needs_programs, regatta
 from tests.servers import table
+from tests.sockets import free_port
 
 pytestmark = needs_programs
 SERVER = """
@@ -177,12 +177,6 @@ def test_a_folder_that_is_no_checkout_or_has_too_little_is_refused(tmp_path: Pat
     assert "there is no frameworks/x" in imported(tmp_path, "--only", "x").stderr
     assert "did you mean baseline?" in imported(tmp_path, "--test", "baselin").stderr
     assert [path.name for path in tmp_path.iterdir()] == ["arena"]
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 def test_a_race_of_the_study_judges_the_claims(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_the_memory_is_protected_before_it_serves(tmp_path: Path, has_token: boo
     pipe = folder / "summary"
     os.mkfifo(pipe)
     pipe.chmod(0o666)
-    where = (OWN_HOST, free_port(OWN_HOST))
+    where = (OWN_HOST, free_port())
     options = [*(with_token(folder) if has_token else ()), "--summary", str(pipe)]
     options += ["--quiet", "--listen", f"{where[0]}:{where[1]}", "--source", "procfs"]
     server = runnable_by_all(program("regatta-server"))

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from regatta.machine.accounts.cgroup import PREFIX, find_home, lock_group
-from regatta.machine.network.ports import free_port
 from tests.commands import Done, run
 from tests.e2e.racing import (
     environment,
@@ -27,6 +26,7 @@ from tests.e2e.racing import (
 from tests.e2e.user_server import DIES_AFTER
 from tests.ledgers import rows
 from tests.processes import marked
+from tests.sockets import free_port
 from tests.waiting import wait_until
 
 pytestmark = [needs_programs, needs_two_cpus]
@@ -147,7 +147,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Done, int
     folder = tmp_path_factory.mktemp("faulty")
     with socket.create_server(("0.0.0.0", 0)) as listener:
         port = listener.getsockname()[1]
-        free = free_port("self")
+        free = free_port()
         ways = ("throws", "garbage", "hangs", "daemon", "lost")
         named = [*map(server, ways), server("taken", port), server("elsewhere", free)]
         done = versus(folder, *named, *SHORT)

@@ -179,7 +179,7 @@ def test_the_number_of_rows_follows_the_window_size() -> None:
 
 
 def test_r_retries_a_failed_host_at_once(tmp_path: Path) -> None:
-    address = f"{OWN_HOST}:{free_port(OWN_HOST)}"
+    address = f"{OWN_HOST}:{free_port()}"
     with on_screen("--by", "total", "--interval", "3600", address) as terminal:
         terminal.until("UNREACHABLE")
         with running(tmp_path, listen=address):
