@@ -12,6 +12,7 @@ from regatta.analysis.contrast import of_trials, requests_of
 from regatta.analysis.estimates import estimate_cell, usable, usable_for
 from regatta.analysis.grouping import Members, group, titles
 from regatta.analysis.held_rates import held_groups
+from regatta.analysis.per_connection import WEIGHED
 from regatta.analysis.perf_table import perf_table
 from regatta.analysis.results import Analysis, CellResult, Group, NotedTrial
 from regatta.analysis.soundness.clients import clients_of
@@ -232,6 +233,7 @@ def _result(cell: Cell, trials: list[Trial], client_cpus: int, units: Units) -> 
         latencies=latencies,
         blocks=_by_block(trials),
         clocked=_by_block([trial for trial in trials if _is_clocked(trial)], CLOCKED),
+        memory=_by_block(trials, WEIGHED),
         requests=requests_of(trials),
         perf=perf_table(usable(trials)),
         workers=connections_by_rank(usable(trials)),

@@ -43,6 +43,8 @@ class CellResult:
     """One number a block by metric: the data of the columns of the standings."""
     clocked: dict[str, BlockValues]
     """The same for server CPU time and cycles per request."""
+    memory: dict[str, BlockValues]
+    """The same for what it has in memory, of a race with `whole_cost`."""
     requests: Requests
     """Latencies by block."""
     perf: PerfTable

@@ -36,6 +36,7 @@ PEAK_MEMORY = "peak-memory"
 START_UP = "start-up"
 MEMORY_AT_REST = "memory-at-rest"
 MEMORY = "memory"
+KERNEL_MEMORY = "kernel-memory"
 
 NS, COUNT, PERCENT, BYTES = "ns", "count", "%", "bytes"
 MILLISECONDS = "ms"
@@ -93,6 +94,7 @@ COUNTERS = (
     CounterKind(START_UP, MILLISECONDS),
     CounterKind(MEMORY_AT_REST, BYTES),
     CounterKind(MEMORY, BYTES),
+    CounterKind(KERNEL_MEMORY, BYTES),
 )
 """In the order in which perf stat prints them; the kernel's own come last."""
 EVENTS = (*(one.name for one in COUNTERS if one.perf and one.unit != PERCENT), TOPDOWN)

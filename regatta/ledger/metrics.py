@@ -12,6 +12,7 @@ from regatta.ledger.bursts import answers_per_burst, latency_by_arrival, out_of_
 from regatta.ledger.counters import (
     COUNT,
     COUNTERS,
+    KERNEL_MEMORY,
     MEMORY,
     MEMORY_AT_REST,
     PEAK_MEMORY,
@@ -341,6 +342,16 @@ METRICS: tuple[Metric, ...] = (
         "lower",
         plain(MEMORY, "kernel", 1 / BYTES_PER_MIB),
         "The same at the end of the load, with all connections open.",
+    ),
+    Metric(
+        "kernel_memory_mib",
+        "kernel memory",
+        "MiB",
+        TIMED,
+        ("server",),
+        "lower",
+        plain(KERNEL_MEMORY, "kernel", 1 / BYTES_PER_MIB),
+        "What the kernel then holds for it: sockets, buffers, stacks, page tables, descriptors.",
     ),
     Metric(
         "energy_per_request_uj",

@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from regatta.analysis.claims.result import ClaimResult
+from regatta.analysis.per_connection import per_connection
 from regatta.analysis.results import Analysis, CellResult, Group, NotedTrial
 from regatta.analysis.soundness.outliers import Outlier
 from regatta.analysis.standings import Verdict
@@ -125,6 +126,7 @@ def _group(analysis: Analysis, group: Group) -> dict[str, Any]:
         "twins": [
             {**asdict(share), "sentence": twin_sentence(share)} for share in shares(analysis, group)
         ],
+        "memory_per_connection_kib": [asdict(one) for one in per_connection(group)],
         "cells": [_cell(result) for result in group.cells],
     }
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from regatta.errors import HostLostError
 from regatta.ledger.cell import Cell
-from regatta.ledger.counters import MEMORY
+from regatta.ledger.counters import KERNEL_MEMORY, MEMORY, Counter
 from regatta.ledger.result import CLIENT
 from regatta.machine.accounts import disturbance
 from regatta.machine.accounts.disturbance import Others
@@ -40,7 +40,7 @@ def measure(  # noqa: PLR0913, PLR0917  (all that describes a load)
             length_ns = clients.run(server)
             served = server.close()
             # The clients still hold their connections open.
-            memory = server.memory(MEMORY) if setup.whole_cost else None
+            memory = memory_of(server) if setup.whole_cost else []
         except BaseException:
             # Before the clients end, so that CPU affinity is restored in reverse order.
             with suppress(HostLostError):
@@ -59,6 +59,10 @@ def measure(  # noqa: PLR0913, PLR0917  (all that describes a load)
             memory=memory,
             cpus=at_once([half.meanwhile.cpus for half in halves]),
         )
+
+
+def memory_of(server: Side) -> list[Counter]:
+    return [server.memory(MEMORY), server.kernel_memory(KERNEL_MEMORY)]
 
 
 def measure_whole(  # noqa: PLR0913, PLR0917  (the same)

@@ -50,14 +50,16 @@ class SideProgram:
         name: str,
         folder: Path,
         accounted: bool = False,
+        weighed: bool = False,
         whole: bool = False,
         counts_taskset: bool = False,
     ) -> None:
-        """See ProgramSpec for `accounted`, `whole` and `counts_taskset`."""
+        """See ProgramSpec for `accounted`, `weighed`, `whole` and `counts_taskset`."""
         self.where = where
         self.name = name
         self.folder = folder
         self.accounted = accounted
+        self.weighed = weighed
         self.whole = whole
         self.counts_taskset = counts_taskset
         self.started: StartedProgram | None = None
@@ -93,6 +95,10 @@ class SideProgram:
     @property
     def group(self) -> ControlGroup | None:
         return None if self.started is None else self.started.group
+
+    @property
+    def memory_group(self) -> ControlGroup | None:
+        return None if self.started is None else self.started.memory_group
 
     @property
     def control(self) -> Control | None:
@@ -132,6 +138,7 @@ class SideProgram:
                 perf=perf,
                 wanted=wanted,
                 accounted=self.accounted,
+                weighed=self.weighed,
                 whole=self.whole,
                 counts_taskset=self.counts_taskset,
                 channel=self.channel,

@@ -52,7 +52,8 @@ class TrialSetup:
     ) -> Side:
         """A side of a trial, created on its host."""
         folder = where.folder(self.scratch)
-        return where.make(Side, name, folder, accounted, whole, counts_taskset)
+        weighed = accounted and self.whole_cost
+        return where.make(Side, name, folder, accounted, weighed, whole, counts_taskset)
 
     def clear_scratch(self) -> None:
         """Empties the scratch folder on every host."""

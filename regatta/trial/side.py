@@ -14,7 +14,14 @@ from dataclasses import dataclass, field
 from regatta.errors import TrialError
 from regatta.ledger.counters import Counter
 from regatta.ledger.result import SERVER
-from regatta.machine.accounts import disturbance, energy, memory, peak_memory, process_tree
+from regatta.machine.accounts import (
+    disturbance,
+    energy,
+    kernel_memory,
+    memory,
+    peak_memory,
+    process_tree,
+)
 from regatta.machine.accounts.disturbance import Others
 from regatta.machine.accounts.whole_cpu import BySide, WholeCpu
 from regatta.trial.idle_wait import Ends, IdleWait, away_from, wait_until_idle
@@ -193,6 +200,10 @@ class Side(SideProgram):
         """What the program has in memory now, as this counter."""
         assert self.pid is not None
         return memory.memory(self.pid, event)
+
+    def kernel_memory(self, event: str) -> Counter:
+        """What the kernel holds for the program now, as this counter."""
+        return kernel_memory.kernel_memory(event, self.memory_group, self.group)
 
     def check_pinned(self) -> None:
         """Raises TrialError if the program has moved its threads to other CPUs than its side's."""

@@ -255,9 +255,9 @@ class WholeProcessTrial(RunningTrial):
         return disturbance.others_between(self.before, self.after, self.setup.placement.cpus())
 
 
-def last_memory(windows: Sequence[Window]) -> list[Counter]:
+def last_memory(windows: Sequence[Window]) -> Sequence[Counter]:
     """Of the last slice, when the server has had the whole load."""
-    return [windows[-1].memory] if windows and windows[-1].memory is not None else []
+    return windows[-1].memory if windows else ()
 
 
 def make_trial(setup: TrialSetup, cell: Cell, kind: str, stack: ExitStack) -> RunningTrial:

@@ -31,8 +31,8 @@ class Window:
     """None for a whole process."""
     cpus: BySide = field(default_factory=dict)
     """The busy time of each side's CPUs."""
-    memory: Counter | None = None
-    """What the server had in memory at its end; None if that is not measured."""
+    memory: Sequence[Counter] = ()
+    """What the server had in memory at its end; empty if that is not measured."""
     client_printed: str = ""
     """perf's output for a client counted from exec to exit; else empty."""
 

@@ -1,18 +1,23 @@
 """A race with `whole_cost`: start-up time and memory, of a server whose cost is known."""
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
-from regatta.ledger.counters import MEMORY, MEMORY_AT_REST, START_UP
-from tests.e2e.racing import needs_programs, race, study
+from regatta.ledger.counters import KERNEL_MEMORY, MEMORY, MEMORY_AT_REST, START_UP
+from regatta.machine.accounts import kernel_memory
+from tests.commands import run
+from tests.e2e.racing import environment, needs_programs, race, regatta, study
 from tests.ledgers import rows
 
 pytestmark = needs_programs
 
 START_UP_S, AT_REST_MIB, IDLE = 0.4, 40, 10
 MIB = 2**20
+PER_CONNECTION = "memory_per_connection_kib"
+STACK = 2**14
 SERVER = f"""
 import http.server, os, sys, time
 time.sleep({START_UP_S})
@@ -84,9 +89,29 @@ def test_memory_is_read_while_the_idle_connections_are_open(raced: Path) -> None
     assert beside - without > 0.7 * IDLE * MIB
 
 
+def test_kernel_memory_has_the_stacks_of_the_connections_threads(raced: Path) -> None:
+    group = kernel_memory.make_group()
+    if group is None:
+        pytest.skip("version 1 of the memory controller is not to be had")
+    group.close()
+    without, beside = (counter(raced, "known", KERNEL_MEMORY, idle) for idle in (0, IDLE))
+    assert 0.5 * IDLE * STACK < beside - without < 10 * IDLE * STACK
+
+
 def test_the_metrics_are_in_the_summary(raced: Path) -> None:
     summary = (raced / "summary.csv").read_text()
-    assert all(name in summary for name in ("start_up_ms", "memory_at_rest_mib", "memory_mib"))
+    named = ("start_up_ms", "memory_at_rest_mib", "memory_mib", "kernel_memory_mib")
+    assert all(name in summary for name in named)
+
+
+def test_memory_per_connection_is_a_slope(raced: Path) -> None:
+    """A connection of the known server holds 1 MiB; one of epoll, less than a stack."""
+    done = run(*regatta("report", raced, "--json"), env=environment())
+    (group,) = json.loads(done.stdout)["groups"]
+    found = {(one["contender"], one["metric"]): one["kib"] for one in group[PER_CONNECTION]}
+    assert found["known", "memory_mib"]["value"] == pytest.approx(1024, rel=0.3)
+    assert abs(found["epoll", "memory_mib"]["value"]) < STACK / 1024
+    assert "Memory per connection" in (raced / "report.html").read_text()
 
 
 def test_a_race_without_it_does_not_measure_it(tmp_path: Path) -> None:

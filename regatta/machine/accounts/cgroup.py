@@ -130,22 +130,27 @@ def group_of(pid: int) -> ControlGroup | None:
         return None
 
 
-def find_mount() -> Path:
-    """Where cgroup version 2 is mounted; version 1 may be mounted as well."""
+def find_mount(controller: str = "") -> Path:
+    """Where cgroup version 2 is mounted, or the hierarchy of a controller of version 1."""
     for line in Path("/proc/self/mounts").read_text().splitlines():
-        _, where, kind, *_ = line.split(" ")
-        if kind == "cgroup2":
+        _, where, kind, options, *_ = line.split(" ")
+        is_it = kind == "cgroup" and controller in options.split(",")
+        if is_it if controller else kind == "cgroup2":
             return Path(where.encode().decode("unicode_escape"))
-    raise LookupError("cgroup v2 is not mounted")
+    raise LookupError(f"cgroup {controller or 'v2'} is not mounted")
 
 
-def find_current_group(pid: int | str = "self") -> str:
-    """The group of a process (default: this one): empty, or a path that ends in a slash."""
+def find_current_group(pid: int | str = "self", controller: str = "") -> str:
+    """The group of a process (default: this one): empty, or a path that ends in a slash.
+
+    Of version 2, or of a controller of version 1.
+    """
     for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
-        if line.startswith("0::"):
-            path = line.removeprefix("0::").strip("/")
+        _, controllers, path = line.split(":", 2)
+        if controller in controllers.split(","):
+            path = path.strip("/")
             return f"{path}/" if path else ""
-    raise LookupError("this process is in no group of cgroup v2")
+    raise LookupError(f"this process is in no group of cgroup {controller or 'v2'}")
 
 
 def lock_group(path: Path) -> ExitStack | None:

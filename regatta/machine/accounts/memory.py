@@ -1,7 +1,7 @@
 """What a server has in memory: the proportional set size of all its processes, from smaps_rollup.
 
 A page that several processes share counts once, in parts. The kernel's own share, such as
-that of sockets, is not in it: only the memory controller has it, which slows the server.
+that of sockets, is not in it (kernel_memory.py).
 """
 
 from regatta.ledger.counters import BYTES, Counter, counted, not_supported

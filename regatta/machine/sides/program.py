@@ -36,6 +36,8 @@ class ProgramSpec:
     """The events that perf counts."""
     accounted: bool = False
     """Whether its CPU time will be read."""
+    weighed: bool = False
+    """Whether its kernel memory will be read."""
     whole: bool = False
     """Whether it is counted from exec to exit, not in a window."""
     counts_taskset: bool = False
@@ -75,6 +77,8 @@ class StartedProgram:
     """The program itself, or the process that started it and exits with its status."""
     group: ControlGroup | None = None
     """The control group that it runs in."""
+    memory_group: ControlGroup | None = None
+    """The one that its memory is charged to, where version 1 of control groups has another."""
     control: Control | None = None
     """Enables and disables its counters."""
     counting = False

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from regatta.machine.accounts import cgroup
+from regatta.machine.accounts import cgroup, kernel_memory
 from regatta.machine.guard import Warden, guarded, kill_descendants
 from regatta.machine.perf.control import Control
 from regatta.machine.programs import need_tool
@@ -107,6 +107,9 @@ class LocalProgram(StartedProgram):
             self.group = where.make_group()
         if self.group is not None:
             program = self.group.entering(program)
+        if order.weighed and (memory := kernel_memory.make_group()) is not None:
+            self.memory_group = memory
+            program = memory.entering(program)
         follow = self.group.name if self.group is not None and perf.by_group else None
         stat = perf.command(order.name, wanted, follow, where.cpus) if wanted else None
         if stat is None:
@@ -139,8 +142,9 @@ class LocalProgram(StartedProgram):
         super().close()
         if self.warden is not None:
             self.warden.dismiss()
-        if self.group is not None:
-            self.group.close()
+        for group in (self.group, self.memory_group):
+            if group is not None:
+                group.close()
 
 
 def whole_command(where: SidePlacement, order: ProgramSpec) -> list[str]:

@@ -1,10 +1,11 @@
-"""Tables below the standings, as rows of text: baseline, twins, workers."""
+"""Tables below the standings, as rows of text: baseline, twins, memory, workers."""
 
 from itertools import zip_longest
 
 from regatta.analysis.baseline import Difference
 from regatta.analysis.estimates import MEASURED, Estimate
 from regatta.analysis.results import Analysis, CellResult, Group
+from regatta.report.tables.per_connection import per_connection_table
 from regatta.report.tables.twins import twin_table
 from regatta.report.text.numbers import interval_of, plural, short, value_of
 from regatta.report.text.table import Table
@@ -15,6 +16,7 @@ def tables(analysis: Analysis, group: Group, step: int) -> list[Table]:
     found = [
         beyond_baseline(analysis, group, step),
         twin_table(analysis, group, step),
+        per_connection_table(group, step),
         _workers(group, step),
     ]
     return [table for table in found if table is not None]
