@@ -71,14 +71,19 @@ def _not_measured(
         lines.append(f"Not measured: no design of a near race applies here. {reasons}.")
     elif ranking is None:
         lines.append(_nothing_near(situation, found.raced, found.ledgers))
-    if situation.memory_bytes is not None:
+    if situation.memory_bytes is not None and not _has_memory(ranking):
         lines.append(
             "Memory: not measured. A process or thread per connection needs more than an event "
-            "loop."
+            "loop; a race with `whole_cost = true`, as the study below, measures it."
         )
     if ranking is not None and ranking.group.elsewhere:
         lines.append(f"On this machine: not measured; {ranking.group.race} is from another one.")
     return lines
+
+
+def _has_memory(ranking: Ranking | None) -> bool:
+    measured = ranking.group.measured if ranking is not None else []
+    return any(one.memory.value is not None for one in measured)
 
 
 def _nothing_near(situation: Situation, raced: list[Cell], ledgers: int) -> str:

@@ -58,6 +58,8 @@ def deciding_study(
         f"blocks = {blocks}{_purpose(spreads, blocks, len(designs))}",
         "counted_blocks = 2",
     ]
+    if situation.memory_bytes is not None:
+        lines.append("whole_cost = true")
     cannot = ""
     if situation.cpus is not None:
         server, client = range(situation.cpus), range(situation.cpus, cpus)

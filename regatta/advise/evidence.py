@@ -9,6 +9,7 @@ from regatta.advise.situation import Situation, distance
 from regatta.analysis.contrast import by_block
 from regatta.analysis.estimates import Estimate, estimate_cell, usable
 from regatta.analysis.held_rates import HOLDS, held_groups
+from regatta.analysis.per_connection import WEIGHED
 from regatta.analysis.soundness.failing import failing
 from regatta.analysis.soundness.open_load import started
 from regatta.analysis.statistics.units import BLOCKS, Units, units_of
@@ -24,6 +25,7 @@ from regatta.study.matched import MATCHED
 
 HeldRates = dict[tuple[object, ...], float]
 """Requests/s by the identity of a matched cell."""
+MEMORY, KERNEL = WEIGHED
 SAME_MACHINE = ("cpu_model", "cpus", "architecture")
 
 
@@ -40,6 +42,10 @@ class MeasuredDesign:
     p99: Estimate
     throughput: Estimate
     """Requests/s."""
+    memory: Estimate
+    """MiB of its processes with all connections open; no value without `whole_cost`."""
+    kernel: Estimate
+    """MiB that the kernel held for it; the same."""
     failed: str | None
     """Why all trials failed, if they did."""
     blocks: dict[int, float]
@@ -185,6 +191,8 @@ def _measured(cell: Cell, trials: list[Trial], held: HeldRates, units: Units) ->
         p50=estimates[side_of(P50), P50.name],
         p99=estimates[side_of(P99), P99.name],
         throughput=estimates[side_of(THROUGHPUT), THROUGHPUT.name],
+        memory=estimates[side_of(MEMORY), MEMORY.name],
+        kernel=estimates[side_of(KERNEL), KERNEL.name],
         failed=(trials[0].reason or "no reason was recorded") if all_failed else None,
         blocks={} if isinstance(blocks, str) else blocks,
         failing=failing(trials),

@@ -1,7 +1,7 @@
 """Known limits of designs. A figure from one side of a limit does not apply on the other side.
 
-The limits are the connections that a design can watch, the clients that its workers can serve, and
-the CPU time of the server.
+The limits are the connections that a design can watch, the clients that its workers can serve, the
+CPU time of the server, and its memory.
 """
 
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ POOL_WORKERS = 16
 WATCHED_BY_SELECT = 1000
 """FD_SETSIZE minus two dozen descriptors for the server itself."""
 US_PER_S = 1e6
+BYTES_PER_MIB = 2**20
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,11 @@ class DesignLimit:
 
 def crossed(situation: Situation, one: MeasuredDesign, group: MeasuredGroup) -> str:
     """The limit between the measurement and the situation; empty if there is none."""
-    return _of_clients(situation, one.cell) or _of_rate(situation, one, group)
+    return (
+        _of_clients(situation, one.cell)
+        or _of_rate(situation, one, group)
+        or _of_memory(situation, one)
+    )
 
 
 def _of_clients(situation: Situation, cell: Cell) -> str:
@@ -64,3 +69,16 @@ def _of_rate(situation: Situation, one: MeasuredDesign, group: MeasuredGroup) ->
     if cpus is None or each_us is None or (needed := rate * each_us / US_PER_S) <= cpus:
         return ""
     return f"{rate:,} requests/s would need {needed:.1f} of {cpus} CPUs at its CPU per request"
+
+
+def _of_memory(situation: Situation, one: MeasuredDesign) -> str:
+    """Why a server would not fit. With more connections it needs more, so figures of more
+    connections than the situation has exclude nothing."""
+    measured = one.cell.connections + one.cell.idle
+    if situation.memory_bytes is None or measured > situation.connections:
+        return ""
+    least = sum(part.low or part.value or 0.0 for part in (one.memory, one.kernel))
+    there = situation.memory_bytes / BYTES_PER_MIB
+    if least <= there:
+        return ""
+    return f"with {measured:,} connections it held {least:,.1f} MiB, and there are {there:,.1f}"

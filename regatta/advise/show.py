@@ -89,10 +89,12 @@ def cell_words(cell: Cell) -> str:
 
 def figures(one: MeasuredDesign) -> str:
     pool = "" if one.cell.workers is None else f"{AXES['workers'].count(one.cell.workers)}, "
+    memory = "" if one.memory.value is None else f", memory {_figure(one.memory, 'MiB')}"
+    kernel = "" if one.kernel.value is None else f", kernel memory {_figure(one.kernel, 'MiB')}"
     return (
         f"{pool}server CPU {_figure(one.cpu, 'µs/request')}, p50 {_figure(one.p50, 'ms')}, "
         f"p99 {_figure(one.p99, 'ms')}, "
-        f"{_figure(one.throughput, 'requests/s')}"
+        f"{_figure(one.throughput, 'requests/s')}{memory}{kernel}"
     )
 
 
@@ -178,6 +180,8 @@ def _favoured(one: Favoured) -> dict[str, Any]:
         "latency_p50_ms": asdict(measured.p50),
         "latency_p99_ms": asdict(measured.p99),
         "throughput_per_s": asdict(measured.throughput),
+        "memory_mib": asdict(measured.memory),
+        "kernel_memory_mib": asdict(measured.kernel),
         "against_best": None
         if found is None or found.value is None
         else {

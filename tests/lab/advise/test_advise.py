@@ -389,6 +389,40 @@ def test_memory_is_not_measured(tmp_path: Path) -> None:
     assert "Memory: not measured" in shown(advice)
 
 
+def with_memory(place: Path, connections: int = 100) -> None:
+    """A race with `whole_cost`: 40 MiB, and 20 MiB in the kernel, of select; 4 of the others."""
+    folder = races(place, connections=(connections,), blocks=12)
+    for event, most in (("memory", 40), ("kernel-memory", 20)):
+        change(
+            folder,
+            "INSERT INTO counter SELECT trial.id, 'server', 'kernel', "
+            f"'{event}', iif(contender = 'select', {most}, 2) * 1048576.0, 'bytes', 100, 'counted' "
+            "FROM trial JOIN cell ON cell.id = cell_id",
+        )
+
+
+def test_measured_memory_is_shown_and_excludes_what_does_not_fit(tmp_path: Path) -> None:
+    with_memory(tmp_path)
+    roomy = advised(tmp_path, situation(memory="61M"))
+    assert favoured(roomy)[0] == "select"
+    assert "memory 40.0 MiB" in shown(roomy)
+    assert "kernel memory 20.0 MiB" in shown(roomy)
+    assert "Memory: not measured" not in shown(roomy)
+    small = advised(tmp_path, situation(memory="59M"))
+    assert "select" not in favoured(small)
+    assert "Not select: with 100 connections it held 60.0 MiB, and there are 59.0" in shown(small)
+
+
+def test_memory_with_more_connections_excludes_nothing(tmp_path: Path) -> None:
+    with_memory(tmp_path)
+    assert favoured(advised(tmp_path, situation(60, memory="59M")))[0] == "select"
+
+
+def test_the_deciding_study_measures_memory_if_it_matters(tmp_path: Path) -> None:
+    assert checked(advised(tmp_path, situation(memory="1G"))).whole_cost
+    assert not checked(advised(tmp_path, situation())).whole_cost
+
+
 def test_a_study_for_more_cpus_than_the_machine_has_cannot_run_here(tmp_path: Path) -> None:
     advice = advised(tmp_path, situation(cpus=2))
     assert "needs 2 CPUs and one for the client; there are 2" in advice.deciding.cannot
