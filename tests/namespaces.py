@@ -26,7 +26,7 @@ from tests.waiting import wait_until
 
 SSHD = Path("/usr/sbin/sshd")
 NETWORK = "10.88.7"
-MAC = "02:00:00:00:00:0"
+MAC = "02:00:00:00:00:{:02x}"
 """A restarted host gets the same MAC address."""
 AWAY_S = 5000
 """Difference between the clocks of two hosts."""
@@ -111,7 +111,7 @@ class Network:
         within = self.within(name)
         with suppress(PlacementError):
             self.ip(f"link delete to-{name}")  # left from before a restart
-        far = f"peer name eth0 address {MAC}{number} netns {host.pid}"
+        far = f"peer name eth0 address {MAC.format(number)} netns {host.pid}"
         self.ip(f"link add to-{name} type veth {far}")
         self.ip(f"link set to-{name} master br0 up")
         self.ip(f"address add {address}/24 dev eth0", within)
