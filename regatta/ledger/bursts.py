@@ -5,9 +5,9 @@ By the client's clock: a request arrives when its connection starts.
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.ledger.counters import NOT_SUPPORTED
+from regatta.ledger.ranks import ranks
 from regatta.ledger.readings import Reading
 from regatta.ledger.records import Trial
 from regatta.ledger.samples import NOT_TOLD, SAMPLE, answered_samples
@@ -63,10 +63,7 @@ def answers_per_burst(trial: Trial, _side: str) -> Reading:
 
 def _correlations(one: NDArray[np.int64], other: NDArray[np.int64]) -> list[float]:
     """Rank correlation of each row; rows of equal values have no order and are skipped."""
-    first, second = (
-        of - of.mean(axis=1, keepdims=True)
-        for of in (stats.rankdata(one, axis=-1), stats.rankdata(other, axis=-1))
-    )
+    first, second = (of - of.mean(axis=1, keepdims=True) for of in (ranks(one), ranks(other)))
     together, *alone = (
         (a * b).sum(axis=1) for a, b in ((first, second), (first, first), (second, second))
     )

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy import special, stats  # type: ignore[import-untyped]
+from scipy import special  # type: ignore[import-untyped]
 
 from regatta.analysis.estimates import takes, usable
 from regatta.analysis.statistics.holm import Decision, holm
@@ -26,6 +26,7 @@ from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.paired_mean import Floats, PairedMean
 from regatta.ledger.cell import PROCESS, Cell
 from regatta.ledger.metrics import P50
+from regatta.ledger.ranks import ranks
 from regatta.ledger.records import Trial
 from regatta.ledger.samples import latencies_in_order
 
@@ -173,8 +174,7 @@ def change_point(medians: Floats) -> ChangePoint | None:
     count = len(medians)
     if count < FEWEST_SEGMENTS:
         return None
-    ranks: Floats = stats.rankdata(medians, axis=-1)
-    strengths = _strengths(ranks[None, :])[0]
+    strengths = _strengths(ranks(medians)[None, :])[0]
     at = int(strengths.argmax())
     if strengths[at] <= _critical(count):
         return None
@@ -182,11 +182,11 @@ def change_point(medians: Floats) -> ChangePoint | None:
     return ChangePoint((at + 1) / count, float(before / after)) if after > 0 else None
 
 
-def _strengths(ranks: Floats) -> Floats:
+def _strengths(ranked: Floats) -> Floats:
     """Deviation of the first 1, 2, … ranks from their mean, in standard errors."""
-    count = ranks.shape[1]
+    count = ranked.shape[1]
     first = np.arange(1, count // 2 + 1)
-    sums = np.cumsum(ranks[:, : count // 2], axis=1) - first * (count + 1) / 2
+    sums = np.cumsum(ranked[:, : count // 2], axis=1) - first * (count + 1) / 2
     strengths: Floats = np.abs(sums) / np.sqrt(first * (count - first) * (count + 1) / 12)
     return strengths
 
@@ -195,5 +195,5 @@ def _strengths(ranks: Floats) -> Floats:
 def _critical(count: int) -> float:
     """Exceeded by the strongest split of a random permutation with probability LEVEL."""
     generator = np.random.default_rng(SEED)
-    ranks = np.argsort(generator.random((ORDERS, count)), axis=1).astype(np.float64) + 1
-    return float(np.quantile(_strengths(ranks).max(axis=1), 1 - LEVEL))
+    ranked = np.argsort(generator.random((ORDERS, count)), axis=1).astype(np.float64) + 1
+    return float(np.quantile(_strengths(ranked).max(axis=1), 1 - LEVEL))
