@@ -17,9 +17,9 @@ HEADER = (
     *("design", "failed calls: survived", "ring operations", "lost/killed workers"),
     *("hostile: unanswered", "worst p99, ms", "soak: wrong", "growth, KiB", "upgrades: lost"),
 )
-UNABLE = {"select": "²"}
+UNABLE = {"select": "¹"}
 """Designs that fall short by nature under hostile clients, with the number of the footnote."""
-NOT_RUN = f"{NONE}¹"
+ALL_WORKERS_HELD = ("iterative", "prefork", "prethread"), "²"
 
 Rows = list[dict[str, str]]
 
@@ -66,14 +66,16 @@ def under_attack(design: str) -> Rows:
 def unanswered(design: str) -> str:
     rows = under_attack(design)
     if not rows:
-        return NOT_RUN
-    return f"{total(rows, 'unanswered'):,}/{total(rows, 'asked'):,}{UNABLE.get(design, '')}"
+        return NONE
+    blocking, held = ALL_WORKERS_HELD
+    mark = held if design.startswith(blocking) else UNABLE.get(design, "")
+    return f"{total(rows, 'unanswered'):,}/{total(rows, 'asked'):,}{mark}"
 
 
 def worst_p99(design: str) -> str:
     found = [(float(row["p99_ms"] or "inf"), row["case"]) for row in under_attack(design)]
     if not found:
-        return NOT_RUN
+        return NONE
     p99_ms, case = max(found)
     return f"{'none' if p99_ms == float('inf') else format(p99_ms, '.0f')} ({case})"
 
