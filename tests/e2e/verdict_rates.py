@@ -1,10 +1,10 @@
 """How often verdicts on real servers are right: equal versions, and one that burns 5 % more.
 
-    .venv/bin/python -m tests.e2e.verdict_rates          40 races of each, at most 20 minutes
+    .venv/bin/python -m tests.e2e.verdict_rates          40 races of each, an hour and a half
     .venv/bin/python -m tests.e2e.verdict_rates 2        2 of each
 
 Run it on a quiet machine, after `make`. Each is `regatta versus --base --head --fail-over 2%` with
-a budget of 15 s; a line says the outcome, and the last lines the shares. Status 1 if fewer than
+a budget of a minute; a line says the outcome, and the last lines the shares. Status 1 if fewer than
 95 % of the planted regressions are found or more than 5 % of equals are called different.
 """
 
@@ -21,7 +21,7 @@ from tests.e2e.toy_servers import build_toy, versions
 
 RACES = 40
 PLANTED_PERCENT = 5
-OPTIONS = ("--fail-over", "2%", "--budget", "15s", "--connections", "50", "--quiet", "--json")
+OPTIONS = ("--fail-over", "2%", "--budget", "60s", "--connections", "50", "--quiet", "--json")
 REGRESSION = "regression"
 
 
