@@ -35,7 +35,8 @@ def make_group() -> ControlGroup | None:
         sweep(home)
         group = home.make()
         # Buffers of TCP are counted only in a group that had a limit for them at some time.
-        (group.path / TCP_LIMIT).write_text(UNLIMITED)
+        with suppress(OSError):
+            (group.path / TCP_LIMIT).write_text(UNLIMITED)
         return group
     return None
 
