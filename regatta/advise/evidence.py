@@ -43,7 +43,7 @@ class MeasuredDesign:
     throughput: Estimate
     """Requests/s."""
     memory: Estimate
-    """MiB of its processes with all connections open; no value without `whole_cost`."""
+    """MiB of its processes with idle connections open; no value without `whole_cost`."""
     kernel: Estimate
     """MiB that the kernel held for it; the same."""
     failed: str | None

@@ -1,49 +1,55 @@
-"""What a connection costs in memory: the slope of memory over the number of connections.
+"""What an idle connection costs in memory: the slope of memory over their number.
 
-Of races with `whole_cost`. Each block gives one slope by least squares, so what a server needs
-without connections is in none, and memory that drifts over a race cancels.
+Of races with `whole_cost`, from cells that differ in nothing else. Each block gives one slope by
+least squares, so what a server needs without connections is in none, and memory that drifts over a
+race cancels.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from regatta.analysis.estimates import MEASURED, Estimate
-from regatta.analysis.results import CellResult, Group
+from regatta.analysis.results import CellResult
 from regatta.analysis.statistics.paired_mean import PairedMean
+from regatta.analysis.statistics.units import Units
+from regatta.ledger.cell import Cell
 from regatta.ledger.metrics import BY_NAME
 
 WEIGHED = (BY_NAME["memory_mib"], BY_NAME["kernel_memory_mib"])
-OVER = ("idle", "connections")
-"""The axes that add connections."""
 KIB_PER_MIB = 1024
 
 
 @dataclass(frozen=True)
 class PerConnection:
-    contender: str
+    cell: Cell
+    """The one with the most idle connections."""
     metric: str
     kib: Estimate
 
 
-def per_connection(group: Group) -> list[PerConnection]:
-    """Of each contender that has memory at two steps; empty if the axis adds no connections."""
-    if group.axis.name not in OVER or len(group.steps) < 2:
-        return []
-    by_contender: dict[str, dict[int, CellResult]] = {}
-    for step, result in group.step_cells():
-        by_contender.setdefault(result.cell.contender, {})[step] = result
+def per_connection(results: Iterable[CellResult], units: Units) -> list[PerConnection]:
+    """Of all cells of which another has fewer; empty if memory was not measured."""
+    weighed = [result for result in results if result.memory]
     return [
         found
-        for contender, steps in by_contender.items()
+        for steps in _alike(weighed)
         for metric in WEIGHED
-        if (found := _slope(group, contender, metric.name, steps)) is not None
+        if (found := _slope(steps, metric.name, units)) is not None
     ]
 
 
-def _slope(
-    group: Group, contender: str, metric: str, steps: dict[int, CellResult]
-) -> PerConnection | None:
+def _alike(results: Iterable[CellResult]) -> Iterable[dict[int, CellResult]]:
+    """By the number of idle connections, cells that differ only in that."""
+    found: dict[tuple[object, ...], dict[int, CellResult]] = {}
+    for result in results:
+        rest = replace(result.cell, idle=0).identity()
+        found.setdefault(rest, {})[result.cell.idle] = result
+    return found.values()
+
+
+def _slope(steps: dict[int, CellResult], metric: str, units: Units) -> PerConnection | None:
     known = {step: one.memory[metric] for step, one in steps.items() if metric in one.memory}
     if len(known) < 2:
         return None
@@ -52,8 +58,9 @@ def _slope(
         block: float(np.polyfit(list(known), [known[step][block] for step in known], 1)[0])
         for block in common
     }
-    mean = PairedMean(np.array(list(group.units.gathered(slopes).values())) * KIB_PER_MIB)
+    mean = PairedMean(np.array(list(units.gathered(slopes).values())) * KIB_PER_MIB)
     if not mean.count:
         return None
     low, high = mean.interval() or (None, None)
-    return PerConnection(contender, metric, Estimate(mean.mean, low, high, mean.count, MEASURED))
+    kib = Estimate(mean.mean, low, high, mean.count, MEASURED)
+    return PerConnection(steps[max(known)].cell, metric, kib)

@@ -341,7 +341,7 @@ METRICS: tuple[Metric, ...] = (
         ("server",),
         "lower",
         plain(MEMORY, "kernel", 1 / BYTES_PER_MIB),
-        "The same at the end of the load, with all connections open.",
+        "The same at the end of the load, with its idle connections open.",
     ),
     Metric(
         "kernel_memory_mib",

@@ -4,7 +4,6 @@ from dataclasses import asdict
 from typing import Any
 
 from regatta.analysis.claims.result import ClaimResult
-from regatta.analysis.per_connection import per_connection
 from regatta.analysis.results import Analysis, CellResult, Group, NotedTrial
 from regatta.analysis.soundness.outliers import Outlier
 from regatta.analysis.standings import Verdict
@@ -17,6 +16,7 @@ from regatta.report.soundness.notes import notes
 from regatta.report.soundness.sittings import sittings_sentence
 from regatta.report.tables.calibration import calibration_json
 from regatta.report.tables.held_rates import held_json
+from regatta.report.tables.per_connection import per_connection_json
 from regatta.report.tables.twins import shares, twin_sentence
 from regatta.report.text.trials import cell_words
 from regatta.report.text.verdicts import FAMILIES, verdict_sentence
@@ -70,6 +70,7 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
             "furthest": analysis.repeated.furthest,
             "verdicts_that_move": len(analysis.repeated.changed),
         },
+        "memory_per_connection": per_connection_json(analysis),
         "clients": asdict(analysis.clients),
         "lab_use": None if analysis.lab_use is None else asdict(analysis.lab_use),
         "clocks": [asdict(ran) for ran in analysis.clocks],
@@ -126,7 +127,6 @@ def _group(analysis: Analysis, group: Group) -> dict[str, Any]:
         "twins": [
             {**asdict(share), "sentence": twin_sentence(share)} for share in shares(analysis, group)
         ],
-        "memory_per_connection_kib": [asdict(one) for one in per_connection(group)],
         "cells": [_cell(result) for result in group.cells],
     }
 

@@ -39,7 +39,7 @@ def measure(  # noqa: PLR0913, PLR0917  (all that describes a load)
             server.open(place.watched_by(place.server), rests=True)
             length_ns = clients.run(server)
             served = server.close()
-            # The clients still hold their connections open.
+            # The clients still hold their idle connections open.
             memory = memory_of(server) if setup.whole_cost else []
         except BaseException:
             # Before the clients end, so that CPU affinity is restored in reverse order.

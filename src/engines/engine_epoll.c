@@ -119,11 +119,15 @@ static void serve(struct epoll_engine *e) {
         open_load_end(e, over_ns);
 }
 
-static void close_engine(struct epoll_engine *e) {
-    for (uint32_t i = 0; e->connections != NULL && i < e->load->connections; i++) {
+static void hang_up_all(struct epoll_engine *e) {
+    for (uint32_t i = 0; e->connections != NULL && i < e->load->connections; i++)
         connection_hang_up(&e->connections[i]);
+}
+
+static void close_engine(struct epoll_engine *e) {
+    hang_up_all(e);
+    for (uint32_t i = 0; e->connections != NULL && i < e->load->connections; i++)
         text_release(&e->connections[i].body);
-    }
     if (e->epoll_fd >= 0)
         close(e->epoll_fd);
     idle_close(e->idle);
@@ -190,7 +194,7 @@ static int prepare(struct load *load) {
     return outcome;
 }
 
-static void abandon(struct load *load) {
+static void leave(struct load *load) {
     close_engine(load->engine_state);
 }
 
@@ -218,7 +222,7 @@ static int run(struct load *load) {
     if (e->idle != NULL)
         idle_serve(e->idle);
     client_cost_end(&load->cost); /* a burst does not include closing thousands of connections */
-    close_engine(e);
+    hang_up_all(e);
     return 0;
 }
 
@@ -228,6 +232,6 @@ const struct engine engine_epoll = {
     .worker_each = false,
     .descriptors_each = true,
     .prepare = prepare,
-    .abandon = abandon,
     .run = run,
+    .leave = leave,
 };

@@ -92,7 +92,7 @@ struct load {
     struct client_cost cost;     /* in the window; an engine may end it before `run` returns */
     struct reply_viewer *viewer; /* NULL: replies are not shown */
     const char *problem;         /* why a function failed */
-    void *engine_state;          /* from the engine's `prepare` to its `run` */
+    void *engine_state;          /* from the engine's `prepare` to its `leave` */
 };
 
 struct engine {
@@ -102,7 +102,9 @@ struct engine {
     /* Both return 0, or -errno and load->problem. */
     int (*prepare)(struct load *load);  /* everything that can be done before the window; or NULL */
     int (*run)(struct load *load);      /* returns when the load is over */
-    void (*abandon)(struct load *load); /* undoes `prepare` if `run` is not called; or NULL */
+    /* Undoes `prepare`, after the window: idle connections are no part of the load, so that neither
+     * is closing them. Or NULL. */
+    void (*leave)(struct load *load);
 };
 
 /* Builds the requests, raises the descriptor limit and reserves memory for the results. Returns 0,

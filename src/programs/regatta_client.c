@@ -38,18 +38,13 @@ static int say_problem(const struct load *load, int error) {
 }
 
 /* The window: from its opening to the end of the load. */
-static int run(struct load_options *options, struct summary *summary) {
+static int run_window(struct load_options *options, struct summary *summary) {
     struct load *load = &options->load;
-    int outcome = load->engine->prepare != NULL ? load->engine->prepare(load) : 0;
-    if (outcome != 0)
-        return say_problem(load, -outcome);
+    int outcome;
     if (options->gate_fd >= 0) {
         outcome = window_wait_open(options->gate_fd);
-        if (outcome != 0) {
-            if (load->engine->abandon != NULL)
-                load->engine->abandon(load);
+        if (outcome != 0)
             return complain("the gate was not opened", -outcome, "no load was run");
-        }
     }
     struct usage self = usage_now(RUSAGE_SELF), children = usage_now(RUSAGE_CHILDREN);
     client_cost_begin(&load->cost);
@@ -66,6 +61,17 @@ static int run(struct load_options *options, struct summary *summary) {
             return complain("the gate was not closed", -outcome, "the window is not known");
     }
     return 0;
+}
+
+static int run(struct load_options *options, struct summary *summary) {
+    struct load *load = &options->load;
+    int outcome = load->engine->prepare != NULL ? load->engine->prepare(load) : 0;
+    if (outcome != 0)
+        return say_problem(load, -outcome);
+    int status = run_window(options, summary);
+    if (load->engine->leave != NULL)
+        load->engine->leave(load);
+    return status;
 }
 
 static int save_samples(struct samples_file *file, const struct load *load,

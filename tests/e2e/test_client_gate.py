@@ -6,6 +6,7 @@ import time
 import pytest
 
 from tests.e2e.scripted_servers import LINE_REPLY, Gated, always, once, refusal, serving
+from tests.sockets import established
 
 LONG_NS = 300_000_000
 
@@ -23,6 +24,16 @@ def test_the_load_runs_between_the_lines_of_the_gate(engine: str) -> None:
         result = gated.end()
     assert gated.process.returncode == 0
     assert result["answered"] == 5
+
+
+def test_idle_connections_outlive_the_window() -> None:
+    """Closing them is no part of the load: a server would be charged for it."""
+    with serving(always(LINE_REPLY)) as server:
+        gated = Gated(server, "--load closed --duration 0.1 -c 2 --idle 7")
+        gated.go()
+        assert gated.outside.recv(100) == b"done\n"
+        assert established(int(server.address.rpartition(":")[2])) == 7
+        gated.end()
 
 
 def test_a_gate_that_is_closed_prevents_the_load() -> None:

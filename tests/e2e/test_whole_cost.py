@@ -16,7 +16,6 @@ pytestmark = needs_programs
 
 START_UP_S, AT_REST_MIB, IDLE = 0.4, 40, 10
 MIB = 2**20
-PER_CONNECTION = "memory_per_connection_kib"
 STACK = 2**14
 SERVER = f"""
 import http.server, os, sys, time
@@ -107,11 +106,11 @@ def test_the_metrics_are_in_the_summary(raced: Path) -> None:
 def test_memory_per_connection_is_a_slope(raced: Path) -> None:
     """A connection of the known server holds 1 MiB; one of epoll, less than a stack."""
     done = run(*regatta("report", raced, "--json"), env=environment())
-    (group,) = json.loads(done.stdout)["groups"]
-    found = {(one["contender"], one["metric"]): one["kib"] for one in group[PER_CONNECTION]}
+    slopes = json.loads(done.stdout)["memory_per_connection"]
+    found = {(one["contender"], one["metric"]): one["kib"] for one in slopes}
     assert found["known", "memory_mib"]["value"] == pytest.approx(1024, rel=0.3)
     assert abs(found["epoll", "memory_mib"]["value"]) < STACK / 1024
-    assert "Memory per connection" in (raced / "report.html").read_text()
+    assert "Memory per idle connection" in (raced / "report.html").read_text()
 
 
 def test_a_race_without_it_does_not_measure_it(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ def tables(analysis: Analysis, group: Group, step: int) -> list[Table]:
     found = [
         beyond_baseline(analysis, group, step),
         twin_table(analysis, group, step),
-        per_connection_table(group, step),
+        per_connection_table(analysis, group, step),
         _workers(group, step),
     ]
     return [table for table in found if table is not None]
