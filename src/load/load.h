@@ -100,8 +100,8 @@ struct engine {
     bool worker_each;      /* one worker per connection; otherwise a single worker */
     bool descriptors_each; /* all connections are descriptors of this process */
     /* Both return 0, or -errno and load->problem. */
-    int (*prepare)(struct load *load);  /* everything that can be done before the window; or NULL */
-    int (*run)(struct load *load);      /* returns when the load is over */
+    int (*prepare)(struct load *load); /* everything that can be done before the window; or NULL */
+    int (*run)(struct load *load);     /* returns when the load is over */
     /* Undoes `prepare`, after the window: idle connections are no part of the load, so that neither
      * is closing them. Or NULL. */
     void (*leave)(struct load *load);
