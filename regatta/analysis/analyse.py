@@ -12,7 +12,7 @@ from regatta.analysis.contrast import of_trials, requests_of
 from regatta.analysis.estimates import estimate_cell, usable, usable_for
 from regatta.analysis.grouping import Members, group, titles
 from regatta.analysis.held_rates import held_groups
-from regatta.analysis.per_connection import WEIGHED
+from regatta.analysis.per_connection import WEIGHED, per_connection
 from regatta.analysis.perf_table import perf_table
 from regatta.analysis.results import Analysis, CellResult, Group, NotedTrial
 from regatta.analysis.soundness.clients import clients_of
@@ -100,6 +100,9 @@ def analyse(ledger: RaceRecord) -> Analysis:
         side_by_side=side_by_side_costs(ledger, units),
         clients=clients_of(ledger.trials),
         lab_use=lab_use(last),
+        memory_per_connection=per_connection(
+            ((result.cell, result.memory) for result in results.values()), units
+        ),
         claims=judge_all(
             inputs.claims,
             RaceResults(

@@ -10,6 +10,7 @@ from regatta.analysis.columns import AgainstBest
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, Estimates, Latencies
 from regatta.analysis.grouping import stands_at
 from regatta.analysis.held_rates import HeldGroup
+from regatta.analysis.per_connection import PerConnection
 from regatta.analysis.perf_table import PerfTable
 from regatta.analysis.soundness.clients import ClientsFound
 from regatta.analysis.soundness.clock import ClockSpeed
@@ -157,6 +158,8 @@ class Analysis:
     """The clock speed of each contender; empty without a canary."""
     clients: ClientsFound = field(default_factory=ClientsFound)
     """The clients that shared the loads."""
+    memory_per_connection: list[PerConnection] = field(default_factory=list)
+    """Of a race with `whole_cost` that varies its idle connections."""
     lab_use: LabUse | None = None
     """What the lab itself used; None if no trial recorded it."""
     side_by_side: list[SideBySideCost] = field(default_factory=list)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from regatta.analysis.per_connection import WEIGHED, PerConnection, per_connection
+from regatta.analysis.per_connection import WEIGHED, PerConnection
 from regatta.analysis.results import Analysis, Group
 from regatta.report.text.numbers import interval_of, value_of
 from regatta.report.text.table import Table
@@ -18,15 +18,10 @@ SAYS = (
 NO_KERNEL = " The kernel's part is not supported here: it needs root and the memory controller."
 
 
-def found_in(analysis: Analysis) -> list[PerConnection]:
-    results = (result for group in analysis.groups for result in group.cells)
-    return per_connection(results, analysis.units)
-
-
 def per_connection_table(analysis: Analysis, group: Group, step: int) -> Table | None:
     """With the cells that have the most idle connections; None where memory was not measured."""
     here = [result.cell for result in group.at(step)]
-    found = [one for one in found_in(analysis) if one.cell in here]
+    found = [one for one in analysis.memory_per_connection if one.cell in here]
     if not found:
         return None
     names = list(dict.fromkeys(one.cell.contender for one in found))
@@ -50,5 +45,5 @@ def per_connection_json(analysis: Analysis) -> list[dict[str, Any]]:
             "metric": one.metric,
             "kib": asdict(one.kib),
         }
-        for one in found_in(analysis)
+        for one in analysis.memory_per_connection
     ]
