@@ -9,9 +9,6 @@ from regatta.cli.exports import EXPORT
 from regatta.cli.session import EXPLAIN, RaceSession, analysis_of, show_results
 from regatta.ledger.schema import FILE_NAME
 from regatta.report.exports.write import parse_exports, write_exports
-from regatta.report.paper.document import paper_document
-from regatta.report.paper.files import write_document
-from regatta.report.pictures import write_pictures
 
 
 def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
@@ -54,9 +51,15 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
     analysis = analysis_of(race_folder)
     show_results(analysis, race_folder, session)
     write_exports(analysis, exports)
+    # Both import altair, which takes 0.3 s.
     if pictures is not None:
+        from regatta.report.pictures import write_pictures  # noqa: PLC0415
+
         count = len(write_pictures(analysis, pictures))
         session.say(f"pictures: {count} in {pictures}")
     if tables is not None:
+        from regatta.report.paper.document import paper_document  # noqa: PLC0415
+        from regatta.report.paper.files import write_document  # noqa: PLC0415
+
         count = len(write_document(paper_document(analysis), tables))
         session.say(f"tables and plots: {count} files in {tables}")

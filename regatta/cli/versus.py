@@ -31,7 +31,7 @@ from regatta.study import Study, parse_pause, parse_study
 from regatta.study.limits import CONTAINERS, MAX_CONNECTIONS, MAX_WIDTH_PERCENT, MIN_WIDTH_PERCENT
 from regatta.versus.against import compared, find_stored
 from regatta.versus.images import read_images
-from regatta.versus.picture import check_picture, write_picture
+from regatta.versus.picture_file import check_picture, write_picture
 from regatta.versus.preflight import Seen, faults, look_at, notes
 from regatta.versus.servers import FEWEST, Server
 from regatta.versus.study_text import Wanted, study_text

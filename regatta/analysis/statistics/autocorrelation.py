@@ -28,9 +28,10 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special  # type: ignore[import-untyped]
+from scipy import special  # type: ignore[import-untyped]
 
 from regatta.analysis.statistics.level import LEVEL
+from regatta.analysis.statistics.root import root_between
 
 HIGHEST = 0.95
 FENCE, MANY = 3.0, 20
@@ -112,8 +113,8 @@ class Uncertain:
 
         students = -float(special.stdtrit(self.error_free, level / 2)) * self.error
         furthest = -float(special.stdtrit(self.free.min(), level / 2)) * float(self.errors.max())
-        mixed = optimize.brentq(excess, 0.0, 1.01 * furthest, xtol=1e-9 * furthest)
-        return max(float(mixed), students)
+        mixed = root_between(excess, 0.0, 1.01 * furthest, 1e-9 * furthest)
+        return max(mixed, students)
 
     def p_value(self, distance: float) -> float:
         """Two-sided, of a deviation of this size."""

@@ -16,9 +16,10 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special  # type: ignore[import-untyped]
+from scipy import special  # type: ignore[import-untyped]
 
 from regatta.analysis.statistics.level import LEVEL
+from regatta.analysis.statistics.root import root_between
 
 FEWEST_TO_SWAP = 8
 """With fewer blocks there are too few sign flips; Student's t is used, which assumes normality."""
@@ -80,7 +81,7 @@ class PairedMean:
         def excess(shift: float) -> float:
             return self._p_of_shift(side * shift) - level
 
-        return float(optimize.brentq(excess, 0.0, far, xtol=1e-6 * self.error))
+        return root_between(excess, 0.0, far, 1e-6 * self.error)
 
     def _p_of_shift(self, shift: float) -> float:
         """The p-value if the mean were `shift` away from the null value."""
