@@ -68,7 +68,7 @@ static int open_connection(struct connection *c) {
 }
 
 /* Returns 0 or -errno. */
-static int send_request(struct connection *c, const struct request_bytes *request) {
+static int send_request(struct connection *c, const struct text *request) {
     for (size_t sent = 0; sent < request->length;) {
         ssize_t more = send(c->fd, request->bytes + sent, request->length - sent, MSG_NOSIGNAL);
         if (more < 0)

@@ -4,6 +4,7 @@
  * connection and round: a stack, a thread creation and a context switch or two. */
 #include "base/clock.h"
 #include "engines/blocking_connection.h"
+#include "engines/countdown.h"
 #include "engines/engines.h"
 #include "engines/start_signal.h"
 #include "load/stop.h"
@@ -12,13 +13,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { STACK_SIZE = 128 * 1024 };
 
 struct thread_client {
     const struct load *load;
     struct start_signal *start;
+    struct countdown *working;
     const int64_t *end_ns;
     uint32_t connection;
     pthread_t thread;
@@ -27,43 +28,39 @@ struct thread_client {
 static void *client(void *argument) {
     const struct thread_client *self = argument;
     struct worker *worker = &self->load->workers[self->connection];
-    if (!start_signal_wait(self->start))
-        return NULL;
-    if (self->load->shape == SHAPE_BURST)
+    bool may_start = start_signal_wait(self->start);
+    if (may_start && self->load->shape == SHAPE_BURST)
         blocking_burst(self->load, worker, self->connection);
-    else
+    else if (may_start)
         blocking_closed(self->load, worker, self->connection, *self->end_ns);
+    countdown_leave(self->working);
     return NULL;
 }
 
 /* Waits for the threads. Once the load must stop, interrupts those that still wait for the server.
  */
-static void join(struct thread_client *clients, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        for (;;) {
-            struct timespec until;
-            clock_gettime(CLOCK_MONOTONIC, &until);
-            until.tv_nsec += STOP_POLL_MS * NS_PER_MS;
-            until.tv_sec += until.tv_nsec / NS_PER_S;
-            until.tv_nsec %= NS_PER_S;
-            if (pthread_clockjoin_np(clients[i].thread, NULL, CLOCK_MONOTONIC, &until) == 0)
-                break;
-            for (uint32_t late = i; stop_requested() && late < count; late++)
-                pthread_kill(clients[late].thread, SIGTERM);
-        }
-    }
+static void join(struct thread_client *clients, uint32_t count, struct countdown *working) {
+    while (!countdown_wait(working, STOP_POLL_MS))
+        for (uint32_t i = 0; stop_requested() && i < count; i++)
+            pthread_kill(clients[i].thread, SIGTERM);
+    for (uint32_t i = 0; i < count; i++)
+        pthread_join(clients[i].thread, NULL);
 }
 
 static int run_once(struct load *load, struct thread_client *clients, pthread_attr_t *attributes) {
     struct start_signal start = {0};
+    struct countdown working = {0};
     int64_t end_ns = 0;
     uint32_t started = 0;
     int error = 0;
     for (; started < load->connections && !stop_requested(); started++) {
-        clients[started] = (struct thread_client){load, &start, &end_ns, started, 0};
+        clients[started] = (struct thread_client){load, &start, &working, &end_ns, started, 0};
+        atomic_fetch_add(&working.left, 1);
         error = pthread_create(&clients[started].thread, attributes, client, &clients[started]);
-        if (error != 0)
+        if (error != 0) {
+            countdown_leave(&working);
             break;
+        }
     }
     end_ns = clock_monotonic_ns() + load->duration_ns;
     if (error == 0) {
@@ -73,7 +70,7 @@ static int run_once(struct load *load, struct thread_client *clients, pthread_at
             "cannot start a thread for each connection; use fewer (-c) or --engine epoll";
         start_signal_cancel(&start);
     }
-    join(clients, started);
+    join(clients, started, &working);
     return -error;
 }
 

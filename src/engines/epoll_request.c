@@ -40,8 +40,7 @@ static bool is_last_request(const struct load *load, const struct connection *c)
  * a server at its limit answers before it reads; so the edge that reports the error is handled like
  * any other. */
 static void send_request(struct epoll_engine *e, struct connection *c) {
-    const struct request_bytes *request =
-        &c->request->forms[c->requests == 1][is_last_request(e->load, c)];
+    const struct text *request = &c->request->forms[c->requests == 1][is_last_request(e->load, c)];
     ssize_t sent = send(c->fd, request->bytes + c->sent, request->length - c->sent, MSG_NOSIGNAL);
     bool broken = sent < 0 && errno != EAGAIN && errno != EINTR;
     c->sent += sent > 0 ? (uint32_t)sent : 0;

@@ -21,7 +21,7 @@ struct slow_connection {
     int fd;         /* −1: not connected */
     uint32_t pause; /* turns to skip before reconnecting */
     uint32_t sent;  /* bytes of the request */
-    const struct request_bytes *request;
+    const struct text *request;
     struct reply reply;
 };
 

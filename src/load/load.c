@@ -29,7 +29,8 @@ static int build_requests(struct load *load) {
     int length = snprintf(text, sizeof text, is_line ? "%s\n" : "GET %s HTTP/1.1\r\n\r\n",
                           asked != NULL ? asked : top);
     struct written_request only = {.weight = 1, .text = {text, (size_t)length}};
-    return requests_build(&load->requests, &(struct request_list){&only, 1}, &setting);
+    return requests_build(&load->requests, &(struct request_list){.written = &only, .count = 1},
+                          &setting);
 }
 
 void load_reply_begin(const struct load *load, struct reply *reply, const struct request *request,
@@ -124,6 +125,11 @@ int load_prepare(struct load *load) {
     if (outcome == 0 && load->shape == SHAPE_OPEN)
         outcome = reserve_lateness(&load->workers[0].lateness, limit);
     return outcome;
+}
+
+void load_release(struct load *load) {
+    requests_release(&load->requests);
+    request_list_release(&load->listed);
 }
 
 enum outcome load_connect_outcome(int error) {

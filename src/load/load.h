@@ -111,6 +111,9 @@ struct engine {
  * or -errno and load->problem. */
 int load_prepare(struct load *load);
 
+/* Releases the requests. The rest of the load lives as long as the process. */
+void load_release(struct load *load);
+
 /* How to begin the reply to a request. body: as body_text of reply_begin. */
 void load_reply_begin(const struct load *load, struct reply *reply, const struct request *request,
                       bool is_first, struct text *body);

@@ -1,7 +1,5 @@
 #include "load/request.h"
 
-#include "base/slice.h"
-#include "base/text.h"
 #include "load/request_file.h"
 
 #include <errno.h>
@@ -18,43 +16,41 @@ static void add_token(struct text *text, const struct token *token, const char *
 }
 
 /* HTTP: what is added goes behind the request line. */
-static void add_http(struct text *text, const struct request_bytes *written,
-                     const struct request_setting *setting, bool is_last) {
-    struct slice rest = {written->bytes, written->length};
-    struct request_head head = request_head_read(rest);
-    text_add(text, written->bytes, head.line_length);
+static void add_http(struct text *text, struct slice written, const struct request_setting *setting,
+                     bool is_last) {
+    struct request_head head = request_head_read(written);
+    text_add(text, written.bytes, head.line_length);
     if (!head.has_host)
         text_addf(text, "Host: %s\r\n", setting->target);
     if (setting->token->length > 0)
         add_token(text, setting->token, "Authorization: Bearer ", "\r\n");
     if (is_last)
         text_add_string(text, "Connection: close\r\n");
-    if (!head.has_length && (head.takes_body || written->length > head.length))
-        text_addf(text, "Content-Length: %zu\r\n", written->length - head.length);
-    rest = slice_after(rest, head.line_length);
+    if (!head.has_length && (head.takes_body || written.length > head.length))
+        text_addf(text, "Content-Length: %zu\r\n", written.length - head.length);
+    struct slice rest = slice_after(written, head.line_length);
     text_add(text, rest.bytes, rest.length);
 }
 
 /* Returns 0 or -ENOMEM. */
-static int build_form(struct request_bytes *form, const struct request_bytes *written,
+static int build_form(struct text *form, struct slice written,
                       const struct request_setting *setting, bool is_first, bool is_last) {
-    struct text text = text_growing((uint32_t)written->length + ADDED_LIMIT);
+    *form = text_growing((uint32_t)written.length + ADDED_LIMIT);
     if (setting->dialect == DIALECT_HTTP) {
-        add_http(&text, written, setting, is_last);
+        add_http(form, written, setting, is_last);
     } else {
         if (is_first && setting->token->length > 0)
-            add_token(&text, setting->token, "auth ", "\n");
-        text_add(&text, written->bytes, written->length);
+            add_token(form, setting->token, "auth ", "\n");
+        text_add(form, written.bytes, written.length);
     }
-    *form = (struct request_bytes){text.bytes, text.length};
-    return text.overflow ? -ENOMEM : 0;
+    return form->overflow ? -ENOMEM : 0;
 }
 
-static int build_request(struct request *request, const struct request_bytes *written,
+static int build_request(struct request *request, struct slice written,
                          const struct request_setting *setting) {
     static const char HEAD[] = "HEAD ";
     const size_t length = sizeof HEAD - 1;
-    request->is_head = written->length > length && memcmp(written->bytes, HEAD, length) == 0;
+    request->is_head = written.length > length && memcmp(written.bytes, HEAD, length) == 0;
     int outcome = 0;
     for (int kind = 0; kind < 4 && outcome == 0; kind++)
         outcome = build_form(&request->forms[kind / 2][kind % 2], written, setting, kind / 2 != 0,
@@ -100,8 +96,26 @@ static int build_turns(struct requests *requests, const struct request_list *lis
 int requests_build(struct requests *requests, const struct request_list *list,
                    const struct request_setting *setting) {
     requests->each = calloc(list->count, sizeof *requests->each);
+    requests->count = requests->each != NULL ? list->count : 0;
     int outcome = requests->each != NULL ? build_turns(requests, list) : -ENOMEM;
     for (uint32_t i = 0; i < list->count && outcome == 0; i++)
-        outcome = build_request(&requests->each[i], &list->written[i].text, setting);
+        outcome = build_request(&requests->each[i], list->written[i].text, setting);
     return outcome;
+}
+
+void requests_release(struct requests *requests) {
+    for (uint32_t i = 0; i < requests->count; i++)
+        for (int kind = 0; kind < 4; kind++)
+            text_release(&requests->each[i].forms[kind / 2][kind % 2]);
+    free(requests->each);
+    free(requests->turns);
+    *requests = (struct requests){.count = 0};
+}
+
+void request_list_release(struct request_list *list) {
+    if (list->bytes == NULL)
+        return;
+    free(list->bytes);
+    free(list->written);
+    *list = (struct request_list){.count = 0};
 }

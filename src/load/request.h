@@ -2,37 +2,36 @@
 #pragma once
 #include "base/address.h"
 #include "base/dialect.h"
+#include "base/slice.h"
+#include "base/text.h"
 #include "base/token.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct request_bytes {
-    const char *bytes;
-    size_t length;
-};
-
 struct request {
     /* First index: whether it is the connection's first request, which sends the token in the line
      * dialect; second index: whether it is the last, which HTTP announces. */
-    struct request_bytes forms[2][2];
+    struct text forms[2][2];
     bool is_head; /* HTTP: HEAD, whose reply has no body */
 };
 
 /* As they are written: without the Host, the token and what else depends on the load. */
 struct written_request {
     uint32_t weight;
-    struct request_bytes text;
+    struct slice text;
 };
 
 struct request_list {
     struct written_request *written;
     uint32_t count;
+    char *bytes; /* what was read from a file, which owns `written` too; NULL: the caller does */
 };
 
 struct requests {
     struct request *each;
+    uint32_t count;
     uint16_t *turns; /* which request is sent in each turn, over and over */
     uint32_t turn_count;
 };
@@ -45,9 +44,11 @@ struct request_setting {
 };
 
 /* Builds the list's requests and their order: a smooth weighted round robin, which mixes them
- * evenly. Returns 0 or -ENOMEM. */
+ * evenly. Returns 0 or -ENOMEM; release them in either case. */
 int requests_build(struct requests *requests, const struct request_list *list,
                    const struct request_setting *setting);
+void requests_release(struct requests *requests);
+void request_list_release(struct request_list *list);
 
 /* The request of this turn; advances the turn. */
 static inline const struct request *requests_next(const struct requests *requests, uint32_t *turn) {

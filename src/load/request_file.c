@@ -163,12 +163,12 @@ static ssize_t read_whole(const char *path, char *bytes, size_t limit) {
 
 int request_file_read(const char *path, enum dialect dialect, struct request_list *list,
                       char problem[REQUEST_PROBLEM_LIMIT]) {
-    char *bytes = calloc(1, REQUEST_FILE_LIMIT + 1);
+    list->bytes = calloc(1, REQUEST_FILE_LIMIT + 1);
     list->written = calloc(REQUEST_COUNT_LIMIT, sizeof *list->written);
     list->count = 0;
     ssize_t length = -ENOMEM;
-    if (bytes != NULL && list->written != NULL)
-        length = read_whole(path, bytes, REQUEST_FILE_LIMIT + 1);
+    if (list->bytes != NULL && list->written != NULL)
+        length = read_whole(path, list->bytes, REQUEST_FILE_LIMIT + 1);
     int outcome = length < 0 ? (int)length : 0;
     if (outcome != 0) {
         snprintf(problem, REQUEST_PROBLEM_LIMIT, "it cannot be read (%s)",
@@ -177,12 +177,9 @@ int request_file_read(const char *path, enum dialect dialect, struct request_lis
         snprintf(problem, REQUEST_PROBLEM_LIMIT, "it is larger than 4 MiB");
         outcome = -EFBIG;
     } else {
-        outcome = request_list_parse(bytes, (size_t)length, dialect, list, problem);
+        outcome = request_list_parse(list->bytes, (size_t)length, dialect, list, problem);
     }
-    if (outcome != 0) {
-        free(bytes);
-        free(list->written);
-        *list = (struct request_list){.count = 0};
-    }
+    if (outcome != 0)
+        request_list_release(list);
     return outcome;
 }

@@ -73,8 +73,8 @@ static void read_raw(struct load *load) {
                      "--request must be 1 to %d characters, in which a backslash is one of \\r "
                      "\\n \\t \\\\ \\xHH",
                      PATH_LIMIT);
-    only.text = (struct request_bytes){bytes, (size_t)unescaped};
-    load->listed = (struct request_list){&only, 1};
+    only.text = (struct slice){bytes, (size_t)unescaped};
+    load->listed = (struct request_list){.written = &only, .count = 1};
 }
 
 static void read_requests(struct load *load, const char *path) {

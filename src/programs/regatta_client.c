@@ -114,10 +114,42 @@ static int judge(const struct load *load, const struct summary *summary) {
     return EXIT_FAILED;
 }
 
-int main(int count, char *arguments[]) {
-    struct load_options options;
+static int run_and_report(struct load_options *options) {
+    struct load *load = &options->load;
     struct summary summary = {0};
     struct samples_file file = {.fd = -1};
+    int outcome = load_prepare(load);
+    if (outcome != 0)
+        return say_problem(load, -outcome);
+    if (!options->json && !options->quiet && load->shape == SHAPE_BURST)
+        load->viewer = reply_printer_open(load->connections, load->top > 0);
+    if (options->samples_path != NULL) {
+        outcome = samples_file_open(&file, options->samples_path);
+        if (outcome != 0)
+            return complain(options->samples_path, -outcome, "choose another --samples FILE");
+    }
+    if (!options->json && !options->quiet && load->shape != SHAPE_BURST)
+        announce(load);
+    stop_install();
+    int64_t realtime_offset_ns = clock_unix_ns() - clock_monotonic_ns();
+    int status = run(options, &summary);
+    if (status == 0 && summary_make(load, &summary) != 0)
+        status = complain("cannot sum up", ENOMEM, "choose a shorter load");
+    if (status == 0 && options->samples_path != NULL) {
+        outcome = save_samples(&file, load, &summary, realtime_offset_ns);
+        if (outcome != 0)
+            status = complain(options->samples_path, -outcome, "the samples were not saved");
+    }
+    if (status != 0) {
+        samples_file_discard(&file);
+        return status;
+    }
+    status = print_summary(options, &summary);
+    return status == 0 ? judge(load, &summary) : status;
+}
+
+int main(int count, char *arguments[]) {
+    struct load_options options;
     if (watch_wanted(count, arguments)) {
         struct watch_options watch;
         watch_options_read(count, arguments, &watch);
@@ -125,34 +157,7 @@ int main(int count, char *arguments[]) {
     }
     load_options_read(count, arguments, &options);
     option_cpus("regatta-client", options.cpus);
-
-    struct load *load = &options.load;
-    int outcome = load_prepare(load);
-    if (outcome != 0)
-        return say_problem(load, -outcome);
-    if (!options.json && !options.quiet && load->shape == SHAPE_BURST)
-        load->viewer = reply_printer_open(load->connections, load->top > 0);
-    if (options.samples_path != NULL) {
-        outcome = samples_file_open(&file, options.samples_path);
-        if (outcome != 0)
-            return complain(options.samples_path, -outcome, "choose another --samples FILE");
-    }
-    if (!options.json && !options.quiet && load->shape != SHAPE_BURST)
-        announce(load);
-    stop_install();
-    int64_t realtime_offset_ns = clock_unix_ns() - clock_monotonic_ns();
-    int status = run(&options, &summary);
-    if (status == 0 && summary_make(load, &summary) != 0)
-        status = complain("cannot sum up", ENOMEM, "choose a shorter load");
-    if (status == 0 && options.samples_path != NULL) {
-        outcome = save_samples(&file, load, &summary, realtime_offset_ns);
-        if (outcome != 0)
-            status = complain(options.samples_path, -outcome, "the samples were not saved");
-    }
-    if (status != 0) {
-        samples_file_discard(&file);
-        return status;
-    }
-    status = print_summary(&options, &summary);
-    return status == 0 ? judge(load, &summary) : status;
+    int status = run_and_report(&options);
+    load_release(&options.load);
+    return status;
 }

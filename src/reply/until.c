@@ -134,17 +134,14 @@ static void keep_tail(struct until_tail *tail, const char *bytes, size_t length)
 
 enum until_found until_feed(const struct until *until, struct until_tail *tail, const char *bytes,
                             size_t length) {
-    char joined[2 * UNTIL_SPAN];
+    /* Ends with a NUL byte: regexec stops before it, but those of the sanitizers look for one. */
+    char window[2 * UNTIL_SPAN + 1];
     while (length > 0) {
         size_t piece = length < UNTIL_SPAN ? length : UNTIL_SPAN;
-        const char *window = bytes;
-        size_t window_length = piece;
-        if (tail->length > 0) {
-            memcpy(joined, tail->bytes, tail->length);
-            memcpy(joined + tail->length, bytes, piece);
-            window = joined;
-            window_length += tail->length;
-        }
+        size_t window_length = tail->length + piece;
+        memcpy(window, tail->bytes, tail->length);
+        memcpy(window + tail->length, bytes, piece);
+        window[window_length] = '\0';
         enum until_found found = found_in(until, window, window_length, tail->is_cut);
         if (found != UNTIL_MISSING)
             return found == UNTIL_AT_END && length > piece ? UNTIL_BEFORE : found;

@@ -19,14 +19,7 @@ static void build(const struct request_list *list, enum dialect dialect) {
     for (uint32_t i = 0; i < requests.turn_count; i++)
         MUST(requests_next(&requests, &turn)->forms[true][true].length > 0);
     MUST(turn == 0);
-    for (uint32_t i = 0; i < list->count; i++)
-        for (int kind = 0; kind < 4; kind++) {
-            void *bytes; /* of a constant span */
-            memcpy(&bytes, &requests.each[i].forms[kind / 2][kind % 2].bytes, sizeof bytes);
-            free(bytes);
-        }
-    free(requests.each);
-    free(requests.turns);
+    requests_release(&requests);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {

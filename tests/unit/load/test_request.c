@@ -16,6 +16,7 @@ static const char *read_text(const char *text, enum dialect dialect, const char 
     struct token token = {.length = (uint16_t)strlen(word)};
     memcpy(token.bytes, word, token.length);
     list.count = 0;
+    requests_release(&requests);
     memcpy(content, text, strlen(text) + 1);
     if (request_list_parse(content, strlen(text), dialect, &list, problem) != 0)
         return problem;
@@ -26,7 +27,7 @@ static const char *read_text(const char *text, enum dialect dialect, const char 
 
 static void assert_form(const struct request *request, bool is_first, bool is_last,
                         const char *expected) {
-    const struct request_bytes *form = &request->forms[is_first][is_last];
+    const struct text *form = &request->forms[is_first][is_last];
     assert_int_equal(form->length, strlen(expected));
     assert_memory_equal(form->bytes, expected, form->length);
 }
