@@ -183,14 +183,14 @@ def test_a_race_of_the_study_judges_the_claims(tmp_path: Path) -> None:
     """Published: a before b before c; here b is the slowest by far."""
     port = free_port()
     (tmp_path / "server.py").write_text(SERVER)
-    for name, rps, delay in (("a", 300, "0"), ("b", 200, "0.02"), ("c", 100, "0.001")):
+    for name, rps, delay in (("a", 300, "0"), ("b", 200, "0.1"), ("c", 100, "0.02")):
         words = json.dumps([sys.executable, str(tmp_path / "server.py"), str(port), delay])
         framework(tmp_path / "arena", name, rps, f"FROM scratch\nENTRYPOINT {words}\n")
     assert imported(tmp_path).returncode == 0
     path = tmp_path / "httparena-baseline.toml"
     text = path.read_text().replace('kind = "containers"', 'kind = "loopback"')
     text = text.replace("port = 8080", f"port = {port}").replace(
-        "duration_s = 2", "duration_s = 0.1"
+        "duration_s = 2", "duration_s = 0.3"
     )
     text = text.replace("blocks = 10", "blocks = 7\ndisturbance_limit_percent = 1e6", 1)
     assert tomllib.loads(text)["race"]["blocks"] == 7
