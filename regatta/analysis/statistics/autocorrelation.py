@@ -112,9 +112,10 @@ class Uncertain:
             return self._beyond(reach) - level
 
         students = -float(special.stdtrit(self.error_free, level / 2)) * self.error
+        if excess(students) <= 0:
+            return students
         furthest = -float(special.stdtrit(self.free.min(), level / 2)) * float(self.errors.max())
-        mixed = root_between(excess, 0.0, 1.01 * furthest, 1e-9 * furthest)
-        return max(mixed, students)
+        return root_between(excess, students, 1.01 * furthest, 1e-7 * furthest)
 
     def p_value(self, distance: float) -> float:
         """Two-sided, of a deviation of this size."""
