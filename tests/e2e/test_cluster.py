@@ -44,7 +44,7 @@ def ask(user: Cluster, folder: Path, *words: str) -> Done:
     return run(*command, cwd=folder, env=user.environment(), timeout=LIFE_S)
 
 
-@pytest.mark.parametrize("tls", [False, True])
+@pytest.mark.parametrize("tls", [pytest.param(False, marks=pytest.mark.long), True])
 def test_workers_of_a_cluster_are_raced_and_stay(tls: bool, tmp_path: Path) -> None:
     with cluster(tmp_path / "network", tls=tls) as user:
         (tmp_path / "study.toml").write_text(study(placed(user) + TWO_DESIGNS, counted_blocks=1))

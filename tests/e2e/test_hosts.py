@@ -181,7 +181,7 @@ def begin(hosts: Network, folder: Path) -> subprocess.Popen[bytes]:
     return started
 
 
-@pytest.mark.parametrize("lost", ["alpha", "beta"])
+@pytest.mark.parametrize("lost", [pytest.param("alpha", marks=pytest.mark.long), "beta"])
 def test_a_lost_host_fails_the_trial_and_the_race_can_be_resumed(
     lost: str, hosts: Network, tmp_path: Path
 ) -> None:

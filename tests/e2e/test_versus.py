@@ -259,6 +259,7 @@ def test_a_saved_study_is_raced_by_the_command_that_saving_names(tmp_path: Path)
     assert "mine.toml exists; name another file, or remove it" in again.stderr
 
 
+@pytest.mark.long
 def test_markdown_has_a_table_of_the_servers(tmp_path: Path) -> None:
     done = versus(tmp_path, server("well"), server("slow"), *SHORT, "--markdown", "--quiet")
     assert done.returncode == 0, done.stderr

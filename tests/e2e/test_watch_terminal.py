@@ -105,13 +105,14 @@ def test_a_terminal_without_cursor_control_gets_plain_text(kind: str, pair: Pair
     with on_screen("--count", "2", pair[0].address, TERM=kind) as terminal:
         assert terminal.end() == 0
         assert b"\x1b" not in terminal.raw
-        assert terminal.raw.count(b"ok, ") == 2
+        # On a busy machine the first refresh may come before the first answer.
+        assert len(re.findall(rb"\): (?:ok, |waiting)", terminal.raw)) == 2
         assert terminal.modes() == terminal.modes_before
 
 
 def test_a_pipe_gets_a_table_for_each_refresh(pair: Pair) -> None:
     one, two = pair
-    result = watch("--count", "3", "--interval", "0.2", "-n", "4", one.address, two.address)
+    result = watch("--count", "3", "--interval", "1", "-n", "4", one.address, two.address)
     assert result.returncode == 0
     assert result.stderr == ""
     assert result.stdout.count(f"({one.address}): ok, ") == 3
@@ -124,7 +125,7 @@ def test_json_is_one_object_a_line(pair: Pair) -> None:
     asked = ScriptedServer(body(answer('quote" \\ \x1b \x9b é', "b")))
     with serving(asked) as server, sleepers(10):
         result = watch(
-            *("--json", "--count", "2", "--interval", "0.2"),
+            *("--json", "--count", "2", "--interval", "1"),
             *(server.address, pair[0].address, "127.0.0.1:1"),
         )
     assert "\x1b" not in result.stdout

@@ -68,6 +68,7 @@ def test_intervals_of_ratios_and_changes_cover_the_truth(real: RealBlocks) -> No
         assert goal.met is not False, goal.name
 
 
+@pytest.mark.long
 def test_intervals_of_one_table_hold_together_by_blocks_and_by_sittings(
     real: RealBlocks,
 ) -> None:

@@ -104,7 +104,9 @@ def test_an_unbiased_lab_misses_no_goal_and_meets_some() -> None:
     assert "epoll at 10" in goals[AS_RACED].detail
 
 
-@pytest.mark.parametrize(("lab", "at_least"), [("bias=2%", 25), ("bias=5%", 75)])
+@pytest.mark.parametrize(
+    ("lab", "at_least"), [pytest.param("bias=2%", 25, marks=pytest.mark.long), ("bias=5%", 75)]
+)
 def test_a_random_bias_in_each_race_misses_the_goal_by_far(lab: str, at_least: float) -> None:
     goals = judged(lab, FEW)
     for name in (PAIRS, CLAIMS):
@@ -118,13 +120,14 @@ def test_a_bias_against_the_first_in_the_study_is_detected() -> None:
     assert (goals[PAIRS].value or 0) >= 80
 
 
+@pytest.mark.long
 def test_drift_between_equals_is_detected() -> None:
     goals = judged("drift", FEW)
     assert goals[PAIRS].met is False
     assert (goals[PAIRS].value or 0) >= 25
 
 
-@pytest.mark.parametrize("lab", [None, "bias=5%"])
+@pytest.mark.parametrize("lab", [pytest.param(None, marks=pytest.mark.long), "bias=5%"])
 def test_random_bias_between_races_is_covered_by_sittings(
     lab: str | None,
 ) -> None:
@@ -134,6 +137,7 @@ def test_random_bias_between_races_is_covered_by_sittings(
     assert "of 8 " in goal.measured
 
 
+@pytest.mark.long
 def test_a_constant_bias_is_detected_with_sittings_too() -> None:
     goal = in_sittings("place=2%", RACES)
     assert goal.met is False

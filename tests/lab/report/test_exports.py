@@ -134,6 +134,7 @@ def otava(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_otava_finds_a_planted_change_in_a_history_of_60_runs(tmp_path: Path) -> None:
     history = tmp_path / "history.json"
     for number in range(RUNS):

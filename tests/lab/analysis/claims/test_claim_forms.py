@@ -301,7 +301,9 @@ def test_a_percentile_is_compared_with_a_bound(limit_ms: float, side: int) -> No
     assert one_percentile({1: requests[1]}, 0.999) == TOO_FEW_REQUESTS
 
 
-@pytest.mark.parametrize(("blocks", "sittings"), [(8, 1), (4, 5)])
+@pytest.mark.parametrize(
+    ("blocks", "sittings"), [(8, 1), pytest.param(4, 5, marks=pytest.mark.long)]
+)
 def test_the_error_rate_of_a_table_of_every_form_is_5_percent(blocks: int, sittings: int) -> None:
     """Where no claim is true or false; 300 tables at 5 % have fewer than 24 in 19 of 20."""
     share, each = wrong_tables(300, blocks, sittings)
