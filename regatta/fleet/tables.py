@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -61,10 +62,17 @@ def said(row: Row, kind: str) -> str:
 def machines_table(standings: Standings, outcomes: Sequence[MachineResult]) -> Table:
     words = kinds_words(standings.kinds)
     rows = [
-        [one.name, *machine_row(one, words)] for one in sorted(outcomes, key=lambda one: one.name)
+        [one.name, *machine_row(one, words)]
+        for one in sorted(outcomes, key=lambda one: in_order(one.name))
     ]
     header = ["machine", "kind", "trials", "disturbed", "took", "result"]
     return Table("Machines", MACHINES_SAY, header, rows)
+
+
+def in_order(name: str) -> list[str | int]:
+    """A key that sorts host2 before host10."""
+    parts = re.split(r"([0-9]+)", name)
+    return [int(part) if number % 2 else part for number, part in enumerate(parts)]
 
 
 def machine_row(one: MachineResult, words: Mapping[str, str]) -> list[str]:

@@ -211,3 +211,9 @@ def test_a_fleet_resumes_with_the_machines_without_a_result(tmp_path: Path) -> N
             finished(tmp_path)
     with pytest.raises(LedgerError, match="not the folder of a fleet"):
         read_plan(tmp_path / "a")
+
+
+def test_machines_are_in_the_order_of_their_numbers() -> None:
+    outcomes = [MachineResult(name, None, "lost") for name in ("host10", "9", "host2", "a")]
+    machines = fleet_tables(standings_of({}), outcomes)[-1]
+    assert [row[0] for row in machines.rows] == ["9", "a", "host2", "host10"]
