@@ -39,7 +39,10 @@ def figures(count: int, folder: Path) -> list[str]:
     folder.mkdir(parents=True)
     (folder / "study.toml").write_text(study(STUDY, blocks=BLOCKS))
     names = [f"host{number}" for number in range(1, count + 1)]
-    with tempfile.TemporaryDirectory(prefix="rg") as short, network(Path(short) / "n", *names) as hosts:
+    with (
+        tempfile.TemporaryDirectory(prefix="rg") as short,
+        network(Path(short) / "n", *names) as hosts,
+    ):
         words = [word for name in names for word in ("--host", f"ssh://{name}")]
         command = regatta("fleet", "study.toml", *words, "--out", "fleet", "--json")
         begun = time.monotonic()
