@@ -2,6 +2,7 @@
 
 #include "base/escape.h"
 #include "base/text.h"
+#include "reply/until_size.h"
 
 #include <errno.h>
 #include <string.h>
@@ -63,12 +64,15 @@ static size_t class_length(struct slice rest) {
 /* Replaces the escapes, which regcomp does not know. Returns NULL, or what is wrong. */
 static const char *translate(struct slice rest, struct text *pattern) {
     bool in_brackets = false;
+    struct until_size size = {.depth = 0};
     while (rest.length > 0) {
         size_t length = 1;
         if (rest.bytes[0] == '\\') {
             const char *problem = add_escaped(pattern, &rest, in_brackets);
             if (problem != NULL)
                 return problem;
+            if (!in_brackets)
+                until_size_atom(&size);
             continue;
         }
         if (in_brackets && class_length(rest) > 0) {
@@ -78,13 +82,18 @@ static const char *translate(struct slice rest, struct text *pattern) {
         } else if (rest.bytes[0] == '[') {
             in_brackets = true;
             length = bracket_start(rest);
+            until_size_atom(&size);
         } else if (rest.bytes[0] == '$') {
             return "leave out $, or write \\$: the reply ends where the pattern first matches";
+        } else {
+            until_size_add(&size, rest);
         }
         text_add(pattern, rest.bytes, length);
         rest = slice_after(rest, length);
     }
     text_add(pattern, "", 1);
+    if (size.is_huge)
+        return "its repetitions multiply to more than 2000 parts; use fewer + and {n}";
     return pattern->overflow ? "it is too long" : NULL;
 }
 

@@ -99,3 +99,30 @@ TEST(a_wrong_pattern_is_refused) {
         assert_non_null(problem);
     }
 }
+
+TEST(repetitions_that_would_take_all_memory_are_refused) {
+    static const char *const HUGE_ONES[] = {
+        "a++++++++++++++++++++++++++++++++",
+        "((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+",
+        "(a{100}){100}",
+        "(([a-z]{20,}){20}){20}",
+        "a{9}{9}{9}{9}",
+        "({x}a++++++++++++++)",
+        "(a|b{99999999999})",
+        "((((((((((((((((((((((((((((((((((a))))))))))))))))))))))))))))))))))",
+    };
+    struct until until;
+    const char *problem = NULL;
+    for (size_t i = 0; i < sizeof HUGE_ONES / sizeof *HUGE_ONES; i++) {
+        if (until_compile(&until, HUGE_ONES[i], &problem) == 0)
+            fail_msg("%s was accepted", HUGE_ONES[i]);
+        assert_non_null(strstr(problem, "multiply to more than 2000 parts"));
+    }
+    static const char *const FINE[] = {"([0-9]{1,3}[.]){3}[0-9]{1,3}\\n", "[^x]{255}y", "\\++a",
+                                       "[+]+(a+b+)+c+\\n", "(.{30}\\n){30}"};
+    for (size_t i = 0; i < sizeof FINE / sizeof *FINE; i++) {
+        if (until_compile(&until, FINE[i], &problem) != 0)
+            fail_msg("%s: %s", FINE[i], problem);
+        regfree(&until.pattern);
+    }
+}
