@@ -55,6 +55,7 @@ void until_size_add(struct until_size *size, struct slice rest) {
         if (size->depth > 0) {
             size->depth--;
             uint32_t inner = size->parts[size->depth + 1];
+            inner = inner > 0 ? inner : 1; /* an empty group */
             add(size, inner, inner);
         }
         break;
@@ -73,7 +74,6 @@ void until_size_add(struct until_size *size, struct slice rest) {
     case '*':
     case '?':
     case '|':
-    case '^':
         break;
     default:
         until_size_atom(size);
