@@ -93,7 +93,7 @@ static const char *translate(struct slice rest, struct text *pattern) {
     }
     text_add(pattern, "", 1);
     if (size.is_huge)
-        return "its repetitions multiply to more than 2000 parts; use fewer + and {n}";
+        return "its repetitions multiply to more than 2000 parts; use fewer of + * ? {n}";
     return pattern->overflow ? "it is too long" : NULL;
 }
 

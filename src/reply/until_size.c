@@ -60,6 +60,8 @@ void until_size_add(struct until_size *size, struct slice rest) {
         }
         break;
     case '+':
+    case '*': /* no copies, but paths that multiply likewise */
+    case '?':
         repeat(size, 2);
         break;
     case '{':
@@ -71,8 +73,6 @@ void until_size_add(struct until_size *size, struct slice rest) {
             until_size_atom(size);
         }
         break;
-    case '*':
-    case '?':
     case '|':
         break;
     default:

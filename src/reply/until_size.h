@@ -1,5 +1,5 @@
 /* How large a pattern becomes when regcomp compiles it: x+ and x{n} are copies of x, so that
- * repetitions of repetitions multiply, up to all memory. */
+ * repetitions of repetitions multiply, up to all memory. Those of x* and x? take as much time. */
 #pragma once
 #include "base/slice.h"
 
