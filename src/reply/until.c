@@ -93,7 +93,7 @@ static const char *translate(struct slice rest, struct text *pattern) {
     }
     text_add(pattern, "", 1);
     if (size.is_huge)
-        return "its repetitions multiply to more than 2000 parts; use fewer of + * ? {n}";
+        return "its repetitions multiply: more than 2000 parts, or four within one another";
     return pattern->overflow ? "it is too long" : NULL;
 }
 

@@ -1,15 +1,23 @@
 #include "reply/until_size.h"
 
-static void add(struct until_size *size, uint64_t parts, uint64_t last) {
-    uint64_t sum = size->parts[size->depth] + parts;
-    size->is_huge |= sum > UNTIL_PARTS || last > UNTIL_PARTS;
-    size->parts[size->depth] = sum > UNTIL_PARTS ? UNTIL_PARTS : (uint32_t)sum;
-    size->last = last > UNTIL_PARTS ? UNTIL_PARTS : (uint32_t)last;
+/* Adds parts to the innermost group; last is what they belong to. */
+static void add(struct until_size *size, uint64_t parts, struct until_part last) {
+    struct until_part *group = &size->groups[size->depth];
+    uint64_t sum = group->parts + parts;
+    size->is_huge |= sum > UNTIL_PARTS || last.repeated > UNTIL_REPEATED;
+    group->parts = sum > UNTIL_PARTS ? UNTIL_PARTS : (uint32_t)sum;
+    if (group->repeated < last.repeated)
+        group->repeated = last.repeated;
+    size->last = last;
 }
 
 static void repeat(struct until_size *size, uint32_t times) {
-    if (times > 0)
-        add(size, (uint64_t)size->last * (times - 1), (uint64_t)size->last * times);
+    struct until_part last = size->last;
+    uint64_t parts = (uint64_t)last.parts * times;
+    uint64_t more = times > 0 ? parts - last.parts : 0;
+    last.parts = parts > UNTIL_PARTS ? UNTIL_PARTS : (uint32_t)parts;
+    last.repeated++;
+    add(size, more, last);
 }
 
 /* "{m}", "{m,}", "{,n}" or "{m,n}": its length and its larger number, one more for {m,}. */
@@ -33,7 +41,23 @@ static uint32_t interval_length(struct slice rest, uint32_t *times) {
 }
 
 void until_size_atom(struct until_size *size) {
-    add(size, 1, 1);
+    add(size, 1, (struct until_part){.parts = 1});
+}
+
+static void close_group(struct until_size *size) {
+    if (size->depth == 0)
+        return;
+    struct until_part inner = size->groups[size->depth--];
+    inner.parts = inner.parts > 0 ? inner.parts : 1; /* an empty group */
+    add(size, inner.parts, inner);
+}
+
+static void open_group(struct until_size *size) {
+    if (size->depth == UNTIL_GROUPS) {
+        size->is_huge = true;
+        return;
+    }
+    size->groups[++size->depth] = size->last = (struct until_part){.parts = 0};
 }
 
 void until_size_add(struct until_size *size, struct slice rest) {
@@ -44,20 +68,10 @@ void until_size_add(struct until_size *size, struct slice rest) {
     }
     switch (rest.bytes[0]) {
     case '(':
-        if (size->depth == UNTIL_DEPTH) {
-            size->is_huge = true;
-            break;
-        }
-        size->depth++;
-        size->parts[size->depth] = size->last = 0;
+        open_group(size);
         break;
     case ')':
-        if (size->depth > 0) {
-            size->depth--;
-            uint32_t inner = size->parts[size->depth + 1];
-            inner = inner > 0 ? inner : 1; /* an empty group */
-            add(size, inner, inner);
-        }
+        close_group(size);
         break;
     case '+':
     case '*': /* no copies, but paths that multiply likewise */
