@@ -164,10 +164,10 @@ static ssize_t read_whole(const char *path, char *bytes, size_t limit) {
 int request_file_read(const char *path, enum dialect dialect, struct request_list *list,
                       char problem[REQUEST_PROBLEM_LIMIT]) {
     list->bytes = calloc(1, REQUEST_FILE_LIMIT + 1);
-    list->written = calloc(REQUEST_COUNT_LIMIT, sizeof *list->written);
+    list->written = list->bytes != NULL ? calloc(REQUEST_COUNT_LIMIT, sizeof *list->written) : NULL;
     list->count = 0;
     ssize_t length = -ENOMEM;
-    if (list->bytes != NULL && list->written != NULL)
+    if (list->written != NULL)
         length = read_whole(path, list->bytes, REQUEST_FILE_LIMIT + 1);
     int outcome = length < 0 ? (int)length : 0;
     if (outcome != 0) {

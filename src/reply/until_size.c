@@ -61,7 +61,7 @@ static void open_group(struct until_size *size) {
 }
 
 void until_size_add(struct until_size *size, struct slice rest) {
-    uint32_t times = 0;
+    uint32_t length, times = 0;
     if (size->skip > 0) {
         size->skip--;
         return;
@@ -79,9 +79,9 @@ void until_size_add(struct until_size *size, struct slice rest) {
         repeat(size, 2);
         break;
     case '{':
-        size->skip = interval_length(rest, &times);
-        if (size->skip > 0) {
-            size->skip--;
+        length = interval_length(rest, &times);
+        if (length > 0) {
+            size->skip = length - 1;
             repeat(size, times);
         } else {
             until_size_atom(size);
