@@ -37,8 +37,9 @@ server = "ssh://alpha"
 clients = ["ssh://beta"]
 """
 LIFE_S = 180.0
-NEAR_NS = 50e6
-"""The race's own limit is 1 ms, but on a busy machine its last attempt may miss that."""
+NEAR_NS, BUSY_NS = 50e6, 5e9
+"""How well clocks are known, and how far apart clients begin: the race's own limit is 1 ms, but the
+last attempt on a busy machine may miss that. Far less than the 5,000 s between the clocks."""
 GONE_S = 15.0
 """Processes end within 5 s, more on a busy machine."""
 
@@ -108,7 +109,7 @@ def test_two_clients_with_different_clocks_share_one_load(tmp_path: Path) -> Non
         assert sum(one.requests for one in trial.clients) + trial.unstarted == 300
         # Their clocks are 5,000 s apart, the common start is not.
         assert 0 < max(one.clock_bound_ns for one in trial.clients) < NEAR_NS
-        assert trial.start_skew_ns < NEAR_NS
+        assert trial.start_skew_ns < BUSY_NS
         starts = np.sort(all_samples(trial.samples)["start_ns"])
         assert starts[-1] - starts[0] < 60e9
         assert trial.window_ns is not None
