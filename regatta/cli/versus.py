@@ -31,13 +31,15 @@ from regatta.study import Study, parse_pause, parse_study
 from regatta.study.limits import CONTAINERS, MAX_CONNECTIONS, MAX_WIDTH_PERCENT, MIN_WIDTH_PERCENT
 from regatta.versus.against import compared, find_stored
 from regatta.versus.images import read_images
+from regatta.versus.listen_queue import FEWER, fewer
 from regatta.versus.picture_file import check_picture, write_picture
-from regatta.versus.preflight import Seen, faults, look_at, notes
+from regatta.versus.preflight import Seen, faults, look_at, notes, queue_notes
 from regatta.versus.servers import FEWEST, Server
 from regatta.versus.study_text import Wanted, study_text
 
 NAME = "versus"
 HOST = "{host}"
+CONNECTIONS = 50
 AUTO, NETNS, LOOPBACK = OFFERED = ("auto", "netns", "loopback")
 
 
@@ -80,8 +82,12 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         Path | None, typer.Option(help="Also draw the comparison: FILE.svg or FILE.png.")
     ] = None,
     connections: Annotated[
-        str, typer.Option(help="Concurrent connections, or several numbers: 1,50,500.")
-    ] = "50",
+        str | None,
+        typer.Option(
+            help="Concurrent connections, or several numbers: 1,50,500.",
+            show_default="50, or fewer if a server's listen queue is short",
+        ),
+    ] = None,
     short: Annotated[
         bool, typer.Option("--short", help="A new connection for each request.")
     ] = False,
@@ -149,7 +155,7 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         requests=asked.request,
         raw=asked.raw,
         until=asked.until,
-        connections=connection_counts(connections),
+        connections=connection_counts(connections or str(CONNECTIONS)),
         short=short,
         width_percent=checked_width(width),
         placement=checked_placement(placement, bool(image)),
@@ -170,15 +176,22 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         save_study(save, study_in(save.absolute().parent, wanted).toml)
         session.say(f"saved: {shown(save)}; race it with {called_with('race', shown(save))}")
         return
-    study = study_in(Path.cwd(), wanted)
-    stored = None if against is None else find_stored(against, study, RACES)
-    if stored is not None:
+    stored = None
+    if against is not None:
+        every = [wanted] if connections else [replace(wanted, connections=(n,)) for n in FEWER]
+        stored = find_stored(against, [study_in(Path.cwd(), one) for one in every], RACES)
         wanted = replace(wanted, rates=stored.rates)
-        study = study_in(Path.cwd(), wanted)
     session.say(f"looking at {', '.join(one.name for one in named)}")
-    seen = look_at(verdict.looked_at(study), programs)
+    seen = look_at(verdict.looked_at(study_in(Path.cwd(), wanted)), programs)
     refuse(faults(seen))
     note, wanted = placed_where_reached(seen, named, wanted)
+    lowers = connections is None and stored is None
+    raced_over = over_what_all_take(seen) if lowers else None
+    if raced_over is not None:
+        wanted = replace(wanted, connections=(raced_over,))
+    queues = list(queue_notes(seen, raced_over))
+    for line in queues:
+        session.say(line)
     study = study_in(Path.cwd(), wanted)
     enough = verdict.enough(study) if verdict.asked else HOOKS.enough
     hooks = replace(HOOKS, enough=until(started_s, time_s, enough), unseen=lambda _: ())
@@ -196,7 +209,7 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         folder=folder,
         analysis=analysis,
         servers=named,
-        looked_at=[*filter(None, [note]), *notes(seen)],
+        looked_at=[*filter(None, [note]), *queues, *notes(seen)],
         verdict=verdict.conclude(folder, study) if verdict.asked else None,
         changed=None if stored is None else compared(stored, folder),
     )
@@ -265,6 +278,12 @@ def placed_where_reached(
         "replaced by the address to listen on",
         replace(wanted, placement=LOOPBACK),
     )
+
+
+def over_what_all_take(seen: list[Seen]) -> int | None:
+    """Fewer connections, if a server cannot take all at once."""
+    short = [one.connected for one in seen if one.queue_is_short]
+    return fewer(min(short)) if short else None
 
 
 def save_study(file: Path, text: str) -> None:

@@ -40,19 +40,23 @@ class Stored:
     """Requests per second, by number of connections."""
 
 
-def find_stored(against: str, study: Study, races: Path) -> Stored:
-    """`study`: today's; `against`: the folder of a race, or `last`, the newest one that started the
-    servers with the same commands."""
+def find_stored(against: str, studies: Sequence[Study], races: Path) -> Stored:
+    """`studies`: today's, which may differ in their connections: the first that the race fits.
+
+    `against`: the folder of a race, or `last`, the newest one that started the servers with the
+    same commands.
+    """
     if against != LAST:
-        folder = Path(against)
-        found = stored_in(folder, study, commands=False)
-        if isinstance(found, str):
-            raise UsageError(f"--against {against}: {found}; name another race")
-        return found
-    for folder in newest_first(races, study.name):
-        found = stored_in(folder, study, commands=True)
-        if not isinstance(found, str):
-            return found
+        found = [stored_in(Path(against), study, commands=False) for study in studies]
+        fits = next((one for one in found if isinstance(one, Stored)), None)
+        if fits is None:
+            raise UsageError(f"--against {against}: {found[0]}; name another race")
+        return fits
+    for folder in newest_first(races, studies[0].name):
+        for study in studies:
+            one = stored_in(folder, study, commands=True)
+            if isinstance(one, Stored):
+                return one
     raise UsageError(
         f"{races} holds no finished race of these commands under this load; race them once without "
         "--against, or name the folder of a race"

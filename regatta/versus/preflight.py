@@ -30,6 +30,7 @@ from regatta.trial.server import start_server, stop_server
 from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
 from regatta.versus.answers import Answer, ask_http, is_right
+from regatta.versus.listen_queue import connected_at_once, fewer
 from regatta.versus.raw import ask_raw
 
 STREAMS = ("stdout", "stderr")
@@ -50,13 +51,23 @@ class Seen:
     """Whether clients of other networks cannot reach it."""
     logs: bool = False
     """Whether it printed something for each request."""
+    connections: int = 1
+    """The most that it is raced over ..."""
+    connected: int = 1
+    """... and how many of them could be opened at once."""
     fault: str | None = None
     """Why it cannot be raced, in one line."""
+
+    @property
+    def queue_is_short(self) -> bool:
+        """Whether some clients must try again, and wait a second or more."""
+        return self.connected < self.connections
 
 
 def look_at(study: Study, programs: Programs) -> list[Seen]:
     """Each contender of the study once, one after the other."""
-    cells = {cell.contender: cell for cell in study.cells}
+    by_connections = sorted(study.cells, key=lambda cell: cell.connections)
+    cells = {cell.contender: cell for cell in by_connections}  # of each, the one with the most
     placed = study.but(placement=LOOPBACK) if study.placement != CONTAINERS else study
     with (
         place_sides(placed.but(steering=NONE), programs) as placement,
@@ -91,6 +102,22 @@ def notes(seen: Sequence[Seen]) -> Iterator[str]:
             yield f"{one.name} answers differently each time"
     if difference := _difference(seen):
         yield f"the answers differ, so the work may too: {difference}"
+
+
+def queue_notes(seen: Sequence[Seen], raced_over: int | None) -> Iterator[str]:
+    """Of servers with a short listen queue. `raced_over`: fewer connections, for their sake."""
+    for one in seen:
+        if one.queue_is_short:
+            then = (
+                f"raced over {raced_over}"
+                if raced_over is not None
+                else "the other clients wait a second or more in each trial; enlarge its backlog, "
+                f"or use --connections {fewer(one.connected)}"
+            )
+            yield (
+                f"{one.name} took only {one.connected} of {one.connections} connections that were "
+                f"opened at once, as its listen queue is short: {then}"
+            )
 
 
 def _difference(seen: Sequence[Seen]) -> str:
@@ -131,6 +158,7 @@ def _look(setup: TrialSetup, placement: Placement, cell: Cell) -> Seen:
             before = _printed(server)
             answers = tuple(_answers(setup, cell, target))
             logs = _printed(server) - before >= len(answers)
+            connected = connected_at_once(target, cell.connections)
             stop_server(setup, cell, server)
             check_stopped(server)
         except TrialError as error:
@@ -143,7 +171,9 @@ def _look(setup: TrialSetup, placement: Placement, cell: Cell) -> Seen:
     if wrong is not None:
         advice = "correct the request" if listed else "name a path that it serves with --path"
         fault = f"it answers {wrong.status} to {wrong.asked}; {advice}"
-    return Seen(cell.contender, answers, confined, logs, fault)
+    return Seen(
+        cell.contender, answers, confined, logs, cell.connections, connected=connected, fault=fault
+    )
 
 
 def _answers(setup: TrialSetup, cell: Cell, target: str) -> Iterator[Answer]:

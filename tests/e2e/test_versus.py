@@ -268,23 +268,64 @@ def test_markdown_has_a_table_of_the_servers(tmp_path: Path) -> None:
     assert any("slow" in line for line in table)
 
 
-def test_ctrl_c_keeps_the_trials_and_says_how_to_go_on(tmp_path: Path) -> None:
-    words = (server("well"), server("slow"), "--time", "10min", "--width", "1", *SHORT[2:])
+def interrupted(folder: Path, when: str, *words: str) -> tuple[str, str]:
+    """What it printed until the line that begins with this pattern, where Ctrl-C came, and what it
+    complained then."""
+    printed = ""
     with subprocess.Popen(
         regatta("versus", *words),
-        cwd=tmp_path,
-        env=settings(tmp_path),
+        cwd=folder,
+        env=settings(folder),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     ) as lab:
         assert lab.stdout
         for line in lab.stdout:
-            if re.match(r"\d+/\d+ block ", line):
+            printed += line
+            if re.match(when, line):
                 break
         lab.send_signal(signal.SIGINT)
         _, complaint = lab.communicate(timeout=LIFE_S)
-    assert lab.returncode == 130
+    assert lab.returncode == 130, complaint
+    return printed, complaint
+
+
+SMALLEST = """
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "6")
+        self.end_headers()
+        self.wfile.write(b"hello\\n")
+
+HTTPServer(("", int(sys.argv[1])), Handler).serve_forever()
+"""
+"""The queue of Python's http.server holds 5 clients; with 50, each trial takes half a minute."""
+
+
+def test_a_server_with_a_short_listen_queue_is_raced_over_fewer_connections(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "smallest.py").write_text(SMALLEST)
+    smallest = f"{sys.executable} smallest.py {{port}}"
+    printed, _ = interrupted(tmp_path, r"search 1/", smallest, server("well"))
+    says = re.search(
+        r"smallest took only \d+ of 50 connections that were opened at once, as its listen "
+        r"queue is short: raced over (\d+)\n",
+        printed,
+    )
+    assert says, printed
+    assert f"· {says[1]} connections ·" in printed.splitlines()[-1]
+    nothing_left(tmp_path)
+
+
+def test_ctrl_c_keeps_the_trials_and_says_how_to_go_on(tmp_path: Path) -> None:
+    words = (server("well"), server("slow"), "--time", "10min", "--width", "1", *SHORT[2:])
+    _, complaint = interrupted(tmp_path, r"\d+/\d+ block ", *words)
     (race,) = (tmp_path / "races").iterdir()
     assert complaint == (
         "regatta: interrupted; finished trials are kept. Continue with: regatta race --resume "

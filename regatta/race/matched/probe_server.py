@@ -42,8 +42,9 @@ class ProbeServer:
         if self.server is None:
             self.setup.clear_scratch()
             side = self.setup.side(self.setup.placement.server, SERVER, accounted=True)
-            self.server = self.stack.enter_context(side)
-            self.target = start_server(self.setup, self.cell, (), self.server)
+            started = self.stack.enter_context(side)
+            self.target = start_server(self.setup, self.cell, (), started)
+            self.server = started  # only now can it be stopped
             warm_up(self.setup, self.cell, self.target)
         return self.server
 

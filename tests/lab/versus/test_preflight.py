@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from regatta.machine.programs import discover
-from regatta.versus.preflight import Seen, faults, look_at, notes
+from regatta.versus.listen_queue import fewer
+from regatta.versus.preflight import Seen, faults, look_at, notes, queue_notes
 from regatta.versus.servers import Server
 from regatta.versus.study_text import Wanted, study_text
 from tests.lab import fake_races
@@ -19,7 +20,7 @@ if how == "throws":
     raise RuntimeError("no database")
 if how == "daemon" and os.fork():
     sys.exit()
-listener = socket.create_server(("127.0.0.1", port))
+listener = socket.create_server(("127.0.0.1", port), backlog=5 if how == "short-queue" else 128)
 for number in itertools.count():
     connection, _ = listener.accept()
     with connection, connection.makefile("rb") as lines:
@@ -73,6 +74,18 @@ class TestPreflight:
         ] * 3
         assert seen.only_on_loopback
         assert not list(notes([seen]))
+        assert seen.connected == seen.connections == 50
+        assert not list(queue_notes([seen], None))
+
+    def test_a_short_listen_queue_is_told_with_what_to_do(self, script: Path) -> None:
+        (seen,) = look(script, "short-queue")
+        assert seen.fault is None
+        assert 5 <= seen.connected < 12, "5 in the queue, one served, a few between the two"
+        (line,) = queue_notes([seen], None)
+        assert f"took only {seen.connected} of 50 connections" in line
+        assert f"use --connections {fewer(seen.connected)}" in line
+        (line,) = queue_notes([seen], 3)
+        assert line.endswith("its listen queue is short: raced over 3")
 
     @pytest.mark.parametrize(
         ("how", "fault"),
@@ -107,3 +120,10 @@ class TestPreflight:
         seen = look(script, "well", "varies")
         (line,) = [line for line in notes(seen) if "the work may" in line]
         assert "well 6 bytes of text/plain, varies 8 bytes of text/plain" in line
+
+
+@pytest.mark.parametrize(("connected", "raced_over"), [(0, 1), (7, 2), (30, 10), (120, 50)])
+def test_half_of_what_was_connected_at_once_leaves_a_margin(
+    connected: int, raced_over: int
+) -> None:
+    assert fewer(connected) == raced_over
