@@ -39,7 +39,6 @@ from regatta.versus.study_text import Wanted, study_text
 
 NAME = "versus"
 HOST = "{host}"
-CONNECTIONS = 50
 AUTO, NETNS, LOOPBACK = OFFERED = ("auto", "netns", "loopback")
 
 
@@ -155,7 +154,7 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         requests=asked.request,
         raw=asked.raw,
         until=asked.until,
-        connections=connection_counts(connections or str(CONNECTIONS)),
+        connections=Wanted.connections if connections is None else connection_counts(connections),
         short=short,
         width_percent=checked_width(width),
         placement=checked_placement(placement, bool(image)),
@@ -178,7 +177,8 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         return
     stored = None
     if against is not None:
-        every = [wanted] if connections else [replace(wanted, connections=(n,)) for n in FEWER]
+        counts = [(count,) for count in FEWER] if connections is None else [wanted.connections]
+        every = [replace(wanted, connections=one) for one in counts]
         stored = find_stored(against, [study_in(Path.cwd(), one) for one in every], RACES)
         wanted = replace(wanted, rates=stored.rates)
     session.say(f"looking at {', '.join(one.name for one in named)}")

@@ -18,16 +18,12 @@ MOST_TRIED = 500
 FEWER = (50, 20, 10, 5, 2, 1)
 
 
-def connected_at_once(target: str, connections: int) -> int:
-    """How many of so many clients, at most MOST_TRIED, are connected at the first attempt.
-
-    target: HOST:PORT. Returns `connections` if all of those tried are.
-    """
+def connected_at_once(target: str, tried: int) -> int:
+    """How many of so many clients are connected to HOST:PORT at the first attempt."""
     host, _, port = target.rpartition(":")
     family, kind, protocol, _, address = socket.getaddrinfo(
         host.strip("[]"), int(port), type=socket.SOCK_STREAM
     )[0]
-    tried = min(connections, MOST_TRIED)
     with ExitStack() as opened, selectors.DefaultSelector() as waiting:
         for _ in range(tried):
             client = opened.enter_context(socket.socket(family, kind, protocol))
@@ -41,7 +37,7 @@ def connected_at_once(target: str, connections: int) -> int:
                 waiting.unregister(key.fileobj)
                 assert isinstance(key.fileobj, socket.socket)
                 connected += key.fileobj.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
-    return connections if connected == tried else connected
+    return connected
 
 
 def fewer(connected: int) -> int:

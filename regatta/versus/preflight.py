@@ -30,7 +30,7 @@ from regatta.trial.server import start_server, stop_server
 from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
 from regatta.versus.answers import Answer, ask_http, is_right
-from regatta.versus.listen_queue import connected_at_once, fewer
+from regatta.versus.listen_queue import MOST_TRIED, connected_at_once, fewer
 from regatta.versus.raw import ask_raw
 
 STREAMS = ("stdout", "stderr")
@@ -51,17 +51,17 @@ class Seen:
     """Whether clients of other networks cannot reach it."""
     logs: bool = False
     """Whether it printed something for each request."""
-    connections: int = 1
-    """The most that it is raced over ..."""
+    tried: int = 1
+    """How many clients connected at once, as in the race ..."""
     connected: int = 1
-    """... and how many of them could be opened at once."""
+    """... and how many of them succeeded at the first attempt."""
     fault: str | None = None
     """Why it cannot be raced, in one line."""
 
     @property
     def queue_is_short(self) -> bool:
         """Whether some clients must try again, and wait a second or more."""
-        return self.connected < self.connections
+        return self.connected < self.tried
 
 
 def look_at(study: Study, programs: Programs) -> list[Seen]:
@@ -115,7 +115,7 @@ def queue_notes(seen: Sequence[Seen], raced_over: int | None) -> Iterator[str]:
                 f"or use --connections {fewer(one.connected)}"
             )
             yield (
-                f"{one.name} took only {one.connected} of {one.connections} connections that were "
+                f"{one.name} took only {one.connected} of {one.tried} connections that were "
                 f"opened at once, as its listen queue is short: {then}"
             )
 
@@ -158,7 +158,8 @@ def _look(setup: TrialSetup, placement: Placement, cell: Cell) -> Seen:
             before = _printed(server)
             answers = tuple(_answers(setup, cell, target))
             logs = _printed(server) - before >= len(answers)
-            connected = connected_at_once(target, cell.connections)
+            tried = min(cell.connections, MOST_TRIED)
+            connected = connected_at_once(target, tried)
             stop_server(setup, cell, server)
             check_stopped(server)
         except TrialError as error:
@@ -171,9 +172,7 @@ def _look(setup: TrialSetup, placement: Placement, cell: Cell) -> Seen:
     if wrong is not None:
         advice = "correct the request" if listed else "name a path that it serves with --path"
         fault = f"it answers {wrong.status} to {wrong.asked}; {advice}"
-    return Seen(
-        cell.contender, answers, confined, logs, cell.connections, connected=connected, fault=fault
-    )
+    return Seen(cell.contender, answers, confined, logs, tried, connected, fault)
 
 
 def _answers(setup: TrialSetup, cell: Cell, target: str) -> Iterator[Answer]:

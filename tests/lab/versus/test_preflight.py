@@ -74,7 +74,7 @@ class TestPreflight:
         ] * 3
         assert seen.only_on_loopback
         assert not list(notes([seen]))
-        assert seen.connected == seen.connections == 50
+        assert seen.connected == seen.tried == 50
         assert not list(queue_notes([seen], None))
 
     def test_a_short_listen_queue_is_told_with_what_to_do(self, script: Path) -> None:
