@@ -87,7 +87,7 @@ static void advance(struct uring_loop *loop, struct uring_connection *connection
     else if (exchange_is_done(exchange))
         finish(loop, connection);
     else if (!(connection->under_way & RECEIVING))
-        uring_receive(loop, connection, false);
+        uring_receive(loop, connection, exchange_is_partial(exchange));
 }
 
 void uring_received(struct uring_loop *loop, struct uring_connection *connection, int result,

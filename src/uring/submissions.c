@@ -20,9 +20,9 @@ static struct io_uring_sqe *next_submission(struct uring_loop *loop) {
     return entry;
 }
 
-void uring_receive(struct uring_loop *loop, struct uring_connection *connection, bool is_first) {
+void uring_receive(struct uring_loop *loop, struct uring_connection *connection, bool once) {
     struct io_uring_sqe *entry = next_submission(loop);
-    if (is_first || loop->reads_leftovers)
+    if (once || loop->reads_leftovers)
         io_uring_prep_recv(entry, connection->base.fd, NULL, BUFFER_BYTES,
                            loop->reads_leftovers ? MSG_DONTWAIT : 0);
     else

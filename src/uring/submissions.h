@@ -62,9 +62,10 @@ static inline struct uring_connection *connection_of(char *data) {
     return (struct uring_connection *)(data - operation_of(data));
 }
 
-/* Multishot, except for the first receive: many clients send one request and leave, and then there
- * is no receive to cancel. */
-void uring_receive(struct uring_loop *loop, struct uring_connection *connection, bool is_first);
+/* Multishot, unless only one buffer is wanted: for the first receive, as many clients send one
+ * request and leave, and then there is no receive to cancel; and for the rest of a request, as
+ * clients that send long heads would take all buffers before the loop sees any. */
+void uring_receive(struct uring_loop *loop, struct uring_connection *connection, bool once);
 void uring_stop_receiving(struct uring_loop *loop, const struct uring_connection *connection);
 
 /* The send never waits (MSG_DONTWAIT), so it is finished when the submitting call returns. It

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from regatta.ledger.read import read
+from regatta.ledger.result import Result
 from regatta.machine.accounts.cgroup import find_home
 from regatta.machine.containers.engine import PODMAN, find_engine
 from regatta.machine.containers.image import make_image
@@ -64,6 +65,11 @@ def placement_of(out: Path) -> dict[str, object]:
     return found
 
 
+def others_of(trial: Result) -> set[str]:
+    """The programs that the trial's CPU time was shared with."""
+    return {other["name"] for other in trial.conditions["others"]}
+
+
 @pytest.mark.parametrize("network", ["bridge", "veth", "host"])
 def test_three_designs_are_raced_in_containers(network: str, tmp_path: Path) -> None:
     clients = 2 if network == "veth" else 1
@@ -83,6 +89,7 @@ def test_three_designs_are_raced_in_containers(network: str, tmp_path: Path) -> 
     for trial in read(out / "ledger.sqlite").trials:
         assert [one.connections for one in trial.clients] == ([5, 5] if clients > 1 else [])
         assert (trial.requests, trial.answered) == (40, 40)
+        assert not others_of(trial) & {"regatta-server", "regatta-client"}
     assert (containers(), locks()) == ([], [])
 
 

@@ -123,7 +123,7 @@ def busy_and_steal(ticks: Mapping[int, Sequence[int]], cpus: Iterable[int]) -> t
 
 
 def others_between(before: ClockReading, after: ClockReading, cpus: Sequence[int]) -> Others:
-    """What others used between two readings; the lab and its descendants do not count as others.
+    """What others used between two readings; the lab's family does not count as others.
 
     A process that has ended since the first reading no longer has a clock and is not included.
     """
@@ -171,12 +171,16 @@ def read_task(pid: int) -> Stat | None:
         return None
 
 
+adopted: set[int] = set()
+"""Programs of the lab that a container engine started for it, so that they descend from others."""
+
+
 class Family:
-    """The lab and its descendants."""
+    """The lab, its descendants, and what it has adopted, with their descendants."""
 
     def __init__(self, lab_pid: int) -> None:
         # In a container the lab itself may be process 1.
-        self.known = {0: False, lab_pid: True}
+        self.known = {0: False, lab_pid: True} | dict.fromkeys(adopted, True)
 
     def owns(self, pid: int) -> bool:
         if pid not in self.known:

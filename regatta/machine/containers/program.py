@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from regatta.errors import PlacementError
-from regatta.machine.accounts import cgroup
+from regatta.machine.accounts import cgroup, disturbance
 from regatta.machine.containers.channel import DialledChannel
 from regatta.machine.containers.engine import Engine
 from regatta.machine.guard import guard_environment, guarded
@@ -94,6 +94,8 @@ class ContainerProgram(StartedProgram):
         self.order = order
         self.name = name
         self.perf: subprocess.Popen[bytes] | None = None
+        self.pid = 0
+        """Of the program itself, once it is found."""
         self.process = order.open(guarded(home.engine.command(*run_words(home, order, name))))
 
     def find(self) -> int:
@@ -105,6 +107,8 @@ class ContainerProgram(StartedProgram):
         if pid == 0:
             raise LookupError("is not running in its container")
         check_cpus(pid, self.home.cpus)
+        self.pid = pid
+        disturbance.adopted.add(pid)
         if self.home.groups is not None:
             self.group = cgroup.group_of(pid)
         self.count(pid)
@@ -146,6 +150,7 @@ class ContainerProgram(StartedProgram):
             self.perf.kill()
 
     def kill(self) -> None:
+        disturbance.adopted.discard(self.pid)
         ended = self.process.poll() is not None
         super().kill()
         if self.perf is not None:

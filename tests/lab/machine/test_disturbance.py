@@ -49,7 +49,9 @@ SPUN_NS = 50_000_000
 pytestmark = [pytest.mark.disturbed, pytest.mark.usefixtures("programs_folder")]
 
 
-def test_a_busy_program_is_seen_and_named_and_the_labs_own_is_not() -> None:
+def test_a_busy_program_is_seen_and_named_and_the_labs_own_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     # A shell that ends at once leaves its child to somebody else: it is no longer ours.
     start = f'{sys.executable} -c "{SPIN}" >/dev/null 2>&1 & echo $!'
     told = subprocess.run(["sh", "-c", start], capture_output=True, text=True, check=True)
@@ -69,6 +71,8 @@ def test_a_busy_program_is_seen_and_named_and_the_labs_own_is_not() -> None:
             after.at_ns, {foreign: after.clocks[foreign], own.pid: after.clocks[own.pid]}, 0, 0
         )
         found = others_between(before, alone, list(cpus))
+        monkeypatch.setattr(disturbance, "adopted", {foreign})
+        adopted = others_between(before, alone, list(cpus))
     finally:
         os.kill(foreign, 9)
         own.kill()
@@ -78,6 +82,7 @@ def test_a_busy_program_is_seen_and_named_and_the_labs_own_is_not() -> None:
     told_ns = [min(ran_ns, after.at_ns - before.at_ns)]
     assert list(found.used_ns.values()) == told_ns, "the foreign one alone, to the nanosecond"
     assert found.describe()["others"][0]["name"].startswith("python")
+    assert adopted.used_ns == {}
 
 
 @pytest.mark.parametrize(("allowed", "busy_ns"), [({0, 1}, 60_000_000), ({0, 1, 2}, 100_000_000)])
