@@ -118,6 +118,10 @@ class RingFaults:
             *(getattr(errno, fault.error), name != fault.call, int(first), int(every or 0), 0, 0),
         )
 
+    def submitted(self, slot: int) -> int:
+        """How many such operations there were."""
+        return self._read(slot)[6]
+
     def failed(self, slot: int) -> int:
         """How many operations have failed."""
         return self._read(slot)[7]

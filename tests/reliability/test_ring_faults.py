@@ -21,7 +21,8 @@ from tests.reliability.ring_faults import (
 from tests.reliability.serving_faults import OPTIONS, WORKERS, endure_all
 from tests.reliability.state import ask_ten, at_once
 from tests.reliability.tally import Tally
-from tests.servers import ListedDesign, built, running
+from tests.servers import ListedDesign, built, read_all, running
+from tests.waiting import wait_until
 
 A_FEW = (
     Fault("accept", "EMFILE", "1"),
@@ -37,6 +38,9 @@ A_FEW = (
     Fault("send slowly", "ECONNRESET", "10+10"),
     Fault("timer", "ENOMEM", "1"),
 )
+
+NEVER_FAILS = Fault("receive", "ENOMEM", "1000000")
+BUFFER_BYTES = 1024
 
 pytestmark = pytest.mark.skipif(not RINGS, reason="no design on io_uring can run here")
 on_each_ring = pytest.mark.parametrize("ring", RINGS, ids=lambda design: design.name)
@@ -95,3 +99,19 @@ def test_a_stop_ends_though_the_accept_cannot_be_cancelled(
     with running(tmp_path, *options, binary=failing, environment=environment) as server:
         assert ask_ten(server, at_once(ring, WORKERS)) is None
     assert faults.failed(TESTED) >= 1
+
+
+@on_each_ring
+def test_a_long_head_gets_one_buffer_in_a_turn(ring: ListedDesign, tmp_path: Path) -> None:
+    """Multishot receives of a few such clients would take the buffers of all others."""
+    faults, environment = map_faults(tmp_path)
+    faults.set(TESTED, NEVER_FAILS)
+    options = ("--design", ring.name, *ring.workers(1), *OPTIONS)
+    failing = built("tests/conformance/failing-server")
+    head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX: "
+    with running(tmp_path, *options, binary=failing, environment=environment) as server:
+        client = server.connect()
+        client.sendall(head.ljust(6 * BUFFER_BYTES, b"x"))
+        wait_until(lambda: faults.submitted(TESTED) == 7, "it does not wait for the rest")
+        client.sendall(b"\r\n\r\n")
+        assert read_all(client).startswith(b"HTTP/1.1 200 ")
