@@ -1,7 +1,7 @@
 """The whole analysis: from a ledger to everything that tables and charts show."""
 
 from collections import Counter as Tally
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from regatta.analysis.baseline import differences
@@ -26,13 +26,14 @@ from regatta.analysis.soundness.repeated import StandingsTable, repeats_of
 from regatta.analysis.soundness.side_by_side import side_by_side_costs
 from regatta.analysis.soundness.warmup import warm_ups
 from regatta.analysis.soundness.workers import connections_by_rank
-from regatta.analysis.standings import Entries, verdicts
+from regatta.analysis.standings import Entries, Verdict, verdicts
 from regatta.analysis.statistics.between_sittings import between
 from regatta.analysis.statistics.leads import Values, leads
 from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.analysis.statistics.percentile_comparison import Requests
 from regatta.analysis.statistics.rank_conflicts import Measures, rank_conflicts
 from regatta.analysis.statistics.sign_flips import BlockValues
+from regatta.analysis.statistics.unconfirmed_leads import Lead, unconfirmed_leads
 from regatta.analysis.statistics.units import Units, units_of
 from regatta.ledger.cell import Cell
 from regatta.ledger.inputs.records import Baseline
@@ -170,6 +171,8 @@ def _group(
         metric: [_column(members, results, step, metric) for step in members.steps]
         for metric in STANDINGS
     }
+    accounts = _measures(members, results, lambda result: result.blocks, (PRIMARY, BUSY))
+    contradictions = rank_conflicts(accounts, units)
     return Group(
         title=title,
         axis=members.axis,
@@ -188,13 +191,25 @@ def _group(
                 steps_of_metric, decided.standing_of if metric is PRIMARY else None, units
             )
         ],
-        contradictions=rank_conflicts(
-            _measures(members, results, lambda result: result.blocks, (PRIMARY, BUSY)), units
-        ),
+        contradictions=contradictions,
+        unconfirmed=[
+            one
+            for one in unconfirmed_leads(accounts, _shown_leads(decided.by_step), units)
+            if not any(one.is_pair_of(worse) for worse in contradictions)
+        ],
         inversions=rank_conflicts(
             _measures(members, results, lambda result: result.clocked, CLOCKED), units
         ),
     )
+
+
+def _shown_leads(by_step: Sequence[Verdict]) -> dict[int, Lead]:
+    """By step: the winner and the next."""
+    return {
+        verdict.at: (verdict.starred[0], verdict.runner_up)
+        for verdict in by_step
+        if verdict.at is not None and verdict.runner_up in verdict.worse and verdict.starred
+    }
 
 
 def _measures(

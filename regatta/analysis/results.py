@@ -104,6 +104,8 @@ class Group:
     """Each contender against the best of each column, at each step."""
     contradictions: list[RankConflict] = field(default_factory=list)
     """Pairs that the two accounts of server CPU time rank in opposite order."""
+    unconfirmed: list[RankConflict] = field(default_factory=list)
+    """Leads by charged time that busy time does not show, at most one a step."""
     inversions: list[RankConflict] = field(default_factory=list)
     """Pairs that time and cycles rank in opposite order."""
 

@@ -123,6 +123,7 @@ def _group(analysis: Analysis, group: Group) -> dict[str, Any]:
         "between_sittings": None if group.between is None else asdict(group.between),
         "against_best": [asdict(one) for one in group.against],
         "accounts_contradict": [_opposed(one, "charged", "busy") for one in group.contradictions],
+        "leads_unconfirmed": [_opposed(one, "charged", "busy") for one in group.unconfirmed],
         "clock_inverts": [_opposed(one, "time", "cycles") for one in group.inversions],
         "twins": [
             {**asdict(share), "sentence": twin_sentence(share)} for share in shares(analysis, group)

@@ -50,20 +50,23 @@ duration_s = 5
 CHECK_S = 900.0
 RACE_S = 1800.0
 GONE_S = 120.0
+# A client that has a load, not one that is asked for its version.
 AT_WORK = """
 for _ in $(seq 6000); do
     for comm in /proc/[0-9]*/comm; do
-        read -r name <"$comm" && [ "$name" = regatta-client ] && exit 0
+        read -r name <"$comm" && [ "$name" = regatta-client ] &&
+            grep -q gate-fd "${comm%comm}cmdline" && exit 0
     done 2>/dev/null
     sleep 0.1
 done
 exit 1
 """
+# The patterns do not match the command line that holds them.
 LEFT = """
 ls -d /tmp/regatta-* 2>/dev/null
 find /sys/fs/cgroup -name "regatta-side-*"
 for process in /proc/[0-9]*; do tr '\\0' ' ' <"$process/cmdline"; echo; done 2>/dev/null |
-    grep -E 'regatta-(server|client)|hosts.worker'
+    grep -E 'regatta-[s]erver|regatta-[c]lient|[h]osts.worker'
 true
 """
 

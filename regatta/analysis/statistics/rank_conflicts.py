@@ -12,6 +12,8 @@ For each measure, all pairs at all steps of a table are one family (joint.py), w
 error rate of 5 %.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,11 +34,14 @@ class RankConflict:
     less: str
     """The contender with less by the first measure, …"""
     more: str
-    """… and the one with less by the second."""
+    """… and the one with more."""
     first: float
     """Ratio of `more` to `less` by the first measure: above 1."""
     second: float
-    """The same by the second: below 1."""
+    """The same by the second: below 1, or (unconfirmed_leads.py) not shown to be above."""
+
+    def is_pair_of(self, other: RankConflict) -> bool:
+        return (self.at, self.less, self.more) == (other.at, other.less, other.more)
 
 
 def rank_conflicts(
@@ -50,7 +55,7 @@ def rank_conflicts(
     ]
     by_measure = [
         [
-            units.gathered(_log_ratios(steps[at][one][measure], steps[at][other][measure]))
+            units.gathered(log_ratios(steps[at][one][measure], steps[at][other][measure]))
             for at, one, other in pairs
         ]
         for measure in (0, 1)
@@ -68,7 +73,7 @@ def rank_conflicts(
     return sorted(found, key=lambda pair: pair.second / pair.first)
 
 
-def _log_ratios(first: BlockValues, second: BlockValues) -> BlockValues:
+def log_ratios(first: BlockValues, second: BlockValues) -> BlockValues:
     """Log ratios in the blocks in which both are positive."""
     return {
         block: math.log(value / second[block])

@@ -219,6 +219,21 @@ def _accounts(analysis: Analysis) -> SoundnessNote:
     return SoundnessNote(sentence, what, "see CPU accounting")
 
 
+def _unconfirmed(analysis: Analysis) -> SoundnessNote:
+    found = [(group, one) for group in analysis.groups for one in group.unconfirmed]
+    if not found:
+        return SoundnessNote("")
+    where, worst, more = _furthest(found)
+    sentence = (
+        f"{where} busy time does not show the lead of {worst.less} over {worst.more}, which is "
+        f"charged {times(worst.first)} times the server CPU per request, but keeps its CPUs busy "
+        f"{times(worst.second)} times as long{more}. Which is cheaper depends on which side is "
+        f"charged for the kernel's receive path ({WHO_PAYS})."
+    )
+    what = f"CPU busy does not show the lead of {worst.less} over {worst.more}{more}"
+    return SoundnessNote(sentence, what, "see CPU accounting")
+
+
 def _unsteered(analysis: Analysis) -> SoundnessNote:
     """Empty where packets were steered, or where the placement is unknown."""
     placement = analysis.environment.get("placement")
@@ -266,6 +281,7 @@ NOTES: tuple[Callable[[Analysis], SoundnessNote], ...] = (
     _client_bound,
     _shared_cache,
     _accounts,
+    _unconfirmed,
     _unsteered,
     _rate,
     _cold,

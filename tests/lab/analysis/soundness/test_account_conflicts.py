@@ -9,7 +9,8 @@ import pytest
 
 from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis
-from regatta.analysis.statistics.rank_conflicts import rank_conflicts
+from regatta.analysis.statistics.rank_conflicts import RankConflict, rank_conflicts
+from regatta.analysis.statistics.unconfirmed_leads import unconfirmed_leads
 from regatta.analysis.statistics.units import Units
 from regatta.ledger import metrics
 from regatta.ledger.counters import counted
@@ -65,6 +66,45 @@ def test_a_pair_not_distinguishable_by_one_account_is_no_contradiction() -> None
     assert not rank_conflicts({1: {"a": few, "b": few[::-1]}})
     assert not rank_conflicts({1: {"a": (apart, more)}})
     assert not rank_conflicts({})
+
+
+def test_a_lead_that_busy_time_does_not_show_is_named(tmp_path: Path) -> None:
+    """Charged 10 % less than the next, as its CPUs sleep more, but busy equally long."""
+    charged = {"iterative": 90.0, "select": 100.0, "thread-per-client": 150.0}
+    busy = {"iterative": 1.31, "select": 1.2, "thread-per-client": 1.2}
+    analysis = analysed(tmp_path, cpu_us=charged, busy=busy, connections=(10, 100))
+    found = analysis.groups[0].unconfirmed
+    assert [(one.at, one.less, one.more) for one in found] == [
+        (10, "iterative", "select"),
+        (100, "iterative", "select"),
+    ]
+    assert found[0].first == pytest.approx(1.09, abs=0.02)
+    assert found[0].second == pytest.approx(1.0, abs=0.03)
+    assert said(analysis) == []
+    (note,) = (note for note in notes(analysis) if "does not show the lead" in note.sentence)
+    assert "busy time does not show the lead of iterative over select, which" in note.sentence
+    assert "as with 1 other pair" in note.sentence
+    assert note.line.endswith(": see CPU accounting")
+
+
+def test_a_lead_is_unconfirmed_only_if_the_accounts_differ() -> None:
+    less = {block: 1.0 + block / 1000 for block in range(8)}
+    more = {block: 1.2 + block / 900 for block in range(8)}
+    either = {block: 1.0 + (-1) ** block / 2 for block in range(8)}
+    even = {block: 1.0 + (-1) ** block / 1000 for block in range(8)}
+    won = {1: ("a", "b")}
+
+    def found(busy_a: dict[int, float], busy_b: dict[int, float]) -> list[RankConflict]:
+        return unconfirmed_leads({1: {"a": (less, busy_a), "b": (more, busy_b)}}, won)
+
+    (one,) = found(less, even)
+    assert (one.at, one.less, one.more) == (1, "a", "b")
+    assert one.first == pytest.approx(1.2, abs=0.01)
+    assert one.second == pytest.approx(1.0, abs=0.01)
+    assert not found(less, more), "busy time confirms it"
+    assert not found(less, either), "busy time is only noisier"
+    assert not unconfirmed_leads({1: {"a": (less, less), "b": (more, even)}}, {})
+    assert not unconfirmed_leads({1: {"a": (less, less)}}, won)
 
 
 def test_accounts_that_contradict_in_one_sitting_of_several_do_not_contradict() -> None:
@@ -140,6 +180,7 @@ def test_every_form_of_the_report_has_the_second_account(tmp_path: Path) -> None
     assert first["busy"] < 1 < first["charged"]
     assert all(cell["metrics"]["server"][name]["value"] > 0 for cell in group["cells"])
     assert any(one["metric"] == name for one in group["against_best"])
+    assert group["leads_unconfirmed"] == [], "they are contradicted"
     json.dumps(summary)
     assert "CPU busy" in reports.printed(reports.explain, path, width=200)
 
