@@ -338,6 +338,7 @@ def test_a_remedy_is_never_cut(tmp_path: Path) -> None:
             group,
             cells=[replace(one, started=0.98765) for one in group.cells],
             contradictions=otherwise,
+            unconfirmed=otherwise,
             inversions=otherwise,
         )
         for group in analysis.groups
