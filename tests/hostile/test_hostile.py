@@ -1,5 +1,7 @@
 """Every design under every attack: other clients are served, and nothing leaks."""
 
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,7 +42,7 @@ def test_after_an_attack_it_serves_and_has_no_more_open_files(
     design: ListedDesign, case: Case, tmp_path: Path
 ) -> None:
     need(case)
-    with served(design, case, tmp_path) as server:
+    with served(design, made_bearable(design, case), tmp_path) as server:
         server.connect_when_there_is_room().close()
         before = open_files(server)
         with attacked(server, case):
@@ -50,7 +52,18 @@ def test_after_an_attack_it_serves_and_has_no_more_open_files(
         wait_until(lambda: open_files(server) <= before, "descriptors have leaked", 60)
 
 
+def made_bearable(design: ListedDesign, case: Case) -> Case:
+    """The server does not see that these clients have vanished: each of 4,096 in the listen queue
+    holds a worker for the idle timeout."""
+    if design.serves == "all" or case.command != ("vanishes",):
+        return case
+    return replace(case, server_options=("--idle-timeout", "10"))
+
+
 def open_files(server: RunningServer) -> int:
     """Without the /proc files that scans keep open."""
-    opened = (path for pid in tree(server.process.pid) for path in descriptors(pid).values())
+    opened: list[str] = []
+    for pid in tree(server.process.pid):
+        with suppress(FileNotFoundError):  # it has ended
+            opened += descriptors(pid).values()
     return sum(not path.startswith("/proc/") for path in opened)
