@@ -32,6 +32,9 @@ COLUMNS = 80
 """Of a line on any terminal, so that a log has the same text."""
 NAMED = 3
 WHO_PAYS = "docs/reading.md, CPU accounting"
+UNDECIDED = (
+    f"Which is cheaper depends on which side is charged for the kernel's receive path ({WHO_PAYS})."
+)
 
 
 @dataclass(frozen=True)
@@ -165,10 +168,10 @@ def _clock(analysis: Analysis) -> SoundnessNote:
 
 
 def _inversions(analysis: Analysis) -> SoundnessNote:
-    found = [(group, one) for group in analysis.groups for one in group.inversions]
-    if not found:
+    found = _furthest(analysis, lambda group: group.inversions)
+    if found is None:
         return SoundnessNote("")
-    where, worst, more = _furthest(found)
+    where, worst, more = found
     sentence = (
         f"Clock speeds differed. {where} {worst.more} takes {times(worst.first)} "
         f"times the server CPU time of {worst.less} per request, but {times(worst.second)} times "
@@ -179,8 +182,13 @@ def _inversions(analysis: Analysis) -> SoundnessNote:
     return SoundnessNote(sentence, what, "fix it (regatta doctor)")
 
 
-def _furthest(found: list[tuple[Group, RankConflict]]) -> tuple[str, RankConflict, str]:
-    """Where the most contradictory pair is, the pair, and how many others there are."""
+def _furthest(
+    analysis: Analysis, of: Callable[[Group], list[RankConflict]]
+) -> tuple[str, RankConflict, str] | None:
+    """Where the pair with the largest conflict is, the pair, and how many others there are."""
+    found = [(group, one) for group in analysis.groups for one in of(group)]
+    if not found:
+        return None
     group, worst = min(found, key=lambda pair: pair[1].second / pair[1].first)
     more = f", as with {plural(len(found) - 1, 'other pair')}" if len(found) > 1 else ""
     return group.axis.at(worst.at), worst, more
@@ -205,30 +213,28 @@ def _restless(analysis: Analysis) -> SoundnessNote:
 
 
 def _accounts(analysis: Analysis) -> SoundnessNote:
-    found = [(group, one) for group in analysis.groups for one in group.contradictions]
-    if not found:
+    found = _furthest(analysis, lambda group: group.contradictions)
+    if found is None:
         return SoundnessNote("")
-    where, worst, more = _furthest(found)
+    where, worst, more = found
     sentence = (
         f"{where} the two accounts contradict each other: {worst.more} is "
         f"charged {times(worst.first)} times the server CPU per request of {worst.less}, but its "
-        f"CPUs are busy {times(worst.second)} times as long{more}. Which is cheaper depends on "
-        f"which side is charged for the kernel's receive path ({WHO_PAYS})."
+        f"CPUs are busy {times(worst.second)} times as long{more}. {UNDECIDED}"
     )
     what = f"CPU charged and CPU busy rank {worst.less} and {worst.more} in opposite order{more}"
     return SoundnessNote(sentence, what, "see CPU accounting")
 
 
 def _unconfirmed(analysis: Analysis) -> SoundnessNote:
-    found = [(group, one) for group in analysis.groups for one in group.unconfirmed]
-    if not found:
+    found = _furthest(analysis, lambda group: group.unconfirmed)
+    if found is None:
         return SoundnessNote("")
-    where, worst, more = _furthest(found)
+    where, worst, more = found
     sentence = (
         f"{where} busy time does not show the lead of {worst.less} over {worst.more}, which is "
         f"charged {times(worst.first)} times the server CPU per request, but keeps its CPUs busy "
-        f"{times(worst.second)} times as long{more}. Which is cheaper depends on which side is "
-        f"charged for the kernel's receive path ({WHO_PAYS})."
+        f"{times(worst.second)} times as long{more}. {UNDECIDED}"
     )
     what = f"CPU busy does not show the lead of {worst.less} over {worst.more}{more}"
     return SoundnessNote(sentence, what, "see CPU accounting")
