@@ -1,19 +1,31 @@
 """Control groups of labs that have ended."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from regatta.machine.accounts import kernel_memory
 from regatta.machine.accounts.cgroup import PREFIX, find_mount, lock_group
+from tests.waiting import wait_until
 
 
 def abandoned_groups() -> list[Path]:
-    """Control groups of labs that are no longer running."""
+    """Control groups that no lab holds: of labs that have ended, or made at this moment."""
     found = []
     for controller in ("", kernel_memory.VERSION_1):
         with suppress(LookupError, OSError):
-            for path in find_mount(controller).glob(f"**/{PREFIX}*"):
-                if (lock := lock_group(path)) is not None:
-                    lock.close()
-                    found.append(path)
+            found += filter(is_abandoned, find_mount(controller).glob(f"**/{PREFIX}*"))
     return found
+
+
+def is_abandoned(group: Path) -> bool:
+    lock = lock_group(group)
+    if lock is not None:
+        lock.close()
+    return lock is not None
+
+
+def no_group_is_left(before: Iterable[Path] = ()) -> None:
+    """None but these. Labs run beside a test, and hold a group only a moment after it is made."""
+    for group in set(abandoned_groups()) - set(before):
+        wait_until(lambda group=group: not is_abandoned(group), f"left: {group}")

@@ -19,7 +19,7 @@ import pytest
 import regatta as package
 from regatta.machine.network.veth import run_tool
 from tests.commands import run
-from tests.control_groups import abandoned_groups
+from tests.control_groups import abandoned_groups, no_group_is_left
 from tests.e2e import racing
 from tests.e2e.racing import ROOT, environment, needs_programs, needs_two_cpus, regatta, study
 from tests.ledgers import rows
@@ -229,7 +229,7 @@ def test_a_fault_costs_one_trial_and_names_its_host(fault: str, time: int, race:
     said = inject(race)
     found = race.trials("block, status, reason")
     wait_until(lambda: not race.processes(), lambda: str(race.processes()), GONE_S)
-    wait_until(lambda: set(abandoned_groups()) <= groups, "a control group is left", GONE_S)
+    no_group_is_left(groups)
     wait_until(lambda: not race.files(), lambda: str(race.files()), GONE_S)
     assert not (race.out / ".trial").exists()
     after = race.finished()

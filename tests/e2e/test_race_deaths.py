@@ -14,7 +14,7 @@ import pytest
 
 from regatta.ledger.schema import FILE_NAME
 from tests.commands import run
-from tests.control_groups import abandoned_groups
+from tests.control_groups import no_group_is_left
 from tests.e2e.racing import begin, environment, needs_programs, regatta, study
 from tests.ledgers import rows
 from tests.processes import marked, network_namespaces
@@ -95,7 +95,7 @@ def race_and_kill(folder: Path, text: str, seed: int, most: int) -> Deaths:
     assert lab.returncode in (0, 1), complaint.decode()
     wait_until(lambda: not marked(mark), "a process is left")
     assert not networks & network_namespaces()
-    assert abandoned_groups() == []
+    no_group_is_left()
     command: list[str] = []
     if not (out / FILE_NAME).exists():
         # What places the sides was killed: the race ended before it began.

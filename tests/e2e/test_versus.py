@@ -9,14 +9,13 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from regatta.machine.accounts.cgroup import PREFIX, find_home, lock_group
 from tests.commands import Done, run
+from tests.control_groups import no_group_is_left
 from tests.e2e.racing import (
     environment,
     needs_programs,
@@ -60,11 +59,7 @@ def nothing_left(folder: Path) -> None:
     wait_until(lambda: not marked(folder), lambda: f"left: {marked(folder)}")
     assert list((folder / "tmp").iterdir()) == []
     assert list(folder.glob("races/*/.trial")) == []
-    home = find_home()
-    for path in (home.mount / home.lab_group).glob(f"{PREFIX}*") if home else ():
-        lock = lock_group(path)  # a group of a race that runs beside this test is locked
-        with lock or ExitStack():
-            assert lock is None, f"left: {path}"
+    no_group_is_left()
 
 
 @dataclass(frozen=True)

@@ -82,21 +82,22 @@ class ControlGroup:
 
     def close(self) -> None:
         """Kills whatever still runs in it and removes it."""
-        self.lock.close()
-        with suppress(OSError):
-            (self.path / "cgroup.kill").write_text("1")
-        deadline = time.monotonic() + EMPTY_WITHIN_S
-        while True:
-            try:
-                self.path.rmdir()
-            except FileNotFoundError:
-                return
-            except OSError:
-                if time.monotonic() > deadline:
-                    return
+        with self.lock:
+            with suppress(OSError):
+                (self.path / "cgroup.kill").write_text("1")
+            deadline = time.monotonic() + EMPTY_WITHIN_S
+            while not self.remove() and time.monotonic() < deadline:
                 time.sleep(EMPTY_POLL_S)
-            else:
-                return
+
+    def remove(self) -> bool:
+        """True: it is gone. False: something runs in it."""
+        try:
+            self.path.rmdir()
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        return True
 
 
 def find_home() -> Home | None:

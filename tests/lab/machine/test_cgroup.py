@@ -11,6 +11,7 @@ import pytest
 from regatta.machine.accounts import cgroup, process_tree
 from regatta.machine.accounts.cgroup import ControlGroup, Home, find_home
 from regatta.machine.perf.stat import Perf
+from tests.control_groups import is_abandoned
 from tests.lab.fake_records import reading
 from tests.waiting import wait_until
 
@@ -48,6 +49,24 @@ def test_a_program_that_still_runs_ends_with_its_group(group: ControlGroup) -> N
     wait_until(lambda: process.pid in group.threads(), "it does not enter its group")
     group.close()
     assert process.wait(timeout=10) != 0
+    assert not group.path.exists()
+
+
+def test_a_group_is_held_until_it_is_gone(
+    group: ControlGroup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a lab beside this one takes it for one that was left behind."""
+    free = []
+    remove = ControlGroup.remove
+
+    def looked_at(closing: ControlGroup) -> bool:
+        free.append(is_abandoned(closing.path))
+        return remove(closing)
+
+    monkeypatch.setattr(ControlGroup, "remove", looked_at)
+    group.close()
+    assert free
+    assert not any(free)
     assert not group.path.exists()
 
 
