@@ -12,10 +12,11 @@ from regatta.analysis.held_rates import HOLDS, held_groups
 from regatta.analysis.per_connection import WEIGHED
 from regatta.analysis.soundness.failing import failing
 from regatta.analysis.soundness.open_load import started
+from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.analysis.statistics.units import BLOCKS, Units, units_of
 from regatta.errors import LedgerError
 from regatta.ledger.cell import Cell
-from regatta.ledger.metrics import P50, P99, PRIMARY, THROUGHPUT, side_of
+from regatta.ledger.metrics import BUSY, P50, P99, PRIMARY, THROUGHPUT, side_of
 from regatta.ledger.read import read
 from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.result import OK
@@ -48,8 +49,10 @@ class MeasuredDesign:
     """MiB that the kernel held for it; the same."""
     failed: str | None
     """Why all trials failed, if they did."""
-    blocks: dict[int, float]
-    """Server CPU per request in each block."""
+    blocks: BlockValues
+    """Server CPU per request in each block, as it was charged."""
+    busy: BlockValues
+    """How long its CPUs were busy per request in each block."""
     failing: str = ""
     """In how many trials it failed, if too many."""
     holds: float | None = None
@@ -182,7 +185,8 @@ def _held(ledger: RaceRecord) -> HeldRates:
 
 def _measured(cell: Cell, trials: list[Trial], held: HeldRates, units: Units) -> MeasuredDesign:
     estimates, _ = estimate_cell(trials, units)
-    blocks = by_block(PRIMARY, side_of(PRIMARY), trials)
+    accounts = (by_block(metric, side_of(metric), trials) for metric in (PRIMARY, BUSY))
+    blocks, busy = ({} if isinstance(one, str) else one for one in accounts)
     all_failed = bool(trials) and all(trial.status != OK for trial in trials)
     return MeasuredDesign(
         design=cell.contender,
@@ -194,7 +198,8 @@ def _measured(cell: Cell, trials: list[Trial], held: HeldRates, units: Units) ->
         memory=estimates[side_of(MEMORY), MEMORY.name],
         kernel=estimates[side_of(KERNEL), KERNEL.name],
         failed=(trials[0].reason or "no reason was recorded") if all_failed else None,
-        blocks={} if isinstance(blocks, str) else blocks,
+        blocks=blocks,
+        busy=busy,
         failing=failing(trials),
         holds=held.get(replace(cell, load=MATCHED, rate=None).identity()),
         started=started(cell, usable(trials)),

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from regatta.advise.evidence import MeasuredDesign, MeasuredGroup
 from regatta.advise.limits import crossed
 from regatta.advise.situation import Situation
-from regatta.analysis.columns import AgainstBest, Column, against_best
+from regatta.analysis.columns import AgainstBest, Column, against_best, confirmed
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, Estimate
-from regatta.analysis.standings import LARGER
+from regatta.analysis.standings import LARGER, Entry, verdicts
 from regatta.analysis.statistics.units import Units
 from regatta.ledger.metrics import PRIMARY
 from regatta.report.text.trials import share_words
@@ -106,7 +106,10 @@ def _favoured(measured: list[MeasuredDesign], units: Units) -> list[Favoured]:
         {number: one.cpu.value or 0.0 for number, one in by_id.items()},
         {number: one.blocks for number, one in by_id.items()},
     )
-    compared = {one.contender: one for one in against_best([column], units=units)}
+    entries = {number: Entry(one.blocks, busy=one.busy) for number, one in by_id.items()}
+    decided = verdicts({column.at: entries}, units)
+    against = confirmed(against_best([column], decided.standing_of, units), decided)
+    compared = {one.contender: one for one in against}
     found: list[Favoured] = []
     # The best is not in `compared`.
     for number in sorted(by_id, key=lambda number: (number in compared, column.figures[number])):

@@ -11,6 +11,7 @@ from regatta.advise.deciding import Deciding
 from regatta.advise.evidence import MeasuredDesign, MeasuredGroup
 from regatta.advise.ranking import Favoured
 from regatta.analysis.estimates import OVER, Estimate
+from regatta.analysis.standings import UNCONFIRMED
 from regatta.ledger.axes import AXES
 from regatta.ledger.cell import Cell
 from regatta.report.text.numbers import (
@@ -113,6 +114,8 @@ def difference(one: Favoured, best: str) -> str:
         interval = between(found.value, found.low, found.high)
         factor = times(found.value, found.low, found.high)
         words = f"{factor} times the CPU of {best} ({interval})"
+        if found.outcome == UNCONFIRMED:
+            return f"charged {words}, which busy time does not show"
         size = more_than_one(found.detectable)
     else:
         words = f"{found.value:+.3g} µs against {best} ({found.low:.3g} to {found.high:.3g})"

@@ -1,13 +1,13 @@
 """The whole analysis: from a ledger to everything that tables and charts show."""
 
 from collections import Counter as Tally
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from regatta.analysis.baseline import differences
 from regatta.analysis.claims.evidence import RaceResults
 from regatta.analysis.claims.judge import judge_all
-from regatta.analysis.columns import Column, against_best
+from regatta.analysis.columns import Column, against_best, confirmed
 from regatta.analysis.contrast import of_trials, requests_of
 from regatta.analysis.estimates import estimate_cell, usable, usable_for
 from regatta.analysis.grouping import Members, group, titles
@@ -26,14 +26,18 @@ from regatta.analysis.soundness.repeated import StandingsTable, repeats_of
 from regatta.analysis.soundness.side_by_side import side_by_side_costs
 from regatta.analysis.soundness.warmup import warm_ups
 from regatta.analysis.soundness.workers import connections_by_rank
-from regatta.analysis.standings import Entries, Verdict, verdicts
+from regatta.analysis.standings import Entries, Standings, verdicts
 from regatta.analysis.statistics.between_sittings import between
 from regatta.analysis.statistics.leads import Values, leads
 from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.analysis.statistics.percentile_comparison import Requests
-from regatta.analysis.statistics.rank_conflicts import Measures, rank_conflicts
+from regatta.analysis.statistics.rank_conflicts import (
+    Measures,
+    RankConflict,
+    rank_conflicts,
+    ratios_of,
+)
 from regatta.analysis.statistics.sign_flips import BlockValues
-from regatta.analysis.statistics.unconfirmed_leads import Lead, unconfirmed_leads
 from regatta.analysis.statistics.units import Units, units_of
 from regatta.ledger.cell import Cell
 from regatta.ledger.inputs.records import Baseline
@@ -166,13 +170,15 @@ def _group(
         return getattr(cell, members.axis.name) or 0, cell.contender_order, cell.contender
 
     values = _values(members, {number: result.blocks for number, result in results.items()})
-    decided = verdicts(_entries(members, results), units)
+    entries = _entries(members, results)
+    decided = verdicts(entries, units)
     columns = {
         metric: [_column(members, results, step, metric) for step in members.steps]
         for metric in STANDINGS
     }
     accounts = _measures(members, results, lambda result: result.blocks, (PRIMARY, BUSY))
     contradictions = rank_conflicts(accounts, units)
+    contradicted = {(one.at, one.less, one.more) for one in contradictions}
     return Group(
         title=title,
         axis=members.axis,
@@ -185,17 +191,14 @@ def _group(
         between=between(list(values.values()), units.sitting_of) if units.sitting_of else None,
         differences=differences(values, baseline.contender, units) if baseline else [],
         against=[
-            one
-            for metric, steps_of_metric in columns.items()
-            for one in against_best(
-                steps_of_metric, decided.standing_of if metric is PRIMARY else None, units
-            )
+            *confirmed(against_best(columns.pop(PRIMARY), decided.standing_of, units), decided),
+            *(one for of in columns.values() for one in against_best(of, None, units)),
         ],
         contradictions=contradictions,
         unconfirmed=[
-            one
-            for one in unconfirmed_leads(accounts, _shown_leads(decided.by_step), units)
-            if not any(one.is_pair_of(worse) for worse in contradictions)
+            lead
+            for lead in _unconfirmed(decided, entries, units)
+            if (lead.at, lead.less, lead.more) not in contradicted
         ],
         inversions=rank_conflicts(
             _measures(members, results, lambda result: result.clocked, CLOCKED), units
@@ -203,13 +206,14 @@ def _group(
     )
 
 
-def _shown_leads(by_step: Sequence[Verdict]) -> dict[int, Lead]:
-    """By step: the winner and the next."""
-    return {
-        verdict.at: (verdict.starred[0], verdict.runner_up)
-        for verdict in by_step
-        if verdict.at is not None and verdict.runner_up in verdict.worse and verdict.starred
-    }
+def _unconfirmed(
+    decided: Standings, entries: dict[int, Entries], units: Units
+) -> Iterator[RankConflict]:
+    """Those of single steps."""
+    for at, less, more in decided.unconfirmed:
+        if at is not None:
+            one, other = entries[at][less].accounts, entries[at][more].accounts
+            yield RankConflict(at, less, more, *ratios_of(one, other, units))
 
 
 def _measures(

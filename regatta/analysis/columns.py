@@ -13,7 +13,15 @@ from itertools import combinations
 from statistics import fmean
 
 from regatta.analysis.contrast import Scale, outward
-from regatta.analysis.standings import LARGER, NO_DIFFERENCE, NOT_COMPARED, TOO_FEW, seen
+from regatta.analysis.standings import (
+    LARGER,
+    NO_DIFFERENCE,
+    NOT_COMPARED,
+    TOO_FEW,
+    UNCONFIRMED,
+    Standings,
+    seen,
+)
 from regatta.analysis.statistics.comparisons_with_best import (
     Standing,
     standings,
@@ -137,6 +145,15 @@ def against_best(
         if (best := _best(column, known, column.references)) is not None
         for name in column.figures
         if name != best
+    ]
+
+
+def confirmed(found: list[AgainstBest], decided: Standings) -> list[AgainstBest]:
+    """Those of the primary metric, whose leads busy time must show too."""
+    doubted = set(decided.unconfirmed)
+    return [
+        replace(one, outcome=UNCONFIRMED) if (one.at, one.best, one.contender) in doubted else one
+        for one in found
     ]
 
 

@@ -18,7 +18,7 @@ from regatta.analysis.statistics.percentile_comparison import (
     compare_percentiles,
 )
 from regatta.analysis.statistics.request_latencies import RequestLatencies, latencies_of
-from regatta.ledger.metrics import FRACTIONS, NO_TRIAL, P50, PRIMARY, Metric, side_of
+from regatta.ledger.metrics import FRACTIONS, NO_TRIAL, P50, Metric, side_of
 from regatta.ledger.readings import Reading
 from regatta.ledger.records import Trial
 
@@ -69,10 +69,10 @@ def by_block(metric: Metric, side: str, trials: list[Trial]) -> dict[int, float]
     return of_trials(metric, side, usable(trials))
 
 
-def primary_by_block(trials: list[Trial]) -> dict[int, float]:
-    """The primary metric, also from client-bound trials; empty if no block has it."""
-    side = side_of(PRIMARY)
-    found = of_trials(PRIMARY, side, usable_for(PRIMARY, side, trials))
+def cpu_by_block(metric: Metric, trials: list[Trial]) -> dict[int, float]:
+    """A metric of CPU time, also from client-bound trials; empty if no block has it."""
+    side = side_of(metric)
+    found = of_trials(metric, side, usable_for(metric, side, trials))
     return {} if isinstance(found, str) else found
 
 

@@ -30,7 +30,7 @@ from regatta.ledger.axes import Axis
 from regatta.ledger.cell import Cell
 from regatta.ledger.inputs.calibration import Calibration
 from regatta.ledger.inputs.records import Baseline
-from regatta.ledger.metrics import PRIMARY, side_of
+from regatta.ledger.metrics import BUSY, PRIMARY, side_of
 from regatta.ledger.records import Sitting, Trial
 from regatta.study.titles import Names, names_in
 
@@ -69,7 +69,8 @@ class CellResult:
     @property
     def entry(self) -> Entry:
         """Its entry in the standings."""
-        return Entry(self.blocks.get(PRIMARY.name, {}), self._barred())
+        blocks = self.blocks
+        return Entry(blocks.get(PRIMARY.name, {}), self._barred(), blocks.get(BUSY.name, {}))
 
     def _barred(self) -> str:
         if self.failing:
@@ -105,7 +106,7 @@ class Group:
     contradictions: list[RankConflict] = field(default_factory=list)
     """Pairs that the two accounts of server CPU time rank in opposite order."""
     unconfirmed: list[RankConflict] = field(default_factory=list)
-    """Leads by charged time that busy time does not show, at most one a step."""
+    """Leads of the best by charged time that busy time does not show."""
     inversions: list[RankConflict] = field(default_factory=list)
     """Pairs that time and cycles rank in opposite order."""
 

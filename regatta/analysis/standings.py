@@ -5,14 +5,20 @@ The best are a set: the contenders not shown to need more server CPU per request
 one has won, unless a rival may be as good: a contender that failed has no figure, one too slow for
 the rate served a lower load, and a client-bound one is known only at the client's maximum rate.
 That limit only makes requests cheaper, so a contender that needs more there is worse.
+
+Figures are CPU time that was charged. A contender whose extra need busy time does not show is a
+rival too (statistics/unconfirmed_leads.py): the winner's CPUs may only have slept while the kernel
+worked for it, which is charged to nobody.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from regatta.analysis.statistics.comparisons_with_best import Standing, standings
+from regatta.analysis.statistics.rank_conflicts import Measures
 from regatta.analysis.statistics.sign_flips import BlockValues
+from regatta.analysis.statistics.unconfirmed_leads import Lead, unconfirmed_leads
 from regatta.analysis.statistics.units import BLOCKS, Units
 from regatta.ledger.metrics import PRIMARY
 
@@ -28,6 +34,7 @@ NOT_EVERYWHERE = "not at every step"
 
 FAILED = "failed"
 TOO_SLOW = "too slow for the rate"
+UNCONFIRMED = "busy time does not show that it needs more"
 
 SEEN_TO = 11.0
 """A detectable ratio beyond this says nothing: there are too few units."""
@@ -41,6 +48,12 @@ class Entry:
     """Its server CPU per request."""
     barred: str = ""
     """Why it cannot win; empty if it can."""
+    busy: BlockValues = field(default_factory=dict)
+    """How long its CPUs were busy per request; empty where that is not known."""
+
+    @property
+    def accounts(self) -> Measures:
+        return self.blocks, self.busy
 
 
 Entries = Mapping[str, Entry]
@@ -55,7 +68,7 @@ class Verdict:
     worse: tuple[str, ...]
     """Contenders shown to need more, the least first."""
     rivals: dict[str, str]
-    """Contenders that may be as good but cannot win, and why: client-bound, failed, …"""
+    """Contenders that may be as good but cannot win, and why: client-bound, unconfirmed, …"""
     front: str | None
     """The least of the best and the rivals."""
     runner_up: str | None
@@ -82,6 +95,28 @@ class Standings:
     overall: Verdict
     standing_of: list[dict[str, Standing]] = field(default_factory=list)
     """The decisions behind the verdict of each step, as logarithms of ratios."""
+    unconfirmed: list[Lead] = field(default_factory=list)
+    """Leads of the best that busy time does not show; those over all steps only if there are
+    several."""
+
+
+@dataclass(frozen=True)
+class _Contest:
+    """One step, or all of them."""
+
+    at: int | None
+    entries: Entries
+    sizes: dict[str, float]
+    """Mean logarithms of server CPU per request."""
+    standing_of: dict[str, Standing]
+
+    def leads(self, verdict: Verdict) -> dict[Lead, tuple[Measures, Measures]]:
+        """Those of the best, by both accounts."""
+        return {
+            (self.at, least, name): (self.entries[least].accounts, self.entries[name].accounts)
+            for least in verdict.best[:1]
+            for name in verdict.worse
+        }
 
 
 def verdicts(entries: dict[int, Entries], units: Units = BLOCKS) -> Standings:
@@ -90,34 +125,56 @@ def verdicts(entries: dict[int, Entries], units: Units = BLOCKS) -> Standings:
     With one step the overall verdict is the same, without a further comparison.
     """
     logs = [_logs(step) for step in entries.values()]
-    contests = [[step] for step in logs]
-    found = standings([*contests, logs] if len(logs) > 1 else contests, units=units)
-    by_step = [
-        _verdict(at, step, _log_means([_logs(step)]), standing_of)
-        for (at, step), standing_of in zip(entries.items(), found, strict=False)
+    places: list[tuple[int | None, Entries, list[dict[str, BlockValues]]]] = [
+        (at, step, [own]) for (at, step), own in zip(entries.items(), logs, strict=True)
     ]
     if len(logs) > 1:
-        overall = _verdict(None, _over_all(entries), _log_means(logs), found[-1])
-    else:
-        overall = by_step[0] if by_step else _verdict(None, {}, {}, {})
-    return Standings(by_step, overall, found[: len(logs)])
+        places.append((None, _over_all(entries), logs))
+    contests = [
+        _Contest(at, of, _log_means(contest), standing_of)
+        for (at, of, contest), standing_of in zip(
+            places, standings([contest for *_, contest in places], units=units), strict=True
+        )
+    ]
+    decided = [_verdict(one) for one in contests]
+    leads: dict[Lead, tuple[Measures, Measures]] = {}
+    for one, verdict in zip(contests, decided, strict=True):
+        leads |= one.leads(verdict)
+    unconfirmed = unconfirmed_leads(leads, units)
+    if unconfirmed:
+        decided = [
+            _verdict(one, [more for at, _, more in unconfirmed if at == one.at]) for one in contests
+        ]
+    return Standings(
+        decided[: len(logs)],
+        decided[-1] if decided else _verdict(_Contest(None, {}, {}, {})),
+        [one.standing_of for one in contests[: len(logs)]],
+        unconfirmed,
+    )
 
 
-def _verdict(
-    at: int | None, entries: Entries, sizes: dict[str, float], standing_of: dict[str, Standing]
-) -> Verdict:
+def _verdict(contest: _Contest, unconfirmed: Container[str] = ()) -> Verdict:
+    """`unconfirmed`: those whose extra need busy time does not show."""
+    entries, sizes, standing_of = contest.entries, contest.sizes, contest.standing_of
     ranked = sorted(sizes, key=lambda name: (sizes[name], name))
     known = [*ranked, *(name for name in standing_of if name not in sizes)]
     slow = {name for name, entry in entries.items() if entry.barred == TOO_SLOW}
     worse = tuple(
         name
         for name in known
-        if name in standing_of and standing_of[name].worse and name not in slow
+        if name in standing_of and standing_of[name].worse
+        if name not in slow and name not in unconfirmed
     )
+    unknown = {
+        name: TOO_FEW if name in ranked else NOT_MEASURED
+        for name in entries
+        if name not in standing_of and ranked != [name]
+    }
+    doubts = unknown | {name: UNCONFIRMED for name in entries if name in unconfirmed}
     rivals = {
-        name: entry.barred or (TOO_FEW if name in ranked else NOT_MEASURED)
+        name: entry.barred or doubts[name]
         for name, entry in entries.items()
-        if name not in worse and (entry.barred or (name not in standing_of and ranked != [name]))
+        if name not in worse and (entry.barred or name in doubts)
     }
     best = tuple(name for name in ranked if name not in worse and name not in rivals)
     open_to = [name for name in ranked if name not in worse]
@@ -127,7 +184,7 @@ def _verdict(
     shown = standing_of.get(runner_up) if runner_up is not None else None
     detectable = None if shown is None else seen(math.exp(min(shown.detectable, 50.0)))
     return Verdict(
-        at=at,
+        at=contest.at,
         best=best,
         worse=worse,
         rivals=rivals,
@@ -188,7 +245,22 @@ def _log_means(logs: list[dict[str, BlockValues]]) -> dict[str, float]:
 def _over_all(entries: dict[int, Entries]) -> dict[str, Entry]:
     """A contender barred at one step is barred overall."""
     names = dict.fromkeys(name for step in entries.values() for name in step)
-    return {name: Entry({}, _barred(name, entries)) for name in names}
+    none = Entry({})
+    at = {name: [step.get(name, none) for step in entries.values()] for name in names}
+    return {
+        name: Entry(
+            _means([one.blocks for one in at[name]]),
+            _barred(name, entries),
+            _means([one.busy for one in at[name]]),
+        )
+        for name in names
+    }
+
+
+def _means(steps: list[BlockValues]) -> BlockValues:
+    """Of the blocks that all steps have."""
+    common = sorted(set.intersection(*map(set, steps)))
+    return {block: sum(step[block] for step in steps) / len(steps) for block in common}
 
 
 def _barred(name: str, entries: dict[int, Entries]) -> str:

@@ -10,7 +10,7 @@ from rich.text import Text
 from regatta.analysis.columns import AgainstBest
 from regatta.analysis.held_rates import HOLDS, NOTHING, HeldRate
 from regatta.analysis.results import Analysis, CellResult, Group
-from regatta.analysis.standings import LARGER, NO_DIFFERENCE
+from regatta.analysis.standings import LARGER, NO_DIFFERENCE, UNCONFIRMED
 from regatta.ledger.metrics import BY_NAME, P50, P99, PRIMARY, Metric, side_of
 from regatta.report.charts.palette import styles
 from regatta.report.soundness.notes import notes
@@ -103,14 +103,17 @@ def compared(one: AgainstBest) -> str:
     """With the best."""
     if one.outcome == NO_DIFFERENCE:
         return f"is not distinguishable ({detectable(one.detectable)})"
-    if one.outcome != LARGER:
+    if one.outcome not in {LARGER, UNCONFIRMED}:
         return f"cannot be compared: {one.outcome}"
     if one.scale != "ratio" or one.value is None:
         return "is worse by a clear margin"
     interval = ""
     if one.low is not None and one.high is not None:
         interval = f" ({between(one.value, one.low, one.high)})"
-    return f"takes {times(one.value, one.low, one.high)} times as much{interval}"
+    ratio = f"{times(one.value, one.low, one.high)} times as much{interval}"
+    if one.outcome == UNCONFIRMED:
+        return f"is charged {ratio}, which busy time does not show"
+    return f"takes {ratio}"
 
 
 def detectable(ratio: float | None) -> str:

@@ -12,11 +12,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from regatta.analysis.contrast import primary_by_block
+from regatta.analysis.contrast import cpu_by_block
 from regatta.analysis.grouping import Members
-from regatta.analysis.standings import Entries, Verdict, verdicts
+from regatta.analysis.standings import Entries, Entry, Verdict, verdicts
 from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.units import units_of
+from regatta.ledger.cell import Cell
+from regatta.ledger.metrics import BUSY, PRIMARY
 from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.result import OK
 
@@ -158,11 +160,13 @@ def _changed_verdicts(ledger: RaceRecord, tables: Sequence[StandingsTable]) -> l
 
 
 def _first_entries(table: StandingsTable, first: Mapping[int, list[Trial]]) -> dict[int, Entries]:
+    def entry(cell: Cell, barred: str) -> Entry:
+        trials = first.get(cell.id, [])
+        return Entry(cpu_by_block(PRIMARY, trials), barred, cpu_by_block(BUSY, trials))
+
     return {
         step: {
-            cell.contender: replace(
-                table.entries[step][cell.contender], blocks=primary_by_block(first.get(cell.id, []))
-            )
+            cell.contender: entry(cell, table.entries[step][cell.contender].barred)
             for cell in table.members.at(step)
         }
         for step in table.members.steps

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from regatta.analysis.contrast import primary_by_block
+from regatta.analysis.contrast import cpu_by_block
 from regatta.analysis.soundness.correlated_mean import BlockDifference, CorrelatedMean, linked
 from regatta.analysis.statistics.holm import holm
 from regatta.analysis.statistics.units import BLOCKS, Units
+from regatta.ledger.metrics import PRIMARY
 from regatta.ledger.planned import ALONE, TIMED
 from regatta.ledger.records import RaceRecord, Trial
 
@@ -74,7 +75,7 @@ def _by_block(ledger: RaceRecord, name: str, units: Units) -> dict[int, BlockDif
 def _figures(trials: Sequence[Trial], kind: str) -> dict[int, float]:
     """The primary metric by block; alone trials are read like timed ones."""
     of_kind = [replace(trial, kind=TIMED) for trial in trials if trial.kind == kind]
-    return {at: value for at, value in primary_by_block(of_kind).items() if value > 0}
+    return {at: value for at, value in cpu_by_block(PRIMARY, of_kind).items() if value > 0}
 
 
 def _neighbours(block: int, together: Iterable[int], units: Units) -> list[int]:

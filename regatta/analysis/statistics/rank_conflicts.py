@@ -2,8 +2,7 @@
 
 Charged and busy time are two accounts of server CPU time: what was charged to the server, and all
 that its CPUs did. With steered packets the truth is between them; without, both include the
-client's receive path and lack the server's own, so they may agree and be wrong. Stars rest on
-charged time.
+client's receive path and lack the server's own, so they may agree and be wrong.
 
 Time and cycles of a request, counted in the same trials, differ only by clock speed: if they rank a
 pair in opposite order, the clock speeds differed.
@@ -40,9 +39,6 @@ class RankConflict:
     second: float
     """The same by the second: below 1, or (unconfirmed_leads.py) not shown to be above."""
 
-    def is_pair_of(self, other: RankConflict) -> bool:
-        return (self.at, self.less, self.more) == (other.at, other.less, other.more)
-
 
 def rank_conflicts(
     steps: Mapping[int, Mapping[str, Measures]], units: Units = BLOCKS
@@ -66,11 +62,18 @@ def rank_conflicts(
         signs = [decisions[number].sign for decisions in decided]
         if signs[0] * signs[1] < 0:
             less, more = (one, other) if signs[0] == BELOW else (other, one)
-            distances = [abs(Mean.of_blocks(of[number]).value) for of in by_measure]
-            found.append(
-                RankConflict(at, less, more, math.exp(distances[0]), math.exp(-distances[1]))
-            )
+            ratios = ratios_of(steps[at][less], steps[at][more], units)
+            found.append(RankConflict(at, less, more, *ratios))
     return sorted(found, key=lambda pair: pair.second / pair.first)
+
+
+def ratios_of(less: Measures, more: Measures, units: Units = BLOCKS) -> tuple[float, float]:
+    """Of `more` to `less`, by the first measure and by the second."""
+    first, second = (
+        math.exp(Mean.of_blocks(units.gathered(log_ratios(one, other))).value)
+        for one, other in zip(more, less, strict=True)
+    )
+    return first, second
 
 
 def log_ratios(first: BlockValues, second: BlockValues) -> BlockValues:

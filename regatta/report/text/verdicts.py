@@ -15,6 +15,7 @@ from regatta.analysis.standings import (
     RIVALS,
     TOO_FEW,
     TOO_SLOW,
+    UNCONFIRMED,
     Verdict,
 )
 from regatta.ledger.metrics import PRIMARY
@@ -143,8 +144,10 @@ def _only(verdict: Verdict, names: list[str]) -> str:
 def _lead(group: Group, verdict: Verdict) -> str:
     if verdict.lead is None or verdict.low is None or verdict.high is None:
         return ""
+    unconfirmed = verdict.rivals.get(verdict.runner_up or "") == UNCONFIRMED
     lead = (
-        f"The next, {verdict.runner_up}, needs {_times(verdict)} times as much "
+        f"The next, {verdict.runner_up}, {'is charged' if unconfirmed else 'needs'} "
+        f"{_times(verdict)} times as much "
         f"(95 % interval {between(verdict.lead, verdict.low, verdict.high)})."
     )
     if verdict.outcome != NO_DIFFERENCE:
@@ -168,6 +171,12 @@ def _held_back(group: Group, verdict: Verdict, names: list[str]) -> str:
             f"there is no winner: {names[0]} needs the least server CPU per request, but "
             f"{_why(verdict, verdict.front)}. {_lead(group, verdict)}"
         ).strip()
+    if set(verdict.rivals.values()) == {UNCONFIRMED}:
+        return (
+            f"there is no winner: {names[0]} is charged the least server CPU per request, but busy "
+            f"time does not show its lead over {listed(list(verdict.rivals))}. "
+            f"{_lead(group, verdict)}"
+        )
     return (
         f"{names[0]} needs the least server CPU per request of those that can be compared. "
         f"{_lead(group, verdict)}{_rivals(verdict)}"

@@ -349,6 +349,19 @@ def test_false_alarms_among_equal_designs_stay_within_the_level(tmp_path: Path) 
     assert "hold simultaneously at 95 %" in shown(advice)
 
 
+def test_a_lead_that_busy_time_does_not_show_is_undecided(tmp_path: Path) -> None:
+    charged = {"iterative": 90.0, "select": 100.0, "thread-per-client": 150.0}
+    busy = {"iterative": 4 / 3, "select": 1.2, "thread-per-client": 1.2}
+    races(tmp_path, blocks=12, cpu_us=charged, busy=busy)
+    advice = advised(tmp_path, situation())
+    found = {one.measured.design: one.undecided for one in advice.ranking.favoured[1:]}
+    assert found == {"select": True}
+    assert re.search(
+        r"charged 1\.1\d* times the CPU of iterative \(.+\), which busy time does not show",
+        shown(advice),
+    )
+
+
 def test_a_pool_is_ranked_by_its_best_size(tmp_path: Path) -> None:
     folder = races(
         tmp_path, axis="workers", steps=(5, 15), pools={"select"}, connections=(100,), blocks=12

@@ -1,6 +1,8 @@
 """The two accounts of server CPU time are shown, and contradictions are reported."""
 
 import json
+import re
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,14 +11,17 @@ import pytest
 
 from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis
-from regatta.analysis.statistics.rank_conflicts import RankConflict, rank_conflicts
-from regatta.analysis.statistics.unconfirmed_leads import unconfirmed_leads
+from regatta.analysis.standings import FAILED, RIVALS, UNCONFIRMED
+from regatta.analysis.statistics.rank_conflicts import Measures, rank_conflicts
+from regatta.analysis.statistics.unconfirmed_leads import Lead, unconfirmed_leads
 from regatta.analysis.statistics.units import Units
 from regatta.ledger import metrics
 from regatta.ledger.counters import counted
 from regatta.ledger.read import read
 from regatta.ledger.records import Trial
 from regatta.report.soundness.notes import notes
+from regatta.report.text.verdicts import headline, verdict_sentence
+from regatta.versus.screen import sentences
 from tests.lab import fake_records, reports, synthetic
 
 SAYS = "the two accounts contradict each other"
@@ -87,24 +92,69 @@ def test_a_lead_that_busy_time_does_not_show_is_named(tmp_path: Path) -> None:
     assert note.line.endswith(": see CPU accounting")
 
 
+LESS = {block: 1.0 + block / 1000 for block in range(8)}
+MORE = {block: 1.2 + block / 900 for block in range(8)}
+
+
+def lead(of: Measures, over: Measures) -> list[Lead]:
+    return unconfirmed_leads({(1, "a", "b"): (of, over)})
+
+
 def test_a_lead_is_unconfirmed_only_if_the_accounts_differ() -> None:
-    less = {block: 1.0 + block / 1000 for block in range(8)}
-    more = {block: 1.2 + block / 900 for block in range(8)}
     either = {block: 1.0 + (-1) ** block / 2 for block in range(8)}
     even = {block: 1.0 + (-1) ** block / 1000 for block in range(8)}
-    won = {1: ("a", "b")}
+    assert lead((LESS, LESS), (MORE, even)) == [(1, "a", "b")]
+    assert not lead((LESS, LESS), (MORE, MORE)), "busy time confirms it"
+    assert not lead((LESS, LESS), (MORE, either)), "busy time is only noisier"
+    assert not lead((LESS, {}), (MORE, even)), "busy time is not known"
+    assert not unconfirmed_leads({})
 
-    def found(busy_a: dict[int, float], busy_b: dict[int, float]) -> list[RankConflict]:
-        return unconfirmed_leads({1: {"a": (less, busy_a), "b": (more, busy_b)}}, won)
 
-    (one,) = found(less, even)
-    assert (one.at, one.less, one.more) == (1, "a", "b")
-    assert one.first == pytest.approx(1.2, abs=0.01)
-    assert one.second == pytest.approx(1.0, abs=0.01)
-    assert not found(less, more), "busy time confirms it"
-    assert not found(less, either), "busy time is only noisier"
-    assert not unconfirmed_leads({1: {"a": (less, less), "b": (more, even)}}, {})
-    assert not unconfirmed_leads({1: {"a": (less, less)}}, won)
+def test_other_programs_that_cost_both_the_same_do_not_hide_a_lead() -> None:
+    """The ratio of busy time shrinks to 1.004; the difference stays, and no gap is shown."""
+    rest = {block: 50.0 + (-1) ** (block // 2) * 20 for block in range(8)}
+    shaken = {block: (-1) ** block / 2 for block in range(8)}
+    busy = {block: LESS[block] + rest[block] + shaken[block] for block in range(8)}
+    more = {block: MORE[block] + rest[block] - shaken[block] for block in range(8)}
+    assert not lead((LESS, busy), (MORE, more))
+
+
+def test_a_lead_that_busy_time_does_not_show_earns_no_star(tmp_path: Path) -> None:
+    charged = {"iterative": 90.0, "select": 100.0, "thread-per-client": 150.0}
+    busy = {"iterative": 1.31, "select": 1.2, "thread-per-client": 1.2}
+    (group,) = analysed(tmp_path, cpu_us=charged, busy=busy, connections=(10, 100)).groups
+    for verdict in (*group.by_step, group.overall):
+        assert verdict.outcome == RIVALS
+        assert verdict.starred == ()
+        assert (verdict.best, verdict.worse) == (("iterative",), ("thread-per-client",))
+        assert verdict.rivals == {"select": UNCONFIRMED}
+        sentence = verdict_sentence(group, verdict)
+        assert "there is no winner: iterative" in sentence
+        assert "but busy time does not show its lead over select. " in sentence
+        assert re.search(r"The next, select, is charged 1\.(0\d|1\d) times as much", sentence)
+        failed = replace(verdict, rivals={**verdict.rivals, "poll": FAILED})
+        assert f"select ({UNCONFIRMED}) and poll (failed) may be" in verdict_sentence(group, failed)
+    assert headline(group) == "iterative is ahead, but select may be as good"
+    words = (
+        r"CPU per request: iterative is ahead; thread-per-client takes 1\.\d+ times as much .+; "
+        r"select is charged 1\.\d+ times as much \(.+\), which busy time does not show"
+    )
+    for step in group.steps:
+        assert re.fullmatch(words, next(sentences(group, step)))
+
+
+def test_designs_that_busy_time_tells_apart_keep_their_verdicts(tmp_path: Path) -> None:
+    """It need not be the same lead, nor known at all."""
+    known = []
+    for name, busy in (("same", {}), ("more", {"iterative": 1.5}), ("none", None)):
+        (tmp_path / name).mkdir()
+        path = synthetic.make(tmp_path / name / "ledger.sqlite", **({"busy": busy} if busy else {}))
+        if busy is None:
+            with sqlite3.connect(path) as ledger:
+                ledger.execute("DELETE FROM counter WHERE event = 'busy-time'")
+        known.append([(one.by_step, one.overall) for one in analyse(read(path)).groups])
+    assert known[0] == known[1] == known[2]
+    assert all(overall.starred for steps in known for _, overall in steps)
 
 
 def test_accounts_that_contradict_in_one_sitting_of_several_do_not_contradict() -> None:
@@ -155,14 +205,6 @@ def test_a_race_without_steering_says_who_is_charged_for_receiving(tmp_path: Pat
     assert apart.startswith("Packets were not steered: CPU busy per request includes")
     assert "charges interrupt time to no program" in apart
     assert told() == told(placement="?") == []
-
-
-def test_only_charged_time_decides_the_winner(tmp_path: Path) -> None:
-    (tmp_path / "alike").mkdir()
-    plain = analysed(tmp_path / "alike")
-    turned = analysed(tmp_path, busy=OTHERWISE)
-    assert [group.by_step for group in plain.groups] == [group.by_step for group in turned.groups]
-    assert plain.groups[0].overall == turned.groups[0].overall
 
 
 def test_every_form_of_the_report_has_the_second_account(tmp_path: Path) -> None:

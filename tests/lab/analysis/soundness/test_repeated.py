@@ -71,8 +71,8 @@ def spoil(ledger: sqlite3.Connection, name: str, block: int, dearer: float) -> N
         f"UPDATE trial SET disturbed = 'cron used 12 %' WHERE id = ({which})", (name, block)
     )
     ledger.execute(
-        "UPDATE counter SET value = value * ? WHERE event = 'cpu-time' AND side = 'server'"
-        f" AND trial_id = ({which})",
+        "UPDATE counter SET value = value * ? WHERE event IN ('cpu-time', 'busy-time')"
+        f" AND side = 'server' AND trial_id = ({which})",
         (dearer, name, block),
     )
 
