@@ -32,8 +32,9 @@ COLUMNS = 80
 """Of a line on any terminal, so that a log has the same text."""
 NAMED = 3
 WHO_PAYS = "docs/reading.md, CPU accounting"
-UNDECIDED = (
-    f"Which is cheaper depends on which side is charged for the kernel's receive path ({WHO_PAYS})."
+TWO_ACCOUNTS = (
+    "Charged time lacks the kernel's work for a sleeping server, busy time includes other programs "
+    f"({WHO_PAYS})."
 )
 
 
@@ -220,9 +221,9 @@ def _accounts(analysis: Analysis) -> SoundnessNote:
     sentence = (
         f"{where} the two accounts contradict each other: {worst.more} is "
         f"charged {times(worst.first)} times the server CPU per request of {worst.less}, but its "
-        f"CPUs are busy {times(worst.second)} times as long{more}. {UNDECIDED}"
+        f"CPUs are busy {times(worst.second)} times as long{more}. {TWO_ACCOUNTS}"
     )
-    what = f"CPU charged and CPU busy rank {worst.less} and {worst.more} in opposite order{more}"
+    what = f"CPU busy ranks {worst.more} before {worst.less}{more}"
     return SoundnessNote(sentence, what, "see CPU accounting")
 
 
@@ -234,7 +235,7 @@ def _unconfirmed(analysis: Analysis) -> SoundnessNote:
     sentence = (
         f"{where} busy time does not show the lead of {worst.less} over {worst.more}, which is "
         f"charged {times(worst.first)} times the server CPU per request, but keeps its CPUs busy "
-        f"{times(worst.second)} times as long{more}. {UNDECIDED}"
+        f"{times(worst.second)} times as long{more}. {TWO_ACCOUNTS}"
     )
     what = f"CPU busy does not show the lead of {worst.less} over {worst.more}{more}"
     return SoundnessNote(sentence, what, "see CPU accounting")

@@ -4,6 +4,7 @@ The ratio comes before the figure itself in every form of the report: machine dr
 ratio within blocks, but not in a figure.
 """
 
+import math
 from dataclasses import dataclass
 
 from regatta.analysis.columns import AgainstBest
@@ -58,7 +59,7 @@ def seen_sentence(group: Group, step: int) -> str:
             and one.detectable
         ]
         if sizes:
-            ends = sorted(sizes, key=lambda one: one.detectable or 0.0)
+            ends = sorted(sizes, key=_size)
             low, high = _smallest(ends[0]), _smallest(ends[-1])
             parts.append(f"{metric.label} {low if low == high else f'{low} to {high}'}")
     if not parts:
@@ -92,6 +93,12 @@ def _open(low: float | None, high: float | None) -> str:
     if low is not None:
         return f"over {times(low)}"
     return "" if high is None else f"under {times(high)}"
+
+
+def _size(one: AgainstBest) -> float:
+    """Of what is detectable, also of a ratio below 1 (where more is better)."""
+    assert one.detectable
+    return abs(math.log(one.detectable)) if one.scale == "ratio" else one.detectable
 
 
 def _smallest(one: AgainstBest) -> str:

@@ -28,7 +28,7 @@ MOST_VERDICTS, MOST_NOTES = 4, 3
 MEANS = {
     "★": "★ the least, by a clear margin",
     "☆": "☆ not distinguishable from the least",
-    RIVAL: f"{RIVAL} cannot be compared",
+    RIVAL: f"{RIVAL} may be as good",
 }
 
 

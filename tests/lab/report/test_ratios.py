@@ -1,15 +1,16 @@
 """A ratio has the digits of its interval, and the same digits everywhere."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from regatta.analysis.analyse import analyse
 from regatta.analysis.columns import AgainstBest
-from regatta.analysis.standings import LARGER
-from regatta.ledger.metrics import PRIMARY
+from regatta.analysis.standings import LARGER, NO_DIFFERENCE
+from regatta.ledger.metrics import PRIMARY, THROUGHPUT
 from regatta.ledger.read import read
-from regatta.report.tables.against_best import relative_figures
+from regatta.report.tables.against_best import relative_figures, seen_sentence
 from regatta.report.text.numbers import between, ratio_around, times
 from regatta.report.text.verdicts import verdict_sentence
 from tests.lab.synthetic import make
@@ -76,3 +77,15 @@ def test_table_and_sentence_format_a_ratio_alike(select_us: float, tmp_path: Pat
     assert f" {figure.value.strip('×≈ ')} times as much (95 % interval {figure.interval})" in said
     (one,) = [one for one in group.against if (one.contender, one.metric) == (name, PRIMARY.name)]
     assert ratio_around(one)[0] == figure.value.strip("×≈ ")
+
+
+def test_what_is_detectable_goes_from_small_to_large_where_more_is_better_too(
+    tmp_path: Path,
+) -> None:
+    (group, *_) = analyse(read(make(tmp_path / "ledger.sqlite", connections=(10,)))).groups
+    at = (10, THROUGHPUT.name, "client", "select", "epoll")
+    found = [
+        AgainstBest(*at, "ratio", 1.0, 0.9, 1.1, 0.5, 10, size, NO_DIFFERENCE)
+        for size in (0.93, 0.99, 0.96)
+    ]
+    assert "throughput 1.0 % to 7.0 %." in seen_sentence(replace(group, against=found), 10)
