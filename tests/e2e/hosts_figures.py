@@ -16,13 +16,14 @@ from statistics import fmean
 import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
-from regatta.analysis.contrast import primary_by_block
+from regatta.analysis.contrast import cpu_by_block
 from regatta.analysis.standings import Entry, verdicts
 from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.calibrate.binomial import interval
 from regatta.ledger.cell import Cell
+from regatta.ledger.metrics import PRIMARY
 from regatta.ledger.planned import TIMED
 from regatta.ledger.read import read
 from regatta.ledger.schema import FILE_NAME
@@ -128,7 +129,7 @@ def race_copies(folder: Path, blocks: int) -> list[BlockValues]:
         lab = {**environment(), "PATH": hosts.path()}
         run_well(*race, cwd=folder, env=lab, timeout=LIFE_S)
     ledger = read(folder / "race" / FILE_NAME)
-    return [primary_by_block(ledger.trials_of(one)) for one in ledger.cells]
+    return [cpu_by_block(PRIMARY, ledger.trials_of(one)) for one in ledger.cells]
 
 
 def is_alarm(copies: Sequence[BlockValues], chance: np.random.Generator) -> bool:
