@@ -4,8 +4,8 @@
    or the offered rate was not held. Also those measured on the other side of a limit (limits.py).
 2. Exclude designs whose p50 or p99 is clearly more than twice the best: server CPU alone would
    favour a server that makes its clients wait.
-3. Rank the rest by server CPU per request: the least, and up to two more that are not
-   distinguishable from it or are next. A pool raced in several sizes counts with its best size.
+3. Rank the rest by server CPU per request: the least, and up to two more that may need as little
+   or are next. A pool raced in several sizes counts with its best size.
 
 Excluded designs that were not measured well, and do not clearly need more CPU than the recommended
 ones, are listed: they may need less.
@@ -23,7 +23,7 @@ from regatta.advise.limits import crossed
 from regatta.advise.situation import Situation
 from regatta.analysis.columns import AgainstBest, Column, against_best, confirmed
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED, Estimate
-from regatta.analysis.standings import LARGER, Entry, verdicts
+from regatta.analysis.standings import LARGER, UNCONFIRMED, Entry, verdicts
 from regatta.analysis.statistics.units import Units
 from regatta.ledger.metrics import PRIMARY
 from regatta.report.text.trials import share_words
@@ -48,6 +48,11 @@ class Favoured:
         """Whether it may be as good as the best."""
         return self.against_best is not None and self.against_best.outcome != LARGER
 
+    @property
+    def unconfirmed(self) -> bool:
+        """Whether busy time does not show the best's lead; more blocks do not change that."""
+        return self.against_best is not None and self.against_best.outcome == UNCONFIRMED
+
 
 @dataclass(frozen=True)
 class Ranking:
@@ -60,9 +65,10 @@ class Ranking:
 
     @property
     def rivals(self) -> list[Favoured]:
-        """The designs to distinguish from the best: the undecided ones, else the next."""
-        open_ones = [one for one in self.favoured[1:] if one.undecided]
-        return open_ones or self.favoured[1:2]
+        """The designs to distinguish from the best: those that more blocks can decide, else the
+        next."""
+        others = [one for one in self.favoured[1:] if not one.unconfirmed]
+        return [one for one in others if one.undecided] or others[:1] or self.favoured[1:2]
 
 
 def rank(situation: Situation, group: MeasuredGroup) -> Ranking:

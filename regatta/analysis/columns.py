@@ -152,7 +152,9 @@ def confirmed(found: list[AgainstBest], decided: Standings) -> list[AgainstBest]
     """Those of the primary metric, whose leads busy time must show too."""
     doubted = set(decided.unconfirmed)
     return [
-        replace(one, outcome=UNCONFIRMED) if (one.at, one.best, one.contender) in doubted else one
+        replace(one, outcome=UNCONFIRMED)
+        if one.outcome == LARGER and (one.at, one.best, one.contender) in doubted
+        else one
         for one in found
     ]
 

@@ -6,14 +6,15 @@ one has won, unless a rival may be as good: a contender that failed has no figur
 the rate served a lower load, and a client-bound one is known only at the client's maximum rate.
 That limit only makes requests cheaper, so a contender that needs more there is worse.
 
-Figures are CPU time that was charged. A contender whose extra need busy time does not show is a
-rival too (statistics/unconfirmed_leads.py): the winner's CPUs may only have slept while the kernel
-worked for it, which is charged to nobody.
+Figures are CPU time that was charged. A contender whose extra need busy time does not show, though
+it would be seen there, is a rival too (statistics/unconfirmed_leads.py): the winner's CPUs may only
+have slept while the kernel worked for it, which is charged to nobody.
 """
 
 import math
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
+from statistics import fmean
 
 from regatta.analysis.statistics.comparisons_with_best import Standing, standings
 from regatta.analysis.statistics.rank_conflicts import Measures
@@ -85,7 +86,7 @@ class Verdict:
 
     @property
     def starred(self) -> tuple[str, ...]:
-        """Contenders with a star: none if a rival cannot be compared."""
+        """Contenders with a star: none if a rival may be as good as a single best."""
         return self.best if self.outcome in (LARGER, NO_DIFFERENCE) else ()
 
 
@@ -106,17 +107,33 @@ class _Contest:
 
     at: int | None
     entries: Entries
+    steps: list[Entries]
     sizes: dict[str, float]
     """Mean logarithms of server CPU per request."""
     standing_of: dict[str, Standing]
 
     def leads(self, verdict: Verdict) -> dict[Lead, tuple[Measures, Measures]]:
-        """Those of the best, by both accounts."""
+        """Those of the best over all others, by both accounts."""
         return {
-            (self.at, least, name): (self.entries[least].accounts, self.entries[name].accounts)
-            for least in verdict.best[:1]
+            (self.at, least, name): self.accounts(least, name)
+            for least in verdict.best
             for name in verdict.worse
         }
+
+    def accounts(self, *pair: str) -> tuple[Measures, Measures]:
+        """Of these two, at the steps that both raced. Each step has the same weight."""
+        shared = [
+            step for step in self.steps if all(name in step and step[name].blocks for name in pair)
+        ]
+        scales = [_mean_cost(step) for step in shared]
+        first, second = (
+            (
+                _means([step[name].blocks for step in shared], scales),
+                _means([step[name].busy for step in shared], scales),
+            )
+            for name in pair
+        )
+        return first, second
 
 
 def verdicts(entries: dict[int, Entries], units: Units = BLOCKS) -> Standings:
@@ -125,14 +142,14 @@ def verdicts(entries: dict[int, Entries], units: Units = BLOCKS) -> Standings:
     With one step the overall verdict is the same, without a further comparison.
     """
     logs = [_logs(step) for step in entries.values()]
-    places: list[tuple[int | None, Entries, list[dict[str, BlockValues]]]] = [
-        (at, step, [own]) for (at, step), own in zip(entries.items(), logs, strict=True)
+    places: list[tuple[int | None, Entries, list[Entries], list[dict[str, BlockValues]]]] = [
+        (at, step, [step], [own]) for (at, step), own in zip(entries.items(), logs, strict=True)
     ]
     if len(logs) > 1:
-        places.append((None, _over_all(entries), logs))
+        places.append((None, _over_all(entries), list(entries.values()), logs))
     contests = [
-        _Contest(at, of, _log_means(contest), standing_of)
-        for (at, of, contest), standing_of in zip(
+        _Contest(at, of, steps, _log_means(contest), standing_of)
+        for (at, of, steps, contest), standing_of in zip(
             places, standings([contest for *_, contest in places], units=units), strict=True
         )
     ]
@@ -147,7 +164,7 @@ def verdicts(entries: dict[int, Entries], units: Units = BLOCKS) -> Standings:
         ]
     return Standings(
         decided[: len(logs)],
-        decided[-1] if decided else _verdict(_Contest(None, {}, {}, {})),
+        decided[-1] if decided else _verdict(_Contest(None, {}, [], {}, {})),
         [one.standing_of for one in contests[: len(logs)]],
         unconfirmed,
     )
@@ -179,7 +196,9 @@ def _verdict(contest: _Contest, unconfirmed: Container[str] = ()) -> Verdict:
     best = tuple(name for name in ranked if name not in worse and name not in rivals)
     open_to = [name for name in ranked if name not in worse]
     front = next((name for name in [*open_to, *known] if name not in worse), None)
-    after = [name for name in [*open_to[1:], *worse] if name not in slow]
+    alike = [name for name in open_to[1:] if name not in unconfirmed]
+    behind = [name for name in known if name in worse or name in unconfirmed]
+    after = [name for name in [*alike, *behind] if name not in slow]
     runner_up = after[0] if after else None
     shown = standing_of.get(runner_up) if runner_up is not None else None
     detectable = None if shown is None else seen(math.exp(min(shown.detectable, 50.0)))
@@ -245,22 +264,20 @@ def _log_means(logs: list[dict[str, BlockValues]]) -> dict[str, float]:
 def _over_all(entries: dict[int, Entries]) -> dict[str, Entry]:
     """A contender barred at one step is barred overall."""
     names = dict.fromkeys(name for step in entries.values() for name in step)
-    none = Entry({})
-    at = {name: [step.get(name, none) for step in entries.values()] for name in names}
+    return {name: Entry({}, _barred(name, entries)) for name in names}
+
+
+def _mean_cost(step: Entries) -> float:
+    return fmean(value for entry in step.values() for value in entry.blocks.values())
+
+
+def _means(steps: list[BlockValues], scales: list[float]) -> BlockValues:
+    """In units of the scales, of the blocks that all steps have."""
+    common = sorted(set.intersection(*map(set, steps))) if steps else []
     return {
-        name: Entry(
-            _means([one.blocks for one in at[name]]),
-            _barred(name, entries),
-            _means([one.busy for one in at[name]]),
-        )
-        for name in names
+        block: fmean(step[block] / scale for step, scale in zip(steps, scales, strict=True))
+        for block in common
     }
-
-
-def _means(steps: list[BlockValues]) -> BlockValues:
-    """Of the blocks that all steps have."""
-    common = sorted(set.intersection(*map(set, steps)))
-    return {block: sum(step[block] for step in steps) / len(steps) for block in common}
 
 
 def _barred(name: str, entries: dict[int, Entries]) -> str:

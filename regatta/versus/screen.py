@@ -136,7 +136,7 @@ def table(analysis: Analysis, group: Group, step: int, console: Console) -> Tabl
     alike = {
         (one.metric, one.contender)
         for one in group.against
-        if one.at == step and one.outcome == NO_DIFFERENCE
+        if one.at == step and one.outcome in {NO_DIFFERENCE, UNCONFIRMED}
     }
     for result in group.at(step):
         name = result.cell.contender

@@ -1,6 +1,6 @@
 """Verdicts as sentences: the winner, its lead, and whether the lead is significant."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED
 from regatta.analysis.results import Group
@@ -31,7 +31,8 @@ REASONS = {
 """Why a contender cannot win, as a clause."""
 
 LEGEND = (
-    "★ needs the least server CPU per request: all others are shown to need more. "
+    "★ needs the least server CPU per request: all others are shown to need more, and busy time "
+    "does not contradict it. "
     "☆ not distinguishable from the least. Stars rest on ratios paired within blocks."
 )
 FAMILIES = (
@@ -68,7 +69,7 @@ def verdict_sentence(group: Group, verdict: Verdict) -> str:
         others = "; all others need more" if verdict.worse and not verdict.rivals else ""
         return (
             f"{where} {listed(names)} are not distinguishable by server CPU per request"
-            f"{others}. {_lead(group, verdict)}{_rivals(verdict)}"
+            f"{others}. {_lead(group, verdict)}{_rivals(verdict.rivals)}"
         ).strip()
     if verdict.outcome == RIVALS:
         return f"{where} {_held_back(group, verdict, names)}"
@@ -160,8 +161,8 @@ def _times(verdict: Verdict) -> str:
     return times(verdict.lead, verdict.low, verdict.high)
 
 
-def _rivals(verdict: Verdict) -> str:
-    rivals = [f"{name} ({why})" for name, why in verdict.rivals.items()]
+def _rivals(reasons: Mapping[str, str]) -> str:
+    rivals = [f"{name} ({why})" for name, why in reasons.items()]
     return f" {listed(rivals)} may be as good." if rivals else ""
 
 
@@ -171,15 +172,17 @@ def _held_back(group: Group, verdict: Verdict, names: list[str]) -> str:
             f"there is no winner: {names[0]} needs the least server CPU per request, but "
             f"{_why(verdict, verdict.front)}. {_lead(group, verdict)}"
         ).strip()
-    if set(verdict.rivals.values()) == {UNCONFIRMED}:
+    unconfirmed = [name for name, why in verdict.rivals.items() if why == UNCONFIRMED]
+    if unconfirmed:
+        others = {name: why for name, why in verdict.rivals.items() if why != UNCONFIRMED}
         return (
             f"there is no winner: {names[0]} is charged the least server CPU per request, but busy "
-            f"time does not show its lead over {listed(list(verdict.rivals))}. "
-            f"{_lead(group, verdict)}"
+            f"time does not show its lead over {listed(unconfirmed)}. "
+            f"{_lead(group, verdict)}{_rivals(others)}"
         )
     return (
         f"{names[0]} needs the least server CPU per request of those that can be compared. "
-        f"{_lead(group, verdict)}{_rivals(verdict)}"
+        f"{_lead(group, verdict)}{_rivals(verdict.rivals)}"
     )
 
 

@@ -11,8 +11,9 @@ import pytest
 
 from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis
-from regatta.analysis.standings import FAILED, RIVALS, UNCONFIRMED
+from regatta.analysis.standings import FAILED, RIVALS, UNCONFIRMED, Entry, Standings, verdicts
 from regatta.analysis.statistics.rank_conflicts import Measures, rank_conflicts
+from regatta.analysis.statistics.sign_flips import BlockValues
 from regatta.analysis.statistics.unconfirmed_leads import Lead, unconfirmed_leads
 from regatta.analysis.statistics.units import Units
 from regatta.ledger import metrics
@@ -110,6 +111,63 @@ def test_a_lead_is_unconfirmed_only_if_the_accounts_differ() -> None:
     assert not unconfirmed_leads({})
 
 
+def test_a_lead_that_busy_time_reverses_is_unconfirmed() -> None:
+    assert lead((LESS, MORE), (MORE, LESS)) == [(1, "a", "b")]
+    assert not lead((MORE, LESS), (LESS, MORE)), "charged time shows no such lead"
+
+
+def test_a_lead_over_somebody_who_is_behind_another_too_is_not_missed() -> None:
+    """Busy time shows b ahead of c, so c needs more, whatever a looks like."""
+    pair = {
+        (1, "a", "c"): ((LESS, MORE), (MORE, MORE)),
+        (1, "b", "c"): ((LESS, LESS), (MORE, MORE)),
+    }
+    assert not unconfirmed_leads(pair)
+    pair[1, "b", "c"] = ((LESS, MORE), (MORE, MORE))
+    assert unconfirmed_leads(pair) == list(pair)
+
+
+def times(factor: float, blocks: BlockValues = LESS) -> BlockValues:
+    return {block: factor * value for block, value in blocks.items()}
+
+
+def raced(*steps: dict[str, tuple[float, float]]) -> Standings:
+    """By step: each contender's charged and busy time."""
+    return verdicts(
+        {
+            at: {
+                name: Entry(times(charged), busy=times(busy))
+                for name, (charged, busy) in of.items()
+            }
+            for at, of in enumerate(steps, start=1)
+        }
+    )
+
+
+def test_the_next_is_the_nearest_whether_busy_time_shows_it_or_not() -> None:
+    found = raced({"a": (1.0, 2.0), "b": (1.1, 2.1), "c": (1.8, 1.99)}).overall
+    assert found.rivals == {"c": UNCONFIRMED}
+    assert (found.front, found.runner_up, found.worse) == ("a", "b", ("b",))
+
+
+def test_over_all_steps_each_step_has_the_same_weight() -> None:
+    """In µs the second step would decide, where both accounts have b ahead by a thousandth."""
+    cheap, dear = {"a": (1.0, 2.0), "b": (1.5, 2.4)}, {"a": (1000.0, 1001.0), "b": (999.0, 1000.0)}
+    found = raced(cheap, dear)
+    assert found.overall.worse == ("b",)
+    assert found.unconfirmed == []
+    asleep = {"a": (1.0, 2.0), "b": (1.5, 1.99)}
+    assert raced(asleep, dear).overall.rivals == {"b": UNCONFIRMED}
+
+
+def test_over_all_steps_two_are_compared_at_those_that_both_raced() -> None:
+    both = {"a": (1.0, 2.0), "b": (1.5, 1.99), "c": (3.0, 4.0)}
+    without = {name: of for name, of in both.items() if name != "b"}
+    found = raced(both, both, without)
+    assert [one.rivals for one in found.by_step] == [{"b": UNCONFIRMED}, {"b": UNCONFIRMED}, {}]
+    assert "b" not in found.overall.worse
+
+
 def test_other_programs_that_cost_both_the_same_do_not_hide_a_lead() -> None:
     """The ratio of busy time shrinks to 1.004; the difference stays, and no gap is shown."""
     rest = {block: 50.0 + (-1) ** (block // 2) * 20 for block in range(8)}
@@ -133,7 +191,9 @@ def test_a_lead_that_busy_time_does_not_show_earns_no_star(tmp_path: Path) -> No
         assert "but busy time does not show its lead over select. " in sentence
         assert re.search(r"The next, select, is charged 1\.(0\d|1\d) times as much", sentence)
         failed = replace(verdict, rivals={**verdict.rivals, "poll": FAILED})
-        assert f"select ({UNCONFIRMED}) and poll (failed) may be" in verdict_sentence(group, failed)
+        sentence = verdict_sentence(group, failed)
+        assert "its lead over select. The next, select" in sentence
+        assert sentence.endswith("poll (failed) may be as good.")
     assert headline(group) == "iterative is ahead, but select may be as good"
     words = (
         r"CPU per request: iterative is ahead; thread-per-client takes 1\.\d+ times as much .+; "
