@@ -8,8 +8,8 @@ from regatta.analysis.baseline import differences
 from regatta.analysis.claims.evidence import RaceResults
 from regatta.analysis.claims.judge import judge_all
 from regatta.analysis.columns import Column, against_best, confirmed
-from regatta.analysis.contrast import of_trials, requests_of
-from regatta.analysis.estimates import estimate_cell, usable, usable_for
+from regatta.analysis.contrast import requests_of, usable_by_block
+from regatta.analysis.estimates import estimate_cell, usable
 from regatta.analysis.grouping import Members, group, titles
 from regatta.analysis.held_rates import held_groups
 from regatta.analysis.per_connection import WEIGHED, per_connection
@@ -271,8 +271,5 @@ def _result(cell: Cell, trials: list[Trial], client_cpus: int, units: Units) -> 
 
 
 def _by_block(trials: list[Trial], metrics: tuple[Metric, ...] = STANDINGS) -> Blocks:
-    taken = {
-        metric.name: of_trials(metric, side, usable_for(metric, side, trials))
-        for metric, side in ((metric, side_of(metric)) for metric in metrics)
-    }
-    return {name: blocks for name, blocks in taken.items() if not isinstance(blocks, str)}
+    taken = {metric.name: usable_by_block(metric, trials) for metric in metrics}
+    return {name: blocks for name, blocks in taken.items() if blocks}

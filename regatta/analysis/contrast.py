@@ -69,8 +69,8 @@ def by_block(metric: Metric, side: str, trials: list[Trial]) -> dict[int, float]
     return of_trials(metric, side, usable(trials))
 
 
-def cpu_by_block(metric: Metric, trials: list[Trial]) -> dict[int, float]:
-    """A metric of CPU time, also from client-bound trials; empty if no block has it."""
+def usable_by_block(metric: Metric, trials: list[Trial]) -> dict[int, float]:
+    """From all trials that are usable for the metric; empty if no block has it."""
     side = side_of(metric)
     found = of_trials(metric, side, usable_for(metric, side, trials))
     return {} if isinstance(found, str) else found

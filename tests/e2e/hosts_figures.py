@@ -16,7 +16,7 @@ from statistics import fmean
 import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
-from regatta.analysis.contrast import cpu_by_block
+from regatta.analysis.contrast import usable_by_block
 from regatta.analysis.standings import Entry, verdicts
 from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.paired_mean import PairedMean
@@ -129,7 +129,7 @@ def race_copies(folder: Path, blocks: int) -> list[BlockValues]:
         lab = {**environment(), "PATH": hosts.path()}
         run_well(*race, cwd=folder, env=lab, timeout=LIFE_S)
     ledger = read(folder / "race" / FILE_NAME)
-    return [cpu_by_block(PRIMARY, ledger.trials_of(one)) for one in ledger.cells]
+    return [usable_by_block(PRIMARY, ledger.trials_of(one)) for one in ledger.cells]
 
 
 def is_alarm(copies: Sequence[BlockValues], chance: np.random.Generator) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from regatta.analysis.contrast import cpu_by_block
+from regatta.analysis.contrast import usable_by_block
 from regatta.analysis.grouping import Members
 from regatta.analysis.standings import Entries, Entry, Verdict, verdicts
 from regatta.analysis.statistics.level import LEVEL
@@ -162,7 +162,7 @@ def _changed_verdicts(ledger: RaceRecord, tables: Sequence[StandingsTable]) -> l
 def _first_entries(table: StandingsTable, first: Mapping[int, list[Trial]]) -> dict[int, Entries]:
     def entry(cell: Cell, barred: str) -> Entry:
         trials = first.get(cell.id, [])
-        return Entry(cpu_by_block(PRIMARY, trials), barred, cpu_by_block(BUSY, trials))
+        return Entry(usable_by_block(PRIMARY, trials), barred, usable_by_block(BUSY, trials))
 
     return {
         step: {

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from regatta.analysis.contrast import cpu_by_block
+from regatta.analysis.contrast import usable_by_block
 from regatta.analysis.soundness.correlated_mean import BlockDifference, CorrelatedMean, linked
 from regatta.analysis.statistics.holm import holm
 from regatta.analysis.statistics.units import BLOCKS, Units
@@ -75,7 +75,7 @@ def _by_block(ledger: RaceRecord, name: str, units: Units) -> dict[int, BlockDif
 def _figures(trials: Sequence[Trial], kind: str) -> dict[int, float]:
     """The primary metric by block; alone trials are read like timed ones."""
     of_kind = [replace(trial, kind=TIMED) for trial in trials if trial.kind == kind]
-    return {at: value for at, value in cpu_by_block(PRIMARY, of_kind).items() if value > 0}
+    return {at: value for at, value in usable_by_block(PRIMARY, of_kind).items() if value > 0}
 
 
 def _neighbours(block: int, together: Iterable[int], units: Units) -> list[int]:

@@ -33,6 +33,8 @@ def unconfirmed_leads(
         [_minus(more[account], less[account]) for less, more in leads.values()]
         for account in (CHARGED, BUSY)
     )
+    if not any(busy):
+        return []
     gaps = list(map(_minus, charged, busy))
     signs = [
         [one.sign for one in decide_jointly(list(map(units.gathered, of)), units).decisions]

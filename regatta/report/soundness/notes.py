@@ -169,30 +169,32 @@ def _clock(analysis: Analysis) -> SoundnessNote:
 
 
 def _inversions(analysis: Analysis) -> SoundnessNote:
-    found = _furthest(analysis, lambda group: group.inversions)
-    if found is None:
-        return SoundnessNote("")
-    where, worst, more = found
-    sentence = (
-        f"Clock speeds differed. {where} {worst.more} takes {times(worst.first)} "
-        f"times the server CPU time of {worst.less} per request, but {times(worst.second)} times "
-        f"its cycles{more}: time and cycles rank designs in opposite order. Compare them by "
-        "cycles, or race at a fixed clock speed."
-    )
-    what = f"Clock speeds differed: time and cycles rank {worst.less}, {worst.more} oppositely"
-    return SoundnessNote(sentence, what, "fix it (regatta doctor)")
+    def say(where: str, worst: RankConflict, more: str) -> SoundnessNote:
+        sentence = (
+            f"Clock speeds differed. {where} {worst.more} takes {times(worst.first)} "
+            f"times the server CPU time of {worst.less} per request, but {times(worst.second)} "
+            f"times its cycles{more}: time and cycles rank designs in opposite order. Compare them "
+            "by cycles, or race at a fixed clock speed."
+        )
+        what = f"Clock speeds differed: time and cycles rank {worst.less}, {worst.more} oppositely"
+        return SoundnessNote(sentence, what, "fix it (regatta doctor)")
+
+    return _of_pairs(analysis, lambda group: group.inversions, say)
 
 
-def _furthest(
-    analysis: Analysis, of: Callable[[Group], list[RankConflict]]
-) -> tuple[str, RankConflict, str] | None:
-    """Where the pair with the largest conflict is, the pair, and how many others there are."""
+def _of_pairs(
+    analysis: Analysis,
+    of: Callable[[Group], list[RankConflict]],
+    say: Callable[[str, RankConflict, str], SoundnessNote],
+) -> SoundnessNote:
+    """`say` is told where the pair with the largest conflict is, the pair, and how many others
+    there are."""
     found = [(group, one) for group in analysis.groups for one in of(group)]
     if not found:
-        return None
+        return SoundnessNote("")
     group, worst = min(found, key=lambda pair: pair[1].second / pair[1].first)
     more = f", as with {plural(len(found) - 1, 'other pair')}" if len(found) > 1 else ""
-    return group.axis.at(worst.at), worst, more
+    return say(group.axis.at(worst.at), worst, more)
 
 
 def _company(analysis: Analysis) -> SoundnessNote:
@@ -214,31 +216,29 @@ def _restless(analysis: Analysis) -> SoundnessNote:
 
 
 def _accounts(analysis: Analysis) -> SoundnessNote:
-    found = _furthest(analysis, lambda group: group.contradictions)
-    if found is None:
-        return SoundnessNote("")
-    where, worst, more = found
-    sentence = (
-        f"{where} the two accounts contradict each other: {worst.more} is "
-        f"charged {times(worst.first)} times the server CPU per request of {worst.less}, but its "
-        f"CPUs are busy {times(worst.second)} times as long{more}. {TWO_ACCOUNTS}"
-    )
-    what = f"CPU busy ranks {worst.more} before {worst.less}{more}"
-    return SoundnessNote(sentence, what, "see CPU accounting")
+    def say(where: str, worst: RankConflict, more: str) -> SoundnessNote:
+        sentence = (
+            f"{where} the two accounts contradict each other: {worst.more} is "
+            f"charged {times(worst.first)} times the server CPU per request of {worst.less}, but "
+            f"its CPUs are busy {times(worst.second)} times as long{more}. {TWO_ACCOUNTS}"
+        )
+        what = f"CPU busy ranks {worst.more} before {worst.less}{more}"
+        return SoundnessNote(sentence, what, "see CPU accounting")
+
+    return _of_pairs(analysis, lambda group: group.contradictions, say)
 
 
 def _unconfirmed(analysis: Analysis) -> SoundnessNote:
-    found = _furthest(analysis, lambda group: group.unconfirmed)
-    if found is None:
-        return SoundnessNote("")
-    where, worst, more = found
-    sentence = (
-        f"{where} busy time does not show the lead of {worst.less} over {worst.more}, which is "
-        f"charged {times(worst.first)} times the server CPU per request, but keeps its CPUs busy "
-        f"{times(worst.second)} times as long{more}. {TWO_ACCOUNTS}"
-    )
-    what = f"CPU busy does not show the lead of {worst.less} over {worst.more}{more}"
-    return SoundnessNote(sentence, what, "see CPU accounting")
+    def say(where: str, worst: RankConflict, more: str) -> SoundnessNote:
+        sentence = (
+            f"{where} busy time does not show the lead of {worst.less} over {worst.more}, which is "
+            f"charged {times(worst.first)} times the server CPU per request, but keeps its CPUs "
+            f"busy {times(worst.second)} times as long{more}. {TWO_ACCOUNTS}"
+        )
+        what = f"CPU busy does not show the lead of {worst.less} over {worst.more}{more}"
+        return SoundnessNote(sentence, what, "see CPU accounting")
+
+    return _of_pairs(analysis, lambda group: group.unconfirmed, say)
 
 
 def _unsteered(analysis: Analysis) -> SoundnessNote:
