@@ -1,8 +1,9 @@
 """Whether the head of a repository costs more CPU per request than its base, beyond a threshold.
 
 The base races twice, as `base` and `base-again`. Head is compared, in each block, with the mean of
-both; base with itself is the floor. If this machine tells even the two bases apart, there is no
-verdict on head. A race is judged several times while it grows (statistics/looks.py).
+both; base with itself is the floor. If this machine tells even the two bases apart, a verdict must
+hold with that much added to head, or taken off. A race is judged several times while it grows
+(statistics/looks.py).
 
 - regression: the whole 95 % interval of head / base is above 1 + threshold, under any load
 - no regression: under every load all of it is at or below 1 + threshold
@@ -58,6 +59,16 @@ class LoadVerdict:
     """Base again over base."""
     blocks_needed: int | None
     """To decide with a chance of 80 % if the difference is as measured; None: beyond any race."""
+
+    @property
+    def equals_differ(self) -> bool:
+        """Whether this machine tells base from itself."""
+        return not self.floor.low <= 1 <= self.floor.high
+
+    @property
+    def allowance(self) -> float:
+        """How many times one of two equals may take as much as the other, as the floor shows."""
+        return max(1 / self.floor.low, self.floor.high) if self.equals_differ else 1.0
 
 
 @dataclass(frozen=True)
@@ -175,12 +186,12 @@ def judged(found: Sequence[Contrast], look: Look, threshold: float, looks: int) 
         ratio = ratio_of(head, LEVEL * share)
         loads.append(LoadVerdict(one.cell, ratio, ratio_of(floor, FLOOR_LEVEL * share), needed))
     verdict = Verdict(UNDECIDED, threshold, "", look.blocks, tuple(loads))
-    if any(not one.floor.low <= 1 <= one.floor.high for one in loads):
-        return replace(verdict, why="this machine tells equal servers apart: base from itself")
-    if any(one.head.low > 1 + threshold for one in loads):
+    if any(one.head.low > (1 + threshold) * one.allowance for one in loads):
         return replace(verdict, outcome=REGRESSION)
-    if all(one.head.high <= 1 + threshold for one in loads):
+    if all(one.head.high * one.allowance <= 1 + threshold for one in loads):
         return replace(verdict, outcome=NO_REGRESSION)
+    if any(one.equals_differ for one in loads):
+        return replace(verdict, why="this machine tells equal servers apart: base from itself")
     return verdict
 
 

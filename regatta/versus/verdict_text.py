@@ -59,7 +59,8 @@ def details(verdict: Verdict, analysis: Analysis) -> Iterator[str]:
     """The floor, the extent of the race, and what a decision would take."""
     for one in verdict.loads:
         floor = ratio_words(one.floor)
-        yield f"floor: base again takes {floor} that of base{load_words(verdict, one)}"
+        passed = ", which the verdict allows for" if one.equals_differ and not verdict.why else ""
+        yield f"floor: base again takes {floor} that of base{load_words(verdict, one)}{passed}"
     took_s = race_s(analysis)
     if verdict.loads:
         yield f"judged after {plural(verdict.blocks, 'block')}, {duration(took_s)}"

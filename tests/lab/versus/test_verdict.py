@@ -64,12 +64,23 @@ class TestVerdict:
         lines = list(details(verdict, reports.analysed(path)))
         assert any(line.startswith("to decide: ") for line in lines)
 
-    def test_a_machine_that_tells_equals_apart_gives_no_verdict_on_head(
-        self, tmp_path: Path
+    @pytest.mark.parametrize("head", [1.3, 1.15, 0.95])
+    def test_where_equals_differ_a_difference_that_they_may_have_too_is_undecided(
+        self, tmp_path: Path, head: float
     ) -> None:
-        verdict = judge(ledger_of(tmp_path, head=1.5, again=1.2))
+        verdict = judge(ledger_of(tmp_path, head=head, again=1.2))
         assert (verdict.outcome, verdict.exit_status) == (UNDECIDED, 3)
         assert "this machine tells equal servers apart" in headline(verdict)
+
+    @pytest.mark.parametrize(("head", "outcome"), [(1.7, REGRESSION), (0.7, NO_REGRESSION)])
+    def test_a_difference_beyond_that_of_equals_is_decided_and_says_so(
+        self, tmp_path: Path, head: float, outcome: str
+    ) -> None:
+        path = ledger_of(tmp_path, head=head, again=1.2)
+        verdict = judge(path)
+        assert verdict.outcome == outcome
+        floor, *_ = details(verdict, reports.analysed(path))
+        assert floor.endswith("that of base, which the verdict allows for")
 
     def test_a_head_that_fails_where_base_does_not_is_a_regression(self, tmp_path: Path) -> None:
         fail = {(HEAD, 50, block) for block in range(1, MOST, 2)}
