@@ -13,11 +13,11 @@ from distributed import Security
 
 from tests.commands import run_well
 from tests.e2e.racing import environment
-from tests.namespaces import NETWORK, Network, network
+from tests.namespaces import HAS_CLOCKS, NETWORK, Network, network
 from tests.processes import children, commands, network_namespaces, pids_inside
 
 PORT = 8786
-NAMES = {"alpha": "worker-a", "beta": "worker-b"}
+NAMES = {"alpha": "worker-a", "beta": "worker-b", "gamma": "worker-c"}
 """Of the workers, by host."""
 START_S = 120.0
 UP = """
@@ -60,7 +60,8 @@ class Cluster:
     def start_worker(self, host: str) -> None:
         """With a nanny, as users start it."""
         (init,) = children(self.hosts.hosts[host].pid)
-        within = ["nsenter", "--net", "--mount", "--pid", "--uts", "--target", str(init), "--"]
+        kinds = ["--net", "--mount", "--pid", "--uts", *(["--time"] if HAS_CLOCKS else [])]
+        within = ["nsenter", *kinds, "--target", str(init), "--"]
         words = ["--name", NAMES[host], "--nthreads", "1", "--no-dashboard"]
         self.start(host, within, "dask_worker", self.address, *words)
 
@@ -75,7 +76,14 @@ class Cluster:
             )
 
     def wait_for_workers(self) -> None:
-        command = [*self.hosts.enter, sys.executable, "-c", UP, self.address, str(len(NAMES))]
+        command = [
+            *self.hosts.enter,
+            sys.executable,
+            "-c",
+            UP,
+            self.address,
+            str(len(self.hosts.hosts)),
+        ]
         run_well(*command, env=self.environment(), timeout=START_S)
 
     def worker_address(self, name: str) -> str:
@@ -93,7 +101,7 @@ class Cluster:
 
     def ours(self) -> list[str]:
         """Processes of races on the hosts."""
-        found = [one for name in NAMES for one in self.hosts.running(name)]
+        found = [one for name in self.hosts.hosts for one in self.hosts.running(name)]
         marks = ("hosts.worker", "/regatta-server", "/regatta-client")
         return [one for one in found if any(mark in one for mark in marks)]
 
@@ -119,12 +127,15 @@ def tls_settings(folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def cluster(folder: Path, *, tls: bool = False) -> Iterator[Cluster]:
-    with network(folder, *NAMES) as hosts:
+def cluster(
+    folder: Path, names: Sequence[str] = ("alpha", "beta"), *, tls: bool = False
+) -> Iterator[Cluster]:
+    """`names`: those of the hosts."""
+    with network(folder, *names) as hosts:
         made = Cluster(hosts, tls_settings(folder) if tls else {})
         try:
             made.start_scheduler()
-            for host in NAMES:
+            for host in names:
                 made.start_worker(host)
             made.wait_for_workers()
             yield made

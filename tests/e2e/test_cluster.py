@@ -19,8 +19,9 @@ from tests.e2e.racing import (
     regatta,
     study,
 )
+from tests.e2e.shared_loads import assert_shared, shared_load
 from tests.ledgers import rows
-from tests.namespaces import needs_hosts
+from tests.namespaces import needs_clocks, needs_hosts
 from tests.waiting import wait_until
 
 pytestmark = [needs_programs, needs_hosts, needs_two_cpus]
@@ -34,8 +35,10 @@ def user(tmp_path: Path) -> Iterator[Cluster]:
         yield made
 
 
-def placed(user: Cluster, server: str = "worker-a", client: str = "worker-b") -> str:
-    sides = f'server = "{server}"\nclients = ["{client}"]\n'
+def placed(user: Cluster, *clients: str) -> str:
+    """The server is on worker-a; without clients, the client is on worker-b."""
+    names = ", ".join(f'"{name}"' for name in clients or ("worker-b",))
+    sides = f'server = "worker-a"\nclients = [{names}]\n'
     return f'[placement]\nkind = "hosts"\ncluster = "{user.address}"\n{sides}'
 
 
@@ -64,6 +67,17 @@ def test_workers_of_a_cluster_are_raced_and_stay(tls: bool, tmp_path: Path) -> N
     assert known["placement"]["host_names"] == names
     assert known["placement"]["server_address"] not in known["placement"]["client_addresses"]
     assert "hosts (server worker-a, client worker-b)" in (out / "report.html").read_text()
+
+
+@needs_clocks
+def test_two_workers_with_different_clocks_share_one_load(tmp_path: Path) -> None:
+    with cluster(tmp_path / "network", ("alpha", "beta", "gamma")) as user:
+        text = shared_load(placed(user, "worker-b", "worker-c"))
+        (tmp_path / "study.toml").write_text(text)
+        done = ask(user, tmp_path, "race", "study.toml", "--out", "race")
+        assert done.returncode == 0, done.stderr
+        assert user.ours() == []
+    assert_shared(tmp_path / "race", "worker-b", "worker-c")
 
 
 def begin(user: Cluster, folder: Path) -> subprocess.Popen[bytes]:
@@ -146,7 +160,7 @@ def test_workers_that_cannot_be_used_are_refused_in_one_line(user: Cluster, tmp_
         user.worker_address("worker-a"): "are on one host (10.88.7.2)",
     }
     for client, complaint in refused.items():
-        (tmp_path / "study.toml").write_text(study(placed(user, client=client) + TWO_DESIGNS))
+        (tmp_path / "study.toml").write_text(study(placed(user, client) + TWO_DESIGNS))
         done = ask(user, tmp_path, "race", "study.toml", "--out", "race")
         assert done.returncode == 2
         assert complaint in done.stderr

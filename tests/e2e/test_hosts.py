@@ -7,12 +7,8 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from regatta.ledger.read import read
-from regatta.ledger.samples import all_samples
-from regatta.ledger.schema import FILE_NAME
 from tests.commands import run, run_well
 from tests.e2e import racing
 from tests.e2e.racing import (
@@ -24,9 +20,9 @@ from tests.e2e.racing import (
     regatta,
     study,
 )
+from tests.e2e.shared_loads import assert_shared, shared_load
 from tests.ledgers import rows
-from tests.namespaces import AWAY_S, Network, needs_clocks, needs_hosts, network
-from tests.pooled_loads import assert_one_load
+from tests.namespaces import Network, needs_clocks, needs_hosts, network
 from tests.waiting import wait_until
 
 pytestmark = [needs_programs, needs_hosts, needs_two_cpus]
@@ -37,9 +33,6 @@ server = "ssh://alpha"
 clients = ["ssh://beta"]
 """
 LIFE_S = 180.0
-NEAR_NS, BUSY_NS = 50e6, 5e9
-"""How well clocks are known, and how far apart clients begin: the race's own limit is 1 ms, but the
-last attempt on a busy machine may miss that. Far less than the 5,000 s between the clocks."""
 GONE_S = 15.0
 """Processes end within 5 s, more on a busy machine."""
 
@@ -83,44 +76,16 @@ def test_two_designs_are_raced_over_two_hosts_and_both_are_recorded(
     assert not left(hosts)
 
 
-SEVERAL = f"""{HOSTS.replace('"ssh://beta"', '"ssh://beta", "ssh://gamma"')}
-[[cells]]
-designs = ["epoll"]
-connections = [5]
-work = "snapshot"
-load = "open"
-rate = 600
-duration_s = 0.5
-"""
-
-
 @needs_clocks
 def test_two_clients_with_different_clocks_share_one_load(tmp_path: Path) -> None:
-    (tmp_path / "study.toml").write_text(study(SEVERAL, counted_blocks=1, slices=2))
+    placed = HOSTS.replace('"ssh://beta"', '"ssh://beta", "ssh://gamma"')
+    (tmp_path / "study.toml").write_text(shared_load(placed))
     out = tmp_path / "race"
     with network(tmp_path / "network", "alpha", "beta", "gamma") as hosts:
         command = regatta("race", "study.toml", "--out", str(out))
         run_well(*hosts.enter, *command, cwd=tmp_path, env=lab(hosts), timeout=LIFE_S)
-    trials = read(out / FILE_NAME).trials
-    assert [trial.status for trial in trials if not trial.superseded] == ["ok", "ok"]
-    for trial in trials:
-        assert [one.host for one in trial.clients] == ["beta", "gamma"]
-        assert [one.connections for one in trial.clients] == [3, 2]
-        assert sum(one.requests for one in trial.clients) + trial.unstarted == 300
-        # Their clocks are 5,000 s apart, the common start is not.
-        assert 0 < max(one.clock_bound_ns for one in trial.clients) < NEAR_NS
-        assert trial.start_skew_ns < BUSY_NS
-        starts = np.sort(all_samples(trial.samples)["start_ns"])
-        assert starts[-1] - starts[0] < 60e9
-        assert trial.window_ns is not None
-        assert trial.window_ns < 60e9
-    for (text,) in rows(out, "SELECT client FROM trial"):
-        ahead = [one["clock_offset_ns"] for one in json.loads(text)["clients"]]
-        assert ahead == [pytest.approx(away * AWAY_S * 1e9, abs=NEAR_NS) for away in (1, 2)]
-    assert_one_load(out, clients=2)
-    report = (out / "report.html").read_text()
-    assert "hosts (server alpha, clients beta, gamma)" in report
-    assert "Several clients shared each load" in report
+    assert_shared(out, "beta", "gamma")
+    assert "hosts (server alpha, clients beta, gamma)" in (out / "report.html").read_text()
 
 
 LOADED = """

@@ -1,0 +1,55 @@
+"""An open load that two clients on hosts with different clocks share."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regatta.ledger.read import read
+from regatta.ledger.samples import all_samples
+from regatta.ledger.schema import FILE_NAME
+from tests.e2e.racing import study
+from tests.ledgers import rows
+from tests.namespaces import AWAY_S
+from tests.pooled_loads import assert_one_load
+
+NEAR_NS, BUSY_NS = 50e6, 5e9
+"""How well clocks are known, and how far apart clients begin: the race's own limit is 1 ms, but the
+last attempt on a busy machine may miss that. Far less than the 5,000 s between the clocks."""
+LOAD = """
+[[cells]]
+designs = ["epoll"]
+connections = [5]
+work = "snapshot"
+load = "open"
+rate = 600
+duration_s = 0.5
+"""
+
+
+def shared_load(placement: str) -> str:
+    """A study of two trials of 300 requests."""
+    return study(placement + LOAD, counted_blocks=1, slices=2)
+
+
+def assert_shared(out: Path, *clients: str) -> None:
+    """`clients`: the names of their hosts, the second and the third of the network."""
+    trials = read(out / FILE_NAME).trials
+    assert [trial.status for trial in trials if not trial.superseded] == ["ok", "ok"]
+    for trial in trials:
+        assert [one.host for one in trial.clients] == list(clients)
+        assert [one.connections for one in trial.clients] == [3, 2]
+        assert sum(one.requests for one in trial.clients) + trial.unstarted == 300
+        # Their clocks are 5,000 s apart, the common start is not.
+        assert 0 < max(one.clock_bound_ns for one in trial.clients) < NEAR_NS
+        assert trial.start_skew_ns < BUSY_NS
+        starts = np.sort(all_samples(trial.samples)["start_ns"])
+        assert starts[-1] - starts[0] < 60e9
+        assert trial.window_ns is not None
+        assert trial.window_ns < 60e9
+    for (text,) in rows(out, "SELECT client FROM trial"):
+        ahead = [one["clock_offset_ns"] for one in json.loads(text)["clients"]]
+        assert ahead == [pytest.approx(away * AWAY_S * 1e9, abs=NEAR_NS) for away in (1, 2)]
+    assert_one_load(out, clients=len(clients))
+    assert "Several clients shared each load" in (out / "report.html").read_text()
