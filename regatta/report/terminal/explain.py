@@ -16,6 +16,7 @@ from regatta.report.tables.against_best import READ, RelativeFigure, relative_fi
 from regatta.report.tables.calibration import calibration_sentence
 from regatta.report.tables.estimates import beyond_baseline
 from regatta.report.tables.held_rates import sentences as held_sentences
+from regatta.report.text.fitted import fitted
 from regatta.report.text.numbers import interval_of, value_of
 from regatta.report.text.printable import printable
 from regatta.report.text.table import Table as Extra
@@ -71,7 +72,7 @@ def _print_step(
     for number, columns in enumerate(_parts(analysis, console)):
         if number:
             console.print()
-        console.print(_table(analysis, group, verdict, columns, console))
+        console.print(fitted(_table(analysis, group, verdict, columns, console), console))
     console.print(plain(verdict_sentence(group, verdict), console))
     seen = seen_sentence(group, step)
     if seen:
@@ -94,7 +95,7 @@ def _print_extra(extra: Extra, console: Console) -> None:
         )
     for name, *figures in extra.rows:
         table.add_row(plain(name, console), *(_two_lines(text, console) for text in figures))
-    console.print(table)
+    console.print(fitted(table, console))
     console.print(plain(extra.says, console, "dim"))
 
 
@@ -122,19 +123,22 @@ def _table(
         star = encodable(mark(verdict, name), console)
         label = Text(f"{star or ' '} ", style="bold yellow")
         label.append(printable(name), style=f"{'bold ' if star else ''}{colours[name].colour}")
-        counts = {
-            "failed": result.failed,
-            "client-bound": result.client_bound,
-            "disturbed": result.held_up,
-        }
-        for part in [
-            *(f"{count} {what}" for what, count in counts.items() if count),
-            *filter(None, rate_words(result).split(": ")),
-        ]:
+        for part in _remarks(result):
             label.append(f"\n  {part}", style="yellow")
         figures = (_figure(result, of, relative.get((name, of.name)), console) for of in columns)
         table.add_row(label, *figures)
     return table
+
+
+def _remarks(result: CellResult) -> list[str]:
+    """Below the contender's name."""
+    counts = {
+        "failed": result.failed,
+        "client-bound": result.client_bound,
+        "disturbed": result.held_up,
+    }
+    said = [f"{count} {what}" for what, count in counts.items() if count]
+    return said + [part for part in rate_words(result).split(": ") if part]
 
 
 def _figure(
@@ -166,7 +170,10 @@ def _two_lines(figure: str, console: Console) -> Text:
 
 
 def _parts(analysis: Analysis, console: Console) -> list[tuple[Metric, ...]]:
-    """The columns, split into as many tables as needed to avoid wrapping."""
+    """The columns, split into as many tables as needed to avoid wrapping; all in one, which becomes
+    a list, if one of them is too wide alone."""
+    if any(_width(analysis, (metric,)) > console.width for metric in STANDINGS):
+        return [tuple(STANDINGS)]
     parts: list[tuple[Metric, ...]] = [()]
     for metric in STANDINGS:
         wider = (*parts[-1], metric)
@@ -182,7 +189,10 @@ def _width(analysis: Analysis, columns: tuple[Metric, ...]) -> int:
 
 
 def _name_width(analysis: Analysis) -> int:
-    return min(30, 2 + max((len(printable(name)) for name in analysis.contenders), default=4))
+    words = [printable(name) for name in analysis.contenders]
+    for group in analysis.groups:
+        words += [part for result in group.cells for part in _remarks(result)]
+    return min(30, 2 + max((len(word) for word in words), default=4))
 
 
 def _column_width(analysis: Analysis, metric: Metric) -> int:
