@@ -1,4 +1,5 @@
-"""A container engine for tests: podman with its own configuration and storage.
+"""Container engines for tests: podman with its own configuration and storage, and docker with a
+daemon of the tests' own, in a network of its own.
 
 These settings work as root on a virtual machine, independent of the user's configuration.
 """
@@ -12,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from regatta.machine.containers.engine import DOCKER, PODMAN
 from regatta.machine.containers.reaper import LABEL
+from tests.waiting import wait_until
 
 CONFIGURATION = """
 [containers]
@@ -28,6 +31,7 @@ driver = "vfs"
 graphroot = "{folder}/graph"
 runroot = "{folder}/run"
 """
+DOCKERD = ("--storage-driver=vfs", "--exec-opt=native.cgroupdriver=cgroupfs", "--iptables=false")
 has_control_groups = any(
     line.partition(" - ")[2].startswith("cgroup")
     for line in Path("/proc/self/mountinfo").read_text().splitlines()
@@ -58,9 +62,60 @@ def podman(podman_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return podman_home
 
 
-def containers() -> list[str]:
+@pytest.fixture(scope="session")
+def docker_home() -> Iterator[Path]:
+    """The folder of a docker daemon that runs; its socket is `socket` in it."""
+    if not (shutil.which("dockerd") and shutil.which("docker")):
+        pytest.skip("docker's daemon is not installed: scripts/setup guests")
+    with tempfile.TemporaryDirectory(prefix="rg", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        places = [f"--{key}={folder / key}" for key in ("data-root", "exec-root", "pidfile")]
+        # Its bridge and its rules stay in a network of its own.
+        start = [
+            "unshare",
+            "--net",
+            "--",
+            "sh",
+            "-c",
+            'ip link set lo up && exec dockerd "$@"',
+            "sh",
+        ]
+        with (
+            (folder / "log").open("wb") as log,
+            subprocess.Popen(
+                [*start, *places, f"--host=unix://{folder}/socket", *DOCKERD],
+                stdout=log,
+                stderr=log,
+            ) as daemon,
+        ):
+            try:
+                wait_until(
+                    lambda: "API listen" in (folder / "log").read_text(),
+                    lambda: (folder / "log").read_text()[-2000:],
+                )
+                yield folder
+            finally:
+                daemon.terminate()
+
+
+@pytest.fixture
+def docker(docker_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Makes docker ask the tests' daemon. Returns the daemon's folder."""
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{docker_home}/socket")
+    return docker_home
+
+
+@pytest.fixture(params=[PODMAN, pytest.param(DOCKER, marks=pytest.mark.long)])
+def container_engine(request: pytest.FixtureRequest) -> str:
+    """Either works, with settings of the tests."""
+    name: str = request.param
+    request.getfixturevalue(name)
+    return name
+
+
+def containers(engine: str = PODMAN) -> list[str]:
     """The names of all containers that races have created, in any state."""
     words = ["ps", "--all", "--filter", f"label={LABEL}", "--format", "{{.Names}}"]
     return subprocess.run(
-        ["podman", *words], capture_output=True, text=True, check=True
+        [engine, *words], capture_output=True, text=True, check=True
     ).stdout.split()
