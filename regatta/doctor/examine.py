@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from regatta.doctor.activity import Activity, watch
-from regatta.doctor.checks import contention, counting, cpus, engines, limits, speed
+from regatta.doctor.checks import contention, counting, cpus, engines, limits, network, speed
 from regatta.doctor.finding import SERIOUS, Finding, RaceSetup, Subject
 from regatta.doctor.machine import Machine
 from regatta.doctor.probes.bench import Bench
@@ -46,11 +46,12 @@ CHECKS = (
     Check(counting.PARANOID, counting.inspect_paranoid),
     Check(counting.ACCOUNTING, counting.inspect_accounting),
     Check(counting.IRQ_TIME, counting.inspect_irq_time),
-    Check(limits.STEERING, limits.inspect_steering),
+    Check(network.STEERING, network.inspect_steering),
     Check(limits.DESCRIPTORS, limits.inspect_descriptors),
     Check(limits.TASKS, limits.inspect_tasks),
-    Check(limits.PORTS, limits.inspect_ports),
-    Check(limits.BACKLOG, limits.inspect_backlog),
+    Check(network.PORTS, network.inspect_ports),
+    Check(network.TRACKING, network.inspect_tracking),
+    Check(network.BACKLOG, network.inspect_backlog),
     Check(engines.CONTAINERS, engines.inspect_containers),
 )
 

@@ -137,6 +137,28 @@ def test_a_network_namespace_has_its_own_ports_and_backlog(tmp_path: Path) -> No
     assert found["ports"].level == found["backlog"].level == FINE
 
 
+@pytest.mark.parametrize(
+    ("count", "level", "fix"),
+    [
+        (0, FINE, ()),
+        (150, MINOR, ("sudo regatta race --placement netns",)),
+        (260_000, SERIOUS, ("sudo sysctl net.netfilter.nf_conntrack_max=1048576",)),
+    ],
+)
+def test_a_table_of_tracked_connections_that_is_full_is_serious(
+    count: int, level: str, fix: tuple[str, ...], tmp_path: Path
+) -> None:
+    files = machines.quiet()
+    folder = "proc/sys/net/netfilter/nf_conntrack_"
+    files |= {f"{folder}count": str(count), f"{folder}max": "262144"}
+    found = examined(files, tmp_path)["tracking"]
+    assert (found.level, found.fix) == (level, fix)
+    assert f"{count:,} of at most 262,144" in found.says
+    assert (found.undo != ()) == (level == SERIOUS)
+    apart = RaceSetup((0,), (1,), "netns")
+    assert examined(files, tmp_path, apart)["tracking"].level == FINE
+
+
 def test_a_study_beyond_the_limits_is_serious(tmp_path: Path) -> None:
     fits = RaceSetup((0,), (1,), "loopback", connections=100)
     found = examined(machines.container(), tmp_path, fits)
@@ -325,7 +347,7 @@ def test_commands_are_never_wrapped_and_the_worst_comes_first(tmp_path: Path) ->
         for command in (*finding.fix, *finding.undo):
             assert any(line.endswith(command) for line in text.splitlines()), command
     assert text.index("serious") < text.index("minor") < text.index("fine")
-    assert "4 serious, 3 minor, 0 unknown, 14 fine" in " ".join(text.split())
+    assert "4 serious, 3 minor, 0 unknown, 15 fine" in " ".join(text.split())
     assert "--measure" in text
 
 
