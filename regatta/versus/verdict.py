@@ -7,7 +7,7 @@ hold with that much added to head, or taken off. A race is judged several times 
 
 - regression: the whole 95 % interval of head / base is above 1 + threshold, under any load
 - no regression: under every load all of it is at or below 1 + threshold
-- undecided: neither, when the time is over
+- undecided: neither, when the time is over, or the CPUs' busy time contradicts it (busy_time.py)
 """
 
 import math
@@ -25,15 +25,18 @@ from regatta.analysis.statistics.looks import Look, looks_at, planned_looks
 from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.analysis.statistics.sign_flips import POWER, BlockValues, Floats
 from regatta.ledger.cell import Cell
-from regatta.ledger.metrics import PRIMARY, side_of
+from regatta.ledger.metrics import BUSY, PRIMARY, Metric, side_of
 from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.result import OK
+from regatta.versus.busy_time import Accounts, denies_regression, shows_regression
 
 BASE, AGAIN, HEAD = SIDES = ("base", "base-again", "head")
 REGRESSION, NO_REGRESSION, UNDECIDED = "regression", "no regression", "undecided"
 EXIT_STATUS = {NO_REGRESSION: 0, REGRESSION: 1, UNDECIDED: 3}
 FLOOR_LEVEL = 0.01
 """Of calling equal bases different. Stricter than the verdict's: such a race is lost."""
+DENIED = "charged CPU time shows a regression, which the CPUs' busy time does not"
+HIDDEN = "the CPUs' busy time shows a regression, which charged CPU time does not"
 MOST_NEEDED = 5_000
 """Blocks, beyond which a difference counts as being at the threshold."""
 
@@ -98,9 +101,18 @@ class Contrast:
     cell: Cell
     head: Floats
     floor: Floats
+    accounts: Accounts = (({}, {}), ({}, {}))
+    """Empty if they are not known."""
 
     def first(self, blocks: int) -> "Contrast":
-        return replace(self, head=self.head[:blocks], floor=self.floor[:blocks])
+        base, head = (
+            (first_of(charged, blocks), first_of(busy, blocks)) for charged, busy in self.accounts
+        )
+        return Contrast(self.cell, self.head[:blocks], self.floor[:blocks], (base, head))
+
+
+def first_of(values: BlockValues, blocks: int) -> BlockValues:
+    return dict(sorted(values.items())[:blocks])
 
 
 def verdict_of(ledger: RaceRecord, threshold: float, most_blocks: int, over: bool) -> Verdict:
@@ -116,10 +128,33 @@ def decided(found: Sequence[Contrast], threshold: float, most_blocks: int, over:
     verdict = Verdict(UNDECIDED, threshold, too_few(blocks) if over else "", blocks, ())
     looks = len(planned_looks(most_blocks))
     for look in looks_at(blocks, most_blocks, over):
-        verdict = judged([one.first(look.blocks) for one in found], look, threshold, looks)
+        of_look = [one.first(look.blocks) for one in found]
+        verdict = judged(of_look, look, threshold, looks)
         if verdict.is_final:
-            break
+            why = contradiction(verdict, of_look, look)
+            if not why:
+                return verdict
+            # Until it is over, later looks may still confirm it.
+            verdict = replace(verdict, outcome=UNDECIDED, why=why if over else "")
     return verdict
+
+
+def contradiction(verdict: Verdict, found: Sequence[Contrast], look: Look) -> str:
+    """What the CPUs' busy time has against it; empty if nothing."""
+    if verdict.outcome == REGRESSION:
+        shown = [
+            one
+            for one, load in zip(found, verdict.loads, strict=True)
+            if is_worse(load, verdict.threshold)
+        ]
+        return DENIED if all(denies_regression(one.accounts) for one in shown) else ""
+    level = LEVEL * look.share / len(found)
+    hidden = (shows_regression(one.accounts, verdict.threshold, level) for one in found)
+    return HIDDEN if verdict.outcome == NO_REGRESSION and any(hidden) else ""
+
+
+def is_worse(load: LoadVerdict, threshold: float) -> bool:
+    return load.head.low > (1 + threshold) * load.allowance
 
 
 def too_few(blocks: int) -> str:
@@ -156,23 +191,39 @@ def contrasts(ledger: RaceRecord) -> list[Contrast]:
     for cell in ledger.cells:
         cells = rivals(ledger, cell)
         if cell.contender == HEAD and set(SIDES) <= cells.keys():
-            values = {name: cost_by_block(ledger.trials_of(cells[name])) for name in SIDES}
-            found.append(contrast(cell, values))
+            trials = {name: ledger.trials_of(cells[name]) for name in SIDES}
+            charged, busy = (
+                {name: cost_by_block(of, metric) for name, of in trials.items()}
+                for metric in (PRIMARY, BUSY)
+            )
+            found.append(contrast(cell, charged, busy))
     return found
 
 
-def cost_by_block(trials: list[Trial]) -> BlockValues:
+def cost_by_block(trials: list[Trial], metric: Metric) -> BlockValues:
     """Also from trials whose client fell behind: what a request costs the server is known there
     too, and on a busy machine few blocks would be left in which no client did."""
     standing = [trial for trial in trials if trial.status == OK and not trial.superseded]
-    found = of_trials(PRIMARY, side_of(PRIMARY), standing)
+    found = of_trials(metric, side_of(metric), standing)
     return {} if isinstance(found, str) else found
 
 
-def contrast(cell: Cell, values: Mapping[str, BlockValues]) -> Contrast:
-    blocks = sorted(set.intersection(*(set(one) for one in values.values())))
-    base, again, head = (np.log([values[name][block] for block in blocks]) for name in SIDES)
-    return Contrast(cell, head - (base + again) / 2, again - base)
+def contrast(
+    cell: Cell, charged: Mapping[str, BlockValues], busy: Mapping[str, BlockValues]
+) -> Contrast:
+    blocks = sorted(set.intersection(*(set(one) for one in charged.values())))
+    base, again, head = (np.log([charged[name][block] for block in blocks]) for name in SIDES)
+    of_base, of_head = (
+        (mean_of([charged[name] for name in names]), mean_of([busy[name] for name in names]))
+        for names in ((BASE, AGAIN), (HEAD,))
+    )
+    return Contrast(cell, head - (base + again) / 2, again - base, (of_base, of_head))
+
+
+def mean_of(values: Sequence[BlockValues]) -> BlockValues:
+    """In each block where all are known."""
+    known = sorted(set.intersection(*(set(one) for one in values)))
+    return {block: sum(one[block] for one in values) / len(values) for block in known}
 
 
 def judged(found: Sequence[Contrast], look: Look, threshold: float, looks: int) -> Verdict:
@@ -186,7 +237,7 @@ def judged(found: Sequence[Contrast], look: Look, threshold: float, looks: int) 
         ratio = ratio_of(head, LEVEL * share)
         loads.append(LoadVerdict(one.cell, ratio, ratio_of(floor, FLOOR_LEVEL * share), needed))
     verdict = Verdict(UNDECIDED, threshold, "", look.blocks, tuple(loads))
-    if any(one.head.low > (1 + threshold) * one.allowance for one in loads):
+    if any(is_worse(one, threshold) for one in loads):
         return replace(verdict, outcome=REGRESSION)
     if all(one.head.high * one.allowance <= 1 + threshold for one in loads):
         return replace(verdict, outcome=NO_REGRESSION)

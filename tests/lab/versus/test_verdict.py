@@ -23,7 +23,7 @@ from regatta.versus.verdict import (
 from regatta.versus.verdict_text import details, headline, print_verdict, verdict_markdown
 from tests.lab import reports
 from tests.lab.family_error_rate import NOISES
-from tests.lab.synthetic import make
+from tests.lab.synthetic import BUSY, make
 from tests.lab.verdict_error_rate import FLOOR, race, rates
 from tests.ledgers import change
 
@@ -99,6 +99,35 @@ class TestVerdict:
         assert verdict.outcome == REGRESSION
         assert "at 50 connections" in headline(verdict)
         assert len(verdict_markdown(verdict, reports.analysed(path), "x").splitlines()) == 13
+
+
+class TestBusyTime:
+    """Charged time decides, unless the CPUs' busy time contradicts it."""
+
+    @pytest.mark.parametrize(
+        ("head", "busy", "why"),
+        [
+            (1.2, 1.0, "charged CPU time shows a regression, which the CPUs' busy time does not"),
+            (1.2, 0.9, "charged CPU time shows a regression, which the CPUs' busy time does not"),
+            (1.0, 1.2, "the CPUs' busy time shows a regression, which charged CPU time does not"),
+        ],
+    )
+    def test_a_contradiction_is_undecided_and_only_when_the_race_is_over(
+        self, head: float, busy: float, why: str, tmp_path: Path
+    ) -> None:
+        path = ledger_of(tmp_path, head, busy={HEAD: BUSY * busy / head})
+        verdict = judge(path)
+        assert (verdict.outcome, verdict.exit_status) == (UNDECIDED, 3)
+        assert headline(verdict) == f"Undecided: {why}"
+        assert not verdict_of(read(path), 0.05, MOST, over=False).is_final
+
+    @pytest.mark.parametrize(("head", "outcome"), [(1.2, REGRESSION), (1.0, NO_REGRESSION)])
+    def test_busy_time_that_other_programs_share_contradicts_nothing(
+        self, head: float, outcome: str, tmp_path: Path
+    ) -> None:
+        others = 1.0  # they take as much as base does
+        busy = {BASE: 1 + others, AGAIN: 1 + others, HEAD: (head + others) / head}
+        assert judge(ledger_of(tmp_path, head, busy=busy)).outcome == outcome
 
 
 class TestLooks:
