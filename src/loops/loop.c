@@ -93,6 +93,8 @@ static void close_idle(struct loop *loop) {
         oldest->was_spared = is_spared;
         if (!is_spared)
             loop->kind->time_out(loop, oldest);
+        else if (loop->kind->spare != NULL)
+            loop->kind->spare(loop, oldest);
     }
 }
 

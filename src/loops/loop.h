@@ -20,6 +20,8 @@ struct loop_kind {
     void (*begin)(struct loop *loop, struct connection *connection);
     /* A connection has been idle for --idle-timeout. */
     void (*time_out)(struct loop *loop, struct connection *connection);
+    /* The same, but its input waits to be read. NULL: an event will tell. */
+    void (*spare)(struct loop *loop, struct connection *connection);
     /* A queued connection has its turn. */
     void (*serve)(struct loop *loop, struct connection *connection);
     /* Waits once, for at most wait_ms (-1: until the next idle timeout), handles everything that is

@@ -194,6 +194,14 @@ static void time_out(struct loop *loop, struct connection *base) {
         apply((struct reactor *)loop, connection, turn_time_out(loop, connection));
 }
 
+/* Edge-triggered, the event may have come and been of no use, as when the read failed. */
+static void spare(struct loop *loop, struct connection *base) {
+    struct reactor_connection *connection = (struct reactor_connection *)base;
+    connection->can_read = true;
+    if (!base->is_queued)
+        serve((struct reactor *)loop, connection);
+}
+
 static void serve_queued(struct loop *loop, struct connection *base) {
     struct reactor *reactor = (struct reactor *)loop;
     struct reactor_connection *connection = (struct reactor_connection *)base;
@@ -231,6 +239,7 @@ static const struct loop_kind kind = {
     .close = close_reactor,
     .begin = begin,
     .time_out = time_out,
+    .spare = spare,
     .serve = serve_queued,
     .turn = turn,
     .stop_accepting = stop_accepting,

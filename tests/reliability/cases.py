@@ -14,12 +14,16 @@ EVERY = int(os.environ.get("REGATTA_FAULTS_EVERY", "16"))
 ONLY = os.environ.get("REGATTA_FAULTS_ONLY", "")
 """Only faults whose names contain this, such as "poll ENOMEM" or "accept4 EMFILE 1"."""
 MOMENTS = ("1", "3", "10+10", ALWAYS)
+MOST_LEAKED = "1..300"
+"""A failed close that strace injects leaks the descriptor, and select(2) has 1,024."""
 
 NOT_SURVIVABLE = {
     ("futex", ""): "called in the C library, which aborts or loses a wake-up;"
     " the errors belong to operations that strace cannot distinguish",
     ("rt_sigprocmask", ""): "cannot fail if called correctly; a mask that is not restored blocks"
     " SIGTERM for ever, also in the C library's fork and threads",
+    ("set_robust_list", ""): "the C library ignores it; a robust mutex whose holder is then killed"
+    " is locked for ever",
     ("io_uring_enter", "EBADR"): "the kernel has lost completions, so the state of the connections"
     " is unknown; the server reports it and exits",
 }
@@ -46,6 +50,10 @@ def kinds(design: ListedDesign, calls: Iterable[str], tally: Tally) -> Iterator[
     tally.kinds = len(every)
     first = zlib.crc32(design.name.encode()) % EVERY
     return (kind for kind in every[first::EVERY])
+
+
+def moments(call: str) -> tuple[str, ...]:
+    return (*MOMENTS[:-1], MOST_LEAKED) if call == "close" else MOMENTS
 
 
 def is_wanted(fault: Fault) -> bool:

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.processes import tree
-from tests.reliability.cases import MOMENTS, is_wanted, kinds, unknown
+from tests.reliability.cases import is_wanted, kinds, moments, unknown
 from tests.reliability.injection import NONE, Fault, attached
 from tests.reliability.serving_faults import SHORT_S, endure_all, serving
 from tests.reliability.start_faults import calls_of_start, start
 from tests.reliability.stop_faults import stop
 from tests.reliability.tally import Tally
-from tests.servers import PATIENCE_S, ListedDesign, running
+from tests.servers import PATIENCE_S, ListedDesign, read_reply, rows_of, running
+from tests.waiting import wait_until
 
 A_FEW = (
     ("accept4", "EMFILE"),
@@ -46,6 +47,18 @@ def test_calls_that_fail_once_harm_no_later_client(
     assert tally.tried > 0
 
 
+def test_a_request_whose_event_was_of_no_use_is_read_at_the_deadline(tmp_path: Path) -> None:
+    """Edge-triggered, no other event comes."""
+    options = ("--design", "epoll-edge", "--idle-timeout", "500")
+    with running(tmp_path, *options) as server, server.connect() as client:
+        client.sendall(b"top 2\n")
+        rows_of(read_reply(client))
+        with attached([server.process.pid], tmp_path, Fault("recvfrom", "EAGAIN", "1")) as trace:
+            client.sendall(b"top 2\n")
+            wait_until(lambda: trace.injections == 1, "no call fails")
+        rows_of(read_reply(client))
+
+
 @pytest.mark.long
 def test_it_recovers_from_any_failed_call_while_serving(
     design: ListedDesign, tmp_path: Path, tally: Tally
@@ -56,7 +69,7 @@ def test_it_recovers_from_any_failed_call_while_serving(
         replacing = tested.calls(replaces=True) - usual
     assert not unknown(usual | replacing)
     for call, error in kinds(design, usual | replacing, tally):
-        faults = [Fault(call, error, when) for when in MOMENTS]
+        faults = [Fault(call, error, when) for when in moments(call)]
         endure_all(design, tmp_path, filter(is_wanted, faults), tally, call in replacing)
     tally.check()
 
