@@ -43,7 +43,7 @@ def failed_calls(design: str) -> str:
     """All that were tried were survived."""
     for row in of(design, read("failures")):
         tried = sum(int(row[when]) for when in ("serving", "stopping", "starting"))
-        return f"{tried}/{tried}"
+        return f"{tried:,}/{tried:,}"
     return NONE
 
 
