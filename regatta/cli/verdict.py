@@ -133,6 +133,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
             "head_over_base": asdict(one.head),
             "base_again_over_base": asdict(one.floor),
             "blocks_needed": one.blocks_needed,
+            "outcome": one.outcome,
         }
         for one in verdict.loads
     ]

@@ -28,15 +28,16 @@ from regatta.ledger.cell import Cell
 from regatta.ledger.metrics import BUSY, PRIMARY, Metric, side_of
 from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.result import OK
-from regatta.versus.busy_time import Accounts, denies_regression, shows_regression
+from regatta.versus.busy_time import Accounts, denies_regression, in_blocks, shows_regression
 
 BASE, AGAIN, HEAD = SIDES = ("base", "base-again", "head")
 REGRESSION, NO_REGRESSION, UNDECIDED = "regression", "no regression", "undecided"
 EXIT_STATUS = {NO_REGRESSION: 0, REGRESSION: 1, UNDECIDED: 3}
 FLOOR_LEVEL = 0.01
-"""Of calling equal bases different. Stricter than the verdict's: such a race is lost."""
+"""Of calling equal bases different. Stricter than the verdict's: few such races are decided."""
 DENIED = "charged CPU time shows a regression, which the CPUs' busy time does not"
 HIDDEN = "the CPUs' busy time shows a regression, which charged CPU time does not"
+EQUALS_DIFFER = "this machine tells equal servers apart: base from itself"
 MOST_NEEDED = 5_000
 """Blocks, beyond which a difference counts as being at the threshold."""
 
@@ -62,6 +63,19 @@ class LoadVerdict:
     """Base again over base."""
     blocks_needed: int | None
     """To decide with a chance of 80 % if the difference is as measured; None: beyond any race."""
+    outcome: str = UNDECIDED
+    why: str = ""
+    """It is undecided, if the intervals do not tell."""
+
+    @property
+    def least(self) -> float:
+        """The lower end of head's interval, less what equals may differ by."""
+        return self.head.low / self.allowance
+
+    @property
+    def most(self) -> float:
+        """The upper end, and that much more."""
+        return self.head.high * self.allowance
 
     @property
     def equals_differ(self) -> bool:
@@ -96,23 +110,25 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Contrast:
-    """One load: two logarithms of ratios in each block."""
+    """One load, in blocks that measured all three."""
 
     cell: Cell
+    blocks: tuple[int, ...]
     head: Floats
+    """A logarithm of a ratio for each block."""
     floor: Floats
     accounts: Accounts = (({}, {}), ({}, {}))
     """Empty if they are not known."""
 
-    def first(self, blocks: int) -> "Contrast":
-        base, head = (
-            (first_of(charged, blocks), first_of(busy, blocks)) for charged, busy in self.accounts
+    def first(self, count: int) -> "Contrast":
+        blocks = self.blocks[:count]
+        return Contrast(
+            self.cell,
+            blocks,
+            self.head[:count],
+            self.floor[:count],
+            in_blocks(self.accounts, set(blocks)),
         )
-        return Contrast(self.cell, self.head[:blocks], self.floor[:blocks], (base, head))
-
-
-def first_of(values: BlockValues, blocks: int) -> BlockValues:
-    return dict(sorted(values.items())[:blocks])
 
 
 def verdict_of(ledger: RaceRecord, threshold: float, most_blocks: int, over: bool) -> Verdict:
@@ -124,37 +140,16 @@ def verdict_of(ledger: RaceRecord, threshold: float, most_blocks: int, over: boo
 
 def decided(found: Sequence[Contrast], threshold: float, most_blocks: int, over: bool) -> Verdict:
     """The verdict of the first look that has one, or of the last."""
-    blocks = min((len(one.head) for one in found), default=0)
+    blocks = min((len(one.blocks) for one in found), default=0)
     verdict = Verdict(UNDECIDED, threshold, too_few(blocks) if over else "", blocks, ())
     looks = len(planned_looks(most_blocks))
     for look in looks_at(blocks, most_blocks, over):
-        of_look = [one.first(look.blocks) for one in found]
-        verdict = judged(of_look, look, threshold, looks)
+        verdict = judged([one.first(look.blocks) for one in found], look, threshold, looks)
         if verdict.is_final:
-            why = contradiction(verdict, of_look, look)
-            if not why:
-                return verdict
-            # Until it is over, later looks may still confirm it.
-            verdict = replace(verdict, outcome=UNDECIDED, why=why if over else "")
-    return verdict
-
-
-def contradiction(verdict: Verdict, found: Sequence[Contrast], look: Look) -> str:
-    """What the CPUs' busy time has against it; empty if nothing."""
-    if verdict.outcome == REGRESSION:
-        shown = [
-            one
-            for one, load in zip(found, verdict.loads, strict=True)
-            if is_worse(load, verdict.threshold)
-        ]
-        return DENIED if all(denies_regression(one.accounts) for one in shown) else ""
-    level = LEVEL * look.share / len(found)
-    hidden = (shows_regression(one.accounts, verdict.threshold, level) for one in found)
-    return HIDDEN if verdict.outcome == NO_REGRESSION and any(hidden) else ""
-
-
-def is_worse(load: LoadVerdict, threshold: float) -> bool:
-    return load.head.low > (1 + threshold) * load.allowance
+            return verdict
+    # Until it is over, later looks may still decide.
+    why = next((one.why for one in verdict.loads if one.why), "") if over else ""
+    return replace(verdict, why=verdict.why or why)
 
 
 def too_few(blocks: int) -> str:
@@ -217,7 +212,8 @@ def contrast(
         (mean_of([charged[name] for name in names]), mean_of([busy[name] for name in names]))
         for names in ((BASE, AGAIN), (HEAD,))
     )
-    return Contrast(cell, head - (base + again) / 2, again - base, (of_base, of_head))
+    accounts = in_blocks((of_base, of_head), set(blocks))
+    return Contrast(cell, tuple(blocks), head - (base + again) / 2, again - base, accounts)
 
 
 def mean_of(values: Sequence[BlockValues]) -> BlockValues:
@@ -234,16 +230,28 @@ def judged(found: Sequence[Contrast], look: Look, threshold: float, looks: int) 
     for one in found:
         head, floor = PairedMean(one.head), PairedMean(one.floor)
         needed = blocks_needed(head, limit, LEVEL / looks / len(found))
-        ratio = ratio_of(head, LEVEL * share)
-        loads.append(LoadVerdict(one.cell, ratio, ratio_of(floor, FLOOR_LEVEL * share), needed))
-    verdict = Verdict(UNDECIDED, threshold, "", look.blocks, tuple(loads))
-    if any(is_worse(one, threshold) for one in loads):
-        return replace(verdict, outcome=REGRESSION)
-    if all(one.head.high * one.allowance <= 1 + threshold for one in loads):
-        return replace(verdict, outcome=NO_REGRESSION)
-    if any(one.equals_differ for one in loads):
-        return replace(verdict, why="this machine tells equal servers apart: base from itself")
-    return verdict
+        ratios = ratio_of(head, LEVEL * share), ratio_of(floor, FLOOR_LEVEL * share)
+        load = LoadVerdict(one.cell, *ratios, needed)
+        loads.append(load_verdict(load, one.accounts, threshold, LEVEL * share))
+    outcomes = {one.outcome for one in loads}
+    outcome = UNDECIDED if UNDECIDED in outcomes else NO_REGRESSION
+    outcome = REGRESSION if REGRESSION in outcomes else outcome
+    return Verdict(outcome, threshold, "", look.blocks, tuple(loads))
+
+
+def load_verdict(
+    load: LoadVerdict, accounts: Accounts, threshold: float, level: float
+) -> LoadVerdict:
+    """With its outcome, or why there is none."""
+    if load.least > 1 + threshold:
+        if denies_regression(accounts, threshold):
+            return replace(load, why=DENIED)
+        return replace(load, outcome=REGRESSION)
+    if load.most <= 1 + threshold:
+        if shows_regression(accounts, threshold, level):
+            return replace(load, why=HIDDEN)
+        return replace(load, outcome=NO_REGRESSION)
+    return replace(load, why=EQUALS_DIFFER if load.equals_differ else "")
 
 
 def ratio_of(mean: PairedMean, level: float) -> Ratio:

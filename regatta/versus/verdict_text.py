@@ -60,7 +60,8 @@ def details(verdict: Verdict, analysis: Analysis) -> Iterator[str]:
     """The floor, the extent of the race, and what a decision would take."""
     for one in verdict.loads:
         floor = ratio_words(one.floor)
-        passed = ", which the verdict allows for" if one.equals_differ and not verdict.why else ""
+        decided = one.equals_differ and one.outcome != UNDECIDED
+        passed = ", which the verdict allows for" if decided else ""
         yield f"floor: base again takes {floor} that of base{load_words(verdict, one)}{passed}"
     took_s = race_s(analysis)
     if verdict.loads:
@@ -97,8 +98,9 @@ def race_s(analysis: Analysis) -> float:
 def worst(verdict: Verdict) -> LoadVerdict:
     """The load that the outcome rests on."""
     if verdict.outcome == REGRESSION:
-        return max(verdict.loads, key=lambda one: one.head.low)
-    return max(verdict.loads, key=lambda one: one.head.high)
+        worse = [one for one in verdict.loads if one.outcome == REGRESSION]
+        return max(worse, key=lambda one: one.least)
+    return max(verdict.loads, key=lambda one: one.most)
 
 
 def load_words(verdict: Verdict, one: LoadVerdict) -> str:

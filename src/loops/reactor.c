@@ -196,10 +196,8 @@ static void time_out(struct loop *loop, struct connection *base) {
 
 /* Edge-triggered, the event may have come and been of no use, as when the read failed. */
 static void spare(struct loop *loop, struct connection *base) {
-    struct reactor_connection *connection = (struct reactor_connection *)base;
-    connection->can_read = true;
-    if (!base->is_queued)
-        serve((struct reactor *)loop, connection);
+    ((struct reactor_connection *)base)->can_read = true;
+    loop_serve_later(loop, base);
 }
 
 static void serve_queued(struct loop *loop, struct connection *base) {

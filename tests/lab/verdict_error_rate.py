@@ -10,7 +10,14 @@ from collections import Counter
 
 import numpy as np
 
-from regatta.versus.verdict import NO_REGRESSION, REGRESSION, UNDECIDED, Contrast, decided
+from regatta.versus.verdict import (
+    EQUALS_DIFFER,
+    NO_REGRESSION,
+    REGRESSION,
+    UNDECIDED,
+    Contrast,
+    decided,
+)
 from tests.lab.family_error_rate import NOISES, SPREAD, Noise
 from tests.lab.simulated_races import cell
 
@@ -24,14 +31,15 @@ FLOOR = "the floor"
 def race(noise: Noise, chance: np.random.Generator, ratio: float, blocks: int) -> Contrast:
     """Head takes `ratio` times as much as base, which races twice."""
     base, again, head = noise(chance, (3, blocks))
-    return Contrast(CELL, head + np.log(ratio) - (base + again) / 2, again - base)
+    return Contrast(
+        CELL, tuple(range(blocks)), head + np.log(ratio) - (base + again) / 2, again - base
+    )
 
 
 def outcome(found: Contrast, threshold: float) -> tuple[str, int]:
     """Of a race that is judged while it grows, and after how many blocks it ended."""
     verdict = decided([found], threshold, len(found.head), over=True)
-    lost = verdict.outcome == UNDECIDED and verdict.why
-    return FLOOR if lost else verdict.outcome, verdict.blocks
+    return FLOOR if verdict.why == EQUALS_DIFFER else verdict.outcome, verdict.blocks
 
 
 def rates(noise: Noise, ratio: float, threshold: float, runs: int = RUNS) -> dict[str, float]:

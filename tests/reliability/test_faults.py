@@ -63,7 +63,7 @@ def test_a_request_whose_event_was_of_no_use_is_read_at_the_deadline(tmp_path: P
 def test_it_recovers_from_any_failed_call_while_serving(
     design: ListedDesign, tmp_path: Path, tally: Tally
 ) -> None:
-    """The first call, the third, every tenth, and all calls for a second."""
+    """The first call, the third, every tenth, and all for a second (of close, 300)."""
     with serving(design, tmp_path) as tested:
         usual = tested.calls()
         replacing = tested.calls(replaces=True) - usual

@@ -4,7 +4,7 @@ from regatta.doctor.activity import Activity
 from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, RaceSetup, Subject
 from regatta.doctor.machine import Machine
 from regatta.machine.network.steering import OWN_SIDE, LinkEnd
-from regatta.machine.sides.placement import LOOPBACK
+from regatta.machine.sides.placement import BRIDGE, LOOPBACK
 
 # ---- Ports ----
 
@@ -71,15 +71,15 @@ ENOUGH_ENTRIES = 10_000
 
 
 def inspect_tracking(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
-    if setup.has_own_network:
+    if setup.has_own_network and setup.network != BRIDGE:
         return TRACKING.found(FINE, "a race has its own network, where no connection is tracked")
     count, most = (machine.number(f"{TRACKED}{name}") for name in ("count", "max"))
     if count is None or most is None:
         return TRACKING.found(FINE, "no connection is tracked")
-    words = f"{count:,} of at most {most:,} connections are tracked"
+    words = f"{count:,} connections are tracked, of at most {most:,}"
     if count == 0:
         return TRACKING.found(FINE, words)
-    if most - count >= ENOUGH_ENTRIES:
+    if most == 0 or most - count >= ENOUGH_ENTRIES:  # 0: no limit
         return TRACKING.found(MINOR, words, fix=("sudo regatta race --placement netns",))
     return TRACKING.found(
         SERIOUS,

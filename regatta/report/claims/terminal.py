@@ -32,7 +32,7 @@ def print_claims(claims: list[ClaimResult], console: Console) -> None:
     console.print()
     console.print(plain("Claims", console, "bold underline"))
     table = Table.grid(padding=(0, 2))
-    table.add_column("claim", no_wrap=True)
+    table.add_column("claim", overflow="fold", max_width=console.width // 3)
     table.add_column("what was found", overflow="fold")
     for claim in claims:
         name = Text("\n").append_text(plain(claim.id, console, "bold"))

@@ -192,7 +192,7 @@ def _name_width(analysis: Analysis) -> int:
     words = [printable(name) for name in analysis.contenders]
     for group in analysis.groups:
         words += [part for result in group.cells for part in _remarks(result)]
-    return min(30, 2 + max((len(word) for word in words), default=4))
+    return 2 + max((len(word) for word in words), default=4)
 
 
 def _column_width(analysis: Analysis, metric: Metric) -> int:

@@ -1,4 +1,4 @@
-"""A table that a terminal is too narrow for becomes a list: no figure is cut or broken."""
+"""A table that a terminal is too narrow for becomes a list: no word is cut or broken."""
 
 from collections.abc import Iterator
 
@@ -49,10 +49,10 @@ def records(table: Table, console: Console) -> Iterator[RenderableType]:
         yield table.title
     first, *others = table.columns
     for number, label in enumerate(first.cells):
-        yield in_one_line(label)
+        yield stripped(in_one_line(label))
         grid = Table.grid(padding=(0, len(GAP), 0, 0))
         grid.add_column(width=INDENT - len(GAP))
-        grid.add_column(style="dim")
+        grid.add_column(style="dim", overflow="fold")
         grid.add_column(overflow="fold")
         for column in others:
             value = in_one_line(list(column.cells)[number])
@@ -62,6 +62,11 @@ def records(table: Table, console: Console) -> Iterator[RenderableType]:
         yield grid
 
 
+def stripped(text: Text) -> Text:
+    text.rstrip()
+    return text[len(text.plain) - len(text.plain.lstrip()) :]
+
+
 def in_one_line(cell: RenderableType, between: str = GAP) -> Text:
-    text = cell if isinstance(cell, Text) else Text(str(cell))
+    text = cell if isinstance(cell, Text) else Text.from_markup(str(cell))
     return Text(between).join(line for line in text.split("\n") if line.plain.strip())

@@ -153,7 +153,7 @@ def test_a_table_of_tracked_connections_that_is_full_is_serious(
     files |= {f"{folder}count": str(count), f"{folder}max": "262144"}
     found = examined(files, tmp_path)["tracking"]
     assert (found.level, found.fix) == (level, fix)
-    assert f"{count:,} of at most 262,144" in found.says
+    assert f"{count:,} connections are tracked, of at most 262,144" in found.says
     assert (found.undo != ()) == (level == SERIOUS)
     apart = RaceSetup((0,), (1,), "netns")
     assert examined(files, tmp_path, apart)["tracking"].level == FINE

@@ -16,6 +16,7 @@ from regatta.versus.verdict import (
     REGRESSION,
     SIDES,
     UNDECIDED,
+    Contrast,
     Verdict,
     decided,
     verdict_of,
@@ -23,6 +24,7 @@ from regatta.versus.verdict import (
 from regatta.versus.verdict_text import details, headline, print_verdict, verdict_markdown
 from tests.lab import reports
 from tests.lab.family_error_rate import NOISES
+from tests.lab.simulated_races import cell
 from tests.lab.synthetic import BUSY, make
 from tests.lab.verdict_error_rate import FLOOR, race, rates
 from tests.ledgers import change
@@ -82,6 +84,22 @@ class TestVerdict:
         floor, *_ = details(verdict, reports.analysed(path))
         assert floor.endswith("that of base, which the verdict allows for")
 
+    def test_the_load_that_is_named_is_worse_by_more_than_equals_differ(
+        self, tmp_path: Path
+    ) -> None:
+        at = {(AGAIN, 50): 400 * 1.27, (HEAD, 50): 400 * 1.3 * 1.27**0.5, (HEAD, 1): 400 * 1.1}
+        path = ledger_of(tmp_path, 1.0, connections=[1, 50], cpu_at=at)
+        verdict = judge(path)
+        assert verdict.outcome == REGRESSION
+        assert "at 1 connection;" in headline(verdict)
+
+    def test_equals_that_differ_are_looked_at_again_until_the_race_is_over(self) -> None:
+        chance = np.random.default_rng(11)
+        for _ in range(20):
+            found = race(NOISES["normal"], chance, 1.15, MOST)
+            verdict = decided([replace(found, floor=found.floor + 0.03)], 0.05, MOST, over=True)
+            assert verdict.outcome == REGRESSION
+
     def test_a_head_that_fails_where_base_does_not_is_a_regression(self, tmp_path: Path) -> None:
         fail = {(HEAD, 50, block) for block in range(1, MOST, 2)}
         verdict = judge(ledger_of(tmp_path, 1.0, fail=fail))
@@ -109,6 +127,7 @@ class TestBusyTime:
         [
             (1.2, 1.0, "charged CPU time shows a regression, which the CPUs' busy time does not"),
             (1.2, 0.9, "charged CPU time shows a regression, which the CPUs' busy time does not"),
+            (1.2, 1.01, "charged CPU time shows a regression, which the CPUs' busy time does not"),
             (1.0, 1.2, "the CPUs' busy time shows a regression, which charged CPU time does not"),
         ],
     )
@@ -120,6 +139,30 @@ class TestBusyTime:
         assert (verdict.outcome, verdict.exit_status) == (UNDECIDED, 3)
         assert headline(verdict) == f"Undecided: {why}"
         assert not verdict_of(read(path), 0.05, MOST, over=False).is_final
+
+    @pytest.mark.parametrize("failed", [BASE, AGAIN])
+    def test_a_failed_trial_hides_no_contradiction(self, failed: str, tmp_path: Path) -> None:
+        busy = {HEAD: BUSY / 1.2}
+        path = ledger_of(tmp_path, 1.2, busy=busy, fail={(failed, 50, 1)})
+        assert judge(path).outcome == UNDECIDED
+
+    def test_the_load_that_busy_time_denies_is_not_the_one_that_is_named(self) -> None:
+        blocks = tuple(range(12))
+        chance = np.random.default_rng(3)
+
+        def load(connections: int, charged: float, busy: float) -> Contrast:
+            noise = chance.normal(0, 0.001, (2, len(blocks)))
+            accounts = tuple(
+                tuple({block: level * (1 + noise[0, block]) for block in blocks} for level in both)
+                for both in ((1.0, 1.1), (charged, busy))
+            )
+            head = np.log(charged) + noise[0]
+            return Contrast(cell(1, HEAD, 2, connections), blocks, head, noise[1], accounts)
+
+        verdict = decided([load(1, 1.2, 1.3), load(50, 1.5, 1.1)], 0.05, 12, over=True)
+        assert [one.why != "" for one in verdict.loads] == [False, True]
+        assert verdict.outcome == REGRESSION
+        assert "at 1 connection;" in headline(verdict)
 
     @pytest.mark.parametrize(("head", "outcome"), [(1.2, REGRESSION), (1.0, NO_REGRESSION)])
     def test_busy_time_that_other_programs_share_contradicts_nothing(
