@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.racing import needs_programs, race, study
+from tests.e2e.racing import PRIORITY, needs_programs, race, study
 from tests.ledgers import rows
 
 EQUAL = """
@@ -23,10 +23,6 @@ knee = true
 """
 
 pytestmark = needs_programs
-
-
-PRIORITY = ("nice", "-n", "-15")
-"""Over parallel tests, if permitted: a starved server holds no rate."""
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import pytest
 from tests.commands import Done, run
 from tests.control_groups import no_group_is_left
 from tests.e2e.racing import (
+    PRIORITY,
     environment,
     needs_programs,
     needs_two_cpus,
@@ -31,8 +32,6 @@ from tests.waiting import wait_until
 pytestmark = [needs_programs, needs_two_cpus]
 SERVER = Path(__file__).with_name("user_server.py")
 LIFE_S = 300.0
-PRIORITY = ("nice", "-n", "-15")
-"""Over parallel tests, if permitted: a starved server falls behind its rate."""
 SHORT = ("--time", "1s", "--connections", "4", "--seed", "1")
 
 
@@ -47,8 +46,8 @@ def settings(folder: Path) -> dict[str, str]:
     return environment(str(folder)) | {"TMPDIR": str(folder / "tmp"), "COLUMNS": "100"}
 
 
-def versus(folder: Path, *words: str, prefix: Sequence[str] = ()) -> Done:
-    command = (*prefix, *regatta("versus", *words))
+def versus(folder: Path, *words: str) -> Done:
+    command = (*PRIORITY, *regatta("versus", *words))
     done = run(*command, cwd=folder, env=settings(folder), timeout=LIFE_S)
     assert "Traceback" not in done.stderr
     return done
@@ -72,7 +71,7 @@ class Raced:
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Raced:
     """A server, and one that takes 0.4 ms of CPU time more."""
     folder = tmp_path_factory.mktemp("pair")
-    return Raced(folder, versus(folder, server("well"), server("slow"), *SHORT, prefix=PRIORITY))
+    return Raced(folder, versus(folder, server("well"), server("slow"), *SHORT))
 
 
 @pytest.mark.long
@@ -102,7 +101,7 @@ def test_one_server_against_the_last_race_of_the_same_command(pair: Raced) -> No
     (last,) = sorted((pair.folder / "races").iterdir())[:1]
     rate = rows(last, "SELECT DISTINCT rate FROM cell")
     words = (server("slow"), *SHORT, "--against", "last", "--out", "again")
-    done = versus(pair.folder, *words, prefix=PRIORITY)
+    done = versus(pair.folder, *words)
     assert done.returncode == 0, done.stderr
     assert rows(pair.folder / "again", "SELECT DISTINCT contender, rate FROM cell") == [
         ("slow", *rate[0])
@@ -120,7 +119,7 @@ def test_a_change_since_a_stored_race_is_found(pair: Raced) -> None:
     (last,) = sorted((pair.folder / "races").iterdir())[:1]
     now = server("well").replace("well=", "slow=")
     words = (now, *SHORT, "--against", f"races/{last.name}", "--out", "changed", "--json")
-    done = versus(pair.folder, *words, "--picture", "changed.svg", prefix=PRIORITY)
+    done = versus(pair.folder, *words, "--picture", "changed.svg")
     assert done.returncode == 0, done.stderr
     cells = json.loads(done.stdout)["against"]["cells"]
     (cpu,) = [one for one in cells if one["metric"] == "cpu_time_per_request_us"]
@@ -268,7 +267,7 @@ def interrupted(folder: Path, when: str, *words: str) -> tuple[str, str]:
     complained then."""
     printed = ""
     with subprocess.Popen(
-        regatta("versus", *words),
+        [*PRIORITY, *regatta("versus", *words)],
         cwd=folder,
         env=settings(folder),
         stdout=subprocess.PIPE,

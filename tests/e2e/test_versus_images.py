@@ -11,7 +11,7 @@ from regatta.machine.containers.engine import PODMAN, find_engine
 from regatta.machine.containers.image import contents, pack
 from tests.commands import Done, run
 from tests.container_engine import containers, needs_podman
-from tests.e2e.racing import ROOT, environment, needs_programs, needs_two_cpus, regatta
+from tests.e2e.racing import PRIORITY, ROOT, environment, needs_programs, needs_two_cpus, regatta
 
 pytestmark = [
     needs_programs,
@@ -35,7 +35,7 @@ def import_image(name: str, folder: Path, expose: str) -> None:
 
 
 def versus(folder: Path, *words: str) -> Done:
-    return run(*regatta("versus", *words), cwd=folder, env=environment(), timeout=LIFE_S)
+    return run(*PRIORITY, *regatta("versus", *words), cwd=folder, env=environment(), timeout=LIFE_S)
 
 
 @pytest.mark.long
