@@ -187,12 +187,15 @@ def contrasts(ledger: RaceRecord) -> list[Contrast]:
         cells = rivals(ledger, cell)
         if cell.contender == HEAD and set(SIDES) <= cells.keys():
             trials = {name: ledger.trials_of(cells[name]) for name in SIDES}
-            charged, busy = (
-                {name: cost_by_block(of, metric) for name, of in trials.items()}
-                for metric in (PRIMARY, BUSY)
-            )
+            charged = {name: cost_by_block(of, PRIMARY) for name, of in trials.items()}
+            busy = {name: cost_by_block(undisturbed(of), BUSY) for name, of in trials.items()}
             found.append(contrast(cell, charged, busy))
     return found
+
+
+def undisturbed(trials: list[Trial]) -> list[Trial]:
+    """A program that takes all time that is left keeps the CPUs busy under every server alike."""
+    return [trial for trial in trials if trial.disturbed is None]
 
 
 def cost_by_block(trials: list[Trial], metric: Metric) -> BlockValues:

@@ -1,9 +1,11 @@
 """Run the lab's verbs with the real programs, each in its own process."""
 
+import contextlib
+import fcntl
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,14 @@ duration_s = 4
 
 PRIORITY = ("nice", "-n", "-15") if os.geteuid() == 0 else ()
 """Over parallel tests, for what needs a rate: a starved server holds none."""
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """Of all tests that need a rate: two would take it from each other."""
+    with (ROOT / "build" / "rate.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def environment(mark: str = "") -> dict[str, str]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.racing import PRIORITY, needs_programs, race, study
+from tests.e2e.racing import PRIORITY, alone, needs_programs, race, study
 from tests.ledgers import rows
 
 EQUAL = """
@@ -28,7 +28,8 @@ pytestmark = needs_programs
 @pytest.fixture(scope="module")
 def equal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = study(EQUAL, blocks=2, search_blocks=2)
-    return race(tmp_path_factory.mktemp("equal"), text, prefix=PRIORITY)
+    with alone():
+        return race(tmp_path_factory.mktemp("equal"), text, prefix=PRIORITY)
 
 
 def test_both_race_at_the_same_rates_despite_a_dead_contender(equal: Path) -> None:

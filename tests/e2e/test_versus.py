@@ -18,6 +18,7 @@ from tests.commands import Done, run
 from tests.control_groups import no_group_is_left
 from tests.e2e.racing import (
     PRIORITY,
+    alone,
     environment,
     needs_programs,
     needs_two_cpus,
@@ -48,7 +49,8 @@ def settings(folder: Path) -> dict[str, str]:
 
 def versus(folder: Path, *words: str) -> Done:
     command = (*PRIORITY, *regatta("versus", *words))
-    done = run(*command, cwd=folder, env=settings(folder), timeout=LIFE_S)
+    with alone():
+        done = run(*command, cwd=folder, env=settings(folder), timeout=LIFE_S)
     assert "Traceback" not in done.stderr
     return done
 
@@ -266,14 +268,9 @@ def interrupted(folder: Path, when: str, *words: str) -> tuple[str, str]:
     """What it printed until the line that begins with this pattern, where Ctrl-C came, and what it
     complained then."""
     printed = ""
-    with subprocess.Popen(
-        [*PRIORITY, *regatta("versus", *words)],
-        cwd=folder,
-        env=settings(folder),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as lab:
+    command = [*PRIORITY, *regatta("versus", *words)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with alone(), subprocess.Popen(command, cwd=folder, env=settings(folder), **pipes) as lab:
         assert lab.stdout
         for line in lab.stdout:
             printed += line

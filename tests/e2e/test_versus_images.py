@@ -11,7 +11,15 @@ from regatta.machine.containers.engine import PODMAN, find_engine
 from regatta.machine.containers.image import contents, pack
 from tests.commands import Done, run
 from tests.container_engine import containers, needs_podman
-from tests.e2e.racing import PRIORITY, ROOT, environment, needs_programs, needs_two_cpus, regatta
+from tests.e2e.racing import (
+    PRIORITY,
+    ROOT,
+    alone,
+    environment,
+    needs_programs,
+    needs_two_cpus,
+    regatta,
+)
 
 pytestmark = [
     needs_programs,
@@ -35,7 +43,10 @@ def import_image(name: str, folder: Path, expose: str) -> None:
 
 
 def versus(folder: Path, *words: str) -> Done:
-    return run(*PRIORITY, *regatta("versus", *words), cwd=folder, env=environment(), timeout=LIFE_S)
+    with alone():
+        return run(
+            *PRIORITY, *regatta("versus", *words), cwd=folder, env=environment(), timeout=LIFE_S
+        )
 
 
 @pytest.mark.long

@@ -146,6 +146,11 @@ class TestBusyTime:
         path = ledger_of(tmp_path, 1.2, busy=busy, fail={(failed, 50, 1)})
         assert judge(path).outcome == UNDECIDED
 
+    def test_busy_time_of_disturbed_trials_contradicts_nothing(self, tmp_path: Path) -> None:
+        disturbed = {(name, 50, block) for name in SIDES for block in range(1, MOST + 1)}
+        path = ledger_of(tmp_path, 1.2, busy={HEAD: BUSY / 1.2}, disturbed=disturbed)
+        assert judge(path).outcome == REGRESSION
+
     def test_the_load_that_busy_time_denies_is_not_the_one_that_is_named(self) -> None:
         blocks = tuple(range(12))
         chance = np.random.default_rng(3)
