@@ -76,6 +76,12 @@ def usable_by_block(metric: Metric, trials: list[Trial]) -> dict[int, float]:
     return {} if isinstance(found, str) else found
 
 
+def undisturbed(trials: list[Trial]) -> list[Trial]:
+    """Those whose busy time tells of the server: a program that takes all time that is left keeps
+    the CPUs busy under every server alike."""
+    return [trial for trial in trials if trial.disturbed is None]
+
+
 def of_trials(metric: Metric, side: str, trials: list[Trial]) -> dict[int, float] | str:
     """One number a block of exactly these trials, or why there is none.
 

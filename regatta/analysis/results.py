@@ -30,7 +30,7 @@ from regatta.ledger.axes import Axis
 from regatta.ledger.cell import Cell
 from regatta.ledger.inputs.calibration import Calibration
 from regatta.ledger.inputs.records import Baseline
-from regatta.ledger.metrics import BUSY, PRIMARY, side_of
+from regatta.ledger.metrics import PRIMARY, side_of
 from regatta.ledger.records import Sitting, Trial
 from regatta.study.titles import Names, names_in
 
@@ -42,6 +42,8 @@ class CellResult:
     latencies: Latencies
     blocks: dict[str, BlockValues]
     """One number a block by metric: the data of the columns of the standings."""
+    busy: BlockValues
+    """Busy time per request, of undisturbed trials."""
     clocked: dict[str, BlockValues]
     """The same for server CPU time and cycles per request."""
     memory: dict[str, BlockValues]
@@ -69,8 +71,7 @@ class CellResult:
     @property
     def entry(self) -> Entry:
         """Its entry in the standings."""
-        blocks = self.blocks
-        return Entry(blocks.get(PRIMARY.name, {}), self._barred(), blocks.get(BUSY.name, {}))
+        return Entry(self.blocks.get(PRIMARY.name, {}), self._barred(), self.busy)
 
     def _barred(self) -> str:
         if self.failing:

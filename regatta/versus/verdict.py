@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
-from regatta.analysis.contrast import of_trials
+from regatta.analysis.contrast import of_trials, undisturbed
 from regatta.analysis.soundness.failing import failing
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.analysis.statistics.level import LEVEL
@@ -191,11 +191,6 @@ def contrasts(ledger: RaceRecord) -> list[Contrast]:
             busy = {name: cost_by_block(undisturbed(of), BUSY) for name, of in trials.items()}
             found.append(contrast(cell, charged, busy))
     return found
-
-
-def undisturbed(trials: list[Trial]) -> list[Trial]:
-    """A program that takes all time that is left keeps the CPUs busy under every server alike."""
-    return [trial for trial in trials if trial.disturbed is None]
 
 
 def cost_by_block(trials: list[Trial], metric: Metric) -> BlockValues:

@@ -93,6 +93,20 @@ def test_a_lead_that_busy_time_does_not_show_is_named(tmp_path: Path) -> None:
     assert note.line.endswith(": see CPU accounting")
 
 
+def test_busy_time_of_disturbed_trials_denies_no_lead(tmp_path: Path) -> None:
+    charged = {"iterative": 90.0, "select": 100.0, "thread-per-client": 150.0}
+    busy = {"iterative": 1.31, "select": 1.2, "thread-per-client": 1.2}
+    disturbed = {(name, 10, block) for name in charged for block in range(1, 11)}
+    changes = {"cpu_us": charged, "busy": busy, "connections": (10,)}
+    (tmp_path / "undisturbed").mkdir()
+    for folder, trials, is_denied in (
+        (tmp_path, disturbed, False),
+        (tmp_path / "undisturbed", set(), True),
+    ):
+        found = analysed(folder, disturbed=trials, **changes).groups[0].unconfirmed
+        assert bool(found) is is_denied
+
+
 LESS = {block: 1.0 + block / 1000 for block in range(8)}
 MORE = {block: 1.2 + block / 900 for block in range(8)}
 
