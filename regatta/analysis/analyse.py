@@ -8,7 +8,7 @@ from regatta.analysis.baseline import differences
 from regatta.analysis.claims.evidence import RaceResults
 from regatta.analysis.claims.judge import judge_all
 from regatta.analysis.columns import Column, against_best, confirmed
-from regatta.analysis.contrast import requests_of, undisturbed, usable_by_block
+from regatta.analysis.contrast import busy_by_block, requests_of, usable_by_block
 from regatta.analysis.estimates import estimate_cell, usable
 from regatta.analysis.grouping import Members, group, titles
 from regatta.analysis.held_rates import held_groups
@@ -254,7 +254,7 @@ def _result(cell: Cell, trials: list[Trial], client_cpus: int, units: Units) -> 
         estimates=estimates,
         latencies=latencies,
         blocks=_by_block(trials),
-        busy=_by_block(undisturbed(trials), (BUSY,)).get(BUSY.name, {}),
+        busy=busy_by_block(trials),
         clocked=_by_block([trial for trial in trials if _is_clocked(trial)], CLOCKED),
         memory=_by_block(trials, WEIGHED),
         requests=requests_of(trials),

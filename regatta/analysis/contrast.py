@@ -18,7 +18,7 @@ from regatta.analysis.statistics.percentile_comparison import (
     compare_percentiles,
 )
 from regatta.analysis.statistics.request_latencies import RequestLatencies, latencies_of
-from regatta.ledger.metrics import FRACTIONS, NO_TRIAL, P50, Metric, side_of
+from regatta.ledger.metrics import BUSY, FRACTIONS, NO_TRIAL, P50, Metric, side_of
 from regatta.ledger.readings import Reading
 from regatta.ledger.records import Trial
 
@@ -74,6 +74,11 @@ def usable_by_block(metric: Metric, trials: list[Trial]) -> dict[int, float]:
     side = side_of(metric)
     found = of_trials(metric, side, usable_for(metric, side, trials))
     return {} if isinstance(found, str) else found
+
+
+def busy_by_block(trials: list[Trial]) -> dict[int, float]:
+    """How long the server's CPUs were busy per request, as far as that tells of the server."""
+    return usable_by_block(BUSY, undisturbed(trials))
 
 
 def undisturbed(trials: list[Trial]) -> list[Trial]:

@@ -24,7 +24,7 @@ from regatta.race.options import Options
 from regatta.race.race_once import race_with
 from regatta.report.text.calibration import headline
 from regatta.report.text.durations import duration
-from regatta.report.text.fitted import fitted
+from regatta.report.text.fitted import print_table
 
 SHAPE = "quick"
 MOST_RACES = 1_000
@@ -198,7 +198,7 @@ def present(calibration: Calibration, as_json: bool) -> None:
         return
     console = Output()
     say(console, headline(calibration))
-    console.print(fitted(goals_table(calibration.goals), console))
+    print_table(goals_table(calibration.goals), console)
     for goal in calibration.goals:
         if goal.detail:
             say(console, f"{goal.name}: {goal.detail}")

@@ -19,7 +19,7 @@ from regatta.fleet.standings import Standings, outcome_words, standings_of, summ
 from regatta.fleet.tables import fleet_tables
 from regatta.machine.programs import called_with, discover, shown
 from regatta.race.folder import RACES
-from regatta.report.text.fitted import fitted
+from regatta.report.text.fitted import print_table
 from regatta.report.text.numbers import plural
 from regatta.report.text.terminal import plain
 from regatta.study import find_study, load_study
@@ -166,7 +166,7 @@ def show(standings: Standings, outcomes: list[MachineResult], console: Output) -
         for row in one.rows:
             table.add_row(*(plain(text, console) for text in row))
         console.print()
-        console.print(fitted(table, console))
+        print_table(table, console)
     console.print()
     console.print(plain(sentence(standings, outcomes), console, "bold"))
 

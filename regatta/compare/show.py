@@ -16,7 +16,7 @@ from regatta.compare.match import cell_words
 from regatta.ledger.axes import AXES
 from regatta.ledger.cell import IDENTITY, Cell
 from regatta.ledger.metrics import PRIMARY, Metric
-from regatta.report.text.fitted import fitted
+from regatta.report.text.fitted import print_table
 from regatta.report.text.numbers import interval_of, plural, short, value_of
 from regatta.report.text.terminal import encodable, plain
 
@@ -35,7 +35,7 @@ def print_comparison(comparison: RaceComparison, console: Console) -> None:
     for metric in dict.fromkeys(compared.metric for compared in comparison.cells):
         of_metric = [compared for compared in comparison.cells if compared.metric is metric]
         console.print()
-        console.print(fitted(_table(metric, of_metric, console), console))
+        print_table(_table(metric, of_metric, console), console)
     if comparison.reference is not None:
         _line(
             f"NEW / OLD is relative to {comparison.reference}: each figure is divided by that of "
@@ -50,7 +50,7 @@ def print_comparison(comparison: RaceComparison, console: Console) -> None:
     _line(standings_sentence(comparison.agreement), console)
     if comparison.disagreements:
         console.print()
-        console.print(fitted(_disagreement_table(comparison.disagreements, console), console))
+        print_table(_disagreement_table(comparison.disagreements, console), console)
     for notice in comparison.notices:
         _line(notice, console, "yellow")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
 from regatta.analysis.numbers import digits
 from regatta.machine.network.steering import OWN_SIDE, Steering
@@ -25,6 +25,17 @@ NEGLIGIBLE_PERCENT = 1.0
 MEASURE_IT = "Measure it: regatta doctor --measure"
 
 Words = tuple[str, ...]
+
+
+class Remedy(TypedDict):
+    fix: Words
+    undo: Words
+
+
+def sysctl(name: str, value: object, now: object) -> Remedy:
+    """Sets it to `value`, and back to what it is `now`."""
+    fix, undo = (f"sudo sysctl {name}={one}" for one in (value, now))
+    return {"fix": (fix,), "undo": (undo,)}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from rich.table import Table as Grid
 from regatta.lab.step import Choice, Lab, Step
 from regatta.lab.step_result import StepResult
 from regatta.lab.steps import STEPS
-from regatta.report.text.fitted import fitted
+from regatta.report.text.fitted import print_table
 from regatta.report.text.table import Table
 from regatta.report.text.terminal import plain
 
@@ -92,7 +92,7 @@ class Log:
         for row in table.rows:
             grid.add_row(*(plain(text, self.console) for text in row))
         self.line(table.title, "bold")
-        self.console.print(fitted(grid, self.console))
+        print_table(grid, self.console)
         self.paragraph(table.says)
 
     def ask(self, question: str) -> str:

@@ -30,10 +30,12 @@ def denies_regression(accounts: Accounts, threshold: float) -> bool:
     """Busy time shows that head stays below the threshold, or not that it passes it, though the two
     accounts are shown to differ."""
     (charged, busy), head = accounts
-    # The same time for both accounts: the gap between them stays as it is.
+    # The same time is added to both accounts: the gap between them stays as it is.
     allowed = {block: threshold * value for block, value in charged.items()}
-    base = _sum(charged, allowed), _sum(busy, allowed)
-    return bool(unconfirmed_leads({(None, "base", "head"): (base, head)}))
+    at_threshold, busy_then = (
+        {block: value + allowed[block] for block, value in of.items()} for of in (charged, busy)
+    )
+    return bool(unconfirmed_leads({(None, "base", "head"): ((at_threshold, busy_then), head)}))
 
 
 def shows_regression(accounts: Accounts, threshold: float, level: float) -> bool:
@@ -43,7 +45,3 @@ def shows_regression(accounts: Accounts, threshold: float, level: float) -> bool
     ratios = log_ratios(head, base)
     interval = PairedMean(np.array(list(ratios.values()))).interval(level) if ratios else None
     return interval is not None and interval[0] > math.log1p(threshold)
-
-
-def _sum(one: BlockValues, other: BlockValues) -> BlockValues:
-    return {block: value + other[block] for block, value in one.items() if block in other}

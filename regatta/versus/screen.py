@@ -15,7 +15,7 @@ from regatta.ledger.metrics import BY_NAME, P50, P99, PRIMARY, Metric, side_of
 from regatta.report.charts.palette import styles
 from regatta.report.soundness.notes import notes
 from regatta.report.tables.held_rates import rounded_rate
-from regatta.report.text.fitted import fitted
+from regatta.report.text.fitted import print_table
 from regatta.report.text.numbers import around, between, more_than_one, times
 from regatta.report.text.terminal import encodable, plain
 from regatta.report.text.trials import cell_words
@@ -35,7 +35,7 @@ def print_versus(analysis: Analysis, seen: list[str], console: Console) -> None:
         for step in group.steps:
             console.print()
             console.print(plain(where(group, step), console, "bold"))
-            console.print(fitted(table(analysis, group, step, console), console))
+            print_table(table(analysis, group, step, console), console)
             for line in sentences(group, step):
                 console.print(plain(line, console))
     print_warnings(analysis, [*broken(analysis), *seen], console)

@@ -7,7 +7,7 @@ from rich.console import Console
 from regatta.analysis.results import Analysis, CellResult
 from regatta.ledger.metrics import side_of
 from regatta.report.text.durations import duration
-from regatta.report.text.fitted import fitted
+from regatta.report.text.fitted import print_table
 from regatta.report.text.markdown import code, escape
 from regatta.report.text.numbers import between, capitalized, interval_of, plural, times, value_of
 from regatta.report.text.terminal import plain
@@ -34,7 +34,7 @@ def print_verdict(verdict: Verdict, analysis: Analysis, seen: list[str], console
         for step in group.steps:
             console.print()
             console.print(plain(where(group, step), console, "bold"))
-            console.print(fitted(table(analysis, group, step, console), console))
+            print_table(table(analysis, group, step, console), console)
     print_warnings(analysis, seen, console)
 
 

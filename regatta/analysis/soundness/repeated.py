@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from regatta.analysis.contrast import usable_by_block
+from regatta.analysis.contrast import busy_by_block, usable_by_block
 from regatta.analysis.grouping import Members
 from regatta.analysis.standings import Entries, Entry, Verdict, verdicts
 from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.units import units_of
 from regatta.ledger.cell import Cell
-from regatta.ledger.metrics import BUSY, PRIMARY
+from regatta.ledger.metrics import PRIMARY
 from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.result import OK
 
@@ -162,7 +162,7 @@ def _changed_verdicts(ledger: RaceRecord, tables: Sequence[StandingsTable]) -> l
 def _first_entries(table: StandingsTable, first: Mapping[int, list[Trial]]) -> dict[int, Entries]:
     def entry(cell: Cell, barred: str) -> Entry:
         trials = first.get(cell.id, [])
-        return Entry(usable_by_block(PRIMARY, trials), barred, usable_by_block(BUSY, trials))
+        return Entry(usable_by_block(PRIMARY, trials), barred, busy_by_block(trials))
 
     return {
         step: {

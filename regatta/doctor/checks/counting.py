@@ -10,6 +10,7 @@ from regatta.doctor.finding import (
     Finding,
     RaceSetup,
     Subject,
+    sysctl,
 )
 from regatta.doctor.machine import CAP_PERFMON, CAP_SYS_ADMIN, Machine
 from regatta.doctor.probes.bench import Bench
@@ -99,8 +100,7 @@ def inspect_counters(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
         return COUNTERS.found(
             MINOR,
             "the NMI watchdog uses one hardware counter of each CPU, so others are multiplexed",
-            fix=("sudo sysctl kernel.nmi_watchdog=0",),
-            undo=("sudo sysctl kernel.nmi_watchdog=1",),
+            **sysctl("kernel.nmi_watchdog", 0, 1),
         )
     return COUNTERS.found(FINE, "hardware counters are available")
 
@@ -144,8 +144,7 @@ def inspect_paranoid(machine: Machine, _: RaceSetup, __: Activity) -> Finding:
     return PARANOID.found(
         MINOR,
         f"{words}: {lacking}",
-        fix=(f"sudo sysctl kernel.perf_event_paranoid={ALL}",),
-        undo=(f"sudo sysctl kernel.perf_event_paranoid={value}",),
+        **sysctl("kernel.perf_event_paranoid", ALL, value),
         advice="Tracepoints also need: sudo mount -o remount,mode=755 /sys/kernel/tracing. Until "
         "the next boot every user may then count every process.",
     )

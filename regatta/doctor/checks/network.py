@@ -1,7 +1,16 @@
 """Ports, connection tracking, the accept queue, and the steering of packets."""
 
 from regatta.doctor.activity import Activity
-from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, RaceSetup, Subject
+from regatta.doctor.finding import (
+    FINE,
+    MINOR,
+    SERIOUS,
+    UNKNOWN,
+    Finding,
+    RaceSetup,
+    Subject,
+    sysctl,
+)
 from regatta.doctor.machine import Machine
 from regatta.machine.network.steering import OWN_SIDE, LinkEnd
 from regatta.machine.sides.placement import BRIDGE, LOOPBACK
@@ -42,8 +51,7 @@ def inspect_ports(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
         return PORTS.found(
             level,
             words,
-            fix=(f'sudo sysctl net.ipv4.ip_local_port_range="{DEFAULT_RANGE}"',),
-            undo=(f'sudo sysctl net.ipv4.ip_local_port_range="{first} {last}"',),
+            **sysctl("net.ipv4.ip_local_port_range", f'"{DEFAULT_RANGE}"', f'"{first} {last}"'),
         )
     return PORTS.found(level, words, advice="Wait a minute until they are free again.")
 
@@ -82,10 +90,7 @@ def inspect_tracking(machine: Machine, setup: RaceSetup, _: Activity) -> Finding
     if most == 0 or most - count >= ENOUGH_ENTRIES:  # 0: no limit
         return TRACKING.found(MINOR, words, fix=("sudo regatta race --placement netns",))
     return TRACKING.found(
-        SERIOUS,
-        words,
-        fix=(f"sudo sysctl net.netfilter.nf_conntrack_max={4 * most}",),
-        undo=(f"sudo sysctl net.netfilter.nf_conntrack_max={most}",),
+        SERIOUS, words, **sysctl("net.netfilter.nf_conntrack_max", 4 * most, most)
     )
 
 
@@ -131,12 +136,8 @@ def inspect_backlog(machine: Machine, setup: RaceSetup, _: Activity) -> Finding:
             fix=("regatta race --placement loopback",),
             advice="On loopback the host's setting applies: sudo sysctl net.core.somaxconn=4096",
         )
-    return BACKLOG.found(
-        level,
-        words,
-        fix=(f"sudo sysctl net.core.somaxconn={max(DEFAULT_BACKLOG, burst)}",),
-        undo=(f"sudo sysctl net.core.somaxconn={length}",),
-    )
+    longer = max(DEFAULT_BACKLOG, burst)
+    return BACKLOG.found(level, words, **sysctl("net.core.somaxconn", longer, length))
 
 
 # ---- Steering: which CPU processes the packets that arrive over the cable ----

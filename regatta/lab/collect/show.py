@@ -7,7 +7,7 @@ from rich.table import Table
 
 from regatta.analysis.standings import LARGER
 from regatta.lab.collect.verdicts import Collected, Machine, Pooled, Row
-from regatta.report.text.fitted import fitted
+from regatta.report.text.fitted import print_table
 from regatta.report.text.numbers import DASH, between, plural, times
 from regatta.report.text.terminal import plain
 from regatta.report.text.verdicts import listed
@@ -31,7 +31,7 @@ def print_pooled(pooled: Pooled, console: Console) -> None:
         grid.add_column(plain(name, console, "dim"), overflow="fold")
     for row in pooled.rows:
         grid.add_row(*(plain(text, console) for text in cells(row)))
-    console.print(fitted(grid, console))
+    print_table(grid, console)
     _line(summary(pooled), console)
     console.print()
 

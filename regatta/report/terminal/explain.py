@@ -16,7 +16,7 @@ from regatta.report.tables.against_best import READ, RelativeFigure, relative_fi
 from regatta.report.tables.calibration import calibration_sentence
 from regatta.report.tables.estimates import beyond_baseline
 from regatta.report.tables.held_rates import sentences as held_sentences
-from regatta.report.text.fitted import fitted
+from regatta.report.text.fitted import print_table
 from regatta.report.text.numbers import interval_of, value_of
 from regatta.report.text.printable import printable
 from regatta.report.text.table import Table as Extra
@@ -72,7 +72,7 @@ def _print_step(
     for number, columns in enumerate(_parts(analysis, console)):
         if number:
             console.print()
-        console.print(fitted(_table(analysis, group, verdict, columns, console), console))
+        print_table(_table(analysis, group, verdict, columns, console), console)
     console.print(plain(verdict_sentence(group, verdict), console))
     seen = seen_sentence(group, step)
     if seen:
@@ -95,7 +95,7 @@ def _print_extra(extra: Extra, console: Console) -> None:
         )
     for name, *figures in extra.rows:
         table.add_row(plain(name, console), *(_two_lines(text, console) for text in figures))
-    console.print(fitted(table, console))
+    print_table(table, console)
     console.print(plain(extra.says, console, "dim"))
 
 

@@ -12,10 +12,10 @@ INDENT = 2
 GAP = "  "
 
 
-def fitted(table: Table, console: Console) -> RenderableType:
+def print_table(table: Table, console: Console) -> None:
     """The table itself if every word and every column that must not wrap fits; else its rows, one
     below another, each a line with its first cell and a line for each of the others."""
-    return table if fit(table, console) else Group(*records(table, console))
+    console.print(table if fit(table, console) else Group(*records(table, console)))
 
 
 def fit(table: Table, console: Console) -> bool:
@@ -47,17 +47,16 @@ def column_needs(column: Column, console: Console) -> Measurement:
 def records(table: Table, console: Console) -> Iterator[RenderableType]:
     if table.title:
         yield table.title
-    first, *others = table.columns
-    for number, label in enumerate(first.cells):
+    headings = [in_one_line(column.header, " ") for column in table.columns[1:]]
+    for label, *cells in zip(*(column.cells for column in table.columns), strict=True):
         yield stripped(in_one_line(label))
         grid = Table.grid(padding=(0, len(GAP), 0, 0))
         grid.add_column(width=INDENT - len(GAP))
         grid.add_column(style="dim", overflow="fold")
         grid.add_column(overflow="fold")
-        for column in others:
-            value = in_one_line(list(column.cells)[number])
+        for heading, value in zip(headings, map(in_one_line, cells), strict=True):
             if value:
-                grid.add_row("", in_one_line(column.header, " "), value)
+                grid.add_row("", heading, value)
         fit(grid, console)
         yield grid
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rich.table import Table
 from rich.text import Text
 
-from regatta.report.text.fitted import fitted
+from regatta.report.text.fitted import print_table
 from tests.lab import reports
 
 WORDS = st.lists(st.text("abcxyz0189.–", min_size=1, max_size=9), min_size=1, max_size=4)
@@ -29,7 +29,7 @@ def table_of(rows: list[list[str]], stiff: int = 0) -> Table:
 
 
 def shown(table: Table, width: int) -> str:
-    return reports.printed(lambda console: console.print(fitted(table, console)), width=width)
+    return reports.printed(print_table, table, width=width)
 
 
 @settings(max_examples=60)
