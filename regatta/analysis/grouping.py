@@ -26,6 +26,7 @@ WORDED: dict[str, Callable[[Any], str]] = {
     "backlog": lambda count: f"a listen queue of {count}",
     "counts_taskset": lambda counts: f"taskset {'' if counts else 'not '}counted",
     "max_age_ms": lambda age: f"max age {age} ms",
+    "cold": lambda requests: f"cold, the first {requests:,} requests",
 }
 
 Facts = tuple[tuple[str, Any], ...]
@@ -102,7 +103,7 @@ def _facts(cell: Cell, names: tuple[str, ...]) -> Facts:
 
 
 def _title(facts: Facts, common: set[tuple[str, Any]]) -> str:
-    telling = [fact for fact in facts if fact not in common]
+    telling = [fact for fact in facts if fact not in common or fact[0] == "cold"]
     if not telling:
         telling = [fact for fact in facts if fact[0] in ("work", "load", "engine")]
     return ", ".join(_shown(name, value) for name, value in telling)

@@ -28,11 +28,19 @@ from regatta.report.files import write_files
 from regatta.report.text.durations import duration
 from regatta.report.text.printable import printable
 from regatta.study import Study, parse_pause, parse_study
-from regatta.study.limits import CONTAINERS, MAX_CONNECTIONS, MAX_WIDTH_PERCENT, MIN_WIDTH_PERCENT
+from regatta.study.limits import (
+    CONTAINERS,
+    MAX_CONNECTIONS,
+    MAX_WARMUP_LIMIT_S,
+    MAX_WIDTH_PERCENT,
+    MIN_WIDTH_PERCENT,
+)
+from regatta.trial.warming import WarmUps
 from regatta.versus.against import compared, find_stored
 from regatta.versus.images import read_images
 from regatta.versus.listen_queue import FEWER, fewer
 from regatta.versus.picture_file import check_picture, write_picture
+from regatta.versus.plan import fit
 from regatta.versus.preflight import Seen, faults, look_at, notes, queue_notes
 from regatta.versus.servers import FEWEST, Server
 from regatta.versus.study_text import Wanted, study_text
@@ -90,6 +98,24 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
     short: Annotated[
         bool, typer.Option("--short", help="A new connection for each request.")
     ] = False,
+    warmup_limit: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=MAX_WARMUP_LIMIT_S,
+            help="Warm each process for at most so many seconds until it is steady; a server that "
+            "is not cannot win. It is part of --time.",
+        ),
+    ] = Wanted.warmup_limit_s,
+    cold: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Race the first N requests after the start instead of warm servers.",
+            show_default=False,
+        ),
+    ] = None,
     width: Annotated[
         float,
         typer.Option(
@@ -159,6 +185,8 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         width_percent=checked_width(width),
         placement=checked_placement(placement, bool(image)),
         time_s=time_s,
+        warmup_limit_s=warmup_limit,
+        cold=cold,
     )
     programs = discover()
     images = read_images(image or [], image_port)
@@ -194,8 +222,15 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         session.say(line)
     study = study_in(Path.cwd(), wanted)
     enough = verdict.enough(study) if verdict.asked else HOOKS.enough
-    hooks = replace(HOOKS, enough=until(started_s, time_s, enough), unseen=lambda _: ())
     ends_s = started_s + time_s
+
+    def fitted(found: Study, warm_ups: WarmUps) -> Study:
+        left_s = max(1.0, ends_s - time.monotonic())
+        return fit(found, warm_ups, left_s, verdict.asked, session.say)
+
+    hooks = replace(
+        HOOKS, enough=until(started_s, time_s, enough), unseen=lambda _: (), fit=fitted
+    )
     options = Options(seed=seed, out=out or new_folder(NAME))
     folder = raced(
         lambda on_event: begin(study, options, programs, on_event, hooks), session, ends_s

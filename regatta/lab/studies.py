@@ -41,7 +41,6 @@ title = "The race of the lab"
 blocks = {blocks}
 counted_blocks = {counted}
 slices = {2 if setting.quick else 5}
-warmup_rounds = 1
 
 [[cells]]
 {cells(setting)}

@@ -19,7 +19,7 @@ TRAITS = (
     "max_age_ms",
 )
 """Properties of the load that do not depend on its size or on the contender."""
-AS_STARTED = ("linger_s", "backlog", "counts_taskset")
+AS_STARTED = ("linger_s", "backlog", "counts_taskset", "cold")
 """How the server is started and stopped."""
 
 
@@ -64,6 +64,8 @@ class Cell:
     """What the reply to `request` ends with, a regular expression; None: as the dialect says."""
     requests: str | None = None
     """HTTP: the contender's file of requests with a digest of its content; None: `path`."""
+    cold: int | None = None
+    """Only so many requests, the first after the start; None: of a warm server."""
     id: int = 0
     """In the ledger, counted from 1; 0: not in a ledger yet."""
     placement: str = ""
@@ -87,6 +89,8 @@ class Cell:
             parts.append(f"whole {self.scope}{' with taskset' if self.counts_taskset else ''}")
         if self.backlog is not None:
             parts.append(f"backlog {self.backlog}")
+        if self.cold is not None:
+            parts.append(f"cold, the first {self.cold:,} requests")
         return " · ".join(parts)
 
     def identity(self) -> tuple[object, ...]:
@@ -122,12 +126,14 @@ class MatchedCell(Cell):
         """The open cell at this rate."""
         values = {field.name: getattr(self, field.name) for field in fields(Cell)}
         cell = Cell(**{**values, "load": "open", "rate": rate})
+        if duration_s is None and cell.cold is not None:
+            duration_s = cell.cold / rate
         return cell if duration_s is None else replace(cell, duration_s=duration_s)
 
     def closed(self, duration_s: float) -> Cell:
         """The closed cell, in which each connection sends its next request after each answer."""
         cell = self.at(0, duration_s)
-        return replace(cell, load="closed", rate=None, arrivals=None)
+        return replace(cell, load="closed", rate=None, arrivals=None, cold=None)
 
 
 def matched_cells(cells: Sequence[Cell]) -> list[MatchedCell]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from regatta.errors import LedgerError
 
 FILE_NAME = "ledger.sqlite"
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 
 CELL_COLUMNS = """
   id INTEGER PRIMARY KEY, contender TEXT, contender_order INTEGER, work TEXT, load TEXT,
@@ -14,7 +14,7 @@ CELL_COLUMNS = """
   per_connection INTEGER, top INTEGER, max_age_ms INTEGER, rate INTEGER, arrivals TEXT,
   idle INTEGER, slow INTEGER, workers INTEGER, path TEXT,
   scope TEXT, linger_s REAL, backlog INTEGER, counts_taskset INTEGER,
-  request TEXT, until TEXT, requests TEXT"""
+  request TEXT, until TEXT, requests TEXT, cold INTEGER"""
 SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE environment(key TEXT PRIMARY KEY, value TEXT);

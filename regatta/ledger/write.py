@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields
 from pathlib import Path
@@ -238,10 +238,21 @@ class Ledger:
         """Whether the plan is known."""
         return self.database.execute("SELECT 1 FROM cell LIMIT 1").fetchone() is not None
 
-    def settle(self, cells: Sequence[Cell], plan: Sequence[PlannedTrial], place: str) -> None:
-        """Writes the cells and the whole plan, once all sustained rates are known."""
+    def settle(
+        self,
+        cells: Sequence[Cell],
+        plan: Sequence[PlannedTrial],
+        place: str,
+        meta: Mapping[str, str],
+    ) -> None:
+        """Writes the cells and the whole plan, once all sustained rates are known.
+
+        `meta`: the settings of the race that follow from them.
+        """
         with self.writing():
             write_plan(self.database, cells, plan, place)
+            for row in meta.items():
+                self.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", row)
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -7,6 +7,7 @@ from regatta.ledger.inputs.calibration import Calibration
 from regatta.machine.sides.placement import Placement
 from regatta.race.run_plan import Enough
 from regatta.study import Study
+from regatta.trial.warming import WarmUps
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,8 @@ class Hooks:
     """What the study's verdicts cannot show, as notes before the first trial."""
     calibration: Callable[[], Calibration | str | None] = lambda: None
     """This machine's calibration, for the ledger."""
+    fit: Callable[[Study, WarmUps], Study] = lambda study, _: study
+    """The study with as many blocks as its time allows, once the warm-ups are known."""
     enough: Enough = lambda *_: None
     """Why a race with a target width may end."""
 

@@ -4,6 +4,7 @@
 runs the trials that are still missing.
 """
 
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -41,6 +42,7 @@ from regatta.race.sittings import run_sittings
 from regatta.study import Study, leave_out, parse_study
 from regatta.study.plan import AloneBlocks, make_plan
 from regatta.trial.setup import TrialSetup
+from regatta.trial.warming import WarmUps
 
 SCRATCH = ".trial"
 
@@ -87,6 +89,19 @@ def about(setting: Setting) -> dict[str, str]:
         "quick": yes_or_no(study.quick),
         "use_perf": yes_or_no(setting.use_perf),
         "disturbance_limit_percent": f"{study.disturbance_limit_percent:g}",
+    }
+
+
+def fitted(study: Study) -> dict[str, str]:
+    """What the ledger records anew, once the warm-ups are known."""
+    numbers = {name: str(getattr(study, name)) for name in NUMBERS}
+    durations_s = [cell.duration_s for cell in study.cells]
+    most = study.most_blocks or study.blocks
+    return {
+        **numbers,
+        "most_blocks": str(most),
+        "few_blocks": yes_or_no(study.few_blocks),
+        "durations_s": json.dumps(durations_s),
     }
 
 
@@ -193,7 +208,7 @@ def run(  # noqa: PLR0913, PLR0917  (all that describes a race)
         placement=placement,
         perf=found,
         events=study.events,
-        warmup_rounds=study.warmup_rounds,
+        warm_ups=WarmUps(study.warmup_limit_s),
         scratch=ledger.path.parent / SCRATCH,
         contenders=study.contenders,
         folder=study.folder,
@@ -218,12 +233,15 @@ def run(  # noqa: PLR0913, PLR0917  (all that describes a race)
             )
         )
         first_notes = ()
-        study = study.but(cells=find_cells(ledger, study, setup, tell))
-        ledger.settle(study.cells, plan_of(study, setting.seed), placement.kind)
+        found_rates = study.but(cells=find_cells(ledger, study, setup, tell))
+        study = hooks.fit(found_rates, setup.warm_ups)
+        ledger.settle(study.cells, plan_of(study, setting.seed), placement.kind, fitted(study))
+        ledger.record_environment({"warm_ups": setup.warm_ups.to_list()})
     trials = len(ledger.plan())
     tell(Started(race_about, trials, trials - len(ledger.left()), first_notes, study.sittings))
     started_s = time.monotonic()
     run_sittings(ledger, setup, study, tell, hooks.enough)
+    ledger.record_environment({"warm_ups": setup.warm_ups.to_list()})
     ledger.finish()
     elapsed_s = time.monotonic() - started_s
     tell(Finished(ledger.path.parent, tuple(ledger.failures()), elapsed_s))

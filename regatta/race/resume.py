@@ -1,5 +1,6 @@
 """Restores the settings of a stopped race: blocks, sittings, placement and accounts."""
 
+import json
 from dataclasses import replace
 
 from regatta.errors import LedgerError, UsageError
@@ -79,9 +80,18 @@ def keep_accounts(ledger: Ledger, placement: Placement, found: Perf) -> Perf:
 
 
 def settled(ledger: Ledger, study: Study) -> Study:
-    """The study with the rates that its searches found."""
+    """The study with the rates that its searches found, and the durations that fitted."""
     held = held_by(matched_cells(study.cells), ledger.probes(), study.search_blocks)
-    return study.but(cells=with_rates(study.cells, held))
+    cells = with_rates(study.cells, held)
+    durations_s = json.loads(ledger.meta("durations_s") or "[]") or [
+        cell.duration_s for cell in cells
+    ]
+    return study.but(
+        cells=tuple(
+            replace(cell, duration_s=duration_s)
+            for cell, duration_s in zip(cells, durations_s, strict=True)
+        )
+    )
 
 
 def restore_placement(study: Study, ledger: Ledger) -> Study:

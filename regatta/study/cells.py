@@ -95,6 +95,8 @@ class CellGroup(TomlTable):
     linger_s: Annotated[float, seconds(limits.MAX_LINGER_S)] = 0.0
     backlog: Many[Backlog | None] = (None,)
     counts_taskset: Flag = False
+    cold: Annotated[int, whole(1, limits.MAX_REQUESTS)] | None = None
+    """Race the first requests after the start, without a warm-up."""
 
     @model_validator(mode="before")
     @classmethod
@@ -168,6 +170,8 @@ class CellGroup(TomlTable):
         for key in ("linger_s", "counts_taskset"):
             if self.has(key) and PROCESS not in self.scope:
                 raise wrong(key, 'is only for scope = "process"; remove one of them')
+        if self.cold is not None and (PROCESS in self.scope or "closed" in self.loads):
+            raise wrong("cold", "is only for the loads burst, open and matched over the window")
         return self
 
     @model_validator(mode="after")
@@ -199,6 +203,8 @@ class CellGroup(TomlTable):
 
     def rounds_of(self, connections: int) -> int:
         """The number of bursts that gives at least `requests` requests."""
+        if self.cold is not None:
+            return -(-self.cold // connections)
         if self.rounds is not None:
             return self.rounds
         return 1 if PROCESS in self.scope else -(-self.requests // connections)
@@ -228,16 +234,20 @@ class CellGroup(TomlTable):
         load = chosen["load"]
         burst = load == "burst"
         whole_process = chosen["scope"] == PROCESS
+        duration_s = None if burst else self.duration_s
+        if self.cold is not None and chosen["rate"]:
+            duration_s = self.cold / chosen["rate"]
         cell = Cell(
             **chosen,
             rounds=self.rounds_of(chosen["connections"]) if burst else None,
-            duration_s=None if burst else self.duration_s,
+            duration_s=duration_s,
             per_connection=None if burst else self.per_connection,
             top=self.top,
             max_age_ms=self.max_age_ms,
             arrivals=self.arrivals if load in ("open", MATCHED) else None,
             linger_s=self.linger_s if whole_process else 0.0,
             counts_taskset=self.counts_taskset and whole_process,
+            cold=self.cold,
         )
         if load != MATCHED:
             return cell

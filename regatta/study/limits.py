@@ -38,7 +38,7 @@ START_SKEW_LIMIT_MS = 1.0
 """Clients that start further apart make a different load: the trial is repeated."""
 MAX_AGE_MS = 3_600_000
 MAX_SEED = 2**63 - 1
-MAX_WARMUP_ROUNDS = 1_000
+MAX_WARMUP_LIMIT_S = 3_600.0
 MAX_SLICES = 1_000
 MIN_WIDTH_PERCENT, MAX_WIDTH_PERCENT = 0.1, 100.0
 # The maximum is more than any machine has: with it, no trial counts as disturbed.
@@ -47,7 +47,7 @@ MAX_WORK_US = 60_000_000
 
 DEFAULT_BLOCKS = 10
 DEFAULT_COUNTED_BLOCKS = 2
-DEFAULT_WARMUP_ROUNDS = 1
+DEFAULT_WARMUP_LIMIT_S = 30.0
 DEFAULT_REQUESTS = 200
 DEFAULT_TOP = 2
 DEFAULT_DISTURBANCE_LIMIT_PERCENT = 10.0

@@ -44,6 +44,8 @@ class Study(RaceTable, PlacementTable):
     sources: Mapping[str, Source] = {}
     quick: bool = False
     """Whether its blocks were cut (quick.py)."""
+    few_blocks: bool = False
+    """Whether its time allows fewer blocks than sign flips need (versus/plan.py)."""
 
     def but(self, **changes: Any) -> Study:
         """A copy with other values."""

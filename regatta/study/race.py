@@ -36,7 +36,10 @@ class RaceTable(TomlTable):
     seed: Annotated[int, whole(0, limits.MAX_SEED)] | None = None
     search_blocks: Annotated[int, whole(2, limits.MAX_SEARCH_BLOCKS)] = limits.DEFAULT_SEARCH_BLOCKS
     """Matched loads: how often the sustained rate of each contender is searched."""
-    warmup_rounds: Annotated[int, whole(0, limits.MAX_WARMUP_ROUNDS)] = limits.DEFAULT_WARMUP_ROUNDS
+    warmup_limit_s: Annotated[float, number(0, limits.MAX_WARMUP_LIMIT_S)] = (
+        limits.DEFAULT_WARMUP_LIMIT_S
+    )
+    """How long a server is warmed at most until it is steady; 0: by one round of requests."""
     whole_cost: Flag = False
     """Measure each server's start-up time and memory too."""
     disturbance_limit_percent: Annotated[

@@ -100,10 +100,10 @@ def share(whole: int, count: int, number: int) -> int:
 
 
 def warm_up(setup: TrialSetup, cell: Cell, target: str) -> None:
-    """Runs an unmeasured load, so that the measured requests meet a warm server."""
-    if setup.warmup_rounds == 0:
+    """One round of requests, so that no worker and no page is touched for the first time later."""
+    if cell.cold is not None:
         return
-    options = ["--load", "burst", "--rounds", str(setup.warmup_rounds)]
+    options = ["--load", "burst", "--rounds", "1"]
     with setup.side(setup.placement.client, "warm-up") as client:
         give_requests(setup, cell, client)
         client.start(client_command(setup, cell, target, options), setup.perf, ())

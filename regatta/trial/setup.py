@@ -13,6 +13,7 @@ from regatta.study import Contender
 from regatta.study.limits import DEFAULT_DISTURBANCE_LIMIT_PERCENT
 from regatta.trial.canary import Canary
 from regatta.trial.side import Side
+from regatta.trial.warming import WarmUps
 
 PADDING = "REGATTA_PADDING"
 
@@ -29,11 +30,12 @@ class TrialSetup:
     placement: Placement
     perf: Perf
     events: tuple[str, ...]
-    warmup_rounds: int
     scratch: Path
     contenders: Mapping[str, Contender] = field(default_factory=dict)
     folder: Path = Path()
     """The study's folder."""
+    warm_ups: WarmUps = field(default_factory=lambda: WarmUps(0.0))
+    """How long servers are warmed, and how they became warm so far."""
     seed: int = 0
     disturbance_limit_percent: float = DEFAULT_DISTURBANCE_LIMIT_PERCENT
     """Percent of a CPU that others may use before a trial is disturbed."""

@@ -19,6 +19,7 @@ from regatta.ledger.cell import PROCESS, Cell
 from regatta.ledger.counters import CPU_TIME, Counter
 from regatta.ledger.planned import COUNTED_TRIAL
 from regatta.ledger.result import CLIENT, CPUS, FAILED, KERNEL, PERF, SERVER, Result, side_counters
+from regatta.ledger.steady import rows
 from regatta.machine.accounts import disturbance, process_tree
 from regatta.machine.accounts.disturbance import Others
 from regatta.trial import canary, idle_wait
@@ -29,6 +30,7 @@ from regatta.trial.pooled_clients import began_apart
 from regatta.trial.server import start_server, stop_server
 from regatta.trial.setup import TrialSetup, fresh_scratch
 from regatta.trial.start_up import StartUp
+from regatta.trial.warming import Warming, slice_of
 from regatta.trial.windows import Window, merge_cpus, merge_windows
 
 DYING_S = 0.2
@@ -67,6 +69,7 @@ class RunningTrial:
         self.clocks: list[canary.Clock] = []
         self.cost: list[Counter] = []
         """Of its start; empty if that is not measured."""
+        self.warming = Warming(setup.warm_ups, cell, cell.contender not in setup.contenders)
 
     @property
     def failed(self) -> bool:
@@ -106,7 +109,7 @@ class RunningTrial:
         return error
 
     def start(self) -> None:
-        """Starts a fresh server and warms it up."""
+        """Starts a fresh server and asks it once on every connection."""
         with self.guarded():
             with StartUp(self.setup, self.cell) as start_up:
                 self.target = start_server(
@@ -114,6 +117,17 @@ class RunningTrial:
                 )
                 self.cost = start_up.counters(self.server)
             warm_up(self.setup, self.cell, self.target)
+
+    @property
+    def is_warm(self) -> bool:
+        """Or given up, or failed."""
+        return self.failed or self.warming.done
+
+    def warm_slice(self) -> None:
+        """A slice of the race's own load, on the way to a steady server."""
+        with self.guarded():
+            load, seed = self.warming.load(), self.warming.seed
+            self.warming.add(measure(self.setup, load, self.target, self.server, (), seed))
 
     def read_clock(self) -> None:
         """Measures the clock speed of the server's CPUs while the server is idle."""
@@ -154,6 +168,9 @@ class RunningTrial:
             if ends := [window.rest for window in self.windows if window.rest is not None]:
                 self.result.conditions |= idle_wait.describe(ends)
             self.result.conditions |= canary.describe(self.clocks)
+            self.result.conditions |= self.warming.found()
+            slices = [slice_of(window) for window in self.windows]
+            self.result.conditions["window_slices"] = rows(slices)
             self.judge(self.others(self.used_ns()))
             self.judge_client()
 
@@ -224,6 +241,7 @@ class WholeProcessTrial(RunningTrial):
     def __init__(self, setup: TrialSetup, cell: Cell, kind: str, stack: ExitStack) -> None:
         super().__init__(setup, cell, kind, stack)
         self.wanted = setup.events
+        self.warming.done = True
         self.start_ns = 0
         self.before = self.after = disturbance.NEVER
 
@@ -279,6 +297,9 @@ def run_side_by_side(
             ]
             for trial in trials:
                 trial.start()
+            while cold := [trial for trial in trials if not trial.is_warm]:
+                for trial in cold:  # in turns, so that no warm server waits long for the others
+                    trial.warm_slice()
             take_turns(trials, slices, block, chance)
             for trial in trials:
                 if not trial.failed:

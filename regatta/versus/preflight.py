@@ -78,7 +78,6 @@ def look_at(study: Study, programs: Programs) -> list[Seen]:
             placement=placement,
             perf=without_perf(None),
             events=study.events,
-            warmup_rounds=0,
             scratch=Path(folder) / "trial",
             contenders=study.contenders,
             folder=study.folder,

@@ -5,16 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from regatta.study import limits
 from regatta.versus.servers import Server
 
 BLOCKS = 6
 """The fewest that carry a verdict."""
 MOST_BLOCKS = 200
-OVERHEAD_S = 0.3
+OVERHEAD_S = 3.0
 """Of a trial, beside its load: starting, warming up and stopping a server."""
 SEARCH_BLOCKS = 2
-SLICES = 5
-TRIAL_S = 0.5
+SLICES = 4
+TRIAL_S = 1.0
 SHARE = 0.5
 """Of what the weakest holds: the rate at which all are compared."""
 
@@ -37,6 +38,9 @@ class Wanted:
     """What servers of another protocol are sent, with escapes, instead of the path."""
     until: str | None = None
     """What their reply ends with."""
+    warmup_limit_s: float = limits.DEFAULT_WARMUP_LIMIT_S
+    cold: int | None = None
+    """Only so many requests, the first after the start."""
     rates: Mapping[int, int] | None = None
     """By number of connections; None: half of what the weakest holds."""
 
@@ -59,10 +63,12 @@ def _lines(servers: Sequence[Server], wanted: Wanted, folder: Path) -> Iterator[
     yield f"blocks = {BLOCKS}"
     yield f"most_blocks = {wanted.most_blocks(len(servers))}"
     yield f"width_percent = {wanted.width_percent:g}"
-    if not any(one.image for one in servers):  # images share one port, so they cannot run at once
+    # Images share one port, so they cannot run at once; the first requests come in one go.
+    if wanted.cold is None and not any(one.image for one in servers):
         yield f"slices = {SLICES}"
     yield f"search_blocks = {SEARCH_BLOCKS}"
-    yield "counted_blocks = 2"
+    yield "counted_blocks = 1"
+    yield f"warmup_limit_s = {wanted.warmup_limit_s:g}"
     yield ""
     yield "[placement]"
     yield f"kind = {_text(wanted.placement)}"
@@ -94,7 +100,7 @@ def _load(
         yield f"shares = [{SHARE:g}]"
     else:
         yield f'load = "open"\nrate = {rate}'
-    yield f"duration_s = {TRIAL_S:g}"
+    yield f"duration_s = {TRIAL_S:g}" if wanted.cold is None else f"cold = {wanted.cold}"
     if wanted.short:
         yield "per_connection = 1"
 

@@ -33,6 +33,10 @@ class Units:
     sitting_of: Mapping[int, int] = field(default_factory=dict)
     """Sitting by block; empty if the blocks are the units."""
 
+    few: bool = False
+    """Whether so few blocks were planned, as servers took long to be warm, that they are rotated as
+    sittings are: each is a process, and its figure the mean over a long window."""
+
     @property
     def name(self) -> str:
         return "sittings" if self.sitting_of else "blocks"
@@ -40,7 +44,7 @@ class Units:
     @property
     def fewest(self) -> int:
         """Units that a verdict needs."""
-        return FEWEST_SITTINGS if self.sitting_of else FEWEST_BLOCKS
+        return FEWEST_SITTINGS if self.sitting_of or self.few else FEWEST_BLOCKS
 
     def gathered(self, values: BlockValues) -> BlockValues:
         """One number a unit: the mean over its blocks."""
@@ -78,10 +82,11 @@ class Units:
         return reach
 
     def ways(self, count: int) -> Ways:
-        return rotated(count) if self.sitting_of else sign_flips(count)
+        return rotated(count) if self.sitting_of or self.few else sign_flips(count)
 
 
 BLOCKS = Units()
+FEW_BLOCKS = Units(few=True)
 
 
 def sittings_of(ledger: RaceRecord) -> int:
@@ -92,7 +97,7 @@ def sittings_of(ledger: RaceRecord) -> int:
 def units_of(ledger: RaceRecord) -> Units:
     """Sittings, if the race was started with several, even if they have not been raced yet."""
     if sittings_of(ledger) < 2:
-        return BLOCKS
+        return FEW_BLOCKS if ledger.meta.get("few_blocks") == "yes" else BLOCKS
     return Units({trial.block: trial.sitting for trial in ledger.trials})
 
 

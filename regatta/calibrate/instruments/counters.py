@@ -213,7 +213,7 @@ def run(context: Context) -> list[Goal]:
         return unmeasured(found.note or "perf cannot count control groups here (it needs root)")
     goals: list[Goal] = []
     try:
-        with trial_setup(context, 0, EVENTS, found) as setup:
+        with trial_setup(context, EVENTS, found) as setup:
             for design in DESIGNS:
                 context.say(f"{NAME}: {design}")
                 cell = burst_cell(design, QUICK_ROUNDS if context.quick else ROUNDS)

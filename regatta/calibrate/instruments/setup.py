@@ -56,7 +56,7 @@ def open_cell(design: str, work: str, duration_s: float, rate: int) -> Cell:
 
 @contextmanager
 def trial_setup(
-    context: Context, warmup_rounds: int, events: tuple[str, ...] = (), found: Perf | None = None
+    context: Context, events: tuple[str, ...] = (), found: Perf | None = None
 ) -> Iterator[TrialSetup]:
     """Places the two sides as a race does, with an empty scratch folder."""
     options = context.options
@@ -69,6 +69,5 @@ def trial_setup(
             placement=placed,
             perf=found or without_perf(None),
             events=events,
-            warmup_rounds=warmup_rounds,
             scratch=scratch,
         )

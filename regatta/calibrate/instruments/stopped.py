@@ -165,7 +165,7 @@ def run(context: Context) -> list[Goal]:
     load_s = QUICK_LOAD_S if context.quick else LOAD_S
     stop_s = STOP_S * load_s / LOAD_S
     context.say(f"{NAME}: an open load of {load_s:g} s, the server stopped for {stop_s:g} s")
-    with trial_setup(context, warmup_rounds=1) as setup:
+    with trial_setup(context) as setup:
         cell = open_cell(DESIGN, WORK, load_s, RATE_PER_S)
         as_closed = context.inject == CLOSED
         found = stall(setup, cell, STOP_AT, stop_s, as_closed)

@@ -119,7 +119,7 @@ def run(context: Context) -> list[Goal]:
         open_cell(DESIGNS[-1], "scan", duration_s, OPEN_RATE_PER_S),
     ]
     found: list[Counted] = []
-    with trial_setup(context, warmup_rounds=1) as setup:
+    with trial_setup(context) as setup:
         for cell in (*bursts, *timed):
             context.say(f"{NAME}: {cell.label()}")
             found.append(count(setup, cell))

@@ -1,16 +1,18 @@
 """The rates that contenders hold: replays the searches of all blocks from recorded probes."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from regatta.ledger.cell import MatchedCell
 from regatta.ledger.probe import CLOSED, SEARCH, Probe
 from regatta.race.matched.judge import beyond_half, half_capacity
-from regatta.race.matched.search import LOWEST, SHORT_STEP, Search
+from regatta.race.matched.search import FIRST_STEP, LOWEST, SHORT_STEP, Search
 
 Outcomes = Sequence[tuple[int, str | None]]
 """Each tried rate, and why it was not held; None if it was."""
-NO_LIMITS: Mapping[int, int] = {}
+NONE: Mapping[int, dict[str, Any]] = {}
+OF_CLOSED = 0.7
 
 
 def held_by(
@@ -29,33 +31,29 @@ def searches(number: int, probes: Sequence[Probe], blocks: int) -> list[Search]:
         planned = probe.planned
         if (planned.search_id, planned.kind) == (number, SEARCH):
             by_block.setdefault(planned.block, []).append((planned.rate, probe.why_not))
-    return replay(by_block, blocks, limits_of(number, probes))
-
-
-def limits_of(number: int, probes: Iterable[Probe]) -> dict[int, int]:
-    """Half of the client's capacity in each block that has a closed load."""
-    capacities = {
-        probe.planned.block: half_capacity(probe.client)
+    closed = {
+        probe.planned.block: probe.client
         for probe in probes
         if (probe.planned.search_id, probe.planned.kind) == (number, CLOSED)
         and probe.why_not is None
+        and probe.client is not None
     }
-    return {block: limit for block, limit in capacities.items() if limit}
+    return replay(by_block, blocks, closed)
 
 
 def replay(
-    by_block: Mapping[int, Outcomes], blocks: int, limits: Mapping[int, int] = NO_LIMITS
+    by_block: Mapping[int, Outcomes], blocks: int, closed: Mapping[int, dict[str, Any]] = NONE
 ) -> list[Search]:
     """One contender's searches by block; the last may be unfinished.
 
-    `limits`: the client's limit in each block. A contender that holds no rate in the first block is
-    dropped.
+    `closed`: the client's report of a closed load in each block. A contender that holds no rate in
+    the first block is dropped.
     """
     found: list[Search] = []
     for block in range(1, blocks + 1):
-        search = begin(found)
-        if block in limits:
-            search.limit_to(limits[block], beyond_half(limits[block]))
+        search = begin(found, closed.get(block))
+        if limit := half_capacity(closed.get(block)):
+            search.limit_to(limit, beyond_half(limit))
         for rate, why_not in by_block.get(block, ()):
             search.record(rate, why_not)
         found.append(search)
@@ -64,11 +62,14 @@ def replay(
     return found
 
 
-def begin(before: Sequence[Search]) -> Search:
-    """A later block starts at the rate that earlier ones found."""
-    if not before:
+def begin(before: Sequence[Search], closed: dict[str, Any] | None) -> Search:
+    """A later block starts at the rate that earlier ones found, the first one below the rate of a
+    closed load, which is the most that the server answers."""
+    if before:
+        return Search(round(middle(before)), SHORT_STEP)
+    if closed is None:
         return Search()
-    return Search(round(middle(before)), SHORT_STEP)
+    return Search(round(OF_CLOSED * closed["throughput_per_s"]), FIRST_STEP)
 
 
 def holds_nothing(found: Sequence[Search]) -> bool:

@@ -24,6 +24,7 @@ from regatta.trial.server import start_server, stop_server
 from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
 from regatta.trial.trial import DYING_S
+from regatta.trial.warming import SLICE_S, Warming
 from regatta.trial.windows import Window
 
 
@@ -46,7 +47,17 @@ class ProbeServer:
             self.target = start_server(self.setup, self.cell, (), started)
             self.server = started  # only now can it be stopped
             warm_up(self.setup, self.cell, self.target)
+            self.warm(started)
         return self.server
+
+    def warm(self, server: Side) -> None:
+        """By a closed load, the fastest: the race's rate is not known yet."""
+        closed = self.cell.closed(SLICE_S)
+        is_design = closed.contender not in self.setup.contenders
+        warming = Warming(self.setup.warm_ups, closed, is_design)
+        while not warming.done:
+            load = warming.load()
+            warming.add(measure(self.setup, load, self.target, server, (), warming.seed))
 
     def close_server(self) -> None:
         self.stack.close()

@@ -11,6 +11,8 @@ LOWEST = 100
 """Requests a second; the lowest rate that is tried."""
 HIGHEST = 5_000_000
 LONG_STEP = 4.0
+FIRST_STEP = 1.2
+"""First step from what a closed load suggests; it grows."""
 SHORT_STEP = 1.07
 """First step from the result of earlier blocks; it grows."""
 TOLERANCE = 1.03

@@ -1,0 +1,136 @@
+"""Whether a server is warm: its cost and latency per request in consecutive slices of one load.
+
+A just-in-time compiler, a cache or a pool makes a fresh server's first requests dearer, a leak its
+later ones. A server is steady when the last third of its slices (at least so many) is level: the
+medians of its two halves differ by no more than a tolerance, or than the slices' own noise. The
+tail grows with the time watched, as compilers work in tiers with plateaus between them (Barrett et
+al. 2017); a plateau longer than the tail is taken for the end, so windows are tested once more
+(analysis/soundness/warmup.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FLAT, WARMED, SLOWING, UNSTEADY = KINDS = ("flat", "warmed", "still slowing", "never steady")
+FEWEST = 8
+"""Slices in a tail; of later processes of a server that was watched before, half as many do."""
+TAIL = 3
+"""The tail is one in so many of all slices."""
+CPU_TOLERANCE, LATENCY_TOLERANCE = 0.03, 0.15
+MOST_NOISE = 0.10
+"""With more noise than this, halves that agree say nothing yet: watch on."""
+NOISES = 2.0
+"""Standard errors within which halves agree."""
+LEVEL_TOLERANCE = 0.05
+"""Slices within this of the steady cost are warm."""
+AT_ONCE = 3
+"""Slices whose median is compared with the level, as one slice may be disturbed."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A short load and what it cost."""
+
+    seconds: float
+    requests: int
+    cpu_us: float
+    """Server CPU per request."""
+    p50_us: float
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """Of one process."""
+
+    kind: str
+    requests: int
+    """Until it was steady, if it was; else all that it was watched for ..."""
+    seconds: float
+    """... and how long they took, under load."""
+
+    @property
+    def is_steady(self) -> bool:
+        return self.kind in (FLAT, WARMED)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def rows(curve: Sequence[Slice]) -> list[list[float]]:
+    """As a ledger holds them."""
+    return [list(vars(one).values()) for one in curve]
+
+
+def curve_of(rows_of: Sequence[Sequence[float]]) -> list[Slice]:
+    return [
+        Slice(seconds, int(requests), cpu_us, p50_us)
+        for seconds, requests, cpu_us, p50_us in rows_of
+    ]
+
+
+def is_steady(curve: Sequence[Slice], fewest: int = FEWEST) -> bool:
+    """Whether the tail of the curve is level in cost and latency."""
+    tail = tail_of(curve, fewest)
+    return len(tail) >= fewest and all(
+        _is_level(values, tolerance)
+        for values, tolerance in (
+            (_logs([one.cpu_us for one in tail]), CPU_TOLERANCE),
+            (_logs([one.p50_us for one in tail]), LATENCY_TOLERANCE),
+        )
+    )
+
+
+def judge(curve: Sequence[Slice], fewest: int = FEWEST) -> WarmUp:
+    """What a whole curve shows."""
+    tail = tail_of(curve, fewest)
+    if not is_steady(curve, fewest):
+        rises = bool(tail) and _step(_logs([one.cpu_us for one in tail])) > CPU_TOLERANCE
+        return _until(SLOWING if rises else UNSTEADY, curve)
+    costs = _logs([one.cpu_us for one in curve])
+    level = float(np.median(costs[-len(tail) :]))
+    noise = _noise(costs[-len(tail) :])
+    allowed = max(LEVEL_TOLERANCE, NOISES * noise)
+    off = [
+        at
+        for at in range(len(curve) - len(tail))
+        if abs(float(np.median(costs[at : at + AT_ONCE])) - level) > allowed
+    ]
+    return _until(WARMED, curve[: off[-1] + 1]) if off else WarmUp(FLAT, 0, 0.0)
+
+
+def tail_of(curve: Sequence[Slice], fewest: int = FEWEST) -> Sequence[Slice]:
+    return curve[-max(fewest, len(curve) // TAIL) :]
+
+
+def _until(kind: str, curve: Sequence[Slice]) -> WarmUp:
+    return WarmUp(kind, sum(one.requests for one in curve), sum(one.seconds for one in curve))
+
+
+def _logs(values: Sequence[float]) -> Floats:
+    return np.log(np.maximum(np.array(values, dtype=np.float64), 1e-3))
+
+
+def _is_level(values: Floats, tolerance: float) -> bool:
+    error = _noise(values) * 2 / np.sqrt(len(values))
+    return bool(error <= MOST_NOISE and abs(_step(values)) <= max(tolerance, NOISES * error))
+
+
+def _step(values: Floats) -> float:
+    """The second half's median less the first's."""
+    half = len(values) // 2
+    return float(np.median(values[-half:]) - np.median(values[:half])) if half else 0.0
+
+
+def _noise(values: Floats) -> float:
+    """Standard deviation of a slice, from its neighbour, so that a trend does not add to it."""
+    if len(values) < 2:
+        return 0.0
+    return float(np.median(np.abs(np.diff(values))) * 1.4826 / np.sqrt(2))

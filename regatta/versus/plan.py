@@ -1,0 +1,60 @@
+"""What the time allows: how many processes of each server, warmed, and how long each is measured.
+
+The process is the independent unit, so a race takes as many as fit. Where warming is long, fewer
+processes are each measured for longer.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS
+from regatta.report.text.durations import duration
+from regatta.report.text.numbers import plural
+from regatta.study import Study
+from regatta.trial.warming import SLICE_COSTS_S, WarmUps
+
+MOST_BLOCKS = 200
+COSTS_S = 0.5
+"""Of a process: starting it, looking at it until it listens, stopping it."""
+LONG_S = 3.0
+"""A window of a server that takes long to be warm."""
+
+
+def fit(
+    study: Study, warm_ups: WarmUps, left_s: float, needs_flips: bool, say: Callable[[str], None]
+) -> Study:
+    """The study with the blocks that `left_s` allows.
+
+    `needs_flips`: never fewer than sign flips need, even if it takes longer.
+    """
+    warm_s = {cell.contender: warm_ups.expected_s(cell) for cell in study.cells}
+    block_s = block_seconds(study, warm_ups)
+    blocks = int(left_s / block_s) - study.counted_blocks
+    if blocks < FEWEST_BLOCKS and study.counted_blocks:
+        study = study.but(counted_blocks=0)
+        blocks = int(left_s / block_s)
+    few = blocks < FEWEST_BLOCKS and not needs_flips
+    if few:
+        long = tuple(replace(cell, duration_s=LONG_S) for cell in study.cells)
+        study = study.but(cells=long)
+        block_s = block_seconds(study, warm_ups)
+        blocks = max(FEWEST_SITTINGS, int(left_s / block_s))
+    blocks = min(MOST_BLOCKS, max(blocks, FEWEST_SITTINGS if few else FEWEST_BLOCKS))
+    each = ", ".join(f"{name} {duration(seconds)}" for name, seconds in warm_s.items())
+    say(
+        f"a process is warm after about: {each}; {duration(left_s)} allow "
+        f"{plural(blocks, 'process', 'processes')} of each, {plural(blocks, 'block')} of "
+        f"{duration(block_s)}"
+    )
+    fewest = min(blocks, FEWEST_BLOCKS)
+    return study.but(blocks=fewest, most_blocks=blocks, few_blocks=few)
+
+
+def block_seconds(study: Study, warm_ups: WarmUps) -> float:
+    return sum(
+        COSTS_S
+        + warm_ups.expected_s(cell)
+        + (cell.duration_s or 0.0)
+        + study.slices * SLICE_COSTS_S
+        for cell in study.cells
+    )
