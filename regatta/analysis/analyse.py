@@ -24,7 +24,7 @@ from regatta.analysis.soundness.open_load import started
 from regatta.analysis.soundness.outliers import outliers
 from regatta.analysis.soundness.repeated import StandingsTable, repeats_of
 from regatta.analysis.soundness.side_by_side import side_by_side_costs
-from regatta.analysis.soundness.warmup import warm_ups
+from regatta.analysis.soundness.warmup import not_steady, warm_ups
 from regatta.analysis.soundness.workers import connections_by_rank
 from regatta.analysis.standings import Entries, Standings, verdicts
 from regatta.analysis.statistics.between_sittings import between
@@ -59,7 +59,16 @@ def analyse(ledger: RaceRecord) -> Analysis:
     grouped = group(ledger.cells)
     cpus = _client_cpus(ledger.environment)
     units = units_of(ledger)
-    results = {cell.id: _result(cell, ledger.trials_of(cell), cpus, units) for cell in ledger.cells}
+    results = {
+        cell.id: _result(
+            cell,
+            trials := ledger.trials_of(cell),
+            cpus,
+            units,
+            not_steady(cell, trials, ledger.warm_ups),
+        )
+        for cell in ledger.cells
+    }
     inputs = ledger.inputs
     last = ledger.last_attempts
     kinds = Tally(trial.kind for trial in last if trial.status == OK)
@@ -92,7 +101,7 @@ def analyse(ledger: RaceRecord) -> Analysis:
             for cell in sorted(ledger.cells, key=lambda cell: cell.id)
             for one in outliers(cell, results[cell.id].blocks)
         ],
-        warm_ups=warm_ups(ledger.cells, ledger.by_cell),
+        warm_ups=warm_ups(ledger.warm_ups, ledger.cells, ledger.by_cell),
         trials=len(last),
         planned=ledger.planned,
         trial_kinds=dict(kinds),
@@ -245,7 +254,9 @@ def _is_clocked(trial: Trial) -> bool:
     return not isinstance(clock_ghz(trial, "server"), str) and len(cores_of(trial, "server")) < 2
 
 
-def _result(cell: Cell, trials: list[Trial], client_cpus: int, units: Units) -> CellResult:
+def _result(
+    cell: Cell, trials: list[Trial], client_cpus: int, units: Units, unsteady: str
+) -> CellResult:
     estimates, latencies = estimate_cell(trials, units)
     ok = [trial for trial in trials if trial.status == OK]
     bound_by_client = [trial for trial in ok if trial.is_client_bound]
@@ -268,6 +279,7 @@ def _result(cell: Cell, trials: list[Trial], client_cpus: int, units: Units) -> 
         started=started(cell, usable(trials)),
         slow=slow(cell, trials),
         ok=len(ok),
+        unsteady=unsteady,
     )
 
 

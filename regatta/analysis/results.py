@@ -67,6 +67,8 @@ class CellResult:
     slow: str
     """`in 3 of 10 trials` it missed the rate, if too many to win; else empty."""
     ok: int
+    unsteady: str
+    """Why it was not warm, and so cannot win; empty if it was."""
 
     @property
     def entry(self) -> Entry:
@@ -79,6 +81,8 @@ class CellResult:
         state = self.estimates[side_of(PRIMARY), PRIMARY.name].state
         if state in (CLIENT_BOUND, DISTURBED):
             return state
+        if self.unsteady:
+            return self.unsteady
         return "" if is_held(self.started) and not self.slow else TOO_SLOW
 
 

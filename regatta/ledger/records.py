@@ -155,6 +155,12 @@ class RaceRecord:
     sittings: list[Sitting] = field(default_factory=list)
     """In the order in which they started."""
 
+    @property
+    def warm_ups(self) -> list[dict[str, Any]]:
+        """How the first process of each server became warm; empty if none was watched."""
+        found = self.environment.get("warm_ups")
+        return found if isinstance(found, list) else []
+
     @cached_property
     def last_attempts(self) -> list[Trial]:
         """The trials that count: without superseded attempts."""

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FLAT, WARMED, SLOWING, UNSTEADY = KINDS = ("flat", "warmed", "still slowing", "never steady")
+FLAT, WARMED, SLOWING, UNSTEADY = ("flat", "warmed", "still slowing", "never steady")
+STEADY = (FLAT, WARMED)
 FEWEST = 8
 """Slices in a tail; of later processes of a server that was watched before, half as many do."""
 TAIL = 3
@@ -58,7 +59,7 @@ class WarmUp:
 
     @property
     def is_steady(self) -> bool:
-        return self.kind in (FLAT, WARMED)
+        return self.kind in STEADY
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -19,6 +19,7 @@ from regatta.report.charts.charts import (
     metric_chart,
     metric_rows,
     outlier_rows,
+    warm_up_chart,
 )
 from regatta.report.charts.knee import knee_charts
 from regatta.report.charts.theme import SCHEMES, config
@@ -68,6 +69,9 @@ def pictures(analysis: Analysis) -> dict[str, Spec]:
                 under = f"{group.axis.count(step)}; {group.title}"
                 spec = latency_chart(analysis, group, step)
                 found[f"{prefix}latency-{step}"] = _alone(spec, title, under)
+    if analysis.warm_ups:
+        title = "Server CPU per request of each server's first process, µs"
+        found["warm-up"] = _alone(warm_up_chart(analysis), title, "in slices of the load")
     for name, of, metric, spec in knee_charts(analysis):
         title = f"{metric.label} against the offered rate, {metric.unit}"
         found[name] = _alone(spec, title, f"{of.title}; bars are 95 % intervals")

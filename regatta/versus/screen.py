@@ -10,8 +10,10 @@ from rich.text import Text
 from regatta.analysis.columns import AgainstBest
 from regatta.analysis.held_rates import HOLDS, NOTHING, HeldRate
 from regatta.analysis.results import Analysis, CellResult, Group
+from regatta.analysis.soundness.warmup import WarmUp
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, UNCONFIRMED
 from regatta.ledger.metrics import BY_NAME, P50, P99, PRIMARY, Metric, side_of
+from regatta.ledger.steady import STEADY
 from regatta.report.charts.palette import styles
 from regatta.report.soundness.notes import notes
 from regatta.report.tables.held_rates import rounded_rate
@@ -132,6 +134,9 @@ def table(analysis: Analysis, group: Group, step: int, console: Console) -> Tabl
         found.add_column(header(TITLES[metric], unit, console), justify="right", no_wrap=True)
     if held:
         found.add_column(header(HOLDS, "requests/s", console), justify="right", no_wrap=True)
+    warm = {one.contender: one for one in analysis.warm_ups}
+    if warm:
+        found.add_column(header("warm after", "requests", console), justify="right", no_wrap=True)
     colours = styles(analysis.contenders)
     best = {one.metric: one.best for one in group.against if one.at == step}
     alike = {
@@ -147,6 +152,8 @@ def table(analysis: Analysis, group: Group, step: int, console: Console) -> Tabl
             row.append(figure(result, metric, marked, console))
         if held:
             row.append(plain(held_words(held.get(name)), console))
+        if warm:
+            row.append(plain(warm_words(warm.get(name)), console))
         found.add_row(*row)
     return found
 
@@ -169,6 +176,15 @@ def held_at(analysis: Analysis, group: Group, step: int) -> Iterator[HeldRate]:
         for one in held.members:
             if one.cell.connections == connections:
                 yield one
+
+
+def warm_words(one: WarmUp | None) -> str:
+    """`12,000 in 4.5 s`"""
+    if one is None:
+        return "-"
+    if one.kind not in STEADY:
+        return one.kind
+    return f"{one.requests:,} in {one.seconds:.1f} s" if one.requests else "0"
 
 
 def held_words(one: HeldRate | None) -> str:

@@ -76,7 +76,6 @@ def compare_dask(blocks: int) -> str:
                     placement=places[name],
                     perf=without_perf(None),
                     events=(),
-                    warmup_rounds=1,
                     scratch=Path(folder) / "scratch",
                     seed=SEED,
                 )

@@ -95,11 +95,6 @@ def ratios(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
         yield IntervalCheck(values, lambda race, of=values: _in_pairs(of, race))
 
 
-def warm_up(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
-    for values in real.first_to_last.values():
-        yield IntervalCheck(values, lambda race, of=values: _in_pairs(of, race))
-
-
 def _in_pairs(values: Floats, race: Blocks) -> Holds:
     low, high = PairedMean(values[race]).interval() or (None, None)
     return within(float(values.mean()), low, high)
@@ -132,7 +127,6 @@ KINDS = (
     Kind("all claims on p50", "claims", claims_on(P50.name), FAMILIES, every=SLOW),
     Kind("all claims on p99", "claims", claims_on(P99.name), FAMILIES, every=SLOW),
     Kind("all beyond a baseline", "the baseline's table", beyond_a_baseline, FAMILIES),
-    Kind("first segment to last", "warm-up", warm_up, BLOCKS, MOST),
     Kind("level of server CPU", "standings, charts", levels(PRIMARY.name), LEVELS),
     Kind("level of throughput", "standings, charts", levels(THROUGHPUT.name), LEVELS),
     Kind("p50", "standings, charts, knee", percentiles(P50.name), LEVELS),

@@ -64,7 +64,7 @@ def run(context: Context) -> list[Goal]:
     size = QUICK if context.quick else WHOLE
     ledger = context.race(study(context, size), context.folder_for(PART.name))
     context.say(f"drawing {size.draws:,} races for each kind of interval")
-    return goals(read_real_blocks(ledger, CONNECTIONS), size.draws, context.inject)
+    return goals(read_real_blocks(ledger), size.draws, context.inject)
 
 
 def goals(

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regatta.analysis.contrast import by_block
-from regatta.analysis.soundness.warmup import FEWEST_SEGMENTS, segments
 from regatta.analysis.statistics.request_latencies import RequestLatencies, latencies_of
 from regatta.ledger.metrics import STANDINGS, Metric, side_of
 from regatta.ledger.planned import TIMED
@@ -25,11 +24,9 @@ class RealBlocks:
     """By metric and contender, one value a block, in the order of the race."""
     waits: dict[str, list[RequestLatencies]]
     """By contender, one a block."""
-    first_to_last: dict[str, Floats]
-    """By contender, one value a block: log(first / last) of the segments of a trial."""
 
 
-def read_real_blocks(ledger: Path, connections: int) -> RealBlocks:
+def read_real_blocks(ledger: Path) -> RealBlocks:
     """Reads the blocks in which every contender has a usable trial."""
     raced = read(ledger)
     timed = {
@@ -45,11 +42,6 @@ def read_real_blocks(ledger: Path, connections: int) -> RealBlocks:
     return RealBlocks(
         {metric.name: _figures(metric, trials) for metric in STANDINGS},
         {name: [latencies_of(trial) for trial in of_name] for name, of_name in trials.items()},
-        {
-            name: first
-            for name, of_name in trials.items()
-            if (first := _first_to_last(of_name, connections)) is not None
-        },
     )
 
 
@@ -65,9 +57,3 @@ def _figures(metric: Metric, trials: dict[str, list[Trial]]) -> dict[str, Floats
             return {}
     return found
 
-
-def _first_to_last(trials: list[Trial], connections: int) -> Floats | None:
-    medians = [segments(trial, connections) for trial in trials]
-    if any(len(one) < FEWEST_SEGMENTS or one.min() <= 0 for one in medians):
-        return None
-    return np.array([float(np.log(one[0] / one[-1])) for one in medians])

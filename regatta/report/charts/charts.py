@@ -204,6 +204,40 @@ def latency_chart(analysis: Analysis, group: Group, step: int) -> dict[str, Any]
     return finished(chart, analysis)
 
 
+@unchecked
+def warm_up_chart(analysis: Analysis) -> dict[str, Any]:
+    """CPU per request of each server's first process against its requests so far."""
+    rows: Rows = []
+    for one in analysis.warm_ups:
+        so_far = 0
+        for part in one.curve:
+            so_far += part.requests
+            rows.append(
+                {
+                    "design": one.contender,
+                    "line": f"{one.contender} {one.work}",
+                    "step": so_far,
+                    "value": drawn_digits(part.cpu_us),
+                    "says": f"{short(part.cpu_us)} µs, p50 {short(part.p50_us)} µs",
+                }
+            )
+    base = data_of(rows).transform_filter(SHOWN)
+    tooltip = [
+        alt.Tooltip("design:N"),
+        alt.Tooltip("step:Q", title="requests so far", format=","),
+        alt.Tooltip("says:N", title="server CPU"),
+    ]
+    encoded = {
+        "x": alt.X("step:Q", title="requests so far"),
+        "y": alt.Y("value:Q", title="µs", scale=value_scale(rows)),
+        "color": colour_of(analysis),
+        "detail": alt.Detail("line:N"),
+    }
+    line = base.mark_line(strokeWidth=1.75, tooltip=None).encode(**encoded)
+    spots = base.mark_point(filled=True, size=25, opacity=1).encode(**encoded, tooltip=tooltip)
+    return finished(layered(line, spots, height=HEIGHT), analysis)
+
+
 def measured_sides(metric: Metric) -> list[tuple[str, str]]:
     """The tabs of the page that have a chart of the metric, each with the side it shows."""
     if metric.sides == ("client",):

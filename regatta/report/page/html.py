@@ -14,6 +14,7 @@ from regatta.report.charts.charts import (
     metric_chart,
     metric_rows,
     outlier_rows,
+    warm_up_chart,
 )
 from regatta.report.charts.knee import held_section
 from regatta.report.charts.palette import styles
@@ -34,6 +35,8 @@ from regatta.report.text.printable import LINES, all_printable, printable
 from regatta.report.text.trials import rate_words
 from regatta.report.text.verdicts import FAMILIES, LEGEND, headline, mark, verdict_sentence
 
+WARM_UP = "warm-up"
+"""The id of its chart."""
 SHORT_LIST = 10
 """Longer lists are folded."""
 TABS = (
@@ -48,6 +51,8 @@ def to_html(analysis: Analysis) -> str:
     groups = [
         _group(analysis, of, number, charts) for number, of in enumerate(paper_groups(analysis))
     ]
+    if analysis.warm_ups:
+        charts[WARM_UP] = warm_up_chart(analysis)
     designs = analysis.environment.get("designs")
     summaries = (designs if isinstance(designs, dict) else {}) | analysis.names.titles
     pages = environment("regatta.report.page")
@@ -60,6 +65,7 @@ def to_html(analysis: Analysis) -> str:
         claims=claims_section(analysis, charts),
         calibration=calibration_table(analysis),
         soundness=soundness_tables(analysis),
+        warm_up=WARM_UP if analysis.warm_ups else "",
         calibration_sentence=calibration_sentence(analysis),
         legend=f"{LEGEND} {FAMILIES}",
         read=READ,

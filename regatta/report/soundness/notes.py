@@ -142,11 +142,9 @@ def _rate(analysis: Analysis) -> SoundnessNote:
 
 
 def _cold(analysis: Analysis) -> SoundnessNote:
-    cold = [one for one in analysis.warm_ups if one.too_short]
-    longest = max((one.first for one in cold), default=1.0)
-    names = few(one.contender for one in cold)
-    what = f"Not warm: {names}, {times(longest)} times as slow at first"
-    return SoundnessNote(warm_up_sentence(analysis), what, "raise `warmup_rounds`")
+    names = few(dict.fromkeys(one.contender for one in analysis.warm_ups if one.why_not))
+    do = "raise --warmup-limit (`warmup_limit_s`)"
+    return SoundnessNote(warm_up_sentence(analysis), f"Not warm: {names}", do)
 
 
 def _disturbed(analysis: Analysis) -> SoundnessNote:

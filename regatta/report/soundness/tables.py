@@ -4,13 +4,14 @@ import math
 
 from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.outliers import Outlier
+from regatta.analysis.soundness.warmup import WarmUp
 from regatta.ledger.metrics import BY_NAME
 from regatta.report.soundness.clients import clients_table
 from regatta.report.soundness.clock import clock_table
 from regatta.report.soundness.repeated import repeated_table
 from regatta.report.soundness.side_by_side import side_by_side_table
 from regatta.report.soundness.sittings import sittings_tables
-from regatta.report.text.numbers import between, percent, plural, short, times
+from regatta.report.text.numbers import between, plural, short, times
 from regatta.report.text.table import Table
 
 MOST = 25
@@ -21,10 +22,10 @@ OUTLIERS_SAY = (
     "rings in the charts. Outliers are kept, so their intervals are wide."
 )
 WARM_SAYS = (
-    "A change-point test on each trial's latencies, in the order in which requests started. Noise "
-    "causes changes at both ends alike; the warm-up is too short if significantly more trials "
-    "change early than late, or the first segment is slower than the last (Holm over the table), "
-    "and if that adds more than 1 % to the latencies."
+    "Each server's first process was watched from its first request until its CPU per request and "
+    "p50 were level; later processes get twice as many requests and are watched again. A server "
+    "whose cost still moves in the window, or that is not steady in over 1 of 10 processes, cannot "
+    "win."
 )
 
 
@@ -79,31 +80,36 @@ def _how_far(one: Outlier) -> float:
 
 
 def warm_up_table(analysis: Analysis) -> Table | None:
-    """A row a contender whose trials could be tested."""
+    """A row a contender and work, with what its first process needed."""
     if not analysis.warm_ups:
         return None
     rows = [
         [
             one.contender,
-            f"{one.tested}",
-            f"{one.early}",
-            f"{one.late}",
-            "" if one.share is None else f"first {percent(one.share)}",
-            "" if one.ratio is None else f"{times(one.ratio)} times",
-            f"{times(*first)} times\n{between(*first)}",
-            "too short" if one.too_short else "warm",
+            one.work,
+            one.kind,
+            f"{one.requests:,}",
+            f"{one.seconds:.1f} s",
+            f"{one.unsteady} of {one.watched}",
+            moves_words(one),
+            one.why_not or "warm",
         ]
         for one in analysis.warm_ups
-        for first in [(one.first, one.first_low, one.first_high)]
     ]
     header = [
         "design",
-        "trials tested",
-        "changed early",
-        "changed late",
-        "where, if early",
-        "latency before ÷ after",
-        "first segment ÷ last",
-        "warm-up",
+        "work",
+        "first process",
+        "warm after, requests",
+        "under load",
+        "processes not steady",
+        "window ÷ end of warm-up",
+        "measured",
     ]
     return Table("Warm-up", WARM_SAYS, header, rows)
+
+
+def moves_words(one: WarmUp) -> str:
+    if one.moves is None or one.moves_low is None or one.moves_high is None:
+        return ""
+    return f"{times(one.moves)}\n{between(one.moves, one.moves_low, one.moves_high)}"

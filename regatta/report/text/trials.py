@@ -5,8 +5,7 @@ import math
 from regatta.analysis.results import Analysis, CellResult
 from regatta.analysis.soundness.comfortable_rate import uses_more_cpus
 from regatta.analysis.soundness.open_load import is_held
-from regatta.analysis.soundness.warmup import WarmUp
-from regatta.report.text.numbers import percent, plural, times
+from regatta.report.text.numbers import plural
 
 HELD_UP = "other programs took CPU from the client"
 
@@ -81,24 +80,10 @@ def cell_words(result: CellResult) -> str:
 
 def warm_up_sentence(analysis: Analysis) -> str:
     """Empty if every contender was warm when the window opened."""
-    parts = [_cold(one) for one in analysis.warm_ups if one.too_short]
+    parts = [f"{one.contender} was {one.why_not}" for one in analysis.warm_ups if one.why_not]
     if not parts:
         return ""
-    return f"The warm-up was too short for {'; for '.join(parts)}. Raise `warmup_rounds`."
-
-
-def _cold(one: WarmUp) -> str:
-    first = (
-        f"the first {percent(one.segment)} of a trial's requests took {times(one.first)} times as "
-        "long as the last"
-    )
-    if one.share is None or one.ratio is None or 2 * one.early < one.tested:
-        return f"{one.contender}: {first}"
-    return (
-        f"{one.contender}: {first}, and {one.early} of {plural(one.tested, 'trial')} changed early "
-        f"({one.late} late), after {percent(one.share)} of their requests, which took "
-        f"{times(one.ratio)} times as long as the rest"
-    )
+    return f"{'; '.join(parts)}: it cannot win. Raise the warm-up limit."
 
 
 def disturbed_sentence(analysis: Analysis) -> str:

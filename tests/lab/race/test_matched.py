@@ -12,7 +12,6 @@ from regatta.ledger.schema import FILE_NAME
 from regatta.race.events import Event, Note, Searched, Searching, SearchStarted, Started
 from regatta.race.matched.judge import beyond_half
 from regatta.race.matched.probe_server import ProbeServer
-from regatta.race.matched.search import HOPELESS
 from regatta.study import Study, with_rates
 from tests.lab import fake_races
 from tests.ledgers import change, rows
@@ -22,6 +21,7 @@ name = "equal"
 [race]
 blocks = 1
 counted_blocks = 0
+warmup_limit_s = 0
 search_blocks = 3
 seed = 5
 [[cells]]
@@ -188,7 +188,7 @@ def test_a_contender_that_holds_nothing_is_one_line_and_the_race_goes_on(
     assert min(int(str(rate)) for *_, rate in cells) == pytest.approx(9_000 / 2, rel=0.04)
     query = "SELECT block FROM probe WHERE search_id = 1 AND kind = 'search'"
     tried = rows(tmp_path / "race", query)
-    assert tried == [(1,)] * HOPELESS, "it is not searched for again"
+    assert set(tried) == {(1,)}, "it is not searched for again"
 
 
 def test_a_race_in_which_no_contender_holds_a_rate_is_a_one_line_error(

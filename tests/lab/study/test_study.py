@@ -322,7 +322,7 @@ def test_any_text_is_a_study_or_a_clear_error(text: str) -> None:
 
 @given(
     st.dictionaries(
-        st.sampled_from(["blocks", "counted_blocks", "seed", "warmup_rounds", "other"]),
+        st.sampled_from(["blocks", "counted_blocks", "seed", "warmup_limit_s", "other"]),
         st.sampled_from(["1", "-1", "0", "1.5", "true", '"x"', "[]", "{}", "1979-05-27"]),
     )
 )
