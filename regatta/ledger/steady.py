@@ -1,11 +1,11 @@
 """Whether a server is warm: its cost and latency per request in consecutive slices of one load.
 
 A just-in-time compiler, a cache or a pool makes a fresh server's first requests dearer, a leak its
-later ones. A server is steady when the last third of its slices (at least so many) is level: the
-medians of its two halves differ by no more than a tolerance, or than the slices' own noise. The
-tail grows with the time watched, as compilers work in tiers with plateaus between them (Barrett et
-al. 2017); a plateau longer than the tail is taken for the end, so windows are tested once more
-(analysis/soundness/warmup.py).
+later ones. A server is steady when its last slices are level: the medians of the two halves of the
+tail differ by no more than a tolerance, or than the slices' own noise. The tail grows with the time
+watched, as compilers work in tiers with plateaus between them (Barrett et al. 2017), but only so
+far, as the machine drifts too. A plateau longer than the tail is taken for the end, so windows are
+tested once more (analysis/soundness/warmup.py).
 """
 
 from __future__ import annotations
@@ -21,15 +21,19 @@ FLAT, WARMED, SLOWING, UNSTEADY = ("flat", "warmed", "still slowing", "never ste
 STEADY = (FLAT, WARMED)
 FEWEST = 8
 """Slices in a tail; of later processes of a server that was watched before, half as many do."""
-TAIL = 3
-"""The tail is one in so many of all slices."""
+MOST, SHARE = 16, 3
+"""The tail is one in so many of all slices, at most so many."""
 CPU_TOLERANCE, LATENCY_TOLERANCE = 0.03, 0.15
 MOST_NOISE = 0.10
-"""With more noise than this, halves that agree say nothing yet: watch on."""
+"""With more noise in the cost, halves that agree say nothing yet: watch on. The noise of latencies
+is often larger for ever."""
 NOISES = 2.0
 """Standard errors within which halves agree."""
 LEVEL_TOLERANCE = 0.05
 """Slices within this of the steady cost are warm."""
+CHEAPER = 3
+"""Times as far below it: warming makes requests cheaper, what makes them a little dearer is mostly
+the machine."""
 AT_ONCE = 3
 """Slices whose median is compared with the level, as one slice may be disturbed."""
 
@@ -80,12 +84,13 @@ def curve_of(rows_of: Sequence[Sequence[float]]) -> list[Slice]:
 def is_steady(curve: Sequence[Slice], fewest: int = FEWEST) -> bool:
     """Whether the tail of the curve is level in cost and latency."""
     tail = tail_of(curve, fewest)
-    return len(tail) >= fewest and all(
-        _is_level(values, tolerance)
-        for values, tolerance in (
-            (_logs([one.cpu_us for one in tail]), CPU_TOLERANCE),
-            (_logs([one.p50_us for one in tail]), LATENCY_TOLERANCE),
-        )
+    costs = _logs([one.cpu_us for one in tail])
+    waits = _logs([one.p50_us for one in tail])
+    return (
+        len(tail) >= fewest
+        and _error(costs) <= MOST_NOISE
+        and _is_level(costs, CPU_TOLERANCE)
+        and _is_level(waits, LATENCY_TOLERANCE)
     )
 
 
@@ -99,16 +104,15 @@ def judge(curve: Sequence[Slice], fewest: int = FEWEST) -> WarmUp:
     level = float(np.median(costs[-len(tail) :]))
     noise = _noise(costs[-len(tail) :])
     allowed = max(LEVEL_TOLERANCE, NOISES * noise)
-    off = [
-        at
-        for at in range(len(curve) - len(tail))
-        if abs(float(np.median(costs[at : at + AT_ONCE])) - level) > allowed
+    above = [
+        float(np.median(costs[at : at + AT_ONCE])) - level for at in range(len(curve) - len(tail))
     ]
+    off = [at for at, by in enumerate(above) if by > allowed or by < -CHEAPER * allowed]
     return _until(WARMED, curve[: off[-1] + 1]) if off else WarmUp(FLAT, 0, 0.0)
 
 
 def tail_of(curve: Sequence[Slice], fewest: int = FEWEST) -> Sequence[Slice]:
-    return curve[-max(fewest, len(curve) // TAIL) :]
+    return curve[-max(fewest, min(MOST, len(curve) // SHARE)) :]
 
 
 def _until(kind: str, curve: Sequence[Slice]) -> WarmUp:
@@ -120,8 +124,12 @@ def _logs(values: Sequence[float]) -> Floats:
 
 
 def _is_level(values: Floats, tolerance: float) -> bool:
-    error = _noise(values) * 2 / np.sqrt(len(values))
-    return bool(error <= MOST_NOISE and abs(_step(values)) <= max(tolerance, NOISES * error))
+    return abs(_step(values)) <= max(tolerance, NOISES * _error(values))
+
+
+def _error(values: Floats) -> float:
+    """Standard error of the step."""
+    return _noise(values) * 2 / float(np.sqrt(max(1, len(values))))
 
 
 def _step(values: Floats) -> float:

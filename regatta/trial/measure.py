@@ -9,14 +9,15 @@ from contextlib import suppress
 
 from regatta.errors import HostLostError
 from regatta.ledger.cell import Cell
-from regatta.ledger.counters import KERNEL_MEMORY, MEMORY, Counter
+from regatta.ledger.counters import CPU_TIME, KERNEL_MEMORY, MEMORY, Counter
 from regatta.ledger.result import CLIENT
-from regatta.machine.accounts import disturbance
+from regatta.machine.accounts import disturbance, process_tree
 from regatta.machine.accounts.disturbance import Others
 from regatta.trial.client_summary import read_samples, samples_of, sum_up
 from regatta.trial.clients import Clients
 from regatta.trial.load import client_command, give_requests, load_options, load_timeout_s
 from regatta.trial.merge import at_once
+from regatta.trial.pooled_clients import began_apart
 from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
 from regatta.trial.windows import Window
@@ -59,6 +60,15 @@ def measure(  # noqa: PLR0913, PLR0917  (all that describes a load)
             memory=memory,
             cpus=at_once([half.meanwhile.cpus for half in halves]),
         )
+
+
+def disturbed_by(setup: TrialSetup, window: Window) -> str | None:
+    """What disturbed a single window, in words; None if nothing did."""
+    accounts = [*window.accounts, *process_tree.client_counters(window.client.get("usage"))]
+    used_ns = sum(one.value or 0.0 for one in accounts if one.event == CPU_TIME)
+    others = disturbance.with_ended(window.others, used_ns, setup.placement.cpu_count)
+    others_took = disturbance.too_much(others, setup.disturbance_limit_percent)
+    return others_took or began_apart(window.client)
 
 
 def memory_of(server: Side) -> list[Counter]:

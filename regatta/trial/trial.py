@@ -25,7 +25,7 @@ from regatta.machine.accounts.disturbance import Others
 from regatta.trial import canary, idle_wait
 from regatta.trial.client_summary import AnswersError
 from regatta.trial.load import SEEDS_PER_BLOCK, sliced, warm_up
-from regatta.trial.measure import measure, measure_whole
+from regatta.trial.measure import disturbed_by, measure, measure_whole
 from regatta.trial.pooled_clients import began_apart
 from regatta.trial.server import start_server, stop_server
 from regatta.trial.setup import TrialSetup, fresh_scratch
@@ -127,7 +127,8 @@ class RunningTrial:
         """A slice of the race's own load, on the way to a steady server."""
         with self.guarded():
             load, seed = self.warming.load(), self.warming.seed
-            self.warming.add(measure(self.setup, load, self.target, self.server, (), seed))
+            window = measure(self.setup, load, self.target, self.server, (), seed)
+            self.warming.add(window, disturbed_by(self.setup, window) is not None)
 
     def read_clock(self) -> None:
         """Measures the clock speed of the server's CPUs while the server is idle."""

@@ -1,8 +1,9 @@
 """Warms a server until it is steady under the load that it will be measured under.
 
-The first process of a server is watched from its first request, in slices of the load. Later ones
-get twice as many requests as that one needed, as fast as they answer them, and are then watched
-under the race's own load until its slices are level.
+The first process of a server is watched from its first request, in slices of the load, for a third
+of the limit at least: a step after 20,000 requests looks flat until then. Later ones get 1.5 times
+as many requests as that one needed, as fast as they answer them, and are then watched under the
+race's own load until its slices are level.
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ REQUESTS = 50
 """Of a slice, at least, unless it would take longer than that."""
 FEWEST_AGAIN = FEWEST // 2
 """Slices in the tail of a server whose first process was flat."""
-SAFETY = 2
+WATCHED = 3
+"""The first process is watched for one in so many parts of the limit."""
+SAFETY = 1.5
 """Times the requests that the first process needed."""
+MOST_DISTURBED = 2 * FEWEST
 GIVEN_UP_S = 5.0
 """A later process of a server that never became steady is not waited for longer."""
 MOST_ROUNDS = 10_000
@@ -109,11 +113,15 @@ class Warming:
         self.limit_s = warm_ups.limit_s
         if known is not None and not known.is_steady:
             self.limit_s = min(self.limit_s, GIVEN_UP_S)
-        self.left = SAFETY * known.requests if known is not None and known.is_steady else 0
+        self.left = SAFETY * known.requests if known is not None and known.is_steady else 0.0
         """Requests that it gets at least."""
+        self.watch_s = self.limit_s / WATCHED if known is None and not is_design else 0.0
         self.rounds = -(-REQUESTS // cell.connections)
         self.curve: list[Slice] = []
         self.slices, self.seconds = 0, 0.0
+        self.disturbed = 0
+        self.requests, self.uncounted_s = 0, 0.0
+        """Since the last slice of the curve."""
         self.done = warm_ups.limit_s == 0 or cell.cold is not None or (is_design and flat)
 
     @property
@@ -140,18 +148,26 @@ class Warming:
         wanted_s = SLICE_S if alone.rate is None else max(SLICE_S, REQUESTS / alone.rate)
         return replace(alone, duration_s=min(wanted_s, LONGEST_S))
 
-    def add(self, window: Window) -> None:
+    def add(self, window: Window, disturbed: bool) -> None:
+        """A disturbed slice warms, but its cost says nothing; many show that all are disturbed."""
         one = slice_of(window)
         sprinted = self.sprints
         self.slices += 1
         self.seconds += one.seconds
         self.left -= one.requests
         if not sprinted:
-            self.curve.append(one)
+            self.requests += one.requests
+            self.uncounted_s += one.seconds
+            if disturbed and self.disturbed < MOST_DISTURBED:
+                self.disturbed += 1
+            else:
+                self.curve.append(replace(one, seconds=self.uncounted_s, requests=self.requests))
+                self.requests, self.uncounted_s = 0, 0.0
         if self.cell.rounds is not None and one.seconds < SLICE_S:
             longer = self.rounds * SLICE_S / max(one.seconds, SLICE_S / 10)
             self.rounds = min(MOST_ROUNDS, round(longer))
-        warm = self.left <= 0 and is_steady(self.curve, self.fewest)
+        seen = self.left <= 0 and self.seconds >= self.watch_s
+        warm = seen and is_steady(self.curve, self.fewest)
         self.done = warm or self.seconds >= self.limit_s
         if self.done and self.first is None:
             self.warm_ups.learn(FirstProcess(self.cell, judge(self.curve), self.curve))

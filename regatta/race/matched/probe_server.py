@@ -7,19 +7,16 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from regatta.errors import HostLostError, RegattaError, TrialError
 from regatta.ledger.cell import Cell, MatchedCell
-from regatta.ledger.counters import CPU_TIME
 from regatta.ledger.probe import CLOSED, KNEE, PlannedProbe, Probe
 from regatta.ledger.result import SERVER
 from regatta.ledger.samples import pack_samples
-from regatta.machine.accounts import disturbance, process_tree
 from regatta.race.folder import need_room
 from regatta.race.matched.backlog import backlog_growth
 from regatta.race.matched.judge import why_not_held
 from regatta.trial.client_summary import AnswersError
 from regatta.trial.load import warm_up
-from regatta.trial.measure import measure
+from regatta.trial.measure import disturbed_by, measure
 from regatta.trial.merge import due
-from regatta.trial.pooled_clients import began_apart
 from regatta.trial.server import start_server, stop_server
 from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
@@ -57,7 +54,8 @@ class ProbeServer:
         warming = Warming(self.setup.warm_ups, closed, is_design)
         while not warming.done:
             load = warming.load()
-            warming.add(measure(self.setup, load, self.target, server, (), warming.seed))
+            window = measure(self.setup, load, self.target, server, (), warming.seed)
+            warming.add(window, disturbed_by(self.setup, window) is not None)
 
     def close_server(self) -> None:
         self.stack.close()
@@ -90,7 +88,7 @@ class ProbeServer:
             planned=planned,
             why_not=why_not,
             started_at=started_at,
-            disturbed=self.disturbed(window),
+            disturbed=disturbed_by(self.setup, window),
             client=window.client,
             samples=samples if planned.kind == KNEE else None,
         )
@@ -113,13 +111,6 @@ class ProbeServer:
             return None
         growth = backlog_growth(window.samples, planned.duration_s)
         return why_not_held(window.client, self.cell.p99_limit_ms, growth)
-
-    def disturbed(self, window: Window) -> str | None:
-        accounts = [*window.accounts, *process_tree.client_counters(window.client.get("usage"))]
-        used_ns = sum(one.value or 0.0 for one in accounts if one.event == CPU_TIME)
-        others = disturbance.with_ended(window.others, used_ns, self.setup.placement.cpu_count)
-        others_took = disturbance.too_much(others, self.setup.disturbance_limit_percent)
-        return others_took or began_apart(window.client)
 
 
 @contextmanager
