@@ -229,7 +229,7 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         return fit(found, warm_ups, left_s, verdict.asked, session.say)
 
     hooks = replace(
-        HOOKS, enough=until(started_s, time_s, enough), unseen=lambda _: (), fit=fitted
+        HOOKS, enough=until(started_s, time_s, enough), unseen=lambda _: (), fit=fitted, ends_s=ends_s
     )
     options = Options(seed=seed, out=out or new_folder(NAME))
     folder = raced(

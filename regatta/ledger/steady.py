@@ -49,6 +49,8 @@ class Slice:
     cpu_us: float
     """Server CPU per request."""
     p50_us: float
+    disturbed: bool = False
+    """Other programs took much of its CPUs: it warms like any other, but its cost says little."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,8 @@ def rows(curve: Sequence[Slice]) -> list[list[float]]:
 
 def curve_of(rows_of: Sequence[Sequence[float]]) -> list[Slice]:
     return [
-        Slice(seconds, int(requests), cpu_us, p50_us)
-        for seconds, requests, cpu_us, p50_us in rows_of
+        Slice(seconds, int(requests), cpu_us, p50_us, bool(disturbed))
+        for seconds, requests, cpu_us, p50_us, disturbed in rows_of
     ]
 
 
@@ -97,22 +99,32 @@ def is_steady(curve: Sequence[Slice], fewest: int = FEWEST) -> bool:
 def judge(curve: Sequence[Slice], fewest: int = FEWEST) -> WarmUp:
     """What a whole curve shows."""
     tail = tail_of(curve, fewest)
+    calm = calm_of(curve)
     if not is_steady(curve, fewest):
         rises = bool(tail) and _step(_logs([one.cpu_us for one in tail])) > CPU_TOLERANCE
         return _until(SLOWING if rises else UNSTEADY, curve)
-    costs = _logs([one.cpu_us for one in curve])
+    costs = _logs([one.cpu_us for one in calm])
     level = float(np.median(costs[-len(tail) :]))
-    noise = _noise(costs[-len(tail) :])
-    allowed = max(LEVEL_TOLERANCE, NOISES * noise)
+    allowed = max(LEVEL_TOLERANCE, NOISES * _noise(costs[-len(tail) :]))
     above = [
-        float(np.median(costs[at : at + AT_ONCE])) - level for at in range(len(curve) - len(tail))
+        float(np.median(costs[at : at + AT_ONCE])) - level for at in range(len(calm) - len(tail))
     ]
-    off = [at for at, by in enumerate(above) if by > allowed or by < -CHEAPER * allowed]
-    return _until(WARMED, curve[: off[-1] + 1]) if off else WarmUp(FLAT, 0, 0.0)
+    off = [calm[at] for at, by in enumerate(above) if by > allowed or by < -CHEAPER * allowed]
+    if not off:
+        return WarmUp(FLAT, 0, 0.0)
+    last = next(at for at, one in enumerate(curve) if one is off[-1])
+    return _until(WARMED, curve[: last + 1])
 
 
 def tail_of(curve: Sequence[Slice], fewest: int = FEWEST) -> Sequence[Slice]:
-    return curve[-max(fewest, min(MOST, len(curve) // SHARE)) :]
+    calm = calm_of(curve)
+    return calm[-max(fewest, min(MOST, len(calm) // SHARE)) :]
+
+
+def calm_of(curve: Sequence[Slice]) -> Sequence[Slice]:
+    """Without disturbed slices, unless most are disturbed."""
+    calm = [one for one in curve if not one.disturbed]
+    return calm if 2 * len(calm) > len(curve) else curve
 
 
 def _until(kind: str, curve: Sequence[Slice]) -> WarmUp:

@@ -22,6 +22,8 @@ class Hooks:
     """This machine's calibration, for the ledger."""
     fit: Callable[[Study, WarmUps], Study] = lambda study, _: study
     """The study with as many blocks as its time allows, once the warm-ups are known."""
+    ends_s: float | None = None
+    """When the race should be over, by time.monotonic(): repeats must not take longer."""
     enough: Enough = lambda *_: None
     """Why a race with a target width may end."""
 

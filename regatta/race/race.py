@@ -215,6 +215,7 @@ def run(  # noqa: PLR0913, PLR0917  (all that describes a race)
         seed=setting.seed,
         disturbance_limit_percent=study.disturbance_limit_percent,
         whole_cost=study.whole_cost,
+        ends_s=hooks.ends_s,
     )
     first_notes = first_notes_of(study, placement, found, hooks.unseen(study), spoilers)
     race_about = About(

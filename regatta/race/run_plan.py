@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from time import monotonic
 
 from regatta.ledger.cell import PROCESS
 from regatta.ledger.planned import TIMED, PlannedTrial
@@ -101,12 +102,22 @@ class Runner:
             self.progress.tell(Note(note))
         return again
 
+    def has_time_for(self, trials: int) -> bool:
+        """Whether so many more leave time for the fewest blocks."""
+        if self.setup.ends_s is None:
+            return True
+        blocks = max(0, self.study.blocks - self.ledger.blocks_done(TIMED))
+        left_s = (trials + blocks * len(self.study.cells)) * self.progress.per_trial_s
+        return monotonic() + left_s < self.setup.ends_s
+
     def heat_again(self, planned: PlannedTrial, attempt: int) -> list[PlannedTrial]:
         """The heat of a trial, if all of it has run and must be repeated."""
         heat = self.heats.of(planned)
         if not self.heats.is_run(heat):
             return []
         if not self.repeats.wanted(self.heats.is_disturbed(heat), attempt):
+            return []
+        if not self.has_time_for(len(heat)):
             return []
         self.heats.forget(heat)
         return list(heat)

@@ -66,5 +66,7 @@ class TrialSetup:
         """Environment variables that every server gets in addition to the lab's."""
         return {PADDING: "x" * self.environment_bytes} if self.environment_bytes else {}
 
+    ends_s: float | None = None
+    """When the race should be over, by time.monotonic(); None: it takes what it takes."""
     canary: Canary | None = None
     """Measures the clock of the server's CPUs."""

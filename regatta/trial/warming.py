@@ -28,7 +28,6 @@ WATCHED = 3
 """The first process is watched for one in so many parts of the limit."""
 SAFETY = 1.5
 """Times the requests that the first process needed."""
-MOST_DISTURBED = 2 * FEWEST
 GIVEN_UP_S = 5.0
 """A later process of a server that never became steady is not waited for longer."""
 MOST_ROUNDS = 10_000
@@ -119,9 +118,6 @@ class Warming:
         self.rounds = -(-REQUESTS // cell.connections)
         self.curve: list[Slice] = []
         self.slices, self.seconds = 0, 0.0
-        self.disturbed = 0
-        self.requests, self.uncounted_s = 0, 0.0
-        """Since the last slice of the curve."""
         self.done = warm_ups.limit_s == 0 or cell.cold is not None or (is_design and flat)
 
     @property
@@ -149,20 +145,13 @@ class Warming:
         return replace(alone, duration_s=min(wanted_s, LONGEST_S))
 
     def add(self, window: Window, disturbed: bool) -> None:
-        """A disturbed slice warms, but its cost says nothing; many show that all are disturbed."""
-        one = slice_of(window)
+        one = slice_of(window, disturbed)
         sprinted = self.sprints
         self.slices += 1
         self.seconds += one.seconds
         self.left -= one.requests
         if not sprinted:
-            self.requests += one.requests
-            self.uncounted_s += one.seconds
-            if disturbed and self.disturbed < MOST_DISTURBED:
-                self.disturbed += 1
-            else:
-                self.curve.append(replace(one, seconds=self.uncounted_s, requests=self.requests))
-                self.requests, self.uncounted_s = 0, 0.0
+            self.curve.append(one)
         if self.cell.rounds is not None and one.seconds < SLICE_S:
             longer = self.rounds * SLICE_S / max(one.seconds, SLICE_S / 10)
             self.rounds = min(MOST_ROUNDS, round(longer))
@@ -182,7 +171,7 @@ class Warming:
         }
 
 
-def slice_of(window: Window) -> Slice:
+def slice_of(window: Window, disturbed: bool = False) -> Slice:
     client = window.client
     answered = max(1, int(client["answered"]))
     cpu_ns = next((one.value or 0.0 for one in window.accounts if one.event == CPU_TIME), 0.0)
@@ -192,6 +181,7 @@ def slice_of(window: Window) -> Slice:
         requests=answered,
         cpu_us=round(cpu_ns / answered / NS_PER_US, 3),
         p50_us=round(p50_ns / NS_PER_US, 3),
+        disturbed=disturbed,
     )
 
 

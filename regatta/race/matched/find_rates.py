@@ -165,11 +165,17 @@ class Finder:
             probe = server.probe(planned, planned.block * SEEDS_PER_BLOCK + len(self.probes))
             spoilt = planned.kind != SEARCH or probe.why_not is not None
             again = self.repeats.wanted(spoilt and probe.disturbed is not None, attempt)
+            again = again and self.has_time()
             self.ledger.record_probe(probe, again)
             if note := self.repeats.note():
                 self.tell(Note(note))
         self.probes.append(probe)
         return probe
+
+    def has_time(self) -> bool:
+        """Whether no more than a third of the race's time has been spent."""
+        ends_s = self.setup.ends_s
+        return ends_s is None or 3 * time.monotonic() < 2 * self.started_s + ends_s
 
     def ended(self, cell: MatchedCell, block: int, says: str) -> None:
         self.turns_run += 1
