@@ -228,9 +228,8 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         left_s = max(1.0, ends_s - time.monotonic())
         return fit(found, warm_ups, left_s, verdict.asked, session.say)
 
-    hooks = replace(
-        HOOKS, enough=until(started_s, time_s, enough), unseen=lambda _: (), fit=fitted, ends_s=ends_s
-    )
+    enough_then = until(started_s, time_s, enough)
+    hooks = replace(HOOKS, enough=enough_then, unseen=lambda _: (), fit=fitted, ends_s=ends_s)
     options = Options(seed=seed, out=out or new_folder(NAME))
     folder = raced(
         lambda on_event: begin(study, options, programs, on_event, hooks), session, ends_s

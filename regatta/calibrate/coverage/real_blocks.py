@@ -56,4 +56,3 @@ def _figures(metric: Metric, trials: dict[str, list[Trial]]) -> dict[str, Floats
         if len(np.unique(found[name])) < DISTINCT * len(of_name):
             return {}
     return found
-
