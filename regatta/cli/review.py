@@ -43,7 +43,7 @@ def review(
     """
     found = reviewing.review(files)
     if as_json:
-        print_json(reviewing.to_dict(found))
+        print_json(found.to_dict())
     else:
         reviewing.print_review(found, Output())
     raise typer.Exit(1 if found.findings else 0)

@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-DESIGN, CONNECTIONS, SIDE, CORE = "design", "connections", "side", "core"
+from regatta.review.names import Quantity, mistaken
+from regatta.review.numbers import Number
+
+DESIGN, CONNECTIONS, SIDE, CORE, PART = "design", "connections", "side", "core", "part"
 """Keys with a special meaning; all others only distinguish records."""
-CLIENT = "client"
-INTERVAL = "interval"
+WITHIN = (CORE, PART)
+"""Records that differ only in these are of one run: kinds of core, and CPUs, cores or sockets."""
+CLIENT, INTERVAL = "client", "interval"
 LONGEST_LABEL = 80
 
 
@@ -27,6 +31,8 @@ class Figure:
     running: float = 100.0
     """Share of the time for which the counter ran, in %."""
     user_only: bool = False
+    by_group: bool = False
+    """Whether perf may have computed it from counts of another group of counters."""
 
     def same_as(self, other: "Figure") -> bool:
         """Whether both may be roundings of the same number."""
@@ -40,7 +46,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Record:
-    """The figures of one run: one output of perf, or one row of a table."""
+    """The figures of one run: one output of a program, or one row of a table."""
 
     file: str
     line: int
@@ -49,13 +55,15 @@ class Record:
     repeated: bool = False
     """Whether it is a mean of several runs, printed with its spread."""
     table: int | None = None
-    """The line where its table begins, as a file may hold several. None: perf printed it."""
+    """The line where its table begins, as a file may hold several. None: a program printed it."""
     column: int | None = None
     """Its column, in a table with a column for each run."""
     intervals: tuple["Interval", ...] = ()
     """The intervals that perf printed, if any: then its figures are their sums."""
     summary: "Record | None" = None
     """What perf printed for all intervals together."""
+    tool: str = ""
+    """The load generator that printed it, if one did."""
 
     @property
     def label(self) -> str:
@@ -65,7 +73,7 @@ class Record:
     @property
     def place(self) -> tuple[object, ...]:
         """Identifies its run: records of two kinds of core share it, columns of a table do not."""
-        own = (value for key, value in self.keys.items() if key != CORE)
+        own = (value for key, value in self.keys.items() if key not in WITHIN)
         return self.file, self.line, self.column, *own
 
     @property
@@ -86,7 +94,7 @@ class Record:
         Rows of different tables are not compared; outputs of perf are, even from several files.
         """
         rest = tuple((name, value) for name, value in self.keys.items() if name not in names)
-        return (None if self.table is None else (self.file, self.table), *rest)
+        return (None if self.table is None else (self.file, self.table), self.tool, *rest)
 
 
 @dataclass(frozen=True)
@@ -104,24 +112,6 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Unread:
-    """A cell that should hold a number but does not."""
-
-    line: int
-    heading: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Torn:
-    """A row with more cells than headings."""
-
-    line: int
-    cells: tuple[str, ...]
-    headings: int
-
-
-@dataclass(frozen=True)
 class Reading:
     """Everything that was read from one file."""
 
@@ -129,9 +119,36 @@ class Reading:
     form: str
     """The form of the file, in words."""
     records: tuple[Record, ...]
-    unread: tuple[Unread, ...] = ()
-    torn: tuple[Torn, ...] = ()
+    taken: frozenset[int] = frozenset()
+    """The lines that were understood."""
+    unread: tuple[tuple[int, str], ...] = ()
+    """Cells that should hold a number but do not: line, and a sentence."""
+    torn: tuple[tuple[int, str], ...] = ()
+    """Rows with more cells than headings, the same way."""
+    left: tuple[int, ...] = ()
+    """The lines with digits that no reader understood."""
 
     @property
     def is_empty(self) -> bool:
         return not (self.records or self.unread or self.torn)
+
+
+RATE_DECIMALS, LARGEST_RATE = 3, 1000.0
+"""perf prints rates with three decimals, and changes to the next prefix (K, M, G) from here."""
+
+
+def figure_of(quantity: Quantity, number: Number, text: str, line: int) -> Figure:
+    """A rate under the name of a count gets a name of its own, so no check confuses the two."""
+    whole = quantity.is_count and quantity.scale == 1
+    if whole and number.decimals == RATE_DECIMALS and 0 < number.value < LARGEST_RATE:
+        quantity = mistaken(quantity.name) if number.value % 1 else quantity
+    exact = whole and number.half == 0.5
+    return Figure(
+        quantity.name,
+        number.value * quantity.scale,
+        0.0 if exact else number.half * quantity.scale,
+        text.strip(),
+        quantity.unit,
+        line,
+        by_group=quantity.by_group,
+    )

@@ -12,6 +12,7 @@ KEYS = {
     **dict.fromkeys(
         ("design", "server", "implementation", "variant", "approach", "model", "strategy"), DESIGN
     ),
+    **dict.fromkeys(("framework", "language"), DESIGN),
     **dict.fromkeys(("connections", "clients", "conns", "concurrency", "n"), CONNECTIONS),
     **dict.fromkeys(("side", "role"), SIDE),
 }
@@ -31,9 +32,8 @@ NUMBERED_RUN = re.compile(
     rf"(?P<what>.*?)[\s,(_-]*(?<![a-z0-9])(?:{'|'.join(sorted(RUN_NUMBERS))})[\s#_-]*\d+\)?",
     re.IGNORECASE,
 )
-SIDES = r"server|client"
 OF_A_SIDE = re.compile(
-    rf"(?:(?P<what>.+?)\s*[(\[,:/]\s*)?(?P<side>{SIDES})\s*[)\]]?", re.IGNORECASE
+    r"(?:(?P<what>.+?)\s*[(\[,:/]\s*)?(?P<side>server|client)\s*[)\]]?", re.IGNORECASE
 )
 """`server`, `select (server)`; but `thread-per-client` names no side."""
 COUNTED = re.compile(r"(?P<number>\d[\d., ]*?)\s*(?P<word>[a-z]+)|(?P<name>[a-z]+)\W*(?P<of>\d+)")
@@ -114,20 +114,14 @@ def keys_in(heading: str) -> dict[str, str]:
         design = {DESIGN: found["what"]} if found["what"] else {}
         return {**design, SIDE: found["side"].lower()}
     if found := COUNTED.fullmatch(text.lower()):
-        key = number_key(found["name"] or found["word"], is_behind=found["word"] is not None)
+        # `1 client` is a number of clients; `client 1` is not.
+        names = (found["word"], f"{found['word']}s") if found["word"] else (found["name"],)
+        keys = (column_of(0, name).key for name in names)
+        key = next((key for key in keys if key and key not in (DESIGN, SIDE)), "")
         number = whole(found["of"] or found["number"])
         if key and number:
             return {key: number}
     return {DESIGN: text}
-
-
-def number_key(word: str, is_behind: bool) -> str:
-    """`1 client` is a number of clients; `client 1` is not."""
-    for name in (word, f"{word}s") if is_behind else (word,):
-        key = column_of(0, name).key
-        if key and key not in (DESIGN, SIDE):
-            return key
-    return ""
 
 
 def whole(text: str) -> str:

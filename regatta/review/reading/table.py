@@ -2,15 +2,20 @@
 
 Headings say what columns hold. Columns of text, and those that name a design, a number of
 connections and the like, distinguish rows; other columns are not checked.
+
+A table in Markdown is a row of headings, a row of dashes, and rows until one has no pipe; `\\|` is a
+pipe within a cell, and emphasis marks are not part of a number or a name.
 """
 
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import unescape
 
 from regatta.errors import UsageError
-from regatta.review.figures import Figure, Reading, Record, Unread
+from regatta.review.figures import Figure, Reading, Record, figure_of
+from regatta.review.names import in_column_unit, in_unit
 from regatta.review.numbers import NUMBER, parse_number, point_of
 from regatta.review.reading.headings import (
     LONGEST_KEY,
@@ -24,13 +29,10 @@ from regatta.review.reading.headings import (
     runs_under,
     words,
 )
-from regatta.review.reading.to_figure import figure_of
-from regatta.review.reading.units import in_column_unit, in_unit
 
-FORM = "table"
 DELIMITERS = ",;\t"
-MOST_ROWS = 100_000
-MOST_COLUMNS = 200
+MOST_ROWS, MOST_COLUMNS = 100_000, 200
+LONGEST_LINE, LONGEST_SHOWN, LONGEST_ROW_SHOWN = 20_000, 40, 60
 METRIC, VALUE = "metric", "value"
 NO_KEYS = NOTES | UNITS | RUN_NUMBERS | {METRIC, VALUE}
 CELL = re.compile(
@@ -41,6 +43,11 @@ NOTHING = frozenset(
     ("", "-", "–", "—", "n/a", "na", "nan", "none", "null", "?")
     + ("not supported", "not counted", "failed")
 )
+RULE = re.compile(r"[\s>|:-]+")
+DASHES = re.compile(r":?-+:?")
+PIECE = re.compile(r"\\.|[^\\|]+|[\\|]")
+ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+MARKS = re.compile(r"\*+|`+|~~|<br */?>|(?<!\w)_+|(?<!_)_++(?!\w)")
 Numbered = tuple[int, list[str]]
 """A row with the number of the line where it begins."""
 
@@ -56,9 +63,36 @@ class Row:
     figures: dict[str, Figure] = field(default_factory=dict)
 
 
-def read_table(file: str, lines: Sequence[str]) -> Reading | None:
-    """Reads CSV. None if no heading is known."""
-    return table_of(file, list(rows_of(file, lines)))
+def read_csv(file: str, lines: Sequence[str]) -> Reading | None:
+    """None if no heading is known."""
+    found = table_of(file, list(rows_of(file, lines)))
+    return found and replace(found, taken=frozenset(range(1, len(lines) + 1)))
+
+
+def read_markdown(file: str, lines: Sequence[str]) -> Reading:
+    """Reads all tables of the file."""
+    found: list[Reading] = []
+    torn: list[tuple[int, str]] = []
+    taken: set[int] = set()
+    for at, end in tables_in(lines):
+        header = cells_of(lines[at])
+        rows = [(index + 1, cells_of(lines[index])) for index in range(at + 2, end)]
+        for number, row in rows:
+            check_size(file, number, number - at - 2, row)
+        # A short row is valid: its last cells are empty.
+        whole = [one for one in rows if len(one[1]) <= len(header)]
+        table = table_of(file, [(at + 1, header), *whole])
+        if table is not None:
+            found.append(table)
+            taken |= set(range(at + 1, end + 1))
+            for number, row in rows:
+                if len(row) > len(header):
+                    start = " | ".join(row)[:LONGEST_ROW_SHOWN]
+                    says = f"{len(row)} cells under {len(header)} headings: `{start}`."
+                    torn.append((number, f"{says} The row was not checked."))
+    records = tuple(record for table in found for record in table.records)
+    unread = tuple(one for table in found for one in table.unread)
+    return Reading(file, "Markdown table", records, frozenset(taken), unread, tuple(torn))
 
 
 def table_of(file: str, rows: Sequence[Numbered]) -> Reading | None:
@@ -92,11 +126,10 @@ def rows_of(file: str, lines: Sequence[str]) -> Iterator[Numbered]:
         except csv.Error as error:
             raise UsageError(f"{file}:{reader.line_num}: {error}; is this a table?") from error
         start, line = line + 1, reader.line_num
-        if not row:
-            continue
-        count += 1
-        check_size(file, start, count, row)
-        yield start, row
+        if row:
+            count += 1
+            check_size(file, start, count, row)
+            yield start, row
 
 
 def check_size(file: str, line: int, rows: int, row: Sequence[str]) -> None:
@@ -111,23 +144,22 @@ class Table:
     def __init__(
         self, file: str, line: int, header: Sequence[str], rows: Sequence[Numbered]
     ) -> None:
-        self.file = file
-        self.line = line
-        self.header = header
-        self.rows = rows
+        self.file, self.line, self.header, self.rows = file, line, header, rows
         columns = [column_of(index, heading) for index, heading in enumerate(header)]
         self.metrics = [column for column in columns if column.quantity]
         self.keys = [column for column in columns if column.key or self._is_text(column)]
-        self.spread = any(SPREADS.fullmatch(words(heading)) for heading in header)
+        self.spread = any(
+            SPREADS.fullmatch(words(one.heading)) for one in columns if not one.quantity
+        )
         self.unit_at = next((at for at, text in enumerate(header) if words(text) in UNITS), None)
-        self.unread: list[Unread] = []
+        self.unread: list[tuple[int, str]] = []
 
     def _is_text(self, column: Column) -> bool:
         """A column of words distinguishes rows, whatever its heading."""
         if column.quantity or words(column.heading) in NO_KEYS:
             return False
         cells = [cell_at(row, column.index) for _, row in self.rows]
-        return any(cell for cell in cells) and not any(parse_number(cell) for cell in cells)
+        return any(cells) and not any(parse_number(cell) for cell in cells)
 
     def run_rows(self) -> Reading:
         """A row for each run."""
@@ -199,7 +231,9 @@ class Table:
         number = parse_number(cell["number"], point) if cell else None
         quantity = in_unit(column.quantity, (cell["unit"] or "").strip()) if cell else None
         if cell is None or number is None or quantity is None:
-            self.unread.append(Unread(line, column.heading, text))
+            under = column.heading[:LONGEST_SHOWN]
+            says = f"`{text[:LONGEST_SHOWN]}` under `{under}` cannot be read."
+            self.unread.append((line, says))
             return
         row.repeated |= cell["spread"] is not None
         figure = figure_of(quantity, number, cell["number"], line)
@@ -211,7 +245,7 @@ class Table:
             for row in rows
             if row.figures
         )
-        return Reading(self.file, FORM, records, tuple(self.unread))
+        return Reading(self.file, "table", records, unread=tuple(self.unread))
 
 
 def cell_at(row: list[str], index: int) -> str:
@@ -225,3 +259,44 @@ def is_nothing(text: str) -> bool:
 
 def numbers_in(cells: list[str]) -> Iterator[str]:
     return (found["number"] for cell in cells if (found := CELL.fullmatch(cell)))
+
+
+def tables_in(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """For each table in Markdown, the index of its headings and that of the line after it."""
+    at = 0
+    while at + 1 < len(lines):
+        if not is_table(lines[at], lines[at + 1]):
+            at += 1
+            continue
+        end = at + 2
+        while end < len(lines) and has_pipe(lines[end]):
+            end += 1
+        yield at, end
+        at = end
+
+
+def is_table(header: str, rule: str) -> bool:
+    """Whether the second line has a run of dashes for each heading of the first."""
+    if not (has_pipe(header) and has_pipe(rule) and RULE.fullmatch(rule)):
+        return False
+    dashes = cells_of(rule)
+    return len(dashes) == len(cells_of(header)) and all(map(DASHES.fullmatch, dashes))
+
+
+def has_pipe(line: str) -> bool:
+    return "|" in line and len(line) <= LONGEST_LINE
+
+
+def cells_of(line: str) -> list[str]:
+    """The cells between the outer pipes, if there are any, as a reader sees them."""
+    cells = [""]
+    for piece in PIECE.findall(line.strip("> \t") if line.startswith(">") else line.strip()):
+        if piece == "|":
+            cells.append("")
+        else:
+            cells[-1] += piece
+    first = 1 if not cells[0].strip() else 0
+    last = len(cells) - (1 if len(cells) > 1 and not cells[-1].strip() else 0)
+    return [
+        unescape(MARKS.sub(" ", ESCAPED.sub(r"\1", cell))).strip() for cell in cells[first:last]
+    ]

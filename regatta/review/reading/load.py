@@ -1,0 +1,232 @@
+"""The output of load generators: a table of the lines that each one prints."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from regatta.review.figures import DESIGN, Figure, Reading, Record
+from regatta.review.names import (
+    ANSWERS,
+    BYTES,
+    BYTES_PER_S,
+    CLIENTS,
+    ELAPSED,
+    ERRORS,
+    LATENCY,
+    MAX,
+    MEAN,
+    MIN,
+    RATE,
+    REQUESTS,
+    SCALES,
+    SECONDS,
+    SIZE,
+    SOCKET_ERRORS,
+    STDEV,
+    UNCONNECTED,
+    percentile,
+)
+from regatta.review.numbers import parse_number
+
+TOOLS = {
+    "wrk": """
+Running ... test @ {url}
+{threads} threads and {clients} connections
+Thread calibration: ...
+Latency {mean} {stdev} {max} ...
+{percent}% {at}
+{requests} requests in {elapsed}, {bytes} read
+Socket errors: connect {unconnected}, read {socket}, write {socket2}, timeout {socket3}
+Non-2xx or 3xx responses: {errors}
+Requests/sec: {rate}
+Transfer/sec: {transfer}
+""",
+    "hey": """
+Summary:
+Total: {elapsed}
+Slowest: {max}
+Fastest: {min}
+Average: {mean}
+Requests/sec: {rate}
+Total data: {bytes}
+Size/request: {size}
+{percent}% in {at}
+{percent}%% in {at}
+[{status}] {answers} responses
+[{lost}] {why}
+""",
+    "h2load": """
+starting benchmark...
+spawning thread #{thread}: {clients} total client(s). ...
+Application protocol: {why}
+finished in {elapsed}, {rate} req/s, {transfer}
+requests: {total} total, ... started, {requests} done, ... succeeded, {errors} failed, ...
+traffic: ...({bytes}) total, ...
+time for request: {min} {max} {p50} {p95} {p99} {mean} {stdev} ...%
+time for request: {min} {max} {mean} {stdev} ...%
+""",
+    "ab": """
+This is ApacheBench, ...
+Server Software: ...
+Server Hostname: {url}
+Server Port: {url}
+Document Path: {url}
+Concurrency Level: {clients}
+Time taken for tests: {elapsed}
+Complete requests: {requests}
+(Connect: {unconnected}, Receive: {socket}, Length: {length}, Exceptions: {socket2})
+Non-2xx responses: {errors}
+Total transferred: {bytes}
+Requests per second: {rate} [#/sec] (mean)
+Total: {min} {mean} {stdev} {p50} {max}
+{percent}% {at}
+{percent}% {at} (longest request)
+""",
+    "k6": """
+data_received: {bytes} {transfer}
+http_req_duration: {statistics}
+http_req_failed: {share} ✓ {errors} ✗ {good}
+http_req_failed: {share} {errors} out of {total}
+http_reqs: {requests} {rate}
+vus_max: {clients} ...
+""",
+}
+BEGINS = {"wrk": 2, "hey": 1, "h2load": 1, "ab": 2, "k6": 5}
+"""So many of a tool's lines may begin its output. oha prints what hey does."""
+NAMES = {
+    **{"mean": MEAN, "avg": MEAN, "min": MIN, "max": MAX, "stdev": STDEV, "med": f"{LATENCY}p50"},
+    **{"elapsed": ELAPSED, "rate": RATE, "requests": REQUESTS, "answers": ANSWERS, "size": SIZE},
+    **{"clients": CLIENTS, "bytes": BYTES, "transfer": BYTES_PER_S, "errors": ERRORS},
+    **{"unconnected": UNCONNECTED, "lost": SOCKET_ERRORS},
+    **dict.fromkeys(("socket", "socket2", "socket3"), SOCKET_ERRORS),
+    **{f"p{number}": f"{LATENCY}p{number}" for number in (50, 95, 99)},
+}
+SUMMED = (CLIENTS, ERRORS, SOCKET_ERRORS, ANSWERS, REQUESTS)
+"""Figures that may stand in several lines of one output."""
+IN_BYTES = (BYTES, BYTES_PER_S, SIZE)
+UNITS = SECONDS | {"m": 60.0, "h": 3600.0}
+"""Of times: wrk writes minutes and hours too."""
+NUMBER = r"-?\d[\d,]*(?:\.\d+)?"
+VALUE = re.compile(rf"({NUMBER}) ?([A-Za-zµμ]*)(?:/s(?:ec)?)?")
+SPECIAL = {" ": r"\s+", "...": ".*?", "{url}": r"(?P<url>\S*)"}
+SPECIAL |= {"{why}": "(?P<why>.+)", "{statistics}": "(?P<statistics>.+)"}
+STATISTIC = re.compile(r"(avg|min|med|max|p\(([\d.]+)\))=(\S+)")
+ASKED = re.compile(r"(?:^|[\s$#>%❯▶/])(?:wrk2?|oha|h2load|ab|hey)\s+-.*")
+OPTION = re.compile(r"\s(-[cmRq]|--connections|--clients|--concurrency|--rate)[ =]?(\d+)")
+"""Of a command line, which tells what the output does not: streams, and a rate."""
+DOTS = re.compile(r"^\s*(?:[✓✗]\s)?(\w+)\.{2,}:")
+LONGEST_LINE = 1000
+
+
+def pattern_of(line: str) -> re.Pattern[str]:
+    """`{name}` stands for a number with or without a unit, `...` for anything."""
+    made = ""
+    for part in re.split(r"(\{\w+\}|\.\.\.| )", line):
+        value = rf"(?P<{part[1:-1]}>{NUMBER} ?[A-Za-zµμ]*(?:/s(?:ec)?)?)"
+        made += SPECIAL.get(part) or (value if part.startswith("{") else re.escape(part))
+    return re.compile(rf"\s*{made}\s*")
+
+
+LINES = {tool: [*map(pattern_of, text.strip().splitlines())] for tool, text in TOOLS.items()}
+
+
+def read_load(file: str, lines: Sequence[str]) -> Reading | None:
+    """All outputs of load generators in a file; what else it holds is skipped."""
+    runs: list[Run] = []
+    taken: set[int] = set()
+    asked: dict[str, float] = {}
+    for number, line in enumerate(lines, start=1):
+        if len(line) > LONGEST_LINE:
+            continue
+        text = DOTS.sub(r"\1:", line)
+        if command := ASKED.search(text):
+            asked = {name: float(value) for name, value in OPTION.findall(command[0])}
+        for tool, count in BEGINS.items():
+            begun = next((at for at in LINES[tool][:count] if (at.fullmatch(text))), None)
+            if begun and (not runs or runs[-1].ends_before(tool, begun, text)):
+                runs.append(Run(file, number, tool, asked))
+                asked = {}
+        if runs and runs[-1].take(text, number):
+            taken.add(number)
+    records = tuple(record for run in runs if (record := run.record()))
+    names = ", ".join(dict.fromkeys(record.tool for record in records))
+    return Reading(file, f"output of {names}", records, frozenset(taken)) if records else None
+
+
+class Run:
+    """One output while it is read."""
+
+    def __init__(self, file: str, line: int, tool: str, asked: Mapping[str, float]) -> None:
+        self.file, self.line, self.tool, self.asked = file, line, tool, asked
+        self.figures: dict[str, Figure] = {}
+        self.url: list[str] = []
+
+    def ends_before(self, tool: str, begun: re.Pattern[str], text: str) -> bool:
+        """Whether this line, which may begin an output, begins another than this one."""
+        names = {NAMES.get(name, "") for name in begun.groupindex} - {"", *SUMMED}
+        has = names & self.figures.keys() if names else RATE in self.figures
+        return self.tool.removesuffix("2") != tool or bool(has)
+
+    def take(self, text: str, line: int) -> bool:
+        for pattern in LINES[self.tool.removesuffix("2")]:
+            if found := pattern.fullmatch(text):
+                break
+        else:
+            return False
+        groups = found.groupdict()
+        self.url += [groups["url"]] if "url" in groups else []
+        if text.strip().startswith("Thread calibration"):
+            self.tool = "wrk2"
+        if "h2" in groups.get("why", "") and "-c" not in self.asked:
+            self.asked = {"-R": 0.0}  # with any number of streams
+        for name, _, value in STATISTIC.findall(groups.get("statistics", "")):
+            groups[name] = value
+        if "percent" in groups:
+            groups[f"p({groups['percent']})"] = groups["at"]
+        if "status" in groups:
+            groups["requests"] = groups["answers"]
+            groups["errors"] = groups["answers"] if groups["status"] >= "400" else "0"
+        if "lost" in groups:
+            groups["requests"] = groups["lost"]
+            # Those that were under way at the end failed by no fault of the server.
+            groups["lost"] = "0" if "deadline" in groups["why"] else groups["lost"]
+        for name, value in groups.items():
+            named = NAMES.get(name) or (percentile(name[2:-1]) if name.startswith("p(") else "")
+            self.add(MAX if named == f"{LATENCY}p100" else named, value, line)
+        return True
+
+    def add(self, name: str, text: str, line: int) -> None:
+        cell = VALUE.fullmatch(text)
+        number = parse_number(cell[1]) if name and cell else None
+        if cell is None or number is None:
+            return
+        unit, scale = cell[2], 1.0
+        if name.startswith(LATENCY) or name == ELAPSED:
+            unit = unit or ("ms" if self.tool == "ab" else "")
+            scale = UNITS.get(unit, 0.0)
+        elif name in IN_BYTES:
+            step = 1000 if self.tool == "k6" else 1024
+            scale = float(step ** (" kmgt".find(unit[:1].lower()) if unit[:1] not in "bB" else 0))
+        else:
+            scale = SCALES.get(unit.lower()[:1] if unit else "", 1.0)
+        before = self.figures.get(name)
+        if scale and (before is None or name in SUMMED):
+            value = number.value * scale + (before.value if before else 0)
+            half = 0.0 if number.half == 0.5 and scale == 1 else number.half * scale
+            self.figures[name] = Figure(name, value, half, cell[1], unit, line)
+
+    def record(self) -> Record | None:
+        """None if these are not the figures of a run."""
+        figures = self.figures
+        if RATE not in figures and not (MEAN in figures and REQUESTS in figures):
+            return None
+        if self.tool == "wrk2" or {"-R", "-q", "--rate"} & self.asked.keys():
+            figures.pop(CLIENTS, None)  # an open load: connections wait for a request to be due
+        elif (clients := self.asked.get("-c")) and CLIENTS not in figures:
+            figures[CLIENTS] = Figure(CLIENTS, clients, 0, f"{clients:g}", "", self.line)
+        if CLIENTS in figures and "-m" in self.asked:
+            one = figures[CLIENTS]
+            figures[CLIENTS] = replace(one, value=one.value * self.asked["-m"])
+        keys = {DESIGN: Path(self.file).stem, "url": " ".join(self.url)}
+        return Record(self.file, self.line, keys, figures, tool=self.tool)
