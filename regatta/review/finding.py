@@ -140,12 +140,9 @@ def found(
     says: str,
     figure: Figure | None = None,
     computed: float | None = None,
-    others: str = "",
-    printed: float | None = None,
 ) -> Finding:
-    """`printed`: if it is not the figure's value. `others`: for how many more the same holds."""
-    line, value = (figure.line, figure.value) if figure else (record.line, None)
-    says, printed = says + others, value if printed is None else printed
+    """`figure`: the printed one, if it is one."""
+    line, printed = (figure.line, figure.value) if figure else (record.line, None)
     return Finding(CHECKS[name], record.file, line, record.label, says, printed, computed)
 
 

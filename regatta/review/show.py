@@ -41,10 +41,10 @@ def print_review(found: Review, console: Console) -> None:
                 _line(f"{len(alike) - MOST_SHOWN:,} more of this kind: --json lists them.", console)
             _paragraph(f"Do: {check.do}", console)
             console.print()
-    for one in found.readings:
-        if one.left:
-            lines = _number(len(one.left), "line")
-            says = f"{one.file}: {lines} with digits not read, first line {one.left[0]}."
+    for reading in found.readings:
+        if reading.left:
+            lines = _number(len(reading.left), "line")
+            says = f"{reading.file}: {lines} with digits not read, first line {reading.left[0]}."
             _line(says, console)
     _line(summary(found), console)
 

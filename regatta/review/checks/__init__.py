@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from regatta.review.checks.arithmetic import in_file, of_printed
+from regatta.review.checks.arithmetic import of_printed
 from regatta.review.checks.compared import of_all
+from regatta.review.checks.in_file import in_file
 from regatta.review.checks.intervals import of_intervals
 from regatta.review.checks.load import of_load
 from regatta.review.figures import Reading

@@ -4,47 +4,65 @@ Compares the use per second, because the last interval is shorter and perf may b
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
+from operator import attrgetter
 from statistics import median
 
 from regatta.analysis.numbers import digits
 from regatta.review.figures import CORE, Interval, Record
 from regatta.review.finding import CHECKS, Finding, amount, and_others, found, milliseconds
-from regatta.review.names import CLOCKS, COUNTS, CYCLES, INSTRUCTIONS, SOFTWARE, TASK_CLOCK
+from regatta.review.names import CLOCKS, COUNTS, SOFTWARE
 
 SLACK, ALL_THE_TIME = 1.01, 99.0
 FEWEST, TOO_LONG = 3, 1.5
 """Two intervals do not show which length is normal; normally perf is late by thousandths of it."""
-USED = (TASK_CLOCK, CYCLES, INSTRUCTIONS)
+USED = ("task_clock", "cycles", "instructions")
 """The first of these that was counted measures how busy an interval was."""
 LEAST_SHARE, LEAST_DIFFERENCE = 0.1, 1.05
 """An interval that used a smaller share of the busiest one's is idle; smallest relevant factor
 between the mean under load and the mean of all intervals."""
-FEWEST_BETWEEN, DIFFERS, CHANGED = 3, 1.25, 2.0
-Pace = tuple[float, Interval, float]
-"""How much an interval used a second, and in all."""
+DIFFERS, CHANGED = 1.25, 2.0
+VALUE = attrgetter("value")
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How much an interval used a second."""
+
+    value: float
+    ends_s: float
+    length_s: float
+    line: int
+    name: str
+
+    @property
+    def words(self) -> str:
+        """`812.4 ms of CPU a second`, `2,130 million cycles a second`."""
+        if self.name == USED[0]:
+            return f"{milliseconds(self.value)} of CPU a second"
+        return f"{amount(self.value)} {self.name} a second"
 
 
 def of_intervals(records: Sequence[Record]) -> Iterator[Finding]:
     seen: set[object] = set()
     for record in records:
-        if record.summary is not None:
-            yield from other_sum(record, record.summary)
+        yield from other_sum(record)
         # Of each run only the first kind of core.
         if len(record.intervals) > 1 and record.place not in seen:
             seen.add(record.place)
             yield from gap(record)
             yield from lacking(record)
-            yield from paces(record)
+            yield from unlike(record, paces_of(record))
 
 
 def at(name: str, record: Record, says: str, line: int, *numbers: float) -> Finding:
     return Finding(CHECKS[name], record.file, line, record.label, says, *numbers)
 
 
-def other_sum(record: Record, summary: Record) -> Iterator[Finding]:
+def other_sum(record: Record) -> Iterator[Finding]:
     """Skips multiplexed counters: extrapolated parts do not add up."""
-    for name, whole in summary.figures.items():
+    for name, whole in record.summary.figures.items() if record.summary else ():
         sum_ = record.figures.get(name)
         if sum_ is None or name not in COUNTS | CLOCKS:
             continue
@@ -56,11 +74,9 @@ def other_sum(record: Record, summary: Record) -> Iterator[Finding]:
 
 
 def gap(record: Record) -> Iterator[Finding]:
-    if len(record.intervals) < FEWEST:
-        return
     usual = median(one.length_s for one in record.intervals)
     late = [one for one in record.intervals if one.length_s > TOO_LONG * usual]
-    if late:
+    if late and len(record.intervals) >= FEWEST:
         first = late[0]
         says = (
             f"The interval to {first.ends_s:.3f} s lasted {digits(first.length_s, 3)} s, the "
@@ -74,14 +90,17 @@ def lacking(record: Record) -> Iterator[Finding]:
     """One finding per run; intervals in which nothing ran do not count."""
     ran = [one for one in record.intervals if one.record.figures]
     # On a hybrid CPU the program may have run only on the other kind of core.
-    on_core = [one for one in ran if CORE not in record.keys or counted_on_core(one.record)]
+    on_core = [
+        one
+        for one in ran
+        if CORE not in record.keys or (COUNTS - SOFTWARE) & one.record.figures.keys()
+    ]
     those: list[tuple[str, list[Interval], int]] = []
     for name in record.figures:
-        if name in COUNTS | CLOCKS:
-            having_run = ran if name in SOFTWARE else on_core
-            without = [one for one in having_run if name not in one.record.figures]
-            if without:
-                those.append((name, without, len(having_run)))
+        having_run = ran if name in SOFTWARE else on_core
+        without = [one for one in having_run if name not in one.record.figures]
+        if without and name in COUNTS | CLOCKS:
+            those.append((name, without, len(having_run)))
     if those:
         name, without, count = max(those, key=lambda one: len(one[1]))
         figure, first = record.figures[name], without[0]
@@ -93,84 +112,71 @@ def lacking(record: Record) -> Iterator[Finding]:
         yield at("lacking", record, says, first.record.line, figure.value)
 
 
-def counted_on_core(record: Record) -> bool:
-    return any(name in COUNTS and name not in SOFTWARE for name in record.figures)
-
-
-def paces(record: Record) -> Iterator[Finding]:
+def paces_of(record: Record) -> list[Pace]:
+    """One per interval, if known; an interval in which nothing ran used nothing."""
     # On a hybrid CPU few cycles may mean that the program ran on the other kind of core.
     names = USED[:1] if CORE in record.keys else USED
-    name = next((one for one in names if one in record.figures), None)
-    if name is None:
-        return
-    all_: list[Pace] = []
+    name = next((one for one in names if one in record.figures), "")
+    found_ = []
     for one in record.intervals:
         figure = one.record.figures.get(name)
-        # An interval in which nothing ran used nothing.
-        if one.length_s > 0 and (figure is not None or not one.record.figures):
-            used = figure.value if figure else 0.0
-            all_.append((used / one.length_s, one, used))
-    busiest = max((pace for pace, _, _ in all_), default=0.0)
-    idle = [pace < LEAST_SHARE * busiest for pace, _, _ in all_]
+        if name and one.length_s > 0 and (figure is not None or not one.record.figures):
+            pace = (figure.value if figure else 0.0) / one.length_s
+            found_.append(Pace(pace, one.ends_s, one.length_s, one.record.line, name))
+    return found_
+
+
+def unlike(record: Record, paces: list[Pace]) -> Iterator[Finding]:
+    idle = [one.value < LEAST_SHARE * max(map(VALUE, paces)) for one in paces]
     if any(idle):
-        yield from idle_among(record, name, all_, idle)
+        yield from idle_among(record, paces, idle)
     around = [True, *idle, True]
-    at_end = [any(around[place : place + 3]) for place in range(len(all_))]
-    between = [one for one, is_end in zip(all_, at_end, strict=True) if not is_end]
-    if len(between) < FEWEST_BETWEEN:
+    at_end = [any(around[place : place + 3]) for place in range(len(paces))]
+    between = [one for one, is_end in zip(paces, at_end, strict=True) if not is_end]
+    if len(between) < FEWEST:
         return
-    values = [pace for pace, _, _ in between]
-    usual, least, most = median(values), min(between, key=pace_of), max(between, key=pace_of)
+    least, most = min(between, key=VALUE), max(between, key=VALUE)
+    usual = Pace(median(one.value for one in between), 0, 0, 0, least.name)
+    low, high = min(least.value, usual.value / DIFFERS), max(most.value, usual.value * DIFFERS)
     # The first and last intervals under load that are outside the range of the others.
     odd = [
         one
-        for one, is_end, is_idle in zip(all_, at_end, idle, strict=True)
-        if is_end and not is_idle
-        if not (least[0] <= one[0] <= most[0] or usual / DIFFERS <= one[0] <= usual * DIFFERS)
+        for one, is_end, is_idle in zip(paces, at_end, idle, strict=True)
+        if is_end and not is_idle and not low <= one.value <= high
     ]
     if odd:
         named = zip(("The interval to", "that to"), odd, strict=False)
-        used_ = [
-            f"{to} {one.ends_s:.3f} s used {words(name, pace)}" for to, (pace, one, _) in named
-        ]
-        says = f"{' and '.join(used_)}; those between used {words(name, usual)}."
-        says += and_others(len(odd) - len(used_), "interval")
-        yield at("end-intervals", record, says, odd[0][1].record.line, odd[0][0], usual)
-    if most[0] > CHANGED * least[0]:
+        used = [f"{which} {one.ends_s:.3f} s used {one.words}" for which, one in named]
+        says = f"{' and '.join(used)}; those between used {usual.words}."
+        says += and_others(len(odd) - len(used), "interval")
+        yield at("end-intervals", record, says, odd[0].line, odd[0].value, usual.value)
+    if most.value > CHANGED * least.value:
         says = (
-            f"Between start and end the interval to {least[1].ends_s:.3f} s used "
-            f"{words(name, least[0])}, that to {most[1].ends_s:.3f} s {words(name, most[0])}: the "
-            "sum mixes different loads."
+            f"Between start and end the interval to {least.ends_s:.3f} s used {least.words}, that "
+            f"to {most.ends_s:.3f} s {most.words}: the sum mixes different loads."
         )
-        yield at("unsteady", record, says, least[1].record.line, least[0], most[0])
+        yield at("unsteady", record, says, least.line, least.value, most.value)
 
 
-def pace_of(one: Pace) -> float:
-    return one[0]
-
-
-def idle_among(record: Record, name: str, all_: list[Pace], idle: list[bool]) -> Iterator[Finding]:
+def idle_among(record: Record, paces: list[Pace], idle: list[bool]) -> Iterator[Finding]:
+    loaded = [one for one, is_idle in zip(paces, idle, strict=True) if not is_idle]
     over_all, under_load = (
-        sum(used for _, _, used in those) / sum(one.length_s for _, one, _ in those)
-        for those in (all_, [one for one, is_idle in zip(all_, idle, strict=True) if not is_idle])
+        Pace(
+            sum(one.value * one.length_s for one in those) / sum(one.length_s for one in those),
+            *(0, 0, 0, paces[0].name),
+        )
+        for those in (paces, loaded)
     )
-    if under_load <= LEAST_DIFFERENCE * over_all:
+    if under_load.value <= LEAST_DIFFERENCE * over_all.value:
         return
     first = len(list(takewhile(bool, idle)))
     last = len(list(takewhile(bool, reversed(idle))))
     places = {"at the start": first, "at the end": last, "between": sum(idle) - first - last}
     where = ", ".join(f"{number:,} {place}" for place, number in places.items() if number)
     says = (
-        f"{sum(idle):,} of {len(all_):,} intervals used less than a tenth of the busiest's "
-        f"{words(name, max(all_, key=pace_of)[0])}: {where}. The mean of all is "
-        f"{words(name, over_all)}, that of the others {words(name, under_load)}."
+        f"{sum(idle):,} of {len(paces):,} intervals used less than a tenth of the busiest's "
+        f"{max(paces, key=VALUE).words}: {where}. The mean of all is {over_all.words}, that of the "
+        f"others {under_load.words}."
     )
-    line = all_[idle.index(True)][1].record.line
-    yield at("idle-intervals", record, says, line, over_all, under_load)
-
-
-def words(name: str, value: float) -> str:
-    """`812.4 ms of CPU a second`, `2,130 million cycles a second`."""
-    if name == TASK_CLOCK:
-        return f"{milliseconds(value)} of CPU a second"
-    return f"{amount(value)} {name} a second"
+    line = paces[idle.index(True)].line
+    yield at("idle-intervals", record, says, line, over_all.value, under_load.value)

@@ -4,7 +4,6 @@ import io
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from regatta.errors import UsageError

@@ -6,27 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from regatta.review.figures import DESIGN, Figure, Reading, Record
-from regatta.review.names import (
-    ANSWERS,
-    BYTES,
-    BYTES_PER_S,
-    CLIENTS,
-    ELAPSED,
-    ERRORS,
-    LATENCY,
-    MAX,
-    MEAN,
-    MIN,
-    RATE,
-    REQUESTS,
-    SCALES,
-    SECONDS,
-    SIZE,
-    SOCKET_ERRORS,
-    STDEV,
-    UNCONNECTED,
-    percentile,
-)
+from regatta.review.names import LATENCY, OTHER_NAMES, SECONDS, percentile
 from regatta.review.numbers import parse_number
 
 TOOLS = {
@@ -37,7 +17,7 @@ Thread calibration: ...
 Latency {mean} {stdev} {max} ...
 {percent}% {at}
 {requests} requests in {elapsed}, {bytes} read
-Socket errors: connect {unconnected}, read {socket}, write {socket2}, timeout {socket3}
+Socket errors: connect {unconnected}, read {lost}, write {lost2}, timeout {lost3}
 Non-2xx or 3xx responses: {errors}
 Requests/sec: {rate}
 Transfer/sec: {transfer}
@@ -75,7 +55,7 @@ Document Path: {url}
 Concurrency Level: {clients}
 Time taken for tests: {elapsed}
 Complete requests: {requests}
-(Connect: {unconnected}, Receive: {socket}, Length: {length}, Exceptions: {socket2})
+(Connect: {unconnected}, Receive: {lost}, Length: {length}, Exceptions: {lost2})
 Non-2xx responses: {errors}
 Total transferred: {bytes}
 Requests per second: {rate} [#/sec] (mean)
@@ -94,17 +74,9 @@ vus_max: {clients} ...
 }
 BEGINS = {"wrk": 2, "hey": 1, "h2load": 1, "ab": 2, "k6": 5}
 """So many of a tool's lines may begin its output. oha prints what hey does."""
-NAMES = {
-    **{"mean": MEAN, "avg": MEAN, "min": MIN, "max": MAX, "stdev": STDEV, "med": f"{LATENCY}p50"},
-    **{"elapsed": ELAPSED, "rate": RATE, "requests": REQUESTS, "answers": ANSWERS, "size": SIZE},
-    **{"clients": CLIENTS, "bytes": BYTES, "transfer": BYTES_PER_S, "errors": ERRORS},
-    **{"unconnected": UNCONNECTED, "lost": SOCKET_ERRORS},
-    **dict.fromkeys(("socket", "socket2", "socket3"), SOCKET_ERRORS),
-    **{f"p{number}": f"{LATENCY}p{number}" for number in (50, 95, 99)},
-}
-SUMMED = (CLIENTS, ERRORS, SOCKET_ERRORS, ANSWERS, REQUESTS)
+SUMMED = ("clients", "errors", "lost", "answers", "requests")
 """Figures that may stand in several lines of one output."""
-IN_BYTES = (BYTES, BYTES_PER_S, SIZE)
+IN_BYTES = ("bytes", "transfer", "size")
 UNITS = SECONDS | {"m": 60.0, "h": 3600.0}
 """Of times: wrk writes minutes and hours too."""
 NUMBER = r"-?\d[\d,]*(?:\.\d+)?"
@@ -116,7 +88,13 @@ ASKED = re.compile(r"(?:^|[\s$#>%❯▶/])(?:wrk2?|oha|h2load|ab|hey)\s+-.*")
 OPTION = re.compile(r"\s(-[cmRq]|--connections|--clients|--concurrency|--rate)[ =]?(\d+)")
 """Of a command line, which tells what the output does not: streams, and a rate."""
 DOTS = re.compile(r"^\s*(?:[✓✗]\s)?(\w+)\.{2,}:")
-LONGEST_LINE = 1000
+IGNORED = re.compile(
+    r"\s*(Req/Sec|DNS|req |resp |progress:|status codes|time |req/s|Copyright|Document|Failed req|"
+    r"Keep-Alive|HTML|Time per|Transfer|Connect:|Processing:|Waiting:|Licensed|Benchmarking|"
+    r"[\d.]+%+ in|[\d.]+ (ms )?\[\d+\]|Success rate|Size/sec|http_req|iteration|data_sent|vus)"
+)
+"""What else these tools print."""
+LONGEST_LINE = 400
 
 
 def pattern_of(line: str) -> re.Pattern[str]:
@@ -141,10 +119,11 @@ def read_load(file: str, lines: Sequence[str]) -> Reading | None:
             continue
         text = DOTS.sub(r"\1:", line)
         if command := ASKED.search(text):
-            asked = {name: float(value) for name, value in OPTION.findall(command[0])}
+            found = OPTION.findall(command[0])
+            asked = {"-c" if name[:3] == "--c" else name: float(value) for name, value in found}
         for tool, count in BEGINS.items():
-            begun = next((at for at in LINES[tool][:count] if (at.fullmatch(text))), None)
-            if begun and (not runs or runs[-1].ends_before(tool, begun, text)):
+            begun = next((at for at in LINES[tool][:count] if at.fullmatch(text)), None)
+            if begun and (not runs or runs[-1].ends_before(tool, begun)):
                 runs.append(Run(file, number, tool, asked))
                 asked = {}
         if runs and runs[-1].take(text, number):
@@ -162,54 +141,52 @@ class Run:
         self.figures: dict[str, Figure] = {}
         self.url: list[str] = []
 
-    def ends_before(self, tool: str, begun: re.Pattern[str], text: str) -> bool:
-        """Whether this line, which may begin an output, begins another than this one."""
-        names = {NAMES.get(name, "") for name in begun.groupindex} - {"", *SUMMED}
-        has = names & self.figures.keys() if names else RATE in self.figures
+    def ends_before(self, tool: str, begun: re.Pattern[str]) -> bool:
+        """Whether a line, which may begin an output, begins another than this one."""
+        names = begun.groupindex.keys() & {"rate", "bytes", "statistics", "share"}
+        names = {"mean" if name == "statistics" else name for name in names}
+        has = names & self.figures.keys() if names else "rate" in self.figures
         return self.tool.removesuffix("2") != tool or bool(has)
 
     def take(self, text: str, line: int) -> bool:
-        for pattern in LINES[self.tool.removesuffix("2")]:
-            if found := pattern.fullmatch(text):
-                break
-        else:
-            return False
+        patterns = LINES[self.tool.removesuffix("2")]
+        found = next((found for one in patterns if (found := one.fullmatch(text))), None)
+        if found is None:
+            return IGNORED.match(text) is not None
         groups = found.groupdict()
-        self.url += [groups["url"]] if "url" in groups else []
+        self.url += [groups.pop("url")] if "url" in groups else []
         if text.strip().startswith("Thread calibration"):
             self.tool = "wrk2"
-        if "h2" in groups.get("why", "") and "-c" not in self.asked:
+        why = groups.pop("why", "")
+        if why == "h2" and "-c" not in self.asked:
             self.asked = {"-R": 0.0}  # with any number of streams
-        for name, _, value in STATISTIC.findall(groups.get("statistics", "")):
-            groups[name] = value
+        for name, share, value in STATISTIC.findall(groups.pop("statistics", "")):
+            groups[percentile(share) if share else OTHER_NAMES.get(name, name)] = value
         if "percent" in groups:
-            groups[f"p({groups['percent']})"] = groups["at"]
+            groups[percentile(groups["percent"])] = groups.pop("at")
         if "status" in groups:
             groups["requests"] = groups["answers"]
             groups["errors"] = groups["answers"] if groups["status"] >= "400" else "0"
-        if "lost" in groups:
+        if why and "lost" in groups:
             groups["requests"] = groups["lost"]
             # Those that were under way at the end failed by no fault of the server.
-            groups["lost"] = "0" if "deadline" in groups["why"] else groups["lost"]
+            groups["lost"] = "0" if "deadline" in why else groups["lost"]
         for name, value in groups.items():
-            named = NAMES.get(name) or (percentile(name[2:-1]) if name.startswith("p(") else "")
-            self.add(MAX if named == f"{LATENCY}p100" else named, value, line)
+            self.add(name.rstrip("23") if name.startswith("lost") else name, value, line)
         return True
 
     def add(self, name: str, text: str, line: int) -> None:
         cell = VALUE.fullmatch(text)
-        number = parse_number(cell[1]) if name and cell else None
+        number = parse_number(cell[1]) if cell else None
         if cell is None or number is None:
             return
         unit, scale = cell[2], 1.0
-        if name.startswith(LATENCY) or name == ELAPSED:
+        if name == "elapsed" or LATENCY.fullmatch(name):
             unit = unit or ("ms" if self.tool == "ab" else "")
             scale = UNITS.get(unit, 0.0)
         elif name in IN_BYTES:
             step = 1000 if self.tool == "k6" else 1024
             scale = float(step ** (" kmgt".find(unit[:1].lower()) if unit[:1] not in "bB" else 0))
-        else:
-            scale = SCALES.get(unit.lower()[:1] if unit else "", 1.0)
         before = self.figures.get(name)
         if scale and (before is None or name in SUMMED):
             value = number.value * scale + (before.value if before else 0)
@@ -218,15 +195,15 @@ class Run:
 
     def record(self) -> Record | None:
         """None if these are not the figures of a run."""
-        figures = self.figures
-        if RATE not in figures and not (MEAN in figures and REQUESTS in figures):
+        figures, asked = self.figures, self.asked
+        if "rate" not in figures and not {"mean", "requests"} <= figures.keys():
             return None
-        if self.tool == "wrk2" or {"-R", "-q", "--rate"} & self.asked.keys():
-            figures.pop(CLIENTS, None)  # an open load: connections wait for a request to be due
-        elif (clients := self.asked.get("-c")) and CLIENTS not in figures:
-            figures[CLIENTS] = Figure(CLIENTS, clients, 0, f"{clients:g}", "", self.line)
-        if CLIENTS in figures and "-m" in self.asked:
-            one = figures[CLIENTS]
-            figures[CLIENTS] = replace(one, value=one.value * self.asked["-m"])
+        if self.tool == "wrk2" or {"-R", "-q", "--rate"} & asked.keys():
+            figures.pop("clients", None)  # an open load: connections wait for a request to be due
+        elif "clients" not in figures and "-c" in asked:
+            figures["clients"] = Figure("clients", asked["-c"], 0, "", "", self.line)
+        if "clients" in figures and self.tool == "h2load" and "-m" in asked:
+            one = figures["clients"]
+            figures["clients"] = replace(one, value=one.value * asked["-m"])
         keys = {DESIGN: Path(self.file).stem, "url": " ".join(self.url)}
         return Record(self.file, self.line, keys, figures, tool=self.tool)

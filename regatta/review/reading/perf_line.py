@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from regatta.errors import CounterError, UsageError
+from regatta.ledger.event_names import parse_event_name
 from regatta.machine.perf.output import parse_line, text_of
-from regatta.review.names import event_of
+from regatta.review.names import EVENTS
 from regatta.review.numbers import NUMBER, Number, parse_decimal, parse_number, point_of
 
 LONGEST_LINE = 1000
@@ -29,21 +30,18 @@ CORE = re.compile(r"\((cpu_\w+)\)\s*$")
 PART = r"CPU\d+|[SN]\d+(?:-[A-Z]+\d+)*"
 """How lines of -A, --per-core, --per-socket and the like begin, before a number of CPUs."""
 ON_PART = re.compile(rf"\s*(?P<part>{PART})\s+(?:\d+\s{{2,}})?(?=[\d<])(?P<rest>.*)")
-SEPARATORS = ",;\t|:"
 DECIMAL = r"\d+(?:[.,]\d+)?"
-SEPARATED = {
-    mark: re.compile(
-        rf"(?:(?P<part>{PART}){re.escape(mark)}(?:\d+{re.escape(mark)}(?=[\d<]))?)?"
-        rf"(?P<value><not supported>|<not counted>|{DECIMAL}){re.escape(mark)}"
-        rf"(?P<unit>[A-Za-z]*){re.escape(mark)}"
-        rf"(?P<event>[A-Za-z_][^{re.escape(mark)}/]*(?:/[^/]*/\w*)?){re.escape(mark)}"
+SEPARATED = [
+    re.compile(
+        rf"(?:(?P<part>{PART}){mark}(?:\d+{mark}(?=[\d<]))?)?"
+        rf"(?P<value><not supported>|<not counted>|{DECIMAL}){mark}(?P<unit>[A-Za-z]*){mark}"
+        rf"(?P<event>[A-Za-z_][^{mark}/]*(?:/[^/]*/\w*)?){mark}"
         # With -r, the spread of the runs comes in between.
-        rf"(?:(?P<spread>{DECIMAL}%){re.escape(mark)})?"
-        rf"(?P<nanoseconds>\d+){re.escape(mark)}(?P<running>\d+[.,]\d\d)"
-        rf"(?:{re.escape(mark)}(?P<metric>{DECIMAL})?{re.escape(mark)}(?P<metric_unit>.*))?"
+        rf"(?:(?P<spread>{DECIMAL}%){mark})?(?P<nanoseconds>\d+){mark}(?P<running>\d+[.,]\d\d)"
+        rf"(?:{mark}(?P<metric>{DECIMAL})?{mark}(?P<metric_unit>.*))?"
     )
-    for mark in SEPARATORS
-}
+    for mark in map(re.escape, ",;\t|:")
+]
 """By field separator. perf writes decimal commas if the locale has them, even with -x,."""
 DECIMAL_COMMA = re.compile(r'(" *: *-?\d+),(\d)')
 """perf follows the locale even in JSON, which is then not valid."""
@@ -55,49 +53,44 @@ PARTS = ("cpu", "core", "die", "cluster", "cache", "socket", "node", "thread", "
 
 @dataclass(frozen=True)
 class Printed:
-    """One line of perf's output in any form; a missing text is empty, a missing number None."""
+    """One line of perf's output in any form; what is missing is empty."""
 
     line: int
-    event: str = ""
-    unit: str = ""
-    text: str = ""
-    value: Number | None = None
-    metric_unit: str = ""
-    metric_text: str = ""
-    metric: Number | None = None
-    core: str = ""
-    running: float = 100.0
+    fields: dict[str, str]
+    value: Number | None
     spread: bool = False
-    part: str = ""
+
+    def __getitem__(self, name: str) -> str:
+        return self.fields.get(name) or ""
+
+    @property
+    def running(self) -> float:
+        found = parse_decimal(self["running"])
+        return found.value if found else 100.0
 
 
-@dataclass(frozen=True)
-class Form:
-    """How perf wrote a file: its name in words, and what takes a line of it apart."""
-
-    name: str
-    parse: Callable[[str, int], Printed | None]
+Parse = Callable[[str, int], Printed | None]
 
 
-def form_of(file: str, lines: Sequence[str]) -> Form | None:
-    """None if perf did not write these lines."""
+def form_of(file: str, lines: Sequence[str]) -> tuple[str, Parse] | None:
+    """How perf wrote these lines, and what takes one apart; None if it did not write them."""
     first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
     if first.lstrip().startswith("{"):
-        return Form("perf stat -j", partial(json_line, file))
+        return "perf stat -j", partial(json_line, file)
     short = [line for line in lines if len(line) <= LONGEST_LINE]
     for line in short:
-        for pattern in SEPARATED.values():
+        for pattern in SEPARATED:
             if pattern.fullmatch(line.strip()):
-                return Form("perf stat -x", partial(csv_line, pattern))
+                return "perf stat -x", partial(csv_line, pattern)
     if any(HEADER.fullmatch(line) or TIME.fullmatch(line) or is_known(line) for line in short):
-        return Form("perf stat", partial(text_line, point_of(decimals(short))))
+        return "perf stat", partial(text_line, point_of(decimals(short)))
     return None
 
 
 def is_known(line: str) -> bool:
     """Whether it counts an event that only perf names so."""
     printed = text_line(".", line, 0)
-    return printed is not None and bool(printed.event) and event_of(printed.event).known
+    return printed is not None and parse_event_name(printed["event"]).name in EVENTS
 
 
 def decimals(lines: Sequence[str]) -> Iterator[str]:
@@ -115,87 +108,51 @@ def text_line(point: str, line: str, number: int) -> Printed | None:
         return None
     spread, line = SPREAD.search(line) is not None, SPREAD.sub("", line)
     share = RUNNING.search(line)
-    line = line[: share.start()] if share else line
-    left, mark, right = line.partition("#")
-    on_part = ON_PART.fullmatch(left)
+    left, mark, right = (line[: share.start()] if share else line).partition("#")
+    on_part, core = ON_PART.fullmatch(left), CORE.search(left)
     counted = COUNTED.fullmatch(on_part["rest"] if on_part else left)
     metric = METRIC.fullmatch(right) if mark else None
     if counted is None and metric is None:
         return None
-    text = counted["value"] if counted else ""
-    unit = (counted["unit"] or counted["old_unit"] or "") if counted else ""
-    core = CORE.search(left)
-    return Printed(
-        number,
-        counted["event"] if counted else "",
-        unit,
-        text,
-        parse_decimal(text) if unit else parse_number(text, point),
-        metric["unit"] if metric else "",
-        metric["number"] if metric else "",
-        parse_decimal(metric["number"]) if metric else None,
-        core[1] if core else "",
-        percent(share[1] if share else ""),
-        spread,
-        on_part["part"] if on_part else "",
-    )
-
-
-def percent(text: str) -> float:
-    found = parse_decimal(text)
-    return found.value if found else 100.0
+    fields = counted.groupdict() if counted else {}
+    fields |= {"core": core[1] if core else "", "running": share[1] if share else ""}
+    fields |= {"metric": metric["number"], "metric_unit": metric["unit"]} if metric else {}
+    fields |= {"part": on_part["part"]} if on_part else {}
+    fields["unit"] = fields.get("unit") or fields.get("old_unit") or ""
+    text = fields.get("value") or ""
+    value = parse_decimal(text) if fields["unit"] else parse_number(text, point)
+    return Printed(number, fields, value, spread)
 
 
 def csv_line(pattern: re.Pattern[str], line: str, number: int) -> Printed | None:
     found = pattern.fullmatch(line.strip()) if len(line) <= LONGEST_LINE else None
     if found is None:
         return None
+    fields = found.groupdict()
     # With decimal commas perf 6.1 truncates metrics at the comma: 0,74 is printed as 0.
-    metric = found["metric"] if found["metric"] and not found["metric"].isdecimal() else ""
-    return Printed(
-        number,
-        found["event"],
-        found["unit"],
-        found["value"],
-        parse_decimal(found["value"]),
-        found["metric_unit"] or "",
-        metric,
-        parse_decimal(metric),
-        "",
-        percent(found["running"]),
-        found["spread"] is not None,
-        found["part"] or "",
-    )
+    if (fields["metric"] or "").isdecimal():
+        fields["metric"] = ""
+    return Printed(number, fields, parse_decimal(fields["value"]), bool(fields["spread"]))
 
 
 def json_line(file: str, line: str, number: int) -> Printed | None:
     """None if the line holds no figure."""
     try:
-        fields = parse_line(DECIMAL_COMMA.sub(r"\1.\2", line))
-        if fields is None:
+        read = parse_line(DECIMAL_COMMA.sub(r"\1.\2", line))
+        if read is None:
             return None
-        event, unit, metric_unit = (
-            text_of(line, fields, name) for name in ("event", "unit", "metric-unit")
-        )
+        for name in ("event", "unit", "metric-unit"):
+            text_of(line, read, name)
     except CounterError as error:
         raise UsageError(f"{file}:{number}: {error}; leave that line out") from error
-    text, metric = SIX_ZEROS.sub("", shown(fields, "counter-value")), shown(fields, "metric-value")
-    return Printed(
-        number,
-        event,
-        unit,
-        text,
-        parse_decimal(text),
-        metric_unit,
-        metric,
-        parse_decimal(metric),
-        "",
-        percent(shown(fields, "pcnt-running")),
-        "variance" in fields,
-        " ".join(f"{name} {shown(fields, name)}" for name in PARTS if name in fields),
-    )
-
-
-def shown(fields: dict[str, object], name: str) -> str:
-    value = fields.get(name)
-    return "" if value is None or isinstance(value, bool | list | dict) else str(value)
+    fields = {
+        name: "" if value is None or isinstance(value, bool | list | dict) else str(value)
+        for name, value in read.items()
+    }
+    fields["value"] = SIX_ZEROS.sub("", fields.get("counter-value", ""))
+    for name, key in {"metric": "metric-value", "running": "pcnt-running"}.items():
+        fields[name] = fields.get(key, "")
+    fields["metric_unit"] = fields.get("metric-unit", "")
+    fields["part"] = " ".join(f"{name} {fields[name]}" for name in PARTS if name in fields)
+    fields["core"] = ""  # the field of that name is a part of the machine
+    return Printed(number, fields, parse_decimal(fields["value"]), "variance" in fields)

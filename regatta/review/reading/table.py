@@ -3,7 +3,7 @@
 Headings say what columns hold. Columns of text, and those that name a design, a number of
 connections and the like, distinguish rows; other columns are not checked.
 
-A table in Markdown is a row of headings, a row of dashes, and rows until one has no pipe; `\\|` is a
+In Markdown it is a row of headings, a row of dashes, and rows until one has no pipe. `\\|` is a
 pipe within a cell, and emphasis marks are not part of a number or a name.
 """
 
@@ -63,6 +63,10 @@ class Row:
     figures: dict[str, Figure] = field(default_factory=dict)
 
 
+Cell = tuple[Row, Column, str, int]
+"""What one cell holds, its text and its line."""
+
+
 def read_csv(file: str, lines: Sequence[str]) -> Reading | None:
     """None if no heading is known."""
     found = table_of(file, list(rows_of(file, lines)))
@@ -99,15 +103,39 @@ def table_of(file: str, rows: Sequence[Numbered]) -> Reading | None:
     """The first row has the headings."""
     if not rows:
         return None
-    line, header = rows[0][0], [cell.strip() for cell in rows[0][1]]
-    names = [heading.lower() for heading in header]
-    table = Table(file, line, header, rows[1:])
-    if METRIC in names and VALUE in names:
-        return table.figure_rows(names.index(METRIC), names.index(VALUE))
-    if table.metrics:
-        return table.run_rows()
-    found = table.run_columns()
-    return found if found.records or found.unread else None
+    table = Table(rows[0][0], [cell.strip() for cell in rows[0][1]], rows[1:])
+    names = [heading.lower() for heading in table.header]
+    if is_long := METRIC in names and VALUE in names:
+        cells = list(table.figure_rows(names.index(METRIC), names.index(VALUE)))
+    else:
+        cells = list(table.run_rows() if table.metrics else table.run_columns())
+    point = point_of(numbers_in([text for _, _, text, _ in cells]))
+    read: dict[int, Row] = {}
+    unread = []
+    for row, column, text, line in cells:
+        read[id(row)] = row
+        if not is_nothing(text) and not read_cell(row, column, text, line, point):
+            under = column.heading[:LONGEST_SHOWN]
+            unread.append((line, f"`{text[:LONGEST_SHOWN]}` under `{under}` cannot be read."))
+    records = tuple(
+        Record(file, row.line, row.keys, row.figures, row.repeated, table.line, row.column)
+        for row in read.values()
+        if row.figures
+    )
+    is_known = is_long or table.metrics or records or unread
+    return Reading(file, "table", records, unread=tuple(unread)) if is_known else None
+
+
+def read_cell(row: Row, column: Column, text: str, line: int, point: str) -> bool:
+    cell = CELL.fullmatch(text)
+    number = parse_number(cell["number"], point) if cell else None
+    quantity = in_unit(column.quantity, (cell["unit"] or "").strip()) if cell else None
+    if cell is None or number is None or quantity is None:
+        return False
+    row.repeated |= cell["spread"] is not None
+    figure = figure_of(quantity, number, cell["number"], line)
+    row.figures.setdefault(figure.name, figure)
+    return True
 
 
 def rows_of(file: str, lines: Sequence[str]) -> Iterator[Numbered]:
@@ -141,72 +169,54 @@ def check_size(file: str, line: int, rows: int, row: Sequence[str]) -> None:
 
 
 class Table:
-    def __init__(
-        self, file: str, line: int, header: Sequence[str], rows: Sequence[Numbered]
-    ) -> None:
-        self.file, self.line, self.header, self.rows = file, line, header, rows
+    def __init__(self, line: int, header: Sequence[str], rows: Sequence[Numbered]) -> None:
+        self.line, self.header, self.rows = line, header, rows
         columns = [column_of(index, heading) for index, heading in enumerate(header)]
         self.metrics = [column for column in columns if column.quantity]
-        self.keys = [column for column in columns if column.key or self._is_text(column)]
-        self.spread = any(
-            SPREADS.fullmatch(words(one.heading)) for one in columns if not one.quantity
-        )
+        others = [column for column in columns if not column.quantity]
+        self.keys = [column for column in others if column.key or self.is_text(column)]
+        self.spread = any(SPREADS.fullmatch(words(one.heading)) for one in others)
         self.unit_at = next((at for at, text in enumerate(header) if words(text) in UNITS), None)
-        self.unread: list[tuple[int, str]] = []
 
-    def _is_text(self, column: Column) -> bool:
+    def is_text(self, column: Column) -> bool:
         """A column of words distinguishes rows, whatever its heading."""
-        if column.quantity or words(column.heading) in NO_KEYS:
-            return False
         cells = [cell_at(row, column.index) for _, row in self.rows]
-        return any(cells) and not any(parse_number(cell) for cell in cells)
+        named = words(column.heading) not in NO_KEYS
+        return named and any(cells) and not any(parse_number(cell) for cell in cells)
 
-    def run_rows(self) -> Reading:
+    def run_rows(self) -> Iterator[Cell]:
         """A row for each run."""
-        cells = [cell_at(row, one.index) for _, row in self.rows for one in self.metrics]
-        point, found = point_of(numbers_in(cells)), []
         for line, row in self.rows:
             record = Row(line, self.keys_of(row), self.spread)
             for column in self.metrics:
-                self.read_cell(record, column, cell_at(row, column.index), line, point)
-            found.append(record)
-        return self.reading(found)
+                yield record, column, cell_at(row, column.index), line
 
-    def figure_rows(self, metric_at: int, value_at: int) -> Reading:
+    def figure_rows(self, metric_at: int, value_at: int) -> Iterator[Cell]:
         """A row for each figure: rows with equal keys are of one run, until a metric repeats."""
-        cells = [cell_at(row, value_at) for _, row in self.rows]
-        point, found = point_of(numbers_in(cells)), []
-        newest: dict[tuple[str, ...], Row] = {}
+        newest: dict[tuple[str, ...], tuple[Row, set[str]]] = {}
         for line, row in self.rows:
             metric = self.metric_in(row, metric_at)
             if metric.quantity is None:
                 continue
             keys = self.keys_of(row)
-            same = tuple(keys.values())
-            record = newest.get(same)
-            if record is None or metric.quantity.name in record.figures:
-                record = newest[same] = Row(line, keys, self.spread)
-                found.append(record)
-            self.read_cell(record, metric, cell_at(row, value_at), line, point)
-        return self.reading(found)
+            same, name = tuple(keys.values()), metric.quantity.name
+            if same not in newest or name in newest[same][1]:
+                newest[same] = Row(line, keys, self.spread), set()
+            newest[same][1].add(name)
+            yield newest[same][0], metric, cell_at(row, value_at), line
 
-    def run_columns(self) -> Reading:
+    def run_columns(self) -> Iterator[Cell]:
         """A column for each run; the first column names the metrics."""
         rows = [(line, row, self.metric_in(row, 0)) for line, row in self.rows]
         metrics = [one for one in rows if one[2].quantity]
-        runs = runs_under(self.header)
-        cells = [cell_at(row, index) for _, row, _ in metrics for index in runs]
-        point, found = point_of(numbers_in(cells)), []
-        for index, told in runs.items():
+        for index, told in runs_under(self.header).items():
             if not any(numbers_in([cell_at(row, index) for _, row, _ in metrics])):
                 continue
             keys = {one.key: cell_at(row, index)[:LONGEST_KEY] for _, row, one in rows if one.key}
             is_mean = self.spread or words(self.header[index]) in MEANS
             record = Row(self.line, {**told, **keys}, is_mean, index)
             for line, row, metric in metrics:
-                self.read_cell(record, metric, cell_at(row, index), line, point)
-            found.append(record)
-        return self.reading(found)
+                yield record, metric, cell_at(row, index), line
 
     def metric_in(self, row: list[str], at: int) -> Column:
         """The metric of this row, in the unit that the column of units names."""
@@ -223,29 +233,6 @@ class Table:
             name = column.heading if column.key in keys else column.key or column.heading
             keys[name] = cell_at(row, column.index)[:LONGEST_KEY]
         return keys
-
-    def read_cell(self, row: Row, column: Column, text: str, line: int, point: str) -> None:
-        if is_nothing(text):
-            return
-        cell = CELL.fullmatch(text)
-        number = parse_number(cell["number"], point) if cell else None
-        quantity = in_unit(column.quantity, (cell["unit"] or "").strip()) if cell else None
-        if cell is None or number is None or quantity is None:
-            under = column.heading[:LONGEST_SHOWN]
-            says = f"`{text[:LONGEST_SHOWN]}` under `{under}` cannot be read."
-            self.unread.append((line, says))
-            return
-        row.repeated |= cell["spread"] is not None
-        figure = figure_of(quantity, number, cell["number"], line)
-        row.figures.setdefault(figure.name, figure)
-
-    def reading(self, rows: list[Row]) -> Reading:
-        records = tuple(
-            Record(self.file, row.line, row.keys, row.figures, row.repeated, self.line, row.column)
-            for row in rows
-            if row.figures
-        )
-        return Reading(self.file, "table", records, unread=tuple(self.unread))
 
 
 def cell_at(row: list[str], index: int) -> str:
