@@ -146,6 +146,13 @@ def found(
     return Finding(CHECKS[name], record.file, line, record.label, says, printed, computed)
 
 
+def found_at(
+    name: str, record: Record, says: str, line: int, *printed_and_computed: float | None
+) -> Finding:
+    """The same where no single figure was printed so."""
+    return Finding(CHECKS[name], record.file, line, record.label, says, *printed_and_computed)
+
+
 def and_others(count: int, word: str) -> str:
     """The end of an example that stands for several."""
     if count <= 0:

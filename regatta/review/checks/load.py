@@ -52,7 +52,7 @@ def latencies(record: Record) -> Iterator[Finding]:
     elif "mean" in record.figures:
         yield from mean_of(record, record.figures["mean"], ranked)
     count = record.figures["requests"].value if "requests" in record.figures else float("inf")
-    few = [(one, (1 - share) * count) for share, one in ranked if 0.9 < share < 1]
+    few = [(one, (1 - share) * count) for share, one in ranked if 0.9 < share <= 0.99]
     few = [one for one in few if one[1] < FEWEST_BEHIND - 0.01]
     if few:
         says = f"Of {count:,.0f} requests {digits(few[-1][1], 2)} took longer than "

@@ -64,6 +64,7 @@ Total: {min} {mean} {stdev} {p50} {max}
 {percent}% {at} (longest request)
 """,
     "k6": """
+execution: ...
 data_received: {bytes} {transfer}
 http_req_duration: {statistics}
 http_req_failed: {share} ✓ {errors} ✗ {good}
@@ -72,11 +73,13 @@ http_reqs: {requests} {rate}
 vus_max: {clients} ...
 """,
 }
-BEGINS = {"wrk": 2, "hey": 1, "h2load": 1, "ab": 2, "k6": 5}
+BEGINS = {"wrk": 2, "hey": 1, "h2load": 1, "ab": 2, "k6": 6}
 """So many of a tool's lines may begin its output. oha prints what hey does."""
 SUMMED = ("clients", "errors", "lost", "answers", "requests")
 """Figures that may stand in several lines of one output."""
 IN_BYTES = ("bytes", "transfer", "size")
+KEPT = (*SUMMED, *IN_BYTES, "elapsed", "rate", "unconnected")
+"""Beside latencies."""
 UNITS = SECONDS | {"m": 60.0, "h": 3600.0}
 """Of times: wrk writes minutes and hours too."""
 NUMBER = r"-?\d[\d,]*(?:\.\d+)?"
@@ -91,7 +94,8 @@ DOTS = re.compile(r"^\s*(?:[✓✗]\s)?(\w+)\.{2,}:")
 IGNORED = re.compile(
     r"\s*(Req/Sec|DNS|req |resp |progress:|status codes|time |req/s|Copyright|Document|Failed req|"
     r"Keep-Alive|HTML|Time per|Transfer|Connect:|Processing:|Waiting:|Licensed|Benchmarking|"
-    r"[\d.]+%+ in|[\d.]+ (ms )?\[\d+\]|Success rate|Size/sec|http_req|iteration|data_sent|vus)"
+    r"[\d.]+%+ in|[\d.]+ (ms )?\[\d+\]|Success rate|Size/sec|http_req|iteration|data_sent|vus|"
+    r"scenarios:|\* default:|\{ exp|Value |[\d.]+\s+[01]\.\d{6}\s)"
 )
 """What else these tools print."""
 LONGEST_LINE = 400
@@ -120,6 +124,7 @@ def read_load(file: str, lines: Sequence[str]) -> Reading | None:
         text = DOTS.sub(r"\1:", line)
         if command := ASKED.search(text):
             found = OPTION.findall(command[0])
+            taken |= {number} if found else set()
             asked = {"-c" if name[:3] == "--c" else name: float(value) for name, value in found}
         for tool, count in BEGINS.items():
             begun = next((at for at in LINES[tool][:count] if at.fullmatch(text)), None)
@@ -178,7 +183,7 @@ class Run:
     def add(self, name: str, text: str, line: int) -> None:
         cell = VALUE.fullmatch(text)
         number = parse_number(cell[1]) if cell else None
-        if cell is None or number is None:
+        if cell is None or number is None or not (name in KEPT or LATENCY.fullmatch(name)):
             return
         unit, scale = cell[2], 1.0
         if name == "elapsed" or LATENCY.fullmatch(name):

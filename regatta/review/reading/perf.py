@@ -113,6 +113,8 @@ def read_outputs(file: str, lines: Sequence[str], design: str = "") -> Reading |
                 blocks.append(Block(file, number, last.keys))
             blocks[-1].line = blocks[-1].line or number
             blocks[-1].take(printed)
+            if printed.value is None and printed["value"][:1].isdigit():
+                continue  # a number of no locale
         else:
             continue
         taken.add(number)
