@@ -1,5 +1,6 @@
 """All checks in one table, and a finding: the arithmetic of some figures, and what follows."""
 
+import re
 from dataclasses import dataclass
 
 from regatta.analysis.numbers import digits
@@ -24,8 +25,7 @@ contradiction top-down: top-down shares add up to more than 100 %
 contradiction part: a part is larger than its whole
   copy both again from the same output: one comes from another line, kind of core or run.
 contradiction clock: an impossible clock frequency
-  copy both again: the count belongs to another run, its digits are grouped differently, or the
-  time has another unit than the heading says.
+  copy both again: the count is of another run, its digits are grouped otherwise, or the unit differs.
 contradiction mix: an unusual share of branches
   check both figures: one comes from another line or another kind of core.
 contradiction misplaced: instructions in place of cycles
@@ -35,8 +35,7 @@ contradiction order: latencies out of order
 contradiction mean: a mean that its percentiles exclude
   copy the row again: the mean or a percentile comes from another run, or has another unit.
 contradiction in-flight: more requests in flight than connections
-  check rate, mean and connections. If latency counts from when a request was due (wrk2, an open
-  load), the rate was not held: then report the rate that is.
+  check all three; if latency counts from when a request was due (wrk2), the rate was not held.
 contradiction size: answers smaller than any
   check the bytes and the requests: the smallest answer of HTTP/1.1 has 19 bytes.
 contradiction twice: one run with two values
@@ -50,8 +49,7 @@ not shown gap: an interval is longer than the others
 not shown lacking: a counter is missing in some intervals
   do not sum it; count fewer events, use longer intervals, or copy all lines.
 not shown unserved: a server that hardly ran
-  check that every client got an answer; this is about what a server needs to start and stop
-  without serving any.
+  check that every client got an answer; a server that serves none needs about as much.
 not shown errors: errors among the answers
   make every request succeed, or report the rate of good answers only: an error is often cheaper.
 not shown sizes: answers of different sizes
@@ -69,19 +67,15 @@ not shown ranks: time and cycles rank designs differently
 not shown clocks: different clock frequencies
   compare cycles, or fix the clock (cpupower frequency-set -g performance) and measure again.
 not shown one-run: one run only
-  repeat each ten times (perf stat -r 10), in turn, and report the spread; or race them: regatta
-  race.
+  repeat each ten times, in turn, and report the spread (perf stat -r 10); or regatta race them.
 not shown start-and-end: mostly startup and shutdown
-  count only the load (perf stat -D -1 --control), subtract the figures of an idle run, or send more
-  requests.
+  count only the load (perf stat -D -1 --control), subtract an idle run, or send more requests.
 not shown short: short enough to be only startup and shutdown
-  count only the load (perf stat -D -1 --control), subtract the figures of an idle run, or send more
-  requests.
+  count only the load (perf stat -D -1 --control), subtract an idle run, or send more requests.
 not shown idle: elapsed time is mostly waiting
   do not rank by it: it includes waiting for clients, retries or Ctrl-C. Time the requests.
 not shown idle-intervals: idle intervals among those under load
-  report only the intervals under load, and say which ones they are; or count only the load (perf
-  stat -D -1 --control).
+  report only those under load, and say which; or count only the load (perf stat -D -1 --control).
 not shown end-intervals: a first or last interval under load that differs from the others
   leave it out of means and spreads: it includes startup or shutdown.
 not shown unsteady: a load that changed during the measurement
@@ -106,17 +100,8 @@ class Check:
     do: str
 
 
-def parsed(table: str) -> dict[str, Check]:
-    checks: dict[str, Check] = {}
-    for entry in table.strip().replace("\n  ", " \t").splitlines():
-        head, _, do = entry.partition(" \t")
-        kind = next(kind for kind in KINDS if head.startswith(kind))
-        name, _, title = head.removeprefix(kind).strip().partition(": ")
-        checks[name] = Check(name, kind, title, do.replace("\t", ""))
-    return checks
-
-
-CHECKS = parsed(TABLE)
+ENTRY = re.compile(rf"({'|'.join(KINDS)}) ([\w-]+): (.+)\n  (.+)")
+CHECKS = {name: Check(name, kind, *rest) for kind, name, *rest in ENTRY.findall(TABLE)}
 ORDER = {one.name: (KINDS.index(one.kind), place) for place, one in enumerate(CHECKS.values())}
 
 
@@ -138,19 +123,12 @@ def found(
     name: str,
     record: Record,
     says: str,
-    figure: Figure | None = None,
+    at: Figure | tuple[int, float | None] | None = None,
     computed: float | None = None,
 ) -> Finding:
-    """`figure`: the printed one, if it is one."""
-    line, printed = (figure.line, figure.value) if figure else (record.line, None)
+    """`at`: the printed figure, or the line and the value if no figure was printed so."""
+    line, printed = (at.line, at.value) if isinstance(at, Figure) else at or (record.line, None)
     return Finding(CHECKS[name], record.file, line, record.label, says, printed, computed)
-
-
-def found_at(
-    name: str, record: Record, says: str, line: int, *printed_and_computed: float | None
-) -> Finding:
-    """The same where no single figure was printed so."""
-    return Finding(CHECKS[name], record.file, line, record.label, says, *printed_and_computed)
 
 
 def and_others(count: int, word: str) -> str:

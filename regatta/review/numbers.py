@@ -9,10 +9,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-POINTS = ".,\u066b"
-"""Decimal marks; the last is Arabic."""
-GAPS = " \u00a0\u2009\u202f'\u2019_\u066c"
-"""Marks that only group digits."""
+POINTS = ".,\u066b"  # decimal marks; the last is Arabic
+GAPS = " \u00a0\u2009\u202f'\u2019_\u066c"  # marks that only group digits
 MOST_LETTERS = 60
 SMALLEST, LARGEST = 1e-15, 1e20
 """No counter has more than 64 bits; larger numbers would overflow floats in later arithmetic."""

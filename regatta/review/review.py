@@ -1,7 +1,7 @@
 """Reads files and runs all checks on their figures."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from regatta.errors import UsageError
@@ -37,12 +37,8 @@ class Review:
             "runs": self.runs,
             "figures": self.figures,
             "findings": [
-                {
-                    **{"file": one.file, "line": one.line, "check": one.check.name},
-                    **{"kind": one.check.kind, "title": one.check.title, "subject": one.subject},
-                    **{"says": one.says, "do": one.check.do},
-                    **{"printed": one.printed, "computed": one.computed},
-                }
+                {**asdict(one), "check": one.check.name}
+                | {name: getattr(one.check, name) for name in ("kind", "title", "do")}
                 for one in self.findings
             ],
         }

@@ -16,8 +16,7 @@ HEADINGS = {
     NOT_SHOWN: ("What these figures do not show", "yellow"),
 }
 INDENT, NARROWEST = 2, 20
-MOST_SHOWN = 20
-"""Findings shown per check; a table may have a hundred thousand rows."""
+MOST_SHOWN = 20  # findings shown per check; a table may have a hundred thousand rows
 
 
 def print_review(found: Review, console: Console) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from regatta.analysis.numbers import digits
 from regatta.review.figures import CORE, Figure, Record
-from regatta.review.finding import Finding, and_others, found, found_at
+from regatta.review.finding import Finding, and_others, found
 from regatta.review.names import CLOCKS, COUNTS, SCALES, TOPDOWN
 
 SLACK, BY_GROUP_SLACK, LEAST_BY_GROUP = 0.01, 0.25, 40.0
@@ -58,7 +58,7 @@ def of_printed(records: Sequence[Record]) -> Iterator[Finding]:
         if total > 101 + sum(one.half for one in slots):
             terms = " + ".join(one.text for one in slots)
             says = f"{terms} = {digits(total, 4)} % of the CPU's slots, which cannot exceed 100."
-            yield found_at("top-down", record, says, slots[0].line, 100.0, total)
+            yield found("top-down", record, says, (slots[0].line, 100.0), total)
 
 
 def why_not(one: Figure, record: Record) -> str:
@@ -128,7 +128,7 @@ def parts(record: Record) -> Iterator[Finding]:
         ghz = (cycles.value - cycles.half) / (time.value + time.half) / 1e9
         if ghz > FASTEST_GHZ:
             says = f"{cycles.words} / {time.words} = {digits(ghz, 4)} GHz."
-            yield found_at("clock", record, says, cycles.line, None, ghz)
+            yield found("clock", record, says, (cycles.line, None), ghz)
 
 
 def multiplexed(record: Record) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from regatta.review.figures import Figure, Reading, Record
-from regatta.review.finding import Finding, amount, and_others, found, found_at, milliseconds, share
+from regatta.review.finding import Finding, amount, and_others, found, milliseconds, share
 from regatta.review.names import COUNTS, MISTAKEN_RATE, SCALES
 from regatta.review.numbers import is_indian
 
@@ -34,7 +34,7 @@ def in_file(reading: Reading) -> Iterator[Finding]:
         record, one = max(indian, key=lambda one: one[1].value)
         says = f"{one.words} is {one.value:,.0f}: {amount(one.value)}, grouped by lakh and crore."
         says += and_others(len(indian) - 1, "number")
-        yield found_at("grouping", record, says, one.line, None, one.value)
+        yield found("grouping", record, says, (one.line, None), one.value)
     user = []
     for record in reading.records:
         counts = [one for one in record.figures.values() if one.user_only and one.name in COUNTS]
@@ -43,7 +43,7 @@ def in_file(reading: Reading) -> Iterator[Finding]:
     if user:
         record, one = user[0]
         says = f"{one.words} were counted in user space only{split(record)}."
-        yield found_at("user-space", record, says + and_others(len(user) - 1, "run"), one.line)
+        yield found("user-space", record, says + and_others(len(user) - 1, "run"), (one.line, None))
     idle = sorted((busy(one), one.line, one) for one in reading.records if busy(one) < IDLE_SHARE)
     if idle:
         record = idle[0][2]

@@ -11,7 +11,7 @@ from statistics import median
 
 from regatta.analysis.numbers import digits
 from regatta.review.figures import CORE, Interval, Record
-from regatta.review.finding import Finding, amount, and_others, found, found_at, milliseconds
+from regatta.review.finding import Finding, amount, and_others, found, milliseconds
 from regatta.review.names import CLOCKS, COUNTS, SOFTWARE
 
 SLACK, ALL_THE_TIME = 1.01, 99.0
@@ -79,7 +79,7 @@ def gap(record: Record) -> Iterator[Finding]:
             f"others {digits(usual, 3)} s: lines are missing, or perf was late."
         )
         says += and_others(len(late) - 1, "interval")
-        yield found_at("gap", record, says, first.record.line, first.length_s, usual)
+        yield found("gap", record, says, (first.record.line, first.length_s), usual)
 
 
 def lacking(record: Record) -> Iterator[Finding]:
@@ -105,7 +105,7 @@ def lacking(record: Record) -> Iterator[Finding]:
             f"first in that to {first.ends_s:.3f} s: {figure.words} are the sum of the others."
         )
         says += and_others(len(those) - 1, "counter")
-        yield found_at("lacking", record, says, first.record.line, figure.value)
+        yield found("lacking", record, says, (first.record.line, figure.value))
 
 
 def paces_of(record: Record) -> list[Pace]:
@@ -145,13 +145,13 @@ def unlike(record: Record, paces: list[Pace]) -> Iterator[Finding]:
         used = [f"{which} {one.ends_s:.3f} s used {one.words}" for which, one in named]
         says = f"{' and '.join(used)}; those between used {usual.words}."
         says += and_others(len(odd) - len(used), "interval")
-        yield found_at("end-intervals", record, says, odd[0].line, odd[0].value, usual.value)
+        yield found("end-intervals", record, says, (odd[0].line, odd[0].value), usual.value)
     if most.value > CHANGED * least.value:
         says = (
             f"Between start and end the interval to {least.ends_s:.3f} s used {least.words}, that "
             f"to {most.ends_s:.3f} s {most.words}: the sum mixes different loads."
         )
-        yield found_at("unsteady", record, says, least.line, least.value, most.value)
+        yield found("unsteady", record, says, (least.line, least.value), most.value)
 
 
 def idle_among(record: Record, paces: list[Pace], idle: list[bool]) -> Iterator[Finding]:
@@ -175,4 +175,4 @@ def idle_among(record: Record, paces: list[Pace], idle: list[bool]) -> Iterator[
         f"others {under_load.words}."
     )
     line = paces[idle.index(True)].line
-    yield found_at("idle-intervals", record, says, line, over_all.value, under_load.value)
+    yield found("idle-intervals", record, says, (line, over_all.value), under_load.value)

@@ -13,8 +13,7 @@ from regatta.review.reading.perf_intervals import read_perf
 from regatta.review.reading.table import read_csv, read_markdown
 
 STANDARD_INPUT = "-"
-MOST_BYTES = 4 << 20
-"""An output of perf takes about 2 KB."""
+MOST_BYTES = 4 << 20  # an output of perf takes about 2 KB
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How files written by the Windows shell begin."""
 COLOUR = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]")

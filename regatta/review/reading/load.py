@@ -78,10 +78,8 @@ BEGINS = {"wrk": 2, "hey": 1, "h2load": 1, "ab": 2, "k6": 6}
 SUMMED = ("clients", "errors", "lost", "answers", "requests")
 """Figures that may stand in several lines of one output."""
 IN_BYTES = ("bytes", "transfer", "size")
-KEPT = (*SUMMED, *IN_BYTES, "elapsed", "rate", "unconnected")
-"""Beside latencies."""
-UNITS = SECONDS | {"m": 60.0, "h": 3600.0}
-"""Of times: wrk writes minutes and hours too."""
+KEPT = (*SUMMED, *IN_BYTES, "elapsed", "rate", "unconnected")  # beside latencies
+UNITS = SECONDS | {"m": 60.0, "h": 3600.0}  # of times: wrk writes minutes and hours too
 NUMBER = r"-?\d[\d,]*(?:\.\d+)?"
 VALUE = re.compile(rf"({NUMBER}) ?([A-Za-zµμ]*)(?:/s(?:ec)?)?")
 SPECIAL = {" ": r"\s+", "...": ".*?", "{url}": r"(?P<url>\S*)"}

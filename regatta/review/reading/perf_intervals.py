@@ -23,12 +23,9 @@ STAMPED_JSON = re.compile(
 )
 SUMMARY = re.compile(r"\s*summary[,;|:\t](?P<rest>.*)")
 """How each line of a summary begins if -x is given."""
-BEGINS = "# started on"
-"""What perf writes above each output in a file."""
-ADDED = COUNTS | CLOCKS
-"""Figures that may be summed over intervals; shares, rates and GHz may not."""
-MOST_CORES = 16
-"""Kinds of core: some phones have 3."""
+BEGINS = "# started on"  # what perf writes above each output in a file
+ADDED = COUNTS | CLOCKS  # figures that may be summed over intervals; shares, rates and GHz may not
+MOST_CORES = 16  # kinds of core: some phones have 3
 Run = list[Block]
 
 

@@ -45,8 +45,7 @@ SEPARATED = [
 """By field separator. perf writes decimal commas if the locale has them, even with -x,."""
 DECIMAL_COMMA = re.compile(r'(" *: *-?\d+),(\d)')
 """perf follows the locale even in JSON, which is then not valid."""
-SIX_ZEROS = re.compile(r"[.,]0{6}$")
-"""How perf ends every count in JSON."""
+SIX_ZEROS = re.compile(r"[.,]0{6}$")  # how perf ends every count in JSON
 PARTS = ("cpu", "core", "die", "cluster", "cache", "socket", "node", "thread", "cgroup")
 """JSON fields of a line that counts only a part of the machine or of the program."""
 
