@@ -1,6 +1,7 @@
 """Servers under load: rate, latencies, connections, errors and bytes against one another."""
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 from regatta.analysis.numbers import digits
 from regatta.review.checks.compared import groups, typical
@@ -15,6 +16,7 @@ CORRECTED = 0.577
 would have kept back. Of the corrected ones, at least a quarter stays below that (Markov), so the
 standard deviation is at least this share of the distance between it and their mean (Cantelli)."""
 SMALLEST_ANSWER, WITH_HEADS = 19, ("wrk", "wrk2", "ab")
+first = itemgetter(0)
 FEW_ERRORS, FEWEST_BEHIND, SAME_RATE, OTHER_SIZE = 1e-3, 10, 1.015, 2.0
 
 
@@ -145,14 +147,16 @@ def same_for_all(group: Sequence[Record]) -> Iterator[Finding]:
         if means:
             says += f", with means of {milliseconds(min(means))} to {milliseconds(max(means))}"
         yield found("ceiling", rates[0][0], f"{says}.", rates[0][1], rates[-1][1].value)
-    sizes = sorted(
-        (total.value / count.value, place)
-        for place, one in enumerate(group)
-        if (total := one.figures.get("bytes"))
-        and (count := one.figures.get("answers") or one.figures.get("requests"))
-        and count.value > 0
-    )
-    if len(sizes) > 1 and sizes[-1][0] > OTHER_SIZE * sizes[0][0]:
-        (few, place), (many, other) = sizes[0], sizes[-1]
-        says = f"{digits(few, 3)} bytes an answer, against {digits(many, 3)} of "
-        yield found("sizes", group[place], f"{says}{group[other].label}.", None, many)
+    # Of the same path: other pages are of other sizes.
+    pages: dict[str, dict[str, tuple[float, Record]]] = {}
+    for one in group:
+        total, count = one.figures.get("bytes"), one.figures.get("answers")
+        count = count or one.figures.get("requests")
+        if total and count and count.value > 0:
+            page = pages.setdefault(one.keys.get("url", "").rpartition("/")[2], {})
+            page.setdefault(one.design, (total.value / count.value, one))
+    for page in pages.values():
+        (few, one), (many, other) = min(page.values(), key=first), max(page.values(), key=first)
+        if many > OTHER_SIZE * few:
+            says = f"{digits(few, 3)} bytes an answer, against {digits(many, 3)} of {other.label}."
+            yield found("sizes", one, says, (one.line, few), many)

@@ -38,17 +38,18 @@ Size/request: {size}
 """,
     "h2load": """
 starting benchmark...
+finished in {elapsed}, {rate} req/s, {transfer}
 spawning thread #{thread}: {clients} total client(s). ...
 Application protocol: {why}
-finished in {elapsed}, {rate} req/s, {transfer}
 requests: {total} total, ... started, {requests} done, ... succeeded, {errors} failed, ...
 traffic: ...({bytes}) total, ...
+traffic: {bytes} bytes total, ...
 time for request: {min} {max} {p50} {p95} {p99} {mean} {stdev} ...%
 time for request: {min} {max} {mean} {stdev} ...%
 """,
     "ab": """
 This is ApacheBench, ...
-Server Software: ...
+Server Software:...
 Server Hostname: {url}
 Server Port: {url}
 Document Path: {url}
@@ -73,7 +74,7 @@ http_reqs: {requests} {rate}
 vus_max: {clients} ...
 """,
 }
-BEGINS = {"wrk": 2, "hey": 1, "h2load": 1, "ab": 2, "k6": 6}
+BEGINS = {"wrk": 2, "hey": 1, "h2load": 2, "ab": 2, "k6": 6}
 """So many of a tool's lines may begin its output. oha prints what hey does."""
 SUMMED = ("clients", "errors", "lost", "answers", "requests")
 """Figures that may stand in several lines of one output."""
@@ -93,7 +94,7 @@ IGNORED = re.compile(
     r"\s*(Req/Sec|DNS|req |resp |progress:|status codes|time |req/s|Copyright|Document|Failed req|"
     r"Keep-Alive|HTML|Time per|Transfer|Connect:|Processing:|Waiting:|Licensed|Benchmarking|"
     r"[\d.]+%+ in|[\d.]+ (ms )?\[\d+\]|Success rate|Size/sec|http_req|iteration|data_sent|vus|"
-    r"scenarios:|\* default:|\{ exp|Value |[\d.]+\s+[01]\.\d{6}\s)"
+    r"scenarios:|checks|Write err|TLS |Cipher|Server Temp|\* default:|\{ exp|Value |[\d.]+\s+[01]\.\d{6}\s)"
 )
 """What else these tools print."""
 LONGEST_LINE = 400
@@ -183,7 +184,7 @@ class Run:
         number = parse_number(cell[1]) if cell else None
         if cell is None or number is None or not (name in KEPT or LATENCY.fullmatch(name)):
             return
-        unit, scale = cell[2], 1.0
+        unit, scale = "/s" if name == "rate" else cell[2], 1.0
         if name == "elapsed" or LATENCY.fullmatch(name):
             unit = unit or ("ms" if self.tool == "ab" else "")
             scale = UNITS.get(unit, 0.0)

@@ -153,6 +153,22 @@ def test_several_outputs_of_one_file_are_runs_and_of_several_files_servers() -> 
     assert "one-run" in checks(text("wrk"), text("wrk"))
 
 
+def test_outputs_without_their_first_lines_are_read_too() -> None:
+    ab = text("ab")
+    pasted = ab[ab.index("Server Software") :]
+    assert len(reading(pasted * 2).records) == 2
+    h2load = text("h2load")
+    pasted = "$ h2load -n4000 -c10 http://a/\n" + h2load[h2load.index("finished in") :]
+    first, second = reading(pasted * 2).records
+    assert (values(first)["clients"], values(second)["clients"]) == (10, 10)
+    assert checks(pasted) == {"one-run"}
+
+
+def test_answers_of_other_pages_may_have_other_sizes() -> None:
+    small = text("wrk").replace("2.63MB read", "0.63MB read").replace("1.31MB", "0.31MB")
+    assert named("sizes", text("wrk"), small.replace("top?n=2", "top?n=1")) == []
+
+
 def test_servers_that_answer_differently_or_all_the_same(tmp_path: Path) -> None:
     paths = []
     for name in "abc":
