@@ -1,6 +1,6 @@
 """The records that every reader produces and every check examines."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from regatta.review.names import Quantity, mistaken
@@ -122,3 +122,13 @@ class Reading:
     @property
     def is_empty(self) -> bool:
         return not (self.records or self.unread or self.torn)
+
+
+def merged(file: str, form: str, parts: Sequence[Reading]) -> Reading:
+    """What several readers took from one file, by line."""
+    records = sorted((one for part in parts for one in part.records), key=lambda one: one.line)
+    taken = frozenset(line for part in parts for line in part.taken)
+    unread, torn = (
+        tuple(one for part in parts for one in getattr(part, name)) for name in ("unread", "torn")
+    )
+    return Reading(file, form, tuple(records), taken, unread, torn)

@@ -25,7 +25,7 @@ contradiction top-down: top-down shares add up to more than 100 %
 contradiction part: a part is larger than its whole
   copy both again from the same output: one comes from another line, kind of core or run.
 contradiction clock: an impossible clock frequency
-  copy both again: the count is of another run, its digits are grouped otherwise, or the unit differs.
+  copy both again: the count is of another run, its digits are grouped otherwise, or a unit is.
 contradiction mix: an unusual share of branches
   check both figures: one comes from another line or another kind of core.
 contradiction misplaced: instructions in place of cycles

@@ -22,8 +22,7 @@ FULL = re.compile(rf"({NUMBER})(?:[eE]([+-]?\d{{1,3}}))?")
 @dataclass(frozen=True)
 class Number:
     value: float
-    half: float
-    """Half a unit of its last digit: the largest rounding error."""
+    half: float  # half a unit of its last digit: the largest rounding error
     decimals: int
 
 

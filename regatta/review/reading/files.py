@@ -4,10 +4,11 @@ import io
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from regatta.errors import UsageError
-from regatta.review.figures import Reading
+from regatta.review.figures import Reading, merged
 from regatta.review.reading.load import read_load
 from regatta.review.reading.perf_intervals import read_perf
 from regatta.review.reading.table import read_csv, read_markdown
@@ -43,17 +44,13 @@ def read_lines(file: str, lines: Sequence[str]) -> Reading | None:
     some = [one for one in parts if one and not one.is_empty]
     if not some:
         return perf or read_csv(file, lines)
-    taken = frozenset().union(*(one.taken for one in some))
-    left = [
+    found = merged(file, ", ".join(part.form for part in some), some)
+    left = (
         number
         for number, line in enumerate(lines, start=1)
-        if number not in taken and not line.startswith("#") and any(map(str.isdigit, line))
-    ]
-    records = sorted((one for part in some for one in part.records), key=lambda one: one.line)
-    unread = tuple(one for part in some for one in part.unread)
-    torn = tuple(one for part in some for one in part.torn)
-    form = ", ".join(part.form for part in some)
-    return Reading(file, form, tuple(records), taken, unread, torn, tuple(left))
+        if number not in found.taken and not line.startswith("#") and any(map(str.isdigit, line))
+    )
+    return replace(found, left=tuple(left))
 
 
 def content(path: str, file: str) -> bytes:

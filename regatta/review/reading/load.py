@@ -94,7 +94,8 @@ IGNORED = re.compile(
     r"\s*(Req/Sec|DNS|req |resp |progress:|status codes|time |req/s|Copyright|Document|Failed req|"
     r"Keep-Alive|HTML|Time per|Transfer|Connect:|Processing:|Waiting:|Licensed|Benchmarking|"
     r"[\d.]+%+ in|[\d.]+ (ms )?\[\d+\]|Success rate|Size/sec|http_req|iteration|data_sent|vus|"
-    r"scenarios:|checks|Write err|TLS |Cipher|Server Temp|\* default:|\{ exp|Value |[\d.]+\s+[01]\.\d{6}\s)"
+    r"scenarios:|checks|Write err|TLS |Cipher|Server Temp|\* default:|\{ exp|Value |"
+    r"[\d.]+\s+[01]\.\d{6}\s)"
 )
 """What else these tools print."""
 LONGEST_LINE = 400

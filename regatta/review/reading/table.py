@@ -10,11 +10,11 @@ pipe within a cell, and emphasis marks are not part of a number or a name.
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from html import unescape
 
 from regatta.errors import UsageError
-from regatta.review.figures import Figure, Reading, Record, figure_of
+from regatta.review.figures import Figure, Reading, Record, figure_of, merged
 from regatta.review.names import in_column_unit, in_unit
 from regatta.review.numbers import NUMBER, parse_number, point_of
 from regatta.review.reading.headings import (
@@ -34,6 +34,7 @@ DELIMITERS = ",;\t"
 MOST_ROWS, MOST_COLUMNS = 100_000, 200
 LONGEST_LINE, LONGEST_SHOWN, LONGEST_ROW_SHOWN = 20_000, 40, 60
 METRIC, VALUE = "metric", "value"
+UNCHECKED = "The row was not checked."
 NO_KEYS = NOTES | UNITS | RUN_NUMBERS | {METRIC, VALUE}
 CELL = re.compile(
     rf"(?P<number>{NUMBER}(?:[eE][+-]?\d{{1,3}})?)\s*(?P<unit>[^\d\s±+-][^\d±+-]*?)?\s*"
@@ -52,19 +53,9 @@ Numbered = tuple[int, list[str]]
 """A row with the number of the line where it begins."""
 
 
-@dataclass
-class Row:
-    """A record while it is read: in a table with a row for each figure it takes several rows."""
-
-    line: int
-    keys: Mapping[str, str]
-    repeated: bool
-    column: int | None = None
-    figures: dict[str, Figure] = field(default_factory=dict)
-
-
-Cell = tuple[Row, Column, str, int]
-"""What one cell holds, its text and its line."""
+Figures = dict[str, Figure]
+Cell = tuple[Record, Figures, Column, str, int]
+"""Its record, which these figures become part of, what it holds, its text and its line."""
 
 
 def read_csv(file: str, lines: Sequence[str]) -> Reading | None:
@@ -76,8 +67,6 @@ def read_csv(file: str, lines: Sequence[str]) -> Reading | None:
 def read_markdown(file: str, lines: Sequence[str]) -> Reading:
     """Reads all tables of the file."""
     found: list[Reading] = []
-    torn: list[tuple[int, str]] = []
-    taken: set[int] = set()
     for at, end in tables_in(lines):
         header = cells_of(lines[at])
         rows = [(index + 1, cells_of(lines[index])) for index in range(at + 2, end)]
@@ -85,57 +74,49 @@ def read_markdown(file: str, lines: Sequence[str]) -> Reading:
             check_size(file, number, number - at - 2, row)
         # A short row is valid: its last cells are empty.
         whole = [one for one in rows if len(one[1]) <= len(header)]
-        table = table_of(file, [(at + 1, header), *whole])
-        if table is not None:
-            found.append(table)
-            taken |= set(range(at + 1, end + 1))
-            for number, row in rows:
-                if len(row) > len(header):
-                    start = " | ".join(row)[:LONGEST_ROW_SHOWN]
-                    says = f"{len(row)} cells under {len(header)} headings: `{start}`."
-                    torn.append((number, f"{says} The row was not checked."))
-    records = tuple(record for table in found for record in table.records)
-    unread = tuple(one for table in found for one in table.unread)
-    return Reading(file, "Markdown table", records, frozenset(taken), unread, tuple(torn))
+        if table := table_of(file, [(at + 1, header), *whole]):
+            torn = tuple(
+                (number, f"{len(row)} cells under {len(header)} headings: `{start}`. {UNCHECKED}")
+                for number, row in rows
+                if len(row) > len(header) and (start := " | ".join(row)[:LONGEST_ROW_SHOWN])
+            )
+            found.append(replace(table, taken=frozenset(range(at + 1, end + 1)), torn=torn))
+    return merged(file, "Markdown table", found)
 
 
 def table_of(file: str, rows: Sequence[Numbered]) -> Reading | None:
     """The first row has the headings."""
     if not rows:
         return None
-    table = Table(rows[0][0], [cell.strip() for cell in rows[0][1]], rows[1:])
+    table = Table(file, rows[0][0], [cell.strip() for cell in rows[0][1]], rows[1:])
     names = [heading.lower() for heading in table.header]
     if is_long := METRIC in names and VALUE in names:
         cells = list(table.figure_rows(names.index(METRIC), names.index(VALUE)))
     else:
         cells = list(table.run_rows() if table.metrics else table.run_columns())
-    point = point_of(numbers_in([text for _, _, text, _ in cells]))
-    read: dict[int, Row] = {}
+    point = point_of(numbers_in([cell[3] for cell in cells]))
+    records: dict[int, Record] = {}
+    spread: set[int] = set()
     unread = []
-    for row, column, text, line in cells:
-        read[id(row)] = row
-        if not is_nothing(text) and not read_cell(row, column, text, line, point):
+    for record, figures, column, text, line in cells:
+        records[id(figures)] = record
+        cell = CELL.fullmatch(text)
+        number = parse_number(cell["number"], point) if cell else None
+        quantity = in_unit(column.quantity, (cell["unit"] or "").strip()) if cell else None
+        if cell and number and quantity:
+            spread |= {id(figures)} if cell["spread"] is not None else set()
+            figure = figure_of(quantity, number, cell["number"], line)
+            figures.setdefault(figure.name, figure)
+        elif not is_nothing(text):
             under = column.heading[:LONGEST_SHOWN]
             unread.append((line, f"`{text[:LONGEST_SHOWN]}` under `{under}` cannot be read."))
-    records = tuple(
-        Record(file, row.line, row.keys, row.figures, row.repeated, table.line, row.column)
-        for row in read.values()
-        if row.figures
+    found = tuple(
+        replace(record, repeated=record.repeated or place in spread)
+        for place, record in records.items()
+        if record.figures
     )
-    is_known = is_long or table.metrics or records or unread
-    return Reading(file, "table", records, unread=tuple(unread)) if is_known else None
-
-
-def read_cell(row: Row, column: Column, text: str, line: int, point: str) -> bool:
-    cell = CELL.fullmatch(text)
-    number = parse_number(cell["number"], point) if cell else None
-    quantity = in_unit(column.quantity, (cell["unit"] or "").strip()) if cell else None
-    if cell is None or number is None or quantity is None:
-        return False
-    row.repeated |= cell["spread"] is not None
-    figure = figure_of(quantity, number, cell["number"], line)
-    row.figures.setdefault(figure.name, figure)
-    return True
+    is_known = is_long or table.metrics or found or unread
+    return Reading(file, "table", found, unread=tuple(unread)) if is_known else None
 
 
 def rows_of(file: str, lines: Sequence[str]) -> Iterator[Numbered]:
@@ -169,14 +150,24 @@ def check_size(file: str, line: int, rows: int, row: Sequence[str]) -> None:
 
 
 class Table:
-    def __init__(self, line: int, header: Sequence[str], rows: Sequence[Numbered]) -> None:
-        self.line, self.header, self.rows = line, header, rows
+    def __init__(
+        self, file: str, line: int, header: Sequence[str], rows: Sequence[Numbered]
+    ) -> None:
+        self.file, self.line, self.header, self.rows = file, line, header, rows
         columns = [column_of(index, heading) for index, heading in enumerate(header)]
         self.metrics = [column for column in columns if column.quantity]
         others = [column for column in columns if not column.quantity]
         self.keys = [column for column in others if column.key or self.is_text(column)]
         self.spread = any(SPREADS.fullmatch(words(one.heading)) for one in others)
         self.unit_at = next((at for at, text in enumerate(header) if words(text) in UNITS), None)
+
+    def record(
+        self, line: int, keys: Mapping[str, str], column: int | None = None
+    ) -> tuple[Record, Figures]:
+        figures: Figures = {}
+        is_mean = column is not None and words(self.header[column]) in MEANS
+        spread = self.spread or is_mean
+        return Record(self.file, line, keys, figures, spread, self.line, column), figures
 
     def is_text(self, column: Column) -> bool:
         """A column of words distinguishes rows, whatever its heading."""
@@ -187,13 +178,13 @@ class Table:
     def run_rows(self) -> Iterator[Cell]:
         """A row for each run."""
         for line, row in self.rows:
-            record = Row(line, self.keys_of(row), self.spread)
+            record = self.record(line, self.keys_of(row))
             for column in self.metrics:
-                yield record, column, cell_at(row, column.index), line
+                yield *record, column, cell_at(row, column.index), line
 
     def figure_rows(self, metric_at: int, value_at: int) -> Iterator[Cell]:
         """A row for each figure: rows with equal keys are of one run, until a metric repeats."""
-        newest: dict[tuple[str, ...], tuple[Row, set[str]]] = {}
+        newest: dict[tuple[str, ...], tuple[tuple[Record, Figures], set[str]]] = {}
         for line, row in self.rows:
             metric = self.metric_in(row, metric_at)
             if metric.quantity is None:
@@ -201,9 +192,9 @@ class Table:
             keys = self.keys_of(row)
             same, name = tuple(keys.values()), metric.quantity.name
             if same not in newest or name in newest[same][1]:
-                newest[same] = Row(line, keys, self.spread), set()
+                newest[same] = self.record(line, keys), set()
             newest[same][1].add(name)
-            yield newest[same][0], metric, cell_at(row, value_at), line
+            yield *newest[same][0], metric, cell_at(row, value_at), line
 
     def run_columns(self) -> Iterator[Cell]:
         """A column for each run; the first column names the metrics."""
@@ -213,10 +204,9 @@ class Table:
             if not any(numbers_in([cell_at(row, index) for _, row, _ in metrics])):
                 continue
             keys = {one.key: cell_at(row, index)[:LONGEST_KEY] for _, row, one in rows if one.key}
-            is_mean = self.spread or words(self.header[index]) in MEANS
-            record = Row(self.line, {**told, **keys}, is_mean, index)
+            record = self.record(self.line, {**told, **keys}, index)
             for line, row, metric in metrics:
-                yield record, metric, cell_at(row, index), line
+                yield *record, metric, cell_at(row, index), line
 
     def metric_in(self, row: list[str], at: int) -> Column:
         """The metric of this row, in the unit that the column of units names."""
