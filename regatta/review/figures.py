@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from regatta.review.names import Quantity, mistaken
 from regatta.review.numbers import Number
 
-DESIGN, CONNECTIONS, SIDE, CORE, PART = "design", "connections", "side", "core", "part"
-"""Keys with a special meaning; all others only distinguish records."""
+DESIGN, CORE, PART = "design", "core", "part"
+"""Keys of records; beside these, `connections` and `side` have a meaning."""
 WITHIN = (CORE, PART)
 """Records that differ only in these are of one run: kinds of core, and CPUs, cores or sockets."""
 LONGEST_LABEL = 80

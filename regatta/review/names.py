@@ -9,7 +9,7 @@ from regatta.machine.perf.output import METRIC_PATTERN
 TASK_CLOCK, CPU_CLOCK, ELAPSED, USER, SYSTEM = USUAL_TIMES = (
     *("task_clock", "cpu_clock", "elapsed", "user", "system"),
 )
-CYCLES, INSTRUCTIONS, BRANCHES = "cycles", "instructions", "branches"
+CYCLES, INSTRUCTIONS = "cycles", "instructions"
 MISTAKEN_RATE = "_mistaken_rate"
 """Suffix of the name of a figure that should be a count but is a rate."""
 COUNTS = frozenset(one.claimed_as for one in COUNTERS if one.unit == COUNT)
