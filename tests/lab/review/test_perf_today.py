@@ -25,6 +25,7 @@ def test_the_metrics_of_perf_6_19_are_read() -> None:
     assert (found["branches_per_s"], found["context_switches_per_s"]) == (5e8, 1204)
     assert [found[f"tma_{name}"] for name in ("retiring", "backend_bound")] == [47.5, 31.4]
     assert small.figures["branches"].running == 1.02
+    assert small.figures["tma_backend_bound"].value == 40
     assert contradictions(NEW) == [], "perf computes metrics from other groups of counters"
     assert reading(NEW).left == ()
 
@@ -48,6 +49,14 @@ def test_each_of_its_metrics_is_held_against_its_counts(
 ) -> None:
     (found,) = contradictions(NEW.replace(printed, other))
     assert words in found.says
+
+
+@pytest.mark.parametrize(("ran", "found"), [("26.24", False), ("50.24", True)])
+def test_a_metric_of_a_group_that_hardly_ran_is_not_held_against_another(
+    ran: str, found: bool
+) -> None:
+    text = f"  102,343 branch-misses # 11.0 %  branch_miss_rate ({ran}%)\n  1,303,071 branches"
+    assert bool(contradictions(text)) == found
 
 
 def test_an_event_that_it_prints_again_for_another_metric_begins_no_run() -> None:
