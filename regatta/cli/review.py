@@ -42,7 +42,7 @@ def review(
     [bold]Examples[/]
 
       perf stat ./server 2>&1 | regatta review -
-      wrk -c 100 http://… | regatta review -
+      regatta review wrk.txt           of wrk -c 100 … > wrk.txt
       regatta review iterative.txt threads.txt select.txt   compare the three
       regatta review seconds.txt       of perf stat -I 1000 -o seconds.txt …
       regatta review report.md         its tables, and perf output around them
