@@ -26,7 +26,7 @@ VERBS = {
     "versus": "Compare servers in one line: which is better, and by how much.",
     "report": "Write the report of a race again and print its results.",
     "compare": "Compare two races of one study, before and after a change.",
-    "review": "Check perf stat output or a table: contradictions and gaps.",
+    "review": "Check reported figures: contradictions and gaps.",
     "advise": "Recommend designs for your situation from this machine's races.",
     "calibrate": "Measure how often Regatta's verdicts are wrong on this machine.",
     "doctor": "Find what spoils races on this machine, and how to fix it.",

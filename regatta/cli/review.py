@@ -11,30 +11,38 @@ from regatta.cli.output import Output, print_json
 def review(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE...", help="Output of perf stat, or a table; - is stdin."),
+        typer.Argument(
+            metavar="FILE...",
+            help="Output of perf stat or of a load generator, or a table; - is stdin.",
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Check perf stat output or a table: contradictions and gaps.
+    """Check reported figures: contradictions and gaps.
 
-    Reads perf stat as people paste it (any locale, prose around it), perf stat -j, -x and -I (adds
-    up the intervals), and tables in CSV or Markdown with one run a row (task_clock_ms, cycles,
-    branch_misses, …), one run a column, or one figure a row (metric, value). Rows that differ only
-    in design or connections are compared.
+    Reads perf stat as people paste it (any locale, colours, quotes, prose around it; --per-core,
+    -A), perf stat -j, -x and -I (adds up the intervals), the output of wrk, wrk2, oha, hey, h2load,
+    ab and k6, and tables in CSV or Markdown with one run a row (task_clock_ms, cycles, rps, p99_ms,
+    …), one run a column, or one figure a row (metric, value). Rows that differ only in design or
+    connections are compared.
 
-    Contradictions: GHz, rates and percentages that do not follow from their counts; a rate in place
-    of a total; counts of another line or core; one run with two values; intervals that do not add
-    up.
+    Contradictions: GHz, rates and percentages that do not follow from their counts; values that no
+    machine has; a rate in place of a total; counts of another line or core; one run with two
+    values; intervals that do not add up; more requests in flight than connections; percentiles out
+    of order, or with another mean; answers smaller than any.
 
     Gaps: time and cycles rank designs differently; one run only; mostly start and end of the
     server; idle intervals among loaded ones; a server that hardly ran; elapsed time that is
-    waiting; multiplexed counters; user space only; digits grouped by lakh; damaged rows.
+    waiting; multiplexed counters; user space only; digits grouped by lakh; damaged rows; errors
+    among the answers; answers of different sizes; p99 at or below the mean, or of few requests; a
+    client that was the limit.
 
     Exit status: 0 nothing found, 1 findings, 2 a file cannot be read.
 
     [bold]Examples[/]
 
       perf stat ./server 2>&1 | regatta review -
+      regatta review wrk.txt           of wrk -c 100 … > wrk.txt
       regatta review iterative.txt threads.txt select.txt   compare the three
       regatta review seconds.txt       of perf stat -I 1000 -o seconds.txt …
       regatta review report.md         its tables, and perf output around them
@@ -43,7 +51,7 @@ def review(
     """
     found = reviewing.review(files)
     if as_json:
-        print_json(reviewing.to_dict(found))
+        print_json(found.to_dict())
     else:
         reviewing.print_review(found, Output())
     raise typer.Exit(1 if found.findings else 0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from regatta.ledger.counters import COUNTERS, NOT_COUNTED, NOT_SUPPORTED
 from regatta.review.names import ELAPSED, SYSTEM, TASK_CLOCK, USER
-from regatta.review.reading.perf_text import read_perf_text
+from regatta.review.reading.perf import read_outputs
 
 Counts = Mapping[str, float]
 """By name; times in seconds."""
@@ -27,7 +27,8 @@ def counts_in(path: Path) -> Counts:
         return timed
     found: dict[str, float] = {}
     seen: set[tuple[str, int]] = set()
-    for record in read_perf_text(str(path), text.splitlines()).records:
+    reading = read_outputs(str(path), text.splitlines())
+    for record in reading.records if reading else ():
         for figure in record.figures.values():
             # The records of the two kinds of core share the same clock lines.
             known = (figure.name, figure.line) in seen

@@ -2,14 +2,6 @@
 
 from regatta.review.finding import CONTRADICTION, NOT_SHOWN, Finding
 from regatta.review.review import Review, review
-from regatta.review.show import print_review, to_dict
+from regatta.review.show import print_review
 
-__all__ = [
-    "CONTRADICTION",
-    "NOT_SHOWN",
-    "Finding",
-    "Review",
-    "print_review",
-    "review",
-    "to_dict",
-]
+__all__ = ["CONTRADICTION", "NOT_SHOWN", "Finding", "Review", "print_review", "review"]

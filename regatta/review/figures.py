@@ -1,32 +1,33 @@
 """The records that every reader produces and every check examines."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-DESIGN, CONNECTIONS, SIDE, CORE = "design", "connections", "side", "core"
-"""Keys with a special meaning; all others only distinguish records."""
-CLIENT = "client"
-INTERVAL = "interval"
+from regatta.review.names import Quantity, mistaken
+from regatta.review.numbers import Number
+
+DESIGN, CORE, PART = "design", "core", "part"
+"""Keys of records; beside these, `connections` and `side` have a meaning."""
+WITHIN = (CORE, PART)
+"""Records that differ only in these are of one run: kinds of core, and CPUs, cores or sockets."""
 LONGEST_LABEL = 80
+RATE_DECIMALS, LARGEST_RATE = 3, 1000.0
+"""perf prints rates with three decimals, and changes to the next prefix (K, M, G) from here."""
 
 
 @dataclass(frozen=True)
 class Figure:
     """One printed number. Times are in seconds, rates per second, shares in %, clocks in GHz."""
 
-    name: str
-    """As in claims: `branch_misses`; a rate is `branches_per_s`, a share `…_percent`."""
+    name: str  # as in claims: `branch_misses`; a rate is `branches_per_s`, a share `…_percent`
     value: float
-    half: float
-    """Largest rounding error."""
-    text: str
-    """The number as printed."""
-    unit: str
-    """As printed; empty for a count."""
+    half: float  # the largest rounding error
+    text: str  # the number as printed
+    unit: str  # as printed; empty for a count
     line: int
-    running: float = 100.0
-    """Share of the time for which the counter ran, in %."""
+    running: float = 100.0  # share of the time for which the counter ran, in %
     user_only: bool = False
+    by_group: bool = False  # perf may have computed it from counts of another group of counters
 
     def same_as(self, other: "Figure") -> bool:
         """Whether both may be roundings of the same number."""
@@ -38,24 +39,30 @@ class Figure:
         return f"{self.text} {self.unit or self.name.replace('_', ' ')}"
 
 
+def figure_of(quantity: Quantity, number: Number, text: str, line: int) -> Figure:
+    """A rate under the name of a count gets a name of its own, so no check confuses the two."""
+    whole = quantity.is_count and quantity.scale == 1
+    if whole and number.decimals == RATE_DECIMALS and 0 < number.value < LARGEST_RATE:
+        quantity = mistaken(quantity.name) if number.value % 1 else quantity
+    half = 0.0 if whole and number.half == 0.5 else number.half * quantity.scale
+    value, by_group = number.value * quantity.scale, quantity.by_group
+    return Figure(quantity.name, value, half, text.strip(), quantity.unit, line, by_group=by_group)
+
+
 @dataclass(frozen=True)
 class Record:
-    """The figures of one run: one output of perf, or one row of a table."""
+    """The figures of one run: one output of a program, or one row of a table."""
 
     file: str
     line: int
     keys: Mapping[str, str]
     figures: Mapping[str, Figure]
-    repeated: bool = False
-    """Whether it is a mean of several runs, printed with its spread."""
-    table: int | None = None
-    """The line where its table begins, as a file may hold several. None: perf printed it."""
-    column: int | None = None
-    """Its column, in a table with a column for each run."""
-    intervals: tuple["Interval", ...] = ()
-    """The intervals that perf printed, if any: then its figures are their sums."""
-    summary: "Record | None" = None
-    """What perf printed for all intervals together."""
+    repeated: bool = False  # a mean of several runs, printed with its spread
+    table: int | None = None  # the line where its table begins; None: a program printed it
+    column: int | None = None  # its column, in a table with a column for each run
+    intervals: tuple["Interval", ...] = ()  # if perf printed any: then its figures are their sums
+    summary: "Record | None" = None  # what perf printed for all intervals together
+    tool: str = ""  # the load generator that printed it, if one did
 
     @property
     def label(self) -> str:
@@ -65,7 +72,7 @@ class Record:
     @property
     def place(self) -> tuple[object, ...]:
         """Identifies its run: records of two kinds of core share it, columns of a table do not."""
-        own = (value for key, value in self.keys.items() if key != CORE)
+        own = (value for key, value in self.keys.items() if key not in WITHIN)
         return self.file, self.line, self.column, *own
 
     @property
@@ -75,10 +82,8 @@ class Record:
     @property
     def printed(self) -> tuple["Record", ...]:
         """The records that the file contains: intervals and a summary instead of their sums."""
-        if not self.intervals:
-            return (self,)
         parts = tuple(one.record for one in self.intervals if one.record.figures)
-        return parts if self.summary is None else (*parts, self.summary)
+        return (*parts, *filter(None, [self.summary])) if self.intervals else (self,)
 
     def same_but(self, *names: str) -> tuple[object, ...]:
         """Equal for records that differ only in these keys.
@@ -86,15 +91,14 @@ class Record:
         Rows of different tables are not compared; outputs of perf are, even from several files.
         """
         rest = tuple((name, value) for name, value in self.keys.items() if name not in names)
-        return (None if self.table is None else (self.file, self.table), *rest)
+        return (None if self.table is None else (self.file, self.table), self.tool, *rest)
 
 
 @dataclass(frozen=True)
 class Interval:
     """A part of a run: the counts since perf last printed."""
 
-    record: Record
-    """Without figures if nothing ran in the interval."""
+    record: Record  # without figures if nothing ran in the interval
     begins_s: float
     ends_s: float
 
@@ -104,34 +108,27 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Unread:
-    """A cell that should hold a number but does not."""
-
-    line: int
-    heading: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Torn:
-    """A row with more cells than headings."""
-
-    line: int
-    cells: tuple[str, ...]
-    headings: int
-
-
-@dataclass(frozen=True)
 class Reading:
     """Everything that was read from one file."""
 
     file: str
-    form: str
-    """The form of the file, in words."""
+    form: str  # in words
     records: tuple[Record, ...]
-    unread: tuple[Unread, ...] = ()
-    torn: tuple[Torn, ...] = ()
+    taken: frozenset[int] = frozenset()  # the lines that were understood
+    unread: tuple[tuple[int, str], ...] = ()  # cells without a number: line, and a sentence
+    torn: tuple[tuple[int, str], ...] = ()  # rows with more cells than headings, the same way
+    left: tuple[int, ...] = ()  # the lines with digits that no reader understood
 
     @property
     def is_empty(self) -> bool:
         return not (self.records or self.unread or self.torn)
+
+
+def merged(file: str, form: str, parts: Sequence[Reading]) -> Reading:
+    """What several readers took from one file, by line."""
+    records = sorted((one for part in parts for one in part.records), key=lambda one: one.line)
+    taken = frozenset(line for part in parts for line in part.taken)
+    unread, torn = (
+        tuple(one for part in parts for one in getattr(part, name)) for name in ("unread", "torn")
+    )
+    return Reading(file, form, tuple(records), taken, unread, torn)

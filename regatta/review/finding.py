@@ -1,36 +1,108 @@
-"""A finding: the arithmetic of some figures, what follows, and what to do."""
+"""All checks in one table, and a finding: the arithmetic of some figures, and what follows."""
 
+import re
 from dataclasses import dataclass
 
-from regatta.review.figures import Record
+from regatta.analysis.numbers import digits
+from regatta.review.figures import Figure, Record
 
-CONTRADICTION = "contradiction"
-"""Two figures that cannot both be right, or one that cannot be what it is called."""
-NOT_SHOWN = "not shown"
-"""Figures that may all be right, but do not support the usual conclusion."""
-KINDS = (CONTRADICTION, NOT_SHOWN)
+CONTRADICTION, NOT_SHOWN = KINDS = ("contradiction", "not shown")
+"""Two figures that cannot both be right, or one that cannot be what it is called; and figures that
+may all be right, but do not support the usual conclusion."""
+TABLE = """
+contradiction unread: not a number
+  write it as perf prints it with LC_ALL=C.
+not shown torn: a row has more cells than headings
+  give each cell a heading; write a pipe within a cell as \\|.
+contradiction rate: a rate in place of a count
+  use the number on the left of perf's line; the one after # is per second of CPU time.
+contradiction ratio: a ratio does not match its counts
+  copy all three again from the same output: one comes from another line, kind of core or run.
+contradiction impossible: a value that no machine has
+  measure again: a counter wrapped or was read wrongly, or a digit was copied wrongly.
+contradiction top-down: top-down shares add up to more than 100 %
+  copy all four again from the same output and kind of core.
+contradiction part: a part is larger than its whole
+  copy both again from the same output: one comes from another line, kind of core or run.
+contradiction clock: an impossible clock frequency
+  copy both again: the count is of another run, its digits are grouped otherwise, or a unit is.
+contradiction mix: an unusual share of branches
+  check both figures: one comes from another line or another kind of core.
+contradiction misplaced: instructions in place of cycles
+  check the cycles.
+contradiction order: latencies out of order
+  copy the row again: a larger percentile is never smaller, and all lie between min and max.
+contradiction mean: a mean that its percentiles exclude
+  copy the row again: the mean or a percentile comes from another run, or has another unit.
+contradiction in-flight: more requests in flight than connections
+  check all three; if latency counts from when a request was due (wrk2), the rate was not held.
+contradiction size: answers smaller than any
+  check the bytes and the requests: the smallest answer of HTTP/1.1 has 19 bytes.
+contradiction twice: one run with two values
+  check it in the output that both come from.
+not shown repeated: one run listed twice
+  count it once.
+contradiction sum: intervals do not add up to their summary
+  copy all lines again from the same output.
+not shown gap: an interval is longer than the others
+  copy all lines; if none is missing, perf had to wait: reserve a CPU for it.
+not shown lacking: a counter is missing in some intervals
+  do not sum it; count fewer events, use longer intervals, or copy all lines.
+not shown unserved: a server that hardly ran
+  check that every client got an answer; a server that serves none needs about as much.
+not shown errors: errors among the answers
+  make every request succeed, or report the rate of good answers only: an error is often cheaper.
+not shown sizes: answers of different sizes
+  let all servers answer the same, and check it before measuring.
+not shown tail: a p99 at or below the mean
+  check both: either they are swapped, or a few requests took very long and p99 hides them.
+not shown client-bound: connections that did not wait for the server
+  use a faster client, or one on other CPUs: the server could have answered more.
+not shown ceiling: all servers answer the same number of requests
+  check CPUs and network of the client: if they are busy, it was measured, not the servers.
+not shown few-requests: a percentile of too few requests
+  send more requests: at least ten should be slower than the percentile.
+not shown ranks: time and cycles rank designs differently
+  compare cycles, or fix the clock (cpupower frequency-set -g performance) and measure again.
+not shown clocks: different clock frequencies
+  compare cycles, or fix the clock (cpupower frequency-set -g performance) and measure again.
+not shown one-run: one run only
+  repeat each ten times, in turn, and report the spread (perf stat -r 10); or regatta race them.
+not shown start-and-end: mostly startup and shutdown
+  count only the load (perf stat -D -1 --control), subtract an idle run, or send more requests.
+not shown short: short enough to be only startup and shutdown
+  count only the load (perf stat -D -1 --control), subtract an idle run, or send more requests.
+not shown idle: elapsed time is mostly waiting
+  do not rank by it: it includes waiting for clients, retries or Ctrl-C. Time the requests.
+not shown idle-intervals: idle intervals among those under load
+  report only those under load, and say which; or count only the load (perf stat -D -1 --control).
+not shown end-intervals: a first or last interval under load that differs from the others
+  leave it out of means and spreads: it includes startup or shutdown.
+not shown unsteady: a load that changed during the measurement
+  report the median and the range of the intervals, and find out what changed.
+not shown multiplexed: multiplexed counters
+  count fewer events at once (perf stat -e cycles,instructions).
+not shown two-kinds-of-core: counters of two kinds of core
+  pin the program to one kind of core (taskset): it moved between them.
+not shown user-space: the kernel's work was not counted
+  count as root, or set sysctl kernel.perf_event_paranoid=1 first.
+not shown grouping: digits in groups of two
+  run perf with LC_ALL=C, or write the number without commas.
+"""
+"""Kind, name and title of each check, and below them what to do, in the order of a review."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """A kind of finding: its name in JSON, its kind, its title, and what to do."""
-
     name: str
     kind: str
     title: str
     do: str
 
-    def found(
-        self,
-        where: Record,
-        says: str,
-        *,
-        line: int | None = None,
-        printed: float | None = None,
-        computed: float | None = None,
-    ) -> "Finding":
-        """`line`: if it is not the record's."""
-        return Finding(self, where.file, line or where.line, where.label, says, printed, computed)
+
+ENTRY = re.compile(rf"({'|'.join(KINDS)}) ([\w-]+): (.+)\n  (.+)")
+CHECKS = {name: Check(name, kind, *rest) for kind, name, *rest in ENTRY.findall(TABLE)}
+ORDER = {one.name: (KINDS.index(one.kind), place) for place, one in enumerate(CHECKS.values())}
 
 
 @dataclass(frozen=True)
@@ -47,8 +119,34 @@ class Finding:
     """Where one figure is compared with what follows from others: both, in the same unit."""
 
 
+def found(
+    name: str,
+    record: Record,
+    says: str,
+    at: Figure | tuple[int, float | None] | None = None,
+    computed: float | None = None,
+) -> Finding:
+    """`at`: the printed figure, or the line and the value if no figure was printed so."""
+    line, printed = (at.line, at.value) if isinstance(at, Figure) else at or (record.line, None)
+    return Finding(CHECKS[name], record.file, line, record.label, says, printed, computed)
+
+
 def and_others(count: int, word: str) -> str:
     """The end of an example that stands for several."""
     if count <= 0:
         return ""
     return f" The same holds for {count:,} other {word if count == 1 else word + 's'}."
+
+
+def milliseconds(seconds: float) -> str:
+    return f"{digits(seconds * 1e3, 4)} ms"
+
+
+def amount(value: float) -> str:
+    """`746.3 million`; small ones whole."""
+    return f"{digits(value / 1e6, 4)} million" if abs(value) >= 1e6 else f"{value:,.0f}"
+
+
+def share(part: float, whole: float) -> str:
+    """`0.8 %`."""
+    return f"{digits(part / whole * 100, 2)} %"

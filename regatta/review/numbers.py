@@ -9,10 +9,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-POINTS = ".,\u066b"
-"""Decimal marks; the last is Arabic."""
-GAPS = " \u00a0\u2009\u202f'\u2019_\u066c"
-"""Marks that only group digits."""
+POINTS = ".,\u066b"  # decimal marks; the last is Arabic
+GAPS = " \u00a0\u2009\u202f'\u2019_\u066c"  # marks that only group digits
 MOST_LETTERS = 60
 SMALLEST, LARGEST = 1e-15, 1e20
 """No counter has more than 64 bits; larger numbers would overflow floats in later arithmetic."""
@@ -24,8 +22,7 @@ FULL = re.compile(rf"({NUMBER})(?:[eE]([+-]?\d{{1,3}}))?")
 @dataclass(frozen=True)
 class Number:
     value: float
-    half: float
-    """Half a unit of its last digit: the largest rounding error."""
+    half: float  # half a unit of its last digit: the largest rounding error
     decimals: int
 
 

@@ -1,14 +1,14 @@
 """Reads files and runs all checks on their figures."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from regatta.errors import UsageError
 from regatta.report.text.printable import printable
-from regatta.review.checks import CHECKS
-from regatta.review.checks.record_groups import as_printed
+from regatta.review.checks import findings
 from regatta.review.figures import Reading
-from regatta.review.finding import KINDS, Finding
+from regatta.review.finding import Finding
 from regatta.review.reading.files import read
 
 
@@ -24,7 +24,24 @@ class Review:
 
     @property
     def figures(self) -> int:
-        return sum(len(one.figures) for one in as_printed(self.readings))
+        records = (record for reading in self.readings for record in reading.records)
+        return sum(len(one.figures) for record in records for one in record.printed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole review as plain data (docs/formats.md)."""
+        return {
+            "files": [
+                {"file": one.file, "form": one.form, "lines_not_read": list(one.left)}
+                for one in self.readings
+            ],
+            "runs": self.runs,
+            "figures": self.figures,
+            "findings": [
+                {**asdict(one), "check": one.check.name}
+                | {name: getattr(one.check, name) for name in ("kind", "title", "do")}
+                for one in self.findings
+            ],
+        }
 
 
 def review(paths: Sequence[str]) -> Review:
@@ -34,15 +51,4 @@ def review(paths: Sequence[str]) -> Review:
     except UsageError as error:
         # It names a file, and perhaps a line of it: of any origin.
         raise UsageError(printable(str(error))) from error
-    order = {reading.file: index for index, reading in enumerate(readings)}
-    findings = [found for check in CHECKS for found in check(readings)]
-    checks = list(dict.fromkeys(one.check for one in findings))
-    findings.sort(
-        key=lambda one: (
-            KINDS.index(one.check.kind),
-            checks.index(one.check),
-            order[one.file],
-            one.line,
-        )
-    )
-    return Review(readings, tuple(findings))
+    return Review(readings, tuple(findings(readings)))

@@ -1,54 +1,51 @@
-"""Prints a review, two or three short lines per finding; or returns it as plain data."""
+"""Prints a review, two or three short lines per finding."""
 
 from itertools import groupby
 from textwrap import wrap
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from regatta.report.text.printable import printable
 from regatta.report.text.terminal import plain
-from regatta.review.finding import CONTRADICTION, NOT_SHOWN, Finding
+from regatta.review.finding import CONTRADICTION, NOT_SHOWN
 from regatta.review.review import Review
 
 HEADINGS = {
-    CONTRADICTION: "These figures contradict one another",
-    NOT_SHOWN: "What these figures do not show",
+    CONTRADICTION: ("These figures contradict one another", "bold red"),
+    NOT_SHOWN: ("What these figures do not show", "yellow"),
 }
-STYLES = {CONTRADICTION: "bold red", NOT_SHOWN: "yellow"}
-INDENT = 2
-NARROWEST = 20
-MOST_SHOWN = 20
-"""Findings shown per check; a table may have a hundred thousand rows."""
+INDENT, NARROWEST = 2, 20
+MOST_SHOWN = 20  # findings shown per check; a table may have a hundred thousand rows
 
 
 def print_review(found: Review, console: Console) -> None:
     """Prints the advice of a check once, below its findings."""
-    for kind, heading in HEADINGS.items():
+    for kind, (heading, style) in HEADINGS.items():
         those = [one for one in found.findings if one.check.kind == kind]
         if those:
-            _line(heading, console, STYLES[kind])
+            _line(heading, console, style)
             console.print()
         for check, of_check in groupby(those, key=lambda one: one.check):
             alike = list(of_check)
             for one in alike[:MOST_SHOWN]:
-                _show(one, console)
+                head = Text.assemble(
+                    plain(f"{one.file}:{one.line}: ", console),
+                    plain(check.title, console, "bold"),
+                    plain(f" ({one.subject})" if one.subject else "", console),
+                )
+                console.print(head, soft_wrap=True)
+                _paragraph(one.says, console)
             if len(alike) > MOST_SHOWN:
                 _line(f"{len(alike) - MOST_SHOWN:,} more of this kind: --json lists them.", console)
             _paragraph(f"Do: {check.do}", console)
             console.print()
+    for reading in found.readings:
+        if reading.left:
+            lines = _number(len(reading.left), "line")
+            says = f"{reading.file}: {lines} with digits not read, first line {reading.left[0]}."
+            _line(says, console)
     _line(summary(found), console)
-
-
-def _show(one: Finding, console: Console) -> None:
-    head = Text.assemble(
-        plain(f"{one.file}:{one.line}: ", console),
-        plain(one.check.title, console, "bold"),
-        plain(f" ({one.subject})" if one.subject else "", console),
-    )
-    console.print(head, soft_wrap=True)
-    _paragraph(one.says, console)
 
 
 def _line(text: str, console: Console, style: str = "") -> None:
@@ -76,27 +73,3 @@ def summary(found: Review) -> str:
 
 def _number(count: int, word: str) -> str:
     return f"{count:,} {word if count == 1 else word + 's'}"
-
-
-def to_dict(found: Review) -> dict[str, Any]:
-    """The whole review as plain data (docs/formats.md)."""
-    return {
-        "files": [{"file": one.file, "form": one.form} for one in found.readings],
-        "runs": found.runs,
-        "figures": found.figures,
-        "findings": [
-            {
-                "file": one.file,
-                "line": one.line,
-                "check": one.check.name,
-                "kind": one.check.kind,
-                "title": one.check.title,
-                "subject": one.subject,
-                "says": one.says,
-                "do": one.check.do,
-                "printed": one.printed,
-                "computed": one.computed,
-            }
-            for one in found.findings
-        ],
-    }

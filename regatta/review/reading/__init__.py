@@ -1,1 +1,1 @@
-"""Reads files of several forms into records."""
+"""Readers of all the forms in which people paste figures: one module a form."""

@@ -1,25 +1,24 @@
 """Reads a file of any form; the user may name any file, of any size."""
 
 import io
+import re
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from regatta.errors import UsageError
-from regatta.review.figures import Reading
-from regatta.review.reading.markdown import read_markdown
-from regatta.review.reading.perf_csv import pattern_of, read_perf_csv
-from regatta.review.reading.perf_intervals import FORM as INTERVALS
-from regatta.review.reading.perf_intervals import read_intervals
-from regatta.review.reading.perf_json import looks_like_json, read_perf_json
-from regatta.review.reading.perf_text import looks_like_perf, read_perf_text
-from regatta.review.reading.runs import with_summaries
-from regatta.review.reading.table import read_table
+from regatta.review.figures import Reading, merged
+from regatta.review.reading.load import read_load
+from regatta.review.reading.perf_intervals import read_perf
+from regatta.review.reading.table import read_csv, read_markdown
 
 STANDARD_INPUT = "-"
-MOST_BYTES = 4 << 20
-"""An output of perf takes about 2 KB."""
+MOST_BYTES = 4 << 20  # an output of perf takes about 2 KB
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How files written by the Windows shell begin."""
+COLOUR = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]")
+QUOTED = re.compile(r"^(?:\s{0,3}>)+ ?")
 
 
 def read(path: str) -> Reading:
@@ -30,38 +29,28 @@ def read(path: str) -> Reading:
     reading = read_lines(file, lines)
     if reading is None or reading.is_empty:
         raise UsageError(
-            f"{file} holds no figures: it must be output of perf stat, or a table (CSV or "
-            "Markdown) with a heading such as task_clock_ms, cycles, branch_misses"
+            f"{file} holds no figures: it must be output of perf stat, wrk, oha, hey, h2load, ab "
+            "or k6, or a table (CSV or Markdown) with a heading such as task_clock_ms, cycles, "
+            "requests_per_s, p99_ms"
         )
     return reading
 
 
-def read_lines(file: str, lines: list[str]) -> Reading | None:
-    """A report may mix tables with perf's output; a CSV file is only a table."""
-    tables, perf = read_markdown(file, lines), read_perf(file, lines, Path(file).stem)
-    if tables.is_empty:
-        return perf or read_table(file, lines)
-    if perf is None or perf.is_empty:
-        return tables
-    records = sorted([*tables.records, *perf.records], key=lambda one: one.line)
-    form = f"{perf.form}, {tables.form}"
-    return Reading(file, form, tuple(records), tables.unread, tables.torn)
-
-
-def read_perf(file: str, lines: list[str], design: str) -> Reading | None:
-    runs, others = read_intervals(file, lines, design)
-    found = read_outputs(file, others, design)
-    if not runs:
-        return found
-    return Reading(file, INTERVALS, with_summaries(runs, found.records if found else ()))
-
-
-def read_outputs(file: str, lines: list[str], design: str) -> Reading | None:
-    if looks_like_json(lines):
-        return read_perf_json(file, lines, design)
-    if pattern := pattern_of(lines):
-        return read_perf_csv(file, lines, pattern, design)
-    return read_perf_text(file, lines) if looks_like_perf(lines) else None
+def read_lines(file: str, lines: Sequence[str]) -> Reading | None:
+    """A report may mix tables with output of programs; a CSV file is only a table."""
+    lines = [QUOTED.sub("", COLOUR.sub("", line)) for line in lines]
+    perf = read_perf(file, lines, Path(file).stem)
+    parts = (perf, read_markdown(file, lines), read_load(file, lines))
+    some = [one for one in parts if one and not one.is_empty]
+    if not some:
+        return perf or read_csv(file, lines)
+    found = merged(file, ", ".join(part.form for part in some), some)
+    left = (
+        number
+        for number, line in enumerate(lines, start=1)
+        if number not in found.taken and not line.startswith("#") and any(map(str.isdigit, line))
+    )
+    return replace(found, left=tuple(left))
 
 
 def content(path: str, file: str) -> bytes:

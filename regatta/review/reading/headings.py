@@ -4,16 +4,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from regatta.review.figures import CONNECTIONS, DESIGN, SIDE
 from regatta.review.names import Quantity, heading_of
 from regatta.review.numbers import parse_number
 
 KEYS = {
     **dict.fromkeys(
-        ("design", "server", "implementation", "variant", "approach", "model", "strategy"), DESIGN
+        ("design", "server", "implementation", "variant", "approach", "model", "strategy"), "design"
     ),
-    **dict.fromkeys(("connections", "clients", "conns", "concurrency", "n"), CONNECTIONS),
-    **dict.fromkeys(("side", "role"), SIDE),
+    **dict.fromkeys(("framework", "language"), "design"),
+    **dict.fromkeys(("connections", "clients", "conns", "concurrency", "n"), "connections"),
+    **dict.fromkeys(("side", "role"), "side"),
 }
 """Names that people give to columns with a special meaning."""
 PARAMETERS = frozenset(("threads", "workers", "requests", "rate", "cpus", "port", "size", "pool"))
@@ -31,9 +31,8 @@ NUMBERED_RUN = re.compile(
     rf"(?P<what>.*?)[\s,(_-]*(?<![a-z0-9])(?:{'|'.join(sorted(RUN_NUMBERS))})[\s#_-]*\d+\)?",
     re.IGNORECASE,
 )
-SIDES = r"server|client"
 OF_A_SIDE = re.compile(
-    rf"(?:(?P<what>.+?)\s*[(\[,:/]\s*)?(?P<side>{SIDES})\s*[)\]]?", re.IGNORECASE
+    r"(?:(?P<what>.+?)\s*[(\[,:/]\s*)?(?P<side>server|client)\s*[)\]]?", re.IGNORECASE
 )
 """`server`, `select (server)`; but `thread-per-client` names no side."""
 COUNTED = re.compile(r"(?P<number>\d[\d., ]*?)\s*(?P<word>[a-z]+)|(?P<name>[a-z]+)\W*(?P<of>\d+)")
@@ -98,36 +97,30 @@ def numbers_are(first: str, numbers: Sequence[str]) -> str:
     If the first heading does not say what they are, 1, 2, 3 number the runs.
     """
     key, name = column_of(0, first).key, words(first)
-    if key and key != DESIGN:
+    if key and key != "design":
         return key
     counted_up = [str(number) for number in range(1, len(numbers) + 1)]
     is_run = name in RUN_NUMBERS or (len(numbers) > 1 and list(numbers) == counted_up)
-    return "" if is_run else CONNECTIONS
+    return "" if is_run else "connections"
 
 
 def keys_in(heading: str) -> dict[str, str]:
     """The keys in a heading: a side, a number of something, a repetition; else a design."""
     text = heading[:LONGEST_KEY]
     if found := NUMBERED_RUN.fullmatch(text):
-        return {DESIGN: found["what"].strip()} if found["what"].strip() else {}
+        return {"design": found["what"].strip()} if found["what"].strip() else {}
     if found := OF_A_SIDE.fullmatch(text):
-        design = {DESIGN: found["what"]} if found["what"] else {}
-        return {**design, SIDE: found["side"].lower()}
+        design = {"design": found["what"]} if found["what"] else {}
+        return {**design, "side": found["side"].lower()}
     if found := COUNTED.fullmatch(text.lower()):
-        key = number_key(found["name"] or found["word"], is_behind=found["word"] is not None)
+        # `1 client` is a number of clients; `client 1` is not.
+        names = (found["word"], f"{found['word']}s") if found["word"] else (found["name"],)
+        keys = (column_of(0, name).key for name in names)
+        key = next((key for key in keys if key and key not in ("design", "side")), "")
         number = whole(found["of"] or found["number"])
         if key and number:
             return {key: number}
-    return {DESIGN: text}
-
-
-def number_key(word: str, is_behind: bool) -> str:
-    """`1 client` is a number of clients; `client 1` is not."""
-    for name in (word, f"{word}s") if is_behind else (word,):
-        key = column_of(0, name).key
-        if key and key not in (DESIGN, SIDE):
-            return key
-    return ""
+    return {"design": text}
 
 
 def whole(text: str) -> str:

@@ -1,9 +1,8 @@
 """What the checks find in texts."""
 
-from regatta.review import Finding
-from regatta.review.checks import CHECKS
+from regatta.review import CONTRADICTION, Finding
+from regatta.review.checks import findings as found_in
 from regatta.review.figures import Reading
-from regatta.review.finding import CONTRADICTION
 from regatta.review.reading.files import read_lines
 
 
@@ -15,7 +14,7 @@ def reading(text: str, file: str = "a file") -> Reading:
 
 def findings(*texts: str) -> list[Finding]:
     readings = [reading(text, f"file {index}") for index, text in enumerate(texts)]
-    return [found for check in CHECKS for found in check(readings)]
+    return list(found_in(readings))
 
 
 def named(name: str, *texts: str) -> list[Finding]:

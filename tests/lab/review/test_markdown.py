@@ -13,7 +13,7 @@ from regatta.review import review
 from regatta.review.figures import Record
 from regatta.review.finding import NOT_SHOWN
 from regatta.review.reading.files import read, read_lines
-from regatta.review.reading.markdown import cells_of
+from regatta.review.reading.table import cells_of
 from tests.lab.review.found import contradictions, findings, named, reading
 from tests.lab.review.printed import LOCALES, perf_text
 from tests.lab.review.test_published import PUBLISHED, rows
