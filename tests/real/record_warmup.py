@@ -6,7 +6,7 @@ One fresh process on CPU 0, asked from CPU 1 by one regatta-client that keeps it
 0.25 s the CPU time of all that runs in the server's control group is read (as root)."""
 
 import json
-import platform
+import os
 import re
 import socket
 import subprocess
@@ -71,7 +71,7 @@ def record(name: str) -> dict[str, object]:
         f"--dialect http --path {asked.path}"
     )
     home = find_home()
-    assert home is not None, "control groups need root"
+    assert home, "control groups need root"
     with tempfile.TemporaryDirectory() as build, closing(home.make()) as group:
         if asked.build:
             subprocess.run(asked.build.format(build=build).split(), cwd=SERVERS, check=True)
@@ -87,7 +87,7 @@ def record(name: str) -> dict[str, object]:
         readings = watch([*client, f"127.0.0.1:{port}"], group)
         rows = slices(samples.read_bytes(), readings)
     server.wait()
-    system = f"two CPUs ({cpu_model()}) of a virtual machine, Linux {platform.release()}"
+    system = f"two CPUs ({cpu_model()}) of a virtual machine, load {os.getloadavg()[0]:.1f}"
     return {
         "recorded": f"{date.today()}, as root on {system}; make it again with: "
         f"python -m tests.real.record_warmup {name}",
@@ -106,8 +106,7 @@ def listens(port: int) -> bool:
 
 
 def cpu_model() -> str:
-    found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return found[1] if found else platform.machine()
+    return re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)[0]
 
 
 def watch(client: Sequence[str], group: ControlGroup) -> list[tuple[int, int]]:
@@ -142,7 +141,6 @@ def slices(samples: bytes, readings: Sequence[tuple[int, int]]) -> list[Sequence
 
 def main() -> None:
     for name in sys.argv[1:] or RECORDED:
-        # One line for each slice.
         text = re.sub(r"\n   *(?=[\d\]])", " ", json.dumps(record(name), indent=1))
         (RECORDINGS / f"{name}.json").write_text(text.replace("[ ", "[").replace(" ]", "]") + "\n")
 
