@@ -50,7 +50,7 @@ def run(asked: argparse.Namespace) -> None:
             continue
         row = compare(a, b, asked)
         table.store(row, asked.out)
-        print(f"real: {a}, {b}: {'; '.join(row.faults()) or 'agree'}", flush=True)
+        print(f"real: {a}, {b}: {row.verdict()}", flush=True)
 
 
 def main() -> None:

@@ -35,17 +35,18 @@ class Row:
         if isinstance(self.raced, str):
             yield self.raced
             return
-        raced = self.raced.figures
-        for client, true in self.truth.items():
-            if not raced.ratio.near(true.ratio, RATIO_WITHIN):
+        raced, ours, others = self.raced.figures, self.truth[OURS], self.truth[OTHERS]
+        # Where the two clients contradict each other, their pacing is the reason.
+        alike = ours.ratio.near(others.ratio, RATIO_WITHIN)
+        says = {self.a: 1, self.b: -1, None: 0}[self.raced.winner]
+        for client in (OURS, OTHERS) if alike else (OURS,):
+            true = self.truth[client].ratio
+            if not raced.ratio.near(true, RATIO_WITHIN):
                 yield f"the ratio differs from {client}'s"
-            says = {self.a: 1, self.b: -1, None: 0}[self.raced.winner]
-            if says * true.ratio.sign() < 0:
+            if says * true.sign() < 0:
                 yield f"the winner is wrong, says {client}"
         # Our own client paces requests as the race does; another's pacing is part of its latency.
-        for name, said, true_p50 in zip(
-            (self.a, self.b), raced.p50_us, self.truth[OURS].p50_us, strict=True
-        ):
+        for name, said, true_p50 in zip((self.a, self.b), raced.p50_us, ours.p50_us, strict=True):
             if not said.near(true_p50, P50_WITHIN):
                 yield f"p50 of {name}"
 
@@ -60,7 +61,10 @@ class Row:
             yield "; ".join(
                 pair(*(p50.value for p50 in one.p50_us)) for one in (raced, ours, others)
             )
-        yield "; ".join(self.faults()) or "agree"
+        yield self.verdict()
+
+    def verdict(self) -> str:
+        return "; ".join(self.faults()) or "agree"
 
 
 def pair(one: float, other: float) -> str:

@@ -40,6 +40,12 @@ def test_a_wrong_winner_is_a_fault_however_wide_the_intervals() -> None:
     assert len(faults(ratio(1.2, 0.9, 1.5), "b")) == 2
 
 
+def test_where_the_clients_contradict_each_other_the_one_that_paces_alike_decides() -> None:
+    other = ratio(0.8, 0.75, 0.85)
+    assert list(row(TRUE, "a", oha=other).faults()) == []
+    assert len(list(row(other, "b", oha=other).faults())) == 2
+
+
 def test_p50_is_compared_with_that_of_the_client_that_paces_alike() -> None:
     off = replace(TRUE, p50_us=(Estimate(200, 190, 210), Estimate(250, 240, 260)))
     assert faults(off) == ["p50 of b"]
