@@ -36,17 +36,18 @@ def versus(a: str, b: str, limit: str) -> Raced | str:
     took_s = time.monotonic() - began
     try:
         return read(json.loads(done.stdout), a, b, took_s)
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError) as error:
         last = done.stderr.strip().splitlines()[-1:]
-        return f"no figures of both (exit status {done.returncode}): {' '.join(last)}"
+        return f"no figures of both, exit status {done.returncode}: {' '.join([str(error), *last])}"
 
 
 def read(found: dict[str, Any], a: str, b: str, took_s: float) -> Raced:
     (group,) = (one for one in found["groups"] if one["cells_share"]["load"] == "open")
     of = {cell["contender"]: cell["metrics"] for cell in group["cells"]}
-    against = next(
-        one for one in group["against_best"] if one["metric"] == CPU and one["scale"] == "ratio"
-    )
+    ratios = [one for one in group["against_best"] if one["metric"] == CPU and one["scale"]]
+    if not ratios:
+        raise LookupError(group["overall"]["sentence"])
+    (against,) = ratios
     ratio = interval(against)
     if against["contender"] == a:
         ratio = Estimate(1 / ratio.value, 1 / ratio.high, 1 / ratio.low)
