@@ -6,7 +6,6 @@ One fresh process on CPU 0, asked from CPU 1 by one regatta-client that keeps it
 0.25 s the CPU time of all that runs in the server's control group is read (as root)."""
 
 import json
-import os
 import re
 import socket
 import subprocess
@@ -14,15 +13,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
+
 from regatta.analysis.statistics.percentiles import nearest_rank
 from regatta.ledger.samples import ANSWERED, UNSTARTED, records_in
 from regatta.machine.accounts.cgroup import ControlGroup, find_home
+from regatta.machine.proc import BUSY, NS_PER_TICK, parse_cpus
 from tests.servers import program
 from tests.sockets import free_port
 from tests.waiting import wait_until
@@ -56,11 +58,9 @@ RECORDED = {
     "php8.2-opcache-jit": Server(f"php {PHP_JIT} loop.php"),
     "ruby3.1-yjit-puma": Server(PUMA, rate=1500, seconds=24),
     "regatta-epoll-snapshot": Server(f"{{bin}}/{EPOLL}", rate=5000, path="/top"),
-    **{
-        f"made-up-{curve}": Server(f"python3.12 made_up.py {curve}", seconds=30)
-        for curve in ("steady", "cache", "step", "leak", "slow-leak")
-    },
 }
+for curve in ("steady", "cache", "step", "leak", "slow-leak"):
+    RECORDED[f"made-up-{curve}"] = Server(f"python3.12 made_up.py {curve}", seconds=30)
 
 
 def record(name: str) -> dict[str, object]:
@@ -70,8 +70,7 @@ def record(name: str) -> dict[str, object]:
         f"-c {CONNECTIONS} --load open --rate {asked.rate} --duration {asked.seconds} --cpus 1 "
         f"--dialect http --path {asked.path}"
     )
-    home = find_home()
-    assert home, "control groups need root"
+    assert (home := find_home()), "control groups need root"
     with tempfile.TemporaryDirectory() as build, closing(home.make()) as group:
         if asked.build:
             subprocess.run(asked.build.format(build=build).split(), cwd=SERVERS, check=True)
@@ -84,13 +83,15 @@ def record(name: str) -> dict[str, object]:
         wait_until(lambda: listens(port), "it does not listen")
         ready_s = time.monotonic() - began
         client = [program("regatta-client"), *load.split(), "--quiet", "--samples", str(samples)]
+        busy_before_ns = busy_ns()
         readings = watch([*client, f"127.0.0.1:{port}"], group)
+        took_ns, server_ns = np.subtract(readings[-1], readings[0])
+        others = (busy_ns() - busy_before_ns - server_ns) / took_ns
         rows = slices(samples.read_bytes(), readings)
     server.wait()
-    system = f"two CPUs ({cpu_model()}) of a virtual machine, load {os.getloadavg()[0]:.1f}"
     return {
-        "recorded": f"{date.today()}, as root on {system}; make it again with: "
-        f"python -m tests.real.record_warmup {name}",
+        "recorded": f"{date.today()}, virtual machine of two CPUs, others had {others:.0%} of CPU 0;"
+        f" make it again with: python -m tests.real.record_warmup {name}",
         "server": command,
         "client": f"regatta-client {load}",
         "ready_s": round(ready_s, 3),
@@ -100,17 +101,18 @@ def record(name: str) -> dict[str, object]:
 
 
 def listens(port: int) -> bool:
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-        return True
-    return False
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def cpu_model() -> str:
-    return re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)[0]
+def busy_ns() -> int:
+    """How long CPU 0 was busy so far."""
+    cpu = parse_cpus(Path("/proc/stat").read_text())[0]
+    return sum(cpu[column] for column in BUSY) * NS_PER_TICK
 
 
 def watch(client: Sequence[str], group: ControlGroup) -> list[tuple[int, int]]:
-    """The moment and the CPU time so far, at every slice's border while the client runs."""
+    """The moment and the CPU time so far, every 0.25 s while the client runs."""
     readings = []
     with subprocess.Popen(client, stdout=subprocess.DEVNULL) as running:
         due = time.monotonic()
@@ -125,8 +127,7 @@ def watch(client: Sequence[str], group: ControlGroup) -> list[tuple[int, int]]:
 def slices(samples: bytes, readings: Sequence[tuple[int, int]]) -> list[Sequence[float]]:
     """A row per slice, of the requests whose answers ended in it."""
     every = records_in(samples)
-    errors = set(every["error"]) - {ANSWERED, UNSTARTED}
-    assert not errors, f"requests failed: {errors}"
+    assert set(every["error"]) <= {ANSWERED, UNSTARTED}, "requests failed"
     answered = every[every["error"] == ANSWERED]
     took, ended = answered["end_ns"] - answered["start_ns"], answered["end_ns"]
     rows: list[Sequence[float]] = []
