@@ -6,6 +6,7 @@ One fresh process on CPU 0, asked from CPU 1 by one regatta-client that keeps it
 0.25 s the CPU time of all that runs in the server's control group is read (as root)."""
 
 import json
+import os
 import re
 import socket
 import subprocess
@@ -46,7 +47,7 @@ class Server:
 
 
 PHP_JIT = "-d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing"
-EPOLL = "regatta-server -q --design epoll --work snapshot --listen 127.0.0.1:{port}"
+EPOLL = "{bin}/regatta-server -q --design epoll --work snapshot --listen 127.0.0.1:{port}"
 PUMA = "ruby --yjit -S puma -q -t 10:10 -b tcp://127.0.0.1:{port} app.ru"
 JAVAC = "javac -d {build} java-http/Server.java"
 GO = "go build -C go -o {build}/go-http ./http"
@@ -57,7 +58,7 @@ RECORDED = {
     "python3.12-threads": Server("python3.12 threads.py", rate=1500),
     "php8.2-opcache-jit": Server(f"php {PHP_JIT} loop.php"),
     "ruby3.1-yjit-puma": Server(PUMA, rate=1500, seconds=24),
-    "regatta-epoll-snapshot": Server(f"{{bin}}/{EPOLL}", rate=5000, path="/top"),
+    "regatta-epoll-snapshot": Server(EPOLL, rate=5000, path="/top"),
 }
 for curve in ("steady", "cache", "step", "leak", "slow-leak"):
     RECORDED[f"made-up-{curve}"] = Server(f"python3.12 made_up.py {curve}", seconds=30)
@@ -81,7 +82,7 @@ def record(name: str) -> dict[str, object]:
             ["taskset", "-c", "0", *group.entering(words)], cwd=SERVERS, stderr=subprocess.DEVNULL
         )
         wait_until(lambda: listens(port), "it does not listen")
-        ready_s = time.monotonic() - began
+        ready_s = round(time.monotonic() - began, 3)
         client = [program("regatta-client"), *load.split(), "--quiet", "--samples", str(samples)]
         busy_before_ns = busy_ns()
         readings = watch([*client, f"127.0.0.1:{port}"], group)
@@ -90,11 +91,11 @@ def record(name: str) -> dict[str, object]:
         rows = slices(samples.read_bytes(), readings)
     server.wait()
     return {
-        "recorded": f"{date.today()}, virtual machine of two CPUs, others had {others:.0%} of CPU 0;"
-        f" make it again with: python -m tests.real.record_warmup {name}",
+        "recorded": f"{date.today()}, virtual machine of two CPUs, others had {others:.0%} of CPU 0"
+        f"; make it again with: python -m tests.real.record_warmup {name}",
         "server": command,
         "client": f"regatta-client {load}",
-        "ready_s": round(ready_s, 3),
+        "ready_s": ready_s,
         "columns": ["end_s", "requests", "server_cpu_ns", "p50_ns", "p99_ns"],
         "slices": rows,
     }
@@ -134,17 +135,14 @@ def slices(samples: bytes, readings: Sequence[tuple[int, int]]) -> list[Sequence
     for (from_ns, before), (to_ns, after) in pairwise(readings):
         inside = took[(from_ns <= ended) & (ended < to_ns)]
         if len(inside):
-            p50, p99 = (int(nearest_rank(inside, share)) for share in (0.5, 0.99))
+            quantiles = (int(nearest_rank(inside, share)) for share in (0.5, 0.99))
             end_s = round((to_ns - int(every["start_ns"].min())) / 1e9, 3)
-            rows.append([end_s, len(inside), after - before, p50, p99])
+            rows.append([end_s, len(inside), after - before, *quantiles])
     return rows
 
 
-def main() -> None:
+if __name__ == "__main__":
+    os.nice(-20)  # other work on the machine must not delay it
     for name in sys.argv[1:] or RECORDED:
         text = re.sub(r"\n   *(?=[\d\]])", " ", json.dumps(record(name), indent=1))
         (RECORDINGS / f"{name}.json").write_text(text.replace("[ ", "[").replace(" ]", "]") + "\n")
-
-
-if __name__ == "__main__":
-    main()
