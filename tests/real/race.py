@@ -1,6 +1,7 @@
 """What `regatta versus` says of a pair, read from its JSON."""
 
 import json
+import math
 import tempfile
 import time
 from dataclasses import dataclass
@@ -62,6 +63,11 @@ def read(found: dict[str, Any], a: str, b: str, took_s: float) -> Raced:
     return Raced(Figures(ratio, (cpu_a, cpu_b), (p50_a, p50_b)), winner, place, took_s)
 
 
-def interval(one: dict[str, float], unit: float = 1.0) -> Estimate:
-    value, low, high = (one[name] * unit for name in ("value", "low", "high"))
-    return Estimate(value, low, high)
+def interval(one: dict[str, float | None], unit: float = 1.0) -> Estimate:
+    """Without an end on a side where too few trials give one."""
+    value, low, high = one["value"], one["low"], one["high"]
+    if value is None:
+        raise LookupError("a figure is missing")
+    return Estimate(
+        value * unit, 0.0 if low is None else low * unit, math.inf if high is None else high * unit
+    )

@@ -1,10 +1,13 @@
 """When a race and the truth agree."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests.real.figures import Estimate, Figures, estimate
-from tests.real.race import Raced
+from tests.real.race import Raced, interval
 from tests.real.table import Row, markdown, store, stored
 from tests.real.truth import Place
 
@@ -54,6 +57,12 @@ def test_p50_is_compared_with_that_of_the_client_that_paces_alike() -> None:
 
 def test_a_race_without_figures_is_a_fault() -> None:
     assert list(Row("a", "b", "no figures", {}).faults()) == ["no figures"]
+
+
+def test_an_interval_may_have_no_end() -> None:
+    assert interval({"value": 2, "low": None, "high": None}, 10) == Estimate(20, 0, math.inf)
+    with pytest.raises(LookupError):
+        interval({"value": None, "low": None, "high": None})
 
 
 def test_an_estimate_is_the_mean_of_ratios() -> None:
