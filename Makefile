@@ -31,6 +31,12 @@ test-soak: ## run each design for SOAK_MINUTES=30 under mixed load: no leak, no 
 	@scripts/build
 	@scripts/soak
 
+test-real: ## race real servers beside an independent measurement (an hour); REAL='--pairs go:node'
+	@scripts/setup race test real
+	@scripts/build
+	@tests/real/build .tools/real
+	@$(PYTHON) -m tests.real $(REAL)
+
 hostile: ## measure the latency of ordinary clients under attack, for each design (an hour)
 	@scripts/setup race test
 	@scripts/build
@@ -75,4 +81,4 @@ wheel: ## build a wheel with all three programs in dist/
 clean: ## remove build results; keep .venv, .tools and races/
 	@rm -rf bin build build-*/ dist
 
-.PHONY: help setup build race test test-long test-soak hostile test-fresh bench lint analyze format sanitize fuzz install wheel clean
+.PHONY: help setup build race test test-long test-soak test-real hostile test-fresh bench lint analyze format sanitize fuzz install wheel clean

@@ -1,0 +1,1 @@
+"""`make test-real`: servers that people really have."""

@@ -1,0 +1,73 @@
+"""What `regatta versus` says of a pair, read from its JSON."""
+
+import json
+import math
+import tempfile
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from tests.commands import run
+from tests.real.figures import Estimate, Figures
+from tests.real.servers import CONNECTIONS, HOME, SERVERS
+from tests.real.truth import Place
+from tests.servers import program
+
+CPU, P50 = "cpu_time_per_request_us", "latency_p50_ms"
+PATIENCE_S = 3600
+
+
+@dataclass(frozen=True)
+class Raced:
+    figures: Figures
+    winner: str | None
+    """Whom it shows to need less; None: it does not say."""
+    place: Place
+    took_s: float
+
+
+def versus(a: str, b: str, limit: str) -> Raced | str:
+    """Or why it has no figures of both."""
+    named = [f"{name}={SERVERS[name].command}" for name in (a, b)]
+    asked = ("--connections", CONNECTIONS, "--path", "/", "--time", limit, "--json", "--quiet")
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        words = (program("regatta"), "versus", *named, *asked, "--out", f"{folder}/race")
+        done = run(*words, cwd=HOME, timeout=PATIENCE_S)
+    took_s = time.monotonic() - began
+    try:
+        return read(json.loads(done.stdout), a, b, took_s)
+    except (ValueError, LookupError, TypeError) as error:
+        last = done.stderr.strip().splitlines()[-1:]
+        return f"no figures of both, exit status {done.returncode}: {' '.join([str(error), *last])}"
+
+
+def read(found: dict[str, Any], a: str, b: str, took_s: float) -> Raced:
+    (group,) = (one for one in found["groups"] if one["cells_share"]["load"] == "open")
+    of = {cell["contender"]: cell["metrics"] for cell in group["cells"]}
+    ratios = [one for one in group["against_best"] if one["metric"] == CPU and one["scale"]]
+    if not ratios:
+        raise LookupError(group["overall"]["sentence"])
+    (against,) = ratios
+    ratio = interval(against)
+    if against["contender"] == a:
+        ratio = Estimate(1 / ratio.value, 1 / ratio.high, 1 / ratio.low)
+    cpu_a, cpu_b = (of[name]["server"][CPU]["value"] for name in (a, b))
+    p50_a, p50_b = (interval(of[name]["client"][P50], 1e3) for name in (a, b))
+    winner = against["best"] if against["outcome"] == "larger than the noise" else None
+    placed = found["environment"]["placement"]
+    server_cpus, client_cpus = (
+        ",".join(map(str, placed[f"{side}_cpus"])) for side in ("server", "client")
+    )
+    place = Place(server_cpus, client_cpus, round(group["cells_share"]["rate"]))
+    return Raced(Figures(ratio, (cpu_a, cpu_b), (p50_a, p50_b)), winner, place, took_s)
+
+
+def interval(one: dict[str, float | None], unit: float = 1.0) -> Estimate:
+    """Without an end on a side where too few trials give one."""
+    value, low, high = one["value"], one["low"], one["high"]
+    if value is None:
+        raise LookupError("a figure is missing")
+    return Estimate(
+        value * unit, 0.0 if low is None else low * unit, math.inf if high is None else high * unit
+    )
