@@ -27,10 +27,19 @@ def reset(connection: socket.socket) -> None:
     connection.close()
 
 
-def established(port: int) -> int:
-    """Number of established IPv4 connections to this port, accepted or still in the backlog."""
+def in_state(port: int, state: str) -> int:
+    """Number of IPv4 sockets of this port in a state, as in /proc/net/tcp."""
     rows = map(str.split, Path("/proc/net/tcp").read_text().splitlines()[1:])
-    return sum(row[1].endswith(f":{port:04X}") and row[3] == "01" for row in rows)
+    return sum(row[1].endswith(f":{port:04X}") and row[3] == state for row in rows)
+
+
+def established(port: int) -> int:
+    """Number of established connections to this port, accepted or still in the backlog."""
+    return in_state(port, "01")
+
+
+def is_listening(port: int) -> bool:
+    return in_state(port, "0A") > 0
 
 
 def datagram_sockets() -> set[str]:

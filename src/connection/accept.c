@@ -80,8 +80,10 @@ static int deny(const struct server *server, int fd, enum refusal refusal, const
 }
 
 HOT int listener_admit(struct server *server, int fd) {
-    if (server->listener.is_draining)
+    if (server->listener.is_draining) {
         atomic_fetch_sub(&server->listener.last_clients->left, 1);
+        listener_end(&server->listener);
+    }
     stats_add(&server->stats->connections);
     if (!access_admits(&server->options->access, fd))
         return deny(server, fd, REFUSED_ADDRESS, "denied: not in --allow");
@@ -146,8 +148,10 @@ HOT int listener_accept(struct server *server) {
             break;
         default:
             /* For this connection only (accept(2)), or lasting: another process that shares the
-             * socket shut it down (EINVAL), or a security module forbids it (EACCES, EPERM). */
-            stats_add(&server->stats->errors[ERROR_ACCEPT]);
+             * socket shut it down (EINVAL), or a security module forbids it (EACCES, EPERM). If our
+             * parent did, it is about to stop this process. */
+            if (!listener_has_ended(listener))
+                stats_add(&server->stats->errors[ERROR_ACCEPT]);
             back_off();
             if (listener->is_nonblocking)
                 return -EAGAIN;

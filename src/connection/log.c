@@ -4,15 +4,22 @@
 #include "base/limits.h"
 #include "base/shared_memory.h"
 #include "base/shared_mutex.h"
+#include "base/text.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     LINES_PER_SECOND = 400, /* more are counted, not printed */
     CLIENTS = 1 << 16,      /* slots of the table */
     PROBES = 16,            /* consecutive slots in which a client may be */
+    LINE_BYTES = 320,       /* below PIPE_BUF: a pipe takes all of it or nothing */
 };
 
 /* A connected client, known by the kernel's cookie of its socket: that is the same in every process
@@ -23,44 +30,77 @@ struct client {
     char address[ADDRESS_TEXT_LIMIT];
 };
 
+/* How to write to stdout without waiting for whoever reads it. */
+enum output {
+    OUTPUT_OWN,    /* a nonblocking description of our own: other programs may have stdout's */
+    OUTPUT_SOCKET, /* of a service manager: each call says that it must not wait */
+    OUTPUT_ASK,    /* a file, or nothing better is possible: ask first */
+};
+
 struct log {
+    enum output output;
+    int fd;
     pthread_mutex_t lock; /* guards what follows and the output */
     int64_t second;
-    unsigned printed, left_out; /* lines of this second */
+    unsigned printed;  /* lines of this second */
+    unsigned left_out; /* ... since the last one that was printed */
+    bool is_cut;       /* a terminal took only the beginning of the last */
     uint64_t last_number;
     struct client clients[CLIENTS];
 };
 
+static void open_output(struct log *log) {
+    struct stat status;
+    const bool is_known = fstat(STDOUT_FILENO, &status) == 0;
+    log->fd = STDOUT_FILENO;
+    log->output = is_known && S_ISSOCK(status.st_mode) ? OUTPUT_SOCKET : OUTPUT_ASK;
+    if (!is_known || !(S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)))
+        return;
+    int own = open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (own < 0)
+        return;
+    log->fd = own;
+    log->output = OUTPUT_OWN;
+}
+
 struct log *log_open(void) {
     struct log *log = shared_memory_map(sizeof *log);
     if (log != NULL && shared_mutex_open(&log->lock) != 0) {
-        log_close(log);
+        shared_memory_unmap(log, sizeof *log);
         return NULL;
     }
+    if (log != NULL)
+        open_output(log);
     return log;
 }
 
 void log_close(struct log *log) {
-    if (log != NULL)
-        shared_memory_unmap(log, sizeof *log);
+    if (log == NULL)
+        return;
+    if (log->output == OUTPUT_OWN)
+        close(log->fd);
+    shared_memory_unmap(log, sizeof *log);
 }
 
 /* The next functions are called with the lock held. */
 
 static bool may_print(struct log *log) {
     int64_t now = clock_monotonic_ns() / NS_PER_S;
-    if (now != log->second) {
-        if (log->left_out > 0)
-            printf("... and %u more lines\n", log->left_out);
-        log->second = now;
-        log->printed = log->left_out = 0;
-    }
-    if (log->printed >= LINES_PER_SECOND) {
-        log->left_out++;
-        return false;
-    }
-    log->printed++;
-    return true;
+    if (now != log->second)
+        log->printed = 0;
+    log->second = now;
+    return log->printed < LINES_PER_SECOND;
+}
+
+/* Returns what was written, or -1. Never waits: a log that nobody reads must not stop the server.
+ */
+static ssize_t put(const struct log *log, const struct text *line) {
+    struct pollfd room = {.fd = log->fd, .events = POLLOUT};
+    if (log->output == OUTPUT_SOCKET)
+        return send(log->fd, line->bytes, line->length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (log->output == OUTPUT_ASK && poll(&room, 1, 0) <= 0)
+        return -1;
+    return write(log->fd, line->bytes, line->length);
 }
 
 /* The client's slot. For a new client: a free slot, or that of the oldest client, whose process
@@ -95,10 +135,21 @@ static struct client *find(struct log *log, int fd) {
 }
 
 static void say(struct log *log, const struct client *client, const char *what) {
-    if (!may_print(log))
+    char space[LINE_BYTES];
+    struct text line = text_fixed(space, sizeof space);
+    if (log->is_cut)
+        text_add(&line, "\n", 1);
+    if (log->left_out > 0)
+        text_addf(&line, "... and %u more lines\n", log->left_out);
+    text_addf(&line, "client %-4" PRIu64 " %-21s  %s\n", client->number, client->address, what);
+    ssize_t written = may_print(log) ? put(log, &line) : -1;
+    if (written <= 0) {
+        log->left_out++;
         return;
-    printf("client %-4" PRIu64 " %-21s  %s\n", client->number, client->address, what);
-    fflush(stdout);
+    }
+    log->printed++;
+    log->left_out = 0;
+    log->is_cut = (size_t)written < line.length;
 }
 
 void log_print(struct log *log, int fd, const char *what) {

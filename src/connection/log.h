@@ -1,5 +1,8 @@
 /* The log of --verbose, on stdout: each client's connection, requests, replies and disconnection,
- * with its number and address. Without --verbose each call costs one comparison. */
+ * with its number and address. Without --verbose each call costs one comparison.
+ *
+ * It never waits: lines that stdout does not take at once, and those beyond 400 a second, are
+ * counted, and the next line says how many. */
 #pragma once
 #include "server/server.h"
 

@@ -24,12 +24,13 @@ static int submit_next(struct workers_loop *self, struct reactor_connection *con
     struct job *job = jobs_new(jobs);
     if (job == NULL)
         return -ENOMEM;
-    job->is_first = exchange->dialect == DIALECT_UNKNOWN;
     if (!answer_next(self->reactor.loop.server, connection->base.fd, exchange, &job->request)) {
         jobs_release(jobs, job);
         return 0;
     }
     job->connection = connection;
+    job->is_first = !connection->has_asked;
+    connection->has_asked = true;
     jobs_submit(jobs, job);
     return 1;
 }

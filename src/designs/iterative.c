@@ -3,11 +3,18 @@
  * Accept, serve that client to the end, accept the next. No context switch, no lock, no table: the
  * least a server can do. A slow or idle client blocks all others. */
 #include "connection/accept.h"
+#include "lifecycle/stop.h"
 #include "server/design.h"
 #include "workers/serve_client.h"
 
+/* In the signal handler: nothing else runs while a client is served. */
+static void stop_listening(void *listener) {
+    listener_begin_draining(listener);
+}
+
 static int run(struct server *server) {
     int fd;
+    stop_calls(stop_listening, &server->listener);
     while ((fd = listener_accept(server)) >= 0)
         serve_client(server, fd);
     return 0;

@@ -185,6 +185,7 @@ static void drain(struct parent *parent) {
         int refill_ms = processes_wait_ms(&parent->processes);
         turn(parent, refill_ms >= 0 && refill_ms < left_ms ? refill_ms : left_ms);
     }
+    listener_end(listener);
 }
 
 static int serve_until_stopped(struct parent *parent) {

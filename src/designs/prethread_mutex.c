@@ -52,6 +52,7 @@ static int serve_until_stopped(struct pool *pool) {
         wait_for_stop();
     else
         raise(SIGTERM);
+    listener_begin_draining(&pool->server->listener); /* all threads may be busy */
     threads_wake(&pool->threads);
     thread_clients_drain_pool(&pool->clients, &pool->threads);
     return error;

@@ -7,7 +7,7 @@
 #include "loops/reactor_threads.h"
 #include "server/design.h"
 
-static int run_one(struct server *server, pthread_barrier_t *opening) {
+static int run_one(struct server *server, struct opening *opening) {
     struct reactor reactor = reactor_of(server, &epoll_poller);
     reactor.loop.opening = opening;
     return reactor_run(&reactor);

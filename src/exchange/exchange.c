@@ -75,7 +75,8 @@ HOT void exchange_received(struct exchange *exchange, size_t length) {
 }
 
 HOT bool exchange_is_partial(const struct exchange *exchange) {
-    return exchange_pending_input(exchange).length > 0 && exchange->output.length == 0;
+    const bool has_begun = exchange->has_skipped || exchange_pending_input(exchange).length > 0;
+    return has_begun && exchange->output.length == 0;
 }
 
 HOT struct span exchange_output(const struct exchange *exchange) {

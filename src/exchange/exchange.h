@@ -50,6 +50,7 @@ struct exchange {
     bool announces_keep_alive; /* ... and says so (HTTP/1.0) */
     bool is_refused;           /* closing while the client may still be sending */
     bool has_token : 1;        /* line dialect: the client has sent the right token */
+    bool has_skipped : 1;      /* an empty line came before the next request: it has begun */
     bool has_unread_input : 1; /* for exchange_make_last: the caller holds more input */
 };
 

@@ -123,13 +123,16 @@ HOT static bool next_head(struct exchange *exchange, struct slice waiting,
     return true;
 }
 
-/* Empty lines before an HTTP request are to be ignored (RFC 9112, 2.2). */
+/* Empty lines before an HTTP request are to be ignored (RFC 9112, 2.2), but not for ever: they are
+ * part of it. */
 static void skip_empty_lines(struct exchange *exchange) {
     struct slice waiting;
     while (exchange->dialect != DIALECT_LINE &&
            (waiting = exchange_pending_input(exchange)).length >= 2 &&
-           memcmp(waiting.bytes, "\r\n", 2) == 0)
+           memcmp(waiting.bytes, "\r\n", 2) == 0) {
+        exchange->has_skipped = true;
         consume(exchange, 2);
+    }
 }
 
 HOT bool exchange_next(struct exchange *exchange, struct request *request) {
@@ -146,8 +149,10 @@ HOT bool exchange_next(struct exchange *exchange, struct request *request) {
             return false; /* may be half of an empty line */
         exchange->dialect = (uint8_t)detect_dialect(waiting.bytes[0]);
     }
-    return exchange->dialect == DIALECT_HTTP ? next_head(exchange, waiting, request)
-                                             : next_line(exchange, waiting, request);
+    const bool is_whole = exchange->dialect == DIALECT_HTTP ? next_head(exchange, waiting, request)
+                                                            : next_line(exchange, waiting, request);
+    exchange->has_skipped &= !is_whole;
+    return is_whole;
 }
 
 bool exchange_time_out(struct exchange *exchange, struct request *request) {

@@ -71,8 +71,8 @@ bool history_ask(struct history *history, const struct history_ask *ask,
 void history_look_ahead(struct history *history);
 
 /* Fills in at most METRIC_GROUPS groups by name and what everything else used; returns how many.
- * A name becomes a group when it uses CPU, counts from then on, and stays one until it was idle
- * for an hour. So the number of series is limited, and no group, nor the rest, ever decreases.
+ * A name becomes a group when it uses CPU, counts from that reading on, and stays one until it was
+ * idle for an hour. So the number of series is limited, and no group, nor the rest, ever decreases.
  * Without a reading everything is 0. */
 unsigned history_groups(struct history *history, struct history_group *out,
                         struct history_group *rest);

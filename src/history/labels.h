@@ -11,7 +11,9 @@ enum { LABELS_BUCKETS = 4096, LABELS_RESTING = 512 };
 
 struct label {
     uint64_t hash;                          /* of the whole text; a long one is stored in part */
-    int64_t used_ns;                        /* CPU used before it became a group of /metrics */
+    int64_t used_ns;                        /* CPU used before it became a group of /metrics, */
+    int64_t new_user_ns, new_system_ns;     /* ... of that, what their rest does not include yet, */
+    uint32_t settled;                       /* ... as it was then (metric_groups.h) */
     int64_t user_ns, system_ns, started_ns; /* of an answer in progress, like the next two */
     uint32_t processes;
     uint32_t next_summed;

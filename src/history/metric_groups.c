@@ -22,8 +22,13 @@ static void take(struct metric_groups *groups, struct labels *labels, uint32_t n
         at++;
     struct label *label = label_at(labels, number);
     struct metric_group *group = &groups->groups[at];
-    *group =
-        (struct metric_group){.label = number, .name_length = label->length, .hour_at_ns = now_ns};
+    *group = (struct metric_group){.label = number,
+                                   .name_length = label->length,
+                                   .user_ns = label->new_user_ns,
+                                   .system_ns = label->new_system_ns,
+                                   .hour_at_ns = now_ns};
+    groups->user_ns += label->new_user_ns;
+    groups->system_ns += label->new_system_ns;
     memcpy(group->name, label->text, label->length);
     labels_share(labels, number);
     label->metric_group = (uint8_t)(at + 1);
@@ -46,6 +51,11 @@ void metric_groups_add(struct metric_groups *groups, struct labels *labels, uint
         return;
     }
     label->used_ns += user_ns + system_ns;
+    if (label->settled != groups->settled)
+        label->new_user_ns = label->new_system_ns = 0;
+    label->settled = groups->settled;
+    label->new_user_ns += user_ns;
+    label->new_system_ns += system_ns;
     if (label->used_ns < first_need_ns << (groups->count / STEP_GROUPS))
         return;
     if (groups->count < METRIC_GROUPS)
@@ -108,6 +118,7 @@ static void settle_rest(struct metric_groups *groups, const struct scan *scan) {
 void metric_groups_settle(struct metric_groups *groups, struct labels *labels,
                           const struct scan *scan) {
     settle_rest(groups, scan);
+    groups->settled++;
     free_idle(groups, labels, scan->taken_mono_ns);
 }
 

@@ -1,9 +1,9 @@
 /* The groups of /metrics: a limited number, for the names that use the most CPU.
  *
- * A name becomes a group, and is counted from then on, when it has used enough CPU: from 10 ms to
- * 5 s, more as fewer places are left, so that a host with hundreds of idle names keeps room for
- * later ones. A group ends after an idle hour, if it has no process left or another name needs the
- * place.
+ * A name becomes a group, and is counted from this reading on, when it has used enough CPU: from
+ * 10 ms to 5 s, more as fewer places are left, so that a host with hundreds of idle names keeps
+ * room for later ones. What the rest includes already stays there. A group ends after an idle hour,
+ * if it has no process left or another name needs the place.
  *
  * The rest is what the machine used beyond the groups, so it includes processes that no reading
  * saw. No counter ever decreases: the series of a former group ends, and is not added to the
@@ -28,6 +28,7 @@ struct metric_groups {
     uint32_t count;
     bool is_wanted; /* a name found no place */
     bool has_begun;
+    uint32_t settled;                       /* how often the rest was updated */
     int64_t user_ns, system_ns;             /* of all groups, current and former */
     int64_t begun_user_ns, begun_system_ns; /* of the machine before the first reading */
     int64_t rest_user_ns, rest_system_ns;

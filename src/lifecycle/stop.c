@@ -20,6 +20,8 @@ static _Atomic int64_t deadline_ns;
 static volatile pid_t first,
     owner; /* the process that forks the others; the owner of the next two */
 static volatile sig_atomic_t listener, event;
+static void (*called)(void *argument);
+static void *call_argument;
 /* Of the thread that handles the signals. A process just forked writes to no other variable of this
  * file: thread-local memory is on a page that the C library has already made it copy. */
 static _Thread_local volatile sig_atomic_t connection = -1;
@@ -72,6 +74,8 @@ static void handle_stop(int signal_number) {
      * stop_after_fork will do the rest. */
     if (self == owner)
         wake_waits();
+    if (called != NULL)
+        called(call_argument);
     errno = saved;
 }
 
@@ -123,6 +127,11 @@ HOT int stop_after_fork(int listener_fd) {
         return -errno;
     /* The parent may have died before the prctl. */
     return getppid() == first ? 0 : -ESRCH;
+}
+
+void stop_calls(void (*function)(void *argument), void *argument) {
+    call_argument = argument;
+    called = function;
 }
 
 HOT bool stop_is_requested(void) {

@@ -135,9 +135,11 @@ int loop_run(struct loop *loop) {
     loop->now_ns = clock_monotonic_ns();
     listener_set_nonblocking(&loop->server->listener);
     int error = loop->kind->open(loop);
-    /* No loop serves before all are open: early clients could take the last descriptors. */
-    if (loop->opening != NULL)
-        pthread_barrier_wait(loop->opening);
+    if (loop->opening != NULL) {
+        if (error != 0)
+            loop->opening->error = error;
+        pthread_barrier_wait(&loop->opening->all);
+    }
     if (error != 0)
         return error;
     error = serve(loop);

@@ -5,6 +5,7 @@
 #include "server/server.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 
 struct loop;
@@ -33,11 +34,18 @@ struct loop_kind {
     void (*end_reading)(struct loop *loop);
 };
 
+/* Where the loops of several threads, and the thread that started them, wait until all are open: no
+ * loop serves before, as early clients could take the last descriptors. */
+struct opening {
+    pthread_barrier_t all;
+    _Atomic int error; /* 0, or -errno of one that could not open */
+};
+
 struct loop {
     const struct loop_kind *kind;
     struct server *server;
-    pthread_barrier_t *opening; /* shared by the loops of several threads; NULL: the only loop */
-    int fd_limit;               /* descriptors must be below it; 0: no limit */
+    struct opening *opening; /* NULL: the only loop */
+    int fd_limit;            /* descriptors must be below it; 0: no limit */
     struct connections connections;
     /* Connections that get another turn without being ready, in order. */
     struct connection *queued, *last_queued;

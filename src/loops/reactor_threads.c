@@ -1,18 +1,18 @@
 #include "loops/reactor_threads.h"
 
 #include "lifecycle/threads.h"
+#include "loops/loop.h"
 #include "server/server.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 struct reactors {
-    pthread_barrier_t opening;
+    struct opening opening;
     struct server *servers; /* one per worker */
-    int (*run)(struct server *server, pthread_barrier_t *opening);
+    int (*run)(struct server *server, struct opening *opening);
     _Atomic int error; /* the first */
 };
 
@@ -29,20 +29,22 @@ static void react(void *argument, unsigned worker) {
 }
 
 int reactor_threads_run(struct server *server,
-                        int (*run)(struct server *server, pthread_barrier_t *opening)) {
+                        int (*run)(struct server *server, struct opening *opening)) {
     struct reactors reactors = {.servers = servers_for_workers(server), .run = run};
     struct threads threads;
     if (reactors.servers == NULL)
         return -ENOMEM;
-    pthread_barrier_init(&reactors.opening, NULL, server->options->workers);
+    pthread_barrier_init(&reactors.opening.all, NULL, server->options->workers + 1);
     reactors.error = threads_start(&threads, server->options->workers, react, &reactors);
     if (reactors.error == 0) {
-        note(&reactors, ready_say(server));
+        pthread_barrier_wait(&reactors.opening.all);
+        if (reactors.opening.error == 0)
+            note(&reactors, ready_say(server));
         threads_join(&threads);
     }
     for (unsigned worker = 1; worker < server->options->workers; worker++)
         listener_close(&reactors.servers[worker].listener);
-    pthread_barrier_destroy(&reactors.opening);
+    pthread_barrier_destroy(&reactors.opening.all);
     free(reactors.servers);
     return reactors.error;
 }

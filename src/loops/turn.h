@@ -20,6 +20,7 @@ struct reactor_connection {
     bool can_read;        /* there may be something to read */
     bool peer_closed;     /* ... and then the end: the client has closed or reset the connection */
     bool awaits_worker;   /* NEXT_ANSWER */
+    bool has_asked;       /* a worker was given its first request */
 };
 
 /* Reads once if `can_read`, answers up to REQUEST_BATCH complete requests, and writes what the

@@ -45,10 +45,13 @@ int server_check_sandbox(const struct server_command *command, const struct sand
 
 int server_design_failure(const struct options *options, int error) {
     bool is_full = options->design->workers != NO_POOL && (error == -EAGAIN || error == -ENOMEM);
+    bool is_locked_out = options->design->uses_rings && error == -ENOMEM;
     fprintf(stderr, "regatta-server: %s: %s%s\n", options->design->name, strerror(-error),
-            is_full ? "; the system allows no more processes or threads; use fewer --workers, "
-                      "or see: ulimit -u"
-                    : "");
+            is_locked_out ? "; each worker's ring needs memory; use fewer --workers, or see: "
+                            "ulimit -l"
+            : is_full ? "; the system allows no more processes or threads; use fewer --workers, "
+                        "or see: ulimit -u"
+                      : "");
     return EXIT_FAILURE;
 }
 

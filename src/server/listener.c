@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -205,11 +206,29 @@ void listener_begin_draining(struct listener *listener) {
     int32_t uncounted = UNCOUNTED;
     if (atomic_load(left) == UNCOUNTED)
         atomic_compare_exchange_strong(left, &uncounted, count_waiting(listener));
+    listener_end(listener);
+}
+
+/* A shutdown ends it in all processes that share it. The sandbox does not allow that beside a ring,
+ * whose process is the only one: there the descriptors are replaced, as by the stop signal, and the
+ * last one closes it. */
+void listener_end(const struct listener *listener) {
+    if (listener->is_inherited || listener->shares_queue || listener_has_last_clients(listener))
+        return;
+    if (shutdown(listener->drain_fd, SHUT_RD) != 0 && errno == EPERM) {
+        dup2(stop_fd(), listener->drain_fd);
+        dup2(stop_fd(), listener->fd);
+    }
 }
 
 bool listener_is_left_to_others(const struct listener *listener) {
     return stop_is_requested() && listener->is_borrowed &&
            atomic_load(&listener->last_clients->left) == UNCOUNTED;
+}
+
+bool listener_has_ended(const struct listener *listener) {
+    const int32_t left = atomic_load(&listener->last_clients->left);
+    return left != UNCOUNTED && left <= 0;
 }
 
 bool listener_has_last_clients(const struct listener *listener) {

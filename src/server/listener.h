@@ -50,9 +50,17 @@ void listener_close(struct listener *listener);
  * worth a system call. */
 void listener_leave(const struct listener *listener);
 
-/* The server stops: counts the clients in the backlog, once. listener_accept does this unless the
- * listener is borrowed. */
+/* The server stops: counts the clients in the backlog, once, and ends the listening if there are
+ * none. listener_accept does this unless the listener is borrowed. Safe in signal handlers. */
 void listener_begin_draining(struct listener *listener);
+
+/* Once the last clients are accepted: ends the listening, so that later clients are refused and
+ * look elsewhere, and the next server can take the port. Not of an inherited socket, from which
+ * another server may be accepting. */
+void listener_end(const struct listener *listener);
+
+/* Whether the server stops, and no last client is left to accept. */
+bool listener_has_ended(const struct listener *listener);
 
 /* Whether this worker alone was told to stop, so that other workers serve the backlog. */
 bool listener_is_left_to_others(const struct listener *listener);

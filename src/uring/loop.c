@@ -229,7 +229,7 @@ int uring_prepare(struct server *server) {
     return error;
 }
 
-int uring_run(struct server *server, pthread_barrier_t *opening) {
+int uring_run(struct server *server, struct opening *opening) {
     struct uring_loop loop = {.base = {.kind = &kind, .server = server, .opening = opening}};
     return loop_run(&loop.base);
 }

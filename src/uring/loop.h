@@ -1,7 +1,6 @@
 /* An event loop on io_uring. */
 #pragma once
-#include <pthread.h>
-
+struct opening;
 struct server;
 
 /* Why io_uring cannot be used here, as a sentence; NULL: it can. */
@@ -12,4 +11,4 @@ int uring_prepare(struct server *server);
 
 /* Serves until the server is stopped, then drains. opening: as in struct loop. Returns 0 or -errno.
  */
-int uring_run(struct server *server, pthread_barrier_t *opening);
+int uring_run(struct server *server, struct opening *opening);

@@ -12,7 +12,7 @@ int uring_prepare(struct server *server) {
     return -ENOSYS;
 }
 
-int uring_run(struct server *server, pthread_barrier_t *opening) {
+int uring_run(struct server *server, struct opening *opening) {
     (void)server, (void)opening;
     return -ENOSYS;
 }

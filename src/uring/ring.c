@@ -1,5 +1,6 @@
 #include "uring/ring.h"
 
+#include "base/backoff.h"
 #include "uring/loop.h"
 
 #include <assert.h>
@@ -11,18 +12,24 @@
 enum {
     SUBMISSIONS = 256,  /* more in one turn cost another system call */
     COMPLETIONS = 2048, /* room for many clients that connect at once; the kernel keeps the rest */
+    MEMORY_TRIES = 10,  /* the kernel frees the locked memory of a closed ring some time later */
 };
 
 /* Only one thread submits, and it runs completion work when it waits for completions, not on
  * interrupts or in other system calls: that makes the ring cheap. flags: further setup flags. */
-static int open_ring(struct io_uring *ring, unsigned submissions, unsigned completions,
-                     unsigned flags) {
-    struct io_uring_params params = {
-        .flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_SUBMIT_ALL |
-                 IORING_SETUP_CQSIZE | flags,
-        .cq_entries = completions,
-    };
-    return io_uring_queue_init_params(submissions, ring, &params);
+static int open_ring(struct io_uring *ring, unsigned flags) {
+    int error = -ENOMEM;
+    for (int i = 0; i < MEMORY_TRIES && error == -ENOMEM; i++) {
+        struct io_uring_params params = {
+            .flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
+                     IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE | flags,
+            .cq_entries = COMPLETIONS,
+        };
+        if (i > 0)
+            back_off();
+        error = io_uring_queue_init_params(SUBMISSIONS, ring, &params);
+    }
+    return error;
 }
 
 /* The buffers, whose pages are still untouched, then the ring that provides them. */
@@ -66,7 +73,7 @@ static int complete_ring(struct uring *uring) {
 }
 
 int uring_open(struct uring *uring) {
-    int error = open_ring(&uring->ring, SUBMISSIONS, COMPLETIONS, 0);
+    int error = open_ring(&uring->ring, 0);
     return error == 0 ? complete_ring(uring) : error;
 }
 
@@ -91,7 +98,7 @@ static int restrict_ring(struct io_uring *ring) {
 }
 
 int uring_create_disabled(struct uring *uring) {
-    int error = open_ring(&uring->ring, SUBMISSIONS, COMPLETIONS, IORING_SETUP_R_DISABLED);
+    int error = open_ring(&uring->ring, IORING_SETUP_R_DISABLED);
     if (error != 0)
         return error;
     error = restrict_ring(&uring->ring);
@@ -129,12 +136,13 @@ static int read_disabled(void) {
     return disabled;
 }
 
+/* With a whole ring: a smaller one may fit where that does not. */
 const char *uring_missing(void) {
     static char reason[96];
-    struct io_uring ring;
-    int error = open_ring(&ring, 1, 2, 0);
+    struct uring probe;
+    int error = uring_open(&probe);
     if (error == 0) {
-        io_uring_queue_exit(&ring);
+        uring_close(&probe);
         return NULL;
     }
     int disabled = read_disabled();
@@ -143,6 +151,8 @@ const char *uring_missing(void) {
                  "this kernel does not allow io_uring (kernel.io_uring_disabled is %d)", disabled);
     else if (error == -EPERM)
         return "io_uring is not allowed here, perhaps by the seccomp filter of a container";
+    else if (error == -ENOMEM)
+        return "the limit of locked memory has no room for a ring; raise it (see: ulimit -l)";
     else if (error == -ENOSYS)
         return "this kernel has no io_uring, or the seccomp filter of a container blocks it";
     else if (error == -EINVAL)

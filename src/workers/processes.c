@@ -199,6 +199,8 @@ static void drain(struct pool *pool) {
             break;
         if (are_needed)
             refill(pool);
+        else
+            listener_end(listener);
         int refill_ms = are_needed ? processes_wait_ms(&pool->processes) : -1;
         wait_for_deaths(&pool->processes,
                         refill_ms >= 0 && refill_ms < left_ms ? refill_ms : left_ms);

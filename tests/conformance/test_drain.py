@@ -23,7 +23,8 @@ from tests.servers import (
     read_reply,
     running,
 )
-from tests.sockets import wait_until_arrived, wait_until_read
+from tests.sockets import is_listening, wait_until_arrived, wait_until_read
+from tests.waiting import wait_until
 
 DRAIN_LIMIT_S = 5
 AT_ONCE_S = 4
@@ -150,6 +151,26 @@ def test_clients_that_connect_after_the_signal_do_not_prolong_the_drain(start: S
     for client in clients:
         client.join(PATIENCE_S)
         assert not client.is_alive()
+
+
+def test_clients_that_connect_during_the_drain_are_refused_and_the_port_is_free(
+    start: Start, design: ListedDesign, tmp_path: Path
+) -> None:
+    """Otherwise the kernel would connect clients that nobody serves. Here one client, who reads
+    nothing, holds up the drain until its limit."""
+    server = start(*design.workers(2), *ONE_SNAPSHOT)
+    (folder := tmp_path / "next").mkdir()
+    with server.connect(receive_buffer=1) as greedy:
+        greedy.settimeout(0.3)
+        with contextlib.suppress(TimeoutError):
+            greedy.sendall(b"top 64\n" * 100_000)
+        server.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: not is_listening(server.port), "it still listens")
+        with pytest.raises(ConnectionRefusedError):
+            server.connect()
+        with running(folder, "--design", design.name, listen=server.address) as next_one:
+            assert next_one.ask(b"top 2\n").startswith(b"rank")
+            assert server.process.poll() is None
 
 
 def drain_greedy(design: ListedDesign, folder: pytest.TempPathFactory) -> float:

@@ -68,7 +68,11 @@ def test_the_work_does_not_count_as_idle_time(start: Start) -> None:
         assert 2.8 * TIMEOUT_MS / 1000 < time.monotonic() - begun < SOON_S
 
 
-@pytest.mark.parametrize(("drop", "ending"), [(b"t", LINE.ending), (b"T", HTTP.ending)])
+@pytest.mark.parametrize(
+    ("drop", "ending"),
+    [(b"t", LINE.ending), (b"T", HTTP.ending), (b"\r\n", LINE.ending)],
+    ids=["line", "http", "empty lines"],
+)
 def test_a_request_that_drips_in_is_cut_off(start: Start, drop: bytes, ending: bytes) -> None:
     """No pause reaches the timeout, but the whole request takes longer."""
     server = start("--idle-timeout", str(TIMEOUT_MS))

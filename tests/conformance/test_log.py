@@ -1,15 +1,19 @@
 """--verbose: every design logs what each client does, under a number that is unique across all its
 processes and threads."""
 
+import fcntl
+import os
 import re
+import signal
 import socket
 from pathlib import Path
 
-from tests.servers import ListedDesign, RunningServer, ask_over, running
+from tests.servers import PATIENCE_S, ListedDesign, RunningServer, ask_over, running
 from tests.sockets import reset
 
 LINE = re.compile(r"client (\d+) +(127\.0\.0\.1:\d+) +(.+)")
 CLIENTS = 12
+EACH = ["connected", "asks top 2", "answered 200", "disconnected"]
 
 
 def logged(server: RunningServer) -> dict[int, tuple[set[str], list[str]]]:
@@ -39,8 +43,7 @@ def test_each_client_has_a_number_and_its_lines(tmp_path: Path, design: ListedDe
                 ask_over(connection)
         found = logged(server)
     assert sorted(found) == list(range(1, CLIENTS + 1))
-    messages = ["connected", "asks top 2", "answered 200", "disconnected"]
-    assert [lines for _, lines in found.values()] == [messages] * CLIENTS
+    assert [lines for _, lines in found.values()] == [EACH] * CLIENTS
     by_number = [found[number][0] for number in sorted(found)]
     assert by_number == [{address} for address in addresses]
 
@@ -69,6 +72,32 @@ def test_a_client_that_resets_is_logged_with_its_address(
         found = logged(server)
     assert found[1][0] == {address}
     assert found[1][1][-2:] == ["lost", "disconnected"]
+
+
+LEFT_OUT = re.compile(r"\.\.\. and (\d+) more lines")
+
+
+def test_a_log_that_nobody_reads_stops_neither_clients_nor_the_drain(
+    tmp_path: Path, design: ListedDesign
+) -> None:
+    """What the pipe does not take is counted."""
+    with running(tmp_path, "--verbose", "--design", design.name, *design.workers(3)) as server:
+        pipe = server.process.stdout
+        assert pipe is not None
+        room = fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 4096)
+        for _ in range(5 * CLIENTS):
+            server.ask(b"top 2\n")
+        read = os.read(pipe.fileno(), room).decode()
+        for _ in range(5 * CLIENTS):
+            server.ask(b"top 2\n")
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(PATIENCE_S) == 0
+        server.stop()
+    lines = (read + server.stdout).splitlines()
+    left_out = sum(int(match[1]) for match in map(LEFT_OUT.fullmatch, lines) if match)
+    assert all(LINE.fullmatch(line) or LEFT_OUT.fullmatch(line) for line in lines)
+    assert left_out > 0
+    assert len(lines) - 1 + left_out <= 10 * CLIENTS * len(EACH)
 
 
 def test_without_the_option_nothing_is_logged(tmp_path: Path, design: ListedDesign) -> None:
