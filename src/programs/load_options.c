@@ -84,6 +84,18 @@ static void read_requests(struct load *load, const char *path) {
     load->top = 0;
 }
 
+static void read_expected(struct load *load, const char *path) {
+    char problem[EXPECT_PROBLEM_LIMIT];
+    uint32_t requests = load->listed.count > 0 ? load->listed.count : 1;
+    if (expect_file_read(path, &load->expected, problem) != 0)
+        option_wrong(PROGRAM, "--expect %s: %s", path, problem);
+    if (load->expected.count != requests)
+        option_wrong(PROGRAM,
+                     "--expect %s: it has %u lines for %u requests; it must have one for "
+                     "each, in their order",
+                     path, load->expected.count, requests);
+}
+
 static void read_until(struct load *load, const char *pattern) {
     static struct until until;
     const char *problem = "";
@@ -214,6 +226,9 @@ static void check_asked(const struct load *load, const struct option_row *rows) 
                          first, NAMES[i]);
         first = NAMES[i];
     }
+    if (option_is_given(rows, "expect") &&
+        (load->dialect != DIALECT_HTTP || first == NULL || strcmp(first, "top") == 0))
+        option_wrong(PROGRAM, "--expect is for --path or --requests of --dialect http");
     if (!option_is_given(rows, "until"))
         return;
     if (load->dialect != DIALECT_LINE || first == NULL || strcmp(first, "top") == 0)
@@ -232,6 +247,8 @@ static void read_asked(const struct load_options *options, struct load *load) {
         read_raw(load);
     else if (load->line != NULL)
         check_line(load->line);
+    if (options->expect_path != NULL)
+        read_expected(load, options->expect_path);
 }
 
 static void check(const struct load *load, const struct option_row *rows) {
@@ -277,6 +294,7 @@ void load_options_read(int count, char *arguments[], struct load_options *option
         {"path", .read = read_path},
         {"request", .read = read_line},
         {"requests", .text = &options->requests_path},
+        {"expect", .text = &options->expect_path},
         {"until", .text = &options->until},
         {"engine", .read = read_engine},
         {"load", .read = read_shape},

@@ -27,11 +27,9 @@ static bool is_token(struct slice name) {
 }
 
 static bool has_control_character(struct slice value) {
-    for (size_t i = 0; i < value.length; i++) {
-        unsigned char c = (unsigned char)value.bytes[i];
-        if ((c < 0x20 && c != '\t') || c == 0x7F)
+    for (size_t i = 0; i < value.length; i++)
+        if (http_is_control(value.bytes[i]))
             return true;
-    }
     return false;
 }
 
@@ -59,13 +57,29 @@ static const char *take_encoding(struct http_head *head, struct slice value) {
     return NULL;
 }
 
-const char *http_head_take(struct http_head *head, struct slice line) {
-    struct slice name;
-    if (!slice_cut(&line, ':', &name) || !is_token(name))
+/* Splits a line into name and value. Returns NULL, or what is wrong. */
+static const char *split(struct slice line, struct slice *name, struct slice *value) {
+    if (!slice_cut(&line, ':', name) || !is_token(*name))
         return "a header line is not NAME: VALUE";
-    struct slice value = slice_trim(line);
-    if (has_control_character(value))
-        return "a control character in a header";
+    *value = slice_trim(line);
+    return has_control_character(*value) ? "a control character in a header" : NULL;
+}
+
+const char *http_head_pass(struct slice beginning) {
+    static const char *const FRAMING[] = {"content-length", "transfer-encoding", "connection"};
+    struct slice name, value;
+    const char *problem = split(beginning, &name, &value);
+    for (int i = 0; problem == NULL && i < 3; i++)
+        if (slice_equals_any_case(name, FRAMING[i]))
+            problem = "a header that says where the reply ends is too long";
+    return problem;
+}
+
+const char *http_head_take(struct http_head *head, struct slice line) {
+    struct slice name, value;
+    const char *problem = split(line, &name, &value);
+    if (problem != NULL)
+        return problem;
     if (slice_equals_any_case(name, "content-length"))
         return take_length(head, value);
     if (slice_equals_any_case(name, "transfer-encoding"))

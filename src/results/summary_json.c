@@ -66,15 +66,16 @@ void summary_add_json(struct text *text, const struct load *load, const struct s
                   summary->outcomes[OUTCOME_UNSTARTED]);
     text_addf(text, "\"requests\": %" PRIu64 ", \"answered\": %" PRIu64 ",\n \"errors\": {",
               summary->requests, summary->answered);
-    for (enum outcome kind = OUTCOME_CONNECT; kind < OUTCOME_UNSTARTED; kind++)
-        text_addf(text, "%s\"%s\": %" PRIu64, kind == OUTCOME_CONNECT ? "" : ", ",
-                  outcome_name(kind), summary->outcomes[kind]);
+    for (enum outcome kind = OUTCOME_CONNECT; kind < OUTCOME_COUNT; kind++)
+        if (outcome_is_failure(kind))
+            text_addf(text, "%s\"%s\": %" PRIu64, kind == OUTCOME_CONNECT ? "" : ", ",
+                      outcome_name(kind), summary->outcomes[kind]);
     text_addf(text,
-              "},\n \"connections_opened\": %" PRIu64 ", \"bytes_received\": %" PRIu64
-              ",\n \"began_ns\": %" PRId64 ", \"elapsed_ns\": %" PRId64
-              ", \"throughput_per_s\": %.1f,\n ",
-              summary->connections_opened, summary->bytes_received, summary->began_ns,
-              summary->elapsed_ns, summary->throughput_per_s);
+              "},\n \"connections_opened\": %" PRIu64 ", \"resent\": %" PRIu64
+              ", \"bytes_received\": %" PRIu64 ",\n \"began_ns\": %" PRId64
+              ", \"elapsed_ns\": %" PRId64 ", \"throughput_per_s\": %.1f,\n ",
+              summary->connections_opened, summary->resent, summary->bytes_received,
+              summary->began_ns, summary->elapsed_ns, summary->throughput_per_s);
     add_json_distribution(text, "latency_ns", &summary->latency);
     text_add_string(text, ",\n ");
     add_json_distribution(text, "first_byte_ns", &summary->first_byte);

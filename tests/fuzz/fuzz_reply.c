@@ -25,7 +25,7 @@ static void read_reply(struct outcome *outcome, struct input input, unsigned cho
     if ((choices & AFTER_TOKEN) != 0)
         reply_after_token(reply);
     if (listed >= LISTED)
-        reply_to_listed(reply, listed % 2 != 0);
+        reply_to(reply, 0, listed % 2 != 0);
     outcome->verdict = outcome->at_end = REPLY_INCOMPLETE;
     while (input.left > 0 && outcome->verdict == REPLY_INCOMPLETE) {
         size_t length = pieces_next(&pieces, input.left);
