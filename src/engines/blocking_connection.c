@@ -26,7 +26,6 @@ struct connection {
     const struct request *request;
     const struct text *form; /* what of the request is sent */
     size_t sent;             /* bytes of it */
-    bool is_resent;          /* it has been sent before, on a connection that had ended */
     struct text body;        /* for showing */
     struct reply reply;
 };
@@ -144,8 +143,9 @@ static enum next answered_wrongly(struct connection *c, enum verdict verdict) {
 
 /* The connection has ended; error: or failed. */
 static enum next closed(struct connection *c, int error, int64_t now_ns) {
-    /* A server may close a connection at rest just when a request is on its way. */
-    if (c->requests > 1 && c->first_byte_ns == 0 && c->request->is_repeatable && !c->is_resent)
+    /* A server may close a connection at rest just when a request is on its way: one that has
+     * answered before, so that there is one further attempt at most. */
+    if (c->requests > 1 && c->first_byte_ns == 0 && c->request->is_repeatable)
         return NEXT_ATTEMPT;
     enum verdict verdict = error == 0 ? reply_end(&c->reply) : REPLY_INCOMPLETE;
     if (verdict == REPLY_COMPLETE)
@@ -215,13 +215,11 @@ static enum next attempt(struct connection *c, bool is_last) {
 static bool ask(struct connection *c, bool is_last) {
     c->first_byte_ns = 0;
     c->body.length = 0;
-    c->is_resent = false;
     c->request = requests_next(&c->load->requests, &c->worker->next_request);
     c->start_ns = clock_monotonic_ns();
     enum next next = attempt(c, is_last);
     if (next == NEXT_ATTEMPT) {
         close_connection(c);
-        c->is_resent = true;
         c->worker->resent++;
         next = attempt(c, is_last);
     }

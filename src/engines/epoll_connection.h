@@ -25,7 +25,6 @@ struct connection {
     enum state state;
     uint32_t requests; /* made on this connection */
     uint32_t sent;     /* bytes of the request */
-    bool is_resent;    /* the request has been sent before, on a connection that had ended */
     const struct request *request;
     int64_t start_ns, first_byte_ns;
     int64_t free_ns;  /* open load: when it became free */

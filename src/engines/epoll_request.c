@@ -73,7 +73,6 @@ void request_begin(struct epoll_engine *e, struct connection *c, int64_t start_n
     c->start_ns = start_ns;
     c->first_byte_ns = 0;
     c->body.length = 0;
-    c->is_resent = false;
     e->deadlines_ns[number_of(e, c)] = e->now_ns + e->load->timeout_ns;
     c->request = requests_next(&e->load->requests, &e->worker->next_request);
     start(e, c);
@@ -129,9 +128,10 @@ static bool take(struct epoll_engine *e, struct connection *c, size_t length) {
     return false;
 }
 
-/* A server may close a connection at rest just when a request is on its way. */
+/* A server may close a connection at rest just when a request is on its way: one that has answered
+ * before, so that a new connection is not left again. */
 static bool may_start_again(const struct connection *c) {
-    return c->requests > 1 && c->first_byte_ns == 0 && c->request->is_repeatable && !c->is_resent;
+    return c->requests > 1 && c->first_byte_ns == 0 && c->request->is_repeatable;
 }
 
 /* The connection has ended, and the request with it. */
@@ -139,7 +139,6 @@ static void closed(struct epoll_engine *e, struct connection *c, int error) {
     e->now_ns = clock_monotonic_ns();
     if (may_start_again(c)) {
         connection_hang_up(c);
-        c->is_resent = true;
         e->worker->resent++;
         start(e, c);
         return;

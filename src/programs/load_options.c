@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "engines/connect.h"
 #include "engines/engines.h"
 #include "load/request_file.h"
 #include "programs/help.h"
@@ -15,6 +16,7 @@
 enum {
     DURATION_LIMIT_S = 24 * 60 * 60,
     TIMEOUT_LIMIT_MS = 60 * 60 * 1000,
+    TARGET_ADDRESSES = 16,
     RATE_LIMIT_PER_S = 10 * 1000 * 1000,
 };
 
@@ -168,8 +170,11 @@ static void read_token(const char *path, void *into) {
 
 static void read_target(const char *text, struct load *load) {
     const char *problem = "";
-    if (address_parse(text, DEFAULT_PORT, &load->address, &problem) != 0)
+    struct address found[TARGET_ADDRESSES];
+    int count = address_parse_all(text, DEFAULT_PORT, false, found, TARGET_ADDRESSES, &problem);
+    if (count < 0)
         option_wrong(PROGRAM, "'%s': %s; give the server as HOST:PORT", text, problem);
+    connect_choose(load, found, (unsigned)count);
     address_format(&load->address, load->target);
     /* The port has the same offset in both families. */
     if (((const struct sockaddr_in *)&load->address.storage)->sin_port == 0)
