@@ -47,6 +47,13 @@ static void add_json_distribution(struct text *text, const char *name,
     add_json_quantiles(text, values, quantiles, sizeof quantiles / sizeof *quantiles);
 }
 
+static void add_json_words(struct text *text, const char *words) {
+    if (words[0] != '\0')
+        text_add_json_string(text, words, strlen(words));
+    else
+        text_add_string(text, "null");
+}
+
 void summary_add_json(struct text *text, const struct load *load, const struct summary *summary) {
     text_addf(text,
               "{\"target\": \"%s\", \"engine\": \"%s\", \"load\": \"%s\", \"dialect\": \"%s\",\n"
@@ -82,10 +89,9 @@ void summary_add_json(struct text *text, const struct load *load, const struct s
     text_add_string(text, ",\n ");
     add_json_distribution(text, "late_ns", &summary->late);
     text_addf(text, ",\n \"cpu_share\": %.4f, \"client_bound\": ", summary->cpu_share);
-    if (summary->client_bound[0] != '\0')
-        text_add_json_string(text, summary->client_bound, strlen(summary->client_bound));
-    else
-        text_add_string(text, "null");
+    add_json_words(text, summary->client_bound);
+    text_add_string(text, ",\n \"problem\": ");
+    add_json_words(text, summary->problem != NULL ? summary->problem : "");
     text_addf(text,
               ",\n \"idle\": %" PRIu32 ", \"idle_lost\": %" PRIu64 ", \"slow\": %" PRIu32
               ", \"slow_requests\": %" PRIu64 ", \"slow_lost\": %" PRIu64,
