@@ -16,20 +16,32 @@ bool http_head_begin(struct http_head *head, struct slice line, unsigned *status
     return true;
 }
 
+#define BIT(c) (UINT64_C(1) << ((c)&63))
+
+/* RFC 9110, section 5.6.2; a bit for each ASCII character. */
 static bool is_token(struct slice name) {
+    static const uint64_t TOKEN[2] = {
+        BIT('!') | BIT('#') | BIT('$') | BIT('%') | BIT('&') | BIT('\'') | BIT('*') | BIT('+') |
+            BIT('-') | BIT('.') | (BIT('9' + 1) - BIT('0')),
+        (BIT('Z' + 1) - BIT('A')) | BIT('^') | BIT('_') | BIT('`') | (BIT('z' + 1) - BIT('a')) |
+            BIT('|') | BIT('~'),
+    };
     for (size_t i = 0; i < name.length; i++) {
-        char c = name.bytes[i], lower = slice_to_lower(c);
-        if (!(lower >= 'a' && lower <= 'z') && !is_digit(c) &&
-            (c == '\0' || strchr("!#$%&'*+-.^_`|~", c) == NULL))
+        unsigned char c = (unsigned char)name.bytes[i];
+        if (c > 127 || (TOKEN[c / 64] & BIT(c)) == 0)
             return false;
     }
     return name.length > 0;
 }
 
 static bool has_control_character(struct slice value) {
-    for (size_t i = 0; i < value.length; i++)
-        if (http_is_control(value.bytes[i]))
+    const char *at = value.bytes, *end = at + value.length;
+    while (at < end) {
+        if (end - at >= WORD_BYTES && word_is_printable(word_at(at)))
+            at += WORD_BYTES;
+        else if (http_is_control(*at++))
             return true;
+    }
     return false;
 }
 
