@@ -22,7 +22,7 @@ NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}")
 VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]{0,8192}")
 ADDED = ("content-length", "transfer-encoding", "connection")
 """Headers that the client adds where they belong."""
-KEYS = ("method", "path", "headers", "body", "weight")
+KEYS = ("method", "path", "headers", "body", "weight", "status")
 DIGEST = 16
 
 
@@ -37,13 +37,16 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: str = ""
     weight: int = 1
+    status: int | None = None
+    """Of the reply; None: any success."""
 
     def line(self) -> str:
-        """As the client reads it: its weight and its bytes with escapes."""
+        """As the client reads it: its weight and status, and its bytes with escapes."""
         head = [f"{self.method} {self.path} HTTP/1.1"]
         head += [f"{name}: {value}" for name, value in self.headers.items()]
         text = "".join(f"{line}\r\n" for line in (*head, "")) + self.body
-        return f"{self.weight} {''.join(map(escaped, text.encode()))}\n"
+        turns = f"{self.weight}" if self.status is None else f"{self.weight}:{self.status}"
+        return f"{turns} {''.join(map(escaped, text.encode()))}\n"
 
 
 @dataclass(frozen=True)
@@ -123,9 +126,11 @@ def read_request(said: object) -> Request:
             raise RequestFileError(f"unknown key {shown(key)}; the keys are {', '.join(KEYS)}")
     if "path" not in said:
         raise RequestFileError('it has no path; add "path": "/"')
-    weight, body = said.get("weight", 1), said.get("body", "")
-    if isinstance(weight, bool) or not isinstance(weight, int) or not 1 <= weight <= MAX_WEIGHT:
+    weight, body, status = said.get("weight", 1), said.get("body", ""), said.get("status")
+    if type(weight) is not int or not 1 <= weight <= MAX_WEIGHT:
         raise RequestFileError(f"its weight must be a whole number from 1 to {MAX_WEIGHT:,}")
+    if "status" in said and (type(status) is not int or not 200 <= status <= 599):
+        raise RequestFileError("its status must be a number from 200 to 599")
     if not isinstance(body, str):
         raise RequestFileError('its body must be a string; write JSON as "{\\"a\\": 1}"')
     try:
@@ -143,6 +148,7 @@ def read_request(said: object) -> Request:
         headers=read_headers(said.get("headers", {})),
         body=body,
         weight=weight,
+        status=status,
     )
 
 

@@ -69,6 +69,10 @@ def check_answers(cell: Cell, summary: dict[str, Any]) -> None:
         kinds = summary.get("errors")
         named = kinds.items() if isinstance(kinds, dict) else ()
         wrong = ", ".join(f"{count} {kind}" for kind, count in named if count)
-        raise AnswersError(
-            f"{requests - answered} of {requests} requests failed ({wrong})", summary
-        )
+        example = f", for example {problem}" if (problem := summary.get("problem")) else ""
+        failed = requests - answered
+        raise AnswersError(f"{failed} of {requests} requests failed ({wrong}){example}", summary)
+    for kind in ("idle", "slow"):
+        if lost := summary.get(f"{kind}_lost"):
+            what = f"the server dropped {kind} connections, {lost} times in all"
+            raise AnswersError(what, summary)

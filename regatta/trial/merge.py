@@ -11,7 +11,11 @@ from regatta.ledger.counters import COUNTED, Counter
 from regatta.machine.accounts.whole_cpu import BySide
 
 NS_PER_S = 1e9
-SUMS = ("requests", "answered", "connections_opened", "bytes_received", "elapsed_ns", "unstarted")
+COUNTS = (
+    *("requests", "answered", "unstarted", "connections_opened", "resent", "bytes_received"),
+    *("idle_lost", "slow_requests", "slow_lost"),
+)
+SUMS = (*COUNTS, "elapsed_ns")
 SAME_IN_EVERY_SLICE = (
     *("target", "engine", "load", "dialect", "connections", "idle", "slow"),
     *("per_connection", "rate_per_s", "arrivals"),

@@ -18,14 +18,10 @@ from regatta.ledger.samples import ANSWERED, TIMED_OUT, UNSTARTED
 from regatta.machine.accounts.disturbance import CPU_SHARE_LIMIT
 from regatta.machine.sides.clock_offset import ClockOffset
 from regatta.study.limits import START_SKEW_LIMIT_MS
-from regatta.trial.merge import NS_PER_S, add_up
+from regatta.trial.merge import COUNTS, NS_PER_S, add_up
 
 SHARED = ("target", "engine", "load", "dialect", "per_connection", "arrivals", "rounds")
-SUMS = (
-    *("connections", "rate_per_s", "achieved_per_s", "requests", "answered", "unstarted"),
-    *("connections_opened", "bytes_received", "idle", "idle_lost"),
-    *("slow", "slow_requests", "slow_lost"),
-)
+SUMS = (*COUNTS, "connections", "rate_per_s", "achieved_per_s", "idle", "slow")
 NS_PER_MS = 1e6
 SHORTEST_WINDOW_NS = 20_000_000
 """In a shorter window a CPU share means nothing; as in src/results/client_bound.c."""
@@ -67,6 +63,7 @@ def pool(summaries: Sequence[dict[str, Any]], told: Sequence[ClientStart]) -> di
     shares = cpu_shares(pairs)
     pooled["cpu_share"] = max(shares.values())  # the busiest client limits all
     pooled["client_bound"] = client_bound(summaries) or shared_cpu_bound(shares, shortest_ns)
+    pooled["problem"] = next((one["problem"] for one in summaries if one.get("problem")), None)
     pooled["errors"] = add_up([one["errors"] for one in summaries])
     pooled["usage"] = {
         who: add_up([one["usage"][who] for one in summaries]) for who in first["usage"]

@@ -34,17 +34,32 @@ static inline struct slice slice_after(struct slice slice, size_t length) {
     return (struct slice){slice.bytes + length, slice.length - length};
 }
 
-/* Like memchr, whose page would also cost a page fault. Eight bytes at a time: XOR makes the byte
- * zero where the mark was. */
+/* Eight bytes, to look at them all at once. */
+enum { WORD_BYTES = sizeof(uint64_t) };
+static const uint64_t WORD_ONES = UINT64_MAX / 0xFF, WORD_TOPS = UINT64_MAX / 0xFF << 7;
+
+static inline uint64_t word_at(const char *bytes) {
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    return word;
+}
+
+/* XOR makes the byte zero where the mark was. */
+static inline bool word_has(uint64_t word, char mark) {
+    word ^= WORD_ONES * (unsigned char)mark;
+    return ((word - WORD_ONES) & ~word & WORD_TOPS) != 0;
+}
+
+/* Whether all bytes are printable ASCII. Subtraction borrows only from a byte that is too small. */
+static inline bool word_is_printable(uint64_t word) {
+    return ((word | (word - WORD_ONES * ' ')) & WORD_TOPS) == 0 && !word_has(word, 0x7F);
+}
+
+/* Like memchr, whose page would also cost a page fault. */
 static inline const char *slice_find(struct slice slice, char mark) {
-    const uint64_t ones = UINT64_MAX / 0xFF, marks = ones * (unsigned char)mark;
     const char *at = slice.bytes, *end = at + slice.length;
-    for (uint64_t word; end - at >= (ptrdiff_t)sizeof word; at += sizeof word) {
-        memcpy(&word, at, sizeof word);
-        word ^= marks;
-        if (((word - ones) & ~word & ones << 7) != 0)
-            break;
-    }
+    while (end - at >= WORD_BYTES && !word_has(word_at(at), mark))
+        at += WORD_BYTES;
     while (at < end && *at != mark)
         at++;
     return at < end ? at : NULL;

@@ -2,9 +2,11 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "engines/early_reply.h"
 #include "load/stop.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -21,7 +23,10 @@ struct connection {
     uint32_t requests;          /* made on this connection */
     int64_t receive_timeout_ns; /* the socket's receive timeout */
     int64_t start_ns, first_byte_ns;
-    struct text body; /* for showing */
+    const struct request *request;
+    const struct text *form; /* what of the request is sent */
+    size_t sent;             /* bytes of it */
+    struct text body;        /* for showing */
     struct reply reply;
 };
 
@@ -67,15 +72,36 @@ static int open_connection(struct connection *c) {
     return 0;
 }
 
-/* Returns 0 or -errno. */
-static int send_request(struct connection *c, const struct text *request) {
-    for (size_t sent = 0; sent < request->length;) {
-        ssize_t more = send(c->fd, request->bytes + sent, request->length - sent, MSG_NOSIGNAL);
-        if (more < 0)
-            return -errno;
-        sent += (size_t)more;
+/* Sends some of the request. Returns 0 or -errno. */
+static int send_some(struct connection *c, int flags) {
+    const struct text *form = c->form;
+    ssize_t more = send(c->fd, form->bytes + c->sent, form->length - c->sent, MSG_NOSIGNAL | flags);
+    c->sent += more > 0 ? (size_t)more : 0;
+    return more >= 0 ? 0 : -errno;
+}
+
+/* Sends the rest of the request; of a large one only until bytes of the reply arrive, which a
+ * server may send before it has read all. Returns 0 or -errno. */
+static int send_rest(struct connection *c) {
+    int outcome = 0;
+    while (c->sent < c->form->length &&
+           (outcome == 0 || (outcome == -EINTR && !stop_requested()))) {
+        if (!c->request->is_large) {
+            outcome = send_some(c, 0);
+            continue;
+        }
+        int64_t left_ns = c->start_ns + c->load->timeout_ns - clock_monotonic_ns();
+        struct pollfd both = {.fd = c->fd, .events = POLLIN | POLLOUT};
+        int ready = left_ns > 0 ? poll(&both, 1, (int)(left_ns / NS_PER_MS)) : 0;
+        if (ready == 0)
+            return -EAGAIN;
+        if (ready > 0 && (both.revents & ~POLLOUT) != 0)
+            return 0;
+        outcome = ready > 0 ? send_some(c, MSG_DONTWAIT) : -errno;
+        if (outcome == -EAGAIN) /* poll was wrong */
+            outcome = 0;
     }
-    return 0;
+    return outcome;
 }
 
 /* Limits the next receive to the rest of the request's timeout, so that a server that sends byte by
@@ -89,70 +115,115 @@ static void set_receive_timeout(struct connection *c, int64_t left_ns) {
     c->receive_timeout_ns = left_ns;
 }
 
-static bool answered(struct connection *c, int64_t now_ns) {
-    if (c->load->viewer != NULL)
-        c->load->viewer->reply(c->load->viewer, c->number, now_ns - c->start_ns, &c->body);
-    return worker_answered(c->worker, c->number, c->start_ns, c->first_byte_ns, now_ns, &c->reply);
+/* What follows an attempt at a request. */
+enum next { NEXT_REQUEST, NEXT_ATTEMPT, STOP };
+
+static enum next next_after(bool has_room) {
+    return has_room ? NEXT_REQUEST : STOP;
 }
 
-/* Reads the reply and records the outcome. Returns false if this worker must stop. */
-static bool read_reply(struct connection *c, int64_t left_ns) {
-    char bytes[READ_SIZE], why[PROBLEM_LIMIT];
+static enum next answered(struct connection *c, int64_t now_ns) {
+    size_t unsent = c->form->length - c->sent;
+    if (reply_is_early(c->fd, c->request, unsent, &c->reply))
+        return next_after(fail(c, OUTCOME_EARLY, EARLY_PROBLEM));
+    /* Behind half a request the server would take the next one for the rest of it. */
+    c->reply.head.close |= unsent > 0;
+    if (c->load->viewer != NULL)
+        c->load->viewer->reply(c->load->viewer, c->number, now_ns - c->start_ns, &c->body);
+    return next_after(
+        worker_answered(c->worker, c->number, c->start_ns, c->first_byte_ns, now_ns, &c->reply));
+}
+
+/* The reply is complete, but wrong. */
+static enum next answered_wrongly(struct connection *c, enum verdict verdict) {
+    char why[PROBLEM_LIMIT];
+    reply_explain(&c->reply, verdict, why);
+    return next_after(fail(c, load_reply_outcome(verdict), why));
+}
+
+/* The connection has ended; error: or failed. */
+static enum next closed(struct connection *c, int error, int64_t now_ns) {
+    /* A server may close a connection at rest just when a request is on its way: one that has
+     * answered before, so that there is one further attempt at most. */
+    if (c->requests > 1 && c->first_byte_ns == 0 && c->request->is_repeatable)
+        return NEXT_ATTEMPT;
+    enum verdict verdict = error == 0 ? reply_end(&c->reply) : REPLY_INCOMPLETE;
+    if (verdict == REPLY_COMPLETE)
+        return answered(c, now_ns);
+    if (verdict != REPLY_INCOMPLETE)
+        return answered_wrongly(c, verdict);
+    const char *why = error == 0 ? "the server closed the connection" : strerrordesc_np(error);
+    return next_after(fail(c, OUTCOME_CLOSED, why));
+}
+
+static enum next timed_out(struct connection *c, const char *why) {
+    return next_after(fail(c, OUTCOME_TIMEOUT, why));
+}
+
+/* Sends the request, reads the reply and records the outcome. */
+static enum next exchange(struct connection *c, int64_t left_ns) {
+    char bytes[READ_SIZE];
     for (;;) {
+        /* After other errors there may still be a reply: a server at its limit answers before it
+         * reads. */
+        if (send_rest(c) == -EAGAIN)
+            return timed_out(c, "the request could not be sent in time");
         set_receive_timeout(c, left_ns);
         ssize_t length = recv(c->fd, bytes, sizeof bytes, 0);
-        int error = errno;
+        int error = length < 0 ? errno : 0;
         int64_t now_ns = clock_monotonic_ns();
         left_ns = c->start_ns + c->load->timeout_ns - now_ns;
-        if (length == 0 && reply_end(&c->reply) == REPLY_COMPLETE)
-            return answered(c, now_ns);
-        if (length == 0)
-            return fail(c, OUTCOME_CLOSED, "the server closed the connection");
-        if (length < 0 && error == EINTR && !stop_requested())
+        if (error == EINTR && !stop_requested())
             continue;
-        if (length < 0 && error == EAGAIN)
-            return fail(c, OUTCOME_TIMEOUT, "no complete reply in time");
-        if (length < 0)
-            return fail(c, OUTCOME_CLOSED, strerrordesc_np(error));
+        if (error == EAGAIN)
+            return timed_out(c, "no complete reply in time");
+        if (length <= 0)
+            return closed(c, error, now_ns);
         c->worker->bytes_received += (uint64_t)length;
         if (c->first_byte_ns == 0)
             c->first_byte_ns = now_ns;
         enum verdict verdict = reply_feed(&c->reply, bytes, (size_t)length);
         if (verdict == REPLY_COMPLETE)
             return answered(c, now_ns);
-        if (verdict != REPLY_INCOMPLETE) {
-            reply_explain(&c->reply, verdict, why);
-            return fail(c, verdict == REPLY_REFUSED ? OUTCOME_REFUSED : OUTCOME_MALFORMED, why);
-        }
+        if (verdict != REPLY_INCOMPLETE)
+            return answered_wrongly(c, verdict);
         if (left_ns <= 0 || stop_requested())
-            return fail(c, OUTCOME_TIMEOUT, "no complete reply in time");
+            return timed_out(c, "no complete reply in time");
     }
 }
 
-/* Makes one request, on the open connection or a new one. Returns false if this worker must stop.
- */
-static bool ask(struct connection *c, bool is_last) {
-    c->first_byte_ns = 0;
-    c->body.length = 0;
-    c->start_ns = clock_monotonic_ns();
+/* Tries the request on the open connection or a new one. */
+static enum next attempt(struct connection *c, bool is_last) {
     int64_t left_ns = c->load->timeout_ns;
     bool is_first = c->fd < 0;
     if (is_first) {
         int outcome = open_connection(c);
         if (outcome != 0)
-            return fail(c, load_connect_outcome(-outcome), load_connect_problem(-outcome));
+            return next_after(
+                fail(c, load_connect_outcome(-outcome), load_connect_problem(-outcome)));
         left_ns -= clock_monotonic_ns() - c->start_ns;
     }
     c->requests++;
-    const struct request *request = requests_next(&c->load->requests, &c->worker->next_request);
-    load_reply_begin(c->load, &c->reply, request, is_first,
+    c->form = &c->request->forms[is_first][is_last];
+    c->sent = 0;
+    load_reply_begin(c->load, c->worker, &c->reply, c->request, is_first,
                      c->load->viewer != NULL ? &c->body : NULL);
-    int outcome = send_request(c, &request->forms[is_first][is_last]);
-    if (outcome == -EAGAIN)
-        return fail(c, OUTCOME_TIMEOUT, "the request could not be sent in time");
-    /* After other errors there may still be a reply: a server at its limit answers before it reads.
-     */
-    return read_reply(c, left_ns);
+    return exchange(c, left_ns);
+}
+
+/* Makes one request. Returns false if this worker must stop. */
+static bool ask(struct connection *c, bool is_last) {
+    c->first_byte_ns = 0;
+    c->body.length = 0;
+    c->request = requests_next(&c->load->requests, &c->worker->next_request);
+    c->start_ns = clock_monotonic_ns();
+    enum next next = attempt(c, is_last);
+    if (next == NEXT_ATTEMPT) {
+        close_connection(c);
+        c->worker->resent++;
+        next = attempt(c, is_last);
+    }
+    return next == NEXT_REQUEST;
 }
 
 static struct connection new_connection(const struct load *load, struct worker *worker,

@@ -42,6 +42,30 @@ static int wait_until_connected(int fd, int64_t deadline_ns) {
     return -error;
 }
 
+/* A name has no address for long where nobody answers at all. */
+static const int64_t CHOICE_NS = (int64_t)NS_PER_S;
+
+static bool accepts(const struct load *load) {
+    int fd = socket(load->address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    int64_t wait_ns = load->timeout_ns < CHOICE_NS ? load->timeout_ns : CHOICE_NS;
+    int outcome = connect_begin(load, fd);
+    if (outcome == 0)
+        outcome = wait_until_connected(fd, clock_monotonic_ns() + wait_ns);
+    close(fd);
+    return outcome == 0;
+}
+
+void connect_choose(struct load *load, const struct address *list, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        load->address = list[i];
+        if (count == 1 || accepts(load))
+            return;
+    }
+    load->address = list[0];
+}
+
 int connect_wait(const struct load *load, int fd) {
     int64_t deadline_ns = clock_monotonic_ns() + load->timeout_ns;
     int outcome = connect_begin(load, fd);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "engines/connect.h"
+#include "engines/early_reply.h"
 #include "load/stop.h"
 
 #include <errno.h>
@@ -36,27 +37,27 @@ static bool is_last_request(const struct load *load, const struct connection *c)
            (load->per_connection != 0 && c->requests >= load->per_connection);
 }
 
+static const struct text *form_of(const struct load *load, const struct connection *c) {
+    return &c->request->forms[c->requests == 1][is_last_request(load, c)];
+}
+
 /* Sends the request, or the rest of it. After an error there may still be a reply to read, because
  * a server at its limit answers before it reads; so the edge that reports the error is handled like
  * any other. */
 static void send_request(struct epoll_engine *e, struct connection *c) {
-    const struct text *request = &c->request->forms[c->requests == 1][is_last_request(e->load, c)];
+    const struct text *request = form_of(e->load, c);
     ssize_t sent = send(c->fd, request->bytes + c->sent, request->length - c->sent, MSG_NOSIGNAL);
     bool broken = sent < 0 && errno != EAGAIN && errno != EINTR;
     c->sent += sent > 0 ? (uint32_t)sent : 0;
     connection_enter(e, c, broken || c->sent == request->length ? WAITING : SENDING);
 }
 
-void request_begin(struct epoll_engine *e, struct connection *c, int64_t start_ns) {
+/* Sends the request on the open connection or a new one. */
+static void start(struct epoll_engine *e, struct connection *c) {
     const struct load *load = e->load;
-    c->start_ns = start_ns;
-    c->first_byte_ns = 0;
     c->sent = 0;
     c->requests++;
-    c->body.length = 0;
-    e->deadlines_ns[number_of(e, c)] = e->now_ns + load->timeout_ns;
-    c->request = requests_next(&load->requests, &e->worker->next_request);
-    load_reply_begin(load, &c->reply, c->request, c->requests == 1,
+    load_reply_begin(load, e->worker, &c->reply, c->request, c->requests == 1,
                      load->viewer != NULL ? &c->body : NULL);
     if (c->fd >= 0) {
         send_request(e, c);
@@ -68,9 +69,23 @@ void request_begin(struct epoll_engine *e, struct connection *c, int64_t start_n
         request_fail(e, c, OUTCOME_CONNECT, load_connect_problem(-outcome));
 }
 
+void request_begin(struct epoll_engine *e, struct connection *c, int64_t start_ns) {
+    c->start_ns = start_ns;
+    c->first_byte_ns = 0;
+    c->body.length = 0;
+    e->deadlines_ns[number_of(e, c)] = e->now_ns + e->load->timeout_ns;
+    c->request = requests_next(&e->load->requests, &e->worker->next_request);
+    start(e, c);
+}
+
 /* Returns whether the next request has started on the same connection. */
 static bool answered(struct epoll_engine *e, struct connection *c, int64_t now_ns) {
     const struct load *load = e->load;
+    size_t unsent = form_of(load, c)->length - c->sent;
+    if (reply_is_early(c->fd, c->request, unsent, &c->reply)) {
+        request_fail(e, c, OUTCOME_EARLY, EARLY_PROBLEM);
+        return false;
+    }
     if (load->viewer != NULL)
         load->viewer->reply(load->viewer, number_of(e, c), now_ns - c->start_ns, &c->body);
     bool room = worker_answered(e->worker, number_of(e, c), c->start_ns, c->first_byte_ns, now_ns,
@@ -79,7 +94,8 @@ static bool answered(struct epoll_engine *e, struct connection *c, int64_t now_n
         connection_rest(e, c);
         return false;
     }
-    bool reconnect = c->reply.head.close || is_last_request(load, c);
+    /* Behind half a request the server would take the next one for the rest of it. */
+    bool reconnect = c->reply.head.close || is_last_request(load, c) || unsent > 0;
     if (reconnect)
         connection_hang_up(c);
     if (load->shape == SHAPE_OPEN) {
@@ -89,6 +105,12 @@ static bool answered(struct epoll_engine *e, struct connection *c, int64_t now_n
     e->now_ns = clock_monotonic_ns();
     request_begin(e, c, e->now_ns);
     return !reconnect;
+}
+
+static void answered_wrongly(struct epoll_engine *e, struct connection *c, enum verdict verdict) {
+    char why[PROBLEM_LIMIT];
+    reply_explain(&c->reply, verdict, why);
+    request_fail(e, c, load_reply_outcome(verdict), why);
 }
 
 /* Processes received bytes. Returns whether a request is still open on this connection. */
@@ -102,17 +124,30 @@ static bool take(struct epoll_engine *e, struct connection *c, size_t length) {
         return true;
     if (verdict == REPLY_COMPLETE)
         return answered(e, c, now_ns);
-    char why[PROBLEM_LIMIT];
-    reply_explain(&c->reply, verdict, why);
-    request_fail(e, c, verdict == REPLY_REFUSED ? OUTCOME_REFUSED : OUTCOME_MALFORMED, why);
+    answered_wrongly(e, c, verdict);
     return false;
+}
+
+/* A server may close a connection at rest just when a request is on its way: one that has answered
+ * before, so that a new connection is not left again. */
+static bool may_start_again(const struct connection *c) {
+    return c->requests > 1 && c->first_byte_ns == 0 && c->request->is_repeatable;
 }
 
 /* The connection has ended, and the request with it. */
 static void closed(struct epoll_engine *e, struct connection *c, int error) {
     e->now_ns = clock_monotonic_ns();
-    if (error == 0 && reply_end(&c->reply) == REPLY_COMPLETE)
+    if (may_start_again(c)) {
+        connection_hang_up(c);
+        e->worker->resent++;
+        start(e, c);
+        return;
+    }
+    enum verdict verdict = error == 0 ? reply_end(&c->reply) : REPLY_INCOMPLETE;
+    if (verdict == REPLY_COMPLETE)
         answered(e, c, e->now_ns);
+    else if (verdict != REPLY_INCOMPLETE)
+        answered_wrongly(e, c, verdict);
     else
         request_fail(e, c, OUTCOME_CLOSED,
                      error == 0 ? "the server closed the connection" : strerrordesc_np(error));

@@ -39,7 +39,7 @@ static void begin_request(struct slow *slow, struct slow_connection *connection,
     const struct request *request = requests_next(&slow->load->requests, &slow->next_request);
     connection->sent = 0;
     connection->request = &request->forms[is_first][false];
-    load_reply_begin(slow->load, &connection->reply, request, is_first, NULL);
+    load_reply_begin(slow->load, slow->worker, &connection->reply, request, is_first, NULL);
 }
 
 static int new_socket(const struct slow *slow) {

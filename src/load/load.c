@@ -18,7 +18,7 @@ const char *shape_name(enum shape shape) {
 }
 
 /* Returns 0 or -ENOMEM. */
-static int build_requests(struct load *load) {
+static int build_texts(struct load *load) {
     const struct request_setting setting = {load->dialect, load->target, &load->token};
     if (load->listed.count > 0)
         return requests_build(&load->requests, &load->listed, &setting);
@@ -33,15 +33,48 @@ static int build_requests(struct load *load) {
                           &setting);
 }
 
-void load_reply_begin(const struct load *load, struct reply *reply, const struct request *request,
-                      bool is_first, struct text *body) {
+static int build_requests(struct load *load) {
+    int outcome = build_texts(load);
+    for (uint32_t i = 0; outcome == 0 && i < load->expected.count; i++)
+        load->requests.each[i].expectation = &load->expected.each[i];
+    return outcome;
+}
+
+enum { FIRST_DIGESTS = 10, DIGEST_EVERY_LOW = 32, DIGEST_EVERY_HIGH = 64 };
+
+/* Whether to compare the digest of the next reply: of the first ones, then of one in 32 to 64, at
+ * random, so that it is not the same request of a list every time. */
+static bool is_digested(struct worker *worker) {
+    if (worker->until_digest > 0) {
+        worker->until_digest--;
+        return false;
+    }
+    worker->digests++;
+    if (worker->digests >= FIRST_DIGESTS) {
+        uint32_t random = worker->digests * 2654435761U >> 16;
+        worker->until_digest =
+            DIGEST_EVERY_LOW - 1 + random % (DIGEST_EVERY_HIGH - DIGEST_EVERY_LOW + 1);
+    }
+    return true;
+}
+
+void load_reply_begin(const struct load *load, struct worker *worker, struct reply *reply,
+                      const struct request *request, bool is_first, struct text *body) {
     reply_begin(reply, load->dialect, load->top, body);
     if (is_first && load->token.length > 0)
         reply_after_token(reply);
     if (load->until != NULL)
         reply_until(reply, load->until);
     else if (load->listed.count > 0)
-        reply_to_listed(reply, request->is_head);
+        reply_to(reply, request->status, request->is_head);
+    if (request->expectation != NULL)
+        reply_expect(reply, request->expectation, is_digested(worker));
+}
+
+enum outcome load_reply_outcome(enum verdict verdict) {
+    return verdict == REPLY_CHANGED   ? OUTCOME_CHANGED
+           : verdict == REPLY_REFUSED ? OUTCOME_REFUSED
+                                      : OUTCOME_MALFORMED;
 }
 
 static int raise_descriptor_limit(struct load *load) {
@@ -130,6 +163,7 @@ int load_prepare(struct load *load) {
 void load_release(struct load *load) {
     requests_release(&load->requests);
     request_list_release(&load->listed);
+    expect_list_release(&load->expected);
 }
 
 enum outcome load_connect_outcome(int error) {
@@ -182,6 +216,12 @@ enum { EXPLAINED_LIMIT = PROBLEM_LIMIT - 32 };
 void reply_explain(const struct reply *reply, enum verdict verdict, char why[PROBLEM_LIMIT]) {
     if (verdict == REPLY_MALFORMED) {
         snprintf(why, PROBLEM_LIMIT, "%s", reply->problem);
+        return;
+    }
+    if (verdict == REPLY_CHANGED) {
+        struct text said = text_fixed(why, PROBLEM_LIMIT - 1);
+        expectation_explain(reply->expectation, reply->status, reply->body.taken, &said);
+        why[said.length] = '\0';
         return;
     }
     char escaped[4 * REPLY_LINE_LIMIT];

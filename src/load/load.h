@@ -7,6 +7,7 @@
 #include "base/address.h"
 #include "base/token.h"
 #include "load/client_cost.h"
+#include "load/expect_file.h"
 #include "load/request.h"
 #include "load/samples.h"
 #include "load/schedule.h"
@@ -54,11 +55,14 @@ struct worker {
     alignas(64) struct samples samples;
     struct lateness lateness;
     uint64_t connections_opened, bytes_received;
+    uint64_t resent;             /* requests sent again: their connection had ended at rest */
     uint64_t idle_lost;          /* idle connections that the server closed */
     uint64_t slow_requests;      /* answered requests of slow connections */
     uint64_t slow_lost;          /* slow connections that failed and were reopened */
     uint32_t next_source;        /* which source the next connection uses */
     uint32_t next_request;       /* the turn of the next request */
+    uint32_t until_digest;       /* replies before the next one whose digest is compared */
+    uint32_t digests;            /* replies whose digest was compared */
     bool full;                   /* stopped early, because no sample fits */
     char problem[PROBLEM_LIMIT]; /* its first failure, printable; empty: none */
 };
@@ -77,12 +81,14 @@ struct load {
     const char *path; /* HTTP; NULL: /top?n=TOP */
     const char *line; /* line dialect, without its end; NULL: top TOP */
     struct request_list listed; /* empty: the single request above */
-    const struct until *until;  /* what a reply ends with; NULL: as the dialect says */
-    uint32_t rounds;            /* burst */
-    uint32_t per_connection;    /* closed, open: requests before reconnecting; 0: never */
-    int64_t duration_ns;        /* closed, open */
-    int64_t timeout_ns;         /* of each request */
-    double rate_per_s;          /* open: due requests, over all connections */
+    struct expect_list
+        expected;              /* HTTP: what the reply to each request must be; empty: not known */
+    const struct until *until; /* what a reply ends with; NULL: as the dialect says */
+    uint32_t rounds;           /* burst */
+    uint32_t per_connection;   /* closed, open: requests before reconnecting; 0: never */
+    int64_t duration_ns;       /* closed, open */
+    int64_t timeout_ns;        /* of each request */
+    double rate_per_s;         /* open: due requests, over all connections */
     enum arrivals arrivals;
     uint32_t seed; /* open: of Poisson arrivals */
 
@@ -114,9 +120,12 @@ int load_prepare(struct load *load);
 /* Releases the requests. The rest of the load lives as long as the process. */
 void load_release(struct load *load);
 
-/* How to begin the reply to a request. body: as body_text of reply_begin. */
-void load_reply_begin(const struct load *load, struct reply *reply, const struct request *request,
-                      bool is_first, struct text *body);
+/* Begins the reply to a request of a worker. body: as body_text of reply_begin. */
+void load_reply_begin(const struct load *load, struct worker *worker, struct reply *reply,
+                      const struct request *request, bool is_first, struct text *body);
+
+/* The outcome of a request whose reply has this verdict, which is final and not REPLY_COMPLETE. */
+enum outcome load_reply_outcome(enum verdict verdict);
 
 /* The largest number of requests that the load can make. */
 size_t load_request_limit(const struct load *load);
@@ -138,5 +147,6 @@ bool worker_unstarted(struct worker *worker, int64_t due_ns, int64_t end_ns);
 bool worker_failed(struct worker *worker, uint32_t connection, int64_t start_ns,
                    int64_t first_byte_ns, enum outcome outcome, const char *why);
 
-/* Describes a malformed or refused reply, for `why` above. The server's text is escaped. */
+/* Describes a reply that is not complete and right, for `why` above. The server's text is escaped.
+ */
 void reply_explain(const struct reply *reply, enum verdict verdict, char why[PROBLEM_LIMIT]);

@@ -46,14 +46,23 @@ static int build_form(struct text *form, struct slice written,
     return form->overflow ? -ENOMEM : 0;
 }
 
-static int build_request(struct request *request, struct slice written,
+static bool begins(struct slice text, const char *with) {
+    size_t length = strlen(with);
+    return text.length >= length && memcmp(text.bytes, with, length) == 0;
+}
+
+static int build_request(struct request *request, const struct written_request *written,
                          const struct request_setting *setting) {
-    static const char HEAD[] = "HEAD ";
-    const size_t length = sizeof HEAD - 1;
-    request->is_head = written.length > length && memcmp(written.bytes, HEAD, length) == 0;
+    struct slice text = written->text;
+    bool is_http = setting->dialect == DIALECT_HTTP;
+    size_t head_length = is_http ? request_head_read(text).length : 0;
+    request->is_head = is_http && begins(text, "HEAD ");
+    request->is_repeatable = request->is_head || (is_http && begins(text, "GET "));
+    request->is_large = text.length - head_length > LARGE_REQUEST;
+    request->status = written->status;
     int outcome = 0;
     for (int kind = 0; kind < 4 && outcome == 0; kind++)
-        outcome = build_form(&request->forms[kind / 2][kind % 2], written, setting, kind / 2 != 0,
+        outcome = build_form(&request->forms[kind / 2][kind % 2], text, setting, kind / 2 != 0,
                              kind % 2 != 0);
     return outcome;
 }
@@ -99,7 +108,7 @@ int requests_build(struct requests *requests, const struct request_list *list,
     requests->count = requests->each != NULL ? list->count : 0;
     int outcome = requests->each != NULL ? build_turns(requests, list) : -ENOMEM;
     for (uint32_t i = 0; i < list->count && outcome == 0; i++)
-        outcome = build_request(&requests->each[i], list->written[i].text, setting);
+        outcome = build_request(&requests->each[i], &list->written[i], setting);
     return outcome;
 }
 

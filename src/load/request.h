@@ -5,21 +5,29 @@
 #include "base/slice.h"
 #include "base/text.h"
 #include "base/token.h"
+#include "reply/expectation.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+enum { LARGE_REQUEST = 64 * 1024 };
+
 struct request {
     /* First index: whether it is the connection's first request, which sends the token in the line
      * dialect; second index: whether it is the last, which HTTP announces. */
     struct text forms[2][2];
-    bool is_head; /* HTTP: HEAD, whose reply has no body */
+    bool is_head;       /* HTTP: HEAD, whose reply has no body */
+    bool is_large;      /* its body, or outside HTTP itself, is larger than LARGE_REQUEST */
+    bool is_repeatable; /* HTTP: GET or HEAD, which a client may send again */
+    uint16_t status;    /* HTTP: of the reply; 0: any success */
+    const struct expectation *expectation; /* HTTP: what the reply must be; NULL: not known */
 };
 
 /* As they are written: without the Host, the token and what else depends on the load. */
 struct written_request {
     uint32_t weight;
+    uint16_t status; /* HTTP: of the reply; 0: any success */
     struct slice text;
 };
 

@@ -2,17 +2,17 @@
 
 #include "base/escape.h"
 #include "base/number.h"
+#include "load/whole_file.h"
 #include "reply/http_head.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { METHOD_LIMIT = 32 };
+
+static const char WEIGHTS[] = "it does not begin with a weight of 1 to 1000 and a blank";
 
 /* Takes a line that ends with \r\n off the text; the line is without its end. */
 static bool take_line(struct slice *rest, struct slice *line) {
@@ -90,24 +90,41 @@ ptrdiff_t request_unescape(struct slice text, char *bytes) {
     return length;
 }
 
-/* "WEIGHT TEXT". The bytes of the line become those of the request. */
+/* "WEIGHT" or "WEIGHT:STATUS". */
+static const char *read_weight(struct slice word, enum dialect dialect,
+                               struct written_request *written) {
+    uint64_t weight, status = 0;
+    struct slice number = slice_next(&word, ':');
+    if (number_parse_bytes(number.bytes, number.length, 1, REQUEST_WEIGHT_LIMIT, &weight) != 0)
+        return WEIGHTS;
+    bool has_status = word.bytes > number.bytes + number.length;
+    if (has_status && (dialect != DIALECT_HTTP ||
+                       number_parse_bytes(word.bytes, word.length, 200, 599, &status) != 0))
+        return "behind the weight and a colon there must be an HTTP status of 200 to 599";
+    written->weight = (uint32_t)weight;
+    written->status = (uint16_t)status;
+    return NULL;
+}
+
+/* "WEIGHT[:STATUS] TEXT". The bytes of the line become those of the request. */
 static const char *read_request(char *bytes, size_t length, enum dialect dialect,
                                 struct written_request *written) {
     struct slice rest = {bytes, length}, word;
-    uint64_t weight;
-    if (!slice_cut(&rest, ' ', &word) ||
-        number_parse_bytes(word.bytes, word.length, 1, REQUEST_WEIGHT_LIMIT, &weight) != 0)
-        return "it does not begin with a weight of 1 to 1000 and a blank";
+    if (!slice_cut(&rest, ' ', &word))
+        return WEIGHTS;
+    const char *problem = read_weight(word, dialect, written);
+    if (problem != NULL)
+        return problem;
     char *text = bytes + (length - rest.length);
     ptrdiff_t unescaped = request_unescape(rest, text);
     if (unescaped < 0)
         return "a backslash is not one of \\r \\n \\t \\\\ \\xHH";
     if (unescaped == 0)
         return "it has no request";
-    *written = (struct written_request){(uint32_t)weight, {text, (size_t)unescaped}};
+    written->text = (struct slice){text, (size_t)unescaped};
     if (dialect != DIALECT_HTTP)
         return NULL;
-    return request_head_read((struct slice){text, (size_t)unescaped}).problem;
+    return request_head_read(written->text).problem;
 }
 
 static int wrong(char problem[REQUEST_PROBLEM_LIMIT], unsigned line, const char *what) {
@@ -142,44 +159,18 @@ int request_list_parse(char *bytes, size_t length, enum dialect dialect, struct 
     return -EINVAL;
 }
 
-/* The whole file. Returns its length or -errno. */
-static ssize_t read_whole(const char *path, char *bytes, size_t limit) {
-    struct stat kind;
-    size_t length = 0;
-    ssize_t got = 1;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return -errno;
-    int outcome = fstat(fd, &kind) == 0 && S_ISREG(kind.st_mode) ? 0 : -EINVAL;
-    while (outcome == 0 && got > 0 && length < limit) {
-        got = read(fd, bytes + length, limit - length);
-        length += got > 0 ? (size_t)got : 0;
-    }
-    if (got < 0)
-        outcome = -errno;
-    close(fd);
-    return outcome == 0 ? (ssize_t)length : outcome;
-}
-
 int request_file_read(const char *path, enum dialect dialect, struct request_list *list,
                       char problem[REQUEST_PROBLEM_LIMIT]) {
-    list->bytes = calloc(1, REQUEST_FILE_LIMIT + 1);
-    list->written = list->bytes != NULL ? calloc(REQUEST_COUNT_LIMIT, sizeof *list->written) : NULL;
-    list->count = 0;
-    ssize_t length = -ENOMEM;
-    if (list->written != NULL)
-        length = read_whole(path, list->bytes, REQUEST_FILE_LIMIT + 1);
-    int outcome = length < 0 ? (int)length : 0;
-    if (outcome != 0) {
-        snprintf(problem, REQUEST_PROBLEM_LIMIT, "it cannot be read (%s)",
-                 outcome == -EINVAL ? "not a regular file" : strerrordesc_np(-outcome));
-    } else if (length > REQUEST_FILE_LIMIT) {
-        snprintf(problem, REQUEST_PROBLEM_LIMIT, "it is larger than 4 MiB");
-        outcome = -EFBIG;
-    } else {
+    *list = (struct request_list){.written = calloc(REQUEST_COUNT_LIMIT, sizeof *list->written)};
+    ptrdiff_t length =
+        whole_file_read(path, REQUEST_FILE_LIMIT, &list->bytes, problem, REQUEST_PROBLEM_LIMIT);
+    int outcome = length < 0 ? (int)length : list->written != NULL ? 0 : -ENOMEM;
+    if (outcome == 0)
         outcome = request_list_parse(list->bytes, (size_t)length, dialect, list, problem);
+    if (outcome != 0) {
+        free(list->bytes);
+        free(list->written);
+        *list = (struct request_list){.count = 0};
     }
-    if (outcome != 0)
-        request_list_release(list);
     return outcome;
 }

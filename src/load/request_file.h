@@ -1,4 +1,5 @@
-/* A file of requests (docs/formats.md): a line for each, its weight and its text with escapes. */
+/* A file of requests (docs/formats.md): a line for each, its weight, perhaps the status of its
+ * reply, and its text with escapes. */
 #pragma once
 #include "base/dialect.h"
 #include "base/slice.h"

@@ -6,8 +6,9 @@
 #include <sys/mman.h>
 
 const char *outcome_name(enum outcome outcome) {
-    static const char *const NAMES[OUTCOME_COUNT] = {"answered",  "connect", "timeout",  "closed",
-                                                     "malformed", "refused", "unstarted"};
+    static const char *const NAMES[OUTCOME_COUNT] = {"answered",  "connect",   "timeout",
+                                                     "closed",    "malformed", "refused",
+                                                     "unstarted", "changed",   "early"};
     return outcome < OUTCOME_COUNT ? NAMES[outcome] : "unknown";
 }
 

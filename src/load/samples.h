@@ -15,11 +15,18 @@ enum outcome {
     OUTCOME_MALFORMED, /* not a valid reply (docs/formats.md) */
     OUTCOME_REFUSED,   /* an error reply */
     OUTCOME_UNSTARTED, /* open load: due but not started when the window ended; not a failure */
+    OUTCOME_CHANGED,   /* not the reply that a look before the load saw */
+    OUTCOME_EARLY,     /* the reply was complete before the server had received the request */
     OUTCOME_COUNT
 };
 
 /* "connect", "timeout" ...; "answered" for the first. */
 const char *outcome_name(enum outcome outcome);
+
+/* Whether it is that of a request that failed. */
+static inline bool outcome_is_failure(enum outcome outcome) {
+    return outcome != OUTCOME_ANSWERED && outcome != OUTCOME_UNSTARTED;
+}
 
 struct sample {
     int64_t start_ns, first_byte_ns, end_ns;

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "engines/connect.h"
 #include "engines/engines.h"
 #include "load/request_file.h"
 #include "programs/help.h"
@@ -15,6 +16,7 @@
 enum {
     DURATION_LIMIT_S = 24 * 60 * 60,
     TIMEOUT_LIMIT_MS = 60 * 60 * 1000,
+    TARGET_ADDRESSES = 16,
     RATE_LIMIT_PER_S = 10 * 1000 * 1000,
 };
 
@@ -82,6 +84,18 @@ static void read_requests(struct load *load, const char *path) {
     if (request_file_read(path, load->dialect, &load->listed, problem) != 0)
         option_wrong(PROGRAM, "--requests %s: %s", path, problem);
     load->top = 0;
+}
+
+static void read_expected(struct load *load, const char *path) {
+    char problem[EXPECT_PROBLEM_LIMIT];
+    uint32_t requests = load->listed.count > 0 ? load->listed.count : 1;
+    if (expect_file_read(path, &load->expected, problem) != 0)
+        option_wrong(PROGRAM, "--expect %s: %s", path, problem);
+    if (load->expected.count != requests)
+        option_wrong(PROGRAM,
+                     "--expect %s: it has %u lines for %u requests; it must have one for "
+                     "each, in their order",
+                     path, load->expected.count, requests);
 }
 
 static void read_until(struct load *load, const char *pattern) {
@@ -156,8 +170,11 @@ static void read_token(const char *path, void *into) {
 
 static void read_target(const char *text, struct load *load) {
     const char *problem = "";
-    if (address_parse(text, DEFAULT_PORT, &load->address, &problem) != 0)
+    struct address found[TARGET_ADDRESSES];
+    int count = address_parse_all(text, DEFAULT_PORT, false, found, TARGET_ADDRESSES, &problem);
+    if (count < 0)
         option_wrong(PROGRAM, "'%s': %s; give the server as HOST:PORT", text, problem);
+    connect_choose(load, found, (unsigned)count);
     address_format(&load->address, load->target);
     /* The port has the same offset in both families. */
     if (((const struct sockaddr_in *)&load->address.storage)->sin_port == 0)
@@ -214,6 +231,9 @@ static void check_asked(const struct load *load, const struct option_row *rows) 
                          first, NAMES[i]);
         first = NAMES[i];
     }
+    if (option_is_given(rows, "expect") &&
+        (load->dialect != DIALECT_HTTP || first == NULL || strcmp(first, "top") == 0))
+        option_wrong(PROGRAM, "--expect is for --path or --requests of --dialect http");
     if (!option_is_given(rows, "until"))
         return;
     if (load->dialect != DIALECT_LINE || first == NULL || strcmp(first, "top") == 0)
@@ -232,6 +252,8 @@ static void read_asked(const struct load_options *options, struct load *load) {
         read_raw(load);
     else if (load->line != NULL)
         check_line(load->line);
+    if (options->expect_path != NULL)
+        read_expected(load, options->expect_path);
 }
 
 static void check(const struct load *load, const struct option_row *rows) {
@@ -277,6 +299,7 @@ void load_options_read(int count, char *arguments[], struct load_options *option
         {"path", .read = read_path},
         {"request", .read = read_line},
         {"requests", .text = &options->requests_path},
+        {"expect", .text = &options->expect_path},
         {"until", .text = &options->until},
         {"engine", .read = read_engine},
         {"load", .read = read_shape},

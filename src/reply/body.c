@@ -79,6 +79,9 @@ static size_t take_content(struct body *body, const char *bytes, size_t length,
         if (body->left == 0)
             body->state = body->state == BODY_LENGTH ? BODY_DONE : BODY_CHUNK_END;
     }
+    body->taken += length;
+    if (body->digest != NULL)
+        body_digest_add(body->digest, bytes, length);
     if (content != NULL)
         text_add(content, bytes, length);
     return length;

@@ -1,7 +1,8 @@
 /* Finds where the body of an HTTP reply ends (RFC 9112, section 6.3), for replies whose content is
- * not checked. Sans-I/O; the result does not depend on how the bytes are split. */
+ * not in rows. Sans-I/O; the result does not depend on how the bytes are split. */
 #pragma once
 #include "base/text.h"
+#include "reply/expectation.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,10 +17,12 @@ struct body {
         BODY_TRAILER,    /* in the lines after the last chunk, up to an empty one */
         BODY_DONE,
     } state;
-    uint64_t left;        /* bytes of the body or chunk */
-    uint32_t line_length; /* bytes of the line so far */
-    uint32_t digits;      /* of the chunk's size */
-    bool in_extension;    /* after the chunk's size */
+    uint64_t left;              /* bytes of the body or chunk */
+    uint64_t taken;             /* bytes of the content so far */
+    struct body_digest *digest; /* of the content; NULL: not wanted */
+    uint32_t line_length;       /* bytes of the line so far */
+    uint32_t digits;            /* of the chunk's size */
+    bool in_extension;          /* after the chunk's size */
     bool after_cr;
 };
 

@@ -16,20 +16,30 @@ bool http_head_begin(struct http_head *head, struct slice line, unsigned *status
     return true;
 }
 
+#define BIT(c) (UINT64_C(1) << ((c)&63))
+
+/* RFC 9110, section 5.6.2; a bit for each ASCII character. */
 static bool is_token(struct slice name) {
+    static const uint64_t TOKEN[2] = {
+        BIT('!') | BIT('#') | BIT('$') | BIT('%') | BIT('&') | BIT('\'') | BIT('*') | BIT('+') |
+            BIT('-') | BIT('.') | (BIT('9' + 1) - BIT('0')),
+        (BIT('Z' + 1) - BIT('A')) | BIT('^') | BIT('_') | BIT('`') | (BIT('z' + 1) - BIT('a')) |
+            BIT('|') | BIT('~'),
+    };
     for (size_t i = 0; i < name.length; i++) {
-        char c = name.bytes[i], lower = slice_to_lower(c);
-        if (!(lower >= 'a' && lower <= 'z') && !is_digit(c) &&
-            (c == '\0' || strchr("!#$%&'*+-.^_`|~", c) == NULL))
+        unsigned char c = (unsigned char)name.bytes[i];
+        if (c > 127 || (TOKEN[c / 64] & BIT(c)) == 0)
             return false;
     }
     return name.length > 0;
 }
 
 static bool has_control_character(struct slice value) {
-    for (size_t i = 0; i < value.length; i++) {
-        unsigned char c = (unsigned char)value.bytes[i];
-        if ((c < 0x20 && c != '\t') || c == 0x7F)
+    const char *at = value.bytes, *end = at + value.length;
+    while (at < end) {
+        if (end - at >= WORD_BYTES && word_is_printable(word_at(at)))
+            at += WORD_BYTES;
+        else if (http_is_control(*at++))
             return true;
     }
     return false;
@@ -59,13 +69,29 @@ static const char *take_encoding(struct http_head *head, struct slice value) {
     return NULL;
 }
 
-const char *http_head_take(struct http_head *head, struct slice line) {
-    struct slice name;
-    if (!slice_cut(&line, ':', &name) || !is_token(name))
+/* Splits a line into name and value. Returns NULL, or what is wrong. */
+static const char *split(struct slice line, struct slice *name, struct slice *value) {
+    if (!slice_cut(&line, ':', name) || !is_token(*name))
         return "a header line is not NAME: VALUE";
-    struct slice value = slice_trim(line);
-    if (has_control_character(value))
-        return "a control character in a header";
+    *value = slice_trim(line);
+    return has_control_character(*value) ? "a control character in a header" : NULL;
+}
+
+const char *http_head_pass(struct slice beginning) {
+    static const char *const FRAMING[] = {"content-length", "transfer-encoding", "connection"};
+    struct slice name, value;
+    const char *problem = split(beginning, &name, &value);
+    for (int i = 0; problem == NULL && i < 3; i++)
+        if (slice_equals_any_case(name, FRAMING[i]))
+            problem = "a header that says where the reply ends is too long";
+    return problem;
+}
+
+const char *http_head_take(struct http_head *head, struct slice line) {
+    struct slice name, value;
+    const char *problem = split(line, &name, &value);
+    if (problem != NULL)
+        return problem;
     if (slice_equals_any_case(name, "content-length"))
         return take_length(head, value);
     if (slice_equals_any_case(name, "transfer-encoding"))

@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
+static const char HEAD_TOO_LONG[] = "the head is too long";
+
 static enum verdict malformed(struct reply *reply, const char *problem) {
     reply->problem = problem;
     return REPLY_MALFORMED;
@@ -27,9 +29,13 @@ static bool is_interim(unsigned status) {
     return status >= HTTP_CONTINUE && status < HTTP_OK && status != HTTP_SWITCHING;
 }
 
-static bool is_success(unsigned status) {
-    return (status >= HTTP_OK && status < HTTP_REDIRECTION) || status == HTTP_NOT_MODIFIED ||
-           is_interim(status);
+/* Only our own server's replies have rows, and those have one status. */
+static bool is_right(const struct reply *reply, unsigned status) {
+    if (reply->rows.wanted > 0)
+        return status == HTTP_OK;
+    if (reply->status_wanted != 0)
+        return status == reply->status_wanted;
+    return (status >= HTTP_OK && status < HTTP_REDIRECTION) || status == HTTP_NOT_MODIFIED;
 }
 
 /* The status line, which says whether it is an error reply. */
@@ -37,35 +43,53 @@ static enum verdict take_status(struct reply *reply, struct slice line) {
     unsigned status;
     if (!http_head_begin(&reply->head, line, &status))
         return malformed(reply, "it does not begin with an HTTP/1.x status line");
-    if (status != HTTP_OK && !(reply->any_success && is_success(status)))
-        return refused(reply, line);
     reply->status = (uint16_t)status;
     reply->expected = REPLY_HEADERS;
-    return REPLY_INCOMPLETE;
+    if (is_interim(status))
+        return REPLY_INCOMPLETE;
+    if (reply->expectation != NULL)
+        return status == reply->expectation->status ? REPLY_INCOMPLETE : REPLY_CHANGED;
+    return is_right(reply, status) ? REPLY_INCOMPLETE : refused(reply, line);
+}
+
+/* The body is complete. */
+static enum verdict end_body(const struct reply *reply) {
+    const struct expectation *expectation = reply->expectation;
+    bool is_expected =
+        expectation == NULL || (expectation_has_length(expectation, reply->body.taken) &&
+                                (!reply->is_digested || reply->digest.crc == expectation->digest));
+    return is_expected ? REPLY_COMPLETE : REPLY_CHANGED;
+}
+
+/* A body whose length is known from its head, which says already if it is not the right one. */
+static enum verdict begin_known_body(struct reply *reply, uint64_t length) {
+    body_of_length(&reply->body, length);
+    if (reply->expectation != NULL && !expectation_has_length(reply->expectation, length)) {
+        reply->body.taken = length;
+        return REPLY_CHANGED;
+    }
+    return length > 0 ? REPLY_INCOMPLETE : end_body(reply);
 }
 
 /* The head is complete; the content of the body is not checked. */
 static enum verdict begin_body(struct reply *reply) {
     if (reply->head.chunked && reply->head.length_known)
         return malformed(reply, "both a Content-Length and a Transfer-Encoding");
-    if (is_interim(reply->status)) {
-        reply->expected = REPLY_STATUS;
-        return REPLY_INCOMPLETE;
-    }
-    if (reply->is_to_head || reply->status == HTTP_NO_CONTENT || reply->status == HTTP_NOT_MODIFIED)
-        return REPLY_COMPLETE;
+    bool has_none =
+        reply->is_to_head || reply->status == HTTP_NO_CONTENT || reply->status == HTTP_NOT_MODIFIED;
+    enum verdict verdict = REPLY_INCOMPLETE;
     reply->expected = REPLY_BODY;
-    if (reply->head.length_known) {
-        body_of_length(&reply->body, reply->body_left);
-        return reply->body_left > 0 ? REPLY_INCOMPLETE : REPLY_COMPLETE;
-    }
-    if (reply->head.chunked) {
+    if (has_none || reply->head.length_known) {
+        verdict = begin_known_body(reply, has_none ? 0 : reply->body_left);
+    } else if (reply->head.chunked) {
         body_in_chunks(&reply->body);
     } else {
         body_to_end(&reply->body);
         reply->head.close = true;
     }
-    return REPLY_INCOMPLETE;
+    if (reply->is_digested)
+        reply->body.digest = &reply->digest;
+    return verdict;
 }
 
 /* A reply with rows must have a Content-Length within our limit. */
@@ -79,9 +103,14 @@ static const char *check_head(const struct reply *reply) {
 
 static enum verdict take_header(struct reply *reply, struct slice line) {
     if (line.length > 0) {
-        const char *problem = http_head_take(&reply->head, line);
+        const char *problem =
+            reply->left_out > 0 ? http_head_pass(line) : http_head_take(&reply->head, line);
         problem = problem != NULL ? problem : check_head(reply);
         return problem != NULL ? malformed(reply, problem) : REPLY_INCOMPLETE;
+    }
+    if (is_interim(reply->status)) {
+        reply->expected = REPLY_STATUS;
+        return REPLY_INCOMPLETE;
     }
     reply->body_left = reply->head.length;
     if (reply->rows.wanted == 0)
@@ -161,10 +190,10 @@ static enum verdict take_title(struct reply *reply, struct slice line) {
 static enum verdict take_http_line(struct reply *reply, struct slice line) {
     size_t length = line.length + 1;
     if (reply->expected <= REPLY_HEADERS) {
-        reply->head_bytes += (uint32_t)length;
-        if (reply->head_bytes > HEAD_LIMIT)
-            return malformed(reply, "the head is too long");
-        if (!slice_drop_last(&line, '\r'))
+        reply->head_bytes += (uint32_t)length + reply->left_out;
+        if (reply->head_bytes > REPLY_HEAD_LIMIT)
+            return malformed(reply, HEAD_TOO_LONG);
+        if (reply->left_out > 0 ? !reply->after_cr : !slice_drop_last(&line, '\r'))
             return malformed(reply, "a line of the head does not end with \\r\\n");
         return reply->expected == REPLY_STATUS ? take_status(reply, line)
                                                : take_header(reply, line);
@@ -205,13 +234,23 @@ void reply_begin(struct reply *reply, enum dialect dialect, uint32_t wanted,
     reply->problem = NULL;
     reply->body_text = body_text;
     reply->line_length = 0;
-    reply->any_success = false;
+    reply->left_out = 0;
+    reply->status_wanted = 0;
     reply->is_to_head = false;
+    reply->expectation = NULL;
+    reply->is_digested = false;
 }
 
-void reply_to_listed(struct reply *reply, bool is_head) {
-    reply->any_success = true;
+void reply_to(struct reply *reply, uint16_t status_wanted, bool is_head) {
+    reply->status_wanted = status_wanted;
     reply->is_to_head = is_head;
+}
+
+void reply_expect(struct reply *reply, const struct expectation *expectation, bool is_digested) {
+    reply->expectation = expectation;
+    reply->is_digested = is_digested && expectation->has_digest;
+    if (reply->is_digested)
+        body_digest_begin(&reply->digest, expectation);
 }
 
 void reply_until(struct reply *reply, const struct until *until) {
@@ -225,13 +264,33 @@ void reply_after_token(struct reply *reply) {
         reply->expected = REPLY_OK;
 }
 
-/* Appends a piece of a line to the pieces before it. */
-static bool join(struct reply *reply, const char *bytes, size_t length) {
-    if (length > sizeof reply->line - reply->line_length)
-        return false;
-    memcpy(reply->line + reply->line_length, bytes, length);
-    reply->line_length += (uint32_t)length;
-    return true;
+/* Looks at bytes of a head's line that are not kept. Returns NULL, or what is wrong. */
+static const char *leave_out(struct reply *reply, const char *bytes, size_t length) {
+    bool after_cr = reply->left_out > 0 && reply->after_cr;
+    for (size_t i = 0; i < length; i++) {
+        if (after_cr || (http_is_control(bytes[i]) && bytes[i] != '\r'))
+            return "a control character in a header";
+        after_cr = bytes[i] == '\r';
+    }
+    reply->after_cr = after_cr;
+    reply->left_out += (uint32_t)length;
+    return reply->head_bytes + reply->line_length + reply->left_out > REPLY_HEAD_LIMIT
+               ? HEAD_TOO_LONG
+               : NULL;
+}
+
+/* Appends a piece of a line to the pieces before it. Of a long line of a head only the beginning is
+ * kept: which header it is. Returns NULL, or what is wrong. */
+static const char *join(struct reply *reply, const char *bytes, size_t length) {
+    size_t room = sizeof reply->line - reply->line_length;
+    size_t kept = length < room ? length : room;
+    memcpy(reply->line + reply->line_length, bytes, kept);
+    reply->line_length += (uint32_t)kept;
+    if (kept == length)
+        return NULL;
+    if (reply->dialect == DIALECT_HTTP && reply->expected <= REPLY_HEADERS)
+        return leave_out(reply, bytes + kept, length - kept);
+    return "a line is too long";
 }
 
 /* A body whose content is not checked. */
@@ -241,7 +300,7 @@ static enum verdict feed_body(struct reply *reply, const char *bytes, size_t len
         return REPLY_MALFORMED;
     if ((size_t)taken < length)
         return malformed(reply, "bytes follow the end of the reply");
-    return reply->body.state == BODY_DONE ? REPLY_COMPLETE : REPLY_INCOMPLETE;
+    return reply->body.state == BODY_DONE ? end_body(reply) : REPLY_INCOMPLETE;
 }
 
 /* A reply that ends with a match. */
@@ -261,9 +320,11 @@ static enum verdict feed_until(struct reply *reply, const char *bytes, size_t le
 enum verdict reply_end(struct reply *reply) {
     bool has_lines = reply->expected == REPLY_LINES ||
                      (reply->expected == REPLY_FIRST_LINE && reply->line_length > 0);
-    bool ends_so = has_lines || (reply->expected == REPLY_BODY && reply->body.state == BODY_TO_END);
-    reply->head.close |= ends_so;
-    return ends_so ? REPLY_COMPLETE : REPLY_INCOMPLETE;
+    bool ends_body = reply->expected == REPLY_BODY && reply->body.state == BODY_TO_END;
+    reply->head.close |= has_lines || ends_body;
+    if (ends_body)
+        return end_body(reply);
+    return has_lines ? REPLY_COMPLETE : REPLY_INCOMPLETE;
 }
 
 enum verdict reply_feed(struct reply *reply, const char *bytes, size_t length) {
@@ -276,12 +337,11 @@ enum verdict reply_feed(struct reply *reply, const char *bytes, size_t length) {
         line = rest;
         if (newline != NULL)
             line.length = (size_t)(newline - rest.bytes);
-        if (newline == NULL || reply->line_length > 0) {
-            if (!join(reply, line.bytes, line.length))
-                return malformed(reply, "a line is too long");
+        if (newline == NULL || reply->line_length > 0 || line.length > REPLY_LINE_LIMIT) {
+            const char *problem = join(reply, line.bytes, line.length);
+            if (problem != NULL)
+                return malformed(reply, problem);
             line = (struct slice){reply->line, reply->line_length};
-        } else if (line.length > REPLY_LINE_LIMIT) {
-            return malformed(reply, "a line is too long");
         }
         if (newline == NULL) {
             if (reply->head.length_known && reply->expected >= REPLY_TITLE &&
@@ -292,6 +352,7 @@ enum verdict reply_feed(struct reply *reply, const char *bytes, size_t length) {
         bool is_body = reply->expected >= REPLY_TITLE;
         reply->line_length = 0;
         enum verdict verdict = take_line(reply, line);
+        reply->left_out = 0;
         rest = slice_after(rest, (size_t)(newline + 1 - rest.bytes));
         if (verdict == REPLY_COMPLETE && rest.length > 0)
             return malformed(reply, "bytes follow the end of the reply");

@@ -19,9 +19,13 @@ enum verdict {
     REPLY_COMPLETE,
     REPLY_MALFORMED, /* `problem` says what is wrong */
     REPLY_REFUSED,   /* an error reply: `line` holds its text, `line_length` bytes */
+    REPLY_CHANGED,   /* not as `expectation` has it; expectation_explain says how */
 };
 
-enum { REPLY_LINE_LIMIT = 1024 }; /* bytes of any line of a reply */
+enum {
+    REPLY_LINE_LIMIT = 1024,      /* bytes of a line that are kept; only a head has longer ones */
+    REPLY_HEAD_LIMIT = 64 * 1024, /* bytes of an HTTP head, with the interim ones before it */
+};
 
 struct reply {
     enum dialect dialect;
@@ -45,11 +49,16 @@ struct reply {
     struct text *body_text; /* a copy of the body, to show it; NULL: not wanted */
     struct body body;       /* of an unchecked reply */
     const struct until *until;
-    uint16_t status;  /* HTTP */
-    bool any_success; /* HTTP: a status other than 200 may be right, too */
-    bool is_to_head;  /* HTTP: the reply to HEAD has no body */
-    bool is_cut;      /* with `until`: `line` holds only the last bytes of what has arrived */
-    uint32_t line_length;
+    const struct expectation *expectation; /* NULL: none */
+    struct body_digest digest;             /* if the digest is compared */
+    uint16_t status;                       /* HTTP */
+    uint16_t status_wanted;                /* HTTP: the only right one; 0: any success */
+    bool is_to_head;                       /* HTTP: the reply to HEAD has no body */
+    bool is_digested;
+    bool is_cut;          /* with `until`: `line` holds only the last bytes of what has arrived */
+    bool after_cr;        /* a long line: its last byte so far was a CR */
+    uint32_t left_out;    /* bytes of a long line that are not kept */
+    uint32_t line_length; /* bytes of `line` */
     char line[REPLY_LINE_LIMIT]; /* the part of a split line that has arrived */
 };
 
@@ -63,9 +72,13 @@ void reply_begin(struct reply *reply, enum dialect dialect, uint32_t wanted,
 /* Call after reply_begin: in the line dialect, the answer to `auth` precedes this reply. */
 void reply_after_token(struct reply *reply);
 
-/* Call after reply_begin: in HTTP, any status of success (2xx, 304) is right, and the reply may be
- * one to HEAD. */
-void reply_to_listed(struct reply *reply, bool is_head);
+/* Call after reply_begin: in HTTP, which status is right (0: any success, 2xx and 304), and whether
+ * the reply is one to HEAD. */
+void reply_to(struct reply *reply, uint16_t status_wanted, bool is_head);
+
+/* Call after reply_begin, for a request that wants no rows: in HTTP, what the reply must be, and
+ * whether its digest is compared too. */
+void reply_expect(struct reply *reply, const struct expectation *expectation, bool is_digested);
 
 /* Call after reply_begin: the reply ends where `until` first matches. */
 void reply_until(struct reply *reply, const struct until *until);
@@ -74,6 +87,6 @@ void reply_until(struct reply *reply, const struct until *until);
  * follow. Bytes after the end of the reply make it malformed. */
 enum verdict reply_feed(struct reply *reply, const char *bytes, size_t length);
 
-/* The connection has ended. Returns REPLY_COMPLETE and sets head.close if that ends the reply, else
- * REPLY_INCOMPLETE. */
+/* The connection has ended. If that ends the reply, sets head.close and returns REPLY_COMPLETE or
+ * REPLY_CHANGED, else REPLY_INCOMPLETE. */
 enum verdict reply_end(struct reply *reply);

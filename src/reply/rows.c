@@ -65,11 +65,19 @@ static size_t escape_length(struct slice text) {
     }
 }
 
+/* Whether eight bytes need no escape: most of a name is such. */
+static bool are_plain(const char *bytes) {
+    uint64_t word = word_at(bytes);
+    return word_is_printable(word) && !word_has(word, '\\');
+}
+
 /* Whether the text is escaped as the service does it: nothing in it can control a terminal. */
 static bool is_escaped(struct slice text) {
     while (text.length > 0) {
         size_t length;
-        if (text.bytes[0] == '\\') {
+        if (text.length >= WORD_BYTES && are_plain(text.bytes)) {
+            length = WORD_BYTES;
+        } else if (text.bytes[0] == '\\') {
             length = escape_length(text);
         } else {
             length = utf8_sequence(text.bytes, text.length);

@@ -43,9 +43,8 @@ void failure_advice(const struct load *load, const struct summary *summary,
         return;
     }
     /* Only a connection that was made can be waited on for a reply, or get one. */
-    bool reached = summary->answered + summary->outcomes[OUTCOME_TIMEOUT] +
-                       summary->outcomes[OUTCOME_MALFORMED] + summary->outcomes[OUTCOME_REFUSED] >
-                   0;
+    bool reached =
+        summary->outcomes[OUTCOME_CONNECT] + summary->outcomes[OUTCOME_CLOSED] < summary->requests;
     snprintf(advice, ADVICE_LIMIT, "%s %s",
              reached ? "check the server at" : "check that a regatta-server runs at", load->target);
 }

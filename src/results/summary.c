@@ -75,6 +75,7 @@ int summary_make(const struct load *load, struct summary *summary) {
         for (size_t j = 0; j < worker->samples.count; j++)
             count_sample(summary, &worker->samples.records[j], &first_ns, &last_ns);
         summary->connections_opened += worker->connections_opened;
+        summary->resent += worker->resent;
         summary->idle_lost += worker->idle_lost;
         summary->slow_requests += worker->slow_requests;
         summary->slow_lost += worker->slow_lost;
@@ -173,8 +174,8 @@ void summary_add_text(struct text *text, const struct load *load, const struct s
                                                        : "all answered");
     } else {
         text_addf(text, "%" PRIu64 " answered", summary->answered);
-        for (enum outcome kind = OUTCOME_CONNECT; kind < OUTCOME_UNSTARTED; kind++)
-            if (summary->outcomes[kind] > 0)
+        for (enum outcome kind = OUTCOME_CONNECT; kind < OUTCOME_COUNT; kind++)
+            if (outcome_is_failure(kind) && summary->outcomes[kind] > 0)
                 text_addf(text, ", %" PRIu64 " %s", summary->outcomes[kind], outcome_name(kind));
     }
     text_add_string(text, "\n  elapsed    ");
@@ -183,6 +184,12 @@ void summary_add_text(struct text *text, const struct load *load, const struct s
               summary->throughput_per_s);
     add_bytes(text, summary->bytes_received);
     text_add_string(text, " received\n");
+    if (summary->resent > 0)
+        text_addf(text,
+                  "  resent     %" PRIu64
+                  " request%s: the server had closed the connection without "
+                  "saying so\n",
+                  summary->resent, plural(summary->resent));
     if (summary->latency.count > 0) {
         add_distribution(text, "latency", &summary->latency);
         /* Most replies arrive in one piece: the same numbers would appear twice. */

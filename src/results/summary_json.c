@@ -47,6 +47,13 @@ static void add_json_distribution(struct text *text, const char *name,
     add_json_quantiles(text, values, quantiles, sizeof quantiles / sizeof *quantiles);
 }
 
+static void add_json_words(struct text *text, const char *words) {
+    if (words[0] != '\0')
+        text_add_json_string(text, words, strlen(words));
+    else
+        text_add_string(text, "null");
+}
+
 void summary_add_json(struct text *text, const struct load *load, const struct summary *summary) {
     text_addf(text,
               "{\"target\": \"%s\", \"engine\": \"%s\", \"load\": \"%s\", \"dialect\": \"%s\",\n"
@@ -66,25 +73,25 @@ void summary_add_json(struct text *text, const struct load *load, const struct s
                   summary->outcomes[OUTCOME_UNSTARTED]);
     text_addf(text, "\"requests\": %" PRIu64 ", \"answered\": %" PRIu64 ",\n \"errors\": {",
               summary->requests, summary->answered);
-    for (enum outcome kind = OUTCOME_CONNECT; kind < OUTCOME_UNSTARTED; kind++)
-        text_addf(text, "%s\"%s\": %" PRIu64, kind == OUTCOME_CONNECT ? "" : ", ",
-                  outcome_name(kind), summary->outcomes[kind]);
+    for (enum outcome kind = OUTCOME_CONNECT; kind < OUTCOME_COUNT; kind++)
+        if (outcome_is_failure(kind))
+            text_addf(text, "%s\"%s\": %" PRIu64, kind == OUTCOME_CONNECT ? "" : ", ",
+                      outcome_name(kind), summary->outcomes[kind]);
     text_addf(text,
-              "},\n \"connections_opened\": %" PRIu64 ", \"bytes_received\": %" PRIu64
-              ",\n \"began_ns\": %" PRId64 ", \"elapsed_ns\": %" PRId64
-              ", \"throughput_per_s\": %.1f,\n ",
-              summary->connections_opened, summary->bytes_received, summary->began_ns,
-              summary->elapsed_ns, summary->throughput_per_s);
+              "},\n \"connections_opened\": %" PRIu64 ", \"resent\": %" PRIu64
+              ", \"bytes_received\": %" PRIu64 ",\n \"began_ns\": %" PRId64
+              ", \"elapsed_ns\": %" PRId64 ", \"throughput_per_s\": %.1f,\n ",
+              summary->connections_opened, summary->resent, summary->bytes_received,
+              summary->began_ns, summary->elapsed_ns, summary->throughput_per_s);
     add_json_distribution(text, "latency_ns", &summary->latency);
     text_add_string(text, ",\n ");
     add_json_distribution(text, "first_byte_ns", &summary->first_byte);
     text_add_string(text, ",\n ");
     add_json_distribution(text, "late_ns", &summary->late);
     text_addf(text, ",\n \"cpu_share\": %.4f, \"client_bound\": ", summary->cpu_share);
-    if (summary->client_bound[0] != '\0')
-        text_add_json_string(text, summary->client_bound, strlen(summary->client_bound));
-    else
-        text_add_string(text, "null");
+    add_json_words(text, summary->client_bound);
+    text_add_string(text, ",\n \"problem\": ");
+    add_json_words(text, summary->problem != NULL ? summary->problem : "");
     text_addf(text,
               ",\n \"idle\": %" PRIu32 ", \"idle_lost\": %" PRIu64 ", \"slow\": %" PRIu32
               ", \"slow_requests\": %" PRIu64 ", \"slow_lost\": %" PRIu64,

@@ -43,6 +43,19 @@ unsigned clean_width(const char *bytes, size_t *length) {
     return width > 0 ? (unsigned)width : 0;
 }
 
+size_t clean_wrap(const char *clean, size_t length, unsigned columns) {
+    unsigned taken = 0;
+    size_t size, space = 0;
+    for (size_t at = 0; at < length; at += size) {
+        taken += clean_width(clean + at, &size);
+        if (clean[at] == ' ')
+            space = at;
+        if (taken > columns && (space > 0 || at > 0))
+            return space > 0 ? space : at;
+    }
+    return length;
+}
+
 unsigned clean_cut(struct text *out, const char *clean, size_t length, unsigned columns) {
     static const char ELLIPSIS[] = "…";
     unsigned taken = 0, at_cut = 0;

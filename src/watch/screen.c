@@ -81,13 +81,14 @@ static void put(int y, int x, unsigned width, const struct text *clean, attr_t a
 /* The same, wrapped at spaces over several lines. */
 static void put_wrapped(int y, int x, unsigned width, struct text clean, int lines,
                         attr_t attributes) {
-    for (; lines > 1 && clean.length > width; lines--, y++) {
-        struct text line = clean;
-        const char *space = memrchr(clean.bytes, ' ', width);
-        line.length = space != NULL ? (uint32_t)(space - clean.bytes) : width;
+    struct text line = clean;
+    for (; lines > 1; lines--, y++) {
+        line.length = (uint32_t)clean_wrap(clean.bytes, clean.length, width);
+        if (line.length == clean.length)
+            break;
         put(y, x, width, &line, attributes);
-        line.length += space != NULL ? 1 : 0;
-        clean.bytes += line.length;
+        line.length += clean.bytes[line.length] == ' ';
+        line.bytes = clean.bytes += line.length;
         clean.length -= line.length;
     }
     put(y, x, width, &clean, attributes);

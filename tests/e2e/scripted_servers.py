@@ -249,8 +249,11 @@ class Gated:
         return result
 
 
+KINDS = ("connect", "timeout", "closed", "malformed", "refused", "changed", "early")
+
+
 def errors(**kinds: int) -> dict[str, int]:
-    return {"connect": 0, "timeout": 0, "closed": 0, "malformed": 0, "refused": 0} | kinds
+    return dict.fromkeys(KINDS, 0) | kinds
 
 
 def read_samples(path: Path) -> tuple[list[tuple[int, int, int, int, int]], int]:

@@ -1,13 +1,17 @@
 /* A reply as the client checks it: the same verdict however its bytes are split.
  *
  * Input: the request; how the bytes are split, and from 128 on that the request is one of a file,
- * if odd a HEAD; bytes. */
+ * if odd a HEAD, and if it is known what the reply must be; bytes. */
 #include "fuzz.h"
 
+#include "base/crc32.h"
 #include "base/limits.h"
 #include "reply/reply.h"
 
-enum { IN_HTTP = 1, AFTER_TOKEN = 2, LISTED = 128, KEPT_LIMIT = 1 << 20 };
+enum { IN_HTTP = 1, AFTER_TOKEN = 2, LISTED = 128, EXPECTED = 2, KEPT_LIMIT = 1 << 20 };
+
+static const struct byte_range varying[] = {{2, 3}, {7, 9}};
+static const struct expectation expectation = {200, true, 0x858F5159, 1, 9, varying, 2};
 
 struct outcome {
     struct reply reply;
@@ -25,7 +29,9 @@ static void read_reply(struct outcome *outcome, struct input input, unsigned cho
     if ((choices & AFTER_TOKEN) != 0)
         reply_after_token(reply);
     if (listed >= LISTED)
-        reply_to_listed(reply, listed % 2 != 0);
+        reply_to(reply, 0, listed % 2 != 0);
+    if (listed >= LISTED && (listed & EXPECTED) != 0 && choices == IN_HTTP)
+        reply_expect(reply, &expectation, true);
     outcome->verdict = outcome->at_end = REPLY_INCOMPLETE;
     while (input.left > 0 && outcome->verdict == REPLY_INCOMPLETE) {
         size_t length = pieces_next(&pieces, input.left);
@@ -52,6 +58,7 @@ static void read_reply(struct outcome *outcome, struct input input, unsigned cho
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     static struct outcome whole, split_up;
     struct input input = input_of(bytes, length);
+    crc32_prepare();
     unsigned choices = input_choice(&input), listed = input_choice(&input);
     read_reply(&whole, input, choices, listed, 0);
     read_reply(&split_up, input, choices, listed, 1 + listed);

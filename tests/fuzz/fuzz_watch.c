@@ -34,6 +34,14 @@ static void check_cut(const char *name, unsigned columns) {
     for (size_t at = 0, size; at + 1 < cut.length; at += size)
         width += clean_width(cut.bytes + at, &size);
     MUST(taken == width && width <= columns);
+    for (size_t at = 0, line, size; at < clean.length; at += line) {
+        line = clean_wrap(clean.bytes + at, clean.length - at, columns);
+        MUST(line > 0 && line <= clean.length - at);
+        width = 0;
+        for (size_t of_line = 0; of_line < line; of_line += size)
+            width += clean_width(clean.bytes + at + of_line, &size);
+        MUST(width <= columns || line <= 4);
+    }
     text_release(&clean);
     text_release(&cut);
 }

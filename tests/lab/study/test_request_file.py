@@ -23,10 +23,13 @@ def written(tmp_path: Path, content: str) -> Path:
 
 
 def test_requests_become_lines_of_the_client(tmp_path: Path) -> None:
-    file = written(tmp_path, f'{json.dumps(POST)}\n\n{{"path": "/"}}\n')
+    file = written(
+        tmp_path, f'{json.dumps(POST)}\n\n{{"path": "/"}}\n{{"path": "/l", "status": 303}}'
+    )
     assert read_request_file(file, "asked.jsonl").text().splitlines() == [
         r"3 POST /i HTTP/1.1\r\nX-A: \xc3\xbc\tb\r\n\r\n" + '{"a": 1}',
         r"1 GET / HTTP/1.1\r\n\r\n",
+        r"1:303 GET /l HTTP/1.1\r\n\r\n",
     ]
 
 
@@ -56,6 +59,8 @@ def test_requests_become_lines_of_the_client(tmp_path: Path) -> None:
         ('{"path": "/", "body": "\\ud800"}', "half a surrogate pair"),
         ('{"path": "/", "weight": 0}', "1 to 1,000"),
         ('{"path": "/", "weight": true}', "1 to 1,000"),
+        ('{"path": "/", "status": 100}', "200 to 599"),
+        ('{"path": "/", "status": null}', "200 to 599"),
         ('{"path": "/", "weight": ' + "9" * 5000 + "}", "line 1"),
         ('{"path": ' + "[" * 100_000 + "}", "line 1"),
         ('{"path": "/", "weight": 1000}\n' * 11, "more than 10,000"),

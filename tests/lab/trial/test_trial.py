@@ -64,6 +64,8 @@ def test_a_trial_records_both_sides(tmp_path: Path, kind: str, with_perf: bool) 
         ("server-dies", "the server exited"),
         ("server-stops-badly", "the server exited with status 1: could not drain"),
         ("client-misses-one", r"1 of 6 requests failed \(1 timeout\)"),
+        ("server-drops-idle", "the server dropped idle connections, 1 times in all"),
+        ("server-drops-slow", "the server dropped slow connections, 1 times in all"),
         ("client-loses-a-sample", "5 samples for 6 requests"),
         ("client-babbles", "the client printed no JSON"),
         ("client-dies", "the client exited before it was done: out of luck"),

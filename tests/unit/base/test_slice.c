@@ -24,6 +24,24 @@ TEST(a_byte_is_found_where_memchr_finds_it) {
     }
 }
 
+/* Each byte between others that are printable, or that make a subtraction borrow. */
+TEST(a_word_is_printable_if_all_of_its_bytes_are) {
+    for (int byte = 0; byte < 256; byte++) {
+        bool is_printable = byte >= 0x20 && byte < 0x7F;
+        for (int at = 0; at < WORD_BYTES; at++) {
+            for (int other = 0; other < BYTES + 2; other++) {
+                unsigned char filler = other < BYTES ? bytes[other] : other == BYTES ? ' ' : '~';
+                bool is_other = filler >= 0x20 && filler < 0x7F;
+                char word[WORD_BYTES];
+                memset(word, filler, sizeof word);
+                word[at] = (char)byte;
+                assert_int_equal(word_is_printable(word_at(word)), is_printable && is_other);
+                assert_int_equal(word_has(word_at(word), '\\'), byte == '\\');
+            }
+        }
+    }
+}
+
 TEST(bytes_beyond_the_end_are_not_found) {
     const char text[] = "................x";
     for (size_t length = 0; length < sizeof text - 1; length++)

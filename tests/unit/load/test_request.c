@@ -12,7 +12,7 @@ static struct requests requests;
 
 /* Parses and builds; NULL, or the problem. */
 static const char *read_text(const char *text, enum dialect dialect, const char *word) {
-    static char problem[REQUEST_PROBLEM_LIMIT], content[65536];
+    static char problem[REQUEST_PROBLEM_LIMIT], content[2 * LARGE_REQUEST];
     struct token token = {.length = (uint16_t)strlen(word)};
     memcpy(token.bytes, word, token.length);
     list.count = 0;
@@ -63,6 +63,34 @@ TEST(http_requests_get_what_depends_on_the_load) {
     assert_false(requests.each[1].is_head);
 }
 
+TEST(a_request_may_name_the_status_of_its_reply) {
+    assert_null(read_text("3:303 GET / HTTP/1.1\\r\\n\\r\\n\n1 GET / HTTP/1.1\\r\\n\\r\\n",
+                          DIALECT_HTTP, ""));
+    assert_int_equal(requests.each[0].status, 303);
+    assert_int_equal(requests.each[1].status, 0);
+    assert_int_equal(requests.turn_count, 4);
+    assert_non_null(strstr(read_text("1:200 a\n", DIALECT_LINE, ""), "an HTTP status"));
+}
+
+TEST(it_is_known_which_requests_may_be_sent_again_and_which_are_large) {
+    static char text[2 * LARGE_REQUEST];
+    static const char upload[] = "1 POST / HTTP/1.1\\r\\n\\r\\n";
+    assert_null(read_text("1 GET / HTTP/1.1\\r\\n\\r\\n\n1 HEAD / HTTP/1.1\\r\\n\\r\\n\n"
+                          "1 DELETE / HTTP/1.1\\r\\n\\r\\n",
+                          DIALECT_HTTP, ""));
+    assert_true(requests.each[0].is_repeatable && requests.each[1].is_repeatable);
+    assert_false(requests.each[2].is_repeatable || requests.each[0].is_large);
+    for (int more = 0; more <= 1; more++) {
+        memset(text, 'a', sizeof text);
+        memcpy(text, upload, sizeof upload - 1);
+        text[sizeof upload - 1 + LARGE_REQUEST + more] = '\0';
+        assert_null(read_text(text, DIALECT_HTTP, ""));
+        assert_int_equal(requests.each[0].is_large, more);
+    }
+    assert_null(read_text("1 GET a\n", DIALECT_LINE, ""));
+    assert_false(requests.each[0].is_repeatable);
+}
+
 TEST(other_requests_are_sent_as_written) {
     assert_null(read_text("1 a\\x00\\xFF b\\r\\n", DIALECT_LINE, "word"));
     assert_int_equal(requests.each[0].forms[false][true].length, 7);
@@ -80,6 +108,8 @@ TEST(a_wrong_file_is_refused_with_its_line) {
         {"0 GET / HTTP/1.1\\r\\n\\r\\n", "a weight"},
         {"1001 GET / HTTP/1.1\\r\\n\\r\\n", "a weight"},
         {"1 ", "no request"},
+        {"1:99 GET / HTTP/1.1\\r\\n\\r\\n", "an HTTP status"},
+        {"1: GET / HTTP/1.1\\r\\n\\r\\n", "an HTTP status"},
         {"1 GET / HTTP/1.1\\r\\nA: \\q\\r\\n\\r\\n", "a backslash"},
         {"1 GET /\\r\\n\\r\\n", "METHOD PATH HTTP/1.1"},
         {"1 get / HTTP/1.1\\r\\n\\r\\n", "capital"},

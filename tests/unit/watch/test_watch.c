@@ -236,6 +236,33 @@ TEST(every_layout_is_within_the_window) {
     assert_int_equal(layout_make(4, 22, 120).columns, 2); /* two and two, not three and one */
 }
 
+/* The lines of a text, each ended with a bar. */
+static const char *wrapped(const char *string, unsigned columns) {
+    static char bytes[256];
+    struct text out = text_fixed(bytes, sizeof bytes - 1);
+    for (size_t left = strlen(string); left > 0;) {
+        size_t length = clean_wrap(string, left, columns);
+        text_add(&out, string, length);
+        text_add(&out, "|", 1);
+        length += string[length] == ' ';
+        string += length;
+        left -= length;
+    }
+    bytes[out.length] = '\0';
+    return bytes;
+}
+
+TEST(text_is_wrapped_by_characters) {
+    assert_string_equal(wrapped("ab cd ef", 5), "ab cd|ef|");
+    assert_string_equal(wrapped("ab cd ef", 4), "ab|cd|ef|");
+    assert_string_equal(wrapped("abcdef gh", 4), "abcd|ef|gh|");
+    assert_string_equal(wrapped("éééééé é", 4), "éééé|éé é|");
+    assert_string_equal(wrapped("日本語", 3), "日|本|語|");
+    assert_string_equal(wrapped("日本語", 1), "日|本|語|");
+    assert_string_equal(wrapped(" abcdef", 4), " abc|def|");
+    assert_string_equal(wrapped("abc", 3), "abc|");
+}
+
 int main(void) {
     setenv("LC_ALL", "C.UTF-8", 1);
     clean_begin();

@@ -1,0 +1,65 @@
+"""The fields of regatta-client's JSON, and what becomes of them when the lab merges several."""
+
+from typing import Any
+
+import pytest
+
+from regatta.machine.sides.clock_offset import ClockOffset
+from regatta.trial.merge import SAME_IN_EVERY_SLICE, merge_clients
+from regatta.trial.pooled_clients import ClientStart, pool_clients
+from tests.e2e.scripted_servers import LINE_REPLY, always, open_load, result_of, serving
+
+OF_THE_SAMPLES = {"latency_ns", "first_byte_ns", "late_ns"}
+"""Percentiles cannot be merged: the samples have them."""
+LEFT_OUT = {
+    "slices": {
+        *OF_THE_SAMPLES,
+        "began_ns",  # each slice has its own
+        "achieved_per_s",  # as `requests` over the sending time
+        "rounds",  # of a slice; the cell has those of the load
+        "duration_ns",
+        "problem",  # a slice with one fails its trial
+    },
+    "clients": {
+        *OF_THE_SAMPLES,
+        "began_ns",  # as `began_late_ns` of each
+        "elapsed_ns",  # from the first start to the last end, which take the samples
+        "throughput_per_s",
+        "duration_ns",  # the same for all; the cell has it
+    },
+}
+SAME = {
+    "slices": {*SAME_IN_EVERY_SLICE, "cpu_share", "client_bound"},
+    "clients": {
+        *("target", "engine", "load", "dialect", "per_connection", "arrivals", "rounds"),
+        *("client_bound", "problem"),
+    },
+}
+"""Of two that are alike, the whole has the same; of all else it has twice as much."""
+
+
+def twice(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: twice(part) for key, part in value.items()}
+    return 2 * value
+
+
+@pytest.mark.parametrize("load", ["", "--load closed --duration 0.1", open_load(50, 0.1)])
+@pytest.mark.parametrize("kind", ["slices", "clients"])
+def test_every_field_is_merged_or_named_as_left_out(kind: str, load: str) -> None:
+    with serving(always(LINE_REPLY)) as server:
+        one, _ = result_of(server, f"{load} --idle 2 --slow 1")
+    # No field may be 0, or what is lost would not be seen.
+    one |= {key: value or 7 for key, value in one.items() if type(value) is int}
+    one |= {"cpu_share": 0.25, "client_bound": None}
+    if kind == "slices":
+        whole = merge_clients([one, one])
+    else:
+        start = ClientStart("", (1,), one["began_ns"], ClockOffset())
+        whole = pool_clients([one, one], [start, start])
+    assert set(one) - set(whole) == set(one) & LEFT_OUT[kind]
+    expected = {
+        key: one[key] if key in SAME[kind] else twice(one[key]) for key in set(one) & set(whole)
+    }
+    expected |= {"throughput_per_s": whole.get("throughput_per_s")}  # worked out again
+    assert {key: whole.get(key) for key in expected} == expected
