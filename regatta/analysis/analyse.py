@@ -15,6 +15,7 @@ from regatta.analysis.held_rates import held_groups
 from regatta.analysis.per_connection import WEIGHED, per_connection
 from regatta.analysis.perf_table import perf_table
 from regatta.analysis.results import Analysis, CellResult, Group, NotedTrial
+from regatta.analysis.soundness.answers import unlike
 from regatta.analysis.soundness.clients import clients_of
 from regatta.analysis.soundness.clock import clocks
 from regatta.analysis.soundness.comfortable_rate import comfortable_rate
@@ -59,7 +60,13 @@ def analyse(ledger: RaceRecord) -> Analysis:
     grouped = group(ledger.cells)
     cpus = _client_cpus(ledger.environment)
     units = units_of(ledger)
-    results = {cell.id: _result(cell, ledger.trials_of(cell), cpus, units) for cell in ledger.cells}
+    differing = unlike(ledger)
+    results = {
+        cell.id: _result(
+            cell, ledger.trials_of(cell), cpus, units, differing.get(cell.contender, "")
+        )
+        for cell in ledger.cells
+    }
     inputs = ledger.inputs
     last = ledger.last_attempts
     kinds = Tally(trial.kind for trial in last if trial.status == OK)
@@ -245,7 +252,9 @@ def _is_clocked(trial: Trial) -> bool:
     return not isinstance(clock_ghz(trial, "server"), str) and len(cores_of(trial, "server")) < 2
 
 
-def _result(cell: Cell, trials: list[Trial], client_cpus: int, units: Units) -> CellResult:
+def _result(
+    cell: Cell, trials: list[Trial], client_cpus: int, units: Units, differs: str
+) -> CellResult:
     estimates, latencies = estimate_cell(trials, units)
     ok = [trial for trial in trials if trial.status == OK]
     bound_by_client = [trial for trial in ok if trial.is_client_bound]
@@ -261,7 +270,7 @@ def _result(cell: Cell, trials: list[Trial], client_cpus: int, units: Units) -> 
         perf=perf_table(usable(trials)),
         workers=connections_by_rank(usable(trials)),
         failed=len(trials) - len(ok),
-        failing=failing(trials),
+        failing=differs or failing(trials),
         client_bound=len(bound_by_client),
         comfortable_rate=comfortable_rate(cell, bound_by_client, client_cpus),
         held_up=sum(trial.held_up is not None for trial in ok),

@@ -55,7 +55,8 @@ class CellResult:
     """Connections of each worker of a pool, the busiest first; empty without a pool."""
     failed: int
     failing: str
-    """`failed in 4 of 10 trials`, if too many to win; else empty."""
+    """`failed in 4 of 10 trials`, if too many to win, or what is wrong with its answers; else
+    empty."""
     client_bound: int
     """Client-bound trials, excluded from every average."""
     held_up: int

@@ -39,6 +39,8 @@ class RaceTable(TomlTable):
     warmup_rounds: Annotated[int, whole(0, limits.MAX_WARMUP_ROUNDS)] = limits.DEFAULT_WARMUP_ROUNDS
     whole_cost: Flag = False
     """Measure each server's start-up time and memory too."""
+    answers_may_differ: Flag = False
+    """Whether contenders may answer differently, and each in another way under load."""
     disturbance_limit_percent: Annotated[
         float, number(limits.MIN_DISTURBANCE_PERCENT, limits.MAX_DISTURBANCE_PERCENT)
     ] = limits.DEFAULT_DISTURBANCE_LIMIT_PERCENT

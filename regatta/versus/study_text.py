@@ -37,6 +37,7 @@ class Wanted:
     """What servers of another protocol are sent, with escapes, instead of the path."""
     until: str | None = None
     """What their reply ends with."""
+    answers_may_differ: bool = False
     rates: Mapping[int, int] | None = None
     """By number of connections; None: half of what the weakest holds."""
 
@@ -63,6 +64,8 @@ def _lines(servers: Sequence[Server], wanted: Wanted, folder: Path) -> Iterator[
         yield f"slices = {SLICES}"
     yield f"search_blocks = {SEARCH_BLOCKS}"
     yield "counted_blocks = 2"
+    if wanted.answers_may_differ:
+        yield "answers_may_differ = true"
     yield ""
     yield "[placement]"
     yield f"kind = {_text(wanted.placement)}"
