@@ -271,6 +271,9 @@ def differences(of: Mapping[str, Sequence[Expected]]) -> dict[str, str]:
     return found
 
 
-def difference_notes(of: Mapping[str, Sequence[Expected]]) -> Iterator[str]:
-    for name, why in differences(of).items():
-        yield f"{name} {why}: the work may differ too"
+def difference_notes(of: Mapping[str, Sequence[Expected]], then: str) -> Iterator[str]:
+    """A line for each that differs, with what follows; one for two that differ from each other."""
+    found = differences(of)
+    told = list(found)[:1] if len(of) == len(found) else list(found)
+    for name in told:
+        yield f"{name} {found[name]}: {then}"

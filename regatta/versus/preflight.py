@@ -114,7 +114,8 @@ def notes(seen: Sequence[Seen], checked: bool = False) -> Iterator[str]:
     for one in loose:
         if len({(of.asked, of.body) for of in one.answers}) > len(one.expected):
             yield f"{one.name} answers differently each time"
-    yield from difference_notes({one.name: one.expected for one in loose})
+    known = {one.name: one.expected for one in loose}
+    yield from difference_notes(known, "the work may differ too")
 
 
 def queue_notes(seen: Sequence[Seen], raced_over: int | None) -> Iterator[str]:
