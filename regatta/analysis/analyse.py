@@ -112,6 +112,7 @@ def analyse(ledger: RaceRecord) -> Analysis:
         side_by_side=side_by_side_costs(ledger, units),
         clients=clients_of(ledger.trials),
         lab_use=lab_use(last),
+        unlike=differing,
         memory_per_connection=per_connection(
             ((result.cell, result.memory) for result in results.values()), units
         ),

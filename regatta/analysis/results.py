@@ -167,6 +167,8 @@ class Analysis:
     """Of a race with `whole_cost` that varies its idle connections."""
     lab_use: LabUse | None = None
     """What the lab itself used; None if no trial recorded it."""
+    unlike: dict[str, str] = field(default_factory=dict)
+    """Contenders whose answers are not to be believed, and why."""
     side_by_side: list[SideBySideCost] = field(default_factory=list)
     """The cost of running side by side; empty if none was raced alone."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from subprocess import SubprocessError
 from typing import Any
 
 from regatta.errors import HostLostError, RegattaError, TrialError
@@ -115,7 +116,7 @@ def look_at_all(study: Study, setup: TrialSetup) -> list[Look]:
                     found[name, asked] = [first + second for first, second in both]
             except HostLostError:
                 raise
-            except (RegattaError, OSError) as error:
+            except (RegattaError, OSError, SubprocessError) as error:
                 faults[name] = str(error)
         if number == 0:
             time.sleep(max(0.0, begun_s + APART_S - time.monotonic()))

@@ -20,6 +20,7 @@ from pickle import dumps, loads
 import numpy as np
 
 from regatta.errors import TrialError
+from regatta.machine.guard import guard_environment
 from regatta.machine.sides.side_placement import SidePlacement
 from regatta.study.request_file import Request
 from regatta.trial import ask
@@ -123,12 +124,15 @@ def ask_http(
     has none."""
     written = [(f"{one.method} {one.path}", spelled(one, target)) for one in requests]
     if client.enter:
-        program = client.entered([sys.executable, "-I", "-S", ask.__file__])
-        order = dumps((target, written, times))
         done = subprocess.run(
-            program, input=order, capture_output=True, check=False, timeout=PATIENCE_S
+            client.entered([sys.executable, "-I", "-S", ask.__file__]),
+            input=dumps((target, written, times)),
+            capture_output=True,
+            check=True,
+            timeout=PATIENCE_S,
+            env=guard_environment(),
         )
-        told = loads(done.stdout) if done.returncode == 0 else done.stderr.decode().strip()
+        told = loads(done.stdout)
     else:
         told = client.ask(ask.ask, target, written, times)
     if isinstance(told, str):

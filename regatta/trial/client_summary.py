@@ -1,5 +1,6 @@
 """The summary that a client prints after its load, and its checks."""
 
+import re
 from typing import Any
 
 from regatta.errors import TrialError
@@ -7,6 +8,9 @@ from regatta.ledger.cell import Cell
 from regatta.ledger.result import CLIENT
 from regatta.trial.server import read_json
 from regatta.trial.side import Side
+
+EXAMPLE = re.compile(r"for example (?:\w+: )?(.*); check ")
+"""In the client's words (src/results/advice.c)."""
 
 
 class AnswersError(TrialError):
@@ -34,7 +38,7 @@ def sum_up(cell: Cell, client: Side, timeout_s: float) -> dict[str, Any]:
     """Waits for the client's end; an error unless every request was answered."""
     status, summary = wait_for_end(client, timeout_s)
     if summary is not None:
-        check_answers(cell, summary)
+        check_answers(cell, summary, client)
     return check_end(client, CLIENT, status, summary)
 
 
@@ -54,8 +58,8 @@ def check_end(
     return summary
 
 
-def check_answers(cell: Cell, summary: dict[str, Any]) -> None:
-    """Every request must have been answered correctly."""
+def check_answers(cell: Cell, summary: dict[str, Any], *clients: Side) -> None:
+    """Every request must have been answered correctly; the clients' words give an example."""
     requests, answered = summary.get("requests"), summary.get("answered")
     if not isinstance(requests, int) or not isinstance(answered, int):
         raise AnswersError("the client's JSON has no counts of requests and answers", summary)
@@ -69,6 +73,8 @@ def check_answers(cell: Cell, summary: dict[str, Any]) -> None:
         kinds = summary.get("errors")
         named = kinds.items() if isinstance(kinds, dict) else ()
         wrong = ", ".join(f"{count} {kind}" for kind, count in named if count)
+        said = next(filter(None, (EXAMPLE.search(str(one.last_output())) for one in clients)), None)
+        wrong += f", for example: {said[1]}" if said else ""
         raise AnswersError(
             f"{requests - answered} of {requests} requests failed ({wrong})", summary
         )

@@ -156,7 +156,7 @@ class Clients:
         whole: dict[str, Any] | None = None
         if len(summaries) == len(ended):
             whole = self.pooled(summaries)
-            check_answers(self.cell, whole)
+            check_answers(self.cell, whole, *self.sides)
         for side, name, (status, summary) in zip(self.sides, self.names, ended, strict=True):
             check_end(side, name, status, summary)
         assert whole is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from regatta.errors import TrialError, UsageError
 from regatta.ledger.cell import Cell
 from regatta.trial.answers import Answer
 from regatta.trial.ask import ANSWER_TIMEOUT_S
+from regatta.trial.client_summary import EXAMPLE
 from regatta.trial.load import client_command
 from regatta.trial.setup import TrialSetup
 
@@ -22,7 +22,6 @@ CLOSED_S = 0.1
 PATIENCE_S = 60.0
 WRONG_USAGE = 2
 UNREACHED = "127.0.0.1:1"
-SAID = re.compile(r"for example (?:\w+: )?(.*); check ")
 
 
 def check_raw(client: Path, raw: str, until: str) -> None:
@@ -77,7 +76,7 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
 
 
 def _why(stderr: str) -> str:
-    said = SAID.search(stderr)
+    said = EXAMPLE.search(stderr)
     return said[1] if said else stderr.strip().removeprefix("regatta-client: ")
 
 

@@ -10,24 +10,20 @@ from regatta.race.look import DIFFER
 
 ANSWERS = "answers "
 """Each reason begins with it."""
-CHANGED = re.compile(r"\d+ changed")
-EARLY = re.compile(r"\d+ early")
-"""In a client's reason, with their number (src/results/summary_json.c)."""
+WRONG = re.compile(r"\d+ (changed|early)\b(?:.*for example: answered (.*)\))?")
+"""In a client's reason for a failed load (trial/client_summary.py)."""
 
 
 def unlike(ledger: RaceRecord) -> dict[str, str]:
     """By contender, what is wrong with its answers, in words that follow its name."""
-    said: dict[str, list[str]] = {}
     names = {cell.id: cell.contender for cell in ledger.cells}
-    for trial in ledger.last_attempts:
-        said.setdefault(names[trial.cell_id], []).append(trial.reason or "")
+    said = [(names[trial.cell_id], trial.reason or "") for trial in ledger.last_attempts]
     for search in ledger.searches:
-        reasons = [probe.why_not or "" for probe in search.probes]
-        said.setdefault(search.cell.contender, []).extend(reasons)
+        said += [(search.cell.contender, probe.why_not or "") for probe in search.probes]
     found: dict[str, str] = dict(ledger.environment.get(DIFFER) or {})
-    for name, reasons in said.items():
-        if any(map(CHANGED.search, reasons)):
-            found[name] = f"{ANSWERS}otherwise under load than before the race"
-        elif any(map(EARLY.search, reasons)):
-            found[name] = f"{ANSWERS}requests before it has read them"
+    for name, reason in said:
+        if (wrong := WRONG.search(reason)) and wrong[1] == "early":
+            found[name] = f"{ANSWERS}before it has read the request"
+        elif wrong:
+            found[name] = f"{ANSWERS}{wrong[2] or 'otherwise'} under load"
     return found

@@ -32,13 +32,14 @@ def test_without_a_reason_the_one_that_needs_less_wins(tmp_path: Path) -> None:
         (
             {
                 "fail": {("cheat", 10, 5)},
-                "fail_reason": "50 of 200 requests failed (50 changed)",
+                "fail_reason": "50 of 200 requests failed (50 changed, for example: answered "
+                "1 byte instead of 4,000)",
             },
-            "answers otherwise under load than before the race",
+            "answers 1 byte instead of 4,000 under load",
         ),
         (
             {"fail": {("cheat", 10, 5)}, "fail_reason": "200 of 200 requests failed (200 early)"},
-            "answers requests before it has read them",
+            "answers before it has read the request",
         ),
     ],
 )
