@@ -15,6 +15,7 @@ from regatta.analysis.held_rates import held_groups
 from regatta.analysis.per_connection import WEIGHED, per_connection
 from regatta.analysis.perf_table import perf_table
 from regatta.analysis.results import Analysis, CellResult, Group, NotedTrial
+from regatta.analysis.soundness.answers import unlike
 from regatta.analysis.soundness.clients import clients_of
 from regatta.analysis.soundness.clock import clocks
 from regatta.analysis.soundness.comfortable_rate import comfortable_rate
@@ -59,13 +60,14 @@ def analyse(ledger: RaceRecord) -> Analysis:
     grouped = group(ledger.cells)
     cpus = _client_cpus(ledger.environment)
     units = units_of(ledger)
+    differing = unlike(ledger)
     results = {
         cell.id: _result(
             cell,
             trials := ledger.trials_of(cell),
             cpus,
             units,
-            not_steady(cell, trials, ledger.warm_ups),
+            differing.get(cell.contender, "") or not_steady(cell, trials, ledger.warm_ups),
         )
         for cell in ledger.cells
     }
@@ -114,6 +116,7 @@ def analyse(ledger: RaceRecord) -> Analysis:
         side_by_side=side_by_side_costs(ledger, units),
         clients=clients_of(ledger.trials),
         lab_use=lab_use(last),
+        unlike=differing,
         memory_per_connection=per_connection(
             ((result.cell, result.memory) for result in results.values()), units
         ),
@@ -255,7 +258,7 @@ def _is_clocked(trial: Trial) -> bool:
 
 
 def _result(
-    cell: Cell, trials: list[Trial], client_cpus: int, units: Units, unsteady: str
+    cell: Cell, trials: list[Trial], client_cpus: int, units: Units, barred: str
 ) -> CellResult:
     estimates, latencies = estimate_cell(trials, units)
     ok = [trial for trial in trials if trial.status == OK]
@@ -272,14 +275,13 @@ def _result(
         perf=perf_table(usable(trials)),
         workers=connections_by_rank(usable(trials)),
         failed=len(trials) - len(ok),
-        failing=failing(trials),
+        failing=barred or failing(trials),
         client_bound=len(bound_by_client),
         comfortable_rate=comfortable_rate(cell, bound_by_client, client_cpus),
         held_up=sum(trial.held_up is not None for trial in ok),
         started=started(cell, usable(trials)),
         slow=slow(cell, trials),
         ok=len(ok),
-        unsteady=unsteady,
     )
 
 

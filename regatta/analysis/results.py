@@ -55,7 +55,8 @@ class CellResult:
     """Connections of each worker of a pool, the busiest first; empty without a pool."""
     failed: int
     failing: str
-    """`failed in 4 of 10 trials`, if too many to win; else empty."""
+    """`failed in 4 of 10 trials`, if too many to win, or what is wrong with its answers, or that it
+    was not warm; else empty."""
     client_bound: int
     """Client-bound trials, excluded from every average."""
     held_up: int
@@ -67,8 +68,6 @@ class CellResult:
     slow: str
     """`in 3 of 10 trials` it missed the rate, if too many to win; else empty."""
     ok: int
-    unsteady: str
-    """Why it was not warm, and so cannot win; empty if it was."""
 
     @property
     def entry(self) -> Entry:
@@ -81,8 +80,6 @@ class CellResult:
         state = self.estimates[side_of(PRIMARY), PRIMARY.name].state
         if state in (CLIENT_BOUND, DISTURBED):
             return state
-        if self.unsteady:
-            return self.unsteady
         return "" if is_held(self.started) and not self.slow else TOO_SLOW
 
 
@@ -170,6 +167,8 @@ class Analysis:
     """Of a race with `whole_cost` that varies its idle connections."""
     lab_use: LabUse | None = None
     """What the lab itself used; None if no trial recorded it."""
+    unlike: dict[str, str] = field(default_factory=dict)
+    """Contenders whose answers are not to be believed, and why."""
     side_by_side: list[SideBySideCost] = field(default_factory=list)
     """The cost of running side by side; empty if none was raced alone."""
 

@@ -34,6 +34,14 @@ class AskedOptions:
         typer.Option(metavar="REGEX", help="Where the reply to --raw ends."),
     ] = None
 
+    may_differ: Annotated[
+        bool,
+        typer.Option(
+            "--answers-may-differ",
+            help="Race servers that answer differently, or each time, unchecked.",
+        ),
+    ] = False
+
     def check(self, servers: Sequence[Server], client: Path) -> None:
         """UsageError unless all servers can be asked that."""
         if not PATH_PATTERN.fullmatch(self.path):

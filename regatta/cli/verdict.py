@@ -1,14 +1,14 @@
 """`regatta versus --base --head`: a verdict on two versions, for CI."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from regatta.errors import UsageError
+from regatta.errors import RegattaError, UsageError
 from regatta.ledger.read import read
 from regatta.ledger.schema import FILE_NAME
 from regatta.machine.programs import called_with
@@ -105,6 +105,14 @@ class VerdictOptions:
     def looked_at(self, study: Study) -> Study:
         """What is started once before the race: the base is, so base again need not be."""
         return study.but(cells=tuple(cell for cell in study.cells if cell.contender != AGAIN))
+
+    def check_answers(self, differing: Mapping[str, str]) -> None:
+        """RegattaError if head answers otherwise than base."""
+        if HEAD in differing:
+            raise RegattaError(
+                f"not comparable: head {differing[HEAD]}; race them all the same with "
+                "--answers-may-differ"
+            )
 
     def enough(self, study: Study) -> Enough:
         """Ends the race when there is a verdict."""

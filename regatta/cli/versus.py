@@ -20,6 +20,7 @@ from regatta.errors import RegattaError, UsageError
 from regatta.machine.programs import called_with, discover, shown
 from regatta.race.events import Event, Searched, SearchStarted, Started, TrialFinished
 from regatta.race.folder import RACES, new_folder
+from regatta.race.look import look_notes, recorded_looks
 from regatta.race.options import Options
 from regatta.race.race import begin
 from regatta.race.run_plan import Enough
@@ -41,7 +42,7 @@ from regatta.versus.images import read_images
 from regatta.versus.listen_queue import FEWER, fewer
 from regatta.versus.picture_file import check_picture, write_picture
 from regatta.versus.plan import fit
-from regatta.versus.preflight import Seen, faults, look_at, notes, queue_notes
+from regatta.versus.preflight import Seen, differing, faults, look_at, notes, queue_notes
 from regatta.versus.servers import FEWEST, Server
 from regatta.versus.study_text import Wanted, study_text
 
@@ -180,6 +181,7 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         requests=asked.request,
         raw=asked.raw,
         until=asked.until,
+        answers_may_differ=asked.may_differ,
         connections=Wanted.connections if connections is None else connection_counts(connections),
         short=short,
         width_percent=checked_width(width),
@@ -212,6 +214,8 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
     session.say(f"looking at {', '.join(one.name for one in named)}")
     seen = look_at(verdict.looked_at(study_in(Path.cwd(), wanted)), programs)
     refuse(faults(seen))
+    if verdict.asked and not asked.may_differ:
+        verdict.check_answers(differing(seen))
     note, wanted = placed_where_reached(seen, named, wanted)
     lowers = connections is None and stored is None
     raced_over = over_what_all_take(seen) if lowers else None
@@ -243,7 +247,12 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         folder=folder,
         analysis=analysis,
         servers=named,
-        looked_at=[*filter(None, [note]), *queues, *notes(seen)],
+        looked_at=[
+            *filter(None, [note]),
+            *queues,
+            *notes(seen, checked=not asked.may_differ),
+            *look_notes(recorded_looks(analysis.environment)),
+        ],
         verdict=verdict.conclude(folder, study) if verdict.asked else None,
         changed=None if stored is None else compared(stored, folder),
     )

@@ -27,6 +27,7 @@ from regatta.race.events import About, Finished, SearchStarted, Started, Tell
 from regatta.race.folder import locked, new_folder
 from regatta.race.hooks import NO_HOOKS, Hooks
 from regatta.race.ledger_inputs import given_to
+from regatta.race.look import expected_by, look, look_notes
 from regatta.race.matched.find_rates import find_cells
 from regatta.race.options import Options, Setting, apply, choose_seed
 from regatta.race.place_sides import check_programs, place_sides
@@ -218,6 +219,9 @@ def run(  # noqa: PLR0913, PLR0917  (all that describes a race)
         ends_s=hooks.ends_s,
     )
     first_notes = first_notes_of(study, placement, found, hooks.unseen(study), spoilers)
+    looks = look(ledger, study, setup)
+    setup = replace(setup, expected=expected_by(looks))
+    first_notes += tuple(look_notes(looks))
     race_about = About(
         name=study.name,
         title=study.title,

@@ -42,6 +42,8 @@ class RaceTable(TomlTable):
     """How long a server is warmed at most until it is steady; 0: by one round of requests."""
     whole_cost: Flag = False
     """Measure each server's start-up time and memory too."""
+    answers_may_differ: Flag = False
+    """Whether contenders may answer differently, and each in another way under load."""
     disturbance_limit_percent: Annotated[
         float, number(limits.MIN_DISTURBANCE_PERCENT, limits.MAX_DISTURBANCE_PERCENT)
     ] = limits.DEFAULT_DISTURBANCE_LIMIT_PERCENT

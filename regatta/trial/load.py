@@ -16,15 +16,27 @@ MAX_CLIENT_SEED = 2**31
 SEEDS_PER_BLOCK = 10_007
 
 
-REQUESTS = "requests.txt"
-"""The client's file of requests, in its folder."""
+REQUESTS, EXPECTED = "requests.txt", "expected.txt"
+"""The client's files of requests and of what their answers must be, in its folder."""
+
+
+def asked_of(cell: Cell) -> str | None:
+    """Its path or file of requests, in HTTP."""
+    return (cell.requests or cell.path) if cell.dialect == "http" else None
+
+
+def expected_of(setup: TrialSetup, cell: Cell) -> str | None:
+    """The client's file of what the answers must be; None: any success passes."""
+    return setup.expected.get((cell.contender, asked_of(cell)))
 
 
 def give_requests(setup: TrialSetup, cell: Cell, client: Side) -> None:
-    """Writes the file that `client_command` names, on the client's host."""
+    """Writes the files that `client_command` names, on the client's host."""
     contender = setup.contenders.get(cell.contender)
     if cell.requests is not None and contender is not None and contender.requests is not None:
         client.put(REQUESTS, contender.requests.text())
+    if (expected := expected_of(setup, cell)) is not None:
+        client.put(EXPECTED, expected)
 
 
 def client_command(setup: TrialSetup, cell: Cell, target: str, options: list[str]) -> list[str]:
@@ -40,6 +52,8 @@ def client_command(setup: TrialSetup, cell: Cell, target: str, options: list[str
         command += ["--request", cell.request]
     else:
         command += ["-n", str(cell.top)]
+    if expected_of(setup, cell) is not None:
+        command += ["--expect", EXPECTED]
     if cell.until is not None:
         command += ["--until", cell.until]
     return [*command, *options, target]

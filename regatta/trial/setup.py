@@ -43,6 +43,8 @@ class TrialSetup:
     """Whether to measure each server's start-up time and memory too."""
     environment_bytes: int = 0
     """Bytes of padding in every server's environment."""
+    expected: Mapping[tuple[str, str | None], str] = field(default_factory=dict)
+    """By contender and what it is asked, the client's file of what the answers must be."""
 
     def side(
         self,

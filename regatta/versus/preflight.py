@@ -1,7 +1,8 @@
 """A look at each server before the race: does it start, what does it answer, and does it end?
 
 Every server is started alone on loopback, as a trial would start it, and gets each request three
-times. What makes a comparison meaningless is an error; what makes it unfair is a note.
+times. What makes a comparison meaningless is an error; what makes it unfair is a note. What its
+answers must be under load is looked at in the race itself (race/look.py).
 """
 
 from __future__ import annotations
@@ -26,12 +27,20 @@ from regatta.machine.sides.placement import CONTAINERS, LOOPBACK, Placement
 from regatta.race.place_sides import place_sides
 from regatta.study import Study
 from regatta.study.request_file import Request
+from regatta.trial.answers import (
+    Answer,
+    Expected,
+    ask_http,
+    difference_notes,
+    differences,
+    expected,
+    is_right,
+)
 from regatta.trial.server import start_server, stop_server
 from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
-from regatta.versus.answers import Answer, ask_http, is_right
 from regatta.versus.listen_queue import MOST_TRIED, connected_at_once, fewer
-from regatta.versus.raw import ask_raw
+from regatta.versus.raw import TIMES, ask_raw
 
 STREAMS = ("stdout", "stderr")
 TAKEN = re.compile(r"EADDRINUSE|address already in use|Address in use", re.IGNORECASE)
@@ -47,6 +56,8 @@ class Seen:
 
     name: str
     answers: tuple[Answer, ...] = ()
+    expected: tuple[Expected, ...] = ()
+    """What it answers to each request."""
     only_on_loopback: bool = False
     """Whether clients of other networks cannot reach it."""
     logs: bool = False
@@ -90,17 +101,20 @@ def faults(seen: Sequence[Seen]) -> list[str]:
     return [f"{one.name}: {one.fault}" for one in seen if one.fault is not None]
 
 
-def notes(seen: Sequence[Seen]) -> Iterator[str]:
-    """What a reader of the verdict must know."""
+def notes(seen: Sequence[Seen], checked: bool = False) -> Iterator[str]:
+    """What a reader of the verdict must know. `checked`: answers in HTTP are compared under load,
+    and the race tells what of them is not."""
     for one in seen:
         if any(answer.closes for answer in one.answers):
             yield f"{one.name} closes the connection after each answer: its clients must reconnect"
         if one.logs:
             yield f"{one.name} prints something for each request: turn its log off, or log in all"
-        if _varies(one.answers):
+    loose = [one for one in seen if not checked or one.expected and one.expected[0].status is None]
+    for one in loose:
+        if len({(of.asked, of.body) for of in one.answers}) > len(one.expected):
             yield f"{one.name} answers differently each time"
-    if difference := _difference(seen):
-        yield f"the answers differ, so the work may too: {difference}"
+    known = {one.name: one.expected for one in loose}
+    yield from difference_notes(known, "the work may differ too")
 
 
 def queue_notes(seen: Sequence[Seen], raced_over: int | None) -> Iterator[str]:
@@ -119,27 +133,9 @@ def queue_notes(seen: Sequence[Seen], raced_over: int | None) -> Iterator[str]:
             )
 
 
-def _difference(seen: Sequence[Seen]) -> str:
-    """Of the first answers to a request, in length or type; empty if they agree."""
-    for asked in dict.fromkeys(answer.asked for one in seen for answer in one.answers):
-        firsts = {
-            one.name: next((answer for answer in one.answers if answer.asked == asked), None)
-            for one in seen
-        }
-        kinds = {name: _kind(first) for name, first in firsts.items() if first is not None}
-        if len(set(kinds.values())) > 1:
-            return ", ".join(f"{name} {kind}" for name, kind in kinds.items())
-    return ""
-
-
-def _kind(answer: Answer) -> str:
-    """`6 bytes of text/plain`"""
-    kind = "" if answer.status is None else f" of {answer.content_type or 'no type'}"
-    return f"{answer.length:,} bytes{kind}"
-
-
-def _varies(answers: Sequence[Answer]) -> bool:
-    return len({(one.asked, one.digest) for one in answers}) > len({one.asked for one in answers})
+def differing(seen: Sequence[Seen]) -> dict[str, str]:
+    """By name, what it answers otherwise than the others."""
+    return differences({one.name: one.expected for one in seen})
 
 
 def _look(setup: TrialSetup, placement: Placement, cell: Cell) -> Seen:
@@ -155,7 +151,8 @@ def _look(setup: TrialSetup, placement: Placement, cell: Cell) -> Seen:
                     "listen on 0.0.0.0"
                 )
             before = _printed(server)
-            answers = tuple(_answers(setup, cell, target))
+            asked = _answers(setup, cell, target)
+            answers = tuple(answer for of in asked for answer in of)
             logs = _printed(server) - before >= len(answers)
             tried = min(cell.connections, MOST_TRIED)
             connected = connected_at_once(target, tried)
@@ -171,16 +168,19 @@ def _look(setup: TrialSetup, placement: Placement, cell: Cell) -> Seen:
     if wrong is not None:
         advice = "correct the request" if listed else "name a path that it serves with --path"
         fault = f"it answers {wrong.status} to {wrong.asked}; {advice}"
-    return Seen(cell.contender, answers, confined, logs, tried, connected, fault)
+    each = () if fault else tuple(map(expected, asked))
+    return Seen(cell.contender, answers, each, confined, logs, tried, connected, fault)
 
 
-def _answers(setup: TrialSetup, cell: Cell, target: str) -> Iterator[Answer]:
-    contender = setup.contenders.get(cell.contender)
-    if contender is not None and contender.requests is not None:
-        return ask_http(target, contender.requests.requests[:MOST_ASKED])
+def _answers(setup: TrialSetup, cell: Cell, target: str) -> list[list[Answer]]:
+    """To each request."""
     if cell.until is not None:
-        return ask_raw(setup, cell, target)
-    return ask_http(target, [Request(cell.path or DEFAULT_PATH)])
+        return [ask_raw(setup, cell, target)]
+    contender = setup.contenders.get(cell.contender)
+    requests: Sequence[Request] = [Request(cell.path or DEFAULT_PATH)]
+    if contender is not None and contender.requests is not None:
+        requests = contender.requests.requests[:MOST_ASKED]
+    return ask_http(target, requests, TIMES, setup.placement.client)
 
 
 def check_stopped(server: Side) -> None:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from regatta.errors import TrialError, UsageError
 from regatta.ledger.cell import Cell
+from regatta.trial.answers import Answer
+from regatta.trial.ask import ANSWER_TIMEOUT_S
+from regatta.trial.client_summary import EXAMPLE
 from regatta.trial.load import client_command
 from regatta.trial.setup import TrialSetup
-from regatta.versus.answers import ANSWER_TIMEOUT_S, TIMES, Answer
 
 ASKED = "--raw"
+TIMES = 3
 CLOSED_S = 0.1
 PATIENCE_S = 60.0
 WRONG_USAGE = 2
 UNREACHED = "127.0.0.1:1"
-SAID = re.compile(r"for example (?:\w+: )?(.*); check ")
 
 
 def check_raw(client: Path, raw: str, until: str) -> None:
@@ -32,7 +32,7 @@ def check_raw(client: Path, raw: str, until: str) -> None:
         raise UsageError(said.replace("--request", "--raw"))
 
 
-def ask_raw(setup: TrialSetup, cell: Cell, target: str) -> Iterator[Answer]:
+def ask_raw(setup: TrialSetup, cell: Cell, target: str) -> list[Answer]:
     """Sends the request TIMES times; TrialError without an answer, or if the load would fail."""
     printed = [
         _shown(_asked(setup, cell, target, ["--timeout", f"{ANSWER_TIMEOUT_S * 1000:.0f}"]))
@@ -40,8 +40,7 @@ def ask_raw(setup: TrialSetup, cell: Cell, target: str) -> Iterator[Answer]:
     ]
     summary = _summary(setup, cell, target)
     length = summary["bytes_received"] // max(1, summary["answered"])
-    for text in printed:
-        yield Answer(ASKED, None, length, "", hashlib.sha256(text.encode()).hexdigest(), False)
+    return [Answer(ASKED, None, text.encode(), "", False, length) for text in printed]
 
 
 def _asked(setup: TrialSetup, cell: Cell, target: str, options: Sequence[str]) -> str:
@@ -77,7 +76,7 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
 
 
 def _why(stderr: str) -> str:
-    said = SAID.search(stderr)
+    said = EXAMPLE.search(stderr)
     return said[1] if said else stderr.strip().removeprefix("regatta-client: ")
 
 

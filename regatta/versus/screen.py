@@ -1,7 +1,7 @@
 """The end of a comparison on one screen: who is better in what, and how sure that is."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from rich.console import Console
 from rich.table import Table
@@ -14,6 +14,7 @@ from regatta.analysis.soundness.warmup import WarmUp
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, UNCONFIRMED
 from regatta.ledger.metrics import BY_NAME, P50, P99, PRIMARY, Metric, side_of
 from regatta.ledger.steady import STEADY
+from regatta.race.look import DIFFER
 from regatta.report.charts.palette import styles
 from regatta.report.soundness.notes import notes
 from regatta.report.tables.held_rates import rounded_rate
@@ -61,11 +62,18 @@ def print_lines(lines: Iterable[str], console: Console) -> None:
 
 
 def broken(analysis: Analysis) -> Iterator[str]:
-    """A line for each server that failed while its rate was searched: it may hold more, or race."""
+    """A line for each server that failed while its rate was searched: it may hold more, or race;
+    and for each that answers otherwise under load."""
+    left = {name: why for name, why in analysis.unlike.items() if name in analysis.contenders}
+    for name in left.keys() - (analysis.environment.get(DIFFER) or {}).keys():
+        yield f"{name} {left[name]}: no star"
     for held in analysis.held:
         for one in held.members:
             why = one.why.removeprefix("failed: ")
-            if one.state == NOTHING:
+            if one.state == NOTHING and one.cell.contender in analysis.unlike:
+                name = one.cell.contender
+                yield f"{name} is not in this race: it {analysis.unlike[name]}"
+            elif one.state == NOTHING:
                 yield f"{one.cell.contender} is not in this race: it holds no rate ({why})"
             elif why != one.why:
                 yield f"{one.cell.contender} failed while its rate was searched: {why}"
@@ -82,22 +90,24 @@ def where(group: Group, step: int) -> str:
 
 def sentences(group: Group, step: int) -> Iterator[str]:
     """One for each metric that was compared, and one for each server that failed."""
+    barred = {one.cell.contender for one in group.at(step) if one.entry.barred}
     for metric in COMPARED:
         against = [one for one in group.against if (one.at, one.metric) == (step, metric.name)]
         if against:
-            yield sentence(against, metric)
+            yield sentence(against, metric, barred)
     for result in group.at(step):
         if result.failed and not result.ok:
             yield f"{result.cell.contender} {cell_words(result)}"
 
 
-def sentence(against: list[AgainstBest], metric: Metric) -> str:
-    """`against`: all others against the best."""
+def sentence(against: list[AgainstBest], metric: Metric, barred: Collection[str] = ()) -> str:
+    """`against`: all others against the best, or against the least of those that cannot win."""
     if all(one.outcome == NO_DIFFERENCE for one in against):
         names = listed([against[0].best, *(one.contender for one in against)])
         seen = max((one.detectable or math.inf for one in against), default=math.inf)
         return f"{metric.label}: {names} are not distinguishable ({detectable(seen)})"
-    leads = "best" if all(one.outcome == LARGER for one in against) else "ahead"
+    is_best = all(one.outcome == LARGER for one in against) and against[0].best not in barred
+    leads = "best" if is_best else "ahead"
     others = "; ".join(f"{one.contender} {compared(one)}" for one in against)
     return f"{metric.label}: {against[0].best} is {leads}; {others}"
 

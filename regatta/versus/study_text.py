@@ -41,6 +41,7 @@ class Wanted:
     warmup_limit_s: float = limits.DEFAULT_WARMUP_LIMIT_S
     cold: int | None = None
     """Only so many requests, the first after the start."""
+    answers_may_differ: bool = False
     rates: Mapping[int, int] | None = None
     """By number of connections; None: half of what the weakest holds."""
 
@@ -69,6 +70,8 @@ def _lines(servers: Sequence[Server], wanted: Wanted, folder: Path) -> Iterator[
     yield f"search_blocks = {SEARCH_BLOCKS}"
     yield "counted_blocks = 1"
     yield f"warmup_limit_s = {wanted.warmup_limit_s:g}"
+    if wanted.answers_may_differ:
+        yield "answers_may_differ = true"
     yield ""
     yield "[placement]"
     yield f"kind = {_text(wanted.placement)}"

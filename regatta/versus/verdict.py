@@ -7,6 +7,7 @@ hold with that much added to head, or taken off. A race is judged several times 
 
 - regression: the whole 95 % interval of head / base is above 1 + threshold, under any load
 - no regression: under every load all of it is at or below 1 + threshold
+- not comparable: head answers otherwise than base, or than before the race
 - undecided: neither, when the time is over, or the CPUs' busy time contradicts it (busy_time.py)
 """
 
@@ -18,6 +19,7 @@ import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
 from regatta.analysis.contrast import of_trials, undisturbed
+from regatta.analysis.soundness.answers import unlike
 from regatta.analysis.soundness.failing import failing
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.analysis.statistics.level import LEVEL
@@ -32,7 +34,8 @@ from regatta.versus.busy_time import Accounts, denies_regression, in_blocks, sho
 
 BASE, AGAIN, HEAD = SIDES = ("base", "base-again", "head")
 REGRESSION, NO_REGRESSION, UNDECIDED = "regression", "no regression", "undecided"
-EXIT_STATUS = {NO_REGRESSION: 0, REGRESSION: 1, UNDECIDED: 3}
+NOT_COMPARABLE = "not comparable"
+EXIT_STATUS = {NO_REGRESSION: 0, REGRESSION: 1, NOT_COMPARABLE: 2, UNDECIDED: 3}
 FLOOR_LEVEL = 0.01
 """Of calling equal bases different. Stricter than the verdict's: few such races are decided."""
 DENIED = "charged CPU time shows a regression, which the CPUs' busy time does not"
@@ -133,6 +136,9 @@ class Contrast:
 
 def verdict_of(ledger: RaceRecord, threshold: float, most_blocks: int, over: bool) -> Verdict:
     """`over`: the race gets no more blocks. Until then `undecided` without a reason: go on."""
+    if differing := unlike(ledger):
+        name = HEAD if HEAD in differing else min(differing)
+        return Verdict(NOT_COMPARABLE, threshold, f"{name} {differing[name]}", 0, ())
     if why := broken(ledger):
         return Verdict(REGRESSION, threshold, why, 0, ())
     return decided(contrasts(ledger), threshold, most_blocks, over)

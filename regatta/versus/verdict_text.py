@@ -14,6 +14,7 @@ from regatta.report.text.terminal import plain
 from regatta.versus.screen import COMPARED, MEMORY, print_warnings, table, where
 from regatta.versus.verdict import (
     NO_REGRESSION,
+    NOT_COMPARABLE,
     REGRESSION,
     UNDECIDED,
     LoadVerdict,
@@ -21,7 +22,12 @@ from regatta.versus.verdict import (
     Verdict,
 )
 
-STYLES = {NO_REGRESSION: "bold green", REGRESSION: "bold red", UNDECIDED: "bold yellow"}
+STYLES = {
+    NO_REGRESSION: "bold green",
+    REGRESSION: "bold red",
+    NOT_COMPARABLE: "bold red",
+    UNDECIDED: "bold yellow",
+}
 
 
 def print_verdict(verdict: Verdict, analysis: Analysis, seen: list[str], console: Console) -> None:

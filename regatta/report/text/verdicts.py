@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED
 from regatta.analysis.results import Group
+from regatta.analysis.soundness.answers import ANSWERS
 from regatta.analysis.standings import (
     ALONE,
     FAILED,
@@ -109,7 +110,7 @@ def _ahead(verdict: Verdict, first: str) -> str:
 
 def _why(verdict: Verdict, rival: str) -> str:
     why = verdict.rivals[rival]
-    return REASONS.get(why, f"it {why}" if why.startswith(FAILED) else f"it is {why}")
+    return REASONS.get(why, f"it {why}" if why.startswith((FAILED, ANSWERS)) else f"it is {why}")
 
 
 def listed(names: Sequence[str]) -> str:

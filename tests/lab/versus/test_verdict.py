@@ -13,6 +13,7 @@ from regatta.versus.verdict import (
     BASE,
     HEAD,
     NO_REGRESSION,
+    NOT_COMPARABLE,
     REGRESSION,
     SIDES,
     UNDECIDED,
@@ -105,6 +106,26 @@ class TestVerdict:
         verdict = judge(ledger_of(tmp_path, 1.0, fail=fail))
         assert (verdict.outcome, verdict.exit_status) == (REGRESSION, 1)
         assert "head failed in 20 of 40 trials, base did not" in headline(verdict)
+
+    @pytest.mark.parametrize(
+        ("more", "why"),
+        [
+            ({"environment": {"answers_differ": {HEAD: "answers 33 bytes"}}}, "answers 33 bytes"),
+            (
+                {"fail": {(AGAIN, 50, 3)}, "fail_reason": "9 of 9 requests failed (9 changed)"},
+                "base-again answers otherwise under load",
+            ),
+        ],
+    )
+    def test_answers_that_differ_are_not_comparable(
+        self, tmp_path: Path, more: dict[str, object], why: str
+    ) -> None:
+        path = ledger_of(tmp_path, 0.5, **more)
+        verdict = judge(path)
+        assert (verdict.outcome, verdict.exit_status) == (NOT_COMPARABLE, 2)
+        assert verdict.is_final
+        assert why in headline(verdict)
+        assert why in verdict_markdown(verdict, reports.analysed(path), "x")
 
     def test_too_few_blocks_are_no_verdict(self, tmp_path: Path) -> None:
         verdict = judge(ledger_of(tmp_path, 2.0, blocks=5))
