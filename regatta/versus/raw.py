@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,11 +13,12 @@ from regatta.errors import TrialError, UsageError
 from regatta.ledger.cell import Cell
 from regatta.trial.answers import Answer
 from regatta.trial.ask import ANSWER_TIMEOUT_S
-from regatta.trial.client_summary import EXAMPLE
 from regatta.trial.load import client_command
 from regatta.trial.setup import TrialSetup
 
 ASKED = "--raw"
+EXAMPLE = re.compile(r"for example (?:\w+: )?(.*); check ")
+"""In the client's words (src/results/advice.c)."""
 TIMES = 3
 CLOSED_S = 0.1
 PATIENCE_S = 60.0
