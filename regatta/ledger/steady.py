@@ -34,7 +34,7 @@ LEVEL_TOLERANCE = 0.05
 CHEAPER = 3
 """Times as far below it: warming makes requests cheaper, what makes them a little dearer is mostly
 the machine."""
-AT_ONCE = 3
+AT_ONCE = 5
 """Slices whose median is compared with the level, as one slice may be disturbed."""
 
 Floats = NDArray[np.float64]
@@ -105,7 +105,7 @@ def judge(curve: Sequence[Slice], fewest: int = FEWEST) -> WarmUp:
         return _until(SLOWING if rises else UNSTEADY, curve)
     costs = _logs([one.cpu_us for one in calm])
     level = float(np.median(costs[-len(tail) :]))
-    allowed = max(LEVEL_TOLERANCE, NOISES * _noise(costs[-len(tail) :]))
+    allowed = max(LEVEL_TOLERANCE, NOISES * _noise(costs))
     above = [
         float(np.median(costs[at : at + AT_ONCE])) - level for at in range(len(calm) - len(tail))
     ]

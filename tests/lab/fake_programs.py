@@ -161,7 +161,7 @@ def ask(called: Called) -> int:
     )
     report = {
         "load": called.given.get("--load"),
-        **{f"{kind}_lost": int(FAKE == f"server-drops-{kind}") for kind in ("idle", "slow")},
+        **{f"{kind}_lost": int(f"server-drops-{kind}" == FAKE) for kind in ("idle", "slow")},
         "connections": connections,
         "began_ns": began_ns,
         "requests": requests,

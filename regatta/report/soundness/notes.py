@@ -143,7 +143,7 @@ def _rate(analysis: Analysis) -> SoundnessNote:
 
 def _cold(analysis: Analysis) -> SoundnessNote:
     names = few(dict.fromkeys(one.contender for one in analysis.warm_ups if one.why_not))
-    do = "raise --warmup-limit (`warmup_limit_s`)"
+    do = "raise the warm-up limit"
     return SoundnessNote(warm_up_sentence(analysis), f"Not warm: {names}", do)
 
 

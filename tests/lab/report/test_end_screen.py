@@ -344,7 +344,7 @@ def test_a_remedy_is_never_cut(tmp_path: Path) -> None:
         for group in analysis.groups
     ]
     cold = [
-        WarmUp(name, 9, 9, 0, 0.0, 0.2, 3.5, 3.4, 3.1, 3.9, segment=0.1, too_short=True)
+        WarmUp(name, "/", "open", "never steady", 9, 3.0, 9, 9, None, None, None, ())
         for name in names
     ]
     found = notes(replace(analysis, groups=groups, warm_ups=cold, planned=analysis.trials + 1))
@@ -359,12 +359,12 @@ def test_a_remedy_is_never_cut(tmp_path: Path) -> None:
 
 def test_contenders_that_were_not_warm_are_named_before_the_cut(tmp_path: Path) -> None:
     cold = [
-        WarmUp(name, 9, 9, 0, 0.0, 0.2, 3.5, 1.0096, 1.008, 1.01, segment=0.1, too_short=True)
+        WarmUp(name, "/", "open", "never steady", 9, 3.0, 9, 9, None, None, None, ())
         for name in ("iterative", "prefork-fdpass", "prethread-queue")
     ]
     (note,) = notes(replace(analysis_of(tmp_path), warm_ups=cold))
-    assert note.line.startswith("Not warm: iterative, prefork-fdpass, prethread-queue")
-    assert note.line.endswith("…: raise `warmup_rounds`")
+    assert note.line.startswith("Not warm: iterative, prefork-fdpass")
+    assert note.do == "raise the warm-up limit"
 
 
 def test_a_headline_without_a_winner_names_the_rivals(

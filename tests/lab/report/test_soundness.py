@@ -12,6 +12,7 @@ from regatta.analysis.results import Analysis
 from regatta.analysis.soundness.warmup import WarmUp
 from regatta.ledger.metrics import PRIMARY
 from regatta.ledger.read import read
+from regatta.ledger.steady import Slice
 from regatta.report.charts.charts import metric_chart, metric_rows, outlier_rows
 from regatta.report.markdown import to_markdown
 from regatta.report.page.html import to_html
@@ -81,25 +82,20 @@ def test_without_outliers_there_is_no_sentence(analysis: Analysis) -> None:
 
 
 def test_the_warm_up_table_has_each_contender(analysis: Analysis) -> None:
-    told = [
-        WarmUp("select", 20, 12, 1, 0.001, 0.1, 1.4, 1.5, 1.4, 1.6, 0.025, True),
-        WarmUp("iterative", 20, 1, 2, 1.0, None, None, 1.0, 0.9, 1.1, 0.025, False),
+    slices = (Slice(0.25, 700, 200.0, 150.0), Slice(0.25, 700, 90.0, 120.0))
+    select = WarmUp(
+        *("select", "/", "closed", "warmed", 12_000, 2.4),
+        *(20, 4, 0.9, 0.88, 0.92, slices),
+    )
+    flat = replace(select, contender="iterative", kind="flat", requests=0, seconds=0.0, unsteady=0)
+    calm = replace(flat, moves=1.0, moves_low=0.99, moves_high=1.01)
+    table = warm_up_table(replace(analysis, warm_ups=[select, calm]))
+    assert [row[:6] for row in table.rows] == [
+        ["select", "/", "warmed", "12,000", "2.4 s", "4 of 20"],
+        ["iterative", "/", "flat", "0", "0.0 s", "0 of 20"],
     ]
-    table = warm_up_table(replace(analysis, warm_ups=told))
-    assert table.rows == [
-        [
-            "select",
-            "20",
-            "12",
-            "1",
-            "first 10 %",
-            "1.40 times",
-            "1.50 times\n1.40–1.60",
-            "too short",
-        ],
-        ["iterative", "20", "1", "2", "", "", "1.00 times\n0.90–1.10", "warm"],
-    ]
-    assert "changed early" in to_html(replace(analysis, warm_ups=told))
+    assert [row[-1] for row in table.rows] == ["not steady in 4 of 20 processes", "warm"]
+    assert "12,000" in to_html(replace(analysis, warm_ups=[select, calm]))
 
 
 def test_what_the_lab_used_is_in_every_form_of_the_report(tmp_path: Path) -> None:

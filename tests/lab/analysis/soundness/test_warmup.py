@@ -1,146 +1,154 @@
-"""Trials that were not warm, and outliers, are found without false alarms."""
+"""Servers are warm when they are steady, as recorded and made-up curves show, and only then win."""
 
-import struct
-import zlib
+import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from regatta.analysis.analyse import analyse
-from regatta.analysis.soundness.outliers import outlying_blocks
-from regatta.analysis.soundness.warmup import change_point
 from regatta.ledger.read import read
-from regatta.ledger.samples import latencies_in_order
+from regatta.ledger.steady import (
+    FEWEST,
+    FLAT,
+    SLOWING,
+    STEADY,
+    UNSTEADY,
+    WARMED,
+    Slice,
+    is_steady,
+    judge,
+    rows,
+)
 from tests import ledgers
 from tests.lab import reports
-from tests.lab.synthetic import make, pack
+from tests.lab.synthetic import make
 
-TRIALS = "SELECT trial.id, contender FROM trial JOIN cell ON cell.id = cell_id ORDER BY trial.id"
-
-
-def series(path: Path, contender: str, factors: np.ndarray) -> None:
-    """Every latency of the contender's trials becomes 1 ms, give or take, times its factor."""
-    generator = np.random.default_rng(3)
-    for number, name in ledgers.rows(path, TRIALS):
-        if name == contender:
-            latencies = 1e6 * factors * generator.lognormal(0, 0.1, len(factors))
-            samples = in_time(pack(latencies.astype(np.int64), 10))
-            ledgers.change(path, "UPDATE trial SET samples = ? WHERE id = ?", samples, number)
+RECORDED = Path(__file__).parents[2] / "fixtures" / "warmup"
+WATCHED = 40
+"""Slices of 0.25 s: a third of the usual limit."""
 
 
-def in_time(samples: bytes) -> bytes:
-    """The records as they stand, a microsecond after one another."""
-
-    raw = zlib.decompress(samples)
-    head, body = raw[:32], raw[32:]
-    records = [struct.unpack_from("<qqqII", body, at) for at in range(0, len(body), 32)]
-    shifted = [
-        struct.pack("<qqqII", start + at * 1000, first + at * 1000, end + at * 1000, *rest)
-        for at, (start, first, end, *rest) in enumerate(records)
+def recorded(name: str) -> list[Slice]:
+    told = json.loads((RECORDED / f"{name}.json").read_text())
+    ends = [0.0, *(row[0] for row in told["slices"])]
+    return [
+        Slice(end - begin, requests, cpu_ns / max(1, requests) / 1e3, p50_ns / 1e3)
+        for begin, (end, requests, cpu_ns, p50_ns, _) in zip(ends, told["slices"], strict=False)
     ]
-    return zlib.compress(head + b"".join(shifted))
 
 
-def test_a_contender_whose_trials_start_slowly_is_reported(tmp_path: Path) -> None:
-    path = make(tmp_path / "ledger.sqlite", connections=[10], blocks=12)
-    cold = np.ones(400)
-    cold[:80] = 1.5
-    for name in ("iterative", "thread-per-client"):
-        series(path, name, np.ones(400))
-    series(path, "select", cold)
-    found = {one.contender: one for one in analyse(read(path)).warm_ups}
-    assert found["select"].too_short
-    assert found["select"].early == found["select"].tested == 12
-    assert 0.15 <= found["select"].share <= 0.25
-    assert 1.4 < found["select"].ratio < 1.6
-    assert not found["iterative"].too_short
-    reports.write(path)
-    assert "12 of 12 trials changed early" in (tmp_path / "summary.md").read_text()
-    assert "warm-up was too short for select" in (tmp_path / "report.html").read_text()
+def curve(costs: Sequence[float], noise: float = 0.03, seed: int = 1) -> list[Slice]:
+    chance = np.random.default_rng(seed)
+    return [
+        Slice(0.25, 750, cost * chance.lognormal(0, noise), 200 * chance.lognormal(0, 0.3))
+        for cost in costs
+    ]
 
 
-def test_one_slow_first_segment_is_reported(tmp_path: Path) -> None:
-    path = make(tmp_path / "ledger.sqlite", connections=[10], blocks=12, contenders=["select"])
-    cold = np.ones(400)
-    cold[:10] = 3
-    series(path, "select", cold)
-    (found,) = analyse(read(path)).warm_ups
-    assert found.early < 6, "hardly any rank changes"
-    assert found.too_short
-    assert found.first_low < 3 < found.first_high
-    assert found.segment == 1 / 40
+def watched(slices: Sequence[Slice]) -> Sequence[Slice]:
+    """What a first process is watched for: a third of the limit, and until it is steady."""
+    for count in range(WATCHED, len(slices) + 1):
+        if is_steady(slices[:count]):
+            return slices[:count]
+    return slices
 
 
-def test_a_negligible_effect_is_not_reported(tmp_path: Path) -> None:
-    path = make(tmp_path / "ledger.sqlite", connections=[10], blocks=30, contenders=["select"])
-    cool = np.ones(400)
-    cool[:10] = 1.2
-    series(path, "select", cool)
-    (found,) = analyse(read(path)).warm_ups
-    assert found.first_low > 1
-    assert not found.too_short
+@pytest.mark.parametrize("name", ["node-http", "node-http-again-1", "node-http-again-2"])
+def test_node_is_not_warm_at_first_and_is_in_time(name: str) -> None:
+    slices = watched(recorded(name))
+    found = judge(slices)
+    assert found.kind == WARMED
+    assert 700 < found.requests < 40_000
+    cold = np.mean([one.cpu_us for one in slices[:2]])
+    assert cold > 1.8 * np.median([one.cpu_us for one in slices[-FEWEST:]])
+    assert not is_steady(slices[:FEWEST], FEWEST), "its first two seconds are not level"
 
 
-def test_changes_as_often_late_as_early_are_not_a_warm_up(tmp_path: Path) -> None:
-    """Half of the bursts lie at the beginning: most trials change early, and as many late."""
-    path = make(tmp_path / "ledger.sqlite", connections=[10], blocks=30, contenders=["select"])
-    burst = np.ones(400)
-    burst[:80] = burst[-80:] = 1.5
-    series(path, "select", burst)
-    (found,) = analyse(read(path)).warm_ups
-    assert found.early >= 20
-    assert found.late >= 20
-    assert not found.too_short
+@pytest.mark.parametrize(
+    ("name", "requests"),
+    [("java-http", (5_000, 45_000)), ("made-up-step", (17_000, 24_000))],
+)
+def test_what_takes_long_to_warm_is_watched_for_long(name: str, requests: tuple[int, int]) -> None:
+    found = judge(watched(recorded(name)))
+    assert found.kind == WARMED
+    assert requests[0] < found.requests < requests[1]
 
 
-def test_a_random_series_changes_as_often_as_the_level_says() -> None:
-    generator = np.random.default_rng(4)
-    share = np.mean([change_point(generator.random(20)) is not None for _ in range(2000)])
-    assert 0.035 <= share <= 0.065
+def test_a_leak_is_never_warm_early_on() -> None:
+    slices = curve([80 * 1.01**at for at in range(120)])
+    assert watched(slices) is slices, "never level"
+    assert judge(slices).kind == SLOWING
 
 
-def test_too_short_a_series_has_no_change() -> None:
-    assert change_point(np.array([9.0, 9, 9, 1, 1, 1, 1])) is None
+def test_a_cost_that_swings_is_never_steady() -> None:
+    slices = curve([100 if at // 6 % 2 else 200 for at in range(118)])
+    assert judge(slices).kind in (UNSTEADY, SLOWING)
 
 
-def test_latencies_are_in_the_order_of_their_start(tmp_path: Path) -> None:
-    path = make(tmp_path / "ledger.sqlite", connections=[10], contenders=["select"])
-    series(path, "select", np.arange(1, 401))
-    found = latencies_in_order(read(path).trials[0].samples)
-    assert np.median(found[:100]) < np.median(found[-100:])
+def test_equal_slices_are_flat_soon_despite_noise() -> None:
+    found = [judge(watched(curve([100.0] * 120, noise=0.05, seed=seed))) for seed in range(40)]
+    assert all(one.kind in STEADY for one in found)
+    assert sum(one.kind != FLAT for one in found) <= 2
 
 
-def test_an_outlier_is_listed_and_kept_in_the_average(tmp_path: Path) -> None:
-    path = make(tmp_path / "ledger.sqlite", connections=[10], contenders=["iterative", "select"])
-    before = analyse(read(path))
-    ledgers.change(
-        path,
-        "UPDATE counter SET value = value * 3 WHERE event = 'cpu-time' AND side = 'server'"
-        " AND trial_id = (SELECT trial.id FROM trial JOIN cell ON cell.id = cell_id"
-        " WHERE contender = 'select' AND block = 4)",
-    )
-    after = analyse(read(path))
-    name = "cpu_time_per_request_us"
-    (found,) = (one for one in after.outliers if one.metric == name)
-    assert (found.cell.contender, found.block) == ("select", 4)
-    assert found.value > 2.5 * found.median
-    means = [
-        next(
-            result.estimates["server", name].value
-            for result in of.groups[0].cells
-            if result.cell.contender == "select"
+def test_disturbed_slices_warm_but_do_not_decide() -> None:
+    slices = curve([100.0] * 30, noise=0.01)
+    hit = [replace(one, cpu_us=300, disturbed=True) if at % 3 == 0 else one for at, one in
+           enumerate(slices)]  # fmt: skip
+    assert is_steady(hit)
+    assert judge(hit).kind == FLAT
+    assert not is_steady([replace(one, disturbed=False) for one in hit[:7]], FEWEST)
+
+
+def matched(path: Path, select: str, window: float = 1.0) -> Path:
+    """A race of an open load whose processes were watched; `select`: how its process ended."""
+    made = make(path, connections=[10], blocks=8, contenders=["iterative", "select"])
+    level = rows(curve([100.0] * 12, noise=0.02))
+    moved = rows(curve([100.0 * window] * 4, noise=0.02))
+    ledgers.change(made, "UPDATE cell SET load = 'open', duration_s = 1, rate = 1000")
+    firsts = []
+    for name in ("iterative", "select"):
+        kind = select if name == "select" else FLAT
+        told = {"kind": kind, "requests": 9000, "seconds": 3.0}
+        seen = {"warm_up": told, "warm_slices": level, "window_slices": moved}
+        if name != "select":
+            seen["window_slices"] = rows(curve([100.0] * 4, noise=0.02))
+        ledgers.change(
+            made,
+            "UPDATE trial SET conditions = json_patch(conditions, ?) WHERE cell_id IN "
+            "(SELECT id FROM cell WHERE contender = ?)",
+            json.dumps(seen),
+            name,
         )
-        for of in (before, after)
-    ]
-    assert means[1] > 1.15 * means[0]
-    assert {"block": 4, "metric": name}.items() <= reports.summary_json(path)["outliers"][0].items()
+        place = {"contender": name, "load": "closed", "work": "scan", "connections": 10}
+        firsts.append({**place, **told, "slices": level})
+    ledgers.change(made, "INSERT INTO environment VALUES ('warm_ups', ?)", json.dumps(firsts))
+    ledgers.change(made, "UPDATE cell SET work = 'scan'")
+    return made
 
 
-def test_fences_are_those_of_tukey() -> None:
-    plain = dict(enumerate(map(float, range(-3, 9))))
-    assert outlying_blocks(plain) == []
-    assert outlying_blocks(plain | {99: 8 + 3 * 5.5 + 5}) == [99]
-    assert outlying_blocks({0: 1.0, 1: 1.0, 2: 1.0, 3: 1.0, 4: 5.0}) == [], (
-        "whole numbers that agree"
-    )
-    assert outlying_blocks({0: 1.0, 1: 1.1, 2: 1.2, 3: 99.0}) == [], "too few"
+@pytest.mark.parametrize(("kind", "window"), [(UNSTEADY, 1.0), (WARMED, 0.8), (SLOWING, 1.0)])
+def test_a_server_that_is_not_warm_cannot_win(tmp_path: Path, kind: str, window: float) -> None:
+    path = matched(tmp_path / "ledger.sqlite", kind, window)
+    analysis = analyse(read(path))
+    found = {one.contender: one for one in analysis.warm_ups}
+    assert "not steady" in found["select"].why_not
+    assert not found["iterative"].why_not
+    (verdict,) = analysis.groups[0].by_step
+    assert "select" not in verdict.best
+    assert "not steady" in verdict.rivals["select"]
+    assert not verdict.starred, "the other may need more than it"
+    reports.write(path)
+    assert "not steady" in (path.parent / "report.html").read_text()
+
+
+def test_a_warm_server_can_win_and_the_report_shows_its_curve(tmp_path: Path) -> None:
+    path = matched(tmp_path / "ledger.sqlite", WARMED)
+    analysis = analyse(read(path))
+    assert not any(one.why_not for one in analysis.warm_ups)
+    assert analysis.warm_ups[1].requests == 9000
+    reports.write(path)
+    assert 'data-chart="warm-up"' in (path.parent / "report.html").read_text()
