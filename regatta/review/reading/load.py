@@ -83,7 +83,7 @@ KEPT = (*SUMMED, *IN_BYTES, "elapsed", "rate", "unconnected")  # beside latencie
 UNITS = SECONDS | {"m": 60.0, "h": 3600.0}  # of times: wrk writes minutes and hours too
 NUMBER = r"-?\d[\d,]*(?:\.\d+)?"
 VALUE = re.compile(rf"({NUMBER}) ?([A-Za-zµμ]*)(?:/s(?:ec)?)?")
-SPECIAL = {" ": r"\s+", "...": ".*?", "{url}": r"(?P<url>\S*)"}
+SPECIAL = {"...": ".*?", "{url}": r"(?P<url>\S*)"}
 SPECIAL |= {"{why}": "(?P<why>.+)", "{statistics}": "(?P<statistics>.+)"}
 STATISTIC = re.compile(r"(avg|min|med|max|p\(([\d.]+)\))=(\S+)")
 ASKED = re.compile(r"(?:^|[\s$#>%❯▶/])(?:wrk2?|oha|h2load|ab|hey)\s+-.*")
@@ -107,7 +107,7 @@ def pattern_of(line: str) -> re.Pattern[str]:
     for part in re.split(r"(\{\w+\}|\.\.\.| )", line):
         value = rf"(?P<{part[1:-1]}>{NUMBER} ?[A-Za-zµμ]*(?:/s(?:ec)?)?)"
         made += SPECIAL.get(part) or (value if part.startswith("{") else re.escape(part))
-    return re.compile(rf"\s*{made}\s*")
+    return re.compile(made)
 
 
 LINES = {tool: [*map(pattern_of, text.strip().splitlines())] for tool, text in TOOLS.items()}
@@ -121,7 +121,7 @@ def read_load(file: str, lines: Sequence[str]) -> Reading | None:
     for number, line in enumerate(lines, start=1):
         if len(line) > LONGEST_LINE:
             continue
-        text = DOTS.sub(r"\1:", line)
+        text = DOTS.sub(r"\1:", " ".join(line.split()))
         if command := ASKED.search(text):
             found = OPTION.findall(command[0])
             taken |= {number} if found else set()

@@ -234,6 +234,12 @@ def test_what_a_closed_loop_would_print_contradicts_nothing(
     assert {one.check.name for one in found} <= {"one-run", "tail"}
 
 
+@pytest.mark.parametrize("line", ["Running" + " " * 390, "Running" + " test" * 78])
+def test_a_long_line_costs_no_more_than_its_length(line: str) -> None:
+    """The cube of it would take minutes."""
+    assert read_lines("a file", [line] * 2_000) is None
+
+
 SCRAPS = [line for tool in TOOLS.values() for line in tool.strip().splitlines()]
 SCRAPS += [line for name in (*GOOD, *BAD) for line in text(name).splitlines()]
 
