@@ -216,6 +216,7 @@ static bool on_bytes(struct host *host, const char *bytes, size_t length, const 
         host->refused = true;
         return !keep_refusal(host, bytes, length) && on_refusal(host, pace, now_ns);
     case REPLY_MALFORMED:
+    case REPLY_CHANGED: /* never: nothing is known before */
         break;
     }
     snprintf(reason, sizeof reason, "no regatta-server answers there: %s", host->reply.problem);

@@ -80,7 +80,7 @@ TEST(it_is_known_which_requests_may_be_sent_again_and_which_are_large) {
                           DIALECT_HTTP, ""));
     assert_true(requests.each[0].is_repeatable && requests.each[1].is_repeatable);
     assert_false(requests.each[2].is_repeatable || requests.each[0].is_large);
-    for (int more = 0; more <= 1; more++) {
+    for (size_t more = 0; more <= 1; more++) {
         memset(text, 'a', sizeof text);
         memcpy(text, upload, sizeof upload - 1);
         text[sizeof upload - 1 + LARGE_REQUEST + more] = '\0';

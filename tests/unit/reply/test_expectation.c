@@ -116,7 +116,7 @@ static char *head_of(size_t line_length, const char *name) {
     static char bytes[2 * REPLY_HEAD_LIMIT];
     size_t at = (size_t)sprintf(bytes, HEAD "%s", name), end = strlen(HEAD) + line_length - 2;
     memset(bytes + at, 'a', end - at);
-    strcpy(bytes + end, "\r\nContent-Length: 0\r\n\r\n");
+    sprintf(bytes + end, "\r\nContent-Length: 0\r\n\r\n");
     return bytes;
 }
 
