@@ -36,7 +36,7 @@ def real() -> RealBlocks:
         ]
         for name, own in list(figures.items())[:2]
     }
-    return RealBlocks({PRIMARY.name: figures}, waits, {})
+    return RealBlocks({PRIMARY.name: figures}, waits)
 
 
 def named(*names: str) -> list[Kind]:

@@ -99,8 +99,8 @@ def test_a_study_saved_elsewhere_finds_the_commands_all_the_same(tmp_path: Path)
 
 def test_no_more_blocks_are_planned_than_fit_into_the_time() -> None:
     assert Wanted(time_s=1).most_blocks(2) == BLOCKS
-    assert Wanted(time_s=160).most_blocks(2) == 100
-    assert Wanted(time_s=160, connections=(1, 50)).most_blocks(2) == 50
+    assert Wanted(time_s=160).most_blocks(2) == 20
+    assert Wanted(time_s=160, connections=(1, 50)).most_blocks(2) == 10
 
 
 def test_a_stored_race_gives_each_load_its_rate(tmp_path: Path) -> None:

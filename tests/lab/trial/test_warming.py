@@ -1,0 +1,119 @@
+"""A process is warmed until its slices are level, later ones from what the first one needed."""
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from regatta.ledger.cell import Cell
+from regatta.ledger.counters import CPU_TIME, NS, counted
+from regatta.ledger.steady import FLAT, WARMED
+from regatta.machine.accounts.disturbance import Others
+from regatta.trial.warming import GIVEN_UP_S, SAFETY, SLICE_S, Warming, WarmUps
+from regatta.trial.windows import Window
+
+RATE = 2_000
+OPEN = Cell(
+    *("own", 1, "snapshot", "open", 10, "epoll", "http", None, 1.0, 0, 2, 100),
+    rate=RATE,
+    arrivals="even",
+    path="/",
+)
+CLOSED = replace(OPEN, load="closed", rate=None, arrivals=None)
+COLD_US, WARM_US = 300.0, 100.0
+
+
+class Server:
+    """Costs so much for each of its requests; answers a closed load as fast as it can."""
+
+    def __init__(self, cost_us: Callable[[int], float]) -> None:
+        self.cost_us = cost_us
+        self.served = 0
+        self.chance = random.Random(self.served)
+
+    def answer(self, load: Cell) -> Window:
+        seconds = load.duration_s or SLICE_S
+        cost_us = self.cost_us(self.served)
+        requests = round(seconds * (load.rate or 0.8e6 / cost_us))
+        self.served += requests
+        cpu_ns = requests * cost_us * 1e3 * self.chance.gauss(1, 0.01)
+        return Window(
+            length_ns=round(seconds * 1e9),
+            accounts=[counted(CPU_TIME, cpu_ns, NS)],
+            client={"answered": requests, "latency_ns": {"p50": 200_000}},
+            client_counters=[],
+            samples=b"",
+            others=Others(),
+        )
+
+
+def step(after: int) -> Callable[[int], float]:
+    """As of a just-in-time compiler."""
+    return lambda served: COLD_US if served < after else WARM_US
+
+
+def warm(warm_ups: WarmUps, cell: Cell, server: Server, is_design: bool = False) -> Warming:
+    warming = Warming(warm_ups, cell, is_design)
+    while not warming.done:
+        warming.add(server.answer(warming.load()), disturbed=False)
+    return warming
+
+
+@pytest.mark.parametrize("after", [0, 3_000, 20_000])
+def test_every_process_gets_past_the_step(after: int) -> None:
+    warm_ups = WarmUps(30.0)
+    first = warm(warm_ups, CLOSED, Server(step(after)))
+    known = warm_ups.known(OPEN)
+    assert known is not None
+    assert known.found.kind == (WARMED if after else FLAT)
+    assert abs(known.found.requests - after) <= 5 * first.curve[0].requests
+    for _ in range(3):
+        server = Server(step(after))
+        later = warm(warm_ups, OPEN, server)
+        assert server.served > after
+        assert [round(one.cpu_us, -1) for one in later.curve[-4:]] == [WARM_US] * 4
+        assert later.seconds < 1.2 * first.seconds
+
+
+def test_a_later_process_is_served_fast_first_but_not_with_a_connection_for_each_request() -> None:
+    warm_ups = WarmUps(30.0)
+    warm(warm_ups, CLOSED, Server(step(20_000)))
+    assert Warming(warm_ups, OPEN, is_design=False).load().load == "closed"
+    short = replace(OPEN, per_connection=1)
+    warm(warm_ups, replace(CLOSED, per_connection=1), Server(step(20_000)))
+    assert Warming(warm_ups, short, is_design=False).load().load == "open"
+
+
+def test_one_that_never_becomes_steady_is_given_up_and_later_ones_sooner() -> None:
+    warm_ups = WarmUps(10.0)
+    leak = Server(lambda served: 100 + served / 100)
+    first = warm(warm_ups, OPEN, leak)
+    assert 10 <= first.seconds < 10 + 2 * SLICE_S
+    known = warm_ups.known(OPEN)
+    assert known is not None
+    assert not known.found.is_steady
+    assert warm(warm_ups, OPEN, leak).seconds < GIVEN_UP_S + 2 * SLICE_S
+
+
+def test_one_process_of_a_design_stands_for_all() -> None:
+    warm_ups = WarmUps(30.0)
+    first = warm(warm_ups, OPEN, Server(step(0)), is_design=True)
+    assert first.seconds < 4, "it is not watched for a third of the limit"
+    assert Warming(warm_ups, OPEN, is_design=True).done
+    assert not Warming(warm_ups, OPEN, is_design=False).done
+
+
+@pytest.mark.parametrize("cell", [replace(OPEN, cold=100), OPEN])
+def test_a_cold_race_and_one_without_a_limit_are_not_warmed(cell: Cell) -> None:
+    limit_s = 30.0 if cell.cold else 0.0
+    assert Warming(WarmUps(limit_s), cell, is_design=False).done
+
+
+def test_the_time_of_later_processes_is_known_before_they_run() -> None:
+    warm_ups = WarmUps(30.0)
+    assert warm_ups.expected_s(OPEN) == 0
+    warm(warm_ups, CLOSED, Server(step(20_000)))
+    later = warm(warm_ups, OPEN, Server(step(20_000)))
+    assert warm_ups.expected_s(OPEN) == pytest.approx(later.seconds, rel=0.7)
+    assert SAFETY > 1
