@@ -143,7 +143,7 @@ def answers_of(
             requests = [Request(asked)] if file is None else file.requests
             answers = ask_http(target, requests, TIMES, setup.placement.client)
             for one in (answer for of in answers for answer in of):
-                if not is_right(one, file is not None):
+                if not is_right(one):
                     raise TrialError(f"it answers {one.status} to {one.asked}")
             yield asked, answers
         stop_server(setup, first, server)

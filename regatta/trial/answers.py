@@ -154,11 +154,9 @@ def spelled(request: Request, target: str) -> bytes:
     return "".join(f"{line}\r\n" for line in (*head, "")).encode() + body
 
 
-def is_right(answer: Answer, listed: bool) -> bool:
-    """Whether the client takes it; `listed`: as the answer to a request of a file."""
-    if listed and answer.status is not None:
-        return answer.status in SUCCESSES or answer.status == NOT_MODIFIED
-    return answer.status in (None, ask.OK)
+def is_right(answer: Answer) -> bool:
+    """Whether the client takes it."""
+    return answer.status in (None, NOT_MODIFIED) or answer.status in SUCCESSES
 
 
 def expected(answers: Sequence[Answer]) -> Expected:

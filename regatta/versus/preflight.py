@@ -163,7 +163,7 @@ def _look(setup: TrialSetup, placement: Placement, cell: Cell) -> Seen:
         except RegattaError as error:
             return Seen(cell.contender, fault=str(error))
     listed = cell.requests is not None
-    wrong = next((answer for answer in answers if not is_right(answer, listed)), None)
+    wrong = next((answer for answer in answers if not is_right(answer)), None)
     fault = None
     if wrong is not None:
         advice = "correct the request" if listed else "name a path that it serves with --path"

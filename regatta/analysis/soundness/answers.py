@@ -10,8 +10,8 @@ from regatta.race.look import DIFFER
 
 ANSWERS = "answers "
 """Each reason begins with it."""
-WRONG = re.compile(r"\d+ (changed|early)\b(?:.*for example: answered (.*)\))?")
-"""In a client's reason for a failed load (trial/client_summary.py)."""
+WRONG = re.compile(r"(?:\d+|for example) (changed|early)\b(?:.*?\banswered ([^;)]*))?")
+"""In a client's reason for a failed load (trial/client_summary.py, src/results/advice.c)."""
 
 
 def unlike(ledger: RaceRecord) -> dict[str, str]:

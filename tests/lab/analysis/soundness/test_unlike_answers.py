@@ -32,13 +32,17 @@ def test_without_a_reason_the_one_that_needs_less_wins(tmp_path: Path) -> None:
         (
             {
                 "fail": {("cheat", 10, 5)},
-                "fail_reason": "50 of 200 requests failed (50 changed, for example: answered "
-                "1 byte instead of 4,000)",
+                "fail_reason": "50 of 200 requests failed (50 changed), for example changed: "
+                "answered 1 byte instead of 4,000",
             },
             "answers 1 byte instead of 4,000 under load",
         ),
         (
-            {"fail": {("cheat", 10, 5)}, "fail_reason": "200 of 200 requests failed (200 early)"},
+            {
+                "fail": {("cheat", 10, 5)},
+                "fail_reason": "the warm-up failed: 4 of 4 requests failed, for example early: "
+                "answered before the request was read; check the server",
+            },
             "answers before it has read the request",
         ),
     ],
