@@ -100,14 +100,15 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         bool, typer.Option("--short", help="A new connection for each request.")
     ] = False,
     warmup_limit: Annotated[
-        float,
+        float | None,
         typer.Option(
             min=0,
             max=MAX_WARMUP_LIMIT_S,
             help="Warm each process for at most so many seconds until it is steady; a server that "
             "is not cannot win. It is part of --time.",
+            show_default="30, or a quarter of --time",
         ),
-    ] = Wanted.warmup_limit_s,
+    ] = None,
     cold: Annotated[
         int | None,
         typer.Option(
@@ -187,7 +188,7 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         width_percent=checked_width(width),
         placement=checked_placement(placement, bool(image)),
         time_s=time_s,
-        warmup_limit_s=warmup_limit,
+        warmup_limit_s=warmup_limit_s(warmup_limit, time_s),
         cold=cold,
     )
     programs = discover()
@@ -327,6 +328,10 @@ def over_what_all_take(seen: list[Seen]) -> int | None:
     """Fewer connections, if a server cannot take all at once."""
     short = [one.connected for one in seen if one.queue_is_short]
     return fewer(min(short)) if short else None
+
+
+def warmup_limit_s(wanted: float | None, time_s: int) -> float:
+    return min(Wanted.warmup_limit_s, time_s / 4) if wanted is None else wanted
 
 
 def save_study(file: Path, text: str) -> None:
