@@ -36,5 +36,8 @@ int turn_send(struct reactor_connection *connection);
 /* What to do next when nothing is left to answer. sent: the result of turn_send. */
 enum next turn_next(struct loop *loop, struct reactor_connection *connection, int sent);
 
+/* A turn of a connection that is leaving. */
+enum next turn_discard(struct reactor_connection *connection);
+
 /* The connection has been idle for --idle-timeout. */
 enum next turn_time_out(struct loop *loop, struct reactor_connection *connection);
