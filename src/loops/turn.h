@@ -1,5 +1,6 @@
-/* One turn of a connection: read, answer and write without blocking. The sockets are blocking ones:
- * MSG_DONTWAIT in each call saves a system call per connection. */
+/* One turn of a connection: read, answer and write without blocking. The sockets are blocking ones,
+ * because all designs accept in the same way: here each call has MSG_DONTWAIT, which costs nothing.
+ */
 #pragma once
 #include "loops/loop.h"
 
