@@ -16,7 +16,7 @@ static void say_and_close(const struct server *server, int fd, enum refusal refu
     /* A new socket's buffer always has room for these few bytes. */
     (void)!send(fd, answer.bytes, answer.length, MSG_NOSIGNAL | MSG_DONTWAIT);
     log_disconnect(server, fd);
-    close_connection(fd, true);
+    close_refused(fd);
 }
 
 void listener_refuse(struct server *server, int fd) {

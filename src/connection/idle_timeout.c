@@ -35,8 +35,8 @@ HOT bool idle_reply_is_late(const struct exchange *exchange, const struct option
     return now_ns > idle_deadline_ns(options, *begun_ns) + taking_ns;
 }
 
-int idle_left_ms(const struct options *options, int64_t active_ns, int64_t now_ns) {
-    int64_t left_ns = idle_deadline_ns(options, active_ns) - now_ns;
+int idle_left_ms(int64_t deadline_ns, int64_t now_ns) {
+    int64_t left_ns = deadline_ns - now_ns;
     /* Rounded up: waking early would mean waiting again. */
     return left_ns <= 0 ? 0 : (int)((left_ns + NS_PER_MS - 1) / NS_PER_MS);
 }

@@ -42,8 +42,8 @@ static inline int64_t idle_deadline_ns(const struct options *options, int64_t ac
     return active_ns + options->idle_timeout_ms * NS_PER_MS;
 }
 
-/* For select, poll and the like: milliseconds until the deadline, 0 if it has passed. */
-int idle_left_ms(const struct options *options, int64_t active_ns, int64_t now_ns);
+/* For select, poll and the like: milliseconds until a deadline, 0 if it has passed. */
+int idle_left_ms(int64_t deadline_ns, int64_t now_ns);
 
 /* How late the deadline may be checked, so that a busy connection is not rescheduled for each
  * request. */

@@ -3,7 +3,8 @@
  * The loop, on edge-triggered epoll, reads, parses and writes; a pool of threads does the work of
  * each complete request. A request that blocks or computes for long holds up one worker, not the
  * loop. Each request is handed over twice, which costs a lock and usually a context switch each
- * time. */
+ * time. Where workers that compute share a CPU with the loop, it is one thread among them: the more
+ * of them, the longer it waits for its turn, and a short request for the loop. */
 #include "connection/answer.h"
 #include "connection/idle_timeout.h"
 #include "loops/reactor.h"

@@ -46,10 +46,9 @@ static bool start(struct threaded *threaded, int fd) {
 }
 
 static int run(struct server *server) {
-    /* Static: the last thread may still be leaving `clients` when main returns. */
-    static struct threaded threaded = {.clients = THREAD_CLIENTS_INITIALIZER};
+    /* Threads do not touch it after they have left `clients`, which the drain waits for. */
+    struct threaded threaded = {.server = server, .clients = THREAD_CLIENTS_INITIALIZER};
     int fd;
-    threaded.server = server;
     threads_attributes(&threaded.attributes);
     pthread_attr_setdetachstate(&threaded.attributes, PTHREAD_CREATE_DETACHED);
     while ((fd = listener_accept(server)) >= 0)

@@ -51,6 +51,7 @@ struct exchange {
     bool is_refused;           /* closing while the client may still be sending */
     bool has_token : 1;        /* line dialect: the client has sent the right token */
     bool has_skipped : 1;      /* an empty line came before the next request: it has begun */
+    bool ends_with_reply : 1;  /* closing after a reply, which must not be lost */
     bool has_unread_input : 1; /* for exchange_make_last: the caller holds more input */
 };
 

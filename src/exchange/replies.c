@@ -84,7 +84,9 @@ HOT void exchange_end_reply(struct exchange *exchange, const struct request *req
     /* A client would take the next reply for the lost one, so no reply may follow. */
     if (!exchange->keep_alive || is_lost) {
         exchange->closing = true;
-        exchange->is_refused |= request->kind == REQUEST_INVALID;
+        exchange->ends_with_reply = true;
+        exchange->is_refused |=
+            request->kind == REQUEST_INVALID || exchange_pending_input(exchange).length > 0;
         exchange_drop_input(exchange);
     }
 }

@@ -159,6 +159,7 @@ bool exchange_time_out(struct exchange *exchange, struct request *request) {
     if (exchange_is_partial(exchange))
         return refuse(exchange, STATUS_TIMEOUT, "the request took too long", request);
     exchange->closing = true;
+    exchange->ends_with_reply = false;
     exchange_drop_output(exchange);
     return false;
 }

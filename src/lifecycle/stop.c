@@ -69,13 +69,13 @@ static void handle_stop(int signal_number) {
         atomic_store(&deadline_ns, clock_monotonic_ns() + DRAIN_LIMIT_S * (int64_t)NS_PER_S);
         set_alarm();
     }
+    if (requested == 0 && called != NULL)
+        called(call_argument);
     requested = 1;
     /* Otherwise they are the parent's: this process waits for no descriptor, or was just forked and
      * stop_after_fork will do the rest. */
     if (self == owner)
         wake_waits();
-    if (called != NULL)
-        called(call_argument);
     errno = saved;
 }
 

@@ -26,8 +26,8 @@ int stop_install(int listener_fd);
  * the parent), it exits at once. Returns 0 or -errno (-ESRCH: the parent is dead). */
 int stop_after_fork(int listener_fd);
 
-/* Calls the function in the signal handler of a stop: for a server without a loop that would notice
- * it. It must do only what a handler may. */
+/* Calls the function once, in the signal handler of a stop: for a server without a loop that would
+ * notice it. It must do only what a handler may. */
 void stop_calls(void (*function)(void *argument), void *argument);
 
 bool stop_is_requested(void);

@@ -6,27 +6,35 @@
 
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <unistd.h>
+
+static struct connection_list *list_of(struct connections *connections,
+                                       const struct connection *connection) {
+    return connection->is_leaving ? &connections->leaving : &connections->open;
+}
 
 static void append(struct connections *connections, struct connection *connection) {
+    struct connection_list *list = list_of(connections, connection);
     connection->listed_ns = connection->active_ns;
     connection->newer = NULL;
-    connection->older = connections->newest;
-    if (connections->newest != NULL)
-        connections->newest->newer = connection;
+    connection->older = list->newest;
+    if (list->newest != NULL)
+        list->newest->newer = connection;
     else
-        connections->oldest = connection;
-    connections->newest = connection;
+        list->oldest = connection;
+    list->newest = connection;
 }
 
 static void unlink_from(struct connections *connections, struct connection *connection) {
+    struct connection_list *list = list_of(connections, connection);
     if (connection->older != NULL)
         connection->older->newer = connection->newer;
     else
-        connections->oldest = connection->newer;
+        list->oldest = connection->newer;
     if (connection->newer != NULL)
         connection->newer->older = connection->older;
     else
-        connections->newest = connection->older;
+        list->newest = connection->older;
 }
 
 struct connections connections_of(struct server *server, size_t size) {
@@ -72,10 +80,29 @@ void connections_touch(struct connections *connections, struct connection *conne
     append(connections, connection);
 }
 
+void connections_leave(struct connections *connections, struct connection *connection,
+                       int64_t now_ns) {
+    unlink_from(connections, connection);
+    connection->discard_left = connection->is_leaving ? connection->discard_left : LEAVING_BYTES;
+    connection->is_leaving = true;
+    connection->active_ns = now_ns;
+    append(connections, connection);
+}
+
+int64_t connections_deadline_ns(const struct connections *connections) {
+    const struct connection *idle = connections->open.oldest;
+    const struct connection *leaving = connections->leaving.oldest;
+    int64_t idle_ns =
+        idle != NULL ? idle_deadline_ns(connections->server->options, idle->active_ns) : INT64_MAX;
+    int64_t left_ns =
+        leaving != NULL ? leaving->active_ns + LEAVING_MS * (int64_t)NS_PER_MS : INT64_MAX;
+    return idle_ns < left_ns ? idle_ns : left_ns;
+}
+
 void connections_remove(struct connections *connections, struct connection *connection) {
     unlink_from(connections, connection);
     log_disconnect(connections->server, connection->fd);
-    close_connection(connection->fd, connection->exchange.is_refused);
+    close(connection->fd);
     exchange_close(&connection->exchange);
     free(connection);
     if (--connections->count == 0)
@@ -84,6 +111,6 @@ void connections_remove(struct connections *connections, struct connection *conn
 }
 
 void connections_shut_reading(const struct connections *connections) {
-    for (const struct connection *c = connections->oldest; c != NULL; c = c->newer)
+    for (const struct connection *c = connections->open.oldest; c != NULL; c = c->newer)
         shutdown(c->fd, SHUT_RD);
 }

@@ -17,15 +17,22 @@ struct connection {
     int64_t active_ns;       /* ... when it last received or sent */
     int64_t unsent_since_ns; /* ... since when output has been blocked; 0: it is not */
     int fd;
-    bool must_close; /* close it as soon as nothing else refers to it */
-    bool is_queued;  /* it gets another turn, ready or not */
+    int32_t discard_left; /* if leaving: of what it may still send */
+    bool is_leaving;      /* everything is sent: only the client's end is awaited */
+    bool must_close;      /* close it as soon as nothing else refers to it */
+    bool is_queued;       /* it gets another turn, ready or not */
     bool was_spared; /* past its deadline, as more of its request had arrived; once a request */
+};
+
+struct connection_list {
+    struct connection *oldest, *newest;
 };
 
 struct connections {
     struct server *server;
-    size_t size; /* of the loop's own struct */
-    struct connection *oldest, *newest;
+    size_t size;                 /* of the loop's own struct */
+    struct connection_list open; /* longest idle first */
+    struct connection_list leaving;
     unsigned count;
     struct buffer_pool buffers; /* of their exchanges; freed with the last connection */
 };
@@ -43,6 +50,14 @@ struct connection *connections_add(struct connections *connections, int fd, int6
  * request, and the list is out of order by no more than that. */
 void connections_touch(struct connections *connections, struct connection *connection,
                        int64_t now_ns);
+
+/* From now on only its client's end is awaited (close_connection.h), for LEAVING_MS. Repeated for
+ * one already leaving, that time begins anew. */
+void connections_leave(struct connections *connections, struct connection *connection,
+                       int64_t now_ns);
+
+/* When the next one is to be closed: CLOCK_MONOTONIC; INT64_MAX: there is none. */
+int64_t connections_deadline_ns(const struct connections *connections);
 
 /* Closes and frees the connection. */
 void connections_remove(struct connections *connections, struct connection *connection);

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "connection/accept.h"
 #include "connection/answer.h"
+#include "connection/close_connection.h"
 #include "connection/idle_timeout.h"
 #include "lifecycle/stop.h"
 
@@ -70,9 +71,8 @@ HOT int loop_waited(struct loop *loop, int error) {
 }
 
 int loop_idle_ms(const struct loop *loop) {
-    const struct connection *oldest = loop->connections.oldest;
-    return oldest == NULL ? -1
-                          : idle_left_ms(loop->server->options, oldest->active_ns, loop->now_ns);
+    int64_t deadline_ns = connections_deadline_ns(&loop->connections);
+    return deadline_ns == INT64_MAX ? -1 : idle_left_ms(deadline_ns, loop->now_ns);
 }
 
 /* A client is not late if the loop was: what has arrived is read first. Only once for a request
@@ -87,7 +87,13 @@ static bool must_spare(const struct connection *connection) {
 /* Touches each one first: a connection that is not closed moves to the end of the list. */
 static void close_idle(struct loop *loop) {
     while (loop_idle_ms(loop) == 0) {
-        struct connection *oldest = loop->connections.oldest;
+        struct connection *leaving = loop->connections.leaving.oldest;
+        if (leaving != NULL && leaving->active_ns + LEAVING_MS * NS_PER_MS <= loop->now_ns) {
+            connections_leave(&loop->connections, leaving, loop->now_ns);
+            loop->kind->time_out(loop, leaving);
+            continue;
+        }
+        struct connection *oldest = loop->connections.open.oldest;
         bool is_spared = must_spare(oldest);
         connections_touch(&loop->connections, oldest, loop->now_ns);
         oldest->was_spared = is_spared;
@@ -144,7 +150,8 @@ int loop_run(struct loop *loop) {
         return error;
     error = serve(loop);
     loop->kind->close(loop);
-    for (struct connection *left; (left = loop->connections.oldest) != NULL;) {
+    for (struct connection *left; (left = loop->connections.open.oldest) != NULL ||
+                                  (left = loop->connections.leaving.oldest) != NULL;) {
         answer_reset(left->fd, &left->exchange); /* past the drain limit */
         connections_remove(&loop->connections, left);
     }

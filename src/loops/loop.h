@@ -19,7 +19,7 @@ struct loop_kind {
     void (*close)(struct loop *loop);
     /* A client was accepted. */
     void (*begin)(struct loop *loop, struct connection *connection);
-    /* A connection has been idle for --idle-timeout. */
+    /* A connection has been idle for --idle-timeout, or leaving for LEAVING_MS. */
     void (*time_out)(struct loop *loop, struct connection *connection);
     /* The same, but its input waits to be read. NULL: an event will tell. */
     void (*spare)(struct loop *loop, struct connection *connection);

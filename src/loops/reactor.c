@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/hot.h"
+#include "connection/close_connection.h"
 #include "connection/log.h"
 #include "lifecycle/stop.h"
 
@@ -89,6 +90,19 @@ void reactor_serve_later(struct reactor *reactor, struct reactor_connection *con
     loop_serve_later(&reactor->loop, &connection->base);
 }
 
+/* Closes it, unless its client may still be sending. */
+static void end(struct reactor *reactor, struct reactor_connection *connection) {
+    struct connection *base = &connection->base;
+    if (!base->is_leaving && close_must_wait(base->fd, &base->exchange)) {
+        connections_leave(&reactor->loop.connections, base, reactor->loop.now_ns);
+        reactor_serve_later(reactor, connection);
+    } else if (base->is_queued) { /* freed when its turn comes */
+        base->must_close = true;
+    } else {
+        close_watched(reactor, connection);
+    }
+}
+
 HOT static void apply(struct reactor *reactor, struct reactor_connection *connection,
                       enum next next) {
     switch (next) {
@@ -103,17 +117,17 @@ HOT static void apply(struct reactor *reactor, struct reactor_connection *connec
         connection->awaits_worker = true;
         break;
     case NEXT_CLOSE:
-        if (connection->base.is_queued) /* freed when its turn comes */
-            connection->base.must_close = true;
-        else
-            close_watched(reactor, connection);
+        end(reactor, connection);
         break;
     }
 }
 
 HOT static void serve(struct reactor *reactor, struct reactor_connection *connection) {
-    if (!connection->base.must_close && !connection->awaits_worker)
-        apply(reactor, connection, reactor->serve(&reactor->loop, connection));
+    if (connection->base.must_close || connection->awaits_worker)
+        return;
+    apply(reactor, connection,
+          connection->base.is_leaving ? turn_discard(connection)
+                                      : reactor->serve(&reactor->loop, connection));
 }
 
 static void call_handler(struct reactor *reactor, int fd) {
@@ -190,7 +204,9 @@ static void begin(struct loop *loop, struct connection *base) {
 
 static void time_out(struct loop *loop, struct connection *base) {
     struct reactor_connection *connection = (struct reactor_connection *)base;
-    if (!connection->awaits_worker && !base->is_queued) /* else we are the slow side */
+    if (base->is_leaving)
+        end((struct reactor *)loop, connection);
+    else if (!connection->awaits_worker && !base->is_queued) /* else we are the slow side */
         apply((struct reactor *)loop, connection, turn_time_out(loop, connection));
 }
 

@@ -3,6 +3,7 @@
 #include "base/hot.h"
 #include "base/limits.h"
 #include "connection/answer.h"
+#include "connection/close_connection.h"
 #include "connection/idle_timeout.h"
 
 #include <errno.h>
@@ -75,6 +76,11 @@ HOT enum next turn_serve(struct loop *loop, struct reactor_connection *connectio
     if (sent == 0 && (answered > 0 || was_held_back) && exchange_is_partial(exchange))
         return NEXT_TURN;
     return turn_next(loop, connection, sent);
+}
+
+enum next turn_discard(struct reactor_connection *connection) {
+    int result = close_discard(connection->base.fd, &connection->base.discard_left);
+    return result < 0 ? NEXT_CLOSE : result > 0 ? NEXT_TURN : NEXT_READ;
 }
 
 enum next turn_time_out(struct loop *loop, struct reactor_connection *connection) {

@@ -1,5 +1,6 @@
-/* One turn of a connection: read, answer and write without blocking. The sockets are blocking ones:
- * MSG_DONTWAIT in each call saves a system call per connection. */
+/* One turn of a connection: read, answer and write without blocking. The sockets are blocking ones,
+ * because all designs accept in the same way: here each call has MSG_DONTWAIT, which costs nothing.
+ */
 #pragma once
 #include "loops/loop.h"
 
@@ -35,6 +36,9 @@ int turn_send(struct reactor_connection *connection);
 
 /* What to do next when nothing is left to answer. sent: the result of turn_send. */
 enum next turn_next(struct loop *loop, struct reactor_connection *connection, int sent);
+
+/* A turn of a connection that is leaving. */
+enum next turn_discard(struct reactor_connection *connection);
 
 /* The connection has been idle for --idle-timeout. */
 enum next turn_time_out(struct loop *loop, struct reactor_connection *connection);

@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "connection/answer.h"
+#include "connection/close_connection.h"
 #include "connection/idle_timeout.h"
 #include "connection/log.h"
 #include "lifecycle/stop.h"
@@ -62,6 +63,30 @@ static bool has_unread_input(const struct uring_loop *loop,
     return connection->surplus != NULL || io_uring_cq_has_overflow(&loop->uring.ring);
 }
 
+/* Everything is answered: closes it, unless its client may still be sending. */
+static void end(struct uring_loop *loop, struct uring_connection *connection) {
+    struct connection *base = &connection->base;
+    base->exchange.is_refused |= has_unread_input(loop, connection);
+    surplus_release(&connection->surplus);
+    if (connection->peer_closed || !close_must_wait(base->fd, &base->exchange)) {
+        finish(loop, connection);
+        return;
+    }
+    connections_leave(&loop->base.connections, base, loop->base.now_ns);
+    if (!(connection->under_way & RECEIVING))
+        uring_discard(loop, connection);
+}
+
+/* What the client of a connection that is leaving has sent: bytes, 0 at its end, or -errno. */
+static void discarded(struct uring_loop *loop, struct uring_connection *connection, int result) {
+    bool is_retried = result == -ENOBUFS || result == -EINTR || result == -ECANCELED;
+    connection->base.discard_left -= result > 0 ? result : 0;
+    if ((result <= 0 && !is_retried) || connection->base.discard_left <= 0)
+        finish(loop, connection);
+    else if (!(connection->under_way & RECEIVING))
+        uring_discard(loop, connection);
+}
+
 /* Answers what has arrived. Not to be called while a reply is being sent. was_partial: as in
  * idle_restarts. */
 static void advance(struct uring_loop *loop, struct uring_connection *connection,
@@ -85,7 +110,7 @@ static void advance(struct uring_loop *loop, struct uring_connection *connection
     if (out.length > 0 && has_more(connection))
         loop->must_not_block = true;
     else if (exchange_is_done(exchange))
-        finish(loop, connection);
+        end(loop, connection);
     else if (!(connection->under_way & RECEIVING))
         uring_receive(loop, connection, exchange_is_partial(exchange));
 }
@@ -100,13 +125,15 @@ void uring_received(struct uring_loop *loop, struct uring_connection *connection
     if (result == -EAGAIN && loop->reads_leftovers)
         result = 0;
     if (flags & IORING_CQE_F_BUFFER) {
-        if (result > 0 && !connection->base.must_close)
+        if (result > 0 && !connection->base.must_close && !connection->base.is_leaving)
             has_memory = surplus_keep(&connection->surplus, exchange,
                                       uring_buffer(&loop->uring, flags), (size_t)result);
         uring_give_back(&loop->uring, flags);
     }
     if (connection->base.must_close) {
         finish(loop, connection);
+    } else if (connection->base.is_leaving) {
+        discarded(loop, connection, result);
     } else if (!has_memory ||
                (result < 0 && result != -ENOBUFS && result != -ECANCELED && result != -EINTR)) {
         connection_lost(loop, connection);
@@ -153,6 +180,10 @@ void uring_serve(struct uring_loop *loop, struct uring_connection *connection) {
 }
 
 void uring_time_out(struct uring_loop *loop, struct uring_connection *connection) {
+    if (connection->base.is_leaving) {
+        finish(loop, connection);
+        return;
+    }
     if (connection->base.must_close || connection->base.is_queued) /* queued: the server is slow */
         return;
     if (!(connection->under_way & SENDING) && has_unread_input(loop, connection))

@@ -118,7 +118,7 @@ static int open_ring(struct loop *base) {
 
 static void close_ring(struct loop *base) {
     uring_close(&((struct uring_loop *)base)->uring);
-    for (struct connection *c = base->connections.oldest; c != NULL; c = c->newer)
+    for (struct connection *c = base->connections.open.oldest; c != NULL; c = c->newer)
         surplus_release(&((struct uring_connection *)c)->surplus);
 }
 
@@ -204,7 +204,7 @@ static void stop_accepting(struct loop *base) {
 static void end_reading(struct loop *base) {
     struct uring_loop *loop = (struct uring_loop *)base;
     loop->reads_leftovers = true;
-    for (struct connection *c = base->connections.oldest; c != NULL; c = c->newer)
+    for (struct connection *c = base->connections.open.oldest; c != NULL; c = c->newer)
         uring_stop_receiving(loop, (struct uring_connection *)c);
 }
 

@@ -1,6 +1,6 @@
 #include "uring/submissions.h"
 
-#include "connection/idle_timeout.h"
+#include "connection/close_connection.h"
 #include "lifecycle/stop.h"
 
 #include <errno.h>
@@ -29,6 +29,14 @@ void uring_receive(struct uring_loop *loop, struct uring_connection *connection,
         io_uring_prep_recv_multishot(entry, connection->base.fd, NULL, 0, 0);
     entry->flags |= IOSQE_BUFFER_SELECT;
     entry->buf_group = BUFFER_GROUP;
+    entry->user_data = user_data_of(connection, RECEIVE);
+    connection->under_way |= RECEIVING;
+}
+
+/* With MSG_TRUNC, TCP copies nothing (tcp(7)). */
+void uring_discard(struct uring_loop *loop, struct uring_connection *connection) {
+    struct io_uring_sqe *entry = next_submission(loop);
+    io_uring_prep_recv(entry, connection->base.fd, NULL, DISCARD_BYTES, MSG_TRUNC);
     entry->user_data = user_data_of(connection, RECEIVE);
     connection->under_way |= RECEIVING;
 }
@@ -86,10 +94,9 @@ void uring_watch_stop(struct uring_loop *loop) {
 }
 
 void uring_set_timer(struct uring_loop *loop) {
-    const struct connection *oldest = loop->base.connections.oldest;
-    if (loop->is_timing || oldest == NULL)
+    const int64_t at_ns = connections_deadline_ns(&loop->base.connections);
+    if (loop->is_timing || at_ns == INT64_MAX)
         return;
-    int64_t at_ns = idle_deadline_ns(loop->base.server->options, oldest->active_ns);
     loop->deadline =
         (struct __kernel_timespec){.tv_sec = at_ns / NS_PER_S, .tv_nsec = at_ns % NS_PER_S};
     struct io_uring_sqe *entry = next_submission(loop);

@@ -68,6 +68,9 @@ static inline struct uring_connection *connection_of(char *data) {
 void uring_receive(struct uring_loop *loop, struct uring_connection *connection, bool once);
 void uring_stop_receiving(struct uring_loop *loop, const struct uring_connection *connection);
 
+/* For a connection that is leaving: receives what its client still sends into nothing. */
+void uring_discard(struct uring_loop *loop, struct uring_connection *connection);
+
 /* The send never waits (MSG_DONTWAIT), so it is finished when the submitting call returns. It
  * yields a completion only after an error or a short send (MSG_WAITALL), before that call returns.
  * That saves a wake-up, which with few clients is one system call per request. */
@@ -85,6 +88,6 @@ void uring_accept(struct uring_loop *loop);
 void uring_wait_for_clients(struct uring_loop *loop);
 void uring_watch_stop(struct uring_loop *loop);
 
-/* For the connection that has been idle longest. The timer is not moved when that becomes active:
+/* For the connection that is to be closed next. The timer is not moved when that becomes active:
  * one early wake-up per --idle-timeout is cheaper than setting a timer in every turn. */
 void uring_set_timer(struct uring_loop *loop);

@@ -23,14 +23,27 @@ static bool append(struct job_queue *queue, struct job *job) {
     return was_empty;
 }
 
-/* Call with the lock held. NULL: the pool is closing. */
+/* With the lock held: releases it, and wakes a worker if there is work for one more. */
+static void unlock_and_wake(struct jobs *jobs) {
+    bool wakes = jobs->submitted.first != NULL && jobs->idle > 0 && !jobs->is_waking;
+    jobs->is_waking |= wakes;
+    pthread_mutex_unlock(&jobs->lock);
+    if (wakes)
+        pthread_cond_signal(&jobs->has_work);
+}
+
+/* With the lock held, which it releases. NULL: the pool is closing. */
 static struct job *wait_for_work(struct jobs *jobs) {
-    while (jobs->submitted.first == NULL && !jobs->is_closing)
+    while (jobs->submitted.first == NULL && !jobs->is_closing) {
+        jobs->idle++;
         pthread_cond_wait(&jobs->has_work, &jobs->lock);
-    if (jobs->is_closing)
-        return NULL;
-    struct job *job = jobs->submitted.first;
-    jobs->submitted.first = job->next;
+        jobs->idle--;
+        jobs->is_waking = false;
+    }
+    struct job *job = jobs->is_closing ? NULL : jobs->submitted.first;
+    if (job != NULL)
+        jobs->submitted.first = job->next;
+    unlock_and_wake(jobs);
     return job;
 }
 
@@ -46,7 +59,6 @@ static void work(void *argument, unsigned worker) {
     struct job *job;
     pthread_mutex_lock(&jobs->lock);
     while ((job = wait_for_work(jobs)) != NULL) {
-        pthread_mutex_unlock(&jobs->lock);
         job->server = &jobs->servers[worker];
         job->status = answer_body(job->server, &job->request, &job->body);
         if (job->is_first)
@@ -58,7 +70,6 @@ static void work(void *argument, unsigned worker) {
             wake_loop(jobs);
         pthread_mutex_lock(&jobs->lock);
     }
-    pthread_mutex_unlock(&jobs->lock);
 }
 
 static void free_list(struct job *job) {
@@ -119,8 +130,7 @@ struct job *jobs_new(struct jobs *jobs) {
 void jobs_submit(struct jobs *jobs, struct job *job) {
     pthread_mutex_lock(&jobs->lock);
     append(&jobs->submitted, job);
-    pthread_mutex_unlock(&jobs->lock);
-    pthread_cond_signal(&jobs->has_work);
+    unlock_and_wake(jobs);
 }
 
 struct job *jobs_take_answered(struct jobs *jobs) {

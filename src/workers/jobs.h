@@ -1,8 +1,9 @@
 /* Requests on their way from an event loop to a pool of threads and back.
  *
  * There are two queues: workers wait for submitted jobs on a condition variable, the loop waits for
- * answered ones on an eventfd, which is written only when that queue was empty. Jobs are reused,
- * including the memory of their replies. */
+ * answered ones on an eventfd, which is written only when that queue was empty. One worker is woken
+ * at a time, and wakes the next if there is more: workers that are busy take most jobs. Jobs are
+ * reused, including the memory of their replies. */
 #pragma once
 #include "lifecycle/threads.h"
 #include "server/server.h"
@@ -27,9 +28,11 @@ struct job_queue {
 };
 
 struct jobs {
-    pthread_mutex_t lock; /* guards both queues and is_closing */
+    pthread_mutex_t lock; /* guards what follows, up to is_closing */
     pthread_cond_t has_work;
     struct job_queue submitted, answered;
+    unsigned idle;  /* workers that wait */
+    bool is_waking; /* one of them was woken, and does not run yet */
     bool is_closing;
     int answered_fd; /* readable while `answered` is not empty */
 

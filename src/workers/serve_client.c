@@ -10,6 +10,7 @@
 #include "lifecycle/stop.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 /* Call after a short send: it has blocked for --idle-timeout. */
 static bool is_late(const struct server *server, const struct exchange *exchange,
@@ -73,7 +74,7 @@ HOT static int take_turn(struct server *server, int fd, struct exchange *exchang
     return 0;
 }
 
-HOT bool serve_connection(struct server *server, int fd) {
+HOT void serve_connection(struct server *server, int fd) {
     struct preallocated_buffers preallocated;
     struct buffer_pool buffers = {.preallocated = &preallocated, .budget = server->budget};
     struct exchange exchange;
@@ -93,7 +94,7 @@ HOT bool serve_connection(struct server *server, int fd) {
         answer_lost(server, fd, &exchange);
     exchange_close(&exchange);
     buffer_pool_close(&buffers);
-    return exchange.is_refused;
+    close_wait(fd, &exchange);
 }
 
 void serve_client(struct server *server, int fd) {
@@ -104,8 +105,8 @@ void serve_client(struct server *server, int fd) {
 
 HOT void serve_client_uncounted(struct server *server, int fd) {
     stop_interrupts(fd);
-    bool is_refused = serve_connection(server, fd);
+    serve_connection(server, fd);
     stop_interrupts(-1);
     log_disconnect(server, fd);
-    close_connection(fd, is_refused);
+    close(fd);
 }

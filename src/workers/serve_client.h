@@ -3,11 +3,9 @@
 #pragma once
 #include "server/server.h"
 
-#include <stdbool.h>
-
 /* Reads, answers and writes until the client is done, idle for too long, or gone. The caller closes
- * fd with close_connection, to which it passes the result: whether the client was refused. */
-bool serve_connection(struct server *server, int fd);
+ * fd. */
+void serve_connection(struct server *server, int fd);
 
 /* For a process that serves one client at a time: serves it and closes fd. Counts the connection as
  * open in the meantime. A stop of the server ends the reading (stop.h). */

@@ -1,7 +1,6 @@
 #include "workers/thread_clients.h"
 
 #include "base/clock.h"
-#include "connection/close_connection.h"
 #include "connection/log.h"
 #include "lifecycle/stop.h"
 #include "workers/serve_client.h"
@@ -9,6 +8,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 static void link_in(struct thread_clients *clients, struct thread_client *member) {
     member->previous = NULL;
@@ -48,13 +48,13 @@ void thread_clients_serve(struct thread_clients *clients, struct thread_client *
                           struct server *server) {
     int fd = member->fd;
     stats_add(&server->counts->open);
-    bool is_refused = serve_connection(server, fd);
+    serve_connection(server, fd);
     stats_subtract(&server->counts->open);
     log_disconnect(server, fd);
     /* Before closing: otherwise `shut` could hit a reused descriptor. After it, `server` may no
      * longer exist. */
     thread_clients_leave(clients, member);
-    close_connection(fd, is_refused);
+    close(fd);
 }
 
 static struct timespec end_in(int left_ms) {
