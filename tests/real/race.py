@@ -38,8 +38,8 @@ def versus(a: str, b: str, limit: str) -> Raced | str:
     try:
         return read(json.loads(done.stdout), a, b, took_s)
     except (ValueError, LookupError, TypeError) as error:
-        last = done.stderr.strip().splitlines()[-1:]
-        return f"no figures of both, exit status {done.returncode}: {' '.join([str(error), *last])}"
+        why = done.stderr.strip().splitlines()[-1:] if done.returncode else [str(error)]
+        return f"no figures of both, exit status {done.returncode}: {' '.join(why)}"
 
 
 def read(found: dict[str, Any], a: str, b: str, took_s: float) -> Raced:
@@ -64,10 +64,10 @@ def read(found: dict[str, Any], a: str, b: str, took_s: float) -> Raced:
 
 
 def interval(one: dict[str, float | None], unit: float = 1.0) -> Estimate:
-    """Without an end on a side where too few trials give one."""
-    value, low, high = one["value"], one["low"], one["high"]
-    if value is None:
+    """Where only the lower end is known, that is the value."""
+    low = one["low"] or 0.0
+    value = low if one["value"] is None else one["value"]
+    if not value:
         raise LookupError("a figure is missing")
-    return Estimate(
-        value * unit, 0.0 if low is None else low * unit, math.inf if high is None else high * unit
-    )
+    high = math.inf if one["high"] is None else one["high"]
+    return Estimate(value * unit, low * unit, high * unit)

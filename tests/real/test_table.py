@@ -61,6 +61,7 @@ def test_a_race_without_figures_is_a_fault() -> None:
 
 def test_an_interval_may_have_no_end() -> None:
     assert interval({"value": 2, "low": None, "high": None}, 10) == Estimate(20, 0, math.inf)
+    assert interval({"value": None, "low": 3, "high": None}) == Estimate(3, 3, math.inf)
     with pytest.raises(LookupError):
         interval({"value": None, "low": None, "high": None})
 
