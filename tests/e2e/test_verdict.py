@@ -5,6 +5,7 @@ The machine may be busy, so what must be decided is far beyond the threshold.
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,14 @@ def test_a_budget_that_is_too_small_leaves_it_undecided(toy: Path, tmp_path: Pat
     assert done.returncode == 3, done.stdout + done.stderr
     assert "\nUndecided: head takes " in done.stdout
     assert "\nto decide: " in done.stdout
+
+
+def test_a_head_that_answers_otherwise_is_not_comparable(tmp_path: Path) -> None:
+    server = f"{sys.executable} {Path(__file__).with_name('user_server.py')} {{port}}"
+    done = judge(tmp_path, "--base", f"{server} well", "--head", f"{server} broken")
+    assert done.returncode == 2
+    assert "not comparable: head answers 33 bytes of text/plain" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

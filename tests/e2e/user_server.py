@@ -21,6 +21,7 @@ def burn(how: str) -> None:
 
 def answer(how: str) -> bytes:
     body = f"answer {served}" if how == "varies" else "answer"
+    body = "Traceback (most recent call last)" if how == "broken" else body
     status = "404 Not Found" if how == "lost" else "200 OK"
     close = "Connection: close\r\n" if how == "closes" else ""
     head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\n{close}"
