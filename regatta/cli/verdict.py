@@ -119,12 +119,10 @@ class VerdictOptions:
         return enough
 
     def verdict(self, path: Path, study: Study, over: bool) -> Verdict:
-        return verdict_of(read(path), thresholds(self.fail_over), most_blocks(study), over)
-
-
-def most_blocks(study: Study) -> int:
-    """What its looks are planned for."""
-    return study.most_blocks or study.blocks
+        """Its looks are planned for the blocks that the time has room for, once that is known."""
+        race = read(path)
+        most = int(race.meta.get("most_blocks") or study.most_blocks or study.blocks)
+        return verdict_of(race, thresholds(self.fail_over), most, over)
 
 
 def verdict_json(verdict: Verdict) -> dict[str, Any]:
