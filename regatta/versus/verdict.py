@@ -25,7 +25,7 @@ from regatta.analysis.estimates import usable
 from regatta.analysis.held_rates import held_groups
 from regatta.analysis.held_ratios import worse_by
 from regatta.analysis.soundness.answers import unlike
-from regatta.analysis.soundness.failing import failing, slow
+from regatta.analysis.soundness.failing import failing
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.looks import Look, looks_at, planned_looks
@@ -213,21 +213,14 @@ def too_few(one: Contrast | None) -> str:
 def broken(ledger: RaceRecord) -> str:
     """Why head cannot be compared where base can; empty if it can."""
     for cell in ledger.cells:
-        if cell.contender == HEAD:
-            trials = {one: ledger.trials_of(of) for one, of in rivals(ledger, cell).items()}
-            for says in (failing, lambda of, at=cell: misses(at, of)):
-                bad = {name: says(of) for name, of in trials.items()}
-                if bad[HEAD] and not any(bad[name] for name in bad if name != HEAD):
-                    return f"head {bad[HEAD]}, base did not"
+        if cell.contender == HEAD and (why := failing(ledger.trials_of(cell))):
+            others = [one for one in rivals(ledger, cell).values() if one is not cell]
+            if not any(failing(ledger.trials_of(one)) for one in others):
+                return f"head {why}, base did not"
     held = {cell.contender for cell in ledger.cells}
     if BASE in held and HEAD not in held:
         return "head holds no rate that can be compared, base does"
     return ""
-
-
-def misses(cell: Cell, trials: Sequence[Trial]) -> str:
-    often = slow(cell, trials)
-    return often and f"missed the rate {often}"
 
 
 def rivals(ledger: RaceRecord, cell: Cell) -> dict[str, Cell]:
