@@ -26,6 +26,7 @@ from regatta.analysis.soundness.outliers import outliers
 from regatta.analysis.soundness.repeated import StandingsTable, repeats_of
 from regatta.analysis.soundness.side_by_side import side_by_side_costs
 from regatta.analysis.soundness.warmup import not_steady, warm_ups
+from regatta.analysis.soundness.wire import on_the_wire
 from regatta.analysis.soundness.workers import connections_by_rank
 from regatta.analysis.standings import Entries, Standings, verdicts
 from regatta.analysis.statistics.between_sittings import between
@@ -117,6 +118,7 @@ def analyse(ledger: RaceRecord) -> Analysis:
         clients=clients_of(ledger.trials),
         lab_use=lab_use(last),
         unlike=differing,
+        wire=on_the_wire(ledger.cells, ledger.by_cell),
         memory_per_connection=per_connection(
             ((result.cell, result.memory) for result in results.values()), units
         ),

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from regatta.analysis.columns import AgainstBest
 from regatta.analysis.estimates import CLIENT_BOUND, MEASURED, Estimate, percentiles_ms
 from regatta.analysis.grouping import group, titles
+from regatta.analysis.held_ratios import Brackets, bracket, held_against_best
 from regatta.analysis.standings import FAILED
 from regatta.analysis.statistics.autocorrelation import reach_of
 from regatta.analysis.statistics.request_latencies import latencies_from_samples
@@ -51,6 +53,8 @@ class HeldRate:
     why: str
     """Why it holds no higher rate, from the last block that gives a reason."""
     knee: list[Point]
+    brackets: Brackets
+    """Of each block's search."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,8 @@ class HeldGroup:
     title: str
     p99_limit_ms: float
     members: list[HeldRate]
+    against: list[AgainstBest]
+    """Those that hold some rate against the one that holds most; all groups are one family."""
 
     @property
     def kneed(self) -> list[HeldRate]:
@@ -72,17 +78,24 @@ def held_groups(ledger: RaceRecord) -> list[HeldGroup]:
     known = {search.cell.id: search for search in ledger.searches}
     found = {number: _held_rate(search, blocks) for number, search in known.items()}
     grouped = group([search.cell for search in ledger.searches])
-    return [
-        HeldGroup(
-            title=f"{members.axis.count(step)}, {title}",
-            p99_limit_ms=known[members.at(step)[0].id].cell.p99_limit_ms,
-            members=[
-                found[cell.id]
-                for cell in sorted(members.at(step), key=lambda cell: cell.contender_order)
-            ],
-        )
+    steps = [
+        (f"{members.axis.count(step)}, {title}", members.at(step))
         for members, title in zip(grouped, titles(grouped), strict=True)
         for step in members.steps
+    ]
+    groups = [
+        [found[cell.id] for cell in sorted(cells, key=lambda cell: cell.contender_order)]
+        for _, cells in steps
+    ]
+    rates = [
+        {one.cell.contender: one.brackets for one in of if one.rate.value is not None}
+        for of in groups
+    ]
+    return [
+        HeldGroup(title, known[members[0].cell.id].cell.p99_limit_ms, members, against)
+        for (title, _), members, against in zip(
+            steps, groups, held_against_best(rates), strict=True
+        )
     ]
 
 
@@ -98,7 +111,13 @@ def _held_rate(search: SearchRecord, blocks: int) -> HeldRate:
     reasons = [one.why for one in ended if one.why]
     if state == AT_LEAST:
         reasons = [why for why in reasons if why.startswith(CLIENT)]
-    return HeldRate(search.cell, state, rate, reasons[-1] if reasons else "", _knee(search.probes))
+    brackets = {
+        block: bracket(one)
+        for block, one in enumerate(block_searches, start=1)
+        if one.next_rate() is None
+    }
+    why = reasons[-1] if reasons else ""
+    return HeldRate(search.cell, state, rate, why, _knee(search.probes), brackets)
 
 
 def _rate(ended: Sequence[Search]) -> tuple[str, Estimate]:

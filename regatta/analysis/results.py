@@ -20,6 +20,7 @@ from regatta.analysis.soundness.outliers import Outlier
 from regatta.analysis.soundness.repeated import Repeated
 from regatta.analysis.soundness.side_by_side import SideBySideCost
 from regatta.analysis.soundness.warmup import WarmUp
+from regatta.analysis.soundness.wire import OnTheWire
 from regatta.analysis.standings import TOO_SLOW, Entry, Verdict
 from regatta.analysis.statistics.between_sittings import Between
 from regatta.analysis.statistics.percentile_comparison import Requests
@@ -169,6 +170,8 @@ class Analysis:
     """What the lab itself used; None if no trial recorded it."""
     unlike: dict[str, str] = field(default_factory=dict)
     """Contenders whose answers are not to be believed, and why."""
+    wire: list[OnTheWire] = field(default_factory=list)
+    """Waits of the length of TCP's timers."""
     side_by_side: list[SideBySideCost] = field(default_factory=list)
     """The cost of running side by side; empty if none was raced alone."""
 

@@ -10,16 +10,18 @@ import typer
 
 from regatta.errors import RegattaError, UsageError
 from regatta.ledger.read import read
-from regatta.ledger.schema import FILE_NAME
 from regatta.machine.programs import called_with
 from regatta.race.run_plan import Enough
 from regatta.study import Study
 from regatta.study.design import Design
+from regatta.versus.judged import DEFAULT, thresholds
 from regatta.versus.servers import Server, read_servers
+from regatta.versus.study_text import SEARCH_BLOCKS
 from regatta.versus.verdict import AGAIN, BASE, HEAD, Verdict, verdict_of
 
-MIN_PERCENT, MAX_PERCENT = 0.1, 1000.0
 PANEL = "A verdict for CI"
+SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
+"""Of the budget for a block of searches, which takes some 8 s, and how many are enough."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,13 @@ class VerdictOptions:
         str,
         typer.Option(
             metavar="PERCENT",
-            help="Exit status 1 if head is shown to take more than this above base in CPU per "
-            "request, 0 if it is shown not to, 3 if neither. A difference of just this much stays "
-            "undecided: to catch 5%, say 2%.",
+            help="Exit status 1 if head is shown to be worse than base by more than this, in CPU "
+            "per request, p50, p99 or the rate that it holds; 0 if it is shown not to be, in any; "
+            "3 if neither. 2% alone is of cpu; the others have their defaults. A difference of "
+            "just this much stays undecided: to catch 5%, say 2%.",
             rich_help_panel=PANEL,
         ),
-    ] = "5%"
+    ] = DEFAULT
 
     @property
     def asked(self) -> bool:
@@ -62,19 +65,11 @@ class VerdictOptions:
             raise UsageError("--base and --head belong together; give both commands")
         return self.base is not None
 
-    @property
-    def threshold(self) -> float:
-        """As a share."""
-        try:
-            percent = float(self.fail_over.removesuffix("%"))
-        except ValueError:
-            percent = -1.0
-        if not MIN_PERCENT <= percent <= MAX_PERCENT:
-            raise UsageError(
-                f"--fail-over is {self.fail_over}; write a percentage from {MIN_PERCENT:g}% to "
-                f"{MAX_PERCENT:g}%"
-            )
-        return percent / 100
+    def search_blocks(self, time_s: float) -> int:
+        """A verdict on what is held gets a good third of the time."""
+        if not self.asked:
+            return SEARCH_BLOCKS
+        return max(SEARCH_BLOCKS, min(MOST_SEARCHES, round(time_s / SEARCH_EACH_S)))
 
     def servers(
         self,
@@ -92,7 +87,7 @@ class VerdictOptions:
             raise UsageError(
                 f"{first!r} cannot race beside --base and --head; remove it, or these options"
             )
-        self.threshold  # noqa: B018  (refused before anything starts)
+        thresholds(self.fail_over)  # refused before anything starts
         words = (str(self.base), str(self.base), str(self.head))
         found = read_servers(words, designs, folder)
         for option, one in (("--base", found[0]), ("--head", found[2])):
@@ -118,38 +113,41 @@ class VerdictOptions:
         """Ends the race when there is a verdict."""
 
         def enough(path: Path, _: float) -> str | None:
-            verdict = verdict_of(read(path), self.threshold, most_blocks(study), over=False)
-            return f"the verdict is: {verdict.outcome}" if verdict.is_final else None
+            found = self.verdict(path, study, over=False)
+            return f"the verdict is: {found.outcome}" if found.is_final else None
 
         return enough
 
-    def conclude(self, folder: Path, study: Study) -> Verdict:
-        """The verdict on a race that is over."""
-        return verdict_of(read(folder / FILE_NAME), self.threshold, most_blocks(study), over=True)
-
-
-def most_blocks(study: Study) -> int:
-    """What its looks are planned for."""
-    return study.most_blocks or study.blocks
+    def verdict(self, path: Path, study: Study, over: bool) -> Verdict:
+        """Its looks are planned for the blocks that the time has room for, once that is known."""
+        race = read(path)
+        most = int(race.meta.get("most_blocks") or study.most_blocks or study.blocks)
+        return verdict_of(race, thresholds(self.fail_over), most, over)
 
 
 def verdict_json(verdict: Verdict) -> dict[str, Any]:
     loads = [
         {
+            "judged": one.judged.name,
             "connections": one.cell.connections,
             "rate": one.cell.rate,
-            "head_over_base": asdict(one.head),
-            "base_again_over_base": asdict(one.floor),
+            "fail_over": one.threshold,
+            "head_over_base": asdict(one.over_base(one.head)),
+            "base_again_over_base": asdict(one.over_base(one.floor)),
+            "blocks": one.blocks,
             "blocks_needed": one.blocks_needed,
             "outcome": one.outcome,
+            "why": one.why,
         }
         for one in verdict.loads
     ]
     return {
         "outcome": verdict.outcome,
         "exit_status": verdict.exit_status,
-        "fail_over": verdict.threshold,
+        "outcomes": verdict.by_name,
+        "fail_over": dict(verdict.thresholds),
         "why": verdict.why,
+        "missing": verdict.missing,
         "blocks": verdict.blocks,
         "loads": loads,
     }

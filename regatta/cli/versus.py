@@ -17,6 +17,7 @@ from regatta.cli.session import RaceSession, analysis_of, interrupted
 from regatta.cli.verdict import VerdictOptions
 from regatta.cli.versus_results import Results, chosen_form, show
 from regatta.errors import RegattaError, UsageError
+from regatta.ledger.schema import FILE_NAME
 from regatta.machine.programs import called_with, discover, shown
 from regatta.race.events import Event, Searched, SearchStarted, Started, TrialFinished
 from regatta.race.folder import RACES, new_folder
@@ -190,6 +191,7 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         time_s=time_s,
         warmup_limit_s=warmup_limit_s(warmup_limit, time_s),
         cold=cold,
+        search_blocks=verdict.search_blocks(time_s),
     )
     programs = discover()
     images = read_images(image or [], image_port)
@@ -254,7 +256,7 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
             *notes(seen, checked=not asked.may_differ),
             *look_notes(recorded_looks(analysis.environment)),
         ],
-        verdict=verdict.conclude(folder, study) if verdict.asked else None,
+        verdict=verdict.verdict(folder / FILE_NAME, study, over=True) if verdict.asked else None,
         changed=None if stored is None else compared(stored, folder),
     )
     show(results, form, session)

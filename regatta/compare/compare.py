@@ -12,15 +12,14 @@ from regatta.analysis.statistics.units import sittings_of
 from regatta.analysis.unpaired import Sample
 from regatta.compare.align_rates import align_rates
 from regatta.compare.decide import (
-    NO_REGRESSION,
+    EXIT,
     NOT_MEASURED,
-    REGRESSION,
-    UNDECIDED,
     CellComparison,
     CellPair,
     decide,
     reference_of,
     samples,
+    worst_of,
 )
 from regatta.compare.disagreements import Disagreement, disagreements
 from regatta.compare.match import Matched, differences, match
@@ -32,8 +31,6 @@ from regatta.ledger.records import RaceRecord
 from regatta.ledger.result import OK, SERVER
 from regatta.ledger.schema import ledger_path
 from regatta.report.text.trials import rate_words
-
-EXIT = {NO_REGRESSION: 0, REGRESSION: 1, UNDECIDED: 3}
 
 
 @dataclass(frozen=True)
@@ -76,10 +73,7 @@ class RaceComparison:
 
     @property
     def verdict(self) -> str:
-        found = {compared.verdict for compared in self.cells}
-        if REGRESSION in found:
-            return REGRESSION
-        return UNDECIDED if UNDECIDED in found else NO_REGRESSION
+        return worst_of([compared.verdict for compared in self.cells])
 
     @property
     def exit_status(self) -> int:

@@ -6,6 +6,7 @@ there are. "No regression" needs no correction: the exit status requires it in e
 wrong no more often than in the least certain cell.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,12 @@ REGRESSION = "regression"
 NO_REGRESSION = "no regression"
 UNDECIDED = "undecided"
 NOT_MEASURED = "not measured"
+EXIT = {NO_REGRESSION: 0, REGRESSION: 1, UNDECIDED: 3}
+
+
+def worst_of(outcomes: Collection[str]) -> str:
+    """Of several verdicts: a regression in one is one in all, and all must be without."""
+    return next((one for one in (REGRESSION, UNDECIDED) if one in outcomes), NO_REGRESSION)
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,17 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
         "memory_per_connection": per_connection_json(analysis),
         "clients": asdict(analysis.clients),
         "lab_use": None if analysis.lab_use is None else asdict(analysis.lab_use),
+        "wire": [
+            {
+                "contender": one.cell.contender,
+                "cell": one.cell.label(),
+                "share": one.share,
+                "ms": one.ms,
+                "says": one.says,
+                "do": one.sign.do,
+            }
+            for one in analysis.wire
+        ],
         "clocks": [asdict(ran) for ran in analysis.clocks],
         "company": [asdict(one) for one in analysis.side_by_side],
         "calibration": calibration_json(analysis),

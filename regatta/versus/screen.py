@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from regatta.analysis.columns import AgainstBest
-from regatta.analysis.held_rates import HOLDS, NOTHING, HeldRate
+from regatta.analysis.held_rates import HOLDS, NOTHING, HeldGroup, HeldRate
 from regatta.analysis.results import Analysis, CellResult, Group
 from regatta.analysis.soundness.warmup import WarmUp
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, UNCONFIRMED
@@ -17,7 +17,8 @@ from regatta.ledger.steady import STEADY
 from regatta.race.look import DIFFER
 from regatta.report.charts.palette import styles
 from regatta.report.soundness.notes import notes
-from regatta.report.tables.held_rates import rounded_rate
+from regatta.report.tables.held_rates import rounded_rate, star
+from regatta.report.tables.held_rates import verdict as held_verdict
 from regatta.report.text.fitted import print_table
 from regatta.report.text.numbers import around, between, more_than_one, times
 from regatta.report.text.terminal import encodable, plain
@@ -39,7 +40,7 @@ def print_versus(analysis: Analysis, seen: list[str], console: Console) -> None:
             console.print()
             console.print(plain(where(group, step), console, "bold"))
             print_table(table(analysis, group, step, console), console)
-            for line in sentences(group, step):
+            for line in [*sentences(group, step), *held_sentences(analysis, group, step)]:
                 console.print(plain(line, console))
     print_warnings(analysis, [*broken(analysis), *seen], console)
 
@@ -137,7 +138,8 @@ def table(analysis: Analysis, group: Group, step: int, console: Console) -> Tabl
     """A row a server, a column a metric: figures with 95 % intervals."""
     found = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
     found.add_column("")
-    held = {one.cell.contender: one for one in held_at(analysis, group, step)}
+    searched = held_at(analysis, group, step)
+    held = {one.cell.contender: one for of in searched for one in of.members}
     metrics = (*COMPARED, MEMORY)
     for metric in metrics:
         unit = f"{metric.unit}/request" if metric is PRIMARY else metric.unit
@@ -148,20 +150,15 @@ def table(analysis: Analysis, group: Group, step: int, console: Console) -> Tabl
     if warm:
         found.add_column(header("warm after", "requests", console), justify="right", no_wrap=True)
     colours = styles(analysis.contenders)
-    best = {one.metric: one.best for one in group.against if one.at == step}
-    alike = {
-        (one.metric, one.contender)
-        for one in group.against
-        if one.at == step and one.outcome in {NO_DIFFERENCE, UNCONFIRMED}
-    }
     for result in group.at(step):
         name = result.cell.contender
         row = [plain(name, console, colours[name].colour)]
         for metric in metrics:
-            marked = bool(best) and (best.get(metric.name) == name or (metric.name, name) in alike)
-            row.append(figure(result, metric, marked, console))
+            against = [one for one in group.against if (one.at, one.metric) == (step, metric.name)]
+            row.append(starred(figure(result, metric), star(against, name), console))
         if held:
-            row.append(plain(held_words(held.get(name)), console))
+            marks = [star(of.against, name) for of in searched]
+            row.append(starred(held_words(held.get(name)), "".join(marks), console))
         if warm:
             row.append(plain(warm_words(warm.get(name)), console))
         found.add_row(*row)
@@ -172,20 +169,24 @@ def header(title: str, unit: str, console: Console) -> Text:
     return Text(encodable(f"{title}\n{unit}", console))
 
 
-def figure(result: CellResult, metric: Metric, marked: bool, console: Console) -> Text:
-    """In bold if nobody is shown to be better."""
+def figure(result: CellResult, metric: Metric) -> str:
     value, half = around(result.estimates[side_of(metric), metric.name])
-    text = f"{value} ±{half}" if half else value
-    return Text(encodable(text, console), style="bold" if marked else "")
+    return f"{value} ±{half}" if half else value
 
 
-def held_at(analysis: Analysis, group: Group, step: int) -> Iterator[HeldRate]:
-    """What each holds over as many connections."""
+def starred(text: str, mark: str, console: Console) -> Text:
+    """In bold if nobody is shown to be better."""
+    return Text(encodable(mark + text, console), style="bold" if mark else "")
+
+
+def held_at(analysis: Analysis, group: Group, step: int) -> list[HeldGroup]:
+    """The searches over as many connections."""
     connections = group.at(step)[0].cell.connections
-    for held in analysis.held:
-        for one in held.members:
-            if one.cell.connections == connections:
-                yield one
+    return [held for held in analysis.held if held.members[0].cell.connections == connections]
+
+
+def held_sentences(analysis: Analysis, group: Group, step: int) -> Iterator[str]:
+    yield from filter(None, (held_verdict(one) for one in held_at(analysis, group, step)))
 
 
 def warm_words(one: WarmUp | None) -> str:

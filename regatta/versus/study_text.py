@@ -13,7 +13,8 @@ BLOCKS = 6
 MOST_BLOCKS = 200
 OVERHEAD_S = 3.0
 """Of a trial, beside its load: starting, warming up and stopping a server."""
-SEARCH_BLOCKS = 2
+SEARCH_BLOCKS = 3
+"""The fewest whose ratio can be told from 1."""
 SLICES = 4
 TRIAL_S = 1.0
 SHARE = 0.5
@@ -42,6 +43,7 @@ class Wanted:
     cold: int | None = None
     """Only so many requests, the first after the start."""
     answers_may_differ: bool = False
+    search_blocks: int = SEARCH_BLOCKS
     rates: Mapping[int, int] | None = None
     """By number of connections; None: half of what the weakest holds."""
 
@@ -67,7 +69,7 @@ def _lines(servers: Sequence[Server], wanted: Wanted, folder: Path) -> Iterator[
     # Images share one port, so they cannot run at once; the first requests come in one go.
     if wanted.cold is None and not any(one.image for one in servers):
         yield f"slices = {SLICES}"
-    yield f"search_blocks = {SEARCH_BLOCKS}"
+    yield f"search_blocks = {wanted.search_blocks}"
     yield "counted_blocks = 1"
     yield f"warmup_limit_s = {wanted.warmup_limit_s:g}"
     if wanted.answers_may_differ:

@@ -1,12 +1,14 @@
-"""Whether the head of a repository costs more CPU per request than its base, beyond a threshold.
+"""Whether the head of a repository is worse than its base beyond a threshold, in what matters.
 
+Judged are server CPU per request, p50, p99 and the rate that is held (judged.py), under each load.
 The base races twice, as `base` and `base-again`. Head is compared, in each block, with the mean of
 both; base with itself is the floor. If this machine tells even the two bases apart, a verdict must
 hold with that much added to head, or taken off. A race is judged several times while it grows
-(statistics/looks.py).
+(statistics/looks.py), the held rate once: its searches are over before the race. All that is judged
+and all loads are one family.
 
-- regression: the whole 95 % interval of head / base is above 1 + threshold, under any load
-- no regression: under every load all of it is at or below 1 + threshold
+- regression: the whole 95 % interval of head / base is beyond its threshold, in anything
+- no regression: in everything all of it is within
 - not comparable: head answers otherwise than base, or than before the race
 - undecided: neither, when the time is over, or the CPUs' busy time contradicts it (busy_time.py)
 """
@@ -18,7 +20,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
-from regatta.analysis.contrast import of_trials, undisturbed
+from regatta.analysis.contrast import of_trials, outward, undisturbed
+from regatta.analysis.estimates import usable
+from regatta.analysis.held_rates import held_groups
+from regatta.analysis.held_ratios import worse_by
 from regatta.analysis.soundness.answers import unlike
 from regatta.analysis.soundness.failing import failing
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
@@ -26,16 +31,17 @@ from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.looks import Look, looks_at, planned_looks
 from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.analysis.statistics.sign_flips import POWER, BlockValues, Floats
+from regatta.compare.decide import EXIT, NO_REGRESSION, REGRESSION, UNDECIDED, worst_of
 from regatta.ledger.cell import Cell
-from regatta.ledger.metrics import BUSY, PRIMARY, Metric, side_of
+from regatta.ledger.metrics import BUSY, Metric, side_of
 from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.result import OK
 from regatta.versus.busy_time import Accounts, denies_regression, in_blocks, shows_regression
+from regatta.versus.judged import CPU, HOLDS, JUDGED, Judged, Thresholds
 
 BASE, AGAIN, HEAD = SIDES = ("base", "base-again", "head")
-REGRESSION, NO_REGRESSION, UNDECIDED = "regression", "no regression", "undecided"
 NOT_COMPARABLE = "not comparable"
-EXIT_STATUS = {NO_REGRESSION: 0, REGRESSION: 1, NOT_COMPARABLE: 2, UNDECIDED: 3}
+EXIT_STATUS = {**EXIT, NOT_COMPARABLE: 2}
 FLOOR_LEVEL = 0.01
 """Of calling equal bases different. Stricter than the verdict's: few such races are decided."""
 DENIED = "charged CPU time shows a regression, which the CPUs' busy time does not"
@@ -43,6 +49,8 @@ HIDDEN = "the CPUs' busy time shows a regression, which charged CPU time does no
 EQUALS_DIFFER = "this machine tells equal servers apart: base from itself"
 MOST_NEEDED = 5_000
 """Blocks, beyond which a difference counts as being at the threshold."""
+FEWEST_SEARCHES = 3
+"""Blocks of the search for held rates."""
 
 
 @dataclass(frozen=True)
@@ -53,22 +61,35 @@ class Ratio:
     low: float
     high: float
 
+    @property
+    def inverse(self) -> "Ratio":
+        return Ratio(1 / self.value, 1 / self.high, 1 / self.low)
+
 
 @dataclass(frozen=True)
 class LoadVerdict:
-    """Under one load."""
+    """On one of what is judged, under one load."""
 
+    judged: Judged
     cell: Cell
     """The head's."""
+    threshold: float
+    """As a share: 0.05 for 5 %."""
+    blocks: int
     head: Ratio
-    """Its CPU per request over that of the base."""
+    """How many times as bad as the base it is: of a held rate, base over head."""
     floor: Ratio
-    """Base again over base."""
+    """The same of base again."""
     blocks_needed: int | None
     """To decide with a chance of 80 % if the difference is as measured; None: beyond any race."""
     outcome: str = UNDECIDED
     why: str = ""
     """It is undecided, if the intervals do not tell."""
+
+    @property
+    def beyond(self) -> float:
+        """How many times as bad head may be."""
+        return math.exp(self.judged.limit(self.threshold))
 
     @property
     def least(self) -> float:
@@ -90,16 +111,20 @@ class LoadVerdict:
         """How many times one of two equals may take as much as the other, as the floor shows."""
         return max(1 / self.floor.low, self.floor.high) if self.equals_differ else 1.0
 
+    def over_base(self, ratio: Ratio) -> Ratio:
+        """As a person asks for it."""
+        return ratio if self.judged.more_is_worse else ratio.inverse
+
 
 @dataclass(frozen=True)
 class Verdict:
     outcome: str
-    threshold: float
-    """As a share: 0.05 for 5 %."""
+    thresholds: Thresholds
     why: str
     """The reason, if the intervals do not give it."""
-    blocks: int
     loads: tuple[LoadVerdict, ...]
+    missing: tuple[str, ...] = ()
+    """What too few blocks measured, a line each."""
 
     @property
     def is_final(self) -> bool:
@@ -110,60 +135,78 @@ class Verdict:
     def exit_status(self) -> int:
         return EXIT_STATUS[self.outcome]
 
+    @property
+    def blocks(self) -> int:
+        return max((one.blocks for one in self.loads if one.judged is not HOLDS), default=0)
+
+    @property
+    def by_name(self) -> dict[str, str]:
+        """The outcome of each that is judged, over all loads."""
+        found: dict[str, list[str]] = {one.judged.name: [] for one in self.loads}
+        for one in self.loads:
+            found[one.judged.name].append(one.outcome)
+        return {name: worst_of(outcomes) for name, outcomes in found.items()}
+
 
 @dataclass(frozen=True)
 class Contrast:
-    """One load, in blocks that measured all three."""
+    """One of what is judged under one load, in blocks that measured all three."""
 
     cell: Cell
     blocks: tuple[int, ...]
     head: Floats
-    """A logarithm of a ratio for each block."""
+    """A logarithm of how many times as bad for each block."""
     floor: Floats
     accounts: Accounts = (({}, {}), ({}, {}))
     """Empty if they are not known."""
+    judged: Judged = CPU
 
     def first(self, count: int) -> "Contrast":
         blocks = self.blocks[:count]
-        return Contrast(
-            self.cell,
-            blocks,
-            self.head[:count],
-            self.floor[:count],
-            in_blocks(self.accounts, set(blocks)),
-        )
+        accounts = in_blocks(self.accounts, set(blocks))
+        head, floor = self.head[:count], self.floor[:count]
+        return replace(self, blocks=blocks, head=head, floor=floor, accounts=accounts)
+
+    def looks(self, most_blocks: int, over: bool) -> tuple[list[Look], int]:
+        """When it is judged so far, and how often it is in all."""
+        count = len(self.blocks)
+        if self.judged is HOLDS:
+            return [Look(count, 1.0)] if count >= FEWEST_SEARCHES else [], 1
+        return looks_at(count, most_blocks, over), len(planned_looks(most_blocks))
 
 
-def verdict_of(ledger: RaceRecord, threshold: float, most_blocks: int, over: bool) -> Verdict:
+def verdict_of(ledger: RaceRecord, limits: Thresholds, most_blocks: int, over: bool) -> Verdict:
     """`over`: the race gets no more blocks. Until then `undecided` without a reason: go on."""
     if differing := unlike(ledger):
         name = HEAD if HEAD in differing else min(differing)
-        return Verdict(NOT_COMPARABLE, threshold, f"{name} {differing[name]}", 0, ())
+        return Verdict(NOT_COMPARABLE, limits, f"{name} {differing[name]}", ())
     if why := broken(ledger):
-        return Verdict(REGRESSION, threshold, why, 0, ())
-    return decided(contrasts(ledger), threshold, most_blocks, over)
+        return Verdict(REGRESSION, limits, why, ())
+    return decided(contrasts(ledger), limits, most_blocks, over)
 
 
-def decided(found: Sequence[Contrast], threshold: float, most_blocks: int, over: bool) -> Verdict:
-    """The verdict of the first look that has one, or of the last."""
-    blocks = min((len(one.blocks) for one in found), default=0)
-    verdict = Verdict(UNDECIDED, threshold, too_few(blocks) if over else "", blocks, ())
-    looks = len(planned_looks(most_blocks))
-    for look in looks_at(blocks, most_blocks, over):
-        verdict = judged([one.first(look.blocks) for one in found], look, threshold, looks)
-        if verdict.is_final:
-            return verdict
+def decided(found: Sequence[Contrast], limits: Thresholds, most_blocks: int, over: bool) -> Verdict:
+    """Each is decided by the first look that can, or shown as at the last."""
+    tried = [judge(one, limits[one.judged.name], most_blocks, over, len(found)) for one in found]
+    loads = tuple(one for one in tried if one is not None)
+    missing = tuple(
+        too_few(one) for one, load in zip(found, tried, strict=True) if load is None
+    ) or (() if found else (too_few(None),))
+    outcome = worst_of([one.outcome for one in loads] + [UNDECIDED] * bool(missing))
     # Until it is over, later looks may still decide.
-    why = next((one.why for one in verdict.loads if one.why), "") if over else ""
-    return replace(verdict, why=verdict.why or why)
+    reasons = [*(one.why for one in loads if one.why), *(missing if not loads else ())]
+    why = reasons[0] if over and outcome == UNDECIDED and reasons else ""
+    return Verdict(outcome, limits, why, loads, missing)
 
 
-def too_few(blocks: int) -> str:
-    if blocks >= FEWEST_BLOCKS:
-        return ""
+def too_few(one: Contrast | None) -> str:
+    fewest, what = FEWEST_BLOCKS, "blocks"
+    if one is not None and one.judged is HOLDS:
+        fewest, what = FEWEST_SEARCHES, "searches"
     return (
-        f"a verdict needs {FEWEST_BLOCKS} blocks that measured base and head, and there are "
-        f"{blocks}; in the others a trial failed"
+        f"a verdict{f' on {one.judged.name}' if one else ''} needs {fewest} {what} that measured "
+        f"base and head, and there are {len(one.blocks) if one else 0}; in the others a trial "
+        "failed, or the client was too slow"
     )
 
 
@@ -187,15 +230,32 @@ def rivals(ledger: RaceRecord, cell: Cell) -> dict[str, Cell]:
 
 
 def contrasts(ledger: RaceRecord) -> list[Contrast]:
-    """One for each load, in the study's order."""
+    """One for each that is judged and each load, in the study's order."""
     found = []
     for cell in ledger.cells:
         cells = rivals(ledger, cell)
         if cell.contender == HEAD and set(SIDES) <= cells.keys():
             trials = {name: ledger.trials_of(cells[name]) for name in SIDES}
-            charged = {name: cost_by_block(of, PRIMARY) for name, of in trials.items()}
             busy = {name: cost_by_block(undisturbed(of), BUSY) for name, of in trials.items()}
-            found.append(contrast(cell, charged, busy))
+            for one in JUDGED:
+                if one.metric is not None:
+                    read = cost_by_block if one is CPU else latency_by_block
+                    values = {name: read(of, one.metric) for name, of in trials.items()}
+                    found.append(contrast(one, cell, values, busy if one is CPU else {}))
+    return found + held_contrasts(ledger)
+
+
+def held_contrasts(ledger: RaceRecord) -> list[Contrast]:
+    found = []
+    for group in held_groups(ledger):
+        rates = {one.cell.contender: one.brackets for one in group.members}
+        if set(SIDES) <= rates.keys():
+            head = worse_by([rates[BASE], rates[AGAIN]], rates[HEAD])
+            floor = worse_by([rates[BASE]], rates[AGAIN])
+            blocks = tuple(sorted(head.keys() & floor.keys()))
+            loss, noise = (np.array([of[block] for block in blocks]) for of in (head, floor))
+            (cell,) = (one.cell for one in group.members if one.cell.contender == HEAD)
+            found.append(Contrast(cell, blocks, loss, noise, judged=HOLDS))
     return found
 
 
@@ -207,17 +267,28 @@ def cost_by_block(trials: list[Trial], metric: Metric) -> BlockValues:
     return {} if isinstance(found, str) else found
 
 
+def latency_by_block(trials: list[Trial], metric: Metric) -> BlockValues:
+    """Of each trial for itself; one in which too few requests were started has none."""
+    each = (of_trials(metric, side_of(metric), [trial]) for trial in usable(trials))
+    return {block: value for of in each if not isinstance(of, str) for block, value in of.items()}
+
+
 def contrast(
-    cell: Cell, charged: Mapping[str, BlockValues], busy: Mapping[str, BlockValues]
+    judged: Judged,
+    cell: Cell,
+    values: Mapping[str, BlockValues],
+    busy: Mapping[str, BlockValues],
 ) -> Contrast:
-    blocks = sorted(set.intersection(*(set(one) for one in charged.values())))
-    base, again, head = (np.log([charged[name][block] for block in blocks]) for name in SIDES)
+    blocks = sorted(set.intersection(*(set(one) for one in values.values())))
+    base, again, head = (np.log([values[name][block] for block in blocks]) for name in SIDES)
+    found = Contrast(cell, tuple(blocks), head - (base + again) / 2, again - base, judged=judged)
+    if not busy:
+        return found
     of_base, of_head = (
-        (mean_of([charged[name] for name in names]), mean_of([busy[name] for name in names]))
+        (mean_of([values[name] for name in names]), mean_of([busy[name] for name in names]))
         for names in ((BASE, AGAIN), (HEAD,))
     )
-    accounts = in_blocks((of_base, of_head), set(blocks))
-    return Contrast(cell, tuple(blocks), head - (base + again) / 2, again - base, accounts)
+    return replace(found, accounts=in_blocks((of_base, of_head), set(blocks)))
 
 
 def mean_of(values: Sequence[BlockValues]) -> BlockValues:
@@ -226,33 +297,34 @@ def mean_of(values: Sequence[BlockValues]) -> BlockValues:
     return {block: sum(one[block] for one in values) / len(values) for block in known}
 
 
-def judged(found: Sequence[Contrast], look: Look, threshold: float, looks: int) -> Verdict:
-    """At one look. All loads are one family, so a look's level is divided by their number."""
-    share = look.share / len(found)
-    limit = math.log1p(threshold)
-    loads = []
-    for one in found:
+def judge(
+    found: Contrast, threshold: float, most_blocks: int, over: bool, family: int
+) -> LoadVerdict | None:
+    """By the first look that decides, or the last; None before the first. `family`: how many are
+    judged, by which each look's level is divided."""
+    load = None
+    due, looks = found.looks(most_blocks, over)
+    for look in due:
+        one, share = found.first(look.blocks), look.share / family
         head, floor = PairedMean(one.head), PairedMean(one.floor)
-        needed = blocks_needed(head, limit, LEVEL / looks / len(found))
+        limit = one.judged.limit(threshold)
+        needed = blocks_needed(head, limit, LEVEL / looks / family)
         ratios = ratio_of(head, LEVEL * share), ratio_of(floor, FLOOR_LEVEL * share)
-        load = LoadVerdict(one.cell, *ratios, needed)
-        loads.append(load_verdict(load, one.accounts, threshold, LEVEL * share))
-    outcomes = {one.outcome for one in loads}
-    outcome = UNDECIDED if UNDECIDED in outcomes else NO_REGRESSION
-    outcome = REGRESSION if REGRESSION in outcomes else outcome
-    return Verdict(outcome, threshold, "", look.blocks, tuple(loads))
+        load = LoadVerdict(one.judged, one.cell, threshold, look.blocks, *ratios, needed)
+        load = load_verdict(load, one.accounts, LEVEL * share)
+        if load.outcome != UNDECIDED:
+            break
+    return load
 
 
-def load_verdict(
-    load: LoadVerdict, accounts: Accounts, threshold: float, level: float
-) -> LoadVerdict:
+def load_verdict(load: LoadVerdict, accounts: Accounts, level: float) -> LoadVerdict:
     """With its outcome, or why there is none."""
-    if load.least > 1 + threshold:
-        if denies_regression(accounts, threshold):
+    if load.least > load.beyond:
+        if denies_regression(accounts, load.threshold):
             return replace(load, why=DENIED)
         return replace(load, outcome=REGRESSION)
-    if load.most <= 1 + threshold:
-        if shows_regression(accounts, threshold, level):
+    if load.most <= load.beyond:
+        if shows_regression(accounts, load.threshold, level):
             return replace(load, why=HIDDEN)
         return replace(load, outcome=NO_REGRESSION)
     return replace(load, why=EQUALS_DIFFER if load.equals_differ else "")
@@ -260,7 +332,7 @@ def load_verdict(
 
 def ratio_of(mean: PairedMean, level: float) -> Ratio:
     low, high = mean.interval(level) or (-math.inf, math.inf)
-    return Ratio(*(math.exp(value) for value in (mean.mean, low, high)))
+    return Ratio(*(outward(value, "ratio") for value in (mean.mean, low, high)))
 
 
 def blocks_needed(mean: PairedMean, limit: float, level: float) -> int | None:

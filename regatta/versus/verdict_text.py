@@ -5,22 +5,16 @@ from collections.abc import Iterator
 from rich.console import Console
 
 from regatta.analysis.results import Analysis, CellResult
+from regatta.compare import NO_REGRESSION, REGRESSION, UNDECIDED
 from regatta.ledger.metrics import side_of
 from regatta.report.text.durations import duration
 from regatta.report.text.fitted import print_table
 from regatta.report.text.markdown import code, escape
 from regatta.report.text.numbers import between, capitalized, interval_of, plural, times, value_of
 from regatta.report.text.terminal import plain
+from regatta.versus.judged import CPU
 from regatta.versus.screen import COMPARED, MEMORY, print_warnings, table, where
-from regatta.versus.verdict import (
-    NO_REGRESSION,
-    NOT_COMPARABLE,
-    REGRESSION,
-    UNDECIDED,
-    LoadVerdict,
-    Ratio,
-    Verdict,
-)
+from regatta.versus.verdict import NOT_COMPARABLE, LoadVerdict, Ratio, Verdict
 
 STYLES = {
     NO_REGRESSION: "bold green",
@@ -34,7 +28,7 @@ def print_verdict(verdict: Verdict, analysis: Analysis, seen: list[str], console
     """The verdict first, then the figures of all three."""
     console.print()
     console.print(plain(headline(verdict), console, STYLES[verdict.outcome]))
-    for line in details(verdict, analysis):
+    for line in [*sentences(verdict), *details(verdict, analysis)]:
         console.print(plain(line, console))
     for group in analysis.groups:
         for step in group.steps:
@@ -49,26 +43,39 @@ def headline(verdict: Verdict) -> str:
     if verdict.why or not verdict.loads:
         return f"{capitalized(verdict.outcome)}: {verdict.why}"
     one = worst(verdict)
-    allowed = f"{100 * verdict.threshold:g} %"
+    allowed = one.judged.allows(one.threshold)
     means = {
-        REGRESSION: f"more than the {allowed} allowed",
-        NO_REGRESSION: f"{allowed} more is allowed",
-        UNDECIDED: f"whether that is {allowed} more is not decided",
+        REGRESSION: f"beyond the {allowed} that is allowed",
+        NO_REGRESSION: f"{allowed} is allowed",
+        UNDECIDED: f"whether that is {allowed} is not decided",
     }
-    figure = ratio_words(one.head, 1 + verdict.threshold)
-    return (
-        f"{capitalized(verdict.outcome)}: head takes {figure} the CPU per request of base"
-        f"{load_words(verdict, one)}; {means[verdict.outcome]}"
-    )
+    return f"{capitalized(verdict.outcome)}: {figure(verdict, one)}; {means[verdict.outcome]}"
+
+
+def figure(verdict: Verdict, one: LoadVerdict) -> str:
+    """`head takes 1.06 times (1.04–1.08) the CPU per request of base`"""
+    claimed = one.over_base(Ratio(one.beyond, one.beyond, one.beyond)).value
+    return one.judged.says(ratio_words(one.over_base(one.head), claimed)) + load_words(verdict, one)
+
+
+def sentences(verdict: Verdict) -> Iterator[str]:
+    """One for each that is judged, under each load."""
+    for one in verdict.loads:
+        why = f" ({one.why})" if one.why else ""
+        allowed = one.judged.allows(one.threshold)
+        yield f"{one.judged.name}: {one.outcome}: {figure(verdict, one)}; {allowed} is allowed{why}"
+    yield from verdict.missing if verdict.loads else ()
 
 
 def details(verdict: Verdict, analysis: Analysis) -> Iterator[str]:
     """The floor, the extent of the race, and what a decision would take."""
     for one in verdict.loads:
-        floor = ratio_words(one.floor)
-        decided = one.equals_differ and one.outcome != UNDECIDED
-        passed = ", which the verdict allows for" if decided else ""
-        yield f"floor: base again takes {floor} that of base{load_words(verdict, one)}{passed}"
+        if one.judged is CPU or one.equals_differ:
+            decided = one.equals_differ and one.outcome != UNDECIDED
+            passed = ", which the verdict allows for" if decided else ""
+            floor = one.judged.says(ratio_words(one.over_base(one.floor)))
+            yield f"floor: {floor.replace('head', 'base again')}{load_words(verdict, one)}{passed}"
+    yield from (f"{one.cell.contender}: {one.says}; {one.sign.do}" for one in analysis.wire)
     took_s = race_s(analysis)
     if verdict.loads:
         yield f"judged after {plural(verdict.blocks, 'block')}, {duration(took_s)}"
@@ -77,41 +84,42 @@ def details(verdict: Verdict, analysis: Analysis) -> Iterator[str]:
 
 
 def needed(verdict: Verdict, took_s: float) -> str:
-    """What a decision would take, by the load that needs most."""
-    most: int = 0
-    for one in verdict.loads:
-        if one.blocks_needed is None:
-            return (
-                "to decide: the difference is so near to the threshold that no race would; "
-                "choose another --fail-over"
-            )
-        most = max(most, one.blocks_needed)
-    most = max(most, verdict.blocks + 1)
-    minutes = duration(most * took_s / verdict.blocks)
+    """What a decision would take, by what needs most."""
+    left = [one for one in verdict.loads if one.outcome == UNDECIDED]
+    beyond = [one.judged.name for one in left if one.blocks_needed is None]
+    if beyond:
+        return (
+            f"to decide: {' and '.join(dict.fromkeys(beyond))} is so near to its threshold that no "
+            "race would; choose another --fail-over"
+        )
+    factor = max(
+        (max(one.blocks_needed or 0, one.blocks + 1) / one.blocks for one in left), default=2.0
+    )
     return (
-        f"to decide: about {most:,} blocks, {minutes}, if the difference is as measured; "
+        f"to decide: about {duration(factor * took_s)} if the difference is as measured; "
         "a longer --budget, or a quieter machine"
     )
 
 
 def race_s(analysis: Analysis) -> float:
-    """From the first block to the end."""
-    finished = float(analysis.meta.get("finished_at") or 0)
-    started = analysis.sittings[0].started_at if analysis.sittings else finished
+    """From its start, with the search for held rates, to the end."""
+    finished, started = (
+        float(analysis.meta.get(name) or 0) for name in ("finished_at", "created_at")
+    )
     return max(0.0, finished - started)
 
 
 def worst(verdict: Verdict) -> LoadVerdict:
-    """The load that the outcome rests on."""
+    """The one that the outcome rests on, by how far it is beyond what is allowed."""
+    of = [one for one in verdict.loads if one.outcome == verdict.outcome] or list(verdict.loads)
     if verdict.outcome == REGRESSION:
-        worse = [one for one in verdict.loads if one.outcome == REGRESSION]
-        return max(worse, key=lambda one: one.least)
-    return max(verdict.loads, key=lambda one: one.most)
+        return max(of, key=lambda one: one.least / one.beyond)
+    return max(of, key=lambda one: one.most / one.beyond)
 
 
 def load_words(verdict: Verdict, one: LoadVerdict) -> str:
     """Which load, if there are several."""
-    if len(verdict.loads) == 1:
+    if len({of.cell.connections for of in verdict.loads}) == 1:
         return ""
     return f" at {plural(one.cell.connections, 'connection')}"
 
@@ -128,15 +136,17 @@ def verdict_markdown(verdict: Verdict, analysis: Analysis, command: str) -> str:
     lines = [
         f"**{escape(headline(verdict))}**",
         "",
+        *(f"- {escape(line)}" for line in sentences(verdict)),
+        "",
         f"| | {' | '.join(titles)} |",
         "| --- |" + " ---: |" * len(titles),
     ]
     places = []
+    several = sum(len(group.steps) for group in analysis.groups) > 1
     for group in analysis.groups:
         for step in group.steps:
             place = where(group, step)
             places.append(place)
-            several = len(verdict.loads) > 1
             lines += [row(result, place if several else "") for result in group.at(step)]
     lines += [
         "",

@@ -7,6 +7,8 @@ import time
 
 DIES_AFTER = 1000
 SPIN_S = 0.0004
+WAIT_S = 0.004
+ONE_AT_A_TIME = asyncio.Lock()
 SOON = 10
 """More requests than a first look sends."""
 served = 0
@@ -42,6 +44,9 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, how:
             if how == "logs":
                 print("GET / 200", flush=True)
             burn(how)
+            if how == "locked":
+                async with ONE_AT_A_TIME:
+                    await asyncio.sleep(WAIT_S)
             writer.write(b"220 mail.example ESMTP\r\n" if how == "garbage" else answer(how))
             if how in ("closes", "garbage"):
                 break

@@ -1,73 +1,122 @@
-"""How often verdicts on real servers are right: equal versions, and one that burns 5 % more.
+"""How often verdicts on real servers are right: equal versions, and twice the threshold worse.
 
-    .venv/bin/python -m tests.e2e.verdict_rates                  40 races of each, some two hours
-    .venv/bin/python -m tests.e2e.verdict_rates 2 --percent 5    2 of the planted regression
+    .venv/bin/python -m tests.e2e.verdict_rates                       40 races of each, a day
+    .venv/bin/python -m tests.e2e.verdict_rates --races 2 --of holds --budget 1min
 
-Run it on a quiet machine, after `make`. Each is `regatta versus --base --head --fail-over 2%` with
-a budget of five minutes, of which most need one; a line says the outcome, and the last lines the
-shares. Status 1 if fewer than 95 % of the planted regressions are found or more than 5 % of equals
-are called different.
+Run it on a quiet machine, after `make`. Each race is `regatta versus --base --head` with the
+default thresholds, or those of `--fail-over`. In turn head is equal to base, and twice the
+threshold worse in one of what is judged. A line of CSV for each says what was planted and what came
+out; the last lines say the shares. Status 1 if fewer than 95 % of what was planted in something is
+found by its name, or more than 5 % of equals are called different in anything.
 """
 
 import argparse
 import json
+import shlex
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
+from regatta.versus.judged import BY_NAME, DEFAULT, Judged, thresholds
 from tests.commands import run
 from tests.e2e.racing import environment, regatta
 from tests.e2e.toy_servers import build_toy, versions
 
 RACES = 40
-PLANTED_PERCENT = 5
-OPTIONS = ("--fail-over", "2%", "--budget", "5min", "--connections", "50", "--quiet", "--json")
-REGRESSION = "regression"
+REGRESSION, FAILED = "regression", "failed"
+SERVER = Path(__file__).with_name("planted_server.py")
+SLOW = {"p50": ("waits", 20.0), "p99": ("sometimes", 20.0), "holds": ("blocks", 4.0)}
+"""How a server is slow, and for how many ms its base is."""
 
 
-def outcome(toy: Path, folder: Path, percent: float, number: int) -> tuple[str, str]:
-    """The verdict, and what it rests on."""
-    words = ("versus", *versions(toy, percent), *OPTIONS, "--seed", str(number))
-    out = folder / f"{percent:g}-{number}"
-    done = run(*regatta(*words, "--out", out), cwd=folder, env=environment(), timeout=600)
+def servers(toy: Path, judged: Judged, share: float) -> tuple[str, ...]:
+    """A base, and a head that is worse by this share; 0: an equal."""
+    if judged.name not in SLOW:
+        return versions(toy, 100 * share)
+    how, wait_ms = SLOW[judged.name]
+    worse_ms = wait_ms * (1 + share if judged.more_is_worse else 1 / (1 - share))
+    base, head = (
+        f"{shlex.quote(sys.executable)} {SERVER} {{port}} {how} {ms:.3f}"
+        for ms in (wait_ms, worse_ms)
+    )
+    return ("--base", base, "--head", head)
+
+
+def outcomes(folder: Path, words: tuple[str, ...], budget: str, seed: int) -> dict[str, str]:
+    """By what is judged, and the seconds that it took."""
+    begun_s = time.monotonic()
+    out = folder / str(time.monotonic_ns())
+    told = ("versus", *words, "--budget", budget, "--quiet", "--json")
+    done = run(
+        *regatta(*told, "--seed", str(seed), "--out", out),
+        cwd=folder,
+        env=environment(),
+        timeout=1800,
+    )
+    took = {"seconds": f"{time.monotonic() - begun_s:.0f}"}
     if done.returncode not in {0, 1, 3}:
-        return "failed", done.stderr.strip()
+        print(done.stderr.strip(), file=sys.stderr)
+        return {**took, "all": FAILED}
     verdict = json.loads(done.stdout)["verdict"]
-    said = [f"{verdict['blocks']} blocks", verdict["why"]]
-    for load in verdict["loads"]:
-        for name in ("head_over_base", "base_again_over_base"):
-            one = load[name]
-            said.append(f"{name} {one['value']:.3f} ({one['low']:.3f} to {one['high']:.3f})")
-    return verdict["outcome"], ", ".join(filter(None, said))
+    ratios = {
+        one["judged"]: "{value:.3f} ({low:.3f} to {high:.3f})".format(**one["head_over_base"])
+        for one in verdict["loads"]
+    }
+    return {
+        **took,
+        "all": verdict["outcome"],
+        **verdict["outcomes"],
+        **{f"{name} ratio": words for name, words in ratios.items()},
+    }
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("races", nargs="?", type=int, default=RACES)
-    parser.add_argument("--percent", nargs="*", type=int, default=(0, PLANTED_PERCENT))
+    parser.add_argument("--races", type=int, default=RACES)
+    parser.add_argument("--of", nargs="*", choices=BY_NAME, default=list(BY_NAME))
+    parser.add_argument("--planted", nargs="*", type=float, default=[0.0, 2.0])
+    parser.add_argument("--budget", default="5min")
+    parser.add_argument("--connections", default="50")
+    parser.add_argument("--fail-over", default=DEFAULT)
     given = parser.parse_args()
-    races, found = given.races, {percent: Counter[str]() for percent in given.percent}
-    begun_s = time.monotonic()
+    limits = thresholds(given.fail_over)
+    found: dict[tuple[str, float], Counter[str]] = {}
+    columns = ["seconds", "all", *BY_NAME, *(f"{name} ratio" for name in BY_NAME)]
+    print(",".join(["judged", "times_the_threshold", *columns]))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         toy = build_toy(folder)
-        for number in range(races):
-            for percent, outcomes in found.items():
-                how, said = outcome(toy, folder, percent, number)
-                outcomes[how] += 1
-                print(f"{percent} % more: {how}; {said}", flush=True)
-    for percent, outcomes in found.items():
-        shares = ", ".join(f"{how} {count} of {races}" for how, count in outcomes.items())
-        print(f"{percent} % more: {shares}")
-    print(f"{time.monotonic() - begun_s:.0f} s")
+        for number in range(given.races):
+            for judged in (BY_NAME[one] for one in given.of):
+                for times in given.planted:
+                    words = servers(toy, judged, times * limits[judged.name])
+                    words += ("--connections", given.connections, "--fail-over", given.fail_over)
+                    how = outcomes(folder, words, given.budget, number)
+                    found.setdefault((judged.name, times), Counter())[
+                        verdict(how, judged, times)
+                    ] += 1
+                    shown = [judged.name, f"{times:g}", *(how.get(one, "") for one in columns)]
+                    print(",".join(shown), flush=True)
+    for (what, times), counts in found.items():
+        shares = ", ".join(f"{how} {count} of {given.races}" for how, count in counts.items())
+        print(f"{what}, {times:g} times the threshold: {shares}")
     return int(
-        any(
-            outcomes[REGRESSION] < 0.95 * races if percent else outcomes[REGRESSION] > 0.05 * races
-            for percent, outcomes in found.items()
-        )
+        not all(is_right(given.races, times, counts) for (_, times), counts in found.items())
     )
+
+
+def verdict(how: Mapping[str, str], judged: Judged, times: float) -> str:
+    """On what was planted; of equals, on anything."""
+    return how.get(judged.name if times else "all", how["all"])
+
+
+def is_right(races: int, times: float, counts: Mapping[str, int]) -> bool:
+    if times:
+        return counts.get(REGRESSION, 0) >= 0.95 * races
+    return counts.get(REGRESSION, 0) <= 0.05 * races
 
 
 if __name__ == "__main__":

@@ -2,43 +2,62 @@
 
     .venv/bin/python -m tests.lab.verdict_error_rate         every noise and difference, minutes
 
-A trial's noise is that of its logarithm, as family_error_rate.py has it. The race is judged at
-every look, as a real one is.
+A race is judged at every look, as a real one is, in all four that are judged. A trial's noise is
+that of its logarithm: as family_error_rate.py has it, scaled to what was measured for each, and
+correlated with that of the block before. What drifts in all three alike cancels and is left out.
 """
 
 from collections import Counter
+from collections.abc import Mapping
 
 import numpy as np
 
-from regatta.versus.verdict import (
-    EQUALS_DIFFER,
-    NO_REGRESSION,
-    REGRESSION,
-    UNDECIDED,
-    Contrast,
-    decided,
-)
+from regatta.compare import NO_REGRESSION, REGRESSION, UNDECIDED
+from regatta.versus.judged import CPU, DEFAULT, HOLDS, JUDGED, Judged, Thresholds, thresholds
+from regatta.versus.verdict import EQUALS_DIFFER, Contrast, decided
 from tests.lab.family_error_rate import NOISES, SPREAD, Noise
 from tests.lab.simulated_races import cell
 
 MOST_BLOCKS = 125
 """What five minutes have room for."""
+FAMILY_BLOCKS, SEARCH_BLOCKS = 40, 12
+"""The same if servers are warmed for long."""
 RUNS = 400
 CELL = cell(1, "head", 2, 50)
 FLOOR = "the floor"
+VARIES = {"cpu": 0.025, "p50": 0.04, "p99": 0.15, "holds": 0.06}
+"""Standard deviation of a trial's logarithm between blocks, apart from what all share."""
+CORRELATION = 0.3
+"""Of neighbouring blocks."""
 
 
-def race(noise: Noise, chance: np.random.Generator, ratio: float, blocks: int) -> Contrast:
-    """Head takes `ratio` times as much as base, which races twice."""
-    base, again, head = noise(chance, (3, blocks))
+def race(  # noqa: PLR0913, PLR0917  (what a simulated race follows from)
+    noise: Noise,
+    chance: np.random.Generator,
+    ratio: float,
+    blocks: int,
+    judged: Judged = CPU,
+    spread: float = SPREAD,
+    correlation: float = 0.0,
+) -> Contrast:
+    """Head is `ratio` times as bad as base, which races twice."""
+    values = noise(chance, (3, blocks)) * spread / SPREAD
+    for block in range(1, blocks):
+        values[:, block] *= np.sqrt(1 - correlation**2)
+        values[:, block] += correlation * values[:, block - 1]
+    base, again, head = values
     return Contrast(
-        CELL, tuple(range(blocks)), head + np.log(ratio) - (base + again) / 2, again - base
+        CELL,
+        tuple(range(blocks)),
+        head + np.log(ratio) - (base + again) / 2,
+        again - base,
+        judged=judged,
     )
 
 
 def outcome(found: Contrast, threshold: float) -> tuple[str, int]:
     """Of a race that is judged while it grows, and after how many blocks it ended."""
-    verdict = decided([found], threshold, len(found.head), over=True)
+    verdict = decided([found], {found.judged.name: threshold}, len(found.head), over=True)
     return FLOOR if verdict.why == EQUALS_DIFFER else verdict.outcome, verdict.blocks
 
 
@@ -53,17 +72,62 @@ def rates(noise: Noise, ratio: float, threshold: float, runs: int = RUNS) -> dic
     }
 
 
+def planted(limits: Thresholds, name: str, times: float) -> dict[str, float]:
+    """How many times as bad head is in each, if it is `times` the threshold worse in one."""
+    return {
+        one.name: float(np.exp(one.limit(times * limits[one.name]))) if one.name == name else 1.0
+        for one in JUDGED
+    }
+
+
+def family(
+    noise: Noise, worse: Mapping[str, float], limits: Thresholds, runs: int = RUNS
+) -> dict[str, dict[str, float]]:
+    """The share of the races with each outcome, by what is judged and over all of it."""
+    chance = np.random.default_rng(815)
+    found: dict[str, Counter[str]] = {}
+    for _ in range(runs):
+        contrasts = [
+            race(
+                noise,
+                chance,
+                worse[one.name],
+                SEARCH_BLOCKS if one is HOLDS else FAMILY_BLOCKS,
+                one,
+                VARIES[one.name],
+                CORRELATION,
+            )
+            for one in JUDGED
+        ]
+        verdict = decided(contrasts, limits, FAMILY_BLOCKS, over=True)
+        for name, how in {**verdict.by_name, "all": verdict.outcome}.items():
+            found.setdefault(name, Counter())[how] += 1
+    return {
+        name: {how: counts[how] / runs for how in (NO_REGRESSION, REGRESSION, UNDECIDED)}
+        for name, counts in found.items()
+    }
+
+
 def main() -> None:
-    print(f"a trial varies by {SPREAD:.0%}, at most {MOST_BLOCKS} blocks, {RUNS} races")
-    for name, noise in NOISES.items():
+    limits = thresholds(DEFAULT)
+    print(f"all four, at most {FAMILY_BLOCKS} blocks, {SEARCH_BLOCKS} searches, {RUNS} races")
+    for noise in ("normal", "skewed", "one with two states"):
+        for one in (None, *JUDGED):
+            worse = planted(limits, one.name if one else "", 2)
+            found = family(NOISES[noise], worse, limits)
+            says = ", ".join(f"{how} {share:.1%}" for how, share in found["all"].items())
+            own = "" if one is None else f"; by {one.name} {found[one.name][REGRESSION]:.1%}"
+            print(f"{noise}: {f'{one.name} worse' if one else 'equals'}: {says}{own}")
+    print(f"CPU alone, a trial varies by {SPREAD:.0%}, at most {MOST_BLOCKS} blocks, {RUNS} races")
+    for name, noise_of in NOISES.items():
         for threshold, ratio in ((0.02, 1.0), (0.02, 1.02), (0.02, 1.05), (0.05, 1.0), (0.05, 1.1)):
-            found = rates(noise, ratio, threshold)
+            shares = rates(noise_of, ratio, threshold)
             words = ", ".join(
-                f"{how} {share:.1%}" for how, share in found.items() if how != "blocks"
+                f"{how} {share:.1%}" for how, share in shares.items() if how != "blocks"
             )
             print(
                 f"{name}: head takes {ratio}, --fail-over {threshold:.0%}: {words}; "
-                f"{found['blocks']:.0f} blocks"
+                f"{shares['blocks']:.0f} blocks"
             )
 
 

@@ -6,7 +6,10 @@ Each probe is recorded before the next one runs, so a stopped search can be resu
 from __future__ import annotations
 
 import random
+import shutil
 import time
+from collections.abc import Sequence
+from contextlib import ExitStack
 
 from regatta.errors import HopelessRaceError
 from regatta.ledger.cell import Cell, MatchedCell, matched_cells
@@ -20,6 +23,7 @@ from regatta.race.repeats import Repeats
 from regatta.study import Study, with_rates
 from regatta.trial.load import SEEDS_PER_BLOCK
 from regatta.trial.setup import TrialSetup
+from regatta.trial.trial import with_scratch
 
 SHORTEST_S, LONGEST_S = 0.3, 1.0
 REQUESTS_PER_CONNECTION = 20
@@ -71,6 +75,7 @@ class Finder:
         self.setup = setup
         self.tell = tell
         self.blocks = study.search_blocks
+        self.in_turns = study.slices > 1
         self.cells = matched_cells(study.cells)
         self.repeats = Repeats()
         self.probes = ledger.probes()
@@ -93,20 +98,44 @@ class Finder:
         return numbered
 
     def search_all(self, block: int) -> None:
+        """Those that are compared take turns, a probe each, if they may run side by side: drift of
+        the machine affects all of them alike then."""
+        heats: dict[object, list[tuple[int, MatchedCell]]] = {}
         for number, cell in self.order(SEARCH, block):
-            self.turn += 1
             found = self.searches(number, block)
             if len(found) < block or found[-1].next_rate() is None:
+                self.turn += 1
                 continue
-            with probe_server(self.setup, cell) as server:
-                search = self.limited_search(server, number, block)
-                while (rate := search.next_rate()) is not None:
+            key = cell.comparison_key() if self.in_turns else number
+            heats.setdefault(key, []).append((number, cell))
+        for heat in heats.values():
+            self.search_heat(heat, block)
+        shutil.rmtree(self.setup.scratch, ignore_errors=True)
+
+    def search_heat(self, heat: Sequence[tuple[int, MatchedCell]], block: int) -> None:
+        with ExitStack() as stack:
+            servers = {
+                number: stack.enter_context(probe_server(with_scratch(self.setup, number), cell))
+                for number, cell in heat
+            }
+            left = {
+                number: self.limited_search(server, number, block)
+                for number, server in servers.items()
+            }
+            while left:
+                for number, search in list(left.items()):
+                    cell, rate = servers[number].cell, search.next_rate()
+                    if rate is None:
+                        del left[number]
+                        self.turn += 1
+                        says = f"holds {search.held:,} a second; beyond, {search.why}"
+                        self.ended(cell, block, says)
+                        continue
                     self.tell(Searching(cell, block, self.blocks, rate))
                     planned = PlannedProbe(
                         number, SEARCH, block, rate, search_s(rate, cell.connections)
                     )
-                    search.record(rate, self.run(server, planned).why_not)
-            self.ended(cell, block, f"holds {search.held:,} a second; beyond, {search.why}")
+                    search.record(rate, self.run(servers[number], planned).why_not)
 
     def limited_search(self, server: ProbeServer, number: int, block: int) -> Search:
         """The block's search so far, after a closed load has measured the client's capacity.

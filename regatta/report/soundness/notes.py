@@ -48,12 +48,16 @@ class SoundnessNote:
     """The remedy."""
     link: str = ""
     """The section of report.html that lists the trials."""
+    whole: bool = False
+    """Whether the screen shows the problem in full."""
 
     @property
     def line(self) -> str:
         """For the screen: a long problem is cut, the remedy never."""
         if not self.what:
             return ""
+        if self.whole:
+            return f"{self.what}: {self.do}"
         room = COLUMNS - len(f": {self.do}")
         return f"{shorten(self.what, room, placeholder=' …')}: {self.do}"
 
@@ -262,6 +266,19 @@ def _unsteered(analysis: Analysis) -> SoundnessNote:
     )
 
 
+def _wire(analysis: Analysis) -> SoundnessNote:
+    """A timer of TCP that explains a latency."""
+    if not analysis.wire:
+        return SoundnessNote("")
+    by_sign: dict[str, list[str]] = {}
+    for one in analysis.wire:
+        by_sign.setdefault(f"{one.says}; {one.sign.do}.", []).append(one.cell.contender)
+    sentence = " ".join(f"{few(dict.fromkeys(of))}: {says}" for says, of in by_sign.items())
+    first = analysis.wire[0]
+    what = f"{first.cell.contender}: {first.says}"
+    return SoundnessNote(sentence, what, first.sign.do, whole=True)
+
+
 def _few_requests(analysis: Analysis) -> SoundnessNote:
     requests = [
         result.latencies.requests
@@ -289,6 +306,7 @@ NOTES: tuple[Callable[[Analysis], SoundnessNote], ...] = (
     _unconfirmed,
     _unsteered,
     _rate,
+    _wire,
     _cold,
     _disturbed,
     _repeated,

@@ -1,19 +1,32 @@
 """The rate that each contender of a matched load holds: sentences, tables, CSV and JSON."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from textwrap import shorten
 from typing import Any
 
+from regatta.analysis.columns import AgainstBest
 from regatta.analysis.estimates import MEASURED, Estimate
 from regatta.analysis.held_rates import AT_LEAST, HOLDS, NOTHING, HeldGroup, HeldRate, Point
 from regatta.analysis.results import Analysis
+from regatta.analysis.standings import LARGER, NO_DIFFERENCE
 from regatta.ledger.axes import AXES
 from regatta.race.matched.judge import CLIENT
 from regatta.report.soundness.notes import COLUMNS
-from regatta.report.text.numbers import DASH, interval_of, plural, value_of
+from regatta.report.text.numbers import (
+    DASH,
+    between,
+    capitalized,
+    fixed,
+    interval_of,
+    more_than_one,
+    plural,
+    times,
+    value_of,
+)
 from regatta.report.text.table import Table
+from regatta.report.text.verdicts import listed
 
 DIGITS = 3
 MOST_LINES = 6
@@ -54,6 +67,46 @@ def sentence(one: HeldRate, brief: bool = False) -> str:
     return f"{words}: {CLIENT if brief and one.why.startswith(CLIENT) else one.why}"
 
 
+def star(against: Sequence[AgainstBest], contender: str) -> str:
+    """`★` for the one that is shown to be best in a column, `☆` for several that may be; else
+    empty, as if one cannot be compared."""
+    outcomes = {one.contender: one.outcome for one in against}
+    if not outcomes or not set(outcomes.values()) <= {LARGER, NO_DIFFERENCE}:
+        return ""
+    alike = {name for name, outcome in outcomes.items() if outcome == NO_DIFFERENCE}
+    if contender not in alike | {against[0].best}:
+        return ""
+    return "☆" if alike else "★"
+
+
+def verdict(group: HeldGroup) -> str:
+    """Who holds how many times as much as whom, in one sentence; empty if nothing is compared."""
+    if not group.against:
+        return ""
+    best = group.against[0].best
+    outcomes = {one.outcome for one in group.against}
+    if outcomes == {NO_DIFFERENCE}:
+        names = listed([best, *(one.contender for one in group.against)])
+        shown = max((one.detectable or math.inf for one in group.against), default=math.inf)
+        seen = f"detectable at 80 % power: {more_than_one(shown)}"
+        return f"held rate: {names} are not distinguishable ({seen})"
+    leads = "is best" if outcomes == {LARGER} else "is ahead"
+    return f"held rate: {best} {leads}: {'; '.join(map(_behind, group.against))}"
+
+
+def _behind(one: AgainstBest) -> str:
+    """`1.24 times what b holds (1.10–1.39)`"""
+    if one.outcome == NO_DIFFERENCE:
+        return f"{one.contender} is not distinguishable"
+    if one.value is None or one.low is None:
+        return f"{one.contender} cannot be compared: {one.outcome}"
+    if one.high is None:
+        least = fixed(one.low, 0 if one.low >= 10 else 2)
+        return f"at least {least} times what {one.contender} holds"
+    known = one.value, one.low, one.high
+    return f"{times(*known)} times what {one.contender} holds ({between(*known)})"
+
+
 def sentences(analysis: Analysis, brief: bool = False) -> Iterator[str]:
     """A line a contender, prefixed with its group if there are several."""
     for group in analysis.held:
@@ -71,10 +124,15 @@ def held_lines(analysis: Analysis) -> list[str]:
 
 
 def held_table(group: HeldGroup) -> Table:
-    rows = [[one.cell.contender, _rate(one), one.why or DASH] for one in group.members]
+    rows = [
+        [one.cell.contender, star(group.against, one.cell.contender) + _rate(one), one.why or DASH]
+        for one in group.members
+    ]
     title = f"Held rates: {group.title}"
     header = ["design", "requests/s", "why not more"]
-    return Table(title, SAYS.format(limit=group.p99_limit_ms), header, rows)
+    compared = verdict(group)
+    says = SAYS.format(limit=group.p99_limit_ms) + (f" {capitalized(compared)}." * bool(compared))
+    return Table(title, says, header, rows)
 
 
 def knee_tables(group: HeldGroup) -> list[Table]:
@@ -106,6 +164,8 @@ def held_json(analysis: Analysis) -> list[dict[str, Any]]:
         {
             "title": group.title,
             "p99_limit_ms": group.p99_limit_ms,
+            "against_best": [asdict(one) for one in group.against],
+            "says": verdict(group),
             "contenders": [
                 {
                     **{name: getattr(one.cell, name) for name in ("contender", *AXES)},

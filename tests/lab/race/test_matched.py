@@ -1,6 +1,7 @@
 """Equal loads: the search before the race, its records, and a race that goes on in mid-search."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -228,6 +229,18 @@ def test_half_of_what_the_client_can_is_the_highest_rate_of_each_search(
     limited = [text for text in says if "the client's limit" not in text]
     assert len(limited) == 3, "iterative holds less than that"
     assert sum(isinstance(event, Searching) and event.rate is None for event in events) == 9
+
+
+@pytest.mark.parametrize("slices", [1, 2])
+def test_searches_take_turns_where_servers_run_side_by_side(
+    tmp_path: Path, simulated: Simulated, slices: int
+) -> None:
+    race(tmp_path / "race", STUDY.replace("[race]", f"[race]\nslices = {slices}"))
+    in_first = [name for name, one in simulated.asked if (one.kind, one.block) == (SEARCH, 1)]
+    changes = sum(name != after for name, after in pairwise(in_first))
+    assert len(set(in_first)) == 3
+    assert (changes == 2) == (slices == 1)
+    assert slices == 1 or changes > 12
 
 
 def test_each_search_begins_with_a_closed_load_over_the_same_connections(

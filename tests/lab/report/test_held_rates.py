@@ -50,6 +50,18 @@ def test_the_interval_over_the_blocks_holds_the_truth(ledger: Path) -> None:
         assert rate.high / rate.low < 1.2
 
 
+def test_every_form_says_who_holds_most_and_how_many_times_as_much(ledger: Path) -> None:
+    found = reports.summary_json(ledger)["held"][0]
+    assert found["says"].startswith("held rate: select is best: 2.")
+    ratios = {one["contender"]: one["value"] for one in found["against_best"]}
+    assert ratios["iterative"] == pytest.approx(5, rel=0.05)
+    text = (ledger.parent / "summary.md").read_text()
+    page = (ledger.parent / "report.html").read_text()
+    for of in (text, page):
+        assert "eld rate: select is best: 2." in of
+    assert "★" in held_tables(reports.analysed(ledger))[0].rows[2][1]
+
+
 def test_a_client_bound_search_gives_a_lower_bound(tmp_path: Path) -> None:
     path = add_held(make(tmp_path / "ledger.sqlite", blocks=2), {"select": 90_000, "iterative": 50})
     analysis = reports.analysed(path)

@@ -1,5 +1,9 @@
 """Verdicts on two versions, from ledgers that were not raced."""
 
+import json
+import sqlite3
+import zlib
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,27 +11,36 @@ import numpy as np
 import pytest
 
 from regatta.analysis.statistics.looks import looks_at, planned_looks
+from regatta.cli.verdict import verdict_json
+from regatta.compare import NO_REGRESSION, REGRESSION, UNDECIDED
+from regatta.errors import UsageError
 from regatta.ledger.read import read
+from regatta.ledger.samples import HEADER, records_in
+from regatta.versus.judged import DEFAULT, JUDGED, Thresholds, thresholds
 from regatta.versus.verdict import (
     AGAIN,
     BASE,
     HEAD,
-    NO_REGRESSION,
     NOT_COMPARABLE,
-    REGRESSION,
     SIDES,
-    UNDECIDED,
     Contrast,
     Verdict,
     decided,
     verdict_of,
 )
-from regatta.versus.verdict_text import details, headline, print_verdict, verdict_markdown
+from regatta.versus.verdict_text import (
+    details,
+    headline,
+    print_verdict,
+    sentences,
+    verdict_markdown,
+)
 from tests.lab import reports
 from tests.lab.family_error_rate import NOISES
 from tests.lab.simulated_races import cell
 from tests.lab.synthetic import BUSY, make
-from tests.lab.verdict_error_rate import FLOOR, race, rates
+from tests.lab.synthetic_held import add_held
+from tests.lab.verdict_error_rate import FLOOR, family, planted, race, rates
 from tests.ledgers import change
 
 MOST = 40
@@ -40,8 +53,13 @@ def ledger_of(folder: Path, head: float, again: float = 1.0, **more: object) -> 
     return make(folder / "ledger.sqlite", contenders=SIDES, **settings)
 
 
-def judge(path: Path, threshold: float = 0.05) -> Verdict:
-    return verdict_of(read(path), threshold, MOST, over=True)
+def cpu_only(share: float) -> Thresholds:
+    """The others may be ten times as bad."""
+    return thresholds(f"cpu={100 * share}%,p50=1000%,p99=1000%,holds=90%")
+
+
+def judge(path: Path, limits: Thresholds | None = None) -> Verdict:
+    return verdict_of(read(path), limits or cpu_only(0.05), MOST, over=True)
 
 
 class TestVerdict:
@@ -54,7 +72,7 @@ class TestVerdict:
     ) -> None:
         verdict = judge(ledger_of(tmp_path, head))
         assert (verdict.outcome, verdict.exit_status) == (outcome, status)
-        (load,) = verdict.loads
+        load = verdict.loads[0]
         assert load.head.low < head * 1.01
         assert load.head.high > head * 0.99
 
@@ -83,7 +101,7 @@ class TestVerdict:
         verdict = judge(path)
         assert verdict.outcome == outcome
         floor, *_ = details(verdict, reports.analysed(path))
-        assert floor.endswith("that of base, which the verdict allows for")
+        assert floor.endswith("of base, which the verdict allows for")
 
     def test_the_load_that_is_named_is_worse_by_more_than_equals_differ(
         self, tmp_path: Path
@@ -98,7 +116,8 @@ class TestVerdict:
         chance = np.random.default_rng(11)
         for _ in range(20):
             found = race(NOISES["normal"], chance, 1.15, MOST)
-            verdict = decided([replace(found, floor=found.floor + 0.03)], 0.05, MOST, over=True)
+            found = replace(found, floor=found.floor + 0.03)
+            verdict = decided([found], cpu_only(0.05), MOST, over=True)
             assert verdict.outcome == REGRESSION
 
     def test_a_head_that_fails_where_base_does_not_is_a_regression(self, tmp_path: Path) -> None:
@@ -137,7 +156,7 @@ class TestVerdict:
         verdict = judge(path)
         assert verdict.outcome == REGRESSION
         assert "at 50 connections" in headline(verdict)
-        assert len(verdict_markdown(verdict, reports.analysed(path), "x").splitlines()) == 13
+        assert {one.cell.connections for one in verdict.loads} == {1, 50}
 
 
 class TestBusyTime:
@@ -159,7 +178,7 @@ class TestBusyTime:
         verdict = judge(path)
         assert (verdict.outcome, verdict.exit_status) == (UNDECIDED, 3)
         assert headline(verdict) == f"Undecided: {why}"
-        assert not verdict_of(read(path), 0.05, MOST, over=False).is_final
+        assert not verdict_of(read(path), cpu_only(0.05), MOST, over=False).is_final
 
     @pytest.mark.parametrize("failed", [BASE, AGAIN])
     def test_a_failed_trial_hides_no_contradiction(self, failed: str, tmp_path: Path) -> None:
@@ -185,7 +204,7 @@ class TestBusyTime:
             head = np.log(charged) + noise[0]
             return Contrast(cell(1, HEAD, 2, connections), blocks, head, noise[1], accounts)
 
-        verdict = decided([load(1, 1.2, 1.3), load(50, 1.5, 1.1)], 0.05, 12, over=True)
+        verdict = decided([load(1, 1.2, 1.3), load(50, 1.5, 1.1)], cpu_only(0.05), 12, over=True)
         assert [one.why != "" for one in verdict.loads] == [False, True]
         assert verdict.outcome == REGRESSION
         assert "at 1 connection;" in headline(verdict)
@@ -216,11 +235,11 @@ class TestLooks:
         for ratio in (1.0, 1.03, 1.05):
             found = race(NOISES["normal"], chance, ratio, MOST)
             growing = (
-                decided([found.first(blocks)], 0.02, MOST, over=blocks == MOST)
+                decided([found.first(blocks)], cpu_only(0.02), MOST, over=blocks == MOST)
                 for blocks in range(1, MOST + 1)
             )
             first = next((one for one in growing if one.is_final), None)
-            whole = decided([found], 0.02, MOST, over=True)
+            whole = decided([found], cpu_only(0.02), MOST, over=True)
             assert first == (whole if whole.is_final else None)
 
 
@@ -245,16 +264,115 @@ class TestErrorRates:
         assert at[FLOOR] <= 0.02
 
 
+class TestFamily:
+    """All four in one family, 200 races each, with what varies as it was measured."""
+
+    @pytest.mark.parametrize("noise", ["normal", "skewed"])
+    def test_equals_are_called_different_in_few(self, noise: str) -> None:
+        limits = thresholds(DEFAULT)
+        found = family(NOISES[noise], planted(limits, "", 0), limits, 200)
+        assert found["all"][REGRESSION] <= 0.05
+        assert found["all"][NO_REGRESSION] >= 0.8
+
+    @pytest.mark.parametrize("name", [one.name for one in JUDGED])
+    def test_twice_the_threshold_is_found_in_each_by_its_own_name(self, name: str) -> None:
+        limits = thresholds(DEFAULT)
+        found = family(NOISES["normal"], planted(limits, name, 2), limits, 200)
+        assert found[name][REGRESSION] >= 0.95
+        others = [found[one.name][REGRESSION] for one in JUDGED if one.name != name]
+        assert max(others) <= 0.05
+
+
+class TestWhatIsJudged:
+    def test_what_is_not_named_has_its_default(self) -> None:
+        usual = thresholds(DEFAULT)
+        assert thresholds("2%") == {**usual, "cpu": 0.02}
+        assert thresholds("2") == {**usual, "cpu": 0.02}
+        assert thresholds("p99=40%, holds=20%") == {**usual, "p99": 0.4, "holds": 0.2}
+
+    @pytest.mark.parametrize(
+        "text", ["", "memory=5%", "holds=100%", "cpu=", "5%;p99=2%", "p50=nan%"]
+    )
+    def test_a_mistake_is_refused_and_the_form_is_shown(self, text: str) -> None:
+        with pytest.raises(UsageError, match="as in cpu=5%"):
+            thresholds(text)
+
+    def test_a_head_that_only_answers_later_is_a_regression_of_latency(
+        self, tmp_path: Path
+    ) -> None:
+        path = slower(ledger_of(tmp_path, 1.0), HEAD, 20_000_000)
+        verdict = judge(path, thresholds(DEFAULT))
+        assert verdict.outcome == REGRESSION
+        assert verdict.by_name == {"cpu": NO_REGRESSION, "p50": REGRESSION, "p99": REGRESSION}
+        assert "latency p" in headline(verdict)
+
+    @pytest.mark.parametrize(
+        ("holds", "outcome"),
+        [(9_000, REGRESSION), (19_700, NO_REGRESSION), (40_000, NO_REGRESSION)],
+    )
+    def test_the_rate_that_head_holds_is_judged(
+        self, tmp_path: Path, holds: int, outcome: str
+    ) -> None:
+        path = ledger_of(tmp_path, 1.0, connections=[16])
+        add_held(path, {BASE: 20_000, AGAIN: 20_000, HEAD: holds}, blocks=6)
+        verdict = judge(path, thresholds(DEFAULT))
+        assert (verdict.by_name["holds"], verdict.outcome) == (outcome, outcome)
+        held = next(one for one in verdict.loads if one.judged.name == "holds")
+        ratio = held.over_base(held.head)
+        assert ratio.low <= ratio.value <= ratio.high
+        if holds < 30_000:  # else the client was the limit
+            assert ratio.value == pytest.approx(holds / 20_000, rel=0.03)
+
+    def test_two_that_hold_all_that_the_client_can_ask_are_equal(self, tmp_path: Path) -> None:
+        path = ledger_of(tmp_path, 1.0, connections=[16])
+        add_held(path, {BASE: 60_000, AGAIN: 50_000, HEAD: 40_000}, blocks=4)
+        assert judge(path, thresholds(DEFAULT)).by_name["holds"] == NO_REGRESSION
+
+    def test_two_searches_are_too_few_and_it_says_so(self, tmp_path: Path) -> None:
+        path = ledger_of(tmp_path, 1.0, connections=[16])
+        add_held(path, {BASE: 20_000, AGAIN: 20_000, HEAD: 20_000}, blocks=2)
+        verdict = judge(path, thresholds(DEFAULT))
+        assert (verdict.outcome, verdict.exit_status) == (UNDECIDED, 3)
+        assert any("holds needs 3 searches" in line for line in sentences(verdict))
+
+    def test_json_names_each_with_its_outcome(self, tmp_path: Path) -> None:
+        path = ledger_of(tmp_path, 1.2, connections=[16])
+        add_held(path, {BASE: 20_000, AGAIN: 20_000, HEAD: 10_000}, blocks=6)
+        found = verdict_json(judge(path, thresholds(DEFAULT)))
+        assert (found["outcome"], found["exit_status"]) == (REGRESSION, 1)
+        assert found["outcomes"]["holds"] == found["outcomes"]["cpu"] == REGRESSION
+        ratios = {one["judged"]: one["head_over_base"]["value"] for one in found["loads"]}
+        assert ratios["holds"] == pytest.approx(0.5, rel=0.03)
+        assert ratios["cpu"] == pytest.approx(1.2, rel=0.03)
+        json.dumps(found, allow_nan=False)
+
+
+def slower(path: Path, contender: str, by_ns: int) -> Path:
+    """All its requests end so much later."""
+    with closing(sqlite3.connect(path)) as database, database:
+        query = (
+            "SELECT t.id, samples FROM trial t JOIN cell c ON c.id = cell_id WHERE contender = ?"
+        )
+        for number, data in database.execute(query, (contender,)).fetchall():
+            raw = zlib.decompress(data)
+            records = records_in(raw).copy()
+            records["end_ns"] += by_ns
+            packed = zlib.compress(raw[: HEADER.size] + records.tobytes())
+            database.execute("UPDATE trial SET samples = ? WHERE id = ?", (packed, number))
+    return path
+
+
 class TestWords:
-    def test_the_comment_has_ten_lines_and_the_verdict_comes_first(self, tmp_path: Path) -> None:
+    def test_the_comment_is_short_and_the_verdict_comes_first(self, tmp_path: Path) -> None:
         path = ledger_of(tmp_path, 1.2)
         lines = verdict_markdown(judge(path), reports.analysed(path), "regatta `x`").splitlines()
-        assert len(lines) == 10
+        assert len(lines) == 14
         assert lines[0].startswith("**Regression: head takes 1.2")
-        assert [line.split(" | ")[0].strip("| ") for line in lines[4:7]] == [*SIDES]
-        assert lines[8].startswith("floor: base again takes ")
-        assert "Example CPU 9000" in lines[8]
-        assert lines[9] == "Again: `` regatta `x` ``"
+        assert [line.split(":")[0] for line in lines[2:5]] == ["- cpu", "- p50", "- p99"]
+        assert [line.split(" | ")[0].strip("| ") for line in lines[8:11]] == [*SIDES]
+        assert lines[12].startswith("floor: base again takes ")
+        assert "Example CPU 9000" in lines[12]
+        assert lines[13] == "Again: `` regatta `x` ``"
 
     def test_a_terminal_shows_the_verdict_above_the_tables(self, tmp_path: Path) -> None:
         path = ledger_of(tmp_path, 1.0)
@@ -266,7 +384,7 @@ class TestWords:
         change(path, "UPDATE environment SET value = '\"a|b\\u001b[2J\"' WHERE key = 'cpu_model'")
         text = verdict_markdown(judge(path), reports.analysed(path), "a\n\x1b[2J")
         assert "\x1b" not in text
-        assert len(text.splitlines()) == 10
+        assert len(text.splitlines()) == 14
 
 
 def test_what_a_decision_takes_falls_with_the_distance_from_the_threshold() -> None:
@@ -275,7 +393,7 @@ def test_what_a_decision_takes_falls_with_the_distance_from_the_threshold() -> N
 
     def needed(ratio: float) -> int | None:
         one = replace(quiet, head=quiet.head - quiet.head.mean() + np.log(ratio))
-        return decided([one], 0.02, MOST, over=True).loads[0].blocks_needed
+        return decided([one], cpu_only(0.02), MOST, over=True).loads[0].blocks_needed
 
     assert needed(1.02) is None
     near, far = needed(1.025), needed(1.2)

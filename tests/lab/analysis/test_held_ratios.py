@@ -1,0 +1,90 @@
+"""How the rates that contenders hold compare: what few blocks of searches show, and what not."""
+
+import math
+
+import numpy as np
+import pytest
+
+from regatta.analysis.columns import AgainstBest
+from regatta.analysis.held_ratios import CLIENT_LIMITED, Brackets, held_against_best, worse_by
+from regatta.analysis.standings import LARGER, NO_DIFFERENCE, TOO_FEW
+
+STEP = 1.03
+
+
+def brackets(*rates: float, limited: bool = False) -> Brackets:
+    """A search a block, which ended at this rate."""
+    return {
+        block: (math.log(rate), math.inf if limited else math.log(rate * STEP))
+        for block, rate in enumerate(rates, start=1)
+    }
+
+
+def compared(**rates: Brackets) -> dict[str, AgainstBest]:
+    (found,) = held_against_best([rates])
+    return {one.contender: one for one in found}
+
+
+class TestAgainstTheBest:
+    def test_370_to_1_is_shown_by_two_blocks(self) -> None:
+        one = compared(plain=brackets(37_000, 38_000), odd=brackets(100, 103))["odd"]
+        assert (one.best, one.outcome) == ("plain", LARGER)
+        assert one.value == pytest.approx(370, rel=0.02)
+        assert one.low is not None
+        assert one.high is not None
+        assert one.low < 369 < one.high
+
+    def test_two_blocks_that_agree_by_chance_are_not_certain(self) -> None:
+        one = compared(a=brackets(1_100, 1_100), b=brackets(1_000, 1_000))["b"]
+        assert one.outcome == NO_DIFFERENCE
+        assert one.low is not None
+        assert one.low < 1
+
+    def test_a_single_block_compares_nothing(self) -> None:
+        one = compared(a=brackets(9_000), b=brackets(100))["b"]
+        assert (one.outcome, one.value) == (TOO_FEW, None)
+
+    def test_if_the_client_is_the_limit_of_the_best_the_ratio_has_no_upper_end(self) -> None:
+        best = brackets(37_000, 38_000, 36_000, limited=True)
+        one = compared(best=best, odd=brackets(100, 103, 98))["odd"]
+        assert (one.outcome, one.high) == (LARGER, None)
+        assert one.low is not None
+        assert one.low > 200
+
+    def test_a_server_that_the_client_limits_is_not_called_worse(self) -> None:
+        other = brackets(20_000, 21_000, 20_500, limited=True)
+        one = compared(a=brackets(40_000, 41_000, 39_000), b=other)["b"]
+        assert (one.outcome, one.value, one.low) == (CLIENT_LIMITED, None, None)
+
+    def test_equals_are_told_apart_in_few_races_with_all_their_pairs_and_loads(self) -> None:
+        chance = np.random.default_rng(5)
+
+        def race() -> bool:
+            groups = [
+                {name: brackets(*np.exp(chance.normal(9, 0.05, 3))) for name in "abcd"}
+                for _ in range(2)
+            ]
+            return any(one.outcome == LARGER for of in held_against_best(groups) for one in of)
+
+        assert sum(race() for _ in range(400)) <= 20
+
+
+class TestWorseBy:
+    def test_it_is_the_ratio_to_the_mean_of_both_bases_in_each_block(self) -> None:
+        bases = [brackets(1_000, 2_000), brackets(1_000, 2_000)]
+        found = worse_by(bases, brackets(500, 1_000))
+        assert found == {1: pytest.approx(math.log(2)), 2: pytest.approx(math.log(2))}
+
+    @pytest.mark.parametrize(
+        ("base", "head", "sign"), [(True, False, 1), (False, True, -1), (True, True, 0)]
+    )
+    def test_who_holds_all_that_the_client_can_ask_loses_to_nobody(
+        self, base: bool, head: bool, sign: int
+    ) -> None:
+        for rates in ((1_000, 900), (900, 1_000)):
+            found = worse_by([brackets(rates[0], limited=base)], brackets(rates[1], limited=head))
+            assert found[1] * sign >= 0
+            assert sign or found[1] == 0
+
+    def test_only_blocks_that_searched_all_count(self) -> None:
+        assert list(worse_by([brackets(1, 2, 3), brackets(1, 2)], brackets(1, 2, 3))) == [1, 2]
