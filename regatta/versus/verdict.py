@@ -9,7 +9,7 @@ and all loads are one family.
 
 - regression: the whole 95 % interval of head / base is beyond its threshold, in anything
 - no regression: in everything all of it is within
-- not comparable: head answers otherwise than base, or than before the race
+- not comparable: head answers otherwise than base, or than before the race, or one was not warm
 - undecided: neither, when the time is over, or the CPUs' busy time contradicts it (busy_time.py)
 """
 
@@ -26,6 +26,7 @@ from regatta.analysis.held_rates import held_groups
 from regatta.analysis.held_ratios import worse_by
 from regatta.analysis.soundness.answers import unlike
 from regatta.analysis.soundness.failing import failing
+from regatta.analysis.soundness.warmup import warm_ups
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.looks import Look, looks_at, planned_looks
@@ -182,6 +183,8 @@ def verdict_of(ledger: RaceRecord, limits: Thresholds, most_blocks: int, over: b
         return Verdict(NOT_COMPARABLE, limits, f"{name} {differing[name]}", ())
     if why := broken(ledger):
         return Verdict(REGRESSION, limits, why, ())
+    if over and (why := cold(ledger)):
+        return Verdict(NOT_COMPARABLE, limits, why, ())
     return decided(contrasts(ledger), limits, most_blocks, over)
 
 
@@ -220,6 +223,14 @@ def broken(ledger: RaceRecord) -> str:
     held = {cell.contender for cell in ledger.cells}
     if BASE in held and HEAD not in held:
         return "head holds no rate that can be compared, base does"
+    return ""
+
+
+def cold(ledger: RaceRecord) -> str:
+    """Which server was not warm; empty if all were."""
+    for one in warm_ups(ledger.warm_ups, ledger.cells, ledger.by_cell):
+        if one.why_not:
+            return f"{one.contender} was {one.why_not}; raise --warmup-limit"
     return ""
 
 
