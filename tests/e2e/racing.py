@@ -83,7 +83,9 @@ def begin(
 
 
 def study(cells: str, blocks: int = 1, counted_blocks: int = 0, **race: object) -> str:
-    """A study of these cells. No trial counts as disturbed, because tests run in parallel."""
+    """A study of these cells. No trial counts as disturbed, because tests run in parallel, and
+    servers get one round of requests unless they are to be warmed."""
+    race = {"warmup_limit_s": 0} | race
     race |= {"blocks": blocks, "counted_blocks": counted_blocks, "seed": 3}
     race["disturbance_limit_percent"] = 1e6
     keys = "".join(f"{key} = {value}\n" for key, value in race.items())

@@ -1,5 +1,6 @@
 """Races with the real programs: counters, loads, and resuming after SIGKILL."""
 
+import json
 import os
 import random
 import re
@@ -129,6 +130,22 @@ def test_the_window_covers_the_measured_load_only(accounting: Path) -> None:
         assert elapsed_ns <= window_ns
         # The server has also answered the warm-up, one burst of ten, which is not counted.
         assert served == 210
+
+
+def test_a_server_is_watched_until_it_is_warm_under_its_own_load(tmp_path: Path) -> None:
+    folder = race(tmp_path, study(ONE, blocks=2, warmup_limit_s=6))
+    (told,) = rows(folder, "SELECT value FROM environment WHERE key = 'warm_ups'")
+    firsts = json.loads(str(told[0]))
+    assert len({one["contender"] for one in firsts}) == len(firsts) >= 1
+    for one in firsts:
+        slices = one["slices"]
+        assert len(slices) >= 8
+        assert all(
+            seconds > 0 and requests > 0 and cpu_us > 0 for seconds, requests, cpu_us, *_ in slices
+        )
+    watched = "SELECT count(*) FROM trial WHERE json_extract(conditions, '$.warm_up.kind') NOTNULL"
+    assert rows(folder, watched) >= [(1,)]
+    assert rows(folder, "SELECT DISTINCT status FROM trial") == [("ok",)]
 
 
 def test_thread_per_client_has_more_page_faults(accounting: Path) -> None:

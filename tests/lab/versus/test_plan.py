@@ -9,7 +9,6 @@ from regatta.ledger.steady import WARMED, Slice, WarmUp
 from regatta.study import Study, parse_study
 from regatta.trial.warming import FirstProcess, WarmUps
 from regatta.versus.plan import LONG_S, block_seconds, fit
-from tests.lab.versus.test_servers import DESIGNS
 
 TEXT = """
 name = "two"
@@ -35,7 +34,7 @@ path = "/"
 
 
 def raced() -> Study:
-    return parse_study(TEXT, DESIGNS)
+    return parse_study(TEXT, ())
 
 
 def warmed(seconds: float) -> WarmUps:
