@@ -42,7 +42,8 @@ connections = [1, 4]
 requests = 8
 """
 TINY = study(THREE, blocks=3, counted_blocks=1)
-ONE = study('[[cells]]\ndesigns = ["select"]\nconnections = 4\nrequests = 8', 3, 1)
+LOADED = '[[cells]]\ndesigns = ["select"]\nconnections = 4\nrequests = 8'
+ONE = study(LOADED, 3, 1)
 ACCOUNTING = THREE.replace("[1, 4]", "10").replace("requests = 8", "requests = 200")
 TWIN = f"""
 [contenders.bare]
@@ -133,7 +134,7 @@ def test_the_window_covers_the_measured_load_only(accounting: Path) -> None:
 
 
 def test_a_server_is_watched_until_it_is_warm_under_its_own_load(tmp_path: Path) -> None:
-    folder = race(tmp_path, study(ONE, blocks=2, warmup_limit_s=6))
+    folder = race(tmp_path, study(LOADED, blocks=2, warmup_limit_s=6))
     (told,) = rows(folder, "SELECT value FROM environment WHERE key = 'warm_ups'")
     firsts = json.loads(str(told[0]))
     assert len({one["contender"] for one in firsts}) == len(firsts) >= 1
