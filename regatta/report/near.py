@@ -17,7 +17,7 @@ from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis, Group
 from regatta.errors import LedgerError, UsageError
 from regatta.ledger.cell import Cell
-from regatta.ledger.read import RaceOutline, read, read_outline
+from regatta.ledger.read import read, read_outline
 from regatta.ledger.schema import FILE_NAME
 from regatta.report.json_summary import group_json
 from regatta.report.terminal.screen import table_title
@@ -95,7 +95,8 @@ def near(asked: Asked, races: Path, machine: dict[str, Any]) -> tuple[list[NearG
             distance(asked, one) < math.inf for one in race.cells
         ):
             created = float(race.meta.get("created_at") or 0)
-            key = _study(race)
+            # Races of `versus` have one name and different contenders.
+            key = race.meta.get("study_name"), frozenset(one.contender for one in race.cells)
             newest[key] = max(newest.get(key, (-1.0, path)), (created, path))
     if others:
         notes.append(f"{plural(others, 'race')} of other machines left out.")
@@ -106,11 +107,6 @@ def near(asked: Asked, races: Path, machine: dict[str, Any]) -> tuple[list[NearG
         except LedgerError as error:
             notes.append(f"Not read: {path}: {error}.")
     return sorted(found, key=lambda one: one.distance), notes
-
-
-def _study(race: RaceOutline) -> object:
-    """Races of `versus` have one name and different contenders."""
-    return race.meta.get("study_name"), frozenset(cell.contender for cell in race.cells)
 
 
 def _near_groups(asked: Asked, folder: Path, analysis: Analysis) -> Iterator[NearGroup]:
@@ -136,7 +132,9 @@ def _near_groups(asked: Asked, folder: Path, analysis: Analysis) -> Iterator[Nea
 def print_near(found: list[NearGroup], notes: list[str], races: Path, console: Console) -> None:
     for one in found:
         how = "" if one.distance else ", exactly this"
-        console.print(plain(f"{one.folder}, {_day(one)}: {one.load}{how}", console, "bold"))
+        created = time.localtime(float(one.analysis.meta.get("created_at") or 0))
+        day = time.strftime("%Y-%m-%d", created)
+        console.print(plain(f"{one.folder}, {day}: {one.load}{how}", console, "bold"))
         for verdict in one.group.by_step:
             console.print(plain(verdict_sentence(one.group, verdict), console))
         console.print(plain(table_title(one.analysis), console, "dim"))
@@ -152,20 +150,15 @@ def print_near(found: list[NearGroup], notes: list[str], races: Path, console: C
 
 
 def near_json(found: list[NearGroup], notes: list[str]) -> dict[str, Any]:
-    return {"near": [_plain(one) for one in found], "notes": notes}
-
-
-def _plain(one: NearGroup) -> dict[str, Any]:
-    group = group_json(one.analysis, one.group)
-    return {
-        "race": str(one.folder),
-        "created_at": one.analysis.meta.get("created_at"),
-        "load": one.load,
-        "distance": one.distance,
-        **{name: group[name] for name in ("axis", "by_step", "cells")},
-    }
-
-
-def _day(one: NearGroup) -> str:
-    created = float(one.analysis.meta.get("created_at") or 0)
-    return time.strftime("%Y-%m-%d", time.localtime(created))
+    plain_groups = [
+        {
+            "race": str(one.folder),
+            "created_at": one.analysis.meta.get("created_at"),
+            "load": one.load,
+            "distance": one.distance,
+            **{name: group[name] for name in ("axis", "by_step", "cells")},
+        }
+        for one in found
+        for group in [group_json(one.analysis, one.group)]
+    ]
+    return {"near": plain_groups, "notes": notes}

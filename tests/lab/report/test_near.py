@@ -117,7 +117,8 @@ def test_the_verb_says_when_nothing_is_near_and_takes_one_of_race_and_load(tmp_p
 
     searched = ("--races", str(tmp_path), "--near", "connections=7")
     found = report(*searched)
-    assert (found.exit_code, len(found.output.splitlines())) == (0, 1)
+    assert (found.exit_code, len(found.output.split("\n\n"))) == (0, 1)
+    assert "No finished race" in found.output
     assert json.loads(report(*searched, "--json").output) == {"near": [], "notes": []}
     assert isinstance(report(*searched, str(tmp_path)).exception, UsageError)
     assert isinstance(report(*searched, "--explain").exception, UsageError)
