@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from inspect import getdoc
-from keyword import iskeyword
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -27,12 +26,10 @@ VERBS = {
     "report": "Write the report of a race again and print its results.",
     "compare": "Compare two races of one study, before and after a change.",
     "review": "Check reported figures: contradictions and gaps.",
-    "advise": "Recommend designs for your situation from this machine's races.",
     "calibrate": "Measure how often Regatta's verdicts are wrong on this machine.",
     "doctor": "Find what spoils races on this machine, and how to fix it.",
     "hosts": "Check the hosts that a study races on, and the path between them.",
     "fleet": "Race a study on many machines and compare their verdicts.",
-    "import": "Make a study of a published benchmark, its rankings as claims.",
     "lab": "Take a guided hour, from one run by hand to a full race.",
 }
 """The first line of each verb's help. The verb is a function in the module of the same name, which
@@ -91,14 +88,13 @@ def joined_lines(text: str) -> str:
 def load(verb: str) -> Any:
     """The command that the module of a verb defines, with its subcommands."""
     with one_thread():
-        name = f"{verb}_" if iskeyword(verb) else verb
-        module = import_module(f"regatta.cli.{name}")
+        module = import_module(f"regatta.cli.{verb}")
     group = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode="rich")
 
     def help_of(function: Any) -> str:
         return joined_lines(getdoc(function) or "")
 
-    function, subcommands = getattr(module, name), getattr(module, "SUBCOMMANDS", {})
+    function, subcommands = getattr(module, verb), getattr(module, "SUBCOMMANDS", {})
     if subcommands:
         group.callback(invoke_without_command=True, help=help_of(function))(function)
     else:
@@ -149,7 +145,7 @@ def regatta(
       regatta race --resume             continue the newest unfinished race
       regatta compare before after      did a change make anything worse?
       regatta review perf.txt           what do these figures not show?
-      regatta advise --connections 100 --work classic
+      regatta report --near connections=100,work=classic
       regatta doctor                    what spoils races on this machine?
     """
 
@@ -179,11 +175,13 @@ def failure_status(status: int = RegattaError.exit_status) -> int:
     return UsageError.exit_status if failed and is_result else status
 
 
-def main() -> None:
-    """The program. An error is one line and an exit status, never a traceback."""
-    command = typer.main.get_command(app)
+def main(command: Any = None, name: str = "regatta") -> None:
+    """The program. An error is one line and an exit status, never a traceback.
+
+    `command`: a script's own, instead of the verbs."""
+    command = command or typer.main.get_command(app)
     try:
-        status = command.main(standalone_mode=False, prog_name="regatta")
+        status = command.main(standalone_mode=False, prog_name=name)
     except RegattaError as error:
         fail(str(error), failure_status(error.exit_status))
     except KeyboardInterrupt:

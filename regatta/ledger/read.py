@@ -8,7 +8,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -93,14 +93,27 @@ def read_failures(path: Path) -> list[str]:
         return [str(row["reason"]) for row in connection.execute(FAILURES)]
 
 
+@dataclass(frozen=True)
+class RaceOutline:
+    """What a race was, without its trials: read in milliseconds."""
+
+    meta: dict[str, str]
+    environment: dict[str, Any]
+    cells: list[Cell]
+
+
+def read_outline(path: Path) -> RaceOutline:
+    with connect(path) as connection:
+        return RaceOutline(_meta(connection), _environment(connection), _cells(connection))
+
+
 def read(path: Path) -> RaceRecord:
     """The whole ledger as plain data; samples stay compressed."""
     with connect(path) as connection:
         connection.execute("BEGIN")  # a consistent snapshot of a race that may still be running
         meta, environment = _meta(connection), _environment(connection)
         inputs = _inputs(path, connection)
-        in_order = "SELECT * FROM cell ORDER BY contender_order, id"
-        cells = [_cell(row) for row in connection.execute(in_order)]
+        cells = _cells(connection)
         counters, printed = _counters(connection), _printed(connection)
         trials = [
             _trial(row, counters.get(row["id"], {}), printed.get(row["id"], {}))
@@ -132,6 +145,11 @@ def _inputs(path: Path, connection: sqlite3.Connection) -> RaceInputs:
 def _fields(kind: type, row: sqlite3.Row) -> dict[str, Any]:
     """For a dataclass whose fields are columns."""
     return {field.name: row[field.name] for field in fields(kind)}
+
+
+def _cells(connection: sqlite3.Connection) -> list[Cell]:
+    in_order = "SELECT * FROM cell ORDER BY contender_order, id"
+    return [_cell(row) for row in connection.execute(in_order)]
 
 
 def _cell(row: sqlite3.Row) -> Cell:

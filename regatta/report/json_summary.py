@@ -44,7 +44,7 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
         "units": {"are": analysis.units.name, "fewest": analysis.units.fewest},
         "sittings": [asdict(sitting) for sitting in analysis.sittings],
         "sittings_say": sittings_sentence(analysis),
-        "groups": [_group(analysis, group) for group in analysis.groups],
+        "groups": [group_json(analysis, group) for group in analysis.groups],
         "held": held_json(analysis),
         "baseline": None if analysis.baseline is None else asdict(analysis.baseline),
         "claims": [_claim(claim) for claim in analysis.claims],
@@ -123,7 +123,7 @@ def _noted(noted: NotedTrial, why: str | None) -> dict[str, Any]:
     }
 
 
-def _group(analysis: Analysis, group: Group) -> dict[str, Any]:
+def group_json(analysis: Analysis, group: Group) -> dict[str, Any]:
     return {
         "title": group.title,
         "axis": group.axis.name,

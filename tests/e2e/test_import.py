@@ -1,4 +1,4 @@
-"""`regatta import httparena`: a made-up checkout becomes a study, and a race judges its claims."""
+"""scripts/import-httparena: a made-up checkout becomes a study, and a race judges its claims."""
 
 import json
 import re
@@ -37,6 +37,7 @@ class Handler(BaseHTTPRequestHandler):
 
 ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 """
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "import-httparena"
 DOCKERFILE = 'FROM scratch AS build\nCMD ["no"]\nFROM scratch\nWORKDIR /app\nCMD ["serve", "it"]\n'
 
 
@@ -67,7 +68,7 @@ def framework(  # noqa: PLR0913, PLR0917  (what a made-up framework has)
 
 
 def imported(folder: Path, *options: str) -> Done:
-    command = regatta("import", "httparena", "arena", *options)
+    command = [sys.executable, str(SCRIPT), "arena", *options]
     return run(*command, cwd=folder, env=environment(), timeout=120)
 
 

@@ -62,11 +62,14 @@ def _verdicts(analysis: Analysis, console: Console) -> Iterator[Text]:
         count = plural(more, "more group of cells", "more groups of cells")
         yield plain(f"{count} in the report", console, "dim")
     yield Text()
-    title = f"Server CPU per request, {PRIMARY.unit} ± its 95 % interval"
-    if compares(analysis):
-        within = "by sitting" if analysis.units.sitting_of else "within blocks"
-        title = f"Server CPU per request, times that of the best ± its 95 % interval, {within}"
-    yield plain(title, console, "dim")
+    yield plain(table_title(analysis), console, "dim")
+
+
+def table_title(analysis: Analysis) -> str:
+    if not compares(analysis):
+        return f"Server CPU per request, {PRIMARY.unit} ± its 95 % interval"
+    within = "by sitting" if analysis.units.sitting_of else "within blocks"
+    return f"Server CPU per request, times that of the best ± its 95 % interval, {within}"
 
 
 def _verdict(group: Group, alone: bool) -> str:

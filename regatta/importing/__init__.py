@@ -1,2 +1,0 @@
-"""Makes studies of other projects' benchmarks: their servers as contenders, their rankings as
-claims."""
