@@ -51,6 +51,8 @@ class HeldRate:
     why: str
     """Why it holds no higher rate, from the last block that gives a reason."""
     knee: list[Point]
+    apart: float = 1.0
+    """How many times as high the highest rate of its searches is as the lowest."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,9 @@ def _held_rate(search: SearchRecord, blocks: int) -> HeldRate:
     reasons = [one.why for one in ended if one.why]
     if state == AT_LEAST:
         reasons = [why for why in reasons if why.startswith(CLIENT)]
-    return HeldRate(search.cell, state, rate, reasons[-1] if reasons else "", _knee(search.probes))
+    rates, why = rates_of(ended) or [1], reasons[-1] if reasons else ""
+    apart = max(rates) / min(rates)
+    return HeldRate(search.cell, state, rate, why, _knee(search.probes), apart)
 
 
 def _rate(ended: Sequence[Search]) -> tuple[str, Estimate]:
