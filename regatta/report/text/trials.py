@@ -23,16 +23,10 @@ def failure_sentence(analysis: Analysis) -> str:
 
 def rate_words(result: CellResult) -> str:
     """How an open-load cell missed its offered rate; empty if it held the rate."""
-    late = f"does not hold the rate {result.slow}" if result.slow else ""
-    return share_words(result.started) or late
-
-
-def share_words(started: float | None) -> str:
-    """The same, from the share of due requests that were started."""
-    if started is None or is_held(started):
-        return ""
+    if result.started is None or is_held(result.started):
+        return f"does not hold the rate {result.slow}" if result.slow else ""
     # Rounded down: 98.98 % is not 99 %.
-    shown = math.floor(started * 1000) / 10
+    shown = math.floor(result.started * 1000) / 10
     return f"does not hold the rate: started {shown:.{1 if shown > 90 else 0}f} % of due requests"
 
 
