@@ -14,7 +14,7 @@ _regatta_client() {
         options='--watch --top --by --window --group --interval --count --timeout --token-file
             --json --help --version'
     else
-        options='--watch --connections --top --dialect --request --until --requests --path --token-file --timeout --load
+        options='--watch --connections --top --dialect --request --until --requests --path --host --token-file --timeout --load
             --rounds --duration --per-connection --rate --arrivals --seed --idle --slow --engine
             --sources --cpus --quiet --json --samples --gate-fd --help --version'
     fi
@@ -33,7 +33,7 @@ _regatta_client() {
             ;;
         -c | --connections | -n | --top | --timeout | --rounds | --duration | --per-connection | \
             --window | --interval | --count | --rate | --seed | --idle | --slow | --sources | --cpus | --gate-fd | \
-            --request | --until)
+            --request | --until | --host)
             COMPREPLY=() # a number, a list, a text: nothing to offer
             return
             ;;

@@ -19,7 +19,8 @@ const char *shape_name(enum shape shape) {
 
 /* Returns 0 or -ENOMEM. */
 static int build_texts(struct load *load) {
-    const struct request_setting setting = {load->dialect, load->target, &load->token};
+    const struct request_setting setting = {
+        load->dialect, load->host != NULL ? load->host : load->target, &load->token};
     if (load->listed.count > 0)
         return requests_build(&load->requests, &load->listed, &setting);
     char top[32], text[PATH_LIMIT + 32];

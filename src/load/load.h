@@ -79,6 +79,7 @@ struct load {
     uint32_t idle_count, slow_count; /* further connections, not measured */
     uint32_t top;     /* rows requested; 0: `path`, `line` or `listed`, and any content is valid */
     const char *path; /* HTTP; NULL: /top?n=TOP */
+    const char *host; /* HTTP; NULL: the target */
     const char *line; /* line dialect, without its end; NULL: top TOP */
     struct request_list listed; /* empty: the single request above */
     struct expect_list

@@ -21,7 +21,7 @@ static void add_http(struct text *text, struct slice written, const struct reque
     struct request_head head = request_head_read(written);
     text_add(text, written.bytes, head.line_length);
     if (!head.has_host)
-        text_addf(text, "Host: %s\r\n", setting->target);
+        text_addf(text, "Host: %s\r\n", setting->host);
     if (setting->token->length > 0)
         add_token(text, setting->token, "Authorization: Bearer ", "\r\n");
     if (is_last)

@@ -47,7 +47,7 @@ struct requests {
 /* What is added to a request before it is sent. */
 struct request_setting {
     enum dialect dialect;
-    const char *target;        /* HTTP: for Host */
+    const char *host;          /* HTTP: the Host of requests that name none */
     const struct token *token; /* of length 0: none */
 };
 

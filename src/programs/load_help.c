@@ -47,6 +47,8 @@ static const char HELP[] =
     "                        line for each request (docs/formats.md)\n"
     "      --token-file FILE the server's token, in a file that only its owner can read; sent\n"
     "                        once per connection, with HTTP in every request\n"
+    "      --host NAME[:PORT]\n"
+    "                        HTTP: the Host of requests that name none (HOST:PORT)\n"
     "      --timeout MS      time limit of a request, connecting included (10000)\n"
     "\n"
     "How:\n"

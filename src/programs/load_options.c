@@ -18,6 +18,7 @@ enum {
     TIMEOUT_LIMIT_MS = 60 * 60 * 1000,
     TARGET_ADDRESSES = 16,
     RATE_LIMIT_PER_S = 10 * 1000 * 1000,
+    HOST_LIMIT = 96, /* within ADDED_LIMIT of request.c */
 };
 
 static const char DEFAULT_TARGET[] = "127.0.0.1:7342";
@@ -44,6 +45,18 @@ static void read_path(const char *text, void *into) {
                      PATH_LIMIT);
     options->load.path = text;
     options->load.top = 0;
+}
+
+/* Goes into the Host header unchanged. */
+static void read_host(const char *text, void *into) {
+    struct load_options *options = into;
+    bool fits = text[0] != '\0' && strlen(text) <= HOST_LIMIT;
+    for (const char *at = text; *at != '\0'; at++)
+        fits = fits && *at > ' ' && *at <= '~';
+    if (!fits)
+        option_wrong(PROGRAM, "--host must be NAME or NAME:PORT of at most %d characters",
+                     HOST_LIMIT);
+    options->load.host = text;
 }
 
 static void read_line(const char *text, void *into) {
@@ -221,6 +234,8 @@ static void check_asked(const struct load *load, const struct option_row *rows) 
     const char *first = NULL;
     if (load->path != NULL && load->dialect != DIALECT_HTTP)
         option_wrong(PROGRAM, "--path is for --dialect http");
+    if (load->host != NULL && load->dialect != DIALECT_HTTP)
+        option_wrong(PROGRAM, "--host is for --dialect http");
     if (load->line != NULL && load->dialect != DIALECT_LINE)
         option_wrong(PROGRAM, "--request is for --dialect line");
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
@@ -297,6 +312,7 @@ void load_options_read(int count, char *arguments[], struct load_options *option
         {"top", 'n', .number = &load->top, .low = 1, .high = TOP_LIMIT},
         {"dialect", .read = read_dialect},
         {"path", .read = read_path},
+        {"host", .read = read_host},
         {"request", .read = read_line},
         {"requests", .text = &options->requests_path},
         {"expect", .text = &options->expect_path},

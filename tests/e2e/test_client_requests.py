@@ -87,6 +87,24 @@ def test_the_client_adds_what_depends_on_the_load(mix: Path) -> None:
     )
 
 
+def test_the_host_is_the_one_that_is_given_unless_a_request_names_its_own(mix: Path) -> None:
+    seen: list[bytes] = []
+    with serving(serve_mix(seen)) as server:
+        result_of(server, f"--requests {mix} --rounds 6 --host localhost:80", dialect="http")
+    hosts = {request.split(b" ", 1)[0]: re.findall(rb"Host: (\S+)", request) for request in seen}
+    assert hosts[b"GET"] == hosts[b"POST"] == [b"localhost:80"]
+    assert hosts[b"HEAD"] == [b"other"]
+
+
+@pytest.mark.parametrize("host", ["", "a b", "a\r\nX: y", "a" * 97])
+def test_a_wrong_host_is_refused_in_one_line(host: str) -> None:
+    assert "--host must be NAME" in refusal("--dialect", "http", "--host", host)
+
+
+def test_a_host_is_only_for_http() -> None:
+    assert "--host is for --dialect http" in refusal("--host", "localhost")
+
+
 def test_the_order_is_the_same_every_time(mix: Path) -> None:
     orders = []
     for _ in range(2):
