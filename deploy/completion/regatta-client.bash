@@ -14,7 +14,7 @@ _regatta_client() {
         options='--watch --top --by --window --group --interval --count --timeout --token-file
             --json --help --version'
     else
-        options='--watch --connections --top --dialect --request --until --requests --path --host --token-file --timeout --load
+        options='--watch --connections --top --dialect --request --until --requests --expect --path --host --token-file --timeout --load
             --rounds --duration --per-connection --rate --arrivals --seed --idle --slow --engine
             --sources --cpus --quiet --json --samples --gate-fd --help --version'
     fi
@@ -26,7 +26,7 @@ _regatta_client() {
         --load) words='burst closed open' ;;
         --arrivals) words='even poisson' ;;
         --path) words='/top /metrics /healthz' ;;
-        --samples | --token-file | --requests)
+        --samples | --token-file | --requests | --expect)
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return

@@ -55,6 +55,8 @@ class HeldRate:
     knee: list[Point]
     brackets: Brackets
     """Of each block's search."""
+    apart: float = 1.0
+    """How many times as high the highest rate of its searches is as the lowest."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +118,9 @@ def _held_rate(search: SearchRecord, blocks: int) -> HeldRate:
         for block, one in enumerate(block_searches, start=1)
         if one.next_rate() is None
     }
-    why = reasons[-1] if reasons else ""
-    return HeldRate(search.cell, state, rate, why, _knee(search.probes), brackets)
+    rates, why = rates_of(ended) or [1], reasons[-1] if reasons else ""
+    apart = max(rates) / min(rates)
+    return HeldRate(search.cell, state, rate, why, _knee(search.probes), brackets, apart)
 
 
 def _rate(ended: Sequence[Search]) -> tuple[str, Estimate]:

@@ -3,22 +3,34 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from string import ascii_letters, digits, punctuation
 from typing import Annotated
+from urllib.parse import quote
 
 import typer
 
 from regatta.errors import UsageError
-from regatta.study.limits import PATH_PATTERN, RAW_PATTERN, UNTIL_PATTERN
+from regatta.study import parse_pause
+from regatta.study.limits import (
+    MAX_P99_LIMIT_MS,
+    MIN_P99_LIMIT_MS,
+    PATH_PATTERN,
+    RAW_PATTERN,
+    UNTIL_PATTERN,
+)
 from regatta.study.request_file import RequestFileError, read_request_file
 from regatta.versus.raw import check_raw
 from regatta.versus.servers import Server
 
 ANY = "/"
+PRINTED = ascii_letters + digits + punctuation
 
 
 @dataclass(frozen=True)
 class AskedOptions:
-    path: Annotated[str, typer.Option(help="Path of the requests to commands.")] = ANY
+    path: Annotated[
+        str, typer.Option(help="Path of the requests to commands; /café becomes /caf%C3%A9.")
+    ] = ANY
     request: Annotated[
         Path | None,
         typer.Option(
@@ -41,12 +53,41 @@ class AskedOptions:
             help="Race servers that answer differently, or each time, unchecked.",
         ),
     ] = False
+    ready_timeout: Annotated[
+        str | None,
+        typer.Option(help="How long a server may start: 60s.", show_default="20s"),
+    ] = None
+    p99_limit: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MS",
+            help="The p99 up to which a rate is held.",
+            show_default="50, or more if an answer takes over 10 without load",
+        ),
+    ] = None
+
+    @property
+    def encoded_path(self) -> str:
+        """As HTTP writes it."""
+        return quote(self.path, safe=PRINTED)
+
+    @property
+    def ready_timeout_s(self) -> int | None:
+        if self.ready_timeout is None:
+            return None
+        return max(1, parse_pause(self.ready_timeout, "--ready-timeout"))
 
     def check(self, servers: Sequence[Server], client: Path) -> None:
         """UsageError unless all servers can be asked that."""
-        if not PATH_PATTERN.fullmatch(self.path):
+        if not PATH_PATTERN.fullmatch(self.encoded_path) or not self.path.isprintable():
             raise UsageError(
-                f"--path is {self.path!r}; it must begin with a slash and contain no space"
+                f"--path is {self.path!r}; it must begin with a slash, and be printable and short"
+            )
+        limit = self.p99_limit
+        if limit is not None and not MIN_P99_LIMIT_MS <= limit <= MAX_P99_LIMIT_MS:
+            raise UsageError(
+                f"--p99-limit is {limit:g}; it must be from {MIN_P99_LIMIT_MS:g} to "
+                f"{MAX_P99_LIMIT_MS:,g} ms"
             )
         given = {
             "--path": self.path != ANY,

@@ -1,9 +1,11 @@
-"""Chooses the progress display of a race: none, live on a terminal, or one line an event."""
+"""Chooses the progress display of a race: none, live on a terminal, or one line an event on stderr,
+where it does not mix with results that are piped on."""
 
 from rich.console import Console
 
 from regatta.analysis.running.live_standings import quick_standings
 from regatta.cli.live import LiveDisplay, Standings
+from regatta.cli.output import Output
 from regatta.cli.progress import Lines, Silent
 from regatta.ledger.schema import FILE_NAME
 from regatta.race.events import Display, Started
@@ -14,7 +16,7 @@ def display_on(console: Console, quiet: bool) -> Display:
         return Silent()
     if console.is_terminal:
         return LiveDisplay(console, standings_of)
-    return Lines(console)
+    return Lines(Output(stderr=True))
 
 
 def standings_of(started: Started) -> Standings:

@@ -46,6 +46,10 @@ class RaceSession:
     def say(self, line: str) -> None:
         say(self.console, line)
 
+    def progress(self, line: str) -> None:
+        """Beside the progress display."""
+        say(self.console if self.console.is_terminal else Output(stderr=True), line)
+
 
 def resume(study: str | None, programs: Programs, display: Display) -> Path:
     """Continues the race in a folder, or the newest unfinished race of a study."""

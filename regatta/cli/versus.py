@@ -43,9 +43,19 @@ from regatta.versus.images import read_images
 from regatta.versus.listen_queue import FEWER, fewer
 from regatta.versus.picture_file import check_picture, write_picture
 from regatta.versus.plan import fit
-from regatta.versus.preflight import Seen, differing, faults, look_at, notes, queue_notes
-from regatta.versus.servers import FEWEST, Server
+from regatta.versus.preflight import (
+    Seen,
+    differing,
+    faults,
+    look_at,
+    notes,
+    p99_limit_ms,
+    queue_notes,
+    stalls,
+)
+from regatta.versus.servers import FEWEST, Server, same_commands
 from regatta.versus.study_text import Wanted, study_text
+from regatta.versus.verdict import AGAIN, BASE
 
 NAME = "versus"
 HOST = "{host}"
@@ -179,7 +189,7 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
     form = chosen_form(as_json, as_csv, as_markdown)
     started_s, time_s = time.monotonic(), parse_pause(limit, "--time")
     wanted = Wanted(
-        path=asked.path,
+        path=asked.encoded_path,
         requests=asked.request,
         raw=asked.raw,
         until=asked.until,
@@ -192,6 +202,8 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         warmup_limit_s=warmup_limit_s(warmup_limit, time_s),
         cold=cold,
         search_blocks=verdict.search_blocks(time_s),
+        ready_timeout_s=asked.ready_timeout_s,
+        p99_limit_ms=asked.p99_limit or Wanted.p99_limit_ms,
     )
     programs = discover()
     images = read_images(image or [], image_port)
@@ -214,26 +226,24 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         every = [replace(wanted, connections=one) for one in counts]
         stored = find_stored(against, [study_in(Path.cwd(), one) for one in every], RACES)
         wanted = replace(wanted, rates=stored.rates)
-    session.say(f"looking at {', '.join(one.name for one in named)}")
+    session.progress(f"looking at {', '.join(one.name for one in named)}")
     seen = look_at(verdict.looked_at(study_in(Path.cwd(), wanted)), programs)
     refuse(faults(seen))
     if verdict.asked and not asked.may_differ:
         verdict.check_answers(differing(seen))
-    note, wanted = placed_where_reached(seen, named, wanted)
+    named = as_early(seen, named)
     lowers = connections is None and stored is None
-    raced_over = over_what_all_take(seen) if lowers else None
-    if raced_over is not None:
-        wanted = replace(wanted, connections=(raced_over,))
-    queues = list(queue_notes(seen, raced_over))
-    for line in queues:
-        session.say(line)
+    found, wanted = as_seen(seen, named, wanted, lowers, asked.p99_limit)
+    found += [] if verdict.asked else same_commands(named)
+    for line in found:
+        session.progress(line)
     study = study_in(Path.cwd(), wanted)
     enough = verdict.enough(study) if verdict.asked else HOOKS.enough
     ends_s = started_s + time_s
 
     def fitted(found: Study, warm_ups: WarmUps) -> Study:
         left_s = max(1.0, ends_s - time.monotonic())
-        return fit(found, warm_ups, left_s, verdict.asked, session.say)
+        return fit(found, warm_ups, left_s, verdict.asked, session.progress)
 
     enough_then = until(started_s, time_s, enough)
     hooks = replace(HOOKS, enough=enough_then, unseen=lambda _: (), fit=fitted, ends_s=ends_s)
@@ -251,8 +261,7 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         analysis=analysis,
         servers=named,
         looked_at=[
-            *filter(None, [note]),
-            *queues,
+            *found,
             *notes(seen, checked=not asked.may_differ),
             *look_notes(recorded_looks(analysis.environment)),
         ],
@@ -303,33 +312,61 @@ def until(started_s: float, time_s: float, enough: Enough) -> Enough:
     return ends
 
 
+def as_early(seen: list[Seen], named: list[Server]) -> list[Server]:
+    """With those marked that must be waited for until they answer."""
+    early = {one.name for one in seen if one.was_early}
+    early |= {AGAIN} if BASE in early else set()
+    return [replace(one, was_early=one.name in early) for one in named]
+
+
+def as_seen(
+    seen: list[Seen], named: list[Server], wanted: Wanted, lowers: bool, limit_ms: float | None
+) -> tuple[list[str], Wanted]:
+    """The race that suits all servers, and a note for each change.
+
+    `lowers`: the number of connections may be lowered; `limit_ms`: of p99, if it is asked for.
+    """
+    placed, wanted = placed_where_reached(seen, named, wanted)
+    queues, wanted = over_what_all_take(seen, wanted, lowers)
+    limited: list[str] = []
+    if limit_ms is None and wanted.rates is None:
+        limit_ms, note = p99_limit_ms(seen)
+        wanted = replace(wanted, p99_limit_ms=limit_ms)
+        limited = [note] if note else []
+    return [*placed, *queues, *limited], wanted
+
+
 def placed_where_reached(
     seen: list[Seen], named: list[Server], wanted: Wanted
-) -> tuple[str, Wanted]:
+) -> tuple[list[str], Wanted]:
     """Chooses loopback, with a note, if a server listens nowhere else."""
     configurable = {
         one.name for one in named if one.design or any(HOST in word for word in one.command)
     }
     confined = [one.name for one in seen if one.only_on_loopback and one.name not in configurable]
     if not confined or wanted.placement in (LOOPBACK, CONTAINERS):
-        return "", wanted
+        return [], wanted
     names = ", ".join(confined)
     if wanted.placement != AUTO:
         raise UsageError(
             f"{names} listens only on 127.0.0.1, which clients of another network cannot reach; "
             "let it listen on {host} or 0.0.0.0, or use --placement loopback"
         )
-    return (
+    note = (
         f"raced on loopback, as {names} listens only on 127.0.0.1; {{host}} in a command is "
-        "replaced by the address to listen on",
-        replace(wanted, placement=LOOPBACK),
+        "replaced by the address to listen on"
     )
+    return [note], replace(wanted, placement=LOOPBACK)
 
 
-def over_what_all_take(seen: list[Seen]) -> int | None:
-    """Fewer connections, if a server cannot take all at once."""
-    short = [one.connected for one in seen if one.queue_is_short]
-    return fewer(min(short)) if short else None
+def over_what_all_take(seen: list[Seen], wanted: Wanted, lowers: bool) -> tuple[list[str], Wanted]:
+    """Fewer connections, with a note, if a server cannot take all at once."""
+    few = [one.at_once for one in seen if one.queue_is_short or one.leaves_waiting]
+    raced_over = fewer(min(few)) if few and lowers else None
+    if raced_over is None:
+        refuse(stalls(seen))
+        return list(queue_notes(seen, None)), wanted
+    return list(queue_notes(seen, raced_over)), replace(wanted, connections=(raced_over,))
 
 
 def warmup_limit_s(wanted: float | None, time_s: int) -> float:

@@ -21,7 +21,7 @@ from regatta.report.csv import to_csv
 from regatta.report.json_summary import to_dict
 from regatta.report.markdown import to_markdown
 from regatta.versus.against import against_lines
-from regatta.versus.screen import print_lines, print_versus
+from regatta.versus.screen import print_lines, print_versus, without_figures
 from regatta.versus.servers import Server
 from regatta.versus.verdict import Verdict
 from regatta.versus.verdict_text import print_verdict, verdict_markdown
@@ -62,6 +62,9 @@ def show(results: Results, form: str, session: RaceSession) -> None:
         show_screen(results, session)
     if verdict is not None:
         raise typer.Exit(verdict.exit_status)
+    absent = without_figures(analysis, [one.name for one in results.servers])
+    if absent:
+        raise RegattaError("; ".join(absent))
     if failures := read_failures(results.folder / FILE_NAME):
         raise RegattaError(
             f"{len(failures)} trials failed and are excluded, the last because {failures[-1]}"

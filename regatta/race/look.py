@@ -142,8 +142,9 @@ def answers_of(
             file = contender.requests if cell.requests is not None else None
             requests = [Request(asked)] if file is None else file.requests
             answers = ask_http(target, requests, TIMES, setup.placement.client)
-            for one in (answer for of in answers for answer in of):
-                if not is_right(one):
-                    raise TrialError(f"it answers {one.status} to {one.asked}")
+            for request, of in zip(requests, answers, strict=True):
+                for one in of:
+                    if not is_right(one, request.status):
+                        raise TrialError(f"it answers {one.status} to {one.asked}")
             yield asked, answers
         stop_server(setup, first, server)

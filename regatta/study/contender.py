@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, ValidationInfo, model_validator
 
 from regatta.study.limits import (
     DIALECTS,
+    MAX_READY_TIMEOUT_S,
     PATH_PATTERN,
     RAW_PATTERN,
     REQUEST_PATTERN,
@@ -28,6 +29,7 @@ from regatta.study.toml_table import (
     choose,
     must,
     one_of,
+    seconds,
     whole,
     wrong,
 )
@@ -36,7 +38,8 @@ SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 """Often not on the PATH of an ordinary user."""
 PORT = "port"
 LINE = "line"
-READY = (PORT, LINE)
+ANSWER = "answer"
+READY = (PORT, LINE, ANSWER)
 STOP_SIGNALS = ("SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGKILL")
 PLACEHOLDERS = ("host", "port", "cpus", "folder")
 FOLDER = "{folder}"
@@ -128,7 +131,9 @@ class Contender(TomlTable):
     until: Until | None = None
     """What the reply to `request` ends with."""
     ready: Annotated[str, one_of(READY)] = PORT
+    """`answer`: a client gets a right answer; `port`: it listens."""
     ready_line: Annotated[re.Pattern[str], BeforeValidator(read_pattern)] | None = None
+    ready_timeout_s: Annotated[float, seconds(MAX_READY_TIMEOUT_S)] | None = None
     title: Text | None = None
     image: Text | None = None
     """Its container image, if the sides are containers."""

@@ -24,6 +24,7 @@ from regatta.machine.guard import guard_environment
 from regatta.machine.sides.side_placement import SidePlacement
 from regatta.study.request_file import Request
 from regatta.trial import ask
+from regatta.trial.load import host_of
 
 PATIENCE_S = 3 * ask.LONGEST_S
 SUCCESSES = range(200, 300)
@@ -148,14 +149,16 @@ def spelled(request: Request, target: str) -> bytes:
     body = request.body.encode()
     said = {name.lower() for name in request.headers}
     head = [f"{request.method} {request.path} HTTP/1.1"]
-    head += [] if "host" in said else [f"Host: {target}"]
+    head += [] if "host" in said else [f"Host: {host_of(target)}"]
     head += [f"Content-Length: {len(body)}"] if body or request.method in WITH_BODY else []
     head += [f"{name}: {value}" for name, value in request.headers.items()]
     return "".join(f"{line}\r\n" for line in (*head, "")).encode() + body
 
 
-def is_right(answer: Answer) -> bool:
-    """Whether the client takes it."""
+def is_right(answer: Answer, status: int | None = None) -> bool:
+    """Whether the client takes it; `status`: what the request expects, if not any success."""
+    if status is not None:
+        return answer.status == status
     return answer.status in (None, NOT_MODIFIED) or answer.status in SUCCESSES
 
 

@@ -39,9 +39,16 @@ def give_requests(setup: TrialSetup, cell: Cell, client: Side) -> None:
         client.put(EXPECTED, expected)
 
 
+def host_of(target: str) -> str:
+    """The Host header: many servers in development refuse the addresses of a race's network."""
+    return f"localhost:{target.rpartition(':')[2]}"
+
+
 def client_command(setup: TrialSetup, cell: Cell, target: str, options: list[str]) -> list[str]:
     command = [str(setup.programs.client), "-c", str(cell.connections), "--engine", cell.engine]
     command += ["--dialect", cell.dialect, "--json"]
+    if cell.dialect == "http":
+        command += ["--host", host_of(target)]
     if cell.backlog is not None:
         command += ["--timeout", str(PATIENCE_MS)]
     if cell.requests is not None:
@@ -124,3 +131,12 @@ def warm_up(setup: TrialSetup, cell: Cell, target: str) -> None:
         status = client.wait(load_timeout_s(cell))
         if status != 0:
             raise client.failure(f"the warm-up failed (exit {status})")
+
+
+def is_answered(setup: TrialSetup, cell: Cell, target: str) -> bool:
+    """Whether one client gets a right answer, from where the race's clients are."""
+    one = replace(cell, connections=1)
+    with setup.side(setup.placement.client, "first-client") as client:
+        give_requests(setup, one, client)
+        client.start(client_command(setup, one, target, []), setup.perf, ())
+        return client.wait(load_timeout_s(one)) == 0

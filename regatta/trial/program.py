@@ -68,6 +68,8 @@ class SideProgram:
         """Restores this thread's CPU affinity."""
         self.wanted: Sequence[str] = ()
         self.perf_is_off = False
+        self.ready_timeout_s: float | None = None
+        """None: the usual one."""
         self.pid: int | None = None
         self.pidfd: int | None = None
         self.has_left = False
@@ -171,9 +173,13 @@ class SideProgram:
 
         self.poll_ready(line_is_there)
 
+    @property
+    def patience_s(self) -> float:
+        return self.ready_timeout_s or READY_TIMEOUT_S
+
     def poll_ready(self, is_ready: Callable[[], bool]) -> None:
         """Polls, as other servers do not signal that they are ready; watches for their exit."""
-        deadline = time.monotonic() + READY_TIMEOUT_S
+        deadline = time.monotonic() + self.patience_s
         pidfd = os.pidfd_open(self.process.pid)
         try:
             while not is_ready():
@@ -181,7 +187,7 @@ class SideProgram:
                     raise self.failure(f"the {self.name} exited before it was ready")
                 if time.monotonic() > deadline:
                     raise self.failure(
-                        f"the {self.name} was not ready within {READY_TIMEOUT_S:g} s"
+                        f"the {self.name} was not ready within {self.patience_s:g} s"
                     )
         finally:
             os.close(pidfd)

@@ -8,7 +8,9 @@ from regatta.errors import TrialError
 from regatta.ledger.cell import Cell
 from regatta.machine.network.ports import free_port
 from regatta.study import Contender
+from regatta.study.contender import ANSWER
 from regatta.study.limits import scans_each_request
+from regatta.trial.load import is_answered
 from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
 from regatta.trial.start_up import StartUp
@@ -28,7 +30,10 @@ def start_server(
     contender = setup.contenders.get(cell.contender)
     if contender is None:
         return start_design(setup, cell, wanted, server, start_up)
-    return start_contender(setup, contender, wanted, server, start_up)
+    target = start_contender(setup, contender, wanted, server, start_up)
+    if contender.ready == ANSWER:
+        server.poll_ready(lambda: is_answered(setup, cell, target))
+    return target
 
 
 def stop_server(setup: TrialSetup, cell: Cell, server: Side) -> dict[str, Any] | None:
@@ -102,6 +107,7 @@ def start_contender(
     place, network = setup.placement.server, setup.placement.network_of
     host, port = setup.placement.server_address, contender.port or place.ask(free_port, network)
     server.shows(("stderr", "stdout"))
+    server.ready_timeout_s = contender.ready_timeout_s
     start_up.ask(f"{host}:{port}")
     server.start(
         start_up.stamped(contender.words(host, port, place.cpus, setup.folder)),

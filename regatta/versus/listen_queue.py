@@ -1,43 +1,70 @@
-"""How many clients can connect to a server at once.
+"""How many clients can connect to a server at once, and how many it answers meanwhile.
 
 The kernel completes connections up to the length of the listen queue, which the server chose
 (`listen(2)`), and drops further attempts. Their clients try again after a second, then after two,
 four and so on, so a race over more connections takes minutes.
+
+A server with a process or thread for each connection leaves those waiting that it has none for, as
+long as the others stay connected.
 """
 
 import errno
 import selectors
 import socket
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 BEFORE_RETRY_S = 0.8
 """The kernel sends a dropped attempt again after 1 s."""
 MOST_TRIED = 500
 """Within the usual limit of descriptors."""
+MOST_READ = 1 << 20
 FEWER = (50, 20, 10, 5, 2, 1)
 
 
-def connected_at_once(target: str, tried: int) -> int:
-    """How many of so many clients are connected to HOST:PORT at the first attempt."""
+def taken_at_once(target: str, tried: int, request: bytes, patience_s: float) -> tuple[int, int]:
+    """How many of so many clients are connected to HOST:PORT at the first attempt, and how many of
+    these are answered while all stay connected.
+
+    `patience_s`: from one answer to the next. An empty request is not sent: all are answered then.
+    """
     host, _, port = target.rpartition(":")
     family, kind, protocol, _, address = socket.getaddrinfo(
         host.strip("[]"), int(port), type=socket.SOCK_STREAM
     )[0]
-    with ExitStack() as opened, selectors.DefaultSelector() as waiting:
+    with ExitStack() as opened:
+        connecting = opened.enter_context(selectors.DefaultSelector())
+        waiting = opened.enter_context(selectors.DefaultSelector())
         for _ in range(tried):
             client = opened.enter_context(socket.socket(family, kind, protocol))
             client.setblocking(False)
             if client.connect_ex(address) in (0, errno.EINPROGRESS):
-                waiting.register(client, selectors.EVENT_WRITE)
+                connecting.register(client, selectors.EVENT_WRITE)
         connected = 0
         ends_s = time.monotonic() + BEFORE_RETRY_S
-        while waiting.get_map() and (left_s := ends_s - time.monotonic()) > 0:
-            for key, _ in waiting.select(left_s):
-                waiting.unregister(key.fileobj)
-                assert isinstance(key.fileobj, socket.socket)
-                connected += key.fileobj.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
-    return connected
+        while connecting.get_map() and (left_s := ends_s - time.monotonic()) > 0:
+            for client in ready(connecting, left_s):
+                if client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0:
+                    connected += 1
+                    waiting.register(client, selectors.EVENT_READ)
+        if not request:
+            return connected, connected
+        for key in list(waiting.get_map().values()):
+            with suppress(OSError):  # it has closed: it can be read
+                key.fileobj.sendall(request)  # type: ignore[union-attr]
+        while waiting.get_map() and (answered := ready(waiting, patience_s)):
+            for client in answered:
+                with suppress(OSError):
+                    client.recv(MOST_READ)  # else its end would be a reset
+        return connected, connected - len(waiting.get_map())
+
+
+def ready(waiting: selectors.BaseSelector, patience_s: float) -> list[socket.socket]:
+    """Those that are; nobody waits for them any longer."""
+    found = [key.fileobj for key, _ in waiting.select(patience_s)]
+    for one in found:
+        waiting.unregister(one)
+    return [one for one in found if isinstance(one, socket.socket)]
 
 
 def fewer(connected: int) -> int:

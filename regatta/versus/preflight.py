@@ -1,15 +1,16 @@
 """A look at each server before the race: does it start, what does it answer, and does it end?
 
-Every server is started alone on loopback, as a trial would start it, and gets each request three
-times. What makes a comparison meaningless is an error; what makes it unfair is a note. What its
-answers must be under load is looked at in the race itself (race/look.py).
+Every server is started alone on loopback, as a trial would start it. The race's client asks it, and
+then each request is sent three times. What makes a comparison meaningless is an error; what makes
+it unfair is a note. What its answers must be under load is looked at in the race itself
+(race/look.py).
 """
 
 from __future__ import annotations
 
 import os
-import re
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,13 +20,19 @@ from regatta.errors import RegattaError, TrialError
 from regatta.ledger.cell import Cell
 from regatta.ledger.result import SERVER
 from regatta.machine.guard import descendants_left
-from regatta.machine.network.ports import listening_ports, only_on_loopback
+from regatta.machine.network.ports import (
+    IPV6_LOOPBACK,
+    are_loopback,
+    listening_at,
+    listening_ports,
+)
 from regatta.machine.network.steering import NONE
 from regatta.machine.perf.stat import without_perf
 from regatta.machine.programs import Programs
 from regatta.machine.sides.placement import CONTAINERS, LOOPBACK, Placement
 from regatta.race.place_sides import place_sides
 from regatta.study import Study
+from regatta.study.limits import DEFAULT_P99_LIMIT_MS
 from regatta.study.request_file import Request
 from regatta.trial.answers import (
     Answer,
@@ -35,19 +42,36 @@ from regatta.trial.answers import (
     differences,
     expected,
     is_right,
+    spelled,
 )
+from regatta.trial.program import READY_POLL_S
 from regatta.trial.server import start_server, stop_server
 from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
-from regatta.versus.listen_queue import MOST_TRIED, connected_at_once, fewer
+from regatta.versus.by_client import by_client, under_load
+from regatta.versus.causes import advised, other_protocol
+from regatta.versus.listen_queue import MOST_TRIED, fewer, taken_at_once
 from regatta.versus.raw import TIMES, ask_raw
 
 STREAMS = ("stdout", "stderr")
-TAKEN = re.compile(r"EADDRINUSE|address already in use|Address in use", re.IGNORECASE)
 DEFAULT_PATH = "/top?n=2"
 """What a design of ours is asked for."""
 MOST_ASKED = 20
 """Of the requests of a file."""
+QUIET_S = 1.0
+"""From one answer to the next; longer for slow servers."""
+P99_FACTOR = 5
+P99_LIMITS_MS = (DEFAULT_P99_LIMIT_MS, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4)
+NS_PER_MS = 1e6
+SERVER_ERROR = 500
+UNHEARD = "it does not answer: {why}"
+RAW = "raw"
+UNANSWERED = {
+    "timeout": "it does not answer within 10 s",
+    "malformed": "its answer cannot be read: {why}",
+    RAW: "it does not answer --raw so that --until matches: {why}",
+}
+"""By the kind of the client's error."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +89,13 @@ class Seen:
     tried: int = 1
     """How many clients connected at once, as in the race ..."""
     connected: int = 1
-    """... and how many of them succeeded at the first attempt."""
+    """... how many of them succeeded at the first attempt ..."""
+    answered: int = 1
+    """... and how many of these were answered while all were connected."""
+    was_early: bool = False
+    """Whether it listened before it could answer."""
+    p99_ms: float = 0.0
+    """Of one client alone."""
     fault: str | None = None
     """Why it cannot be raced, in one line."""
 
@@ -73,6 +103,19 @@ class Seen:
     def queue_is_short(self) -> bool:
         """Whether some clients must try again, and wait a second or more."""
         return self.connected < self.tried
+
+    @property
+    def at_once(self) -> int:
+        """How many clients it serves at once, or twice as many as it is sure to take."""
+        return min(self.connected, 2 * self.answered)
+
+    @property
+    def leaves_waiting(self) -> str:
+        """Clients that are connected but never answered; empty if there are none."""
+        if self.answered == self.connected:
+            return ""
+        many = "one keep-alive connection" if self.answered == 1 else f"{self.answered} of them"
+        return f"{self.name} answers {many} at a time, and leaves other clients waiting"
 
 
 def look_at(study: Study, programs: Programs) -> list[Seen]:
@@ -118,19 +161,47 @@ def notes(seen: Sequence[Seen], checked: bool = False) -> Iterator[str]:
 
 
 def queue_notes(seen: Sequence[Seen], raced_over: int | None) -> Iterator[str]:
-    """Of servers with a short listen queue. `raced_over`: fewer connections, for their sake."""
+    """Of servers that take few clients at once. `raced_over`: fewer connections, for their sake."""
     for one in seen:
+        then = (
+            f"raced over {raced_over}"
+            if raced_over is not None
+            else "the other clients wait a second or more in each trial; enlarge its backlog, "
+            f"or use --connections {fewer(one.connected)}"
+        )
         if one.queue_is_short:
-            then = (
-                f"raced over {raced_over}"
-                if raced_over is not None
-                else "the other clients wait a second or more in each trial; enlarge its backlog, "
-                f"or use --connections {fewer(one.connected)}"
-            )
             yield (
                 f"{one.name} took only {one.connected} of {one.tried} connections that were "
                 f"opened at once, as its listen queue is short: {then}"
             )
+        elif one.leaves_waiting and raced_over is not None:
+            yield f"{one.name} {one.leaves_waiting}: {then}"
+
+
+def stalls(seen: Sequence[Seen]) -> list[str]:
+    """Servers that never answer some of so many clients."""
+    return [
+        f"{one.name}: it {one.leaves_waiting}; give it more workers, or use --connections "
+        f"{one.answered} or --short"
+        for one in seen
+        if one.leaves_waiting
+    ]
+
+
+def p99_limit_ms(seen: Sequence[Seen]) -> tuple[float, str]:
+    """The same for all, so that a slow answer alone is no overload; and a note if it is not usual.
+
+    A round number, so that a race can be repeated under the same limit.
+    """
+    slowest = max(seen, key=lambda one: one.p99_ms)
+    enough = P99_FACTOR * slowest.p99_ms
+    limit = next((ms for ms in P99_LIMITS_MS if ms >= enough), P99_LIMITS_MS[-1])
+    if limit == P99_LIMITS_MS[0]:
+        return limit, ""
+    return limit, (
+        f"a rate is held up to a p99 of {limit:g} ms, as {slowest.name} takes "
+        f"{slowest.p99_ms:.3g} ms without load; --p99-limit sets another"
+    )
 
 
 def differing(seen: Sequence[Seen]) -> dict[str, str]:
@@ -143,44 +214,98 @@ def _look(setup: TrialSetup, placement: Placement, cell: Cell) -> Seen:
     with setup.side(placement.server, SERVER, accounted=True) as server:
         try:
             target = start_server(setup, cell, (), server)
-            port = int(target.rpartition(":")[2])
-            confined = placement.server.ask(only_on_loopback, placement.network_of, port)
-            if confined and placement.is_private:
-                raise TrialError(
-                    "it listens only on 127.0.0.1, where no other container reaches it; let it "
-                    "listen on 0.0.0.0"
-                )
-            before = _printed(server)
-            asked = _answers(setup, cell, target)
-            answers = tuple(answer for of in asked for answer in of)
-            logs = _printed(server) - before >= len(answers)
-            tried = min(cell.connections, MOST_TRIED)
-            connected = connected_at_once(target, tried)
+            seen = _seen(setup, placement, cell, target, server)
             stop_server(setup, cell, server)
             check_stopped(server)
         except TrialError as error:
-            return Seen(cell.contender, fault=_advice(str(error), server))
+            return Seen(cell.contender, fault=_fault(str(error), server))
         except RegattaError as error:
             return Seen(cell.contender, fault=str(error))
-    listed = cell.requests is not None
-    wrong = next((answer for answer in answers if not is_right(answer)), None)
-    fault = None
-    if wrong is not None:
-        advice = "correct the request" if listed else "name a path that it serves with --path"
-        fault = f"it answers {wrong.status} to {wrong.asked}; {advice}"
-    each = () if fault else tuple(map(expected, asked))
-    return Seen(cell.contender, answers, each, confined, logs, tried, connected, fault)
+    return seen
 
 
-def _answers(setup: TrialSetup, cell: Cell, target: str) -> list[list[Answer]]:
-    """To each request."""
-    if cell.until is not None:
-        return [ask_raw(setup, cell, target)]
+def _seen(setup: TrialSetup, placement: Placement, cell: Cell, target: str, server: Side) -> Seen:
+    """TrialError if it cannot be raced."""
+    port = int(target.rpartition(":")[2])
+    hosts = placement.server.ask(listening_at, placement.network_of, port)
+    if set(hosts) == {IPV6_LOOPBACK}:
+        raise TrialError(
+            "it listens only on ::1, not on 127.0.0.1 (`localhost` may mean either); let it "
+            "listen on {host}, 127.0.0.1 or 0.0.0.0"
+        )
+    confined = are_loopback(hosts)
+    if confined and placement.is_private:
+        raise TrialError(
+            "it listens only on 127.0.0.1, where no other container reaches it; let it listen on "
+            "0.0.0.0"
+        )
+    before, requests = _printed(server), _requests(setup, cell)
+    was_early = _wait_answered(setup, cell, target, server)
+    asked = (
+        ask_http(target, requests, TIMES, setup.placement.client)
+        if requests
+        else [ask_raw(setup, cell, target)]
+    )
+    for request, of in zip(requests, asked, strict=False):
+        for answer in of:
+            if not is_right(answer, request.status):
+                raise _not_right(answer, cell, server)
+    answers = tuple(answer for of in asked for answer in of)
+    load = under_load(setup, cell, target)
+    logs = 2 * (_printed(server) - before) >= len(answers) + load["requests"]
+    p99_ms = (load["latency_ns"]["p99"] or 0) / NS_PER_MS
+    tried = min(cell.connections, MOST_TRIED)
+    again = spelled(requests[0], target) if requests and not cell.per_connection else b""
+    patience_s = QUIET_S + P99_FACTOR * p99_ms / 1000
+    connected, answered = taken_at_once(target, tried, again, patience_s)
+    return Seen(
+        name=cell.contender,
+        answers=answers,
+        expected=tuple(map(expected, asked)),
+        only_on_loopback=confined,
+        logs=logs,
+        tried=tried,
+        connected=connected,
+        answered=answered,
+        was_early=was_early,
+        p99_ms=p99_ms,
+    )
+
+
+def _wait_answered(setup: TrialSetup, cell: Cell, target: str, server: Side) -> bool:
+    """Waits for a first good answer; returns whether an earlier one was none. TrialError if there
+    is no answer, or it cannot be read; a wrong status is left for others to tell."""
+    ends_s = time.monotonic() + server.patience_s
+    was_early = False
+    while (told := by_client(setup, cell, target, ())).why:
+        if server.ended():
+            raise server.failure("the server exited before it was ready")
+        if told.is_foreign and not was_early and (other := other_protocol(target)):
+            raise TrialError(other)
+        if not told.is_early or time.monotonic() > ends_s:
+            if told.kind == "refused":
+                break
+            kind = told.kind if cell.until is None else RAW
+            raise TrialError(UNANSWERED.get(kind, UNHEARD).format(why=told.why))
+        was_early = True
+        time.sleep(READY_POLL_S)
+    return was_early
+
+
+def _requests(setup: TrialSetup, cell: Cell) -> Sequence[Request]:
+    """In HTTP; empty in another protocol."""
     contender = setup.contenders.get(cell.contender)
-    requests: Sequence[Request] = [Request(cell.path or DEFAULT_PATH)]
     if contender is not None and contender.requests is not None:
-        requests = contender.requests.requests[:MOST_ASKED]
-    return ask_http(target, requests, TIMES, setup.placement.client)
+        return contender.requests.requests[:MOST_ASKED]
+    return [Request(cell.path or DEFAULT_PATH)] if cell.until is None else []
+
+
+def _not_right(answer: Answer, cell: Cell, server: Side) -> RegattaError:
+    """With what the server said of an error of its own."""
+    why = f"it answers {answer.status} to {answer.asked}"
+    if cell.requests is not None:
+        return RegattaError(f'{why}; correct the request, or expect it: "status": {answer.status}')
+    return server.failure(why) if (answer.status or 0) >= SERVER_ERROR else TrialError(why)
 
 
 def check_stopped(server: Side) -> None:
@@ -201,17 +326,11 @@ def _printed(server: Side) -> int:
     )
 
 
-def _advice(why: str, server: Side) -> str:
-    """With what most often helps."""
-    if TAKEN.search(why):
-        return (
-            f"{why}; let it listen on {{port}} alone, or stop the program that has its other port"
-        )
-    if any(when in why for when in ("before it was ready", "before it was stopped")):
-        return f"{why}; it must stay in the foreground and listen on {{port}}"
-    if "was not ready" in why:
-        return f"{elsewhere(server) or why}; it must listen on {{port}}"
-    return why
+def _fault(why: str, server: Side) -> str:
+    """With what to do."""
+    if "was not ready" in why and (other := elsewhere(server)):
+        return f"{other}; it must listen on {{port}} ({why})"
+    return advised(why)
 
 
 def elsewhere(server: Side) -> str:

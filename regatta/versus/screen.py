@@ -1,6 +1,7 @@
 """The end of a comparison on one screen: who is better in what, and how sure that is."""
 
 import math
+import re
 from collections.abc import Collection, Iterable, Iterator
 
 from rich.console import Console
@@ -14,6 +15,7 @@ from regatta.analysis.soundness.warmup import WarmUp
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, UNCONFIRMED
 from regatta.ledger.metrics import BY_NAME, P50, P99, PRIMARY, Metric, side_of
 from regatta.ledger.steady import STEADY
+from regatta.machine.sides.placement import NETNS
 from regatta.race.look import DIFFER
 from regatta.report.charts.palette import styles
 from regatta.report.soundness.notes import notes
@@ -31,6 +33,13 @@ COMPARED = (PRIMARY, P50, P99)
 TITLES = {PRIMARY: "server CPU", P50: "p50", P99: "p99", MEMORY: "memory"}
 ALIKE = "≈"
 MOST_NOTES = 5
+ABSENT = "is not in this race:"
+FAR_APART = 2.0
+UNREACHED = re.compile(
+    r"refused|ECONN|unreachable|resol|EAI_AGAIN|HTTP/1\.\d [45]|before it was ready|was not ready",
+    re.IGNORECASE,
+)
+"""What a server or its client says where another service cannot be reached."""
 
 
 def print_versus(analysis: Analysis, seen: list[str], console: Console) -> None:
@@ -71,13 +80,40 @@ def broken(analysis: Analysis) -> Iterator[str]:
     for held in analysis.held:
         for one in held.members:
             why = one.why.removeprefix("failed: ")
-            if one.state == NOTHING and one.cell.contender in analysis.unlike:
-                name = one.cell.contender
-                yield f"{name} is not in this race: it {analysis.unlike[name]}"
+            name = one.cell.contender
+            if one.state == NOTHING and name in analysis.unlike:
+                yield f"{name} {ABSENT} it {analysis.unlike[name]}"
             elif one.state == NOTHING:
-                yield f"{one.cell.contender} is not in this race: it holds no rate ({why})"
+                yield f"{name} {ABSENT} it holds no rate ({why}){own_network(one)}"
             elif why != one.why:
                 yield f"{one.cell.contender} failed while its rate was searched: {why}"
+            if one.apart >= FAR_APART:
+                yield (
+                    f"the searches for the rate of {one.cell.contender} found some that are "
+                    f"{one.apart:.1f} times as high as others, so all may race at a wrong rate: "
+                    "race again on a quiet machine"
+                )
+
+
+def own_network(one: HeldRate) -> str:
+    """What most often fails in a network of its own, after a look on loopback that went well."""
+    if one.cell.placement != NETNS or not UNREACHED.search(one.why):
+        return ""
+    return (
+        "; it answered before, on loopback, and the race has a network of its own: if it needs a "
+        "database or another service, add --placement loopback"
+    )
+
+
+def without_figures(analysis: Analysis, names: Iterable[str]) -> list[str]:
+    """A line for each of them that was not raced, or failed in every trial."""
+    raced = {one.cell.contender for group in analysis.groups for one in group.cells if one.ok}
+    why = {line.partition(f" {ABSENT}")[0]: line for line in broken(analysis)}
+    return [
+        why.get(name, f"{name} has no figures: it failed in every trial")
+        for name in names
+        if name not in raced
+    ]
 
 
 def where(group: Group, step: int) -> str:
@@ -108,9 +144,11 @@ def sentence(against: list[AgainstBest], metric: Metric, barred: Collection[str]
         seen = max((one.detectable or math.inf for one in against), default=math.inf)
         return f"{metric.label}: {names} are not distinguishable ({detectable(seen)})"
     is_best = all(one.outcome == LARGER for one in against) and against[0].best not in barred
-    leads = "best" if is_best else "ahead"
+    leads = "is best" if is_best else "is ahead"
+    if not any(one.outcome in {LARGER, UNCONFIRMED} for one in against):
+        leads = "is not shown to be ahead"
     others = "; ".join(f"{one.contender} {compared(one)}" for one in against)
-    return f"{metric.label}: {against[0].best} is {leads}; {others}"
+    return f"{metric.label}: {against[0].best} {leads}; {others}"
 
 
 def compared(one: AgainstBest) -> str:

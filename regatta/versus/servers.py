@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from glob import glob
 from pathlib import Path
 
 from regatta.errors import StudyError, UsageError
@@ -24,6 +25,11 @@ INTERPRETERS = re.compile(
     r"(python[0-9.]*|pypy[0-9.]*|node|nodejs|deno|bun|ruby|perl|php|java|sh|bash|env|npx|uv|go)"
 )
 """Programs whose argument names the server better than they do."""
+QUOTED = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+"""Of a command: where no shell would see its own signs."""
+ASSIGNED = re.compile(r"[A-Za-z_]\w*=(\S*)")
+OF_A_SHELL = re.compile(r"^\s*(cd)\s|(&&|\|\||[|;&<>`]|\$\w+|\$[({])|(?:^|\s)(~)")
+GLOB = re.compile(r"\S*[*?\[]\S*")
 SUBCOMMANDS = frozenset({"run", "exec", "start", "-m", "-jar"})
 
 
@@ -41,6 +47,8 @@ class Server:
     """Where the command is started; None: in the empty folder of its trial."""
     ready_line: str | None = None
     """A regular expression for what it prints when it is ready; None: it listens then."""
+    was_early: bool = False
+    """Whether it is ready, or listens, before it can answer."""
     image: str | None = None
     """The container image that starts it, without a command."""
     port: int | None = None
@@ -92,6 +100,7 @@ def read_server(
         return shipped[word]
     named = NAMED.fullmatch(word)
     name, text = (named[1], named[2]) if named else ("", word)
+    check_shell(word, "" if assigned(word, folder) else name, text, folder)
     try:
         command = tuple(shlex.split(text))
     except ValueError as error:
@@ -112,15 +121,50 @@ def check_command(word: str, command: tuple[str, ...], known: Sequence[str], fol
         raise UsageError(
             f"{word!r} has no {PORT}; write it where the port belongs: every trial has its own"
         )
-    program = Path(command[0])
-    path = folder / program if "/" in command[0] else shutil.which(command[0])
-    if path is None or not Path(path).is_file():
+    path = program_at(command[0], folder)
+    if path is None:
         raise UsageError(
             f"there is no program {command[0]}; install or build it, or correct the path"
         )
     if not os.access(path, os.X_OK):
         raise UsageError(
             f"{command[0]} is not executable; chmod +x {command[0]}, or name its interpreter first"
+        )
+
+
+def program_at(word: str, folder: Path) -> Path | None:
+    path = folder / word if "/" in word else Path(shutil.which(word) or "")
+    return path if path.is_file() else None
+
+
+def assigned(text: str, folder: Path) -> bool:
+    """Whether variables are set before a command, rather than a server named."""
+    words = text.split()
+    values = [found[1] for word in words if (found := ASSIGNED.fullmatch(word))]
+    after = words[len(values) :]
+    starts = bool(values) and all(map(ASSIGNED.fullmatch, words[: len(values)]))
+    named = starts and (ASSIGNED.fullmatch(values[0]) or program_at(values[0], folder))
+    return starts and not named and bool(after) and program_at(after[0], folder) is not None
+
+
+def check_shell(word: str, name: str, text: str, folder: Path) -> None:
+    """UsageError for what only a shell understands, with the command that has one."""
+    named = f"{name}=" if name else ""
+    for whole, before in ((word, ""), (text, named)):
+        if assigned(whole, folder):
+            raise UsageError(
+                f"{word!r} sets variables as a shell does, and commands run without one; write "
+                f"{shlex.quote(f'{before}env {whole}')}"
+            )
+    bare = QUOTED.sub("_", text)
+    signs = [sign for found in OF_A_SHELL.findall(bare) for sign in found if sign]
+    globs = GLOB.findall(bare)
+    signs += [one for one in globs if glob(one, root_dir=folder)]  # noqa: PTH207  (of / too)
+    if sign := next(iter(signs), None):
+        script = shlex.quote(text)
+        raise UsageError(
+            f"{word!r} needs a shell for {sign}, and commands run without one; write "
+            f'"{named}sh -c {script}", or quote {sign} if the server shall see it'
         )
 
 
@@ -141,15 +185,30 @@ def with_own_names(servers: Sequence[Server]) -> list[Server]:
     """Where two have one name the commands' file names tell them apart, else a number does."""
     taken = {one.name for one in servers if one.design}
     often = Counter(one.name for one in servers)
+    files = Counter(file_of(one) for one in servers)
     found = []
     for one in servers:
-        name = one.name if often[one.name] == 1 else file_of(one)
+        tells = often[one.name] > 1 and files[file_of(one)] == 1
+        name = file_of(one) if tells else one.name
         name = one.name if one.design else free_name(name, taken)
         taken.add(name)
         found.append(replace(one, name=name))
     if len({one.name for one in found}) < len(found):
         raise UsageError("a design is named twice; it would race against itself")
     return found
+
+
+def same_commands(servers: Sequence[Server]) -> list[str]:
+    """A line for each server that is another one again."""
+    first: dict[object, str] = {}
+    for one in servers:
+        if one.command:
+            first.setdefault((one.command, one.folder), one.name)
+    return [
+        f"{one.name} is the same command as {name}: only chance tells them apart"
+        for one in servers
+        if (name := first.get((one.command, one.folder), one.name)) != one.name
+    ]
 
 
 def file_of(one: Server) -> str:

@@ -47,6 +47,10 @@ class Wanted:
     rates: Mapping[int, int] | None = None
     """By number of connections; None: half of what the weakest holds."""
 
+    ready_timeout_s: int | None = None
+    """Of commands; None: the usual one."""
+    p99_limit_ms: float = limits.DEFAULT_P99_LIMIT_MS
+
     def most_blocks(self, servers: int) -> int:
         block_s = servers * len(self.connections) * (TRIAL_S + OVERHEAD_S)
         return min(MOST_BLOCKS, max(BLOCKS, round(self.time_s / block_s)))
@@ -103,6 +107,8 @@ def _load(
     if rate is None:
         yield 'load = "matched"'
         yield f"shares = [{SHARE:g}]"
+        if wanted.p99_limit_ms != limits.DEFAULT_P99_LIMIT_MS:
+            yield f"p99_limit_ms = {wanted.p99_limit_ms:g}"
     else:
         yield f'load = "open"\nrate = {rate}'
     yield f"duration_s = {TRIAL_S:g}" if wanted.cold is None else f"cold = {wanted.cold}"
@@ -113,6 +119,10 @@ def _load(
 def _contender(one: Server, wanted: Wanted, folder: Path) -> Iterator[str]:
     """A command is started where it was typed: by env, which becomes the server."""
     yield f"[contenders.{_text(one.name)}]"
+    if wanted.ready_timeout_s is not None:
+        yield f"ready_timeout_s = {wanted.ready_timeout_s}"
+    if one.was_early:
+        yield 'ready = "answer"'
     if one.image is not None:
         yield f"image = {_text(one.image)}"
         yield f"port = {one.port}"
@@ -126,7 +136,7 @@ def _contender(one: Server, wanted: Wanted, folder: Path) -> Iterator[str]:
         words = ["env", "-C", "{folder}" if same else str(one.folder.resolve()), *words]
     yield f"command = {_list(words)}"
     yield from _asked(one, wanted, folder)
-    if one.ready_line is not None:
+    if one.ready_line is not None and not one.was_early:
         yield 'ready = "line"'
         yield f"ready_line = {_text(one.ready_line)}"
 

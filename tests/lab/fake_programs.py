@@ -37,7 +37,7 @@ FAKE = os.environ.get("FAKE", "")
 WORDS = """
 --design --listen --work --max-age --summary --workers --backlog --timeout --request --source
 --sandbox --ready-fd --gate-fd -c --rounds --engine --load --dialect -n --samples --path --duration
---per-connection --rate --arrivals --seed --idle --slow
+--per-connection --host --rate --arrivals --seed --idle --slow
 """
 """Options that a word follows; and those that stand alone."""
 ALONE = "--json --no-recorder --version --list-designs"

@@ -4,13 +4,14 @@ A network is named by the id of a process within it, or by `self`.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 PORTS = range(10_000, 32_000)
 LISTEN = "0A"  # the state in /proc/net/tcp
-LOOPBACK_ENDS = ("7F", "0" * 24 + "01000000")
+IPV6_LOOPBACK = "0" * 24 + "01000000"
+LOOPBACK_ENDS = ("7F", IPV6_LOOPBACK)
 """Of 127.0.0.0/8, also within IPv6, and of ::1: each word of an address has its last byte first."""
 
 
@@ -25,10 +26,14 @@ def listens(network: int | str, port: int) -> bool:
     return (port, LISTEN) in sockets(network)
 
 
-def only_on_loopback(network: int | str, port: int) -> bool:
-    """True if the port is open only at addresses that no other network can reach."""
-    at = [host for host, where, state in addresses(network) if (where, state) == (port, LISTEN)]
-    return bool(at) and all(host.endswith(LOOPBACK_ENDS) for host in at)
+def listening_at(network: int | str, port: int) -> list[str]:
+    """The addresses at which the port is open, in the kernel's form."""
+    return [host for host, where, state in addresses(network) if (where, state) == (port, LISTEN)]
+
+
+def are_loopback(hosts: Sequence[str]) -> bool:
+    """True if no other network can reach any of these addresses."""
+    return bool(hosts) and all(host.endswith(LOOPBACK_ENDS) for host in hosts)
 
 
 def listening_ports(pid: int) -> list[int]:

@@ -221,7 +221,9 @@ def test_a_quick_race_says_so_before_and_after(
     (lab.folder / "tiny.toml").write_text(STUDY.replace("blocks = 2", "blocks = 50"))
     raced = lab_here("race", "tiny.toml", "--quick", "--out", "one")
     assert raced.returncode == 0
-    assert "note: a first look: 7 timed and 2 counted blocks\n" in raced.stdout
+    assert "note: a first look: 7 timed and 2 counted blocks\n" in raced.stderr
+    assert "block 1 (timed)" in raced.stderr, "without a terminal, progress goes there"
+    assert "block 1 (timed)" not in raced.stdout
     assert "A first look detects only large differences: leave out --quick\n" in raced.stdout
     assert "**A first look detects only" in (lab.folder / "one/summary.md").read_text()
     told = json.loads(lab_here("report", "one", "--json").stdout)
@@ -283,14 +285,14 @@ def test_ctrl_c_keeps_finished_trials_and_says_how_to_resume(lab: CommandLine) -
         text=True,
         start_new_session=True,
     )
-    for line in process.stdout:
+    for line in process.stderr:
         if line.startswith("2/"):
             break
     # To the whole foreground process group, as a terminal sends it.
     os.killpg(process.pid, signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert stderr.startswith("regatta: interrupted")
-    assert "regatta race --resume out" in stderr
-    assert stderr.count("\n") == 1
+    (line,) = [line for line in stderr.splitlines() if line.startswith("regatta: ")]
+    assert line.startswith("regatta: interrupted")
+    assert "regatta race --resume out" in line
     (lab.folder / "tiny.toml").unlink()

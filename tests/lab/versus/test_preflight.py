@@ -65,7 +65,6 @@ def look(script: Path, *how: str) -> list[Seen]:
     return look_at(placed, discover())
 
 
-@pytest.mark.usefixtures("programs_folder")
 class TestPreflight:
     def test_one_that_answers_well_has_nothing_to_be_said(self, script: Path) -> None:
         (seen,) = look(script, "well")
@@ -94,8 +93,8 @@ class TestPreflight:
             ("throws", "no database"),
             ("daemon", "it must stay in the foreground"),
             ("lost", "answers 404 to GET /; name a path"),
-            ("garbage", "is not HTTP/1.1"),
-            ("short", "is not HTTP/1.1"),
+            ("garbage", "does not begin with an HTTP/1.x status line"),
+            ("short", "the server closed the connection"),
         ],
     )
     def test_what_cannot_be_compared_is_a_fault(self, script: Path, how: str, fault: str) -> None:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from regatta.analysis.results import Analysis
-from regatta.versus.screen import print_versus
+from regatta.versus.screen import print_versus, without_figures
 from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.lab.synthetic_held import add_held
@@ -98,3 +98,42 @@ def test_a_hostile_name_moves_no_cursor(tmp_path: Path) -> None:
     text = "\n".join(screen(reports.analysed(path), "said \x1b]0;x\x07 before"))
     assert "\x1b" not in text
     assert "\x07" not in text
+
+
+def test_nobody_is_ahead_of_one_that_cannot_be_compared(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    make(path, contenders=PAIR, connections=[16], cpu_us={"iterative": 640.0, "select": 400.0})
+    change(
+        path,
+        "UPDATE trial SET status = 'failed' WHERE block > 2 "
+        "AND cell_id IN (SELECT id FROM cell WHERE contender = 'iterative')",
+    )
+    says = " ".join(screen(reports.analysed(path)))
+    assert "select is not shown to be ahead; iterative cannot be compared: " in says
+    assert "is best" not in says
+
+
+def test_a_server_that_fails_in_a_network_of_its_own_is_told_of_loopback(tmp_path: Path) -> None:
+    """Its look on loopback went well, so what it lacks is there."""
+    path = add_held(make(tmp_path / "ledger.sqlite", connections=[16], blocks=8), {"select": 9_000})
+    why = "failed: the server exited before it was ready: connect ECONNREFUSED 127.0.0.1:5432"
+    change(path, f"UPDATE probe SET rate = 100, why_not = '{why}' WHERE kind = 'search'")
+    analysis = reports.analysed(path)
+    assert without_figures(analysis, ["select"]) == []
+    says = " ".join(screen(analysis)).partition("select is not in this race: ")[2]
+    assert "ECONNREFUSED" in says
+    assert "add --placement loopback" in says
+    (absent,) = without_figures(analysis, ["select", "other"])
+    assert absent == "other has no figures: it failed in every trial"
+
+
+def test_searches_that_differ_twofold_are_told(tmp_path: Path) -> None:
+    path = add_held(make(tmp_path / "ledger.sqlite", connections=[16], blocks=8))
+    lines = screen(reports.analysed(path))
+    assert not [line for line in lines if "race again on a quiet machine" in line]
+    change(
+        path,
+        "UPDATE probe SET rate = rate / 4 WHERE kind = 'search' AND block = 2 AND search_id = 3",
+    )
+    says = " ".join(screen(reports.analysed(path)))
+    assert re.search(r"the rate of select found some that are [34]\.\d times as high", says)

@@ -1,0 +1,124 @@
+"""Small servers, each with something that servers of new users do: PORT HOW [FOLDER]."""
+
+import socket
+import ssl
+import sys
+import threading
+import time
+from pathlib import Path
+
+EARLY_S = 0.4
+SLOW_S = 0.08
+LATE_S = 1.5
+FRAME = b"\0\0\0\4\0\0\0\0\0"
+"""HTTP/2's settings, with none."""
+
+
+def whole(body: bytes = b"hello", status: bytes = b"200 OK", more: bytes = b"") -> bytes:
+    return b"HTTP/1.1 %s\r\n%sContent-Length: %d\r\n\r\n%s" % (status, more, len(body), body)
+
+
+REPLIES = {
+    "bare-lf": b"HTTP/1.1 200 OK\nContent-Length: 5\n\nhello",
+    "folded": whole(more=b"X-Long: one,\r\n  two\r\n"),
+    "two-lengths": whole(more=b"Content-Length: 5\r\n"),
+    "long-line": whole(more=b"Content-Security-Policy: " + b"a" * 20_000 + b"\r\n"),
+    "hints": b"HTTP/1.1 103 Early Hints\r\nLink: </s.css>\r\n\r\n" + whole(),
+    "empty": b"HTTP/1.1 204 No Content\r\nDate: x\r\n\r\n",
+    "created": whole(status=b"201 Created"),
+    "redirect": whole(b"", b"302 Found", b"Location: /login\r\n"),
+    "locked": whole(status=b"401 Unauthorized"),
+    "broken": whole(status=b"500 Internal Server Error"),
+    "unready": whole(status=b"503 Service Unavailable"),
+}
+began_s = time.monotonic()
+
+
+def reply(how: str, head: list[bytes]) -> bytes:
+    if how == "early" and time.monotonic() - began_s < EARLY_S:
+        return REPLIES["unready"]
+    if how == "early-closed" and time.monotonic() - began_s < EARLY_S:
+        return b""
+    if how == "host":
+        (host,) = (line.split(b":")[1].strip() for line in head if line.startswith(b"Host:"))
+        return whole() if host == b"localhost" else whole(status=b"400 Bad Request")
+    if how == "slow":
+        time.sleep(SLOW_S)
+    if how == "logs":
+        print("GET / 200 hello world")  # into a file: written when 8 KiB are full
+    if how == "broken":
+        print("KeyError: 'price'", file=sys.stderr, flush=True)
+    return REPLIES.get(how, whole())
+
+
+def handle(connection: socket.socket, how: str) -> None:
+    if how == "greets":
+        connection.sendall(b"220 ready\r\n")
+    if how == "http2":
+        connection.sendall(FRAME)
+    head: list[bytes] = []
+    with connection, connection.makefile("rb") as lines:
+        for line in lines:
+            head.append(line)
+            if how == "greets":
+                connection.sendall(b"250 OK\r\n")
+            elif how == "http2":
+                return
+            elif line == b"\r\n":
+                if not (answer := reply(how, head)):
+                    return
+                connection.sendall(answer)
+                head = []
+
+
+def secured(connection: socket.socket, folder: Path, how: str) -> None:
+    """As Go: whoever speaks plainly is told so."""
+    first = connection.recv(1, socket.MSG_PEEK)
+    if first != b"\x16":
+        if how == "tls-told":
+            connection.sendall(whole(b"plain HTTP to an HTTPS server", b"400 Bad Request"))
+        connection.close()
+        return
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+    with context.wrap_socket(connection, server_side=True) as inside:
+        inside.recv(1)
+
+
+def serve(listener: socket.socket, how: str, folder: Path) -> None:
+    at_once = threading.Semaphore({"one": 1, "four": 4}.get(how, 1000))
+    while True:
+        at_once.acquire()
+        connection, _ = listener.accept()
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+        def handled(connection: socket.socket = connection) -> None:
+            try:
+                if how.startswith("tls"):
+                    secured(connection, folder, how)
+                else:
+                    handle(connection, how)
+            except OSError:
+                pass
+            finally:
+                at_once.release()
+
+        threading.Thread(target=handled, daemon=True).start()
+
+
+def main(port: int, how: str, folder: str = ".") -> None:
+    if how == "late":
+        time.sleep(LATE_S)
+    if how == "dies":
+        print("cannot open config.toml", file=sys.stderr)
+        sys.exit(1)
+    six = how == "six"
+    family = socket.AF_INET6 if six else socket.AF_INET
+    listener = socket.create_server(
+        ("::1" if six else "127.0.0.1", port), family=family, backlog=512
+    )
+    serve(listener, how, Path(folder))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), *sys.argv[2:])
