@@ -24,8 +24,6 @@ static const char HELP[] =
     "                                       not earlier ones were answered, as from users\n"
     "  regatta-client -c 100 --load closed --idle 10000\n"
     "                                       what ten thousand idle clients cost the busy ones\n"
-    "  regatta-client -c 20 --load open --rate 500 --slow 50\n"
-    "                                       what fifty slow clients cost the others\n"
     "  regatta-client --request 'PING\\r\\n' --until '^\\+PONG\\r\\n' localhost:6379\n"
     "                                       ask a server of another protocol\n"
     "  regatta-client --watch alpha beta    watch several hosts side by side; see --watch --help\n"
