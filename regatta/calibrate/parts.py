@@ -1,7 +1,6 @@
 """The parts of a calibration, in the order in which they run."""
 
 from regatta.calibrate import past_races, star_errors
-from regatta.calibrate.coverage import part as coverage
 from regatta.calibrate.equals import part as equals
 from regatta.calibrate.goals import CalibrationPart
 from regatta.calibrate.instruments import counters, stopped, window
@@ -14,7 +13,6 @@ def all_parts() -> tuple[CalibrationPart, ...]:
         equals.PART,
         power.PART,
         star_errors.PART,
-        coverage.PART,
         stopped.PART,
         counters.PART,
         window.PART,

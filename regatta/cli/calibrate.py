@@ -75,7 +75,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (one parameter an option)
         str | None,
         typer.Option(
             help="Inject an error that a goal must detect. Into the analysis: requests (treated as "
-            "independent), independent (blocks treated so), peek (stop when significant), next "
+            "independent), peek (stop when significant), next "
             "(compare only the first with the second) or closed-load (omits waiting clients). Into "
             "the races: bias=2% or bias=5% (favours one of two equals, at random in each race), "
             "place=2% (the first in the study is slower) or drift (equals drift apart and back). "

@@ -14,10 +14,10 @@ from regatta.analysis.statistics.comparisons_with_best import standings
 from regatta.analysis.statistics.percentile_comparison import compare_percentiles
 from regatta.analysis.statistics.request_latencies import RequestLatencies, pool
 from regatta.analysis.statistics.units import BLOCKS, Units
-from regatta.calibrate.coverage.checks import Floats, Holds, IntervalCheck, Reach, together, within
-from regatta.calibrate.coverage.draw import Blocks
-from regatta.calibrate.coverage.real_blocks import RealBlocks
 from regatta.ledger.metrics import FRACTIONS, PRIMARY
+from tests.lab.coverage.checks import Floats, Holds, IntervalCheck, Reach, together, within
+from tests.lab.coverage.draw import Blocks
+from tests.lab.coverage.real_blocks import RealBlocks
 
 SITTINGS = 5
 Checks = Callable[[RealBlocks, Reach], Iterator[IntervalCheck]]

@@ -1,5 +1,7 @@
 """Coverage: how often each kind of interval in a report contains the truth.
 
+    python -m tests.lab.coverage.part races/FOLDER
+
 One race of a few designs provides real blocks. Thousands of shorter races with the same correlation
 of neighbours are drawn from them (draw.py), with intervals computed as in a report. Intervals of
 levels may cover more than 97 %: they are conservative because few blocks cannot show the
@@ -7,64 +9,26 @@ correlation (autocorrelation.py). The detail also shows the coverage in stretche
 real blocks, which overlap and are therefore only a rough check.
 """
 
+import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from regatta.analysis.statistics.autocorrelation import reach_of
 from regatta.calibrate.binomial import interval
-from regatta.calibrate.coverage.checks import Holds, IntervalCheck, Kind, Reach
-from regatta.calibrate.coverage.draw import Chain, stretches
-from regatta.calibrate.coverage.intervals import KINDS, independent
-from regatta.calibrate.coverage.real_blocks import RealBlocks, read_real_blocks
-from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.ledger.inputs.calibration import Goal
-from regatta.study import Study, parse_study
+from regatta.ledger.schema import FILE_NAME
+from tests.lab.coverage.checks import Holds, IntervalCheck, Kind, Reach
+from tests.lab.coverage.draw import Chain, stretches
+from tests.lab.coverage.intervals import KINDS, independent
+from tests.lab.coverage.real_blocks import RealBlocks, read_real_blocks
 
 INDEPENDENT = "independent"
 """The injected error: treats blocks as independent."""
 SEED = 1927
 LEAST = 0.93
-DESIGNS = ("iterative", "thread-per-client", "epoll")
-CONNECTIONS = 10
-
-
-@dataclass(frozen=True)
-class CoverageSizes:
-    blocks: int
-    requests: int
-    draws: int
-    """Races for each kind of interval and number of blocks."""
-
-
-WHOLE = CoverageSizes(blocks=120, requests=500, draws=2_000)
-QUICK = CoverageSizes(blocks=20, requests=100, draws=200)
-
-
-def study(context: Context, size: CoverageSizes) -> Study:
-    lines = [
-        'name = "calibration"',
-        'title = "Blocks to draw races from"',
-        "[race]",
-        f"blocks = {size.blocks}",
-        "counted_blocks = 0",
-        "slices = 5",
-        "[[cells]]",
-        f"designs = {list(DESIGNS)}",
-        f"connections = {CONNECTIONS}",
-        'load = "burst"',
-        'work = "classic"',
-        f"requests = {size.requests}",
-    ]
-    return parse_study("\n".join(lines) + "\n", context.programs.designs, context.folder)
-
-
-def run(context: Context) -> list[Goal]:
-    size = QUICK if context.quick else WHOLE
-    ledger = context.race(study(context, size), context.folder_for(PART.name))
-    context.say(f"drawing {size.draws:,} races for each kind of interval")
-    return goals(read_real_blocks(ledger), size.draws, context.inject)
+DRAWS = 2_000
 
 
 def goals(
@@ -131,11 +95,12 @@ def _detail(kind: Kind, checks: list[IntervalCheck], chains: list[Chain], blocks
     return f"{detail}; in stretches of real blocks {sum(found) / len(found):.0%}"
 
 
-PART = CalibrationPart(
-    name="coverage",
-    says="coverage of each interval of a report, with correlated blocks",
-    run=run,
-    takes_s=420,
-    injected=(INDEPENDENT,),
-    reads_races=True,
-)
+def main() -> None:
+    """Of the race in this folder, of at least a hundred blocks at one number of connections."""
+    real = read_real_blocks(Path(sys.argv[1]) / FILE_NAME)
+    for goal in goals(real, DRAWS):
+        print(f"{goal.name}: {goal.measured}, {goal.goal}; {goal.detail}")
+
+
+if __name__ == "__main__":
+    main()

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from regatta.analysis.statistics.request_latencies import RequestLatencies
-from regatta.calibrate.coverage.checks import IntervalCheck, Kind, together, within
-from regatta.calibrate.coverage.draw import Chain, correlation, scores, stretches
-from regatta.calibrate.coverage.intervals import KINDS
-from regatta.calibrate.coverage.part import INDEPENDENT, goals
-from regatta.calibrate.coverage.real_blocks import RealBlocks
 from regatta.ledger.inputs.calibration import Goal
 from regatta.ledger.metrics import PRIMARY
+from tests.lab.coverage.checks import IntervalCheck, Kind, together, within
+from tests.lab.coverage.draw import Chain, correlation, scores, stretches
+from tests.lab.coverage.intervals import KINDS
+from tests.lab.coverage.part import INDEPENDENT, goals
+from tests.lab.coverage.real_blocks import RealBlocks
 
 BLOCKS = Path(__file__).parents[1] / "fixtures" / "blocks.json"
 DRAWS = 120

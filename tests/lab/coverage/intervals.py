@@ -14,9 +14,10 @@ from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.analysis.statistics.percentile_intervals import percentile_intervals
 from regatta.analysis.statistics.request_latencies import RequestLatencies, pool
 from regatta.analysis.unpaired import Sample, unpaired
-from regatta.calibrate.coverage.checks import Floats, Holds, IntervalCheck, Kind, Reach, within
-from regatta.calibrate.coverage.draw import Blocks
-from regatta.calibrate.coverage.families import (
+from regatta.ledger.metrics import FRACTIONS, P50, P99, PRIMARY, THROUGHPUT
+from tests.lab.coverage.checks import Floats, Holds, IntervalCheck, Kind, Reach, within
+from tests.lab.coverage.draw import Blocks
+from tests.lab.coverage.families import (
     SITTINGS,
     against_the_best,
     beyond_a_baseline,
@@ -25,8 +26,7 @@ from regatta.calibrate.coverage.families import (
     level_by_sittings,
     log_ratios,
 )
-from regatta.calibrate.coverage.real_blocks import RealBlocks
-from regatta.ledger.metrics import FRACTIONS, P50, P99, PRIMARY, THROUGHPUT
+from tests.lab.coverage.real_blocks import RealBlocks
 
 
 def independent(values: Floats) -> float | None:

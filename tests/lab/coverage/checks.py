@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from regatta.calibrate.coverage.real_blocks import RealBlocks
+from tests.lab.coverage.real_blocks import RealBlocks
 
 Floats = NDArray[np.float64]
 Reach = Callable[[Floats], float | None]
