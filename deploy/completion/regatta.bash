@@ -8,7 +8,7 @@ _regatta_words() {
     local key=" $*"
     if [[ -z ${_regatta_known[$key]} ]]; then
         _regatta_known[$key]=$(COLUMNS=200 NO_COLOR=1 LC_ALL=C.UTF-8 "${COMP_WORDS[0]}" "$@" --help 2>/dev/null |
-            sed -nE 's/^│ \*? *((,? *-{0,2}[a-z][a-z-]*)+)  .*/\1/p' | grep -oE '(--)?[a-z][a-z-]+')
+            sed -nE 's/^│ \*? *((,? *-{0,2}[a-z][a-z0-9-]*)+)  .*/\1/p' | grep -oE '(--)?[a-z][a-z0-9-]+')
     fi
     words=${_regatta_known[$key]}
 }

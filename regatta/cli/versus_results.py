@@ -63,9 +63,10 @@ def show(results: Results, form: str, session: RaceSession) -> None:
     if verdict is not None:
         raise typer.Exit(verdict.exit_status)
     absent = without_figures(analysis, [one.name for one in results.servers])
+    failures = read_failures(results.folder / FILE_NAME)
     if absent:
-        raise RegattaError("; ".join(absent))
-    if failures := read_failures(results.folder / FILE_NAME):
+        raise RegattaError("; ".join([*absent, *failures[-1:]]))
+    if failures:
         raise RegattaError(
             f"{len(failures)} trials failed and are excluded, the last because {failures[-1]}"
         )

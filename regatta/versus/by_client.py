@@ -15,7 +15,7 @@ from regatta.ledger.cell import Cell
 from regatta.trial.load import REQUESTS, client_command
 from regatta.trial.setup import TrialSetup
 
-LOAD_S = 0.3
+LOAD_S = 0.1
 PATIENCE_S = 60.0
 ANSWER_TIMEOUT_S = 10.0
 SAID = re.compile(r"for example (?:(\w+): )?(.*); ")

@@ -48,6 +48,7 @@ from regatta.trial.program import READY_POLL_S
 from regatta.trial.server import start_server, stop_server
 from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side
+from regatta.trial.trial import DYING_S
 from regatta.versus.by_client import by_client, under_load
 from regatta.versus.causes import advised, other_protocol
 from regatta.versus.listen_queue import MOST_TRIED, fewer, taken_at_once
@@ -218,7 +219,9 @@ def _look(setup: TrialSetup, placement: Placement, cell: Cell) -> Seen:
             stop_server(setup, cell, server)
             check_stopped(server)
         except TrialError as error:
-            return Seen(cell.contender, fault=_fault(str(error), server))
+            died = server.ended(DYING_S) and "exited" not in str(error)
+            why = server.failure(f"the server died ({error})") if died else error
+            return Seen(cell.contender, fault=_fault(str(why), server))
         except RegattaError as error:
             return Seen(cell.contender, fault=str(error))
     return seen

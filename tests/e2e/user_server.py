@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-DIES_AFTER = 1000
+DIES_AFTER = 20_000
 SPIN_S = 0.0004
 WAIT_S = 0.004
 ONE_AT_A_TIME = asyncio.Lock()

@@ -45,7 +45,7 @@ def reply(how: str, head: list[bytes]) -> bytes:
     if how == "slow":
         time.sleep(SLOW_S)
     if how == "logs":
-        print("GET / 200 hello world")  # into a file: written when 8 KiB are full
+        print("GET / 200 hello world" * 9)  # into a file: written when 8 KiB are full
     if how == "broken":
         print("KeyError: 'price'", file=sys.stderr, flush=True)
     return REPLIES.get(how, whole())
