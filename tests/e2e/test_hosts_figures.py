@@ -33,7 +33,7 @@ def test_a_trial_in_namespaces_can_go_through_dask(
     monkeypatch.setenv("REGATTA_BIN", str(ROOT / "bin"))
     programs = discover()
     with make_placement("netns", None, None) as here, through_dask(here) as remote:
-        setup = TrialSetup(programs, remote, without_perf(None), (), 1, tmp_path / "scratch")
+        setup = TrialSetup(programs, remote, without_perf(None), (), tmp_path / "scratch")
         assert isinstance(setup.side(remote.server, "server"), RemoteObject)
         (result,) = run_side_by_side(setup, [cell(programs)], TIMED, 1, slices=1)
     assert (result.status, result.reason) == ("ok", None)
