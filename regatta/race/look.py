@@ -6,7 +6,6 @@ looked at: the client checks their rows.
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -121,7 +120,6 @@ def look_at_all(study: Study, setup: TrialSetup) -> list[Look]:
                 faults[name] = str(error)
         if number == 0:
             time.sleep(max(0.0, begun_s + APART_S - time.monotonic()))
-    shutil.rmtree(setup.scratch, ignore_errors=True)
     return [
         Look(name, asked, (), faults[name])
         if name in faults

@@ -5,8 +5,10 @@ runs the trials that are still missing.
 """
 
 import json
+import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,9 +69,18 @@ def begin(
         setting = replace(setting, study=study)
         plan = plan_of(study, setting.seed)
         start = Start(about(setting), given, study.cells, plan, placement.kind)
-        with create(folder, start) as ledger:
+        with create(folder, start) as ledger, scratch_removed(folder):
             run(ledger, setting, programs, placement, tell, hooks)
     return folder
+
+
+@contextmanager
+def scratch_removed(folder: Path) -> Iterator[None]:
+    """At the end, however it ends."""
+    try:
+        yield
+    finally:
+        shutil.rmtree(folder / SCRATCH, ignore_errors=True)
 
 
 def resuming(folder: Path) -> str:
@@ -150,7 +161,7 @@ def reopen(
             run_nothing(ledger, tell)
             return folder
         study = setting.study
-        with place_sides(study, programs) as placement:
+        with place_sides(study, programs) as placement, scratch_removed(folder):
             run(ledger, setting, placement.programs(programs), placement, tell, hooks)
     return folder
 

@@ -6,7 +6,6 @@ Each probe is recorded before the next one runs, so a stopped search can be resu
 from __future__ import annotations
 
 import random
-import shutil
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -110,7 +109,6 @@ class Finder:
             heats.setdefault(key, []).append((number, cell))
         for heat in heats.values():
             self.search_heat(heat, block)
-        shutil.rmtree(self.setup.scratch, ignore_errors=True)
 
     def search_heat(self, heat: Sequence[tuple[int, MatchedCell]], block: int) -> None:
         with ExitStack() as stack:
