@@ -59,6 +59,7 @@ from regatta.versus.verdict import AGAIN, BASE
 
 NAME = "versus"
 HOST = "{host}"
+FEWEST_WARMUP_S = 5.0
 AUTO, NETNS, LOOPBACK = OFFERED = ("auto", "netns", "loopback")
 
 
@@ -370,7 +371,10 @@ def over_what_all_take(seen: list[Seen], wanted: Wanted, lowers: bool) -> tuple[
 
 
 def warmup_limit_s(wanted: float | None, time_s: int) -> float:
-    return min(Wanted.warmup_limit_s, time_s / 4) if wanted is None else wanted
+    """With less than the fewest, no server could be shown to be warm."""
+    if wanted is not None:
+        return wanted
+    return min(Wanted.warmup_limit_s, max(FEWEST_WARMUP_S, time_s / 4))
 
 
 def save_study(file: Path, text: str) -> None:

@@ -24,7 +24,7 @@ pytestmark = [needs_programs, needs_two_cpus]
 CI = ROOT / "deploy" / "ci"
 SERVER = "./toy {port}"
 BUILD = "cc -O2 -o toy server.c"
-OPTIONS = "--budget 1s --connections 8 --fail-over"
+OPTIONS = "--budget 1s --warmup-limit 0 --connections 8 --fail-over"
 
 
 @pytest.fixture

@@ -24,7 +24,8 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def judge(folder: Path, *options: str) -> Done:
-    words = ("versus", "--budget", "1s", "--quiet", "--connections", "8", "--out", "race", *options)
+    fast = ("--budget", "1s", "--warmup-limit", "0", "--connections", "8")
+    words = ("versus", *fast, "--quiet", "--out", "race", *options)
     return run(*regatta(*words), cwd=folder, env=environment(), timeout=300)
 
 

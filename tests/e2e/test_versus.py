@@ -31,7 +31,7 @@ from tests.waiting import wait_until
 pytestmark = [needs_programs, needs_two_cpus]
 SERVER = Path(__file__).with_name("user_server.py")
 LIFE_S = 300.0
-SHORT = ("--time", "1s", "--connections", "4", "--seed", "1")
+SHORT = ("--time", "1s", "--warmup-limit", "0", "--connections", "4", "--seed", "1")
 
 
 def server(how: str, *more: object) -> str:

@@ -53,7 +53,18 @@ def versus(folder: Path, *words: str) -> Done:
 def test_images_race_on_the_port_that_they_expose(tmp_path: Path) -> None:
     import_image("localhost/shop:1.4", tmp_path, "EXPOSE 8080")
     words = ("--image", "localhost/shop:1.4", "--image", "new=localhost/shop:1.4")
-    done = versus(tmp_path, *words, "--path", "/healthz", "--time", "1s", "--json", "--quiet")
+    done = versus(
+        tmp_path,
+        *words,
+        "--path",
+        "/healthz",
+        "--time",
+        "1s",
+        "--warmup-limit",
+        "0",
+        "--json",
+        "--quiet",
+    )
     assert done.returncode == 0, done.stderr
     (group,) = json.loads(done.stdout)["groups"]
     cells = {cell["contender"]: cell for cell in group["cells"]}

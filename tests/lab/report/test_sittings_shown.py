@@ -79,7 +79,7 @@ def test_the_report_states_the_variance_between_sittings(path: Path) -> None:
     assert f"{share_words(found)} of the variance lies between them" in said
     assert "clocks, repeats and warm-up on blocks or trials" in said
     assert "searched once" not in said
-    searched = replace(analysis, held=[HeldGroup("", 50.0, [])])
+    searched = replace(analysis, held=[HeldGroup("", 50.0, [], [])])
     assert "Held rates were searched once" in sittings_sentence(searched)
     for text in (shown(path, explain=True), reports.summary_json(path)["sittings_say"]):
         assert "of the variance lies between them" in " ".join(text.split())
