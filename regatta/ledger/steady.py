@@ -110,14 +110,15 @@ def judge(curve: Sequence[Slice], fewest: int = FEWEST) -> WarmUp:
     above = [
         float(np.median(costs[at : at + AT_ONCE])) - level for at in range(len(calm) - len(tail))
     ]
-    off = [calm[at] for at, by in enumerate(above) if by > allowed or by < -CHEAPER * allowed]
+    off = [at for at, by in enumerate(above) if by > allowed or by < -CHEAPER * allowed]
     # Under a closed load a compiler may need three slices, which a median of five does not show.
-    cold = max(LEVEL_TOLERANCE, CHEAPER * _noise(costs)) + level
-    off = [*takewhile(lambda one: np.log(one.cpu_us) > cold, calm[: -len(tail)]), *off]
-    if not off:
+    cold = level + max(LEVEL_TOLERANCE, CHEAPER * _noise(costs))
+    dear = sum(1 for _ in takewhile(lambda cost: cost > cold, costs[: -len(tail)]))
+    if not off and not dear:
         return WarmUp(FLAT, 0, 0.0)
-    last = max(at for at, one in enumerate(curve) if any(one is late for late in off))
-    return _until(WARMED, curve[: last + 1])
+    last = calm[max([dear - 1, *off])]
+    until = next(at for at, one in enumerate(curve) if one is last)
+    return _until(WARMED, curve[: until + 1])
 
 
 def tail_of(curve: Sequence[Slice], fewest: int = FEWEST) -> Sequence[Slice]:
