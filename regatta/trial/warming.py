@@ -30,7 +30,8 @@ SAFETY = 1.5
 """Times the requests that the first process needed."""
 GIVEN_UP_S = 5.0
 """A later process of a server that never became steady is not waited for longer."""
-MOST_ROUNDS = 10_000
+BURST_REQUESTS = 200
+"""Of a slice of bursts: each request takes a local port for a minute, and ports are few."""
 SLICE_COSTS_S = 0.1
 """Of the lab's time: starting a client, reading the accounts."""
 SEED = 1_000
@@ -115,7 +116,7 @@ class Warming:
         self.left = SAFETY * known.requests if known is not None and known.is_steady else 0.0
         """Requests that it gets at least."""
         self.watch_s = self.limit_s / WATCHED if known is None and not is_design else 0.0
-        self.rounds = -(-REQUESTS // cell.connections)
+        self.rounds = -(-BURST_REQUESTS // cell.connections)
         self.curve: list[Slice] = []
         self.slices, self.seconds = 0, 0.0
         self.done = warm_ups.limit_s == 0 or cell.cold is not None or (is_design and flat)
@@ -152,9 +153,6 @@ class Warming:
         self.left -= one.requests
         if not sprinted:
             self.curve.append(one)
-        if self.cell.rounds is not None and one.seconds < SLICE_S:
-            longer = self.rounds * SLICE_S / max(one.seconds, SLICE_S / 10)
-            self.rounds = min(MOST_ROUNDS, round(longer))
         seen = self.left <= 0 and self.seconds >= self.watch_s
         warm = seen and is_steady(self.curve, self.fewest)
         self.done = warm or self.seconds >= self.limit_s
