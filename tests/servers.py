@@ -34,6 +34,10 @@ def built(path: str) -> str:
     return str(Path(os.environ.get("REGATTA_BUILD", REPOSITORY / "build")).resolve() / path)
 
 
+PRELOADABLE = built("tests/conformance/dynamic-server")
+"""Our server, but not static, so that a library can be preloaded into it."""
+
+
 @dataclass(frozen=True)
 class ListedDesign:
     """A row of `--list-designs`. A new design is tested without further registration."""
@@ -210,7 +214,10 @@ def running(  # noqa: PLR0913  (each is set by some test)
     summary.unlink(missing_ok=True)
     ready_read, ready_write = os.pipe()
 
+    environment = {**os.environ, **(environment or {})}
     path = binary or program("regatta-server")
+    if "LD_PRELOAD" in environment and not SANITIZER:
+        path = PRELOADABLE
     if listener is not None:
         prefix = [*prefix, "bash", "-c", PASS_LISTENER, "bash", str(listener.fileno())]
     if descriptors is not None:
@@ -228,7 +235,7 @@ def running(  # noqa: PLR0913  (each is set by some test)
             *options,
         ],
         pass_fds=(ready_write, *([] if listener is None else [listener.fileno()])),
-        env={**os.environ, **(environment or {})},
+        env=environment,
         process_group=0,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

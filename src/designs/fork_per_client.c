@@ -2,7 +2,7 @@
  *
  * The parent accepts and forks; the child serves its client to the end with blocking calls. A slow
  * client holds up no other, and a crash ends only one connection. Each connection costs a process:
- * creation and exit, page tables and page faults, some 200 us of CPU. */
+ * creation and exit, page tables and page faults, some 150 us of CPU. */
 #include "base/backoff.h"
 #include "base/clock.h"
 #include "base/hot.h"

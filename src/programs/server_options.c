@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <nss.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,6 +64,8 @@ static void read_sandbox(const char *text, void *into) {
 static void read_listen(const char *text, void *into) {
     struct server_command *command = into;
     const char *problem;
+    /* Others are libraries, which a static program should not load. */
+    __nss_configure_lookup("hosts", "files dns");
     if (address_parse(text, DEFAULT_PORT, &command->options.listen, &problem) != 0)
         wrong("--listen", text, problem);
 }

@@ -12,7 +12,7 @@ import pytest
 
 from tests.commands import assert_refused, run, run_well
 from tests.conformance.preload import preloaded
-from tests.servers import REPOSITORY, SANITIZER, needs, program, rows_of, running
+from tests.servers import PRELOADABLE, REPOSITORY, SANITIZER, needs, program, rows_of, running
 from tests.sockets import OWN_HOST, free_port
 from tests.tokens import TOKEN, token_file
 from tests.users import UNUSED_UID, as_user, runnable_by_all, world_writable
@@ -24,9 +24,11 @@ MISSING = 78
 """Exit status of a server that lacks a required sandbox layer."""
 
 
-def refusal(*options: str, prefix: tuple[str, ...] = (), **settings: Any) -> str:
+def refusal(
+    *options: str, prefix: tuple[str, ...] = (), binary: str | None = None, **settings: Any
+) -> str:
     """The error line of a server that refuses to serve."""
-    server = runnable_by_all(program("regatta-server"))
+    server = runnable_by_all(binary or program("regatta-server"))
     where = ("--listen", "127.0.0.1:0", "--source", "procfs")
     done = run(*prefix, server, "--quiet", *where, *REQUIRED, *options, **settings)
     assert_refused(done, status=MISSING)
@@ -74,7 +76,7 @@ def test_it_does_not_serve_if_it_could_become_root_again(kept: tuple[str, ...]) 
 )
 def test_it_names_the_layer_that_an_old_kernel_lacks(lacks: str, says: str) -> None:
     environment = {"LD_PRELOAD": preloaded("old_kernel"), "LACKS": lacks}
-    message = refusal(env={**os.environ, **environment})
+    message = refusal(binary=PRELOADABLE, env={**os.environ, **environment})
     assert message.startswith("regatta-server: --sandbox require: ")
     assert says in message
 
