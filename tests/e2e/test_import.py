@@ -193,7 +193,9 @@ def test_a_race_of_the_study_judges_the_claims(tmp_path: Path) -> None:
     text = text.replace("port = 8080", f"port = {port}").replace(
         "duration_s = 2", "duration_s = 0.3"
     )
-    text = text.replace("blocks = 10", "blocks = 7\ndisturbance_limit_percent = 1e6", 1)
+    text = text.replace(
+        "blocks = 10", "blocks = 7\nwarmup_limit_s = 0\ndisturbance_limit_percent = 1e6", 1
+    )
     assert tomllib.loads(text)["race"]["blocks"] == 7
     path.write_text(text.replace("counted_blocks = 2", "counted_blocks = 0"))
     end_well(tmp_path, "race", str(path), "--out", "race", "--no-perf", "--quiet")
