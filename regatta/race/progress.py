@@ -22,7 +22,8 @@ class Progress:
         self.left = left
         self.numbers: dict[PlannedTrial, int] = {}
         self.done = 0
-        self.started_s = time.monotonic()
+        self.ends = [(time.monotonic(), 0)]
+        """When each batch ended, and how many trials were done by then."""
         self.per_trial_s = 0.0
         self.contenders = {cell.contender for cell in study.cells}
         self.tried: set[str] = set()
@@ -46,8 +47,14 @@ class Progress:
         self.tell(TrialDisturbed(self.number(planned), planned, cell, attempt, None))
 
     def batch_ended(self, trials: int) -> None:
-        """This many trials, which ran side by side, have ended: the time is that of all."""
-        self.per_trial_s = (time.monotonic() - self.started_s) / (self.done + trials)
+        """This many trials, which ran side by side, have ended: the time is that of all.
+
+        The earlier half of the batches is left out: servers are warmed for longer at first.
+        """
+        now_s, done = time.monotonic(), self.done + trials
+        since_s, before = self.ends[len(self.ends) // 2]
+        self.ends.append((now_s, done))
+        self.per_trial_s = (now_s - since_s) / (done - before)
 
     def ended(
         self, planned: PlannedTrial, cell: Cell, result: Result, again_after: int | None = None
