@@ -43,6 +43,13 @@ static inline void text_add(struct text *text, const void *bytes, size_t length)
     text->length += (uint32_t)length;
 }
 
+/* The beginning if not all of it fits. */
+static inline void text_add_some(struct text *text, const void *bytes, size_t length) {
+    const size_t room = text->limit - text->length;
+    text->overflow |= length > room;
+    text_add(text, bytes, length < room ? length : room);
+}
+
 static inline void text_add_string(struct text *text, const char *string) {
     text_add(text, string, strlen(string));
 }

@@ -92,8 +92,8 @@ static bool may_print(struct log *log) {
     return log->printed < LINES_PER_SECOND;
 }
 
-/* Returns what was written, or -1. Never waits: a log that nobody reads must not stop the server.
- */
+/* Returns what was written, or -1. A log that nobody reads must not stop the server: waits only for
+ * a terminal of another user, which cannot be opened again. */
 static ssize_t put(const struct log *log, const struct text *line) {
     struct pollfd room = {.fd = log->fd, .events = POLLOUT};
     if (log->output == OUTPUT_SOCKET)

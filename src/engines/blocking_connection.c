@@ -145,7 +145,7 @@ static enum next answered_wrongly(struct connection *c, enum verdict verdict) {
 static enum next closed(struct connection *c, int error, int64_t now_ns) {
     /* A server may close a connection at rest just when a request is on its way: one that has
      * answered before, so that there is one further attempt at most. */
-    if (c->requests > 1 && c->first_byte_ns == 0 && c->request->is_repeatable)
+    if (error != EINTR && c->requests > 1 && c->first_byte_ns == 0 && c->request->is_repeatable)
         return NEXT_ATTEMPT;
     enum verdict verdict = error == 0 ? reply_end(&c->reply) : REPLY_INCOMPLETE;
     if (verdict == REPLY_COMPLETE)
@@ -164,10 +164,15 @@ static enum next timed_out(struct connection *c, const char *why) {
 static enum next exchange(struct connection *c, int64_t left_ns) {
     char bytes[READ_SIZE];
     for (;;) {
+        const bool is_long = c->form->length - c->sent > READ_SIZE;
         /* After other errors there may still be a reply: a server at its limit answers before it
          * reads. */
         if (send_rest(c) == -EAGAIN)
             return timed_out(c, "the request could not be sent in time");
+        if (is_long) /* sending took time */
+            left_ns = c->start_ns + c->load->timeout_ns - clock_monotonic_ns();
+        if (left_ns <= 0)
+            return timed_out(c, "no complete reply in time");
         set_receive_timeout(c, left_ns);
         ssize_t length = recv(c->fd, bytes, sizeof bytes, 0);
         int error = length < 0 ? errno : 0;
@@ -215,6 +220,7 @@ static enum next attempt(struct connection *c, bool is_last) {
 static bool ask(struct connection *c, bool is_last) {
     c->first_byte_ns = 0;
     c->body.length = 0;
+    c->body.overflow = false;
     c->request = requests_next(&c->load->requests, &c->worker->next_request);
     c->start_ns = clock_monotonic_ns();
     enum next next = attempt(c, is_last);

@@ -55,7 +55,7 @@ static int wait_for_events(struct epoll_engine *e, struct epoll_event *events, i
 static void end_window(struct epoll_engine *e) {
     client_cost_end(&e->load->cost);
     if (e->idle != NULL)
-        idle_serve(e->idle);
+        idle_serve_all(e->idle);
 }
 
 /* Handles an event of a connection, or of the idle connections. */
@@ -220,7 +220,7 @@ static int run(struct load *load) {
         serve(e);
     }
     if (e->idle != NULL)
-        idle_serve(e->idle);
+        idle_serve_all(e->idle);
     client_cost_end(&load->cost); /* a burst does not include closing thousands of connections */
     hang_up_all(e);
     return 0;

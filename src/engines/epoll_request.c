@@ -73,6 +73,7 @@ void request_begin(struct epoll_engine *e, struct connection *c, int64_t start_n
     c->start_ns = start_ns;
     c->first_byte_ns = 0;
     c->body.length = 0;
+    c->body.overflow = false;
     e->deadlines_ns[number_of(e, c)] = e->now_ns + e->load->timeout_ns;
     c->request = requests_next(&e->load->requests, &e->worker->next_request);
     start(e, c);

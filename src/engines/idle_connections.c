@@ -50,23 +50,31 @@ int idle_fd(const struct idle *idle) {
     return idle->epoll_fd;
 }
 
-/* One read per event: epoll is level-triggered here, and reports the descriptor until it is empty.
- */
+/* Reads a message and the end behind it: the content does not matter, even if it says why the
+ * server closes. epoll is level-triggered here, and reports the descriptor until it is empty. */
 static void take(struct idle *idle, int *fd) {
     char bytes[4096];
-    ssize_t length = recv(*fd, bytes, sizeof bytes, 0);
+    ssize_t length = recv(*fd, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (length > 0)
+        length = recv(*fd, bytes, sizeof bytes, MSG_DONTWAIT);
     if (length > 0 || (length < 0 && (errno == EAGAIN || errno == EINTR)))
-        return; /* the content does not matter, even if it says why the server closes */
+        return;
     close(*fd);
     *fd = -1;
     idle->worker->idle_lost++;
 }
 
-void idle_serve(struct idle *idle) {
+int idle_serve(struct idle *idle) {
     struct epoll_event events[EVENT_BATCH];
     int count = epoll_wait(idle->epoll_fd, events, EVENT_BATCH, 0);
     for (int i = 0; i < count; i++)
         take(idle, events[i].data.ptr);
+    return count;
+}
+
+void idle_serve_all(struct idle *idle) {
+    for (uint32_t left = idle->count / EVENT_BATCH + 1; idle_serve(idle) > 0 && left > 0; left--)
+        continue;
 }
 
 void idle_close(struct idle *idle) {

@@ -14,7 +14,8 @@ int idle_open(struct load *load, struct idle **opened);
 /* Readable when idle_serve has something to do. */
 int idle_fd(const struct idle *idle);
 
-/* Counts and closes those that the server has closed. */
-void idle_serve(struct idle *idle);
+/* Counts and closes some of those that the server has closed, or all of them. */
+int idle_serve(struct idle *idle); /* returns how many events there were */
+void idle_serve_all(struct idle *idle);
 
 void idle_close(struct idle *idle);

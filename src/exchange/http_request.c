@@ -259,7 +259,7 @@ HOT size_t http_head_length(struct slice text) {
     for (const char *lf = bytes; (lf = find_lf(lf, end)) != NULL; lf++) {
         if (end - lf >= 2 && lf[1] == '\n')
             return (size_t)(lf - bytes) + 2;
-        if (end - lf >= 3 && lf[1] == '\r' && lf[2] == '\n' && lf > bytes && lf[-1] == '\r')
+        if (end - lf >= 3 && lf[1] == '\r' && lf[2] == '\n')
             return (size_t)(lf - bytes) + 3;
     }
     return 0;

@@ -88,6 +88,10 @@ static struct address source_at(const struct sources *sources, uint32_t turn) {
     return range->count == 1 ? range->first : from_ipv4(ipv4_of(&range->first) + turn);
 }
 
+sa_family_t sources_family(const struct sources *sources) {
+    return source_at(sources, 0).storage.ss_family;
+}
+
 int sources_check(const struct sources *sources, const struct address *target,
                   char wrong[ADDRESS_TEXT_LIMIT]) {
     for (uint32_t i = 0; i < sources->count; i++) {

@@ -24,6 +24,9 @@ struct sources {
 /* Parses "127.0.0.2,127.0.0.5-127.0.0.9". Returns 0, or -EINVAL and *problem. */
 int sources_parse(struct sources *sources, const char *text, const char **problem);
 
+/* Of the first. There must be one. */
+sa_family_t sources_family(const struct sources *sources);
+
 /* Checks that this host can use each of them to connect to the target. Returns 0, or -errno and the
  * offending address. */
 int sources_check(const struct sources *sources, const struct address *target,

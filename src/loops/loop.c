@@ -75,6 +75,11 @@ int loop_idle_ms(const struct loop *loop) {
     return deadline_ns == INT64_MAX ? -1 : idle_left_ms(deadline_ns, loop->now_ns);
 }
 
+int loop_wait_ms(const struct loop *loop, int wait_ms) {
+    int idle_ms = loop_idle_ms(loop);
+    return wait_ms < 0 || (idle_ms >= 0 && idle_ms < wait_ms) ? idle_ms : wait_ms;
+}
+
 /* A client is not late if the loop was: what has arrived is read first. Only once for a request
  * that has begun, so that sending it byte by byte gains nothing. */
 static bool must_spare(const struct connection *connection) {

@@ -79,3 +79,6 @@ int loop_waited(struct loop *loop, int error);
 
 /* Milliseconds until the next idle timeout; -1: no connection is open. */
 int loop_idle_ms(const struct loop *loop);
+
+/* The same, but at most wait_ms; -1: no limit. */
+int loop_wait_ms(const struct loop *loop, int wait_ms);

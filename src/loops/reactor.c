@@ -227,7 +227,7 @@ static void serve_queued(struct loop *loop, struct connection *base) {
 
 static int turn(struct loop *loop, int wait_ms) {
     struct reactor *reactor = (struct reactor *)loop;
-    int limit_ms = loop->queued != NULL ? 0 : wait_ms >= 0 ? wait_ms : loop_idle_ms(loop);
+    int limit_ms = loop->queued != NULL ? 0 : loop_wait_ms(loop, wait_ms);
     int ready = reactor->poller->wait(reactor->set, limit_ms);
     int error = loop_waited(loop, ready < 0 ? -errno : 0);
     if (error != 0)

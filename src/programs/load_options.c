@@ -181,12 +181,23 @@ static void read_token(const char *path, void *into) {
     option_token(PROGRAM, path, &options->load.token);
 }
 
+/* Moves the addresses of a family to the front. Returns how many, or `count` if there is none. */
+static int of_family(struct address *list, int count, sa_family_t family) {
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (list[i].storage.ss_family == family)
+            list[kept++] = list[i];
+    return kept > 0 ? kept : count;
+}
+
 static void read_target(const char *text, struct load *load) {
     const char *problem = "";
     struct address found[TARGET_ADDRESSES];
     int count = address_parse_all(text, DEFAULT_PORT, false, found, TARGET_ADDRESSES, &problem);
     if (count < 0)
         option_wrong(PROGRAM, "'%s': %s; give the server as HOST:PORT", text, problem);
+    if (load->sources.count > 0)
+        count = of_family(found, count, sources_family(&load->sources));
     connect_choose(load, found, (unsigned)count);
     address_format(&load->address, load->target);
     /* The port has the same offset in both families. */

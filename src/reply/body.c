@@ -83,7 +83,7 @@ static size_t take_content(struct body *body, const char *bytes, size_t length,
     if (body->digest != NULL)
         body_digest_add(body->digest, bytes, length);
     if (content != NULL)
-        text_add(content, bytes, length);
+        text_add_some(content, bytes, length);
     return length;
 }
 

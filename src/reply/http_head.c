@@ -49,14 +49,15 @@ static void take_connection(struct http_head *head, struct slice value) {
     while (value.length > 0) {
         struct slice word = slice_trim(slice_next(&value, ','));
         if (slice_equals_any_case(word, "close"))
-            head->close = true;
+            head->close = head->says_close = true;
         else if (slice_equals_any_case(word, "keep-alive"))
-            head->close = false;
+            head->close = head->says_close;
     }
 }
 
 static const char *take_length(struct http_head *head, struct slice value) {
-    if (head->length_known || !slice_take_number(&value, &head->length) || value.length > 0)
+    if (head->length_known ||
+        number_parse_bytes(value.bytes, value.length, 0, INT64_MAX, &head->length) != 0)
         return "Content-Length is not one number";
     head->length_known = true;
     return NULL;

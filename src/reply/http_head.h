@@ -5,7 +5,8 @@
 struct http_head {
     uint64_t length; /* of the body, in bytes */
     bool length_known, chunked;
-    bool close; /* the server will close the connection after this reply */
+    bool close;      /* the server will close the connection after this reply ... */
+    bool says_close; /* ... because it says so, whatever else it says */
 };
 
 /* Reads the status line, "HTTP/1.x NNN ...". Returns false if it is not one. */

@@ -311,7 +311,7 @@ static enum verdict feed_until(struct reply *reply, const char *bytes, size_t le
     if (found == UNTIL_BEFORE)
         return malformed(reply, "bytes follow the end of the reply");
     if (reply->body_text != NULL)
-        text_add(reply->body_text, bytes, length);
+        text_add_some(reply->body_text, bytes, length);
     reply->line_length = tail.length;
     reply->is_cut = tail.is_cut;
     return found == UNTIL_AT_END ? REPLY_COMPLETE : REPLY_INCOMPLETE;
@@ -321,9 +321,14 @@ enum verdict reply_end(struct reply *reply) {
     bool has_lines = reply->expected == REPLY_LINES ||
                      (reply->expected == REPLY_FIRST_LINE && reply->line_length > 0);
     bool ends_body = reply->expected == REPLY_BODY && reply->body.state == BODY_TO_END;
+    struct slice line = {reply->line, reply->line_length};
     reply->head.close |= has_lines || ends_body;
     if (ends_body)
         return end_body(reply);
+    if (reply->expected == REPLY_FIRST_LINE && has_lines && is_refusal(&line))
+        return refused(reply, line);
+    if (has_lines && reply->body_text != NULL)
+        text_add(reply->body_text, line.bytes, line.length);
     return has_lines ? REPLY_COMPLETE : REPLY_INCOMPLETE;
 }
 

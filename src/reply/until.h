@@ -1,8 +1,8 @@
 /* Finds the end of a reply in a protocol that the client does not know: the first byte at which
  * what has arrived contains a match of a regular expression.
  *
- * The result does not depend on how the bytes are split. A match may be UNTIL_SPAN bytes long, so
- * each byte is looked at twice at most, however long the reply is. */
+ * A match of at most UNTIL_SPAN bytes is found however the bytes are split. Each byte is looked at
+ * twice at most, however long the reply is. */
 #pragma once
 #include <regex.h>
 #include <stdbool.h>

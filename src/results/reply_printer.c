@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { SHOWN_LIMIT = 64 * 1024, COLUMNS = 4 /* before the name */ };
+enum { SHOWN_LIMIT = 512 * 1024 /* a reply, escaped */, COLUMNS = 4 /* before the name */ };
 
 struct reply_printer {
     struct reply_viewer viewer;
@@ -104,6 +104,8 @@ static void print_reply(struct reply_viewer *viewer, uint32_t connection, int64_
         add_rows(&out, body);
     else
         add_lines(&out, body);
+    if (body->overflow || out.overflow)
+        text_add_string(&out, "  ... (cut)\n");
     text_add(&out, "\n", 1);
     print(printer, &out);
     text_release(&out);

@@ -111,6 +111,8 @@ static void advance(struct uring_loop *loop, struct uring_connection *connection
         loop->must_not_block = true;
     else if (exchange_is_done(exchange))
         end(loop, connection);
+    else if (out.length == 0 && connection->surplus != NULL) /* empty lines were skipped */
+        loop_serve_later(&loop->base, &connection->base);
     else if (!(connection->under_way & RECEIVING))
         uring_receive(loop, connection, exchange_is_partial(exchange));
 }
@@ -125,9 +127,11 @@ void uring_received(struct uring_loop *loop, struct uring_connection *connection
     if (result == -EAGAIN && loop->reads_leftovers)
         result = 0;
     if (flags & IORING_CQE_F_BUFFER) {
-        if (result > 0 && !connection->base.must_close && !connection->base.is_leaving)
+        if (result > 0 && !connection->base.must_close && !connection->base.is_leaving) {
+            exchange->is_refused |= exchange->closing; /* bytes behind the last request */
             has_memory = surplus_keep(&connection->surplus, exchange,
                                       uring_buffer(&loop->uring, flags), (size_t)result);
+        }
         uring_give_back(&loop->uring, flags);
     }
     if (connection->base.must_close) {
@@ -186,9 +190,11 @@ void uring_time_out(struct uring_loop *loop, struct uring_connection *connection
     }
     if (connection->base.must_close || connection->base.is_queued) /* queued: the server is slow */
         return;
-    if (!(connection->under_way & SENDING) && has_unread_input(loop, connection))
+    const bool is_unread =
+        connection->under_way & SENDING || exchange_output(&connection->base.exchange).length > 0;
+    if (!is_unread && has_unread_input(loop, connection))
         return;
-    if (connection->under_way & SENDING) { /* the client does not read; the kernel has the output */
+    if (is_unread) { /* the client does not read; the kernel may have the output */
         answer_untaken(loop->base.server, connection->base.fd, &connection->base.exchange);
         finish(loop, connection);
     } else {

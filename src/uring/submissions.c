@@ -95,10 +95,15 @@ void uring_watch_stop(struct uring_loop *loop) {
 
 void uring_set_timer(struct uring_loop *loop) {
     const int64_t at_ns = connections_deadline_ns(&loop->base.connections);
-    if (loop->is_timing || at_ns == INT64_MAX)
+    const int64_t set_ns = loop->deadline.tv_sec * (int64_t)NS_PER_S + loop->deadline.tv_nsec;
+    if (at_ns == INT64_MAX || (loop->is_timing && at_ns >= set_ns))
         return;
     loop->deadline =
         (struct __kernel_timespec){.tv_sec = at_ns / NS_PER_S, .tv_nsec = at_ns % NS_PER_S};
+    if (loop->is_timing) { /* a connection that leaves is closed earlier: its end sets it anew */
+        uring_cancel(loop, TIMER);
+        return;
+    }
     struct io_uring_sqe *entry = next_submission(loop);
     io_uring_prep_timeout(entry, &loop->deadline, 0, IORING_TIMEOUT_ABS);
     entry->user_data = TIMER;

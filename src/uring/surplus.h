@@ -18,7 +18,7 @@ bool surplus_keep(struct surplus **surplus, struct exchange *exchange, const cha
                   size_t length);
 
 /* Passes as much of the surplus to the exchange as that has space for. If some is left, the
- * exchange has replies to send or requests to answer. */
+ * exchange has replies to send or requests to answer, or has skipped empty lines. */
 void surplus_feed(struct surplus **surplus, struct exchange *exchange);
 
 size_t surplus_length(const struct surplus *surplus);

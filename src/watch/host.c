@@ -8,6 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* Of the addresses of a name one may be silent: then the next is tried. */
+static const int64_t CONNECT_NS = (int64_t)NS_PER_S;
+
 enum { REQUEST_LIMIT = 2048, BACKOFF_LIMIT_S = 30, READ_SIZE = 16 * 1024, REFUSAL_LIMIT = 4096 };
 
 static void give_up_attempt(struct host *host) {
@@ -89,6 +92,10 @@ static bool connect_next(struct host *host, int error, const struct pace *pace, 
         if (host->fd < 0)
             continue;
         host->phase = PHASE_CONNECTING;
+        int64_t share_ns = (host->deadline_ns - now_ns) / (host->found.count - host->tried);
+        host->connect_by_ns = host->tried + 1 == host->found.count
+                                  ? host->deadline_ns
+                                  : now_ns + (share_ns < CONNECT_NS ? share_ns : CONNECT_NS);
         if (connect(host->fd, (const struct sockaddr *)&address->storage, address->length) == 0 ||
             errno == EINPROGRESS) {
             write_request(host, pace);
@@ -155,6 +162,12 @@ static bool on_connected(struct host *host, const struct pace *pace, int64_t now
     give_up_attempt(host);
     host->tried++;
     return connect_next(host, error, pace, now_ns);
+}
+
+static bool on_silence(struct host *host, const struct pace *pace, int64_t now_ns) {
+    give_up_attempt(host);
+    host->tried++;
+    return connect_next(host, ETIMEDOUT, pace, now_ns);
 }
 
 /* A complete reply. */
@@ -276,6 +289,10 @@ static bool on_deadline(struct host *host, const struct pace *pace, int64_t now_
     return fail(host, health, reason, pace, now_ns);
 }
 
+int64_t host_deadline_ns(const struct host *host) {
+    return host->phase == PHASE_CONNECTING ? host->connect_by_ns : host->deadline_ns;
+}
+
 bool host_go_on(struct host *host, short events, const struct pace *pace, int64_t now_ns) {
     bool is_new = false;
     if (events != 0) {
@@ -290,5 +307,7 @@ bool host_go_on(struct host *host, short events, const struct pace *pace, int64_
     }
     if (host->phase != PHASE_REST && now_ns >= host->deadline_ns)
         is_new = on_deadline(host, pace, now_ns);
+    else if (host->phase == PHASE_CONNECTING && now_ns >= host->connect_by_ns)
+        is_new = on_silence(host, pace, now_ns);
     return is_new;
 }

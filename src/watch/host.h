@@ -37,7 +37,8 @@ struct host {
     int tried; /* index of the address in use */
     int fd;    /* −1: none */
     pid_t resolver;
-    int64_t deadline_ns; /* of the attempt */
+    int64_t deadline_ns;   /* of the attempt */
+    int64_t connect_by_ns; /* of a connection to this address, if there is another */
     struct question question;
     uint32_t sent;
     struct text request, body;
@@ -60,6 +61,9 @@ void host_ask(struct host *host, const struct question *question, const struct p
 
 /* What poll should wait for; .fd is −1 if nothing. */
 struct pollfd host_wait(const struct host *host);
+
+/* When host_go_on must be called at the latest. */
+int64_t host_deadline_ns(const struct host *host);
 
 /* Continues after poll reported `events` (0: none), or at the deadline. Returns whether anything
  * new can be shown. */

@@ -128,7 +128,7 @@ static int64_t next_moment(const struct watch *watch, int64_t now_ns) {
     for (unsigned i = 0; i < watch->host_count; i++) {
         const struct host *host = &watch->hosts[i];
         if (host->phase != PHASE_REST)
-            next_ns = earlier(next_ns, host->deadline_ns);
+            next_ns = earlier(next_ns, host_deadline_ns(host));
         else if (host->failures > 0 && !watch->view.paused)
             next_ns = earlier(next_ns, host->retry_ns);
     }
@@ -195,14 +195,16 @@ static int judge(const struct watch *watch) {
         if (watch->hosts[i].failures > 0 && failed == NULL)
             failed = &watch->hosts[i];
     }
-    if (failed == NULL)
+    const bool is_ended_by_count =
+        watch->options->count > 0 && watch->rounds >= watch->options->count;
+    if (failed == NULL && !is_ended_by_count)
         return 0;
     char bytes[4 * REASON_LIMIT];
     struct text reason = text_fixed(bytes, sizeof bytes);
-    clean_add(&reason, failed->reason);
+    clean_add(&reason, failed != NULL ? failed->reason : "no answer yet");
     fprintf(stderr,
             "regatta-client: no host answered; %s: %.*s; check that a regatta-server runs there\n",
-            failed->wanted, (int)reason.length, bytes);
+            (failed != NULL ? failed : watch->hosts)->wanted, (int)reason.length, bytes);
     return EXIT_FAILED;
 }
 

@@ -81,11 +81,15 @@ HOT static void forget(struct children *children, unsigned slot, int status,
     children->count--;
 }
 
-static unsigned slot_of(const struct children *children, pid_t pid) {
-    unsigned slot = 0;
-    while (children->slots[slot].pid != pid)
-        slot++;
-    return slot;
+/* A child that is not ours was left by the program that became this one, or is an orphan given to
+ * process 1 of a container. */
+static void forget_by_pid(struct children *children, pid_t pid, int status,
+                          const struct rusage *used) {
+    for (unsigned slot = 0; slot < children->used; slot++)
+        if (children->slots[slot].pid == pid) {
+            forget(children, slot, status, used);
+            return;
+        }
 }
 
 void children_reap_all(struct children *children) {
@@ -93,7 +97,7 @@ void children_reap_all(struct children *children) {
     pid_t pid = 0;
     int status;
     while (children->count > 0 && (pid = wait4(-1, &status, WNOHANG, &used)) > 0)
-        forget(children, slot_of(children, pid), status, &used);
+        forget_by_pid(children, pid, status, &used);
     children->reaped_all_ns = clock_monotonic_ns();
     if (pid < 0)
         children->is_idle = false;

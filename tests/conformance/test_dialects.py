@@ -192,3 +192,13 @@ def test_an_endless_request_is_cut_off(server: RunningServer, beginning: bytes) 
         while True:
             connection.sendall(b"a" * 65536)
     assert len(rows_of(server.ask(b"top 2\n"))) == 2
+
+
+@pytest.mark.parametrize("ending", [b"\n\r\n", b"\n\n", b"\r\n\n"])
+def test_a_head_with_a_bare_line_feed_is_refused_at_once(
+    server: RunningServer, ending: bytes
+) -> None:
+    """Not waited for more."""
+    with server.connect() as client:
+        client.sendall(b"GET /top HTTP/1.1\r\nHost: localhost" + ending)
+        assert client.recv(100).startswith(b"HTTP/1.1 400 ")

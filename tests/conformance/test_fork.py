@@ -23,10 +23,14 @@ def start() -> Iterator[Start]:
         )
 
 
-def wait_until_childless(server: RunningServer) -> None:
-    """Without even a zombie."""
+def children(server: RunningServer) -> list[str]:
+    """With zombies."""
     pid = server.process.pid
-    wait_until(lambda: not Path(f"/proc/{pid}/task/{pid}/children").read_text(), "a child is left")
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+def wait_until_childless(server: RunningServer) -> None:
+    wait_until(lambda: not children(server), "a child is left")
 
 
 def test_children_are_reaped_without_waiting_for_the_next_client(start: Start) -> None:
@@ -46,3 +50,13 @@ def test_clients_are_refused_when_fork_fails(start: Start) -> None:
     wait_until_childless(server)
     assert len(rows_of(server.ask(b"top 2\n"))) == 2
     assert server.stop()["errors"]["refused"] == 1
+
+
+def test_a_child_of_the_program_that_became_the_server_is_ignored(start: Start) -> None:
+    """As are orphans given to a server that is process 1 of a container."""
+    server = start("sh", "-c", 'sleep 1 & exec "$@"', "sh")
+    with server.connect() as connection:
+        ask_over(connection)
+        wait_until(lambda: len(children(server)) == 1, "the other child is not reaped")
+        ask_over(connection)
+        assert len(rows_of(server.ask(b"top 2\n"))) == 2

@@ -131,9 +131,8 @@ def test_the_kernel_keeps_no_output_of_a_reset_client(start: Start, segment: int
 
 
 @pytest.mark.usefixtures("many_processes")
-def test_a_client_that_reads_too_slowly_is_reset(
-    start: Start,
-) -> None:
+@pytest.mark.parametrize("pipelined", [5, 1000])
+def test_a_client_that_reads_too_slowly_is_reset(start: Start, pipelined: int) -> None:
     """6 kB a second through buffers of a few kB. Each piece makes progress, so that a timeout for
     the next piece alone would never expire."""
     server = start(
@@ -141,7 +140,7 @@ def test_a_client_that_reads_too_slowly_is_reset(
     )
     request = b"GET /top?n=64&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with server.connect(receive_buffer=1, segment=88) as slow:
-        slow.sendall(5 * request)
+        slow.sendall(pipelined * request)
         with pytest.raises(ConnectionError):
             take_slowly(slow, 6_000, [])
     assert server.stop()["errors"]["timeout"] == 1

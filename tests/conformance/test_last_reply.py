@@ -2,16 +2,23 @@
 ends the connection (RFC 9112, 9.6)."""
 
 import contextlib
+import signal
 import socket
 import time
+from pathlib import Path
 
 from tests.http_replies import parse_replies
-from tests.servers import Start, read_all
+from tests.servers import PATIENCE_S, RunningServer, Start, ask_over, read_all
+from tests.waiting import wait_until
 
 BEHIND = 64 * 1024
 """Bytes behind the last request: more than a server reads before it answers."""
 UPLOAD = 3_000_000
 SOON_S = 5
+DRAINED_S = 4
+"""Less than the drain limit of 5 s."""
+HELD = ("01", "08")
+"""States of /proc/net/tcp: established, and closed by the client alone."""
 
 
 def test_a_reply_is_whole_although_bytes_follow_the_last_request(start: Start) -> None:
@@ -24,6 +31,19 @@ def test_a_reply_is_whole_although_bytes_follow_the_last_request(start: Start) -
         (reply,) = parse_replies(read_all(client))
     assert reply.status == 200
     assert b"regatta_" in reply.body
+
+
+def test_the_reply_to_a_later_request_is_whole_too(start: Start) -> None:
+    """A server may receive on while it sends, without being asked for more."""
+    server = start("--work", "snapshot")
+    metrics = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n"
+    with server.connect(receive_buffer=1) as client:
+        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        taken = client.recv(1)
+        client.sendall(metrics + b"Connection: close\r\n\r\n" + b"x" * BEHIND)
+        replies = parse_replies(taken + read_all(client))
+    assert [reply.status for reply in replies] == [200, 200]
+    assert b"regatta_" in replies[1].body
 
 
 def test_an_upload_is_refused_with_a_reply(start: Start) -> None:
@@ -53,3 +73,31 @@ def test_a_refused_client_that_sends_on_is_closed_soon(start: Start) -> None:
         while time.monotonic() - begun < SOON_S:
             endless.sendall(bytes(1 << 16))
     assert time.monotonic() - begun < SOON_S, "the server still takes what it sends"
+
+
+def test_a_refused_client_that_stays_alone_is_closed_soon(start: Start) -> None:
+    """No other client's event ends the server's wait."""
+    server = start("--work", "snapshot")
+    with server.connect() as silent:
+        silent.sendall(b"hello\n")
+        wait_until(lambda: descriptors_of_clients(server) == 0, "it is still open", SOON_S)
+
+
+def test_a_drain_ends_soon_although_a_client_stays(start: Start) -> None:
+    """It is answered while the server drains, and does not close its end."""
+    server = start("--work", "snapshot")
+    with server.connect() as client:
+        ask_over(client)
+        server.process.send_signal(signal.SIGTERM)
+        with contextlib.suppress(OSError):
+            client.sendall(b"top 2\n")
+        begun = time.monotonic()
+        assert server.process.wait(PATIENCE_S) == 0
+        assert time.monotonic() - begun < DRAINED_S
+
+
+def descriptors_of_clients(server: RunningServer) -> int:
+    """Connections to the server's port that it, or a child, holds open."""
+    own = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    ends_in = f":{server.port:04X}"
+    return sum(fields[1].endswith(ends_in) and fields[3] in HELD for fields in own)

@@ -2,14 +2,18 @@
 
 import json
 import re
-import shutil
+import signal
 import socket
+import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.commands import run
+from tests.e2e.hosts_file import with_hosts, within
 from tests.e2e.scripted_servers import (
     Handler,
     address_of,
@@ -24,6 +28,7 @@ from tests.e2e.scripted_servers import (
 from tests.e2e.scripted_servers import http as whole
 from tests.servers import program
 from tests.sockets import reset
+from tests.waiting import PATIENCE_S
 
 OK = whole(b"ok")
 ASK = "--path / --load closed --duration 0.2"
@@ -171,14 +176,6 @@ def upload(tmp_path: Path, size: int, status: str = "200") -> str:
     return asking(tmp_path, rf"1:{status} POST / HTTP/1.1\r\n\r\n" + "a" * size)
 
 
-def within(*namespaces: str) -> list[str]:
-    """What puts a command into namespaces of its own; skips the test where that is forbidden."""
-    prefix = [shutil.which("unshare") or "unshare", "--user", "--map-root-user", *namespaces]
-    if run(*prefix, "true").returncode != 0:
-        pytest.skip("namespaces of its own are not permitted here")
-    return prefix
-
-
 NARROW = """
 import json, socket, subprocess, sys
 from pathlib import Path
@@ -258,12 +255,72 @@ def test_an_upload_that_is_read_is_answered(engine: str, tmp_path: Path) -> None
 
 
 def test_a_name_is_asked_at_the_address_that_answers(engine: str, tmp_path: Path) -> None:
-    hosts = tmp_path / "hosts"
-    hosts.write_text("::1 two-of-them\n127.0.0.1 two-of-them\n")
-    bound = [*within("--mount"), "sh", "-c", 'mount --bind "$0" /etc/hosts && exec "$@"']
+    bound = with_hosts(tmp_path, "::1 two-of-them\n127.0.0.1 two-of-them\n")
     with serving(always(OK)) as server:
         port = address_of(server.listener).split(":")[1]
         how = ("--engine", engine, "--dialect", "http", "--path", "/", "-c", "3", "--quiet")
-        done = run(*bound, str(hosts), program("regatta-client"), *how, f"two-of-them:{port}")
+        done = run(*bound, program("regatta-client"), *how, f"two-of-them:{port}")
     assert (done.returncode, done.stderr) == (0, "")
     assert f"3 requests to 127.0.0.1:{port} over 3 connections" in done.stdout
+
+
+HEADS = {
+    "zeros": b"HTTP/1.1 200 OK\r\nContent-Length: 002\r\n\r\nok",
+    "close and keep-alive": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"
+    b"Connection: close, keep-alive\r\n\r\nok",
+}
+
+
+def test_a_length_may_begin_with_zeros(engine: str) -> None:
+    assert outcome(always(HEADS["zeros"]), "--path / -c 2", engine, "http") == (0, errors())
+
+
+def test_a_server_that_says_close_closes_whatever_else_it_says(engine: str) -> None:
+    def handler(connection: socket.socket, _number: int) -> None:
+        if read_request(connection):
+            connection.sendall(HEADS["close and keep-alive"])
+
+    with serving(handler) as server:
+        result, status = result_of(server, ASK, engine, "http")
+    assert (status, result["errors"], result["resent"]) == (0, errors(), 0)
+
+
+def test_ctrl_c_sends_nothing_again(engine: str) -> None:
+    """A request that is on its way when the load is stopped."""
+    has_read = threading.Event()
+
+    def handler(connection: socket.socket, _number: int) -> None:
+        read_request(connection)
+        connection.sendall(OK)
+        read_request(connection)
+        has_read.set()
+        server.hold()
+
+    with serving(handler) as server:
+        command = [program("regatta-client"), "--engine", engine, "--dialect", "http"]
+        command += ["--path", "/", "--load", "closed", "--json", server.address]
+        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert has_read.wait(PATIENCE_S)
+        running.send_signal(signal.SIGINT)
+        out, _ = running.communicate(timeout=PATIENCE_S)
+    result = json.loads(out)
+    assert (result["resent"], result["connections_opened"]) == (0, 1)
+
+
+def test_the_timeout_covers_a_slow_upload_and_its_reply(engine: str, tmp_path: Path) -> None:
+    """Neither takes longer than the timeout alone."""
+    length = 3_000_000
+    part_s = 0.7
+
+    def handler(connection: socket.socket, _number: int) -> None:
+        begun, taken = time.monotonic(), 0
+        while taken < length:
+            taken += len(connection.recv(1 << 16))
+            time.sleep(max(0, begun + part_s * taken / length - time.monotonic()))
+        time.sleep(part_s)
+        connection.sendall(OK)
+
+    asked = upload(tmp_path, length).replace("closed --duration 0.2", "burst")
+    with serving(handler) as server:
+        result, status = result_of(server, f"{asked} --timeout 1000", engine, "http")
+    assert (status, result["errors"]) == (1, errors(timeout=1))

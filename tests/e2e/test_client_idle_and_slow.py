@@ -19,6 +19,7 @@ from tests.e2e.scripted_servers import (
     shown_by,
 )
 from tests.servers import running
+from tests.waiting import wait_until
 
 CLOSED = "--load closed --duration"
 
@@ -170,3 +171,19 @@ def test_they_are_shown_in_the_summary(tmp_path: Path) -> None:
         shown = shown_by("--idle", "2", "--slow", "1", "--quiet", server.address)
     assert "idle       2 connections\n" in shown
     assert "slow       1 connection, 0 requests answered\n" in shown
+
+
+def test_all_idle_connections_that_a_server_refuses_are_counted() -> None:
+    """However short the load is: each refusal is a message and its end."""
+    idle = 500
+
+    def handler(connection: socket.socket, number: int) -> None:
+        if number < idle:
+            connection.sendall(b"error: too many connections\n\n")
+        elif read_request(connection):
+            wait_until(lambda: server.accepted > idle, "not all are connected")
+            connection.sendall(LINE_REPLY)
+
+    with serving(handler) as server:
+        result, status = result_of(server, f"--idle {idle}")
+    assert (status, result["idle"], result["idle_lost"]) == (0, idle, idle)

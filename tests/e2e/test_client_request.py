@@ -59,6 +59,7 @@ def test_a_reply_may_end_with_its_connection(engine: str, load: str, reply: byte
     ("reply", "found"),
     [
         (b"error: not today\n\n", errors(refused=3)),
+        (b"error: not today", errors(refused=3)),
         (b"HTTP/1.1 503 Service Unavailable\r\n\r\n", errors(refused=3)),
         (b"\n", errors(malformed=3)),
         (b"one\n\ntwo\n", errors(malformed=3)),
@@ -99,3 +100,20 @@ def test_an_invalid_line_is_refused(text: str) -> None:
 )
 def test_conflicting_options_are_refused(options: tuple[str, ...], words: str) -> None:
     assert words in refusal(*ASK, *options)
+
+
+def test_a_last_line_without_an_end_is_shown(engine: str) -> None:
+    with serving(answering(b"one\ntwo", closes=True)) as server:
+        shown = shown_by(*ASK, "--engine", engine, server.address)
+    assert "  one\n  two\n" in shown
+
+
+def test_a_reply_that_is_too_long_to_show_is_cut_and_says_so(engine: str) -> None:
+    long = b"".join(b"line %d\n" % number for number in range(20_000))
+    with serving(answering(long, closes=True)) as server:
+        shown = shown_by(*ASK, "--engine", engine, server.address)
+    lines = shown.splitlines()
+    cut = lines.index("  ... (cut)")
+    numbers = [int(line.split()[1]) for line in lines[:cut] if line.startswith("  line ")]
+    assert numbers == list(range(len(numbers)))
+    assert len(numbers) > 1000

@@ -1,10 +1,13 @@
 """regatta-client --watch: several hosts on one screen, and keys."""
 
+import contextlib
 import re
 import socket
 import time
 from pathlib import Path
 
+from tests.commands import run
+from tests.e2e.hosts_file import with_hosts
 from tests.e2e.scripted_servers import serving
 from tests.e2e.watched_hosts import (
     Pair,
@@ -17,7 +20,7 @@ from tests.e2e.watched_hosts import (
     two_servers,
     watch,
 )
-from tests.servers import running
+from tests.servers import program, running
 from tests.sockets import OWN_HOST, free_port
 
 
@@ -185,3 +188,29 @@ def test_r_retries_a_failed_host_at_once(tmp_path: Path) -> None:
         with running(tmp_path, listen=address):
             terminal.press("r")
             terminal.until("ok, ")
+
+
+def test_a_host_that_never_answered_fails_although_its_time_is_not_over() -> None:
+    with serving(silent) as mute:
+        result = watch("--count", "1", "--interval", "0.2", mute.address)
+    assert "waiting for the first answer" in result.stdout
+    assert f"no host answered; {mute.address}: no answer yet" in result.stderr
+    assert result.returncode == 1
+
+
+def test_a_silent_address_of_a_name_does_not_hide_another(tmp_path: Path) -> None:
+    """Its queue is full, so that it drops who connects."""
+    hosts = with_hosts(tmp_path, "127.0.0.1 two-of-them\n127.0.0.9 two-of-them\n")
+    with (
+        socket.create_server(("127.0.0.1", 0), backlog=0) as full,
+        running(tmp_path, listen=f"127.0.0.9:{full.getsockname()[1]}") as server,
+        contextlib.ExitStack() as stack,
+    ):
+        for _ in range(2):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(full.getsockname())
+        options = ("--watch", "--count", "1", "--by", "total", f"two-of-them:{server.port}")
+        result = run(*hosts, program("regatta-client"), *options)
+    assert f"(127.0.0.9:{server.port}): ok" in result.stdout
+    assert result.returncode == 0
