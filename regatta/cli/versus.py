@@ -24,10 +24,8 @@ from regatta.race.folder import RACES, new_folder
 from regatta.race.look import look_notes, recorded_looks
 from regatta.race.options import Options
 from regatta.race.race import begin
-from regatta.race.run_plan import Enough
 from regatta.report.exports.write import parse_exports, write_exports
 from regatta.report.files import write_files
-from regatta.report.text.durations import duration
 from regatta.report.text.printable import printable
 from regatta.study import Study, parse_pause, parse_study
 from regatta.study.limits import (
@@ -60,6 +58,8 @@ from regatta.versus.verdict import AGAIN, BASE
 NAME = "versus"
 HOST = "{host}"
 FEWEST_WARMUP_S = 5.0
+REPORT_S = 3.0
+"""Of --time: to analyse the race and write the report."""
 AUTO, NETNS, LOOPBACK = OFFERED = ("auto", "netns", "loopback")
 
 
@@ -240,14 +240,13 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         session.progress(line)
     study = study_in(Path.cwd(), wanted)
     enough = verdict.enough(study) if verdict.asked else HOOKS.enough
-    ends_s = started_s + time_s
+    ends_s = started_s + max(time_s / 2, time_s - REPORT_S)
 
     def fitted(found: Study, warm_ups: WarmUps) -> Study:
         left_s = max(1.0, ends_s - time.monotonic())
         return fit(found, warm_ups, left_s, verdict.asked, session.progress)
 
-    enough_then = until(started_s, time_s, enough)
-    hooks = replace(HOOKS, enough=enough_then, unseen=lambda _: (), fit=fitted, ends_s=ends_s)
+    hooks = replace(HOOKS, enough=enough, unseen=lambda _: (), fit=fitted, ends_s=ends_s)
     options = Options(seed=seed, out=out or new_folder(NAME))
     folder = raced(
         lambda on_event: begin(study, options, programs, on_event, hooks), session, ends_s
@@ -299,18 +298,6 @@ def raced(
             return race(on_event)
     except KeyboardInterrupt as error:
         raise interrupted(session.folder) from error
-
-
-def until(started_s: float, time_s: float, enough: Enough) -> Enough:
-    """Ends a race that is decided or precise enough, or whose time is over."""
-
-    def ends(path: Path, width_percent: float) -> str | None:
-        elapsed_s = time.monotonic() - started_s
-        if elapsed_s >= time_s:
-            return f"the time limit of {duration(time_s)} (--time) was reached"
-        return enough(path, width_percent)
-
-    return ends
 
 
 def as_early(seen: list[Seen], named: list[Server]) -> list[Server]:

@@ -43,7 +43,7 @@ def run_trials(  # noqa: PLR0913, PLR0917  (all that describes a sitting)
             continue
         runner.run_block(left)
         if kind == TIMED and not ledger.left_of(TIMED, block) and ledger.left_of(TIMED):
-            why = exact_enough(ledger, study, enough)
+            why = runner.ends(enough)
             if why is not None:
                 runner.progress.dropped(ledger.end_early(why))
                 exact = True
@@ -110,6 +110,22 @@ class Runner:
         left_s = (trials + blocks * len(self.study.cells)) * self.progress.per_trial_s
         return monotonic() + left_s < self.setup.ends_s
 
+    def ends(self, enough: Enough) -> str | None:
+        """Why the race is as exact as its study asks, or has no time for another block; else None.
+
+        Few processes are judged once, when as many as the time allows have run.
+        """
+        study, width = self.study, self.study.width_percent
+        blocks = self.ledger.blocks_done(TIMED)
+        if width is None or blocks < study.blocks:
+            return None
+        why = None
+        if not self.has_time_for(len(study.cells)):
+            why = "no time is left for another"
+        elif not study.few_blocks:
+            why = enough(self.ledger.path, width)
+        return why and f"after {blocks} of at most {study.most_blocks} timed blocks: {why}"
+
     def heat_again(self, planned: PlannedTrial, attempt: int) -> list[PlannedTrial]:
         """The heat of a trial, if all of it has run and must be repeated."""
         heat = self.heats.of(planned)
@@ -121,14 +137,3 @@ class Runner:
             return []
         self.heats.forget(heat)
         return list(heat)
-
-
-def exact_enough(ledger: Ledger, study: Study, enough: Enough) -> str | None:
-    """Why the race is as exact as its study asks and needs no more timed trials; else None."""
-    if study.width_percent is None:
-        return None
-    blocks = ledger.blocks_done(TIMED)
-    if blocks < study.blocks:
-        return None
-    why = enough(ledger.path, study.width_percent)
-    return why and f"after {blocks} of at most {study.most_blocks} timed blocks: {why}"

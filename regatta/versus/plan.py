@@ -46,7 +46,7 @@ def fit(
         f"{plural(blocks, 'process', 'processes')} of each, {plural(blocks, 'block')} of "
         f"{duration(block_s)}"
     )
-    fewest = min(blocks, FEWEST_BLOCKS)
+    fewest = FEWEST_SITTINGS if few else FEWEST_BLOCKS
     return study.but(blocks=fewest, most_blocks=blocks, few_blocks=few)
 
 
