@@ -141,7 +141,8 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         typer.Option(
             "--time",
             "--budget",
-            help="Stop after this time, but not before six blocks: 90s, 10min.",
+            help="Stop after this time, but not before six blocks, or three where warming takes "
+            "long: 90s, 10min.",
         ),
     ] = "2min",
     placement: Annotated[str, typer.Option(help="auto, netns or loopback.")] = AUTO,
