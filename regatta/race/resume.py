@@ -24,7 +24,14 @@ def keep_options(ledger: Ledger, study: Study) -> Study:
     said = {name: ledger.meta(name) for name in NUMBERS}
     numbers = {name: int(text) for name, text in said.items() if text is not None}
     claims = recorded_claims(ledger)
-    same = study.but(quick=ledger.meta("quick") == "yes", claims=claims, **numbers)
+    most = ledger.meta("most_blocks")
+    same = study.but(
+        quick=ledger.meta("quick") == "yes",
+        claims=claims,
+        most_blocks=study.most_blocks if most is None else int(most),
+        few_blocks=ledger.meta("few_blocks") == "yes",
+        **numbers,
+    )
     keeps_width = same.sittings == 1 and ledger.meta("ends_by_width") != "no"
     return same if keeps_width else same.but(width_percent=None, most_blocks=None)
 

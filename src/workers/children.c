@@ -114,7 +114,8 @@ HOT void children_reap(struct children *children) {
         for (uint64_t bits = atomic_load(&children->ending[first / WORD]); bits != 0;
              bits &= bits - 1) {
             unsigned slot = first + (unsigned)__builtin_ctzll(bits);
-            if (wait4(children->slots[slot].pid, &status, WNOHANG, &used) > 0)
+            const pid_t pid = slot < children->used ? children->slots[slot].pid : 0;
+            if (pid > 0 && wait4(pid, &status, WNOHANG, &used) > 0)
                 forget(children, slot, status, &used); /* else it has not quite exited */
         }
 }

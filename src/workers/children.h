@@ -23,7 +23,7 @@ struct children {
     bool is_idle; /* no client came during the last wait */
     unsigned count;
     unsigned used, free;      /* slots that have been used; the first that is free again, plus 1 */
-    _Atomic uint64_t *ending; /* a bit for each slot */
+    _Atomic uint64_t *ending; /* a bit for each slot; not trusted, as children write it */
     int64_t reaped_all_ns;    /* when */
     struct child slots[];
 };

@@ -17,8 +17,8 @@ UPLOAD = 3_000_000
 SOON_S = 5
 DRAINED_S = 4
 """Less than the drain limit of 5 s."""
-HELD = ("01", "08")
-"""States of /proc/net/tcp: established, and closed by the client alone."""
+LISTENING = "0A"
+"""A state of /proc/net/tcp."""
 
 
 def test_a_reply_is_whole_although_bytes_follow_the_last_request(start: Start) -> None:
@@ -80,7 +80,8 @@ def test_a_refused_client_that_stays_alone_is_closed_soon(start: Start) -> None:
     server = start("--work", "snapshot")
     with server.connect() as silent:
         silent.sendall(b"hello\n")
-        wait_until(lambda: descriptors_of_clients(server) == 0, "it is still open", SOON_S)
+        assert silent.recv(100).startswith(b"error:")
+        wait_until(lambda: not held_connections(server), "it is still open", SOON_S)
 
 
 def test_a_drain_ends_soon_although_a_client_stays(start: Start) -> None:
@@ -96,8 +97,12 @@ def test_a_drain_ends_soon_although_a_client_stays(start: Start) -> None:
         assert time.monotonic() - begun < DRAINED_S
 
 
-def descriptors_of_clients(server: RunningServer) -> int:
-    """Connections to the server's port that it, or a child, holds open."""
-    own = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    ends_in = f":{server.port:04X}"
-    return sum(fields[1].endswith(ends_in) and fields[3] in HELD for fields in own)
+def held_connections(server: RunningServer) -> list[str]:
+    """The rows of /proc/net/tcp of connections to the server of which a program has the socket."""
+    rows = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    fields = [row.split() for row in rows]
+    return [
+        row
+        for row, (_, local, _, state, _, _, _, _, _, inode, *_) in zip(rows, fields, strict=True)
+        if local.endswith(f":{server.port:04X}") and state != LISTENING and inode != "0"
+    ]

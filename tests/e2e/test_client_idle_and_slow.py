@@ -176,12 +176,15 @@ def test_they_are_shown_in_the_summary(tmp_path: Path) -> None:
 def test_all_idle_connections_that_a_server_refuses_are_counted() -> None:
     """However short the load is: each refusal is a message and its end."""
     idle = 500
+    refused: list[int] = []
 
     def handler(connection: socket.socket, number: int) -> None:
         if number < idle:
             connection.sendall(b"error: too many connections\n\n")
+            connection.close()
+            refused.append(number)
         elif read_request(connection):
-            wait_until(lambda: server.accepted > idle, "not all are connected")
+            wait_until(lambda: len(refused) == idle, "not all are refused")
             connection.sendall(LINE_REPLY)
 
     with serving(handler) as server:

@@ -17,7 +17,7 @@ from regatta.machine.programs import discover
 from regatta.race.events import Event, TrialFinished
 from regatta.race.hooks import Hooks
 from regatta.race.options import Options, apply
-from regatta.race.race import plan_of, reopen
+from regatta.race.race import fitted, plan_of, reopen
 from regatta.race.resume import keep_options
 from regatta.study import Study, find_study, load_study
 from regatta.study.design import Design
@@ -112,6 +112,26 @@ def test_a_race_goes_on_as_it_was_asked_for_and_not_as_its_study_says(
         kept = keep_options(ledger, study)
     assert dict(kept) == dict(apply(study, Options(**asked)))
     assert kept.quick == asked.get("quick", False)
+
+
+@pytest.mark.usefixtures("programs_folder")
+def test_a_race_of_few_processes_goes_on_as_one(tmp_path: Path) -> None:
+    """Else it could end on its result, although it is judged once."""
+    text = fake_races.on_one_cpu(CELLS, blocks=7, counted_blocks=0, width_percent=3, most_blocks=20)
+    study = fake_races.parse(text)
+    few = study.but(blocks=3, most_blocks=5, few_blocks=True)
+
+    def stop(event: Event) -> None:
+        if isinstance(event, TrialFinished):
+            raise fake_races.StopError
+
+    with pytest.raises(fake_races.StopError):
+        fake_races.race(study, tmp_path, stop, use_perf=False)
+    with open_ledger(tmp_path / FILE_NAME) as ledger:
+        known = "INSERT OR REPLACE INTO meta VALUES (?, ?)"  # as once its warm-ups were known
+        ledger.database.executemany(known, fitted(few).items())
+        kept = keep_options(ledger, study)
+    assert (kept.blocks, kept.most_blocks, kept.few_blocks) == (3, 5, True)
 
 
 @pytest.mark.usefixtures("programs_folder")
