@@ -12,7 +12,7 @@ static size_t plain_length(const char *bytes, size_t length) {
             continue;
         if (i + 1 < length && bytes[i + 1] == '\n')
             return i + 2;
-        if (i > 0 && i + 2 < length && memcmp(bytes + i - 1, "\r\n\r\n", 4) == 0)
+        if (i + 2 < length && memcmp(bytes + i + 1, "\r\n", 2) == 0)
             return i + 3;
     }
     return 0;
