@@ -151,23 +151,20 @@ static bool on_resolved(struct host *host, const struct pace *pace, int64_t now_
     return fail(host, HEALTH_UNREACHABLE, reason, pace, now_ns);
 }
 
-static bool on_connected(struct host *host, const struct pace *pace, int64_t now_ns) {
-    int error = 0;
-    socklen_t length = sizeof error;
-    getsockopt(host->fd, SOL_SOCKET, SO_ERROR, &error, &length);
-    if (error == 0) {
-        host->phase = PHASE_ASKING;
-        return false;
-    }
+static bool connect_failed(struct host *host, int error, const struct pace *pace, int64_t now_ns) {
     give_up_attempt(host);
     host->tried++;
     return connect_next(host, error, pace, now_ns);
 }
 
-static bool on_silence(struct host *host, const struct pace *pace, int64_t now_ns) {
-    give_up_attempt(host);
-    host->tried++;
-    return connect_next(host, ETIMEDOUT, pace, now_ns);
+static bool on_connected(struct host *host, const struct pace *pace, int64_t now_ns) {
+    int error = 0;
+    socklen_t length = sizeof error;
+    getsockopt(host->fd, SOL_SOCKET, SO_ERROR, &error, &length);
+    if (error != 0)
+        return connect_failed(host, error, pace, now_ns);
+    host->phase = PHASE_ASKING;
+    return false;
 }
 
 /* A complete reply. */
@@ -308,6 +305,6 @@ bool host_go_on(struct host *host, short events, const struct pace *pace, int64_
     if (host->phase != PHASE_REST && now_ns >= host->deadline_ns)
         is_new = on_deadline(host, pace, now_ns);
     else if (host->phase == PHASE_CONNECTING && now_ns >= host->connect_by_ns)
-        is_new = on_silence(host, pace, now_ns);
+        is_new = connect_failed(host, ETIMEDOUT, pace, now_ns);
     return is_new;
 }
