@@ -16,7 +16,7 @@ from regatta.errors import CpuError, PlacementError, UsageError
 from regatta.machine.accounts import cgroup, cpu_sleep
 from regatta.machine.containers.placement import place_in_containers
 from regatta.machine.network import steering
-from regatta.machine.network.veth import SERVER_ADDRESS, join, start_holder
+from regatta.machine.network.veth import SERVER_ADDRESS, join, start_holder, widen_ports
 from regatta.machine.programs import need_tool
 from regatta.machine.sides.placement import (
     CONTAINERS,
@@ -111,6 +111,7 @@ def place_in_namespaces(
             (nsenter, *join_user, "--net", "--target", str(holder.pid), "--") for holder in holders
         )
         join(enter_server, enter_client, holders[1].pid)
+        widen_ports(enter_client)
         placement.steering = steering.steer(
             steered,
             {

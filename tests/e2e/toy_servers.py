@@ -1,10 +1,11 @@
-"""Builds a server that burns a known share of CPU more than it needs."""
+"""Servers that burn a known share of CPU more than they need."""
 
 from pathlib import Path
 
 from tests.commands import run_well
 
 SOURCE = Path(__file__).with_name("toy_server.c")
+NODE = f"node {SOURCE.with_suffix('.js')}"
 
 
 def build_toy(folder: Path) -> Path:
@@ -13,6 +14,6 @@ def build_toy(folder: Path) -> Path:
     return program
 
 
-def versions(program: Path, percent: float) -> tuple[str, ...]:
+def versions(program: Path | str, percent: float) -> tuple[str, ...]:
     """The options for a head that takes so much more than its base."""
     return ("--base", f"{program} {{port}}", "--head", f"{program} {{port}} {percent:g}")

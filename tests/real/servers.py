@@ -29,6 +29,7 @@ class Server:
 
 SERVERS = {
     "steady": Server("/usr/bin/python3 made_up.py steady {port}", ("made_up.py",)),
+    "jit": Server("/usr/bin/python3 made_up.py jit {port}", ("made_up.py",)),
     "node": Server("node node.js {port}", ("node",)),
     "express": Server("node express.js {port}", ("node", "node_modules/express")),
     "fastify": Server("node fastify.js {port}", ("node", "node_modules/fastify")),
@@ -61,6 +62,7 @@ SERVERS = {
 }
 PAIRS = (
     ("steady", "node"),
+    ("steady", "jit"),
     ("go", "node"),
     ("fastify", "express"),
     ("fastapi", "flask"),

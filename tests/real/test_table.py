@@ -8,7 +8,7 @@ import pytest
 
 from tests.real.figures import Estimate, Figures, estimate
 from tests.real.race import Raced, interval
-from tests.real.table import Row, markdown, store, stored
+from tests.real.table import Row, markdown, rates, store, stored
 from tests.real.truth import Place
 
 TRUE = Figures(Estimate(1.5, 1.4, 1.6), (100, 150), (Estimate(200, 190, 210),) * 2)
@@ -73,10 +73,24 @@ def test_an_estimate_is_the_mean_of_ratios() -> None:
     assert found.high > 2
 
 
-def test_rows_are_stored_and_the_last_of_a_pair_counts(tmp_path: Path) -> None:
+def test_rows_are_stored_and_read_back(tmp_path: Path) -> None:
     path = tmp_path / "rows"
-    first, last = Row("a", "b", "no figures", {}), row(TRUE, "a")
-    for one in (first, last):
+    rows = [Row("a", "b", "no figures", {}), row(TRUE, "a")]
+    for one in rows:
         store(one, path)
-    assert stored(path) == [last]
+    assert stored(path) == rows
     assert markdown(stored(path)).endswith("|agree")
+
+
+def test_the_rates_count_right_winners_and_near_ratios() -> None:
+    races = [
+        row(TRUE, "a"),
+        row(ratio(1.47, 1.46, 1.48), "a"),
+        row(ratio(0.9, 0.8, 0.95), "b"),
+        row(ratio(1.3, 0.9, 1.55), None),
+        Row("a", "b", "no figures", {}),
+    ]
+    (line,) = rates(races)
+    assert "of 5 races 2 name the right winner, 1 the wrong one" in line
+    assert "within 3 % of the truth in 2, within its interval in 2" in line
+    assert list(rates(races[:1])) == []

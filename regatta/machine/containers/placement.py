@@ -167,6 +167,7 @@ def hold_networks(placement: ContainerPlacement, steered: str, cat: Path) -> Non
     placement.server, server_pid = hold(placement, placement.server, cat)
     placement.client, client_pid = hold(placement, placement.client, cat)
     placement.network_of = server_pid
+    veth.widen_ports(placement.client.enter)
     sides = {
         "server": steering.Receiver(placement.server.enter, placement.server.cpus),
         "client": steering.Receiver(placement.client.enter, placement.client.cpus),

@@ -23,6 +23,9 @@ NEEDS_ROOT = pytest.mark.skipif(
     os.geteuid() != 0, reason="making network namespaces without a user namespace needs root"
 )
 
+PORTS = [f"/proc/sys/net/ipv4/{name}" for name in ("ip_local_port_range", "tcp_tw_reuse")]
+MANY_PORTS = "1024\t65535\n1"
+
 
 def alone(cpu: int) -> set[int]:
     return {cpu}
@@ -86,6 +89,7 @@ def test_as_root_the_sides_have_networks_of_their_own_that_vanish_at_the_end() -
         assert len({server, client} | own) == 3
         assert "198.18.0.1/30" in run_in(place.server, "ip", "-br", "address")
         assert "198.18.0.2/30" in run_in(place.client, "ip", "-br", "address")
+        assert run_in(place.client, "cat", *PORTS) == MANY_PORTS
         members = pids_inside({server, client})
         assert network_namespaces(members) == {server, client}
     wait_until(
@@ -94,7 +98,11 @@ def test_as_root_the_sides_have_networks_of_their_own_that_vanish_at_the_end() -
     )
 
 
-ROOTLESS_PLACEMENT = """
+ROOTLESS_PLACEMENT = (
+    f"""
+PORTS = {PORTS}
+"""
+    + """
 import json, os, subprocess
 from regatta.machine.guard import guard_environment
 from regatta.machine.placement import make_placement
@@ -108,8 +116,10 @@ with make_placement("netns", [cpus[0]], [cpus[-1]]) as place:
         "place": place.describe(),
         "server": run(place.server, "ip", "-br", "address"),
         "client": run(place.client, "ip", "-br", "address"),
+        "ports": run(place.client, "cat", *PORTS),
     }))
 """
+)
 
 
 def test_without_rights_the_sides_have_networks_in_a_user_namespace() -> None:
@@ -122,6 +132,7 @@ def test_without_rights_the_sides_have_networks_in_a_user_namespace() -> None:
     assert told["place"]["rootless"]
     assert "198.18.0.1/30" in told["server"]
     assert "198.18.0.2/30" in told["client"]
+    assert told["ports"] == MANY_PORTS
 
 
 def refuse(*_: object) -> placement.Placement:

@@ -5,6 +5,7 @@ usage: made_up.py CURVE PORT
 steady     always 50 us, and what asyncio costs
 cache      200 us more for each of 20,000 keys that is asked for the first time, keys at random
 step       200 us more for the first 20,000 requests
+jit        150 us more for the first 4,000 requests, 50 us more for 8,000, then 20 us less
 leak       0.5 ns more with every request, for ever
 slow-leak  0.1 ns more with every request, for ever
 """
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 
 BASE_S, MORE_S, KEYS = 50e-6, 200e-6, 20_000
 BODY = b"x" * 450
+JIT = ((4_000, 150e-6), (12_000, 50e-6), (float("inf"), -20e-6))
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(BODY), BODY)
 
 
@@ -30,6 +32,8 @@ def costs(curve: str) -> Iterator[float]:
         if curve in ("cache", "step") and key not in seen and len(seen) < KEYS:
             seen.add(key)
             cost_s += MORE_S
+        if curve == "jit":
+            cost_s += next(more_s for until, more_s in JIT if asked < until)
         asked += 1
         yield cost_s
 
