@@ -19,7 +19,7 @@ from regatta.trial.windows import Window
 
 SLICE_S, LONGEST_S = 0.25, 1.0
 RECONNECTING_S = 0.05
-"""Of a closed load with a connection for each request: local ports are few."""
+"""Of a closed load with a connection for each request: on other hosts, local ports are few."""
 REQUESTS = 50
 """Of a slice, at least, unless it would take longer than that."""
 FEWEST_AGAIN = FEWEST // 2
@@ -31,7 +31,7 @@ SAFETY = 1.5
 GIVEN_UP_S = 5.0
 """A later process of a server that never became steady is not waited for longer."""
 BURST_REQUESTS = 200
-"""Of a slice of bursts: each request takes a local port for a minute, and ports are few."""
+"""Of a slice of bursts."""
 SLICE_COSTS_S = 0.1
 """Of the lab's time: starting a client, reading the accounts."""
 SEED = 1_000
@@ -123,11 +123,8 @@ class Warming:
 
     @property
     def sprints(self) -> bool:
-        """Whether the next slice is one of as many requests as it answers.
-
-        Not with a connection for each request: local ports would run out.
-        """
-        return self.left > 0 and self.cell.load == "open" and not self.cell.per_connection
+        """Whether the next slice is one of as many requests as it answers."""
+        return self.left > 0 and self.cell.load == "open"
 
     @property
     def seed(self) -> int:

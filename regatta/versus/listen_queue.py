@@ -1,4 +1,5 @@
-"""How many clients can connect to a server at once, and how many it answers meanwhile.
+"""How many clients can connect to a server at once, how many it answers meanwhile, and which of its
+processes take them.
 
 The kernel completes connections up to the length of the listen queue, which the server chose
 (`listen(2)`), and drops further attempts. Their clients try again after a second, then after two,
@@ -12,7 +13,11 @@ import errno
 import selectors
 import socket
 import time
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from regatta.machine.network.ports import ESTABLISHED, LISTEN, ports_of
 
 BEFORE_RETRY_S = 0.8
 """The kernel sends a dropped attempt again after 1 s."""
@@ -22,9 +27,12 @@ MOST_READ = 1 << 20
 FEWER = (50, 20, 10, 5, 2, 1)
 
 
-def taken_at_once(target: str, tried: int, request: bytes, patience_s: float) -> tuple[int, int]:
+@contextmanager
+def taken_at_once(
+    target: str, tried: int, request: bytes, patience_s: float
+) -> Iterator[tuple[int, int]]:
     """How many of so many clients are connected to HOST:PORT at the first attempt, and how many of
-    these are answered while all stay connected.
+    these are answered while all stay connected. They do until the end of the context.
 
     `patience_s`: from one answer to the next. An empty request is not sent: all are answered then.
     """
@@ -48,7 +56,8 @@ def taken_at_once(target: str, tried: int, request: bytes, patience_s: float) ->
                     connected += 1
                     waiting.register(client, selectors.EVENT_READ)
         if not request:
-            return connected, connected
+            yield connected, connected
+            return
         for key in list(waiting.get_map().values()):
             with suppress(OSError):  # it has closed: it can be read
                 key.fileobj.sendall(request)  # type: ignore[union-attr]
@@ -56,7 +65,22 @@ def taken_at_once(target: str, tried: int, request: bytes, patience_s: float) ->
             for client in answered:
                 with suppress(OSError):
                     client.recv(MOST_READ)  # else its end would be a reset
-        return connected, connected - len(waiting.get_map())
+        yield connected, connected - len(waiting.get_map())
+
+
+def taken_by_each(pids: Sequence[int], port: int) -> tuple[int, ...]:
+    """How many connections each process holds that accepts at this port, the most first. One that
+    has children leaves accepting to them."""
+    parents = {parent_of(pid) for pid in pids}
+    workers = [pid for pid in pids if pid not in parents and port in ports_of(pid, LISTEN)]
+    return tuple(sorted((ports_of(pid, ESTABLISHED).count(port) for pid in workers), reverse=True))
+
+
+def parent_of(pid: int) -> int:
+    """0 if it has ended."""
+    with suppress(OSError):
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return 0
 
 
 def ready(waiting: selectors.BaseSelector, patience_s: float) -> list[socket.socket]:

@@ -22,9 +22,10 @@ from regatta.ledger.result import SERVER
 from regatta.machine.guard import descendants_left
 from regatta.machine.network.ports import (
     IPV6_LOOPBACK,
+    LISTEN,
     are_loopback,
     listening_at,
-    listening_ports,
+    ports_of,
 )
 from regatta.machine.network.steering import NONE
 from regatta.machine.perf.stat import without_perf
@@ -51,7 +52,7 @@ from regatta.trial.side import Side
 from regatta.trial.trial import DYING_S
 from regatta.versus.by_client import by_client, under_load
 from regatta.versus.causes import advised, other_protocol
-from regatta.versus.listen_queue import MOST_TRIED, fewer, taken_at_once
+from regatta.versus.listen_queue import MOST_TRIED, fewer, taken_at_once, taken_by_each
 from regatta.versus.raw import TIMES, ask_raw
 
 STREAMS = ("stdout", "stderr")
@@ -61,6 +62,8 @@ MOST_ASKED = 20
 """Of the requests of a file."""
 QUIET_S = 1.0
 """From one answer to the next; longer for slow servers."""
+ENOUGH, NEARLY_ALL = 4, 0.9
+"""Connections for each process that accepts; the share of one that takes them."""
 P99_FACTOR = 5
 P99_LIMITS_MS = (DEFAULT_P99_LIMIT_MS, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4)
 NS_PER_MS = 1e6
@@ -93,6 +96,8 @@ class Seen:
     """... how many of them succeeded at the first attempt ..."""
     answered: int = 1
     """... and how many of these were answered while all were connected."""
+    taken: tuple[int, ...] = ()
+    """How many each process took that accepts connections, the most first."""
     was_early: bool = False
     """Whether it listened before it could answer."""
     p99_ms: float = 0.0
@@ -109,6 +114,15 @@ class Seen:
     def at_once(self) -> int:
         """How many clients it serves at once, or twice as many as it is sure to take."""
         return min(self.connected, 2 * self.answered)
+
+    @property
+    def is_one_sided(self) -> bool:
+        """Whether one of several processes takes nearly all connections, and there are enough."""
+        return (
+            len(self.taken) > 1
+            and self.connected >= ENOUGH * len(self.taken)
+            and self.taken[0] >= NEARLY_ALL * sum(self.taken)
+        )
 
     @property
     def leaves_waiting(self) -> str:
@@ -153,6 +167,12 @@ def notes(seen: Sequence[Seen], checked: bool = False) -> Iterator[str]:
             yield f"{one.name} closes the connection after each answer: its clients must reconnect"
         if one.logs:
             yield f"{one.name} prints something for each request: turn its log off, or log in all"
+        if one.is_one_sided:
+            yield (
+                f"{one.name} accepts from one worker: of {one.connected} connections that were "
+                f"opened at once, one of its {len(one.taken)} processes took {one.taken[0]}; on "
+                "several CPUs the others would idle"
+            )
     loose = [one for one in seen if not checked or one.expected and one.expected[0].status is None]
     for one in loose:
         if len({(of.asked, of.body) for of in one.answers}) > len(one.expected):
@@ -260,7 +280,8 @@ def _seen(setup: TrialSetup, placement: Placement, cell: Cell, target: str, serv
     tried = min(cell.connections, MOST_TRIED)
     again = spelled(requests[0], target) if requests and not cell.per_connection else b""
     patience_s = QUIET_S + P99_FACTOR * p99_ms / 1000
-    connected, answered = taken_at_once(target, tried, again, patience_s)
+    with taken_at_once(target, tried, again, patience_s) as (connected, answered):
+        taken = taken_by_each(processes(server), port)
     return Seen(
         name=cell.contender,
         answers=answers,
@@ -270,6 +291,7 @@ def _seen(setup: TrialSetup, placement: Placement, cell: Cell, target: str, serv
         tried=tried,
         connected=connected,
         answered=answered,
+        taken=taken,
         was_early=was_early,
         p99_ms=p99_ms,
     )
@@ -338,6 +360,10 @@ def _fault(why: str, server: Side) -> str:
 
 def elsewhere(server: Side) -> str:
     """Where it listens instead; empty if nowhere."""
-    pid = server.process.pid
-    ports = {port for one in (pid, *descendants_left(pid)) for port in listening_ports(one)}
+    ports = {port for pid in processes(server) for port in ports_of(pid, LISTEN)}
     return f"it listens on port {', '.join(map(str, sorted(ports)))}" if ports else ""
+
+
+def processes(server: Side) -> list[int]:
+    pid = server.process.pid
+    return [pid, *descendants_left(pid)]

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 PORTS = range(10_000, 32_000)
-LISTEN = "0A"  # the state in /proc/net/tcp
+ESTABLISHED, LISTEN = "01", "0A"  # states in /proc/net/tcp
 IPV6_LOOPBACK = "0" * 24 + "01000000"
 LOOPBACK_ENDS = ("7F", IPV6_LOOPBACK)
 """Of 127.0.0.0/8, also within IPv6, and of ::1: each word of an address has its last byte first."""
@@ -36,15 +36,13 @@ def are_loopback(hosts: Sequence[str]) -> bool:
     return bool(hosts) and all(host.endswith(LOOPBACK_ENDS) for host in hosts)
 
 
-def listening_ports(pid: int) -> list[int]:
-    """The ports at which a process accepts connections, in its own network."""
+def ports_of(pid: int, state: str) -> list[int]:
+    """The local port of each socket in this state that a process holds, in its own network."""
     inodes = set()
     for link in Path(f"/proc/{pid}/fd").glob("*"):
         with suppress(OSError):
             inodes.add(str(link.readlink()).removeprefix("socket:[").removesuffix("]"))
-    return sorted(
-        {port for _, port, state, inode in rows(pid) if state == LISTEN and inode in inodes}
-    )
+    return [port for _, port, found, inode in rows(pid) if found == state and inode in inodes]
 
 
 def sockets(network: int | str) -> set[tuple[int, str]]:

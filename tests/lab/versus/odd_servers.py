@@ -1,11 +1,14 @@
 """Small servers, each with something that servers of new users do: PORT HOW [FOLDER]."""
 
+import os
+import signal
 import socket
 import ssl
 import sys
 import threading
 import time
 from pathlib import Path
+from typing import NoReturn
 
 EARLY_S = 0.4
 SLOW_S = 0.08
@@ -85,7 +88,7 @@ def secured(connection: socket.socket, folder: Path, how: str) -> None:
         inside.recv(1)
 
 
-def serve(listener: socket.socket, how: str, folder: Path) -> None:
+def serve(listener: socket.socket, how: str, folder: Path) -> NoReturn:
     at_once = threading.Semaphore({"one": 1, "four": 4}.get(how, 1000))
     while True:
         at_once.acquire()
@@ -117,7 +120,17 @@ def main(port: int, how: str, folder: str = ".") -> None:
     listener = socket.create_server(
         ("::1" if six else "127.0.0.1", port), family=family, backlog=512
     )
+    if how == "one-sided":
+        # A master and two workers, as nginx: one accepts, the other has nothing to do.
+        workers = [os.fork() or work(listener, is_idle) for is_idle in (False, True)]
+        os.waitpid(workers[0], 0)
     serve(listener, how, Path(folder))
+
+
+def work(listener: socket.socket, is_idle: bool) -> NoReturn:
+    while is_idle:
+        signal.pause()
+    serve(listener, "well", Path())
 
 
 if __name__ == "__main__":

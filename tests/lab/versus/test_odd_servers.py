@@ -114,6 +114,15 @@ def test_a_server_with_few_workers_is_raced_over_as_many_connections(how: str, m
     assert look(server(how), Wanted(connections=(20,), short=True)).answered == 20
 
 
+def test_a_server_whose_connections_all_go_to_one_worker_is_noted() -> None:
+    seen = look(server("one-sided"), Wanted(connections=(20,)))
+    assert seen.taken == (20, 0), "the master accepts nothing, so it does not count"
+    (note,) = notes([seen], checked=True)
+    assert note.startswith("one-sided accepts from one worker: of 20 connections that were opened")
+    assert not list(notes([replace(seen, taken=(12, 8))], checked=True))
+    assert not list(notes([replace(seen, connected=7, taken=(7, 0))], checked=True)), "too few"
+
+
 def test_a_slow_answer_raises_the_limit_of_p99_for_all() -> None:
     slow, quick = look(server("slow")), look(server("quick"))
     assert 80 <= slow.p99_ms < 200
