@@ -25,7 +25,7 @@ from bench.rows import Row, present
 from bench.servers import sample_body
 from bench.side_by_side import Run, Trials, decide, estimate, plan, run_all, screening
 from bench.table import Report, as_json, tables
-from bench.testbed import Testbed, raise_descriptor_limit, widen_ports
+from bench.testbed import Testbed, raise_descriptor_limit
 from regatta.errors import RegattaError, UsageError
 from regatta.machine import placement, programs
 from regatta.machine.sides.placement import AUTO
@@ -68,7 +68,6 @@ def make_testbed() -> Iterator[Testbed]:
         tempfile.TemporaryDirectory(prefix="regatta-bench-") as folder,
     ):
         placed.client = replace(placed.client, cpus=placed.client.cpus[:1])
-        widen_ports(placed)
         bare = Testbed(placed, Path(folder), b"")
         try:
             yield replace(bare, body=sample_body(bare))

@@ -12,7 +12,7 @@ from bench.sleepers import RunningSleepers
 from regatta.errors import RegattaError, TrialError
 from regatta.machine.guard import guard_environment
 from regatta.machine.perf.stat import without_perf
-from regatta.machine.sides.placement import NETNS, Placement
+from regatta.machine.sides.placement import Placement
 from regatta.trial.side import Side
 
 ASK_TIMEOUT_S = 20
@@ -95,14 +95,3 @@ def raise_descriptor_limit() -> None:
             ) from error
         return
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-
-
-def widen_ports(placement: Placement) -> None:
-    """Lets short connections use almost all ports, if the client has its own network."""
-    if placement.kind != NETNS:
-        return
-    settings = "echo 1024 65535 > ip_local_port_range; echo 1 > tcp_tw_reuse"
-    command = ["/bin/sh", "-c", f"cd /proc/sys/net/ipv4 && {{ {settings}; }}"]
-    subprocess.run(
-        placement.client.command(command), env=guard_environment(), capture_output=True, check=False
-    )

@@ -11,7 +11,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from regatta import __version__
-from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, Subject
+from regatta.doctor.checks.network import PORTS
+from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, Subject, sysctl
 from regatta.errors import RegattaError
 from regatta.machine import environment
 from regatta.machine.accounts import cgroup
@@ -40,6 +41,7 @@ TRIP = Subject("round trip", "It is part of every latency, and its spread of eve
 BANDWIDTH = Subject("bandwidth", "A load that fills the network measures the network.")
 DEVICES = Subject("devices", "Packet size and offloads determine the cost of a packet.")
 START = Subject("start", "Clients that do not start together produce a different load.")
+TW_REUSE = "/proc/sys/net/ipv4/tcp_tw_reuse"
 CLOCK_READINGS = 10
 NS_PER_MS = 1e6
 FAR_S = 1.0
@@ -60,6 +62,8 @@ class HostFacts:
     cpu_model: str
     kernel: str
     cpus: tuple[int, ...]
+    tw_reuse: str | None
+    """`1`: its clients may use a port again a second after its connection."""
 
 
 def read_facts() -> HostFacts:
@@ -76,6 +80,7 @@ def read_facts() -> HostFacts:
         cpu_model=environment.cpu_model(),
         kernel=environment.kernel(),
         cpus=tuple(sorted(os.sched_getaffinity(0))),
+        tw_reuse=environment.read_text(TW_REUSE),
     )
 
 
@@ -148,7 +153,17 @@ def of_host(host: Host) -> list[Finding]:
     else:
         advice = "Give the host a second CPU, for the worker that starts and watches its side."
         findings.append(KERNEL.found(MINOR, says, advice=advice))
-    return [*findings, clock_of(host)]
+    return [*findings, ports_of(host, facts), clock_of(host)]
+
+
+def ports_of(host: Host, facts: HostFacts) -> Finding:
+    if facts.tw_reuse == "1":
+        return PORTS.found(FINE, f"{host}: free again after a second")
+    return PORTS.found(
+        MINOR,
+        f"{host}: a client has 14,000 short connections a minute; beyond, it looks for free ports",
+        **sysctl("net.ipv4.tcp_tw_reuse", 1, facts.tw_reuse or 2),
+    )
 
 
 def programs_of(host: Host, facts: HostFacts) -> Finding:

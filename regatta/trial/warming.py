@@ -18,8 +18,6 @@ from regatta.ledger.steady import FEWEST, FLAT, Slice, WarmUp, is_steady, judge,
 from regatta.trial.windows import Window
 
 SLICE_S, LONGEST_S = 0.25, 1.0
-RECONNECTING_S = 0.05
-"""Of a closed load with a connection for each request: on other hosts, local ports are few."""
 REQUESTS = 50
 """Of a slice, at least, unless it would take longer than that."""
 FEWEST_AGAIN = FEWEST // 2
@@ -137,8 +135,6 @@ class Warming:
             return replace(alone, load="closed", rate=None, arrivals=None, duration_s=SLICE_S)
         if alone.rounds is not None:
             return replace(alone, rounds=self.rounds)
-        if alone.rate is None and alone.per_connection:
-            return replace(alone, duration_s=RECONNECTING_S)
         wanted_s = SLICE_S if alone.rate is None else max(SLICE_S, REQUESTS / alone.rate)
         return replace(alone, duration_s=min(wanted_s, LONGEST_S))
 

@@ -13,10 +13,10 @@ import errno
 import selectors
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
 
+from regatta.machine.accounts import process_tree
 from regatta.machine.network.ports import ESTABLISHED, LISTEN, ports_of
 
 BEFORE_RETRY_S = 0.8
@@ -68,19 +68,21 @@ def taken_at_once(
         yield connected, connected - len(waiting.get_map())
 
 
-def taken_by_each(pids: Sequence[int], port: int) -> tuple[int, ...]:
-    """How many connections each process holds that accepts at this port, the most first. One that
-    has children leaves accepting to them."""
-    parents = {parent_of(pid) for pid in pids}
-    workers = [pid for pid in pids if pid not in parents and port in ports_of(pid, LISTEN)]
-    return tuple(sorted((ports_of(pid, ESTABLISHED).count(port) for pid in workers), reverse=True))
+def taken_by_each(pid: int, port: int) -> tuple[int, ...]:
+    """How many connections each process of a server holds that accepts at this port, the most
+    first. A process with children is left out: they accept for it."""
+    workers = [
+        one
+        for one in process_tree.descendants(pid)
+        if port in ports_of(one, LISTEN) and not children(one)
+    ]
+    return tuple(sorted((ports_of(one, ESTABLISHED).count(port) for one in workers), reverse=True))
 
 
-def parent_of(pid: int) -> int:
-    """0 if it has ended."""
-    with suppress(OSError):
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    return 0
+def children(pid: int) -> list[int]:
+    with suppress(OSError):  # it has ended
+        return process_tree.children(pid)
+    return []
 
 
 def ready(waiting: selectors.BaseSelector, patience_s: float) -> list[socket.socket]:

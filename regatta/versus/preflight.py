@@ -32,6 +32,7 @@ from regatta.machine.perf.stat import without_perf
 from regatta.machine.programs import Programs
 from regatta.machine.sides.placement import CONTAINERS, LOOPBACK, Placement
 from regatta.race.place_sides import place_sides
+from regatta.report.text.numbers import plural
 from regatta.study import Study
 from regatta.study.limits import DEFAULT_P99_LIMIT_MS
 from regatta.study.request_file import Request
@@ -62,8 +63,8 @@ MOST_ASKED = 20
 """Of the requests of a file."""
 QUIET_S = 1.0
 """From one answer to the next; longer for slow servers."""
-ENOUGH, NEARLY_ALL = 4, 0.9
-"""Connections for each process that accepts; the share of one that takes them."""
+ENOUGH, NEARLY_ALL = 8, 0.9
+"""For a note: connections for each accepting process, and the share that one of them takes."""
 P99_FACTOR = 5
 P99_LIMITS_MS = (DEFAULT_P99_LIMIT_MS, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4)
 NS_PER_MS = 1e6
@@ -97,7 +98,7 @@ class Seen:
     answered: int = 1
     """... and how many of these were answered while all were connected."""
     taken: tuple[int, ...] = ()
-    """How many each process took that accepts connections, the most first."""
+    """On several CPUs, how many connections each accepting process took, the most first."""
     was_early: bool = False
     """Whether it listened before it could answer."""
     p99_ms: float = 0.0
@@ -121,7 +122,7 @@ class Seen:
         return (
             len(self.taken) > 1
             and self.connected >= ENOUGH * len(self.taken)
-            and self.taken[0] >= NEARLY_ALL * sum(self.taken)
+            and self.taken[0] >= NEARLY_ALL * self.connected
         )
 
     @property
@@ -168,10 +169,10 @@ def notes(seen: Sequence[Seen], checked: bool = False) -> Iterator[str]:
         if one.logs:
             yield f"{one.name} prints something for each request: turn its log off, or log in all"
         if one.is_one_sided:
+            others = plural(len(one.taken) - 1, "other has", "others have")
             yield (
-                f"{one.name} accepts from one worker: of {one.connected} connections that were "
-                f"opened at once, one of its {len(one.taken)} processes took {one.taken[0]}; on "
-                "several CPUs the others would idle"
+                f"{one.name} lets one worker accept nearly all connections, {one.taken[0]} of "
+                f"{one.connected}: {others} little to do"
             )
     loose = [one for one in seen if not checked or one.expected and one.expected[0].status is None]
     for one in loose:
@@ -281,7 +282,8 @@ def _seen(setup: TrialSetup, placement: Placement, cell: Cell, target: str, serv
     again = spelled(requests[0], target) if requests and not cell.per_connection else b""
     patience_s = QUIET_S + P99_FACTOR * p99_ms / 1000
     with taken_at_once(target, tried, again, patience_s) as (connected, answered):
-        taken = taken_by_each(processes(server), port)
+        is_spread = len(placement.server.cpus) > 1 and server.pid is not None and again
+        taken = taken_by_each(server.pid, port) if is_spread else ()
     return Seen(
         name=cell.contender,
         answers=answers,
@@ -360,10 +362,6 @@ def _fault(why: str, server: Side) -> str:
 
 def elsewhere(server: Side) -> str:
     """Where it listens instead; empty if nowhere."""
-    ports = {port for pid in processes(server) for port in ports_of(pid, LISTEN)}
-    return f"it listens on port {', '.join(map(str, sorted(ports)))}" if ports else ""
-
-
-def processes(server: Side) -> list[int]:
     pid = server.process.pid
-    return [pid, *descendants_left(pid)]
+    ports = {port for one in (pid, *descendants_left(pid)) for port in ports_of(one, LISTEN)}
+    return f"it listens on port {', '.join(map(str, sorted(ports)))}" if ports else ""

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-/* Of about 28,000 (ip_local_port_range): the kernel is slow to find the last free ones. */
-enum { PORTS_OF_ONE_SOURCE = 20 * 1000 };
+/* Half of ip_local_port_range: the kernel is slow to find a port in the other half. */
+enum { PORTS_OF_ONE_SOURCE = 14 * 1000 };
 
 const char *shape_name(enum shape shape) {
     static const char *const NAMES[] = {"burst", "closed", "open"};

@@ -1,7 +1,7 @@
 /* Source addresses that connections use in turn.
  *
- * After a connection to a server, its port is in TIME_WAIT for a minute, which limits one address
- * to about 28,000 connections a minute. More addresses allow more connections. */
+ * By default a port is in TIME_WAIT for a minute after its connection, which limits one address to
+ * about 28,000 connections a minute. More addresses allow more connections. */
 #pragma once
 #include "base/address.h"
 

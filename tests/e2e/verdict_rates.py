@@ -84,6 +84,8 @@ def main() -> int:
     parser.add_argument("--connections", default="50")
     parser.add_argument("--fail-over", default=DEFAULT)
     given = parser.parse_args()
+    if given.node and given.of != ["cpu"]:
+        parser.error("--node takes a share of CPU: --of cpu")
     limits = thresholds(given.fail_over)
     found: dict[tuple[str, float], Counter[str]] = {}
     columns = ["seconds", "all", *BY_NAME, *(f"{name} ratio" for name in BY_NAME)]

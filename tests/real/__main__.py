@@ -5,7 +5,7 @@ usage: python -m tests.real [--pairs A:B,C:D] [--races N] [--time 2min] [--windo
 
 Each race is stored as it ends, so that a run can be split; --table only prints what is stored: the
 last race of each pair, and of pairs with several races, how many of them were right. Exit status 1:
-a race and the truth disagree."""
+the last race of a pair and the truth disagree."""
 
 import argparse
 import sys

@@ -39,9 +39,10 @@ def are_loopback(hosts: Sequence[str]) -> bool:
 def ports_of(pid: int, state: str) -> list[int]:
     """The local port of each socket in this state that a process holds, in its own network."""
     inodes = set()
-    for link in Path(f"/proc/{pid}/fd").glob("*"):
-        with suppress(OSError):
-            inodes.add(str(link.readlink()).removeprefix("socket:[").removesuffix("]"))
+    with suppress(OSError):  # it has ended
+        for link in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(OSError):
+                inodes.add(str(link.readlink()).removeprefix("socket:[").removesuffix("]"))
     return [port for _, port, found, inode in rows(pid) if found == state and inode in inodes]
 
 

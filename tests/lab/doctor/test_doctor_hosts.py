@@ -37,6 +37,7 @@ def facts() -> HostFacts:
         cpu_model="CPU A",
         kernel="6.1.0",
         cpus=(0, 1),
+        tw_reuse="1",
     )
 
 
@@ -70,6 +71,10 @@ BAD: dict[str, tuple[Callable[[], dict[str, Any]], str, str, str, str]] = {
     "no programs": (
         lambda: {"programs": "regatta-server was not found"},
         *("programs", SERIOUS, "was not found", "Run make build there."),
+    ),
+    "ports that wait": (
+        lambda: {"tw_reuse": "2"},
+        *("ports", MINOR, "14,000 short connections", "sysctl net.ipv4.tcp_tw_reuse=1"),
     ),
     "no perf": (
         lambda: {"found": Perf(None, None, (), None, "perf is not installed")},

@@ -12,6 +12,7 @@ from regatta.machine.programs import discover
 from regatta.versus.preflight import Seen, faults, look_at, notes, p99_limit_ms, queue_notes, stalls
 from regatta.versus.servers import Server
 from regatta.versus.study_text import Wanted, study_text
+from tests.e2e.racing import needs_two_cpus
 from tests.lab import fake_races
 
 SCRIPT = Path(__file__).with_name("odd_servers.py")
@@ -23,9 +24,13 @@ def server(how: str, folder: Path = Path()) -> Server:
     return Server(how, False, command, SCRIPT.parent)
 
 
-def look(one: Server, wanted: Wanted = Wanted()) -> Seen:  # noqa: B008  (frozen)
+def look(
+    one: Server,
+    wanted: Wanted = Wanted(),  # noqa: B008  (frozen)
+    cpus: tuple[int, ...] = (0,),
+) -> Seen:
     study = fake_races.parse(study_text([one], wanted, SCRIPT.parent), SCRIPT.parent)
-    (seen,) = look_at(study.but(server_cpus=(0,), client_cpus=(0,)), discover())
+    (seen,) = look_at(study.but(server_cpus=cpus, client_cpus=(0,)), discover())
     return seen
 
 
@@ -114,13 +119,16 @@ def test_a_server_with_few_workers_is_raced_over_as_many_connections(how: str, m
     assert look(server(how), Wanted(connections=(20,), short=True)).answered == 20
 
 
+@needs_two_cpus
 def test_a_server_whose_connections_all_go_to_one_worker_is_noted() -> None:
-    seen = look(server("one-sided"), Wanted(connections=(20,)))
+    seen = look(server("one-sided"), Wanted(connections=(20,)), cpus=(0, 1))
     assert seen.taken == (20, 0), "the master accepts nothing, so it does not count"
     (note,) = notes([seen], checked=True)
-    assert note.startswith("one-sided accepts from one worker: of 20 connections that were opened")
-    assert not list(notes([replace(seen, taken=(12, 8))], checked=True))
-    assert not list(notes([replace(seen, connected=7, taken=(7, 0))], checked=True)), "too few"
+    assert "one worker accept nearly all connections, 20 of 20: 1 other has" in note
+    for taken in ((12, 8), (3, 0), (0, 0)):
+        assert not list(notes([replace(seen, taken=taken)], checked=True))
+    assert not list(notes([replace(seen, connected=15, taken=(15, 0))], checked=True)), "too few"
+    assert look(server("one-sided")).taken == (), "on one CPU it does not matter"
 
 
 def test_a_slow_answer_raises_the_limit_of_p99_for_all() -> None:
