@@ -1,23 +1,36 @@
 """`regatta calibrate`: measure how often Regatta's verdicts are wrong on this machine."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich import box
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from regatta.calibrate import store
-from regatta.calibrate.goals import Context
-from regatta.calibrate.parts import all_parts
+from regatta.calibrate import past_races, star_errors, store
+from regatta.calibrate.equals import part as equals
+from regatta.calibrate.goals import CalibrationPart, Context
+from regatta.calibrate.instruments import counters, stopped, window
+from regatta.calibrate.power import part as power
 from regatta.calibrate.run import choose, newest_folder, run
-from regatta.calibrate.table import goals_table
 from regatta.cli.display import display_on
 from regatta.cli.hooks import HOOKS
 from regatta.cli.output import Output, print_json, say
 from regatta.errors import CalibrationError, GoalsMissedError, InterruptedRaceError, UsageError
-from regatta.ledger.inputs.calibration import NOT_MEASURED, Calibration, to_plain
+from regatta.ledger.inputs.calibration import (
+    MET,
+    MISSED,
+    NOT_MEASURED,
+    NOT_REFUTED,
+    Calibration,
+    Goal,
+    to_plain,
+)
 from regatta.machine.programs import called_with, discover, shown
 from regatta.race.folder import new_folder
 from regatta.race.options import Options
@@ -25,6 +38,33 @@ from regatta.race.race_once import race_with
 from regatta.report.text.calibration import headline
 from regatta.report.text.durations import duration
 from regatta.report.text.fitted import print_table
+
+STYLES = {MET: "green", NOT_REFUTED: "yellow", MISSED: "bold red", NOT_MEASURED: "yellow"}
+
+
+def goals_table(goals: Sequence[Goal]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("what", "goal", "measured", ""):
+        table.add_column(heading, overflow="fold")
+    for goal in goals:
+        word = goal.outcome.upper() if goal.outcome == MISSED else goal.outcome
+        texts = [Text(words) for words in (goal.name, goal.goal, goal.measured)]
+        table.add_row(*texts, Text(word, style=STYLES[goal.outcome]))
+    return table
+
+
+def all_parts() -> tuple[CalibrationPart, ...]:
+    """Every part of a whole calibration."""
+    return (
+        equals.PART,
+        power.PART,
+        star_errors.PART,
+        stopped.PART,
+        counters.PART,
+        window.PART,
+        *past_races.PARTS,
+    )
+
 
 SHAPE = "quick"
 MOST_RACES = 1_000

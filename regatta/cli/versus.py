@@ -39,7 +39,7 @@ from regatta.trial.warming import WarmUps
 from regatta.versus.against import compared, find_stored
 from regatta.versus.images import read_images
 from regatta.versus.listen_queue import FEWER, fewer
-from regatta.versus.picture_file import check_picture, write_picture
+from regatta.versus.picture import check_picture, write_picture
 from regatta.versus.plan import fit
 from regatta.versus.preflight import (
     Seen,

@@ -24,6 +24,7 @@ from regatta.machine.hosts.placement import address_of_client
 from regatta.machine.hosts.reach import engine_for, reach
 from regatta.machine.perf.probe import probe
 from regatta.machine.perf.stat import Perf
+from regatta.machine.proc import read_text
 from regatta.machine.programs import Programs, discover
 from regatta.machine.sides.clock_offset import ClockOffset
 from regatta.machine.sides.placement import HostsWish
@@ -80,7 +81,7 @@ def read_facts() -> HostFacts:
         cpu_model=environment.cpu_model(),
         kernel=environment.kernel(),
         cpus=tuple(sorted(os.sched_getaffinity(0))),
-        tw_reuse=environment.read_text(TW_REUSE),
+        tw_reuse=read_text(TW_REUSE),
     )
 
 

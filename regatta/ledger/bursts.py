@@ -4,13 +4,34 @@ By the client's clock: a request arrives when its connection starts.
 """
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from regatta.ledger.counters import NOT_SUPPORTED
-from regatta.ledger.ranks import ranks
 from regatta.ledger.readings import Reading
 from regatta.ledger.records import Trial
 from regatta.ledger.samples import NOT_TOLD, SAMPLE, answered_samples
+
+
+def ranks(values: ArrayLike) -> NDArray[np.float64]:
+    """Ranks from 1 along the last axis; equal values get the mean of their ranks.
+
+    Importing scipy.stats for it takes half a second, in every command.
+    """
+    given = np.asarray(values)
+    order = np.argsort(given, axis=-1, kind="stable")
+    ascending = np.take_along_axis(given, order, axis=-1)
+    places = np.broadcast_to(np.arange(1, given.shape[-1] + 1), given.shape)
+    differs = np.diff(ascending, axis=-1) != 0
+    edge = np.ones((*given.shape[:-1], 1), dtype=bool)
+    begins = np.concatenate([edge, differs], axis=-1)
+    ends = np.concatenate([differs, edge], axis=-1)
+    first = np.maximum.accumulate(np.where(begins, places, 0), axis=-1)
+    backwards = np.where(ends, places, given.shape[-1])[..., ::-1]
+    last = np.minimum.accumulate(backwards, axis=-1)[..., ::-1]
+    found = np.empty(given.shape)
+    np.put_along_axis(found, order, (first + last) / 2, axis=-1)
+    return found
+
 
 Bursts = NDArray[np.void]
 """Records (`SAMPLE`), one row per burst, in the order of arrival."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from regatta.errors import UsageError
 from regatta.ledger.cell import WINDOW, matched_cells
 from regatta.ledger.files import Start, create, open_ledger
+from regatta.ledger.inputs.records import Baseline, RaceInputs
 from regatta.ledger.planned import PlannedTrial
 from regatta.ledger.schema import FILE_NAME
 from regatta.ledger.write import Ledger
@@ -28,7 +29,6 @@ from regatta.machine.sides.placement import Placement
 from regatta.race.events import About, Finished, SearchStarted, Started, Tell
 from regatta.race.folder import locked, new_folder
 from regatta.race.hooks import NO_HOOKS, Hooks
-from regatta.race.ledger_inputs import given_to
 from regatta.race.look import expected_by, look, look_notes
 from regatta.race.matched.find_rates import find_cells
 from regatta.race.options import Options, Setting, apply, choose_seed
@@ -43,9 +43,27 @@ from regatta.race.resume import (
 )
 from regatta.race.sittings import run_sittings
 from regatta.study import Study, leave_out, parse_study
+from regatta.study.claims.published import recorded_claims
 from regatta.study.plan import AloneBlocks, make_plan
+from regatta.study.published_csv import read_published
 from regatta.trial.setup import TrialSetup
 from regatta.trial.warming import WarmUps
+
+
+def given_to(study: Study, hooks: Hooks) -> RaceInputs:
+    return RaceInputs(recorded_claims(study), recorded_baseline(study), hooks.calibration())
+
+
+def recorded_baseline(study: Study) -> Baseline | None:
+    """`[baseline]` with its published figures."""
+    baseline = study.baseline
+    if baseline is None:
+        return None
+    if baseline.published is None:
+        return Baseline(baseline.contender)
+    table = read_published(study.folder / baseline.published)
+    return Baseline(baseline.contender, replace(table, at=baseline.published_at))
+
 
 SCRATCH = ".trial"
 

@@ -19,7 +19,6 @@ from regatta.machine.accounts import (
     energy,
     kernel_memory,
     memory,
-    peak_memory,
     process_tree,
 )
 from regatta.machine.accounts.disturbance import Others
@@ -194,7 +193,7 @@ class Side(SideProgram):
 
     def peak_memory(self) -> Counter:
         assert self.pid is not None
-        return peak_memory.peak_memory(self.pid)
+        return memory.peak_memory(self.pid)
 
     def memory(self, event: str) -> Counter:
         """What the program has in memory now, as this counter."""

@@ -282,8 +282,8 @@ def _seen(setup: TrialSetup, placement: Placement, cell: Cell, target: str, serv
     again = spelled(requests[0], target) if requests and not cell.per_connection else b""
     patience_s = QUIET_S + P99_FACTOR * p99_ms / 1000
     with taken_at_once(target, tried, again, patience_s) as (connected, answered):
-        is_spread = len(placement.server.cpus) > 1 and server.pid is not None and again
-        taken = taken_by_each(server.pid, port) if is_spread else ()
+        is_spread = len(placement.server.cpus) > 1 and again
+        taken = taken_by_each(server.pid, port) if is_spread and server.pid is not None else ()
     return Seen(
         name=cell.contender,
         answers=answers,

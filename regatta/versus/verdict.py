@@ -10,11 +10,11 @@ and all loads are one family.
 - regression: the whole 95 % interval of head / base is beyond its threshold, in anything
 - no regression: in everything all of it is within
 - not comparable: head answers otherwise than base, or than before the race, or one was not warm
-- undecided: neither, when the time is over, or the CPUs' busy time contradicts it (busy_time.py)
+- undecided: neither, when the time is over, or the CPUs' busy time contradicts it
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,14 +31,52 @@ from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.looks import Look, looks_at, planned_looks
 from regatta.analysis.statistics.paired_mean import PairedMean
+from regatta.analysis.statistics.rank_conflicts import Measures, log_ratios
 from regatta.analysis.statistics.sign_flips import POWER, BlockValues, Floats
+from regatta.analysis.statistics.unconfirmed_leads import unconfirmed_leads
 from regatta.compare.decide import EXIT, NO_REGRESSION, REGRESSION, UNDECIDED, worst_of
 from regatta.ledger.cell import Cell
 from regatta.ledger.metrics import BUSY, Metric, side_of
 from regatta.ledger.records import RaceRecord, Trial
 from regatta.ledger.result import OK
-from regatta.versus.busy_time import Accounts, denies_regression, in_blocks, shows_regression
 from regatta.versus.judged import CPU, HOLDS, JUDGED, Judged, Thresholds
+
+Accounts = tuple[Measures, Measures]
+"""Of base and of head: charged and busy time per request, by block."""
+
+
+# With steered packets, charged time lacks what the kernel did for a server while its CPU slept: a
+# head that moves work there would look cheaper than it is. So busy time may contradict a verdict.
+
+
+def in_blocks(accounts: Accounts, blocks: Collection[int]) -> Accounts:
+    def kept(values: BlockValues) -> BlockValues:
+        return {block: value for block, value in values.items() if block in blocks}
+
+    base, head = ((kept(charged), kept(busy)) for charged, busy in accounts)
+    return base, head
+
+
+def denies_regression(accounts: Accounts, threshold: float) -> bool:
+    """Busy time shows that head stays below the threshold, or not that it passes it, though the two
+    accounts are shown to differ."""
+    (charged, busy), head = accounts
+    # The same time is added to both accounts: the gap between them stays as it is.
+    allowed = {block: threshold * value for block, value in charged.items()}
+    at_threshold, busy_then = (
+        {block: value + allowed[block] for block, value in of.items()} for of in (charged, busy)
+    )
+    return bool(unconfirmed_leads({(None, "base", "head"): ((at_threshold, busy_then), head)}))
+
+
+def shows_regression(accounts: Accounts, threshold: float, level: float) -> bool:
+    """The whole interval of head / base is above 1 + `threshold`. What else runs on the CPUs can
+    only bring the ratio nearer to 1."""
+    (_, base), (_, head) = accounts
+    ratios = log_ratios(head, base)
+    interval = PairedMean(np.array(list(ratios.values()))).interval(level) if ratios else None
+    return interval is not None and interval[0] > math.log1p(threshold)
+
 
 BASE, AGAIN, HEAD = SIDES = ("base", "base-again", "head")
 NOT_COMPARABLE = "not comparable"

@@ -99,7 +99,8 @@ def test_the_time_slice_includes_the_kernels_cost_of_replies(
     with running(tmp_path, *options, binary=slow) as server:
         with sleepers(ROWS):
             server.ask(REQUEST)
-        assert answered_before_another(server, 100 * AT_ONCE, REQUEST) < 2 * GREEDY
+        # Beside seven other parts of the tests 46 came first once; without the slice 1,600 would.
+        assert answered_before_another(server, 100 * AT_ONCE, REQUEST) < 4 * GREEDY
 
 
 def answered_before_another(

@@ -4,19 +4,46 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from regatta.analysis.claims.bursts import BURST_TIME
+import numpy as np
+
 from regatta.analysis.claims.comparisons import PROCESS_SUM, ROUND, Comparison, Term
 from regatta.analysis.claims.measures import Measure, measure
 from regatta.analysis.claims.result import MeasuredFigure
 from regatta.analysis.contrast import by_block, requests_of
-from regatta.analysis.estimates import MEASURED, OVER, Estimates, summarize
+from regatta.analysis.estimates import MEASURED, NS_PER_MS, OVER, Estimates, summarize
 from regatta.analysis.statistics.percentile_comparison import Requests
 from regatta.analysis.statistics.units import BLOCKS, Units
+from regatta.ledger.bursts import bursts, latencies_ns
 from regatta.ledger.cell import Cell
 from regatta.ledger.inputs.claim import ITERATIVE, CellSelector, EquivalenceMargin
-from regatta.ledger.metrics import FRACTIONS
+from regatta.ledger.metrics import FRACTIONS, NO_TRIAL, Metric
+from regatta.ledger.planned import TIMED
+from regatta.ledger.readings import Reading
 from regatta.ledger.records import Trial
 from regatta.study.claims.metrics import MICROSECONDS, MILLISECONDS
+
+
+def slowest_of_burst_ms(trial: Trial, _side: str) -> Reading:
+    """The mean over the trial's bursts of the time until the last connection is answered.
+
+    The maximum of a trial differs: with one connection it is that of 200 bursts, an extreme value;
+    with 100 connections that of two.
+    """
+    latencies = latencies_ns(bursts(trial))
+    return float(np.mean(latencies.max(axis=1))) / NS_PER_MS if latencies.size else NO_TRIAL
+
+
+BURST_TIME = Metric(
+    "burst_time_ms",
+    "time until all are answered",
+    "ms",
+    TIMED,
+    ("client",),
+    "lower",
+    slowest_of_burst_ms,
+    "The slowest answer of a burst; the mean over bursts.",
+)
+
 
 NOT_RACED = "not raced"
 

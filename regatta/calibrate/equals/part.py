@@ -10,13 +10,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
+from regatta.analysis.analyse import analyse
 from regatta.analysis.statistics.level import LEVEL
 from regatta.calibrate.binomial import goal_of
 from regatta.calibrate.equals import wrong_tests
-from regatta.calibrate.equals.as_sittings import SITTINGS, distinguished_in_sittings, grouped
 from regatta.calibrate.equals.biases import BIASES, inject_bias
 from regatta.calibrate.equals.copies import DESIGNS, copies_study, make_files, remove_files
-from regatta.calibrate.equals.reported import CLAIMS, ReportedVerdicts, reported
+from regatta.calibrate.equals.reported import (
+    CLAIMS,
+    ReportedVerdicts,
+    distinguished,
+    in_pairs,
+    reported,
+)
 from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.calibrate.races import folder_of, run_races
 from regatta.calibrate.shape import Shape, shape_of
@@ -25,9 +31,51 @@ from regatta.calibrate.workers import on_all_cpus
 from regatta.ledger.inputs.calibration import Goal
 from regatta.ledger.metrics import BY_NAME, PRIMARY, STANDINGS
 from regatta.ledger.read import read
-from regatta.ledger.records import RaceRecord
+from regatta.ledger.records import RaceRecord, Trial
 from regatta.report.text.calibration import EQUALS, NOT_RUN, PAIRS
 from regatta.study import Study
+
+SITTINGS = 5
+"""The number that the documentation recommends."""
+
+
+def grouped(races: int) -> list[range]:
+    """The races that form each combined race; a remainder is not used."""
+    return [range(at, at + SITTINGS) for at in range(0, races - SITTINGS + 1, SITTINGS)]
+
+
+def distinguished_in_sittings(ledgers: Sequence[RaceRecord]) -> dict[str, list[str]]:
+    """By metric or `claims`, where two equals were distinguished."""
+    return distinguished(analyse(as_sittings([in_pairs(ledger) for ledger in ledgers])))
+
+
+def as_sittings(ledgers: Sequence[RaceRecord]) -> RaceRecord:
+    """One race with the trials of all, in the cells of the first.
+
+    Effects that last for a whole race (file layout, networks, time of day) vary between sittings,
+    as they do between fresh races. Every difference that the combined race reports is a false
+    alarm.
+    """
+    first = ledgers[0]
+    cell_at = {(cell.contender, cell.connections): cell.id for cell in first.cells}
+    trials: list[Trial] = []
+    blocks = 0
+    for number, ledger in enumerate(ledgers, start=1):
+        cell_keys = {cell.id: (cell.contender, cell.connections) for cell in ledger.cells}
+        trials += [
+            replace(
+                trial,
+                id=len(trials) + at,
+                block=blocks + trial.block,
+                cell_id=cell_at[cell_keys[trial.cell_id]],
+                sitting=number,
+            )
+            for at, trial in enumerate(ledger.trials, start=1)
+        ]
+        blocks += max((trial.block for trial in ledger.trials), default=0)
+    meta = {**first.meta, "sittings": str(len(ledgers))}
+    return replace(first, meta=meta, trials=trials, planned=len(trials))
+
 
 AS_RACED = "as raced"
 IN_SITTINGS = f"{EQUALS}pairs in {SITTINGS} sittings"

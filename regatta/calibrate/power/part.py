@@ -6,6 +6,7 @@ uncertainty of the curve, whole races are resampled.
 """
 
 import math
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,12 +20,11 @@ from regatta.calibrate.binomial import interval
 from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.calibrate.power.curve import Curve
 from regatta.calibrate.power.picture import write_picture
-from regatta.calibrate.power.slowed import PLAIN, slowed_study, spin_of
 from regatta.calibrate.races import run_races
 from regatta.calibrate.shape import Shape, shape_of
 from regatta.calibrate.sizes import POWER_RACES, POWER_WITHIN_PERCENT, QUICK_RACES, SLOWER_PERCENT
 from regatta.calibrate.workers import on_all_cpus
-from regatta.errors import CalibrationError
+from regatta.errors import CalibrationError, UsageError
 from regatta.ledger.inputs.calibration import Goal
 from regatta.ledger.inputs.records import RaceInputs
 from regatta.ledger.metrics import PRIMARY
@@ -32,6 +32,39 @@ from regatta.ledger.planned import TIMED
 from regatta.ledger.read import read
 from regatta.ledger.records import RaceRecord
 from regatta.study import Study
+
+DESIGN = "select"
+PLAIN = "plain"
+SLOWED_WORKS = {"scan": "scan+spin", "classic": "classic+spin", "snapshot": "spin"}
+"""By work, the one that first computes and then does that work."""
+
+
+def name_of(spin_us: int) -> str:
+    return f"spin-{spin_us}us"
+
+
+def spin_of(name: str) -> int:
+    return int(name.removeprefix("spin-").removesuffix("us"))
+
+
+def slowed_study(
+    context: Context, shape: Shape, spins_us: Sequence[int], number: int, **changes: int
+) -> Study:
+    """The study of this race; each race has another order."""
+    if shape.work not in SLOWED_WORKS:
+        raise UsageError(f"the work {shape.work} cannot be slowed; use another --shape")
+    server = str(context.programs.server)
+    works = {PLAIN: shape.work}
+    works |= {name_of(spin): f"{SLOWED_WORKS[shape.work]}={spin}us" for spin in spins_us}
+    names = list(works)
+    random.Random(number).shuffle(names)
+    return shape.study(
+        context,
+        "A server, and the same slowed by known amounts",
+        {name: shape.command(server, DESIGN, works[name]) for name in names},
+        **changes,
+    )
+
 
 PILOT_BLOCKS = 4
 OVER_ALL = "over all steps"

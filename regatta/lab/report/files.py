@@ -5,15 +5,29 @@ from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 
+from markupsafe import Markup
+
 from regatta.lab.report.answers import begin_answers, read_answers
-from regatta.lab.report.html import to_html
 from regatta.lab.report.latex import to_latex
 from regatta.lab.report.markdown import to_markdown
-from regatta.lab.report.parts import parts_of
+from regatta.lab.report.parts import LabReport, parts_of, pieces
 from regatta.lab.report.pictures import pdf, svg
 from regatta.lab.step import Lab, Step
+from regatta.lab.step_result import Picture
+from regatta.report.page.html import environment
 from regatta.report.paper.pdf import typeset
 from regatta.report.text.atomic_write import write_whole
+
+
+def to_html(report: LabReport) -> str:
+    template = environment("regatta.lab.report").get_template("report.html.j2")
+    return template.render(report=report, drawn=drawn, pieces=pieces)
+
+
+def drawn(picture: Picture) -> Markup:
+    """Safe: the renderer has escaped all text."""
+    return Markup(svg(picture))
+
 
 PICTURES = "pictures"
 

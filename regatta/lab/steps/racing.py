@@ -1,12 +1,13 @@
 """Ten single runs, which show how much one run varies; and the race, whose result is reliable."""
 
+import json
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
 from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis, Group
-from regatta.lab import studies
 from regatta.lab.charts import US, runs
+from regatta.lab.setting import Setting
 from regatta.lab.step import Lab, Step
 from regatta.lab.step_result import Picture, StepResult
 from regatta.ledger.metrics import PRIMARY, side_of
@@ -19,6 +20,59 @@ from regatta.report.text.numbers import capitalized, interval_of, plural, short,
 from regatta.report.text.table import Table
 from regatta.report.text.trials import disturbed_sentence
 from regatta.report.text.verdicts import LEGEND, mark, verdict_sentence
+
+RUNS = 10
+UNDISTURBED = 1e6
+"""Percent of a CPU; more than any machine has, so that no trial counts as disturbed."""
+
+
+def single_runs(setting: Setting) -> str:
+    """Ten times what was done by hand; disturbed trials are not repeated, as with single runs."""
+    return f"""\
+# Written by regatta lab: ten single runs of each design, counted from start to exit.
+name = "single-runs"
+title = "Ten single runs of each design"
+
+[race]
+blocks = {RUNS}
+counted_blocks = 0     # whole processes are always counted
+disturbance_limit_percent = {UNDISTURBED:g}
+
+[[cells]]
+{cells(setting)}
+scope = "process"
+rounds = 1
+linger_s = {0.01 if setting.quick else 0.2}
+"""
+
+
+def whole_race(setting: Setting) -> str:
+    """The same question as a race."""
+    blocks, counted, requests = (6, 1, 50) if setting.quick else (20, 4, 200)
+    return f"""\
+# Written by regatta lab: only the load is measured, on warm servers, in randomized blocks.
+name = "lab-race"
+title = "The race of the lab"
+
+[race]
+blocks = {blocks}
+counted_blocks = {counted}
+slices = {2 if setting.quick else 5}
+
+[[cells]]
+{cells(setting)}
+requests = {requests}
+"""
+
+
+def cells(setting: Setting) -> str:
+    return f"""\
+designs = {json.dumps(list(setting.designs))}
+connections = {setting.connections}
+work = {json.dumps(setting.work)}
+load = "burst"
+engine = "epoll\""""
+
 
 SINGLE_RUNS, RACE = "single-runs", "race"
 """The folders of their ledgers; the studies are next to them."""
@@ -86,7 +140,7 @@ class RunTenTimes(Racing):
     depends_on = ("guess",)
 
     def study(self, lab: Lab) -> str:
-        return studies.single_runs(lab.setting)
+        return single_runs(lab.setting)
 
     def result(self, lab: Lab) -> StepResult:
         group = raced(lab, self.name).groups[0]
@@ -141,7 +195,7 @@ class RaceThem(Racing):
     depends_on = ("guess",)
 
     def study(self, lab: Lab) -> str:
-        return studies.whole_race(lab.setting)
+        return whole_race(lab.setting)
 
     def result(self, lab: Lab) -> StepResult:
         analysis = raced(lab, self.name)

@@ -1,18 +1,133 @@
-"""Writes exports; what would fail is refused before a race starts."""
+"""The figures of a race in the formats of tools that keep histories.
 
+What would fail is refused before a race starts.
+"""
+
+import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from regatta.analysis.results import Analysis
 from regatta.errors import UsageError
-from regatta.report.exports.bmf import to_bmf
-from regatta.report.exports.github_action import to_github_action
-from regatta.report.exports.openmetrics import to_openmetrics
-from regatta.report.exports.otava import read_history, to_otava
+from regatta.ledger.metrics import BYTES_PER_MIB, P50, P99, PRIMARY
+from regatta.report.exports.figures import EXPORTED, Figure, figures
 from regatta.report.text.atomic_write import write_whole
+from regatta.report.text.numbers import around, plural
+from regatta.report.text.printable import printable
+
+Entry = dict[str, Any]
+
+
+def to_otava(analysis: Analysis, history: list[Entry], revision: dict[str, str]) -> str:
+    """Apache Otava's JSON: the history with an entry more.
+
+    `revision`: branch and commit; Otava names them where a figure changed.
+    """
+    entry = {
+        "timestamp": int(float(analysis.meta.get("created_at") or 0)),
+        "metrics": [{"name": one.path, "value": one.value} for one in figures(analysis)],
+        "attributes": {"study": analysis.names.name, **revision},
+    }
+    return json.dumps([*history, entry], indent=1, allow_nan=False) + "\n"
+
+
+def read_history(path: Path) -> list[Entry]:
+    """The races in a file so far; none if there is no file."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be added to: {error}; name another file") from error
+    if not isinstance(found, list) or not all(is_entry(one) for one in found):
+        raise UsageError(f"{path} is no history of Otava; name another file")
+    return found
+
+
+def is_entry(one: Any) -> bool:
+    return isinstance(one, dict) and {"timestamp", "metrics", "attributes"} <= one.keys()
+
+
+BOUNDS = ("value", "low", "high")
+
+
+@dataclass(frozen=True)
+class Family:
+    name: str
+    unit: str
+    factor: float
+    """From the metric's own unit."""
+
+
+FAMILIES = {
+    PRIMARY.name: Family("regatta_server_cpu_per_request_seconds", "seconds", 1e-6),
+    P50.name: Family("regatta_latency_p50_seconds", "seconds", 1e-3),
+    P99.name: Family("regatta_latency_p99_seconds", "seconds", 1e-3),
+    "peak_memory_mib": Family("regatta_peak_memory_bytes", "bytes", BYTES_PER_MIB),
+}
+
+
+def to_openmetrics(analysis: Analysis) -> str:
+    """In base units: for a Pushgateway or node_exporter's textfile collector."""
+    found = list(figures(analysis))
+    lines = []
+    for metric in EXPORTED:
+        family = FAMILIES[metric.name]
+        lines += [
+            f"# TYPE {family.name} gauge",
+            f"# UNIT {family.name} {family.unit}",
+            f"# HELP {family.name} {_escaped(metric.says)}",
+        ]
+        for one in found:
+            if one.metric is metric:
+                lines += _samples(one, family)
+    return "\n".join([*lines, "# EOF"]) + "\n"
+
+
+def _samples(one: Figure, family: Family) -> Iterator[str]:
+    """The value and the ends of its 95 % interval."""
+    labels = {"contender": one.contender, **one.load}
+    for bound, value in zip(BOUNDS, (one.value, one.estimate.low, one.estimate.high), strict=True):
+        if value is not None:
+            said = {**labels, "bound": bound}
+            text = ",".join(f'{name}="{_escaped(value)}"' for name, value in said.items())
+            yield f"{family.name}{{{text}}} {value * family.factor!r}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+
+
+def to_github_action(analysis: Analysis) -> str:
+    """Tool customSmallerIsBetter of that action: [{name, unit, value, range, extra}]."""
+    found = []
+    for one in figures(analysis):
+        _, half = around(one.estimate)
+        entry = {
+            "name": printable(f"{one.benchmark}: {one.metric.label}"),
+            "unit": one.metric.unit,
+            "value": one.value,
+            "extra": f"{plural(one.estimate.trials, 'trial')}\n95 % interval",
+        }
+        found.append(entry | ({"range": f"± {half}"} if half else {}))
+    return json.dumps(found, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def to_bmf(analysis: Analysis) -> str:
+    """Bencher Metric Format: {benchmark: {measure: {value, lower_value, upper_value}}}."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for one in figures(analysis):
+        metric = {"value": one.value}
+        for key, end in (("lower_value", one.estimate.low), ("upper_value", one.estimate.high)):
+            if end is not None:
+                metric[key] = end
+        found.setdefault(printable(one.benchmark), {})[one.metric.name] = metric
+    return json.dumps(found, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
 
 OTAVA = "otava"
 FORMATS = {

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from regatta.analysis.analyse import analyse
 from regatta.calibrate import binomial, races
-from regatta.calibrate.equals import as_sittings, biases
+from regatta.calibrate.equals import biases
 from regatta.calibrate.equals import part as equals
 from regatta.calibrate.equals.copies import (
     DESIGNS,
@@ -73,12 +73,12 @@ def told_together(lab: str | None, races: range) -> dict[str, list[str]]:
         ledgers = [
             biases.inject_bias(lab, one, at + 1) for at, one in zip(races, ledgers, strict=True)
         ]
-    return as_sittings.distinguished_in_sittings(ledgers)
+    return equals.distinguished_in_sittings(ledgers)
 
 
 def in_sittings(lab: str | None, count: int) -> Goal:
     """The goal for the pairs' CPU per request in this many races."""
-    found = [told_together(lab, races) for races in as_sittings.grouped(count)]
+    found = [told_together(lab, races) for races in equals.grouped(count)]
     goals = {goal.name: goal for goal in equals.judge_sittings(SHAPE, found)}
     return goals["equals: pairs in 5 sittings, CPU per request"]
 
@@ -146,14 +146,14 @@ def test_a_constant_bias_is_detected_with_sittings_too() -> None:
 
 def test_combined_races_have_each_trial_once() -> None:
     ledgers = [in_pairs(unbiased(number)) for number in (1, 2, 3)]
-    whole = as_sittings.as_sittings(ledgers)
+    whole = equals.as_sittings(ledgers)
     assert len({trial.id for trial in whole.trials}) == sum(len(one.trials) for one in ledgers)
     places = {(trial.block, trial.cell_id) for trial in whole.trials}
     assert len(places) == len(whole.trials)
     assert {trial.sitting for trial in whole.trials} == {1, 2, 3}
     blocks = {trial.block: trial.sitting for trial in whole.trials}
     assert list(blocks.values()) == [sitting for sitting in (1, 2, 3) for _ in range(10)]
-    assert [list(one) for one in as_sittings.grouped(13)] == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
+    assert [list(one) for one in equals.grouped(13)] == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
 
 
 def test_columns_without_bias_stay_right() -> None:

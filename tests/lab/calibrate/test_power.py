@@ -8,9 +8,17 @@ import pytest
 
 from regatta.calibrate.power import part as power
 from regatta.calibrate.power.curve import Curve, fit
-from regatta.calibrate.power.part import OVER_ALL, RaceEffects, curves, judge, readings_of
+from regatta.calibrate.power.part import (
+    OVER_ALL,
+    PLAIN,
+    RaceEffects,
+    curves,
+    judge,
+    name_of,
+    readings_of,
+    slowed_study,
+)
 from regatta.calibrate.power.picture import point_rows, table, write_picture
-from regatta.calibrate.power.slowed import PLAIN, name_of, slowed_study
 from regatta.calibrate.shape import Shape, shape_of
 from regatta.errors import UsageError
 from regatta.study import parse_study

@@ -7,9 +7,7 @@ import pytest
 
 from regatta.analysis.analyse import analyse
 from regatta.errors import UsageError
-from regatta.lab import studies
 from regatta.lab.counts import counts_in, cpu_s
-from regatta.lab.guess_verdict import judged_design, judged_guess
 from regatta.lab.setting import Setting
 from regatta.lab.state import Guess, State
 from regatta.lab.step import Lab
@@ -17,8 +15,8 @@ from regatta.lab.steps import STEPS
 from regatta.lab.steps.asking import AskByHand, AskWithMany
 from regatta.lab.steps.counting import CountBothSides, MakeTable
 from regatta.lab.steps.guessing import NO_GUESS, MakeGuess, check_guess
-from regatta.lab.steps.looking_back import LookBack, start_and_end
-from regatta.lab.steps.racing import RaceThem, RunTenTimes, winners
+from regatta.lab.steps.looking_back import LookBack, judged_design, judged_guess, start_and_end
+from regatta.lab.steps.racing import RaceThem, RunTenTimes, single_runs, whole_race, winners
 from regatta.lab.tools import Tools
 from regatta.ledger.read import read
 from regatta.study import parse_study
@@ -263,7 +261,7 @@ def test_without_a_first_table_only_the_races_are_reported(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("quick", [True, False])
-@pytest.mark.parametrize("made", [studies.single_runs, studies.whole_race])
+@pytest.mark.parametrize("made", [single_runs, whole_race])
 def test_the_studies_are_valid(made: object, quick: bool) -> None:
     setting = Setting(("iterative", "select"), 7, "wait=5ms", quick)
     known = [Design(name, "a design") for name in setting.designs]

@@ -6,7 +6,7 @@ from pathlib import Path
 from regatta.ledger.inputs.calibration import Calibration, Goal
 from regatta.ledger.inputs.records import RaceInputs
 from regatta.race.hooks import Hooks
-from regatta.race.ledger_inputs import given_to
+from regatta.race.race import given_to
 from regatta.study import parse_study
 from regatta.study.design import Design
 

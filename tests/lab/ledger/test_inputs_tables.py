@@ -10,7 +10,7 @@ from regatta.errors import LedgerError
 from regatta.ledger.inputs.records import Baseline, RaceInputs
 from regatta.ledger.read import read
 from regatta.race.hooks import Hooks
-from regatta.race.ledger_inputs import given_to
+from regatta.race.race import given_to
 from regatta.study import load_study
 from tests.lab import synthetic
 from tests.lab.designs import every_design

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from regatta.ledger.counters import NOT_SUPPORTED
-from regatta.machine.accounts.peak_memory import peak_memory
+from regatta.machine.accounts.memory import peak_memory
 
 MIB = 2**20
 TAKES = """

@@ -10,7 +10,7 @@ import pytest
 from regatta.analysis.results import Analysis
 from regatta.report.paper.document import paper_document
 from regatta.report.paper.elements import Plot
-from regatta.report.paper.pictures import picture, to_pdf, to_svg
+from regatta.report.paper.files import picture, to_pdf, to_svg
 from tests.lab.published_races import CLOCK, REPORT_D, raced, with_published
 
 

@@ -16,9 +16,9 @@ from regatta.analysis.results import Analysis, CellResult
 from regatta.analysis.statistics.units import BLOCKS
 from regatta.ledger.counters import COUNTED
 from regatta.ledger.metrics import METRICS
-from regatta.report.paper.csv import table_csv
 from regatta.report.paper.document import designs_sections, paper_document, run_sections
 from regatta.report.paper.elements import Column, Document, PaperTable, Row
+from regatta.report.paper.files import table_csv
 from regatta.report.paper.latex import document_latex, escape, table_latex
 from regatta.report.paper.markdown import document_markdown, table_markdown
 from regatta.report.paper.quantities import of_event

@@ -76,13 +76,14 @@ def test_every_process_gets_past_the_step(after: int) -> None:
         assert later.seconds < 1.2 * first.seconds
 
 
-def test_a_later_process_is_served_fast_first_but_not_with_a_connection_for_each_request() -> None:
+@pytest.mark.parametrize("per_connection", [None, 1])
+def test_a_later_process_first_gets_requests_as_fast_as_it_answers(
+    per_connection: int | None,
+) -> None:
     warm_ups = WarmUps(30.0)
-    warm(warm_ups, CLOSED, Server(step(20_000)))
-    assert Warming(warm_ups, OPEN, is_design=False).load().load == "closed"
-    short = replace(OPEN, per_connection=1)
-    warm(warm_ups, replace(CLOSED, per_connection=1), Server(step(20_000)))
-    assert Warming(warm_ups, short, is_design=False).load().load == "open"
+    warm(warm_ups, replace(CLOSED, per_connection=per_connection), Server(step(20_000)))
+    later = replace(OPEN, per_connection=per_connection)
+    assert Warming(warm_ups, later, is_design=False).load().load == "closed"
 
 
 def test_one_that_never_becomes_steady_is_given_up_and_later_ones_sooner() -> None:
