@@ -43,8 +43,14 @@ class Home:
     def make(self) -> ControlGroup:
         for _ in range(MAKE_TRIES):
             name = f"{self.lab_group}{PREFIX}{secrets.token_hex(8)}"
-            (self.mount / name).mkdir()
-            lock = lock_group(self.mount / name)
+            path = self.mount / name
+            try:
+                path.mkdir()
+                lock = lock_group(path)
+            except BaseException:  # Ctrl-C, most likely while the kernel makes it: that takes long
+                with suppress(OSError):
+                    path.rmdir()
+                raise
             if lock is not None:
                 return ControlGroup(self.mount, name, lock)
         raise OSError("control groups were removed as soon as they were created")

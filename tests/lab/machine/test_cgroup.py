@@ -89,6 +89,23 @@ def test_a_lab_in_another_container_takes_no_group_away_that_is_in_use(group: Co
     assert group.path.exists()
 
 
+def test_ctrl_c_while_a_group_is_made_leaves_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    home = find_home()
+    if home is None:
+        pytest.skip("control groups cannot be made here; run as root")
+    mkdir, made = Path.mkdir, []
+
+    def interrupted(path: Path) -> None:
+        mkdir(path)
+        made.append(path)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "mkdir", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        home.make()
+    assert [path.exists() for path in made] == [False]
+
+
 def test_without_root_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert find_home() is None
