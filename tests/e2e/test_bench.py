@@ -51,6 +51,7 @@ def test_one_comparison_as_json() -> None:
     assert "block 2 begins" in answer.stderr
 
 
+@pytest.mark.long
 def test_a_design_is_compared_with_its_twin() -> None:
     answer = bench("--only", "^twins: fork-per-client,", "--json")
     assert answer.returncode == 0, answer.stderr

@@ -69,6 +69,7 @@ def test_workers_of_a_cluster_are_raced_and_stay(tls: bool, tmp_path: Path) -> N
     assert "hosts (server worker-a, client worker-b)" in (out / "report.html").read_text()
 
 
+@pytest.mark.long
 @needs_clocks
 def test_two_workers_with_different_clocks_share_one_load(tmp_path: Path) -> None:
     with cluster(tmp_path / "network", ("alpha", "beta", "gamma")) as user:

@@ -67,7 +67,10 @@ def placement_of(out: Path) -> dict[str, object]:
     return found
 
 
-@pytest.mark.parametrize("network", ["bridge", "veth", "host"])
+@pytest.mark.parametrize(
+    "network",
+    ["bridge", *(pytest.param(name, marks=pytest.mark.long) for name in ("veth", "host"))],
+)
 def test_three_designs_are_raced_in_containers(
     network: str, container_engine: str, tmp_path: Path
 ) -> None:

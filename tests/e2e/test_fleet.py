@@ -85,6 +85,7 @@ def contents(pid: int, name: str) -> bytes:
     return b""
 
 
+@pytest.mark.long
 @needs_hosts
 def test_a_fleet_with_a_lost_machine_can_be_resumed(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(study(SMALL, blocks=6))

@@ -180,6 +180,7 @@ def test_a_folder_that_is_no_checkout_or_has_too_little_is_refused(tmp_path: Pat
     assert [path.name for path in tmp_path.iterdir()] == ["arena"]
 
 
+@pytest.mark.long
 def test_a_race_of_the_study_judges_the_claims(tmp_path: Path) -> None:
     """Published: a before b before c; here b is the slowest by far."""
     port = free_port()

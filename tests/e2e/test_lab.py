@@ -81,6 +81,7 @@ def test_the_shown_commands_can_be_pasted(stopped: tuple[Path, str], tmp_path: P
         assert cpu_s(counts_in(tmp_path / f"lab/first/select-{side}.txt"))
 
 
+@pytest.mark.long
 def test_it_continues_where_it_was_stopped(stopped: tuple[Path, str]) -> None:
     folder, _ = stopped
     assert done(folder) == ["server", "clients", "cpus", "perf", "table", "guess"]

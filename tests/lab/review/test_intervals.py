@@ -320,6 +320,7 @@ def test_a_table_whose_first_column_is_a_time_stays_a_table() -> None:
     assert [values(one) for one in found.records] == [{"cycles": 5}, {"cycles": 6}]
 
 
+@pytest.mark.long
 def test_many_intervals_and_many_runs_cost_no_more_than_their_number() -> None:
     """All at once: any that is held against each other would take hours."""
     times = range(1, 8_001)
