@@ -17,8 +17,7 @@ MOST_BLOCKS = 200
 COSTS_S = 0.5
 """Of a process: starting it, looking at it until it listens, stopping it."""
 LONG_S = 3.0
-"""The longest window of a server that takes long to be warm; shorter where few processes leave no
-time for it."""
+"""A window of a server that takes long to be warm."""
 
 
 def fit(
@@ -36,11 +35,7 @@ def fit(
         blocks = int(left_s / block_s)
     few = blocks < FEWEST_BLOCKS and not needs_flips
     if few:
-        spare_s = max(0.0, (left_s / FEWEST_SITTINGS - block_s) / len(study.cells))
-        long = tuple(
-            replace(cell, duration_s=min(LONG_S, (cell.duration_s or 0.0) + spare_s))
-            for cell in study.cells
-        )
+        long = tuple(replace(cell, duration_s=LONG_S) for cell in study.cells)
         study = study.but(cells=long)
         block_s = block_seconds(study, warm_ups)
         blocks = max(FEWEST_SITTINGS, int(left_s / block_s))

@@ -54,14 +54,12 @@ def test_what_is_warm_soon_is_raced_in_many_processes() -> None:
     assert {cell.duration_s for cell in study.cells} == {1.0}
 
 
-@pytest.mark.parametrize(("left_s", "window_s"), [(5.0, 1.0), (137.0, 1.4), (200.0, LONG_S)])
-def test_what_takes_long_to_warm_is_raced_in_fewer_and_longer_ones(
-    left_s: float, window_s: float
-) -> None:
+@pytest.mark.parametrize("left_s", [5.0, 60.0, 100.0])
+def test_what_takes_long_to_warm_is_raced_in_fewer_and_longer_ones(left_s: float) -> None:
     study = fit(raced(), warmed(12.0), left_s, needs_flips=False, say=lambda _: None)
     assert study.few_blocks
     assert study.blocks == 3 <= study.most_blocks < 6
-    assert {round(cell.duration_s or 0, 1) for cell in study.cells} == {window_s}
+    assert {cell.duration_s for cell in study.cells} == {LONG_S}
     if study.most_blocks > 3:
         assert study.most_blocks * block_seconds(study, warmed(12.0)) <= left_s
 
