@@ -18,7 +18,7 @@ from regatta.review.names import TASK_CLOCK
 
 
 def judged_guess(guess: Guess, group: Group) -> list[str]:
-
+    """Compares the guess with the race."""
     verdict = group.overall
     design = f"The guess was {guess.design}. {judged_design([guess.design], group)}"
     if guess.by is None or verdict.lead is None or verdict.low is None or verdict.high is None:

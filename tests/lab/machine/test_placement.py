@@ -98,11 +98,7 @@ def test_as_root_the_sides_have_networks_of_their_own_that_vanish_at_the_end() -
     )
 
 
-ROOTLESS_PLACEMENT = (
-    f"""
-PORTS = {PORTS}
-"""
-    + """
+ROOTLESS_PLACEMENT = """
 import json, os, subprocess
 from regatta.machine.guard import guard_environment
 from regatta.machine.placement import make_placement
@@ -116,16 +112,15 @@ with make_placement("netns", [cpus[0]], [cpus[-1]]) as place:
         "place": place.describe(),
         "server": run(place.server, "ip", "-br", "address"),
         "client": run(place.client, "ip", "-br", "address"),
-        "ports": run(place.client, "cat", *PORTS),
+        "ports": run(place.client, "cat", *os.environ["PORTS"].split()),
     }))
 """
-)
 
 
 def test_without_rights_the_sides_have_networks_in_a_user_namespace() -> None:
     rootless.need_python()
     rootless.need_user_namespaces()
-    done = rootless.run_python(ROOTLESS_PLACEMENT)
+    done = rootless.run_python(ROOTLESS_PLACEMENT, PORTS=" ".join(PORTS))
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["uid"] != 0
