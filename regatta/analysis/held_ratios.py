@@ -16,6 +16,7 @@ import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
 from regatta.analysis.columns import AgainstBest
+from regatta.analysis.contrast import outward
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, TOO_FEW, seen
 from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.percentile_comparison import FEWEST_BLOCKS
@@ -76,16 +77,16 @@ def _against(
     reach = float(special.stdtrit(free, 1 - level / 2)) * error
     mean = float(logs.mean())
     low = mean - reach - below
-    detectable = math.exp(reach + below + float(special.stdtrit(free, POWER)) * error)
+    detectable = reach + below + float(special.stdtrit(free, POWER)) * error
     return AgainstBest(
         *key,
         scale="ratio",
-        value=math.exp(mean),
-        low=math.exp(low),
-        high=None if math.isinf(beyond) else math.exp(mean + reach + beyond),
+        value=outward(mean, "ratio"),
+        low=outward(low, "ratio"),
+        high=None if math.isinf(beyond) else outward(mean + reach + beyond, "ratio"),
         p_value=min(1.0, LEVEL / level * 2 * float(special.stdtr(free, (below - mean) / error))),
         blocks=len(blocks),
-        detectable=seen(detectable),
+        detectable=seen(outward(detectable, "ratio")),
         outcome=LARGER if low > 0 else NO_DIFFERENCE,
     )
 

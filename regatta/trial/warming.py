@@ -1,8 +1,9 @@
 """Warms a server until it is steady under the load that it will be measured under.
 
-The first process of a server is watched from its first request, in slices of the load, for a third
-of the limit at least: a step after 20,000 requests looks flat until then. Later ones get 1.5 times
-as many requests as that one needed, as fast as they answer them, and are then watched under the
+The first process of a server is watched from its first request, in slices of a load as fast as it
+answers, for 50,000 requests or a third of the limit: a step after 20,000 requests looks flat until
+then, and at 100 requests a second it would take minutes. Later ones get 1.5 times as many requests
+as that one needed, as fast as they answer them. Those that are measured are then watched under the
 race's own load until its slices are level.
 """
 
@@ -14,16 +15,16 @@ from typing import Any
 
 from regatta.ledger.cell import Cell
 from regatta.ledger.counters import CPU_TIME
-from regatta.ledger.steady import FEWEST, FLAT, Slice, WarmUp, is_steady, judge, rows
+from regatta.ledger.steady import FEWEST, Slice, WarmUp, is_steady, judge, rows
 from regatta.trial.windows import Window
 
 SLICE_S, LONGEST_S = 0.25, 1.0
 REQUESTS = 50
 """Of a slice, at least, unless it would take longer than that."""
 FEWEST_AGAIN = FEWEST // 2
-"""Slices in the tail of a server whose first process was flat."""
-WATCHED = 3
-"""The first process is watched for one in so many parts of the limit."""
+"""Slices in the tail of a later process of a server whose first became steady."""
+WATCHED, WATCHED_REQUESTS = 3, 50_000
+"""The first process is watched for one in so many parts of the limit, or for so many requests."""
 SAFETY = 1.5
 """Times the requests that the first process needed."""
 GIVEN_UP_S = 5.0
@@ -88,8 +89,7 @@ class WarmUps:
             return 0.0
         if not first.found.is_steady:
             return min(self.limit_s, GIVEN_UP_S)
-        fewest = FEWEST_AGAIN if first.found.kind == FLAT else FEWEST
-        watched_s = fewest * (SLICE_S + SLICE_COSTS_S)
+        watched_s = FEWEST_AGAIN * (SLICE_S + SLICE_COSTS_S)
         return min(self.limit_s, watched_s + SAFETY * first.found.requests / first.rate)
 
     def to_list(self) -> list[dict[str, Any]]:
@@ -104,25 +104,31 @@ class Warming:
         """`is_design`: one of ours, whose processes are all alike: one is watched for all."""
         self.warm_ups = warm_ups
         self.cell = cell
-        self.first = warm_ups.known(cell)
-        known = None if self.first is None else self.first.found
-        flat = known is not None and known.kind == FLAT
-        self.fewest = FEWEST_AGAIN if flat else FEWEST
+        self.first = first = warm_ups.known(cell)
+        self.follows = first is not None and first.found.is_steady
+        """Whether it is known how many requests it needs."""
         self.limit_s = warm_ups.limit_s
-        if known is not None and not known.is_steady:
+        if first is not None and not self.follows:
             self.limit_s = min(self.limit_s, GIVEN_UP_S)
-        self.left = SAFETY * known.requests if known is not None and known.is_steady else 0.0
+        self.needed = SAFETY * first.found.requests if first is not None and self.follows else 0.0
         """Requests that it gets at least."""
-        self.watch_s = self.limit_s / WATCHED if known is None and not is_design else 0.0
+        self.watch_s = self.limit_s / WATCHED if first is None and not is_design else 0.0
         self.rounds = -(-BURST_REQUESTS // cell.connections)
         self.curve: list[Slice] = []
-        self.slices, self.seconds = 0, 0.0
+        """Under the race's own load; of a server's first process, at its fastest."""
+        self.slices, self.requests, self.seconds = 0, 0, 0.0
+        flat = self.follows and self.needed == 0
         self.done = warm_ups.limit_s == 0 or cell.cold is not None or (is_design and flat)
 
     @property
-    def sprints(self) -> bool:
-        """Whether the next slice is one of as many requests as it answers."""
-        return self.left > 0 and self.cell.load == "open"
+    def needs_requests(self) -> bool:
+        """Whether it is still to get what the first process needed."""
+        return self.needed > self.requests
+
+    @property
+    def fewest(self) -> int:
+        """Slices in a tail."""
+        return FEWEST_AGAIN if self.follows else FEWEST
 
     @property
     def seed(self) -> int:
@@ -131,26 +137,32 @@ class Warming:
     def load(self) -> Cell:
         """The next slice. Idle and slow connections are left out: they change no request."""
         alone = replace(self.cell, idle=0, slow=0)
-        if self.sprints:
-            return replace(alone, load="closed", rate=None, arrivals=None, duration_s=SLICE_S)
         if alone.rounds is not None:
             return replace(alone, rounds=self.rounds)
-        wanted_s = SLICE_S if alone.rate is None else max(SLICE_S, REQUESTS / alone.rate)
-        return replace(alone, duration_s=min(wanted_s, LONGEST_S))
+        wanted_s = 0.0 if alone.rate is None else REQUESTS / alone.rate
+        if self.first is None or self.needs_requests:
+            alone = fastest(alone)
+            left = self.needed - self.requests
+            wanted_s = 0.0 if self.first is None else left / self.first.rate
+        return replace(alone, duration_s=min(max(SLICE_S, wanted_s), LONGEST_S))
 
     def add(self, window: Window, disturbed: bool) -> None:
         one = slice_of(window, disturbed)
-        sprinted = self.sprints
+        if not self.needs_requests or self.cell.rounds is not None:
+            self.curve.append(one)
         self.slices += 1
         self.seconds += one.seconds
-        self.left -= one.requests
-        if not sprinted:
-            self.curve.append(one)
-        seen = self.left <= 0 and self.seconds >= self.watch_s
+        self.requests += one.requests
+        watched = self.seconds >= self.watch_s or self.requests >= WATCHED_REQUESTS
+        seen = watched and not self.needs_requests
         warm = seen and is_steady(self.curve, self.fewest)
         self.done = warm or self.seconds >= self.limit_s
         if self.done and self.first is None:
-            self.warm_ups.learn(FirstProcess(self.cell, judge(self.curve), self.curve))
+            self.first = FirstProcess(fastest(self.cell), judge(self.curve), self.curve)
+            self.warm_ups.learn(self.first)
+            if self.first.found.is_steady and self.cell.load == "open":
+                self.follows, self.curve, self.done = True, [], False
+                self.limit_s = self.seconds + GIVEN_UP_S
 
     def found(self) -> dict[str, Any]:
         """Of this process, for a trial's conditions; empty if it was not watched."""
@@ -160,6 +172,13 @@ class Warming:
             "warm_up": judge(self.curve, self.fewest).to_dict(),
             "warm_slices": rows(self.curve),
         }
+
+
+def fastest(cell: Cell) -> Cell:
+    """The same load, as fast as the server answers."""
+    return (
+        cell if cell.rounds is not None else replace(cell, load="closed", rate=None, arrivals=None)
+    )
 
 
 def slice_of(window: Window, disturbed: bool = False) -> Slice:

@@ -86,11 +86,12 @@ class ProbeServer:
         return self.server
 
     def warm(self, server: Side) -> None:
-        """By a closed load, the fastest: the race's rate is not known yet."""
+        """By a closed load, the fastest: the race's rate is not known yet. A later process is not
+        watched for longer than it needs: a probe tells nothing of its cost."""
         closed = self.cell.closed(SLICE_S)
         is_design = closed.contender not in self.setup.contenders
         warming = Warming(self.setup.warm_ups, closed, is_design)
-        while not warming.done:
+        while not warming.done and (warming.needs_requests or not warming.follows):
             load = warming.load()
             window = measure(self.setup, load, self.target, server, (), warming.seed)
             warming.add(window, disturbed_by(self.setup, window) is not None)

@@ -59,10 +59,10 @@ OUTLIERS_SAY = (
     "rings in the charts. Outliers are kept, so their intervals are wide."
 )
 WARM_SAYS = (
-    "Each server's first process was watched from its first request until its CPU per request and "
-    "p50 were level; later processes get twice as many requests and are watched again. A server "
-    "whose cost still moves in the window, or that is not steady in over 1 of 10 processes, cannot "
-    "win."
+    "Each server's first process was watched from its first request, as fast as it answers, until "
+    "its CPU per request and p50 were level; later processes get 1.5 times as many requests and "
+    "are watched again. A server whose cost still moves in the window, or that is not steady in "
+    "over 1 of 10 processes, cannot win."
 )
 
 

@@ -10,7 +10,7 @@ from regatta.analysis.columns import AgainstBest
 from regatta.analysis.estimates import MEASURED, Estimate
 from regatta.analysis.held_rates import AT_LEAST, HOLDS, NOTHING, HeldGroup, HeldRate, Point
 from regatta.analysis.results import Analysis
-from regatta.analysis.standings import LARGER, NO_DIFFERENCE
+from regatta.analysis.standings import LARGER, NO_DIFFERENCE, seen
 from regatta.ledger.axes import AXES
 from regatta.race.matched.judge import CLIENT
 from regatta.report.soundness.notes import COLUMNS
@@ -49,14 +49,23 @@ def rounded_rate(rate: float) -> str:
 
 def figure(one: HeldRate) -> str:
     """`holds 31,400 a second (30,900 to 31,800)`."""
-    rate = one.rate
-    if rate.value is None:
+    if one.rate.value is None:
         return one.state
-    value = f"{one.state} {rounded_rate(rate.value)} a second"
-    if rate.low is None:
-        return value
-    high = "" if rate.high is None else f" to {rounded_rate(rate.high)}"
-    return f"{value} ({rounded_rate(rate.low)}{high or ' or more'})"
+    ends = _ends(one.rate)
+    value = f"{one.state} {rounded_rate(one.rate.value)} a second"
+    return f"{value} ({ends})" if ends else value
+
+
+def _ends(rate: Estimate) -> str:
+    """Of its interval, without one that is a factor of 11 away: two blocks bound little."""
+    assert rate.value is not None, "what has an interval was measured"
+    low, high = (
+        rounded_rate(end) if end and seen(max(end / rate.value, rate.value / end)) else ""
+        for end in (rate.low, rate.high)
+    )
+    if low and high:
+        return f"{low} to {high}"
+    return f"{low} or more" if low else f"{high} or less" if high else ""
 
 
 def sentence(one: HeldRate, brief: bool = False) -> str:
@@ -204,11 +213,7 @@ def _rate(one: HeldRate) -> str:
     if rate.value is None:
         return "nothing" if one.state == NOTHING else one.state
     least = "≥ " if one.state == AT_LEAST else ""
-    value = f"{least}{rounded_rate(rate.value)}"
-    if rate.low is None:
-        return value
-    high = " or more" if rate.high is None else f"{DASH}{rounded_rate(rate.high)}"
-    return f"{value}\n{rounded_rate(rate.low)}{high}"
+    return f"{least}{rounded_rate(rate.value)}\n{_ends(rate)}".strip()
 
 
 def _latency(points: dict[float, Point], share: float, name: str) -> str:

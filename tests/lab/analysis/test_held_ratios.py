@@ -40,6 +40,15 @@ class TestAgainstTheBest:
         assert one.low is not None
         assert one.low < 1
 
+    def test_two_blocks_of_many_contenders_bound_nothing(self) -> None:
+        """As in the study `runtimes`: the quantile of so many pairs is in the thousands."""
+        rates = {
+            f"d{at}": brackets(*((4e3, 9e3 + at) if at % 2 else (9e3, 4e3))) for at in range(18)
+        }
+        found = compared(**rates)
+        assert {one.outcome for one in found.values()} == {NO_DIFFERENCE}
+        assert {one.detectable for one in found.values()} == {None}
+
     def test_a_single_block_compares_nothing(self) -> None:
         one = compared(a=brackets(9_000), b=brackets(100))["b"]
         assert (one.outcome, one.value) == (TOO_FEW, None)

@@ -10,7 +10,14 @@ from regatta.ledger.cell import Cell
 from regatta.ledger.counters import CPU_TIME, NS, counted
 from regatta.ledger.steady import FLAT, WARMED
 from regatta.machine.accounts.disturbance import Others
-from regatta.trial.warming import GIVEN_UP_S, SAFETY, SLICE_S, Warming, WarmUps
+from regatta.trial.warming import (
+    GIVEN_UP_S,
+    SAFETY,
+    SLICE_S,
+    WATCHED_REQUESTS,
+    Warming,
+    WarmUps,
+)
 from regatta.trial.windows import Window
 
 RATE = 2_000
@@ -86,6 +93,18 @@ def test_a_later_process_first_gets_requests_as_fast_as_it_answers(
     assert Warming(warm_ups, later, is_design=False).load().load == "closed"
 
 
+def test_a_rate_that_takes_minutes_to_warm_a_server_does_not_keep_it_cold() -> None:
+    warm_ups, slow = WarmUps(30.0), replace(OPEN, rate=100)
+    server = Server(step(20_000))
+    first = warm(warm_ups, slow, server)
+    known = warm_ups.known(slow)
+    assert known is not None
+    assert (known.found.kind, known.cell.load) == (WARMED, "closed")
+    assert server.served > 20_000
+    assert [one.requests for one in first.curve] == [50] * len(first.curve), "at the race's rate"
+    assert [round(one.cpu_us, -1) for one in first.curve] == [WARM_US] * len(first.curve)
+
+
 def test_one_that_never_becomes_steady_is_given_up_and_later_ones_sooner() -> None:
     warm_ups = WarmUps(10.0)
     leak = Server(lambda served: 100 + served / 100)
@@ -118,3 +137,10 @@ def test_the_time_of_later_processes_is_known_before_they_run() -> None:
     later = warm(warm_ups, OPEN, Server(step(20_000)))
     assert warm_ups.expected_s(OPEN) == pytest.approx(later.seconds, rel=0.7)
     assert SAFETY > 1
+
+
+def test_a_fast_server_is_watched_for_so_many_requests_not_for_so_long() -> None:
+    fast = warm(WarmUps(30.0), CLOSED, Server(lambda _: 20.0))
+    slow = warm(WarmUps(30.0), CLOSED, Server(lambda _: 1_000.0))
+    assert WATCHED_REQUESTS <= fast.requests < 2 * WATCHED_REQUESTS
+    assert 10 <= slow.seconds < 11
