@@ -92,8 +92,8 @@ def stored_in(folder: Path, study: Study, commands: bool) -> Stored | str:
 
 
 def load_of(cell: Cell) -> tuple[object, ...]:
-    """All that a cell is known by but its rate, which a race chooses itself."""
-    return replace(plain(cell), load=MATCHED, rate=None).identity()
+    """All that a cell is known by but its rate and duration, which a race chooses itself."""
+    return replace(plain(cell), load=MATCHED, rate=None, duration_s=None).identity()
 
 
 def plain(cell: Cell) -> Cell:
