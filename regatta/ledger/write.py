@@ -108,6 +108,14 @@ class Ledger:
         left = {planned.block for planned in self.left()}
         return len({planned.block for planned in self.plan() if planned.kind == kind} - left)
 
+    def blocks_spoilt(self, kind: str) -> int:
+        """In how many of them a trial failed, or its client was the limit: it pairs with none."""
+        query = (
+            "SELECT count(DISTINCT block) FROM trial WHERE kind = ? "
+            f"AND (status != 'ok' OR client_bound IS NOT NULL) AND NOT {SUPERSEDED}"
+        )
+        return int(self.database.execute(query, (kind,)).fetchone()[0])
+
     def end_early(self, why: str) -> int:
         """Drops the remaining timed trials from the plan and records why; returns their number.
 

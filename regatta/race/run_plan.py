@@ -24,6 +24,11 @@ Enough = Callable[[Path, float], str | None]
 """Why the race in this ledger needs no more trials for a target width in percent; else None."""
 
 
+MOST_SPOILT = 2
+"""Blocks that are raced for others in which a trial failed: one whose server always fails must not
+keep a race going."""
+
+
 def run_trials(  # noqa: PLR0913, PLR0917  (all that describes a sitting)
     ledger: Ledger,
     setup: TrialSetup,
@@ -117,7 +122,8 @@ class Runner:
         """
         study, width = self.study, self.study.width_percent
         blocks = self.ledger.blocks_done(TIMED)
-        if width is None or blocks < study.blocks:
+        spoilt = min(MOST_SPOILT, self.ledger.blocks_spoilt(TIMED))
+        if width is None or blocks < study.blocks + spoilt:
             return None
         why = None
         if not self.has_time_for(len(study.cells)):

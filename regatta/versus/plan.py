@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS
+from regatta.race.run_plan import MOST_SPOILT
 from regatta.report.text.durations import duration
 from regatta.report.text.numbers import plural
 from regatta.study import Study
@@ -47,7 +48,9 @@ def fit(
         f"{duration(block_s)}"
     )
     fewest = FEWEST_SITTINGS if few else FEWEST_BLOCKS
-    return study.but(blocks=fewest, most_blocks=blocks, few_blocks=few)
+    # A trial may fail: the fewest are to be left.
+    most = max(blocks, fewest + MOST_SPOILT)
+    return study.but(blocks=fewest, most_blocks=most, few_blocks=few)
 
 
 def block_seconds(study: Study, warm_ups: WarmUps) -> float:

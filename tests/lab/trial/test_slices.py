@@ -1,6 +1,7 @@
 """Servers that stand side by side, their loads in slices; and races that end when exact enough."""
 
 import math
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.read import read
 from regatta.ledger.samples import latencies_ns
 from regatta.ledger.schema import FILE_NAME
+from regatta.ledger.write import Ledger
 from regatta.machine import placement
 from regatta.machine.perf.probe import probe
 from regatta.race.events import Event, TrialFinished
@@ -162,6 +164,29 @@ def test_a_race_ends_when_its_widest_interval_is_narrow_enough(
     assert next(left, None) is None, (
         "it is asked after each whole timed block from the second to the last but one"
     )
+
+
+@pytest.mark.parametrize(("failing", "blocks"), [(0, 2), (1, 3), (4, 4)])
+def test_a_block_in_which_a_trial_failed_is_replaced_by_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int, blocks: int
+) -> None:
+    """At most two, as a server that always fails must not keep a race going."""
+    text = STUDY.replace("slices = 3", "width_percent = 3\nmost_blocks = 5")
+    study = fake_races.parse(text.replace("connections = [3, 6]", "connections = 3"))
+    monkeypatch.setattr(lead_width, "widest_lead", lambda _: 0.02)
+    monkeypatch.setattr(Ledger, "blocks_spoilt", lambda *_: failing)
+    hooks = Hooks(enough=reason_to_stop)
+    fake_races.race(study, tmp_path, lambda _: None, hooks, use_perf=False)
+    ledger = read(tmp_path / FILE_NAME)
+    assert len({trial.block for trial in ledger.trials if trial.kind == TIMED}) == blocks
+
+
+def test_spoilt_blocks_are_those_with_a_failed_or_client_bound_trial(tmp_path: Path) -> None:
+    path = synthetic.make(tmp_path / FILE_NAME, blocks=5, connections=(10,))
+    change(path, "UPDATE trial SET status = 'failed' WHERE block = 2")
+    change(path, "UPDATE trial SET client_bound = 'x' WHERE block = 4 AND cell_id = 1")
+    with Ledger(path, sqlite3.connect(path)) as ledger:
+        assert ledger.blocks_spoilt(TIMED) == 2
 
 
 def test_the_width_is_that_of_the_widest_interval(tmp_path: Path) -> None:
