@@ -9,6 +9,8 @@ from regatta.machine.programs import Programs
 from regatta.race.options import Options
 from regatta.study import Study
 
+QUICK_RACES = 2
+
 
 def within(percent: float, name: str, of: str, deviation: float, detail: str) -> Goal:
     """The goal that a deviation is within `percent`."""
@@ -51,7 +53,9 @@ class Context:
         return path
 
     def races_of(self, usual: int) -> int:
-        return usual if self.races is None else self.races
+        if self.races is not None:
+            return self.races
+        return QUICK_RACES if self.quick else usual
 
 
 @dataclass(frozen=True)

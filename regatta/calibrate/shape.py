@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from regatta.calibrate.goals import Context
-from regatta.calibrate.sizes import QUICK_BLOCKS
 from regatta.errors import UsageError
 from regatta.study import Study, find_study, load_study, parse_study
 from regatta.study.limits import DEFAULT_MAX_AGE_MS, scans_each_request
 from regatta.study.matched import MATCHED
 
+QUICK_BLOCKS = {"blocks": 6, "counted_blocks": 2}
+"""The fewest blocks that can show a difference."""
 NOT_OF_THE_SHAPE = ("designs", "contenders", "workers")
 """Keys of a group of cells that define the contenders."""
 NOT_OF_ONE_RACE = ("seed", "sittings", "pause", "alone_blocks")

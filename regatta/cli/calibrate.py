@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from regatta.calibrate import past_races, star_errors, store
+from regatta.calibrate import store
 from regatta.calibrate.equals import part as equals
 from regatta.calibrate.goals import CalibrationPart, Context
-from regatta.calibrate.instruments import counters, stopped, window
+from regatta.calibrate.instruments import stopped, window
 from regatta.calibrate.power import part as power
 from regatta.calibrate.run import choose, newest_folder, run
 from regatta.cli.display import display_on
@@ -58,11 +58,8 @@ def all_parts() -> tuple[CalibrationPart, ...]:
     return (
         equals.PART,
         power.PART,
-        star_errors.PART,
         stopped.PART,
-        counters.PART,
         window.PART,
-        *past_races.PARTS,
     )
 
 
@@ -115,11 +112,10 @@ def calibrate(  # noqa: PLR0913, PLR0917  (one parameter an option)
         str | None,
         typer.Option(
             help="Inject an error that a goal must detect. Into the analysis: requests (treated as "
-            "independent), peek (stop when significant), next "
-            "(compare only the first with the second) or closed-load (omits waiting clients). Into "
-            "the races: bias=2% or bias=5% (favours one of two equals, at random in each race), "
-            "place=2% (the first in the study is slower) or drift (equals drift apart and back). "
-            "Uses the races of --out or of the newest calibration. Stores nothing."
+            "independent), peek (stop when significant) or closed-load (omits waiting clients). "
+            "Into the races: bias=2% or bias=5% (favours one of two equals, at random in each "
+            "race), place=2% (the first in the study is slower) or drift (equals drift apart and "
+            "back). Uses the races of --out or of the newest calibration. Stores nothing."
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
@@ -139,7 +135,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (one parameter an option)
       regatta calibrate --show              the stored goals of this machine
       regatta calibrate --quick             every step, in a few minutes
       regatta calibrate --out races/calibration-20260101-120000
-      regatta calibrate --only counters     perf against the kernel, 30 seconds
+      regatta calibrate --only window       the time that is counted, 15 seconds
       regatta calibrate --only equals --races 40 --out races/aa
       regatta calibrate --inject requests   a wrong analysis: must miss a goal
       regatta calibrate --inject bias=2%    biased races: must miss a goal

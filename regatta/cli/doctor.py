@@ -1,6 +1,7 @@
-"""`regatta doctor`: find what spoils races on this machine."""
+"""`regatta doctor`: find what spoils races on this machine, or on the hosts of a study."""
 
 import os
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -11,17 +12,28 @@ from regatta.doctor.examine import EXAMINE_S, examine
 from regatta.doctor.examine import measure as measure_findings
 from regatta.doctor.finding import SERIOUS, Finding, RaceSetup
 from regatta.doctor.finding import as_json as plain
+from regatta.doctor.hosts import examine_hosts
 from regatta.doctor.machine import Machine
 from regatta.doctor.probes.bench import Bench
 from regatta.doctor.show import show
 from regatta.errors import CpuError, PlacementError, UsageError
 from regatta.machine.containers.engine import find_engine
 from regatta.machine.placement import make_placement
+from regatta.machine.programs import discover
 from regatta.machine.sides.placement import Placement
-from regatta.study import PLACEMENTS, cpus_option
+from regatta.race.place_sides import hosts_of
+from regatta.study import PLACEMENTS, cpus_option, find_study, load_study
 
 
-def doctor(
+def doctor(  # noqa: PLR0913  (one parameter an option)
+    study: Annotated[
+        str | None,
+        typer.Argument(
+            help="A study whose placement is hosts: check them and the path between them.",
+            show_default="this machine",
+        ),
+    ] = None,
+    *,
     measure: Annotated[
         bool,
         typer.Option(
@@ -37,9 +49,10 @@ def doctor(
     ] = None,
     client_cpus: Annotated[str | None, typer.Option(help="CPUs of the client.")] = None,
 ) -> None:
-    """Find what spoils races on this machine, and how to fix it.
+    """Find what spoils races on this machine, or on the hosts of a study.
 
-    It changes nothing. It prints the commands that fix each problem and the ones that undo them.
+    It changes nothing. It prints the commands that fix each problem and the ones that undo them. On
+    each host of a study it starts what a race starts there, and stops it again.
 
     Exit status: 1 if a finding is serious, else 0.
 
@@ -48,8 +61,14 @@ def doctor(
       regatta doctor               check the machine, in a second
       regatta doctor --measure     also measure how much each finding matters
       regatta doctor --server-cpus 2 --client-cpus 3
+      regatta doctor study.toml    the hosts of this study (docs/hosts.md)
       regatta doctor --json | jq '.findings[] | select(.level != "fine")'
     """
+    if study is not None:
+        if measure or server_cpus or client_cpus:
+            raise UsageError("with a study, only --json may be given")
+        check_hosts(study, as_json)
+        return
     setup = find_setup(placement, server_cpus, client_cpus)
     machine = Machine()
     findings = examine(machine, setup, watch(machine, EXAMINE_S))
@@ -63,6 +82,27 @@ def doctor(
         say(console, f"A race here would run: {setup.text()}.\n")
         show(console, findings, measure)
     if any(finding.level == SERIOUS for finding in findings):
+        raise typer.Exit(1)
+
+
+def check_hosts(study: str, as_json: bool) -> None:
+    programs = discover()
+    wish = hosts_of(load_study(find_study(study), programs.designs), programs)
+    if wish is None:
+        raise UsageError(f'{study} names no hosts; add [placement] kind = "hosts" (docs/hosts.md)')
+    findings = examine_hosts(wish)
+    serious = sum(finding.level == SERIOUS for finding in findings)
+    if as_json:
+        print_json(
+            {
+                "hosts": asdict(wish),
+                "serious": serious,
+                "findings": [asdict(finding) for finding in findings],
+            }
+        )
+    else:
+        show(Output(), findings, measured=None)
+    if serious:
         raise typer.Exit(1)
 
 

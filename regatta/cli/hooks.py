@@ -15,7 +15,7 @@ from regatta.study import Study
 def spoilers(study: Study, placement: Placement) -> dict[str, str]:
     """The serious findings of the doctor for this race."""
     if placement.kind == HOSTS:
-        return {}  # `regatta hosts check` examines remote hosts
+        return {}  # `regatta doctor STUDY` examines remote hosts
     most = max(cell.connections + cell.idle + cell.slow for cell in study.cells)
     groups = placement.server.groups is not None
     return serious(

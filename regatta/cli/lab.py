@@ -1,4 +1,4 @@
-"""`regatta lab`: a guided hour, and one table of the results of a class."""
+"""`regatta lab`: a guided hour."""
 
 import sys
 from functools import partial
@@ -10,11 +10,9 @@ from rich.console import Console
 
 from regatta.cli.display import display_on
 from regatta.cli.hooks import HOOKS
-from regatta.cli.output import Output, print_json
-from regatta.errors import InterruptedRaceError, RegattaError, UsageError
+from regatta.cli.output import Output
+from regatta.errors import InterruptedRaceError, UsageError
 from regatta.lab import commands
-from regatta.lab.collect.show import print_collected, to_dict
-from regatta.lab.collect.verdicts import collect as collect_ledgers
 from regatta.lab.console import Log, Terminal
 from regatta.lab.report.answers import FILE as ANSWERS
 from regatta.lab.report.files import write_report
@@ -30,7 +28,6 @@ from regatta.race.race_once import RaceOnce, race_with
 
 
 def lab(  # noqa: PLR0913, PLR0917  (one parameter an option)
-    context: typer.Context,
     yes: Annotated[
         bool, typer.Option("--yes", help="Do every step without waiting for Enter.")
     ] = False,
@@ -77,10 +74,7 @@ def lab(  # noqa: PLR0913, PLR0917  (one parameter an option)
       regatta lab --again race    repeat a step
       regatta lab --yes --quick --out /tmp/try --guess epoll --by 1.2
       regatta lab --designs iterative,prefork-accept,reactors --connections 50
-      regatta lab collect handed-in/*.sqlite
     """
-    if context.invoked_subcommand is not None:
-        return
     if status:
         typer.echo("\n".join(status_lines(out)))
         return
@@ -149,34 +143,3 @@ def go(lab: Lab, display: Log, yes: bool) -> None:
         f"answers to the report, run: {again}"
     )
     display.line(f"report: {shown(lab.path('report.html'))}")
-
-
-def collect(
-    ledgers: Annotated[
-        list[Path], typer.Argument(metavar="LEDGER...", help="Ledgers or folders of races.")
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
-) -> None:
-    """Make one table of the verdicts in many machines' ledgers.
-
-    One row for each machine and question: CPU, kernel, the best design, and how many times as much
-    the runner-up needs, with its 95 % interval. Below: how often each design was best. Copies
-    of one race count once.
-
-    Exit status: 1 if a ledger cannot be read (the table has the others), else 0.
-
-    [bold]Examples[/]
-
-      regatta lab collect handed-in/*.sqlite
-      regatta lab collect lab/race other/race --json
-    """
-    found = collect_ledgers(ledgers)
-    if as_json:
-        print_json(to_dict(found))
-    else:
-        print_collected(found, Output())
-    if found.refused:
-        raise RegattaError("; ".join(found.refused))
-
-
-SUBCOMMANDS = {"collect": collect}

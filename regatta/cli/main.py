@@ -54,9 +54,8 @@ VERBS = {
     "compare": "Compare two races of one study, before and after a change.",
     "review": "Check reported figures: contradictions and gaps.",
     "calibrate": "Measure how often Regatta's verdicts are wrong on this machine.",
-    "doctor": "Find what spoils races on this machine, and how to fix it.",
-    "hosts": "Check the hosts that a study races on, and the path between them.",
-    "fleet": "Race a study on many machines and compare their verdicts.",
+    "doctor": "Find what spoils races on this machine, or on the hosts of a study.",
+    "collect": "Compare the verdicts of one study on many machines.",
     "lab": "Take a guided hour, from one run by hand to a full race.",
 }
 """The first line of each verb's help. The verb is a function in the module of the same name, which
@@ -113,21 +112,14 @@ def joined_lines(text: str) -> str:
 
 
 def load(verb: str) -> Any:
-    """The command that the module of a verb defines, with its subcommands."""
+    """The command that the module of a verb defines."""
     with one_thread():
         module = import_module(f"regatta.cli.{verb}")
     group = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode="rich")
 
-    def help_of(function: Any) -> str:
-        return joined_lines(getdoc(function) or "")
-
-    function, subcommands = getattr(module, verb), getattr(module, "SUBCOMMANDS", {})
-    if subcommands:
-        group.callback(invoke_without_command=True, help=help_of(function))(function)
-    else:
-        group.command(verb, cls=Verb, help=help_of(function))(function)
-    for word, subcommand in subcommands.items():
-        group.command(word, cls=Verb, help=help_of(subcommand))(subcommand)
+    function = getattr(module, verb)
+    help_text = joined_lines(getdoc(function) or "")
+    group.command(verb, cls=Verb, help=help_text)(function)
     return typer.main.get_command(group)
 
 

@@ -11,8 +11,11 @@ STYLES = {SERIOUS: "bold red", MINOR: "yellow", UNKNOWN: "cyan", FINE: "green"}
 INDENT = 9  # the width of the longest level and a space
 
 
-def show(console: Console, findings: list[Finding], measured: bool) -> None:
-    """Prints problems in full, one line for each check that is fine, and the counts."""
+def show(console: Console, findings: list[Finding], measured: bool | None) -> None:
+    """Prints problems in full, one line for each check that is fine, and the counts.
+
+    `measured`: whether effects were; None where none can be.
+    """
     for finding in by_level(findings):
         head = Text.assemble((f"{finding.name}: ", "bold"), finding.says)
         print_row(console, Text(finding.level, STYLES[finding.level]), head)
@@ -33,7 +36,7 @@ def show(console: Console, findings: list[Finding], measured: bool) -> None:
             markup=False,
             highlight=False,
         )
-    if not measured:
+    if measured is False:
         console.print(
             "To measure how much each matters here: regatta doctor --measure (half a minute)",
             markup=False,

@@ -60,8 +60,6 @@ class Record:
     repeated: bool = False  # a mean of several runs, printed with its spread
     table: int | None = None  # the line where its table begins; None: a program printed it
     column: int | None = None  # its column, in a table with a column for each run
-    intervals: tuple["Interval", ...] = ()  # if perf printed any: then its figures are their sums
-    summary: "Record | None" = None  # what perf printed for all intervals together
     tool: str = ""  # the load generator that printed it, if one did
 
     @property
@@ -79,12 +77,6 @@ class Record:
     def design(self) -> str:
         return self.keys.get(DESIGN, "")
 
-    @property
-    def printed(self) -> tuple["Record", ...]:
-        """The records that the file contains: intervals and a summary instead of their sums."""
-        parts = tuple(one.record for one in self.intervals if one.record.figures)
-        return (*parts, *filter(None, [self.summary])) if self.intervals else (self,)
-
     def same_but(self, *names: str) -> tuple[object, ...]:
         """Equal for records that differ only in these keys.
 
@@ -92,19 +84,6 @@ class Record:
         """
         rest = tuple((name, value) for name, value in self.keys.items() if name not in names)
         return (None if self.table is None else (self.file, self.table), self.tool, *rest)
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A part of a run: the counts since perf last printed."""
-
-    record: Record  # without figures if nothing ran in the interval
-    begins_s: float
-    ends_s: float
-
-    @property
-    def length_s(self) -> float:
-        return self.ends_s - self.begins_s
 
 
 @dataclass(frozen=True)

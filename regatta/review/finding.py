@@ -42,12 +42,6 @@ contradiction twice: one run with two values
   check it in the output that both come from.
 not shown repeated: one run listed twice
   count it once.
-contradiction sum: intervals do not add up to their summary
-  copy all lines again from the same output.
-not shown gap: an interval is longer than the others
-  copy all lines; if none is missing, perf had to wait: reserve a CPU for it.
-not shown lacking: a counter is missing in some intervals
-  do not sum it; count fewer events, use longer intervals, or copy all lines.
 not shown unserved: a server that hardly ran
   check that every client got an answer; a server that serves none needs about as much.
 not shown errors: errors among the answers
@@ -74,12 +68,6 @@ not shown short: short enough to be only startup and shutdown
   count only the load (perf stat -D -1 --control), subtract an idle run, or send more requests.
 not shown idle: elapsed time is mostly waiting
   do not rank by it: it includes waiting for clients, retries or Ctrl-C. Time the requests.
-not shown idle-intervals: idle intervals among those under load
-  report only those under load, and say which; or count only the load (perf stat -D -1 --control).
-not shown end-intervals: a first or last interval under load that differs from the others
-  leave it out of means and spreads: it includes startup or shutdown.
-not shown unsteady: a load that changed during the measurement
-  report the median and the range of the intervals, and find out what changed.
 not shown multiplexed: multiplexed counters
   count fewer events at once (perf stat -e cycles,instructions).
 not shown two-kinds-of-core: counters of two kinds of core

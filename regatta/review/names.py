@@ -17,8 +17,6 @@ TOPDOWN = tuple(one.claimed_as for one in COUNTERS if one.unit == PERCENT)
 EVENTS = {one.perf: one.claimed_as for one in COUNTERS if one.perf} | {"cpu-cycles": CYCLES}
 """By perf's names; the last is that of perf 6.19 and later."""
 CLOCKS = frozenset(one.claimed_as for one in COUNTERS if one.perf and one.unit == NS)
-SOFTWARE = CLOCKS | {"context_switches", "cpu_migrations", "page_faults", "syscalls"}
-"""Counted by the kernel, so not per kind of core."""
 SECONDS = {
     **dict.fromkeys(("s", "sec", "secs", "seconds"), 1.0),
     **dict.fromkeys(("ms", "msec", "msecs", "milliseconds"), 1e-3),

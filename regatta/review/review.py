@@ -25,7 +25,7 @@ class Review:
     @property
     def figures(self) -> int:
         records = (record for reading in self.readings for record in reading.records)
-        return sum(len(one.figures) for record in records for one in record.printed)
+        return sum(len(record.figures) for record in records)
 
     def to_dict(self) -> dict[str, Any]:
         """The whole review as plain data (docs/formats.md)."""

@@ -4,7 +4,7 @@
     .venv/bin/python -m tests.e2e.fleet_figures 1 4 --out FOLDER    keeps the reports
 
 Needs root. Prints CSV: hosts, wall time, CPU time and peak memory of the lab with its ssh,
-bytes of fleet.html, machines that finished.
+machines that finished.
 """
 
 import argparse
@@ -31,7 +31,7 @@ work = "snapshot"
 requests = 40
 """
 BLOCKS = 6
-COLUMNS = ("hosts", "seconds", "lab_cpu_s", "lab_peak_mib", "page_kib", "finished")
+COLUMNS = ("hosts", "seconds", "lab_cpu_s", "lab_peak_mib", "finished")
 
 
 def figures(count: int, folder: Path) -> list[str]:
@@ -44,7 +44,7 @@ def figures(count: int, folder: Path) -> list[str]:
         network(Path(short) / "n", *names) as hosts,
     ):
         words = [word for name in names for word in ("--host", f"ssh://{name}")]
-        command = regatta("fleet", "study.toml", *words, "--out", "fleet", "--json")
+        command = regatta("collect", "study.toml", *words, "--out", "fleet", "--json")
         begun = time.monotonic()
         with (folder / "fleet.out").open("wb") as out:
             process = subprocess.Popen(
@@ -58,9 +58,8 @@ def figures(count: int, folder: Path) -> list[str]:
         took = time.monotonic() - begun
     machines = json.loads((folder / "fleet.out").read_text())["machines"]
     finished = sum(not machine["reason"] for machine in machines)
-    page = (folder / "fleet" / "fleet.html").stat().st_size / 1024
     cpu, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-    return [f"{count}", f"{took:.1f}", f"{cpu:.1f}", f"{peak:.0f}", f"{page:.0f}", f"{finished}"]
+    return [f"{count}", f"{took:.1f}", f"{cpu:.1f}", f"{peak:.0f}", f"{finished}"]
 
 
 def main() -> None:

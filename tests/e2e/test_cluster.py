@@ -51,7 +51,7 @@ def ask(user: Cluster, folder: Path, *words: str) -> Done:
 def test_workers_of_a_cluster_are_raced_and_stay(tls: bool, tmp_path: Path) -> None:
     with cluster(tmp_path / "network", tls=tls) as user:
         (tmp_path / "study.toml").write_text(study(placed(user) + TWO_DESIGNS, counted_blocks=1))
-        checked = ask(user, tmp_path, "hosts", "check", "study.toml", "--json")
+        checked = ask(user, tmp_path, "doctor", "study.toml", "--json")
         done = ask(user, tmp_path, "race", "study.toml", "--out", "race")
         assert user.ours() == []
         user.wait_for_workers()

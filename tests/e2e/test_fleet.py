@@ -1,4 +1,4 @@
-"""`regatta fleet`: the same study on several machines, lost machines, resuming."""
+"""`regatta collect`: the same study on several machines, lost machines, resuming."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from distributed import LocalCluster
 
-from regatta.fleet.remote_race import fleet_folder
+from regatta.collect.remote_race import fleet_folder
 from tests.commands import run, run_well
 from tests.e2e.racing import begin, environment, needs_programs, needs_two_cpus, regatta, study
 from tests.namespaces import needs_hosts, network
@@ -35,7 +35,14 @@ def test_a_dead_worker_is_reported_and_its_race_ends(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(study(SMALL, blocks=99))
     before_all = left()
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
-        command = ("fleet", "study.toml", "--cluster", cluster.scheduler_address, "--out", "fleet")
+        command = (
+            "collect",
+            "study.toml",
+            "--cluster",
+            cluster.scheduler_address,
+            "--out",
+            "fleet",
+        )
         racing = begin(tmp_path, *command)
         wait_until(lambda: servers_in(left() - before_all), "no race starts", LIFE_S)
         for pid in processes_in(left() - before_all):
@@ -94,7 +101,7 @@ def test_a_fleet_with_a_lost_machine_can_be_resumed(tmp_path: Path) -> None:
     with network(tmp_path / "network", "alpha", "beta") as hosts:
         lab = {**environment(), "PATH": hosts.path()}
         hosts.kill("beta")
-        command = ("fleet", "study.toml", "--host", "ssh://alpha", "--hosts", "hosts.txt")
+        command = ("collect", "study.toml", "--host", "ssh://alpha", "--hosts", "hosts.txt")
         settings = {"cwd": tmp_path, "env": lab, "timeout": LIFE_S}
         command += ("--out", "fleet", "--json")
         done = run(*hosts.enter, *regatta(*command), **settings)
@@ -106,15 +113,16 @@ def test_a_fleet_with_a_lost_machine_can_be_resumed(tmp_path: Path) -> None:
         assert "No route" in reasons["beta"] or "timed out" in reasons["beta"]
         before = (tmp_path / "fleet" / "alpha" / "result.json").stat().st_mtime_ns
         hosts.add("beta")
-        printed = run_well(*hosts.enter, *regatta("fleet", "--resume", "fleet"), **settings)
+        printed = run_well(*hosts.enter, *regatta("collect", "--resume", "fleet"), **settings)
         wait_until(
             lambda: hosts.running("alpha") + hosts.running("beta") == [], "a process is left"
         )
     assert (tmp_path / "fleet" / "alpha" / "result.json").stat().st_mtime_ns == before
     assert "2 machines of 1 kind" in printed
-    page = (tmp_path / "fleet" / "fleet.html").read_text()
+    page = (tmp_path / "fleet" / "collected.md").read_text()
     for name in ("alpha", "beta"):
-        assert f'href="{name}/report.html"' in page
+        assert f"| {name} |" in page
+        assert (tmp_path / "fleet" / name / "report.html").exists()
         result = json.loads((tmp_path / "fleet" / name / "result.json").read_text())
         assert result["trials"]["ok"] == {"timed": 12}
         assert result["environment"]["placement"]["kind"] == "loopback"
@@ -129,7 +137,7 @@ def test_an_existing_dask_cluster_can_be_the_fleet(
     (tmp_path / "study.toml").write_text(study(SMALL))
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
         address = cluster.scheduler_address.replace("127.0.0.1", host)
-        command = ("fleet", "study.toml", "--cluster", address, "--out", "fleet")
+        command = ("collect", "study.toml", "--cluster", address, "--out", "fleet")
         printed = run_well(*regatta(*command), cwd=tmp_path, env=environment(), timeout=LIFE_S)
     assert "1 machine of 1 kind" in printed
     assert printed.count(f"warning: {address} is not encrypted") == warnings
@@ -140,11 +148,12 @@ def test_an_existing_dask_cluster_can_be_the_fleet(
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ((), "name the machines"),
-        (("--host", "ssh://a", "--cluster", "tcp://b:1"), "name the machines"),
-        (("--host", "a"), "a is not a machine; write ssh://HOST"),
-        (("--hosts", "nowhere.txt"), "cannot read nowhere.txt"),
-        (("--resume",), "--resume takes the folder"),
+        (("study.toml", "--quick"), "name the machines"),
+        (("over.toml", "--host", "ssh://a", "--cluster", "tcp://b:1"), "name the machines once"),
+        (("over.toml", "--host", "a"), "a is not a machine; write ssh://HOST"),
+        (("over.toml", "--hosts", "nowhere.txt"), "cannot read nowhere.txt"),
+        (("--resume", "here", "--quick"), "--resume takes the folder"),
+        (("a", "b", "--host", "ssh://a"), "name one study, not 2"),
         (("over.toml", "--host", "ssh://a"), "names the hosts of one race"),
     ],
 )
@@ -152,7 +161,7 @@ def test_wrong_arguments_are_refused_in_one_line(
     words: tuple[str, ...], complaint: str, tmp_path: Path
 ) -> None:
     (tmp_path / "over.toml").write_text(study(SMALL.replace('"loopback"', OVER)))
-    done = run(*regatta("fleet", *words), cwd=tmp_path, env=environment(), timeout=60)
+    done = run(*regatta("collect", *words), cwd=tmp_path, env=environment(), timeout=60)
     assert done.returncode == 2
     assert complaint in done.stderr
     assert done.stderr.count("\n") == 1
@@ -164,7 +173,7 @@ def test_an_interrupted_fleet_ends_its_processes(tmp_path: Path) -> None:
     before_all = left()
     with network(tmp_path / "network", "alpha") as hosts:
         lab = {**environment(), "PATH": hosts.path()}
-        command = ("fleet", "study.toml", "--host", "ssh://alpha", "--out", "fleet")
+        command = ("collect", "study.toml", "--host", "ssh://alpha", "--out", "fleet")
         started = begin(tmp_path, *command, prefix=hosts.enter, env=lab)
         # A server of its own may only tell its designs: trials begin with the ledger.
         wait_until(lambda: ledgers(left() - before_all), "no race starts", LIFE_S)

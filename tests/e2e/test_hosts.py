@@ -110,7 +110,7 @@ def test_a_local_race_does_not_load_dask(tmp_path: Path) -> None:
 def test_hosts_check_describes_both_hosts_and_the_path(hosts: Network, tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(study(HOSTS + TWO_DESIGNS))
     hosts.ip("link set eth0 mtu 1400", hosts.within("beta"))
-    command = (*hosts.enter, *regatta("hosts", "check", "study.toml"))
+    command = (*hosts.enter, *regatta("doctor", "study.toml"))
     printed = run_well(*command, "--json", cwd=tmp_path, env=lab(hosts), timeout=LIFE_S)
     report = json.loads(printed)
     levels = {finding["name"]: finding["level"] for finding in report["findings"]}

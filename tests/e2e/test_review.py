@@ -33,12 +33,7 @@ def test_it_reads_standard_input_and_several_files() -> None:
     assert "in 2 files" in done.stdout
 
 
-def test_it_reads_perf_intervals_and_markdown() -> None:
-    intervals = run(*REVIEW, FIXTURES / "intervals.txt")
-    assert (intervals.returncode, intervals.stderr) == (1, "")
-    finding = "intervals.txt:4: idle intervals among those under load (bash load.sh)\n"
-    assert finding in intervals.stdout
-    assert "59 figures of 1 run in 1 file: 0 contradictions, " in intervals.stdout
+def test_it_reads_markdown() -> None:
     rows = "| design | cycles |\n| --- | --- |\n| a | 5 |\n| b | 6 | 7 |\n"
     table = run(*REVIEW, "-", stdin=rows)
     assert table.returncode == 1

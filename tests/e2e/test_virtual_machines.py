@@ -98,7 +98,7 @@ def test_hosts_check_describes_two_kernels_and_their_clocks(
     machines: Guests, tmp_path: Path
 ) -> None:
     (tmp_path / "study.toml").write_text(study(placed(machines) + CELLS))
-    command = regatta("hosts", "check", "study.toml", "--json")
+    command = regatta("doctor", "study.toml", "--json")
     printed = run_well(*command, cwd=tmp_path, env=lab(machines), timeout=CHECK_S)
     print(printed)
     report = json.loads(printed)

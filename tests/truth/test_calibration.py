@@ -5,16 +5,22 @@ on a busy machine too, which can only make waits longer and windows larger.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from regatta.calibrate.goals import CalibrationPart, Context
-from regatta.calibrate.instruments import counters, stopped, window
+from regatta.calibrate.instruments import stopped, window
+from regatta.calibrate.instruments.setup import burst_cell, trial_setup
 from regatta.calibrate.instruments.stopped import CLOSED, NOT_BELOW
+from regatta.ledger.counters import EVENTS
 from regatta.ledger.inputs.calibration import Goal
+from regatta.machine.perf.probe import probe
 from regatta.machine.programs import discover
 from regatta.race.options import Options
+from tests.truth.kernel_counters import CPU, FAULTS, SWITCHES, compare
+from tests.truth.taskstats import TaskstatsError
 
 Make = Callable[[str | None], Context]
 """Makes a context, given the error to inject, if any."""
@@ -61,12 +67,23 @@ def test_a_stopped_server_is_seen_in_an_open_load_and_not_in_a_closed_one(contex
             assert goal.value < -30, goal
 
 
-def test_counters_of_real_servers_miss_no_thread_and_no_child(context: Make) -> None:
-    """If they did, they would miss nearly all the work of some designs."""
-    for goal in run(counters.PART, context(None)).values():
-        if goal.met is None:
-            pytest.skip(goal.measured)
-        assert goal.value > -50, goal
+ROUNDS = 20
+
+
+def test_perf_misses_no_thread_and_no_child_of_real_servers(context: Make) -> None:
+    """If it did, it would miss nearly all the work of some designs."""
+    found = probe(EVENTS)
+    if not found.by_group:
+        pytest.skip(found.note or "perf cannot count control groups here")
+    with trial_setup(context(None)) as placed:
+        setup = replace(placed, perf=found, events=EVENTS)
+        for design in ("fork-per-client", "thread-per-client", "epoll"):
+            try:
+                check = compare(setup, burst_cell(design, ROUNDS))
+            except TaskstatsError as error:
+                pytest.skip(str(error))
+            for event in (SWITCHES, FAULTS, CPU):
+                assert check.off_percent(event) > -50, (design, event, check)
 
 
 def test_windows_of_real_loads_contain_their_work(context: Make) -> None:

@@ -5,7 +5,7 @@ that probability at most, any contender as good as the best is called worse. The
 contender is the largest of its differences to the others, each divided by its own noise. Its null
 distribution needs only that a pair's differences are symmetric about their mean: between equals, a
 block's differences might as well all have had the other sign. Bursts of one contender are not
-symmetric; their effect is measured (`calibrate --only stars`). All 2^n sign flips of whole blocks
+symmetric; their effect is measured (docs/measured.md). All 2^n sign flips of whole blocks
 (or some thousands of them) give the distribution of the maximum, with all dependence between pairs
 and steps; 6 blocks are enough for 5 %, however many contenders there are. Contenders shown to be
 worse leave the family before the others are tested (step-down, Westfall and Young 1993). A mean

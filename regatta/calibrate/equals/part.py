@@ -26,7 +26,6 @@ from regatta.calibrate.equals.reported import (
 from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.calibrate.races import folder_of, run_races
 from regatta.calibrate.shape import Shape, shape_of
-from regatta.calibrate.sizes import QUICK_RACES, RACES
 from regatta.calibrate.workers import on_all_cpus
 from regatta.ledger.inputs.calibration import Goal
 from regatta.ledger.metrics import BY_NAME, PRIMARY, STANDINGS
@@ -35,6 +34,7 @@ from regatta.ledger.records import RaceRecord, Trial
 from regatta.report.text.calibration import EQUALS, NOT_RUN, PAIRS
 from regatta.study import Study
 
+RACES = 40
 SITTINGS = 5
 """The number that the documentation recommends."""
 
@@ -125,7 +125,7 @@ def raced(context: Context, shape: Shape) -> list[Path]:
         remove_files(folder)
         return path
 
-    wanted = context.races_of(QUICK_RACES if context.quick else RACES)
+    wanted = context.races_of(RACES)
     return run_races(replace(context, race=race), PART.name, shape, wanted, study_of)
 
 

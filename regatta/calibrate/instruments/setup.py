@@ -7,7 +7,7 @@ from dataclasses import replace
 from regatta.calibrate.goals import Context
 from regatta.ledger.cell import Cell
 from regatta.machine import placement
-from regatta.machine.perf.stat import Perf, without_perf
+from regatta.machine.perf.stat import without_perf
 from regatta.machine.sides.placement import AUTO
 from regatta.trial.setup import TrialSetup, fresh_scratch
 
@@ -55,9 +55,7 @@ def open_cell(design: str, work: str, duration_s: float, rate: int) -> Cell:
 
 
 @contextmanager
-def trial_setup(
-    context: Context, events: tuple[str, ...] = (), found: Perf | None = None
-) -> Iterator[TrialSetup]:
+def trial_setup(context: Context) -> Iterator[TrialSetup]:
     """Places the two sides as a race does, with an empty scratch folder."""
     options = context.options
     kind = options.placement or AUTO
@@ -67,7 +65,7 @@ def trial_setup(
         yield TrialSetup(
             programs=context.programs,
             placement=placed,
-            perf=found or without_perf(None),
-            events=events,
+            perf=without_perf(None),
+            events=(),
             scratch=scratch,
         )

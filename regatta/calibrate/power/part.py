@@ -22,7 +22,6 @@ from regatta.calibrate.power.curve import Curve
 from regatta.calibrate.power.picture import write_picture
 from regatta.calibrate.races import run_races
 from regatta.calibrate.shape import Shape, shape_of
-from regatta.calibrate.sizes import POWER_RACES, POWER_WITHIN_PERCENT, QUICK_RACES, SLOWER_PERCENT
 from regatta.calibrate.workers import on_all_cpus
 from regatta.errors import CalibrationError, UsageError
 from regatta.ledger.inputs.calibration import Goal
@@ -33,6 +32,11 @@ from regatta.ledger.read import read
 from regatta.ledger.records import RaceRecord
 from regatta.study import Study
 
+RACES = 10
+SLOWER_PERCENT = (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0)
+"""Target effects of the spins; the actual effects are measured."""
+WITHIN_PERCENT = (5.0, 10.0)
+"""Effects to detect in 80 % of races: over all steps, and at the hardest step."""
 DESIGN = "select"
 PLAIN = "plain"
 SLOWED_WORKS = {"scan": "scan+spin", "classic": "classic+spin", "snapshot": "spin"}
@@ -85,7 +89,7 @@ class RaceEffects:
 
 def run(context: Context) -> list[Goal]:
     shape = shape_of(context)
-    races = context.races_of(QUICK_RACES if context.quick else POWER_RACES)
+    races = context.races_of(RACES)
     if races < 2:
         return [Goal(f"power: {shape.name}", "is known", "not run", met=None)]
     spins = spins_us(context, shape)
@@ -101,10 +105,10 @@ def run(context: Context) -> list[Goal]:
     written = write_picture(context.folder_for(PART.name), shape, drawn)
     context.say(f"the power curves of {shape.name} are in {written}")
     over_all, steps = drawn[0], drawn[1:]
-    goals = [judge(shape, over_all, POWER_WITHIN_PERCENT[0], [over_all])]
+    goals = [judge(shape, over_all, WITHIN_PERCENT[0], [over_all])]
     if steps:
         hardest = max(steps, key=lambda one: one.seen)
-        goals.append(judge(shape, hardest, POWER_WITHIN_PERCENT[1], steps))
+        goals.append(judge(shape, hardest, WITHIN_PERCENT[1], steps))
     return goals
 
 
@@ -218,6 +222,6 @@ PART = CalibrationPart(
     says="a server slowed by known amounts in fresh races: how often it is found",
     run=run,
     takes_s=700,
-    races=POWER_RACES,
+    races=RACES,
     reads_races=True,
 )

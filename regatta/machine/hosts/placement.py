@@ -175,8 +175,8 @@ class HostPlacement(Placement):
         for side in self.sides:
             if side.host.is_lost:
                 raise PlacementError(
-                    f"{side.host.lost()}; check that it can be reached (regatta hosts check), then "
-                    "continue with --resume"
+                    f"{side.host.lost()}; check that it can be reached (regatta doctor STUDY), "
+                    "then continue with --resume"
                 )
 
     def close(self) -> None:

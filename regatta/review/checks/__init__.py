@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from regatta.review.checks.arithmetic import of_printed
 from regatta.review.checks.compared import of_all
 from regatta.review.checks.in_file import in_file
-from regatta.review.checks.intervals import of_intervals
 from regatta.review.checks.load import of_load
 from regatta.review.figures import Reading
 from regatta.review.finding import ORDER, Finding
@@ -14,13 +13,10 @@ from regatta.review.finding import ORDER, Finding
 def findings(readings: Sequence[Reading]) -> Iterator[Finding]:
     """Contradictions first, in the order of the table of checks; of each by file and line."""
     records = [record for reading in readings for record in reading.records]
-    printed = [one for record in records for one in record.printed]
     found: list[Finding] = []
     for reading in readings:
         found += in_file(reading)
-    for check in (of_printed, of_load):
-        found += check(printed)
-    for check in (of_all, of_intervals):
+    for check in (of_printed, of_load, of_all):
         found += check(records)
     files = {reading.file: place for place, reading in enumerate(readings)}
     found.sort(key=lambda one: (*ORDER[one.check.name], files[one.file], one.line))

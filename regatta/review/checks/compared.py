@@ -175,8 +175,6 @@ def once(records: Sequence[Record]) -> Iterator[Finding]:
         if 2 * len(single) > len(runs):
             who = "It" if len(runs) == 1 else f"{len(single):,} of {len(runs):,}"
             says = f"{who} ran only once: any difference may be chance."
-            if any(record.intervals for record in single):
-                says += " Intervals are parts of one run, not several runs."
             yield found("one-run", single[0], says)
 
 

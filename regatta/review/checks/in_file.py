@@ -15,12 +15,7 @@ def in_file(reading: Reading) -> Iterator[Finding]:
         if cells:
             where = Record(reading.file, cells[0][0], {}, {})
             yield found(name, where, cells[0][1] + and_others(len(cells) - 1, word))
-    printed = [
-        (record, one)
-        for whole in reading.records
-        for record in whole.printed
-        for one in record.figures.values()
-    ]
+    printed = [(record, one) for record in reading.records for one in record.figures.values()]
     rates: dict[str, list[tuple[Record, Figure]]] = {}
     for record, one in printed:
         if one.name.endswith(MISTAKEN_RATE):

@@ -10,7 +10,7 @@ from pathlib import Path
 from regatta.errors import UsageError
 from regatta.review.figures import Reading, merged
 from regatta.review.reading.load import read_load
-from regatta.review.reading.perf_intervals import read_perf
+from regatta.review.reading.perf import read_outputs
 from regatta.review.reading.table import read_csv, read_markdown
 
 STANDARD_INPUT = "-"
@@ -29,9 +29,9 @@ def read(path: str) -> Reading:
     reading = read_lines(file, lines)
     if reading is None or reading.is_empty:
         raise UsageError(
-            f"{file} holds no figures: it must be output of perf stat, wrk, oha, hey, h2load, ab "
-            "or k6, or a table (CSV or Markdown) with a heading such as task_clock_ms, cycles, "
-            "requests_per_s, p99_ms"
+            f"{file} holds no figures: it must be output of perf stat (without -I), wrk, oha, hey, "
+            "h2load, ab or k6, or a table (CSV or Markdown) with a heading such as task_clock_ms, "
+            "cycles, requests_per_s, p99_ms"
         )
     return reading
 
@@ -39,7 +39,7 @@ def read(path: str) -> Reading:
 def read_lines(file: str, lines: Sequence[str]) -> Reading | None:
     """A report may mix tables with output of programs; a CSV file is only a table."""
     lines = [QUOTED.sub("", COLOUR.sub("", line)) for line in lines]
-    perf = read_perf(file, lines, Path(file).stem)
+    perf = read_outputs(file, lines, Path(file).stem)
     parts = (perf, read_markdown(file, lines), read_load(file, lines))
     some = [one for one in parts if one and not one.is_empty]
     if not some:

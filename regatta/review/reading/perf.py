@@ -16,14 +16,12 @@ ALL: On = ("", "")
 
 @dataclass
 class Block:
-    """One output of perf, or one interval, while it is read."""
+    """One output of perf while it is read."""
 
     file: str
     line: int
     keys: Mapping[str, str]
     repeated: bool = False
-    begins_s: float = 0.0
-    ends_s: float = 0.0
     events: set[tuple[str, ...]] = field(default_factory=set)  # also those without a value
     figures: dict[tuple[On, str], Figure] = field(default_factory=dict)
     core: str = ""  # of the last line: metrics with a line of their own belong to it
@@ -58,9 +56,8 @@ class Block:
     def places(self) -> list[On]:
         return list(dict.fromkeys(on for on, _ in self.figures if any(on)))
 
-    def records(self, places: Sequence[On] = ()) -> list[Record]:
-        """`places`: those of the whole run; in this part of it some may have run nothing."""
-        places = places or self.places
+    def records(self) -> list[Record]:
+        places = self.places
         own: dict[On, list[Figure]] = {on: [] for on in (ALL, *places)}
         for (on, _), figure in self.figures.items():
             own[on if len(places) > 1 else ALL].append(figure)

@@ -140,6 +140,8 @@ def json_line(file: str, line: str, number: int) -> Printed | None:
         read = parse_line(DECIMAL_COMMA.sub(r"\1.\2", line))
         if read is None:
             return None
+        if "interval" in read:
+            raise CounterError("an interval of perf stat -I is only a part of a run")
         for name in ("event", "unit", "metric-unit"):
             text_of(line, read, name)
     except CounterError as error:

@@ -1,6 +1,5 @@
-"""Calibration: the part with drawn tables of stars, and running and storing of parts."""
+"""Calibration: running and storing of parts."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,88 +7,32 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from regatta.calibrate import run, sizes, star_errors
+from regatta.calibrate import run
 from regatta.calibrate.goals import CalibrationPart, Context
 from regatta.cli import main as cli
 from regatta.errors import RegattaError, UsageError
 from regatta.ledger.inputs.calibration import Goal
 from regatta.machine.programs import Programs
 from regatta.race.options import Options
-from regatta.study import Study
 from regatta.study.design import Design
-from tests.lab import synthetic
 
-SMALL = replace(sizes.WHOLE, star_tables=400)
 PROGRAMS = Programs(
     Path("/opt/regatta-server"), Path("/opt/regatta-client"), "", "", (Design("select", ""),)
 )
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(star_errors, "sizes", lambda _quick: SMALL)
+def at_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.chdir(tmp_path)
 
 
-def all_ledger(folder: Path, noise: float) -> Path:
-    return synthetic.make(
-        folder / "ledger.sqlite",
-        contenders=[f"d{number}" for number in range(5)],
-        connections=(10,),
-        blocks=30,
-        counted_blocks=0,
-        requests=20,
-        noise=noise,
-    )
-
-
 def context(folder: Path, inject: str | None = None) -> Context:
-    def race(_study: Study, place: Path) -> Path:
-        return place / "ledger.sqlite"
-
-    return Context(PROGRAMS, folder, Options(), False, inject, lambda _text: None, race)
+    return Context(PROGRAMS, folder, Options(), False, inject, lambda _: None, no_race)
 
 
-def by_name(goals: Sequence[Goal], words: str) -> Goal:
-    return next(goal for goal in goals if words in goal.name)
-
-
-def test_valid_stars_meet_their_goals(tmp_path: Path) -> None:
-    all_ledger(context(tmp_path).folder_for("stars"), noise=0.01)
-    goals = star_errors.run(context(tmp_path))
-    assert [goal.name for goal in goals] == [
-        "stars: 3 equal contenders, with bursts",
-        "stars: one of 3 is 5 % cheaper",
-        "stars: 5 equal contenders, with bursts",
-        "stars: one of 5 is 5 % cheaper",
-        "stars: 5 % cheaper, but with bursts",
-    ]
-    assert [goal.name for goal in goals if not goal.met] == []
-    assert "400 tables of 10 of 30 real blocks of one race" in goals[0].detail
-
-
-def test_stars_from_one_comparison_miss_a_goal(
-    tmp_path: Path,
-) -> None:
-    all_ledger(context(tmp_path).folder_for("stars"), noise=0.01)
-    goals = star_errors.run(context(tmp_path, inject="next"))
-    bursts = by_name(goals, "cheaper, but with bursts")
-    assert bursts.met is False
-    assert bursts.value > 25
-
-
-def test_a_cheaper_design_lost_in_noise_misses_the_goal(tmp_path: Path) -> None:
-    all_ledger(context(tmp_path).folder_for("stars"), noise=0.08)
-    assert by_name(star_errors.run(context(tmp_path)), "one of 5 is").met is False
-
-
-def test_stars_are_drawn_from_a_race_of_all_designs_that_run_here(tmp_path: Path) -> None:
-    designs = (Design("select", ""), Design("uring", "", missing="too old"), Design("epoll", ""))
-    asked = replace(context(tmp_path), programs=replace(PROGRAMS, designs=designs))
-    study = star_errors.all_study(asked, SMALL)
-    assert [cell.contender for cell in study.cells] == ["select", "epoll"]
-    assert {cell.connections for cell in study.cells} == {10}
+def no_race(*_: object) -> Path:
+    raise AssertionError("these parts run no race")
 
 
 def part(

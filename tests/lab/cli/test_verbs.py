@@ -73,7 +73,7 @@ def test_a_verb_is_listed_with_the_first_line_of_its_help(verb: str) -> None:
     assert VERBS[verb] == help_text.split("\n\n")[0].replace("\n", " ")
 
 
-@pytest.mark.parametrize("verb", ["", *VERBS, "hosts check", "lab collect"])
+@pytest.mark.parametrize("verb", ["", *VERBS])
 def test_help_shows_examples_that_fit_80_columns(verb: str) -> None:
     shown = CliRunner().invoke(app, [*verb.split(), "--help"], env={"COLUMNS": "80"}).output
     _, _, rest = shown.partition("Examples")

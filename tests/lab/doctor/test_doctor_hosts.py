@@ -1,4 +1,4 @@
-"""`regatta hosts check`: the level and remedy of each finding."""
+"""`regatta doctor STUDY`: the level and remedy of each finding."""
 
 import time
 from collections.abc import Callable

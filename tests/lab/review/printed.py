@@ -1,6 +1,6 @@
 """What perf stat would print of these figures: by its format, in the way of a locale."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -88,24 +88,6 @@ def event_lines(
                 f"  {locale.whole(int(figures[name]))}      {event}   #  {metric}  {running}"
             )
     return lines
-
-
-def intervals_text(
-    ends_s: Sequence[float],
-    parts: Sequence[Mapping[str, float]],
-    locale: Locale = LOCALES["C"],
-    replaced: Mapping[str, str] | None = None,
-) -> str:
-    """What -I prints of these parts; nothing ran in one that is empty."""
-    lines = ["#           time             counts unit events"]
-    events = ["msec task-clock", *(COUNTS[name] for one in parts for name in one if name in COUNTS)]
-    for end, figures in zip(ends_s, parts, strict=True):
-        printed = [f"  <not counted> {event}" for event in dict.fromkeys(events)]
-        if figures:
-            printed = event_lines(figures, locale, "", replaced or {})
-        # Its point is one in every locale.
-        lines += [f"{end:15.9f} {line}" for line in printed]
-    return "\n".join(lines) + "\n"
 
 
 def metric_of(name: str, figures: Mapping[str, float], task_s: float, locale: Locale) -> str:

@@ -100,9 +100,20 @@ def test_each_cpu_and_socket_is_read() -> None:
     assert found.subject == "system wide, S0-D0-C1"
 
 
-def test_each_cpu_in_intervals_is_refused_in_one_line() -> None:
-    with pytest.raises(UsageError, match="counted twice at .*; give one count for all CPUs"):
-        read(str(FIXTURES / "per-cpu-intervals.txt"))
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [("per-cpu-intervals.txt", "perf stat .without -I."), ("intervals.json", "a part of a run")],
+)
+def test_intervals_are_parts_of_one_run_and_refused(file: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        read(str(FIXTURES / file))
+
+
+def test_of_intervals_with_a_summary_the_summary_is_read() -> None:
+    found = read(str(FIXTURES / "intervals.txt"))
+    (record,) = found.records
+    assert record.figures["elapsed"].value > 1
+    assert len(found.left) > 20, "the intervals are lines that were not read"
 
 
 QUIET = {"task_clock_ms": 500.0, "elapsed_s": 1.0, "cycles": 10**9, "instructions": 10**9}

@@ -1,4 +1,4 @@
-"""`regatta fleet`: race a study on many machines and compare their verdicts."""
+"""`regatta collect`: one study on many machines, and what holds on all of them."""
 
 import time
 from dataclasses import asdict
@@ -11,14 +11,15 @@ from rich.table import Table
 from rich.text import Text
 
 from regatta.cli.output import Output, print_json, say
+from regatta.collect.fleet import MachineResult, Plan, read_plan, run_fleet
+from regatta.collect.ledgers import read_ledgers
+from regatta.collect.remote_race import RaceOrder
+from regatta.collect.standings import Standings, outcome_words, standings_of, summary_of
+from regatta.collect.tables import collected_tables, sentence, to_markdown
 from regatta.errors import InterruptedRaceError, RegattaError, UsageError
-from regatta.fleet.files import PAGE, sentence, write_fleet
-from regatta.fleet.fleet import MachineResult, Plan, read_plan, run_fleet
-from regatta.fleet.remote_race import RaceOrder
-from regatta.fleet.standings import Standings, outcome_words, standings_of, summary_of
-from regatta.fleet.tables import fleet_tables
 from regatta.machine.programs import called_with, discover, shown
 from regatta.race.folder import RACES
+from regatta.report.text.atomic_write import write_whole
 from regatta.report.text.fitted import print_table
 from regatta.report.text.numbers import plural
 from regatta.report.text.terminal import plain
@@ -27,14 +28,17 @@ from regatta.study.cluster import cluster_risk
 from regatta.study.hosts import NEEDED, host_name
 from regatta.study.limits import HOSTS
 
+REPORT = "collected.md"
 
-def fleet(  # noqa: PLR0913, PLR0917  (one parameter an option)
-    study: Annotated[
-        str | None,
-        typer.Argument(help="A study, as for `regatta race`.", show_default="quick"),
-    ] = None,
+
+def collect(  # noqa: PLR0913, PLR0917  (one parameter an option)
+    what: Annotated[
+        list[str],
+        typer.Argument(help="Ledgers or folders of races; or one study, with the machines."),
+    ],
     host: Annotated[
-        list[str] | None, typer.Option(help="A machine, ssh://USER@HOST; repeatable.")
+        list[str] | None,
+        typer.Option(help="Race the study on this machine, ssh://USER@HOST; repeatable."),
     ] = None,
     hosts: Annotated[Path | None, typer.Option(help="A file with one machine a line.")] = None,
     cluster: Annotated[
@@ -42,7 +46,7 @@ def fleet(  # noqa: PLR0913, PLR0917  (one parameter an option)
         typer.Option(help="A Dask scheduler (tcp://…, tls://…): race on each of its machines."),
     ] = None,
     resumes: Annotated[
-        bool, typer.Option("--resume", help="Continue the fleet whose folder is STUDY.")
+        bool, typer.Option("--resume", help="Continue the races whose folder is WHAT.")
     ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="A first look, in few blocks.")] = False,
     out: Annotated[
@@ -53,54 +57,58 @@ def fleet(  # noqa: PLR0913, PLR0917  (one parameter an option)
         bool, typer.Option("--json", help="Print the results as JSON, progress on stderr.")
     ] = False,
 ) -> None:
-    """Race a study on many machines and compare their verdicts.
+    """Compare the verdicts of one study on many machines.
 
-    Each machine runs both sides of the race itself, as `regatta race` there would; Regatta must be
-    built on it (docs/hosts.md). If a machine fails, the others continue; --resume tries again on
-    the machines without a result.
+    Reads the ledgers that others hand in, a copy of a race once. Or races a study on many machines:
+    each runs both sides itself, as `regatta race` there would; Regatta must be built on it
+    (docs/hosts.md). If a machine fails, the others continue; --resume tries again on the machines
+    without a result.
 
-    Exit status: 1 if a machine has no result, else 0.
+    Exit status: 1 if a machine has no result, or a ledger cannot be read, else 0.
 
     [bold]Examples[/]
 
-      regatta fleet quick --host ssh://root@a --host ssh://root@b
-      regatta fleet mine.toml --hosts machines.txt --quick
-      regatta fleet quick --cluster tls://scheduler:8786
-      regatta fleet --resume races/quick-fleet-20260101-120000
-      regatta fleet quick --hosts machines.txt --json > fleet.json
+      regatta collect handed-in/*.sqlite
+      regatta collect quick --host ssh://root@a --host ssh://root@b
+      regatta collect mine.toml --hosts machines.txt --quick
+      regatta collect quick --cluster tls://scheduler:8786
+      regatta collect --resume races/quick-fleet-20260101-120000
+      regatta collect handed-in/*.sqlite --json > class.json
     """
     console = Output(stderr=as_json)
+    urls = machine_urls(host or [], hosts)
+    races = resumes or urls or cluster is not None
+    if races and len(what) > 1:
+        raise UsageError(f"name one study, not {len(what)}: its machines are options")
+    if not races:
+        if quick or out:
+            raise UsageError("name the machines: --host or --hosts, or --cluster")
+        outcomes = read_ledgers(list(map(Path, what)), lambda text: say(console, text))
+        present(outcomes, console, as_json)
+        if failed := [one for one in outcomes if one.result is None]:
+            raise RegattaError("; ".join(one.reason for one in failed))
+        return
     if resumes:
-        if study is None or host or hosts or cluster or quick or out:
-            raise UsageError("--resume takes the folder of a fleet and no other option")
-        folder, plan = Path(study), read_plan(Path(study))
+        if urls or cluster or quick or out:
+            raise UsageError("--resume takes the folder of earlier races and no other option")
+        folder, plan = Path(what[0]), read_plan(Path(what[0]))
     else:
-        plan = plan_of(study or "quick", machine_urls(host or [], hosts), cluster, quick)
+        plan = plan_of(what[0], urls, cluster, quick)
         folder = out or RACES / plan.order.name
         plan.write(folder)
     if plan.cluster and (risk := cluster_risk(plan.cluster)):
         say(console, f"warning: {risk}")
     outcomes = run_with_progress(plan, folder, console)
-    results = {one.name: one.result for one in outcomes if one.result is not None}
-    study_title = next((result["title"] for result in results.values()), plan.order.name)
-    title = f"{study_title}, on {plural(len(outcomes), 'machine')}"
-    standings = standings_of(results)
-    write_fleet(folder, title, standings, outcomes)
-    if as_json:
-        print_json(
-            {
-                "machines": [asdict(one) for one in outcomes],
-                **as_dict(standings, len(results)),
-            }
-        )
-    else:
-        show(standings, outcomes, console)
-        say(console, f"report: {shown(folder / PAGE)}")
-    if failed := [one.name for one in outcomes if one.result is None]:
+    standings = present(outcomes, console, as_json)
+    title = f"{plan.order.name}, on {plural(len(outcomes), 'machine')}"
+    write_whole(folder / REPORT, to_markdown(title, standings, outcomes))
+    if not as_json:
+        say(console, f"report: {shown(folder / REPORT)}")
+    if names := [one.name for one in outcomes if one.result is None]:
         raise RegattaError(
-            f"{plural(len(failed), 'machine')} of {len(outcomes)} failed "
-            f"({', '.join(failed[:5])}); continue with "
-            f"{called_with('fleet', '--resume', shown(folder))}"
+            f"{plural(len(names), 'machine')} of {len(outcomes)} failed "
+            f"({', '.join(names[:5])}); continue with "
+            f"{called_with('collect', '--resume', shown(folder))}"
         )
 
 
@@ -121,13 +129,13 @@ def machine_urls(urls: list[str], listed: Path | None) -> list[str]:
 
 
 def plan_of(study: str, urls: list[str], cluster: str | None, quick: bool) -> Plan:
-    if bool(urls) == (cluster is not None):
-        raise UsageError("name the machines: --host or --hosts, or --cluster")
+    if urls and cluster is not None:
+        raise UsageError("name the machines once: --host or --hosts, or --cluster")
     path = find_study(study)
     read = load_study(path, discover().designs)
     if read.placement == HOSTS:
         raise UsageError(
-            f"{path} names the hosts of one race; in a fleet each machine runs both sides itself"
+            f"{path} names the hosts of one race; here each machine runs both sides itself"
         )
     order = RaceOrder(
         name=f"{read.name}-fleet-{time.strftime('%Y%m%d-%H%M%S')}-{token_hex(2)}",
@@ -154,12 +162,17 @@ def run_with_progress(plan: Plan, folder: Path, console: Output) -> list[Machine
     except KeyboardInterrupt as error:
         raise InterruptedRaceError(
             "interrupted; finished machines are kept, and the others continue where they were. "
-            f"Continue with: {called_with('fleet', '--resume', shown(folder))}"
+            f"Continue with: {called_with('collect', '--resume', shown(folder))}"
         ) from error
 
 
-def show(standings: Standings, outcomes: list[MachineResult], console: Output) -> None:
-    for one in fleet_tables(standings, outcomes):
+def present(outcomes: list[MachineResult], console: Output, as_json: bool) -> Standings:
+    """Prints what holds on all machines, and returns it."""
+    standings = standings_of({one.name: one.result for one in outcomes if one.result is not None})
+    if as_json:
+        print_json({"machines": [asdict(one) for one in outcomes], **as_dict(standings, outcomes)})
+        return standings
+    for one in collected_tables(standings, outcomes):
         table = Table(title=Text(one.title, style="bold"), title_justify="left", box=None)
         for name in one.header:
             table.add_column(name, overflow="fold")
@@ -169,9 +182,11 @@ def show(standings: Standings, outcomes: list[MachineResult], console: Output) -
         print_table(table, console)
     console.print()
     console.print(plain(sentence(standings, outcomes), console, "bold"))
+    return standings
 
 
-def as_dict(standings: Standings, machines: int) -> dict[str, object]:
+def as_dict(standings: Standings, outcomes: list[MachineResult]) -> dict[str, object]:
+    machines = sum(one.result is not None for one in outcomes)
     plain_form = asdict(standings)
     for key, rows in (("verdicts", standings.verdicts), ("claims", standings.claims)):
         for row, one in zip(rows, plain_form[key], strict=True):

@@ -1,4 +1,4 @@
-"""Races a study on all machines of a fleet at the same time and collects their results.
+"""Races a study on several machines, a fleet, at the same time and collects their results.
 
 The fleet can be resumed from its folder, which has `fleet.json` and one folder a machine with
 `ledger.sqlite`, `report.html` and `result.json`. The result is written last: a machine that has one
@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from regatta import __version__
-from regatta.errors import LedgerError, PlacementError, RegattaError, UsageError
-from regatta.fleet.remote_race import (
+from regatta.collect.remote_race import (
     FILES,
     RaceOrder,
     RaceOutput,
@@ -26,7 +25,8 @@ from regatta.fleet.remote_race import (
     read_chunk,
     remove_race,
 )
-from regatta.fleet.standings import standings_of, summary_of
+from regatta.collect.standings import standings_of, summary_of
+from regatta.errors import LedgerError, PlacementError, RegattaError, UsageError
 
 FLEET, RESULT = "fleet.json", "result.json"
 
@@ -100,7 +100,7 @@ def run_fleet(
 
 def machines_of(plan: Plan) -> Any:
     """Imports Dask only when a fleet runs."""
-    from regatta.fleet.machines import ClusterMachines, SshMachines  # noqa: PLC0415
+    from regatta.collect.machines import ClusterMachines, SshMachines  # noqa: PLC0415
 
     return SshMachines(plan.urls) if plan.cluster is None else ClusterMachines(plan.cluster)
 

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from regatta import __version__
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, RIVALS
-from regatta.errors import HostLostError, LedgerError, UsageError
-from regatta.fleet.files import sentence, write_fleet
-from regatta.fleet.fleet import (
+from regatta.collect.fleet import (
     MachineResult,
     Plan,
     finished,
@@ -21,9 +19,10 @@ from regatta.fleet.fleet import (
     read_plan,
     save,
 )
-from regatta.fleet.remote_race import RaceOrder, RaceOutput, race_on_this_host
-from regatta.fleet.standings import letters, outcome_words, standings_of
-from regatta.fleet.tables import fleet_tables
+from regatta.collect.remote_race import RaceOrder, RaceOutput, race_on_this_host
+from regatta.collect.standings import letters, outcome_words, standings_of
+from regatta.collect.tables import collected_tables, sentence, to_markdown
+from regatta.errors import HostLostError, LedgerError, UsageError
 from regatta.study.cluster import cluster_risk
 
 DESIGNS = ("epoll", "select", "uring")
@@ -37,7 +36,6 @@ def result(best: list[str], outcome: str = "", cpu: str = "CPU A", **claims: str
         "environment": {"cpu_model": cpu, "cpus_allowed": [0, 1], "kernel": "6.1"},
         "groups": [{"title": "", "axis": "connections", "by_step": [verdict], "overall": verdict}],
         "claims": [{"id": name, "verdict": said} for name, said in claims.items()],
-        "title": "Mine",
         "regatta_version": __version__,
         "trials": {"run": 9, "planned": 9, "disturbed": 2, "failed": 0},
         "created_at": "100.5",
@@ -98,26 +96,21 @@ def test_machines_are_grouped_by_kind() -> None:
     assert [outcome_words(row, 3) for row in standings.claims] == ["supported", "machines differ"]
 
 
-def test_the_report_lists_every_machine_and_escapes_its_text(tmp_path: Path) -> None:
+def test_the_report_lists_every_machine_and_escapes_its_text() -> None:
     evil = "<b>x</b> | =cmd()"
     outcomes = [
         MachineResult("a", result(["epoll"], cpu=evil)),
         MachineResult("b", None, "the host b was lost"),
     ]
     standings = standings_of({"a": outcomes[0].result or {}})
-    write_fleet(tmp_path, "mine", standings, outcomes)
-    page, text = ((tmp_path / name).read_text() for name in ("fleet.html", "fleet.md"))
-    assert '<a href="a/report.html">a</a>' in page
-    assert "<b>x" not in page
-    assert "&lt;b&gt;x" in page
-    assert "failed: the host b was lost" in page
+    text = to_markdown("mine", standings, outcomes)
     assert "failed: the host b was lost" in text
     assert "<b>x" not in text
-    machines = fleet_tables(standings, outcomes)[-1]
+    machines = collected_tables(standings, outcomes)[-1]
     assert [row[0] for row in machines.rows] == ["a", "b"]
     assert machines.rows[0][4] == "71 s"
     assert sentence(standings, outcomes) == (
-        "1 machine of 1 kind: one design wins on all in 1 of 1 verdict; 1 machine failed."
+        "1 machine of 1 kind: one design wins on all in 1 of 1 verdict; 1 machine without a result."
     )
 
 
@@ -215,5 +208,5 @@ def test_a_fleet_resumes_with_the_machines_without_a_result(tmp_path: Path) -> N
 
 def test_machines_are_in_the_order_of_their_numbers() -> None:
     outcomes = [MachineResult(name, None, "lost") for name in ("host10", "9", "host2", "a")]
-    machines = fleet_tables(standings_of({}), outcomes)[-1]
+    machines = collected_tables(standings_of({}), outcomes)[-1]
     assert [row[0] for row in machines.rows] == ["9", "a", "host2", "host10"]

@@ -1,7 +1,7 @@
 """Verdicts that hold on all machines, and the verdicts on each kind of machine.
 
 A whole table is right on 19 of 20 machines. "Wins on all" needs the same verdict from every machine
-by itself, so it is wrong in at most one of 20 fleets, however many machines there are. "Among the
+by itself, so it is wrong in at most one of 20 collections, however many machines. "Among the
 best on all" has no such guarantee: on one machine the design may be missing by chance.
 """
 
@@ -121,7 +121,7 @@ def tallied(said: Mapping[str, str], kind: Mapping[str, str]) -> dict[str, dict[
 
 
 def outcome_words(row: Row, machines: int) -> str:
-    """The last column. `machines` is the size of the fleet; some may not have raced this row."""
+    """The last column. `machines`: how many there are; some may not have raced this row."""
     some = f" (of {machines})" if row.machines < machines else ""
     names = " or ".join(row.names)
     if row.outcome == WINS:
@@ -139,8 +139,6 @@ class MachineSummary:
     """The race of one machine, for a row of the table."""
 
     kind: str
-    title: str
-    """The title of the study."""
     run: int
     planned: int
     disturbed: int
@@ -156,7 +154,6 @@ def summary_of(result: Mapping[str, Any]) -> MachineSummary:
     trials, ended = result["trials"], result.get("finished_at")
     return MachineSummary(
         kind=kind_of(result),
-        title=str(result["title"]),
         run=int(trials["run"]),
         planned=int(trials["planned"]),
         disturbed=int(trials["disturbed"]),

@@ -1,29 +1,37 @@
-"""The tables of a fleet's report, for the terminal, Markdown and HTML."""
+"""What many machines found, as tables and one sentence, for the terminal and Markdown."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from regatta.fleet.fleet import MachineResult
-from regatta.fleet.standings import Results, Row, Standings, kinds_words, outcome_words, summary_of
+from regatta.collect.fleet import MachineResult
+from regatta.collect.standings import (
+    WINS,
+    Results,
+    Row,
+    Standings,
+    kinds_words,
+    outcome_words,
+    summary_of,
+)
+from regatta.report.text.markdown import escape
 from regatta.report.text.numbers import plural
 from regatta.report.text.table import Table
 
 VERDICTS_SAY = (
     "The design with the least server CPU per request, and on how many machines of each kind. “A "
-    "or B”: not distinguishable there. Each “wins on all” is wrong in at most one of 20 fleets, as "
-    "every machine shows it by itself. On one machine of 20, a design may be missing from the best "
-    "by chance."
+    "or B”: not distinguishable there. Each “wins on all” is wrong in at most one of 20 such "
+    "tables, as every machine shows it by itself. On one machine of 20, a design may be missing "
+    "from the best by chance."
 )
 CLAIMS_SAY = "The verdict on each claim of the study, per kind of machine."
 KINDS_SAY = "Machines of one kind have the same CPU model, number of CPUs and kernel."
-MACHINES_SAY = "The report of each machine is in the folder of its name."
+MACHINES_SAY = "The first verdict of each machine. What it raced is in the folder of its name."
 
 
-def fleet_tables(standings: Standings, outcomes: Sequence[MachineResult]) -> list[Table]:
-    """The tables of this fleet; the machines come last."""
+def collected_tables(standings: Standings, outcomes: Sequence[MachineResult]) -> list[Table]:
+    """The machines come last."""
     results = {one.name: one.result for one in outcomes if one.result is not None}
     found = [kinds_table(standings), rows_table("Verdicts", VERDICTS_SAY, standings, results)]
     if standings.claims:
@@ -84,9 +92,33 @@ def machine_row(one: MachineResult, words: Mapping[str, str]) -> list[str]:
         f"{found.run} of {found.planned}",
         f"{found.disturbed}",
         "" if found.took_s is None else f"{found.took_s:.0f} s",
-        plural(found.failed, "failed trial") if found.failed else "a report",
+        "; ".join(([plural(found.failed, "failed trial")] if found.failed else []) + [found.says]),
     ]
 
 
-def report_of(folder: Path, name: str) -> Path:
-    return folder / name / "report.html"
+def sentence(standings: Standings, outcomes: Sequence[MachineResult]) -> str:
+    """What all machines found, in one line."""
+    failed = sum(one.result is None for one in outcomes)
+    raced = len(outcomes) - failed
+    hold = sum(row.outcome == WINS and row.machines == raced for row in standings.verdicts)
+    lost = f"; {plural(failed, 'machine')} without a result" if failed else ""
+    return (
+        f"{plural(raced, 'machine')} of {plural(len(standings.kinds), 'kind')}: one design wins on "
+        f"all in {hold} of {plural(len(standings.verdicts), 'verdict')}{lost}."
+    )
+
+
+def to_markdown(title: str, standings: Standings, outcomes: Sequence[MachineResult]) -> str:
+    lines = [f"# {escape(title)}", "", escape(sentence(standings, outcomes)), ""]
+    for table in collected_tables(standings, outcomes):
+        lines += [
+            f"## {escape(table.title)}",
+            "",
+            escape(table.says),
+            "",
+            f"| {' | '.join(map(escape, table.header))} |",
+            "|" + " --- |" * len(table.header),
+            *(f"| {' | '.join(map(escape, row))} |" for row in table.rows),
+            "",
+        ]
+    return "\n".join(lines)

@@ -1,0 +1,44 @@
+"""The results of many machines from their ledgers, as of a fleet: what a class has found."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from regatta.analysis.analyse import analyse
+from regatta.collect.fleet import MachineResult
+from regatta.errors import LedgerError
+from regatta.ledger.read import read
+from regatta.ledger.schema import ledger_path
+from regatta.report.json_summary import to_dict
+
+STUDY, RACE = "study_toml", ("created_at", "seed")
+"""What tells studies apart, and the races of one study."""
+
+
+def read_ledgers(paths: Sequence[Path], say: Callable[[str], None]) -> list[MachineResult]:
+    """One a race, named by its ledger's path; says which are copies.
+
+    A ledger that cannot be read, or of another study than the first, has a reason instead of a
+    result. LedgerError if none can be read.
+    """
+    found: list[MachineResult] = []
+    seen: dict[tuple[str | None, ...], Path] = {}
+    study: str | None = None
+    for path in dict.fromkeys(paths):
+        try:
+            ledger = read(ledger_path(path))
+        except LedgerError as error:
+            found.append(MachineResult(str(path), None, str(error)))
+            continue
+        study = ledger.meta[STUDY] if study is None else study
+        if ledger.meta[STUDY] != study:
+            reason = f"{path} is of another study than {next(iter(seen.values()))}"
+            found.append(MachineResult(str(path), None, f"{reason}; collect it by itself"))
+            continue
+        original = seen.setdefault(tuple(map(ledger.meta.get, RACE)), path)
+        if original == path:
+            found.append(MachineResult(str(path), to_dict(analyse(ledger))))
+        else:
+            say(f"{path} is a copy of {original}: counted once.")
+    if not seen:
+        raise LedgerError(found[0].reason)
+    return found

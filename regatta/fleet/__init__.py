@@ -1,1 +1,0 @@
-"""Races one study on many machines and compares their verdicts."""

@@ -1,1 +1,0 @@
-"""The ledgers of many machines in one table: what a class has found."""
