@@ -1,7 +1,6 @@
 """Whether the standings of two races agree: the same winners, and overlapping intervals.
 
-Two races of one study an hour apart, with nothing changed, should agree. `regatta compare` and the
-calibration report it in the same words.
+Two races of one study an hour apart, with nothing changed, should agree.
 """
 
 from dataclasses import dataclass

@@ -77,12 +77,14 @@ def collect(  # noqa: PLR0913, PLR0917  (one parameter an option)
     """
     console = Output(stderr=as_json)
     urls = machine_urls(host or [], hosts)
-    races = resumes or urls or cluster is not None
-    if races and len(what) > 1:
+    machines = bool(urls) or cluster is not None
+    if (machines or resumes) and len(what) > 1:
         raise UsageError(f"name one study, not {len(what)}: its machines are options")
-    if not races:
-        if quick or out:
-            raise UsageError("name the machines: --host or --hosts, or --cluster")
+    if not machines and not resumes:
+        if hosts or quick or what[0].endswith(".toml") or not Path(what[0]).exists():
+            raise UsageError(f"name ledgers, or machines to race {what[0]} on: --host ssh://HOST")
+        if out:
+            raise UsageError("--out is for races on machines; what ledgers hold is printed")
         outcomes = read_ledgers(list(map(Path, what)), lambda text: say(console, text))
         present(outcomes, console, as_json)
         if failed := [one for one in outcomes if one.result is None]:
@@ -180,6 +182,7 @@ def present(outcomes: list[MachineResult], console: Output, as_json: bool) -> St
             table.add_row(*(plain(text, console) for text in row))
         console.print()
         print_table(table, console)
+        console.print(plain(one.says, console, "dim"))
     console.print()
     console.print(plain(sentence(standings, outcomes), console, "bold"))
     return standings

@@ -65,7 +65,7 @@ def doctor(  # noqa: PLR0913  (one parameter an option)
       regatta doctor --json | jq '.findings[] | select(.level != "fine")'
     """
     if study is not None:
-        if measure or server_cpus or client_cpus:
+        if measure or server_cpus or client_cpus or placement != "auto":
             raise UsageError("with a study, only --json may be given")
         check_hosts(study, as_json)
         return

@@ -26,6 +26,7 @@ def read_ledgers(paths: Sequence[Path], say: Callable[[str], None]) -> list[Mach
     for path in dict.fromkeys(paths):
         try:
             ledger = read(ledger_path(path))
+            result = to_dict(analyse(ledger))
         except LedgerError as error:
             found.append(MachineResult(str(path), None, str(error)))
             continue
@@ -36,7 +37,7 @@ def read_ledgers(paths: Sequence[Path], say: Callable[[str], None]) -> list[Mach
             continue
         original = seen.setdefault(tuple(map(ledger.meta.get, RACE)), path)
         if original == path:
-            found.append(MachineResult(str(path), to_dict(analyse(ledger))))
+            found.append(MachineResult(str(path), result))
         else:
             say(f"{path} is a copy of {original}: counted once.")
     if not seen:

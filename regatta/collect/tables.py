@@ -27,7 +27,7 @@ VERDICTS_SAY = (
 )
 CLAIMS_SAY = "The verdict on each claim of the study, per kind of machine."
 KINDS_SAY = "Machines of one kind have the same CPU model, number of CPUs and kernel."
-MACHINES_SAY = "The first verdict of each machine. What it raced is in the folder of its name."
+MACHINES_SAY = "The first verdict of each machine."
 
 
 def collected_tables(standings: Standings, outcomes: Sequence[MachineResult]) -> list[Table]:

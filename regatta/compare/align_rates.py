@@ -37,7 +37,7 @@ def _rates(ledger: RaceRecord) -> dict[Load, dict[float, int]]:
     """The rate of each share, by load. Loads to which the study adds other rates are left out."""
     found: dict[Load, dict[float, int]] = {}
     for search in ledger.searches:
-        wanted = search.cell.identity()
+        wanted = _searched(search.cell).identity()
         cells = (cell for cell in ledger.cells if _searched(cell).identity() == wanted)
         rates = sorted(cell.rate for cell in cells if cell.rate is not None)
         if len(rates) == len(search.cell.shares):
@@ -50,8 +50,36 @@ def _load(cell: Cell) -> Load:
 
 
 def _searched(cell: Cell) -> Cell:
-    """The cell as it was before the search set its rate."""
-    return replace(cell, load=MATCHED, rate=None)
+    """The cell as it was before the search set its rate, and its time how long it is measured."""
+    return replace(cell, load=MATCHED, rate=None, duration_s=None)
+
+
+def align_durations(old: RaceRecord, new: RaceRecord) -> RaceRecord:
+    """The old race with windows as long as the new one's: `versus` chooses that by the time left.
+
+    Only where a race has one length of each load: else the length tells its loads apart.
+    """
+    then, now = _durations(old), _durations(new)
+    return replace(
+        old,
+        cells=[
+            replace(cell, duration_s=next(iter(now[load])))
+            if (load := _without_duration(cell)) in now and len(then[load]) == len(now[load]) == 1
+            else cell
+            for cell in old.cells
+        ],
+    )
+
+
+def _durations(ledger: RaceRecord) -> dict[Load, set[float | None]]:
+    found: dict[Load, set[float | None]] = {}
+    for cell in ledger.cells:
+        found.setdefault(_without_duration(cell), set()).add(cell.duration_s)
+    return found
+
+
+def _without_duration(cell: Cell) -> Load:
+    return replace(cell, rate=None, duration_s=None).identity()
 
 
 def _words(changed: list[tuple[int, int]]) -> str:

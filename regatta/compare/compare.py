@@ -10,7 +10,7 @@ from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis, CellResult
 from regatta.analysis.statistics.units import sittings_of
 from regatta.analysis.unpaired import Sample
-from regatta.compare.align_rates import align_rates
+from regatta.compare.align_rates import align_durations, align_rates
 from regatta.compare.decide import (
     EXIT,
     NOT_MEASURED,
@@ -87,7 +87,7 @@ def compare(request: ComparisonRequest) -> RaceComparison:
     if paths[0].resolve() == paths[1].resolve():
         raise UsageError(f"OLD and NEW are the same ledger, {paths[0]}; name two races")
     old, new = (_read(path) for path in paths)
-    old, rates = align_rates(new, old)
+    old, rates = align_rates(new, align_durations(old, new))
     matched = match(old, new)
     if not matched.pairs:
         raise UsageError(

@@ -1,7 +1,7 @@
 """The cells that two races have in common, and other differences between the races."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from regatta.analysis.grouping import LOOSE, WORDED
@@ -51,19 +51,13 @@ class Matched:
 
 def match(old: RaceRecord, new: RaceRecord) -> Matched:
     """Pairs equal cells, in the order of the new ledger. The placement may differ."""
-    theirs, ours = by_load(old.cells), by_load(new.cells)
+    theirs = {cell.identity(): cell for cell in old.cells}
+    ours = {cell.identity(): cell for cell in new.cells}
     return Matched(
         pairs=[(theirs[key], cell) for key, cell in ours.items() if key in theirs],
         only_old=[cell for key, cell in theirs.items() if key not in ours],
         only_new=[cell for key, cell in ours.items() if key not in theirs],
     )
-
-
-def by_load(cells: Sequence[Cell]) -> dict[tuple[object, ...], Cell]:
-    """By all that tells them apart. How long they are measured does not, unless nothing else does:
-    `versus` chooses that by the time left."""
-    found = {replace(cell, duration_s=None).identity(): cell for cell in cells}
-    return found if len(found) == len(cells) else {cell.identity(): cell for cell in cells}
 
 
 def differences(old: RaceRecord, new: RaceRecord, matched: Matched) -> list[str]:

@@ -109,7 +109,7 @@ class Ledger:
         return len({planned.block for planned in self.plan() if planned.kind == kind} - left)
 
     def blocks_spoilt(self, kind: str) -> int:
-        """In how many of them a trial failed, or its client was the limit: it pairs with none."""
+        """Blocks in which a trial failed, or its client was the limit: they pair with none."""
         query = (
             "SELECT count(DISTINCT block) FROM trial WHERE kind = ? "
             f"AND (status != 'ok' OR client_bound IS NOT NULL) AND NOT {SUPERSEDED}"

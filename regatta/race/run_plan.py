@@ -107,11 +107,16 @@ class Runner:
             self.progress.tell(Note(note))
         return again
 
+    @property
+    def fewest(self) -> int:
+        """Blocks that are raced in any case."""
+        return self.study.blocks + min(MOST_SPOILT, self.ledger.blocks_spoilt(TIMED))
+
     def has_time_for(self, trials: int) -> bool:
         """Whether so many more leave time for the fewest blocks."""
         if self.setup.ends_s is None:
             return True
-        blocks = max(0, self.study.blocks - self.ledger.blocks_done(TIMED))
+        blocks = max(0, self.fewest - self.ledger.blocks_done(TIMED))
         left_s = (trials + blocks * len(self.study.cells)) * self.progress.per_trial_s
         return monotonic() + left_s < self.setup.ends_s
 
@@ -122,8 +127,7 @@ class Runner:
         """
         study, width = self.study, self.study.width_percent
         blocks = self.ledger.blocks_done(TIMED)
-        spoilt = min(MOST_SPOILT, self.ledger.blocks_spoilt(TIMED))
-        if width is None or blocks < study.blocks + spoilt:
+        if width is None or blocks < self.fewest:
             return None
         why = None
         if not self.has_time_for(len(study.cells)):

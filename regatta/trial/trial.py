@@ -124,7 +124,7 @@ class RunningTrial:
         return self.failed or self.warming.done
 
     def warm_slice(self) -> None:
-        """A slice of the race's own load, on the way to a steady server."""
+        """A slice of load, on the way to a steady server."""
         with self.guarded():
             load, seed = self.warming.load(), self.warming.seed
             window = measure(self.setup, load, self.target, self.server, (), seed)

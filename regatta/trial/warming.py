@@ -27,8 +27,11 @@ WATCHED, WATCHED_REQUESTS = 3, 50_000
 """The first process is watched for one in so many parts of the limit, or for so many requests."""
 SAFETY = 1.5
 """Times the requests that the first process needed."""
+MOST_OF_LIMIT = 0.8
+"""The rest of the limit is for the slices that show it steady."""
 GIVEN_UP_S = 5.0
-"""A later process of a server that never became steady is not waited for longer."""
+"""A later process of a server that never became steady is not waited for longer, nor the first one
+under the race's own load."""
 BURST_REQUESTS = 200
 """Of a slice of bursts."""
 SLICE_COSTS_S = 0.1
@@ -54,6 +57,13 @@ class FirstProcess:
     def rate(self) -> float:
         """Requests a second at its end."""
         return self.curve[-1].requests / self.curve[-1].seconds
+
+    def needs(self, limit_s: float) -> float:
+        """Requests that a later process gets: more than this one needed, as far as the limit leaves
+        time to show that it is steady."""
+        needed = self.found.requests
+        spare_s = max(0.0, MOST_OF_LIMIT * limit_s - self.found.seconds)
+        return needed + min((SAFETY - 1) * needed, self.rate * spare_s)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -90,7 +100,8 @@ class WarmUps:
         if not first.found.is_steady:
             return min(self.limit_s, GIVEN_UP_S)
         watched_s = FEWEST_AGAIN * (SLICE_S + SLICE_COSTS_S)
-        return min(self.limit_s, watched_s + SAFETY * first.found.requests / first.rate)
+        more_s = (first.needs(self.limit_s) - first.found.requests) / first.rate
+        return min(self.limit_s, watched_s + first.found.seconds + more_s)
 
     def to_list(self) -> list[dict[str, Any]]:
         """For the ledger."""
@@ -110,7 +121,7 @@ class Warming:
         self.limit_s = warm_ups.limit_s
         if first is not None and not self.follows:
             self.limit_s = min(self.limit_s, GIVEN_UP_S)
-        self.needed = SAFETY * first.found.requests if first is not None and self.follows else 0.0
+        self.needed = first.needs(self.limit_s) if first is not None and self.follows else 0.0
         """Requests that it gets at least."""
         self.watch_s = self.limit_s / WATCHED if first is None and not is_design else 0.0
         self.rounds = -(-BURST_REQUESTS // cell.connections)

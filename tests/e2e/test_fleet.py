@@ -148,7 +148,8 @@ def test_an_existing_dask_cluster_can_be_the_fleet(
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("study.toml", "--quick"), "name the machines"),
+        (("over.toml",), "machines to race over.toml on"),
+        (("quick",), "machines to race quick on"),
         (("over.toml", "--host", "ssh://a", "--cluster", "tcp://b:1"), "name the machines once"),
         (("over.toml", "--host", "a"), "a is not a machine; write ssh://HOST"),
         (("over.toml", "--hosts", "nowhere.txt"), "cannot read nowhere.txt"),

@@ -83,6 +83,7 @@ def test_perf_misses_no_thread_and_no_child_of_real_servers(context: Make) -> No
             except TaskstatsError as error:
                 pytest.skip(str(error))
             for event in (SWITCHES, FAULTS, CPU):
+                assert check.charged[event] > 0 or event == FAULTS, (design, event)
                 assert check.off_percent(event) > -50, (design, event, check)
 
 

@@ -117,6 +117,8 @@ def _moves(watched: Sequence[tuple[Cell, Trial]]) -> Iterator[float]:
     for cell, trial in watched:
         if cell.load != "open" or cell.idle or cell.slow:
             continue
+        if trial.conditions["warm_up"]["kind"] not in STEADY:  # perhaps watched at its fastest only
+            continue
         before = tail_of(curve_of(trial.conditions["warm_slices"]), FEWEST // 2)
         window = curve_of(trial.conditions["window_slices"])
         costs = [float(np.median([one.cpu_us for one in part])) for part in (window, before)]

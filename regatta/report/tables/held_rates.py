@@ -51,12 +51,12 @@ def figure(one: HeldRate) -> str:
     """`holds 31,400 a second (30,900 to 31,800)`."""
     if one.rate.value is None:
         return one.state
-    ends = _ends(one.rate)
+    ends = ends_of(one.rate)
     value = f"{one.state} {rounded_rate(one.rate.value)} a second"
     return f"{value} ({ends})" if ends else value
 
 
-def _ends(rate: Estimate) -> str:
+def ends_of(rate: Estimate) -> str:
     """Of its interval, without one that is a factor of 11 away: two blocks bound little."""
     assert rate.value is not None, "what has an interval was measured"
     low, high = (
@@ -213,7 +213,7 @@ def _rate(one: HeldRate) -> str:
     if rate.value is None:
         return "nothing" if one.state == NOTHING else one.state
     least = "≥ " if one.state == AT_LEAST else ""
-    return f"{least}{rounded_rate(rate.value)}\n{_ends(rate)}".strip()
+    return f"{least}{rounded_rate(rate.value)}\n{ends_of(rate)}".strip()
 
 
 def _latency(points: dict[float, Point], share: float, name: str) -> str:

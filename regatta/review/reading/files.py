@@ -18,6 +18,8 @@ MOST_BYTES = 4 << 20  # an output of perf takes about 2 KB
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How files written by the Windows shell begin."""
 COLOUR = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]")
+INTERVAL = re.compile(r"\s*\d+\.\d{9}[,;|:\s]\s*[\d<]")
+"""How lines of perf stat -I begin."""
 QUOTED = re.compile(r"^(?:\s{0,3}>)+ ?")
 
 
@@ -43,7 +45,7 @@ def read_lines(file: str, lines: Sequence[str]) -> Reading | None:
     parts = (perf, read_markdown(file, lines), read_load(file, lines))
     some = [one for one in parts if one and not one.is_empty]
     if not some:
-        return perf or read_csv(file, lines)
+        return perf or (None if any(map(INTERVAL.match, lines)) else read_csv(file, lines))
     found = merged(file, ", ".join(part.form for part in some), some)
     left = (
         number

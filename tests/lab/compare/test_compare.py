@@ -216,6 +216,20 @@ def test_under_a_matched_load_equal_shares_are_compared(
     assert "in OLD and NEW: 1,000 and 1,031 requests/s; 3,000 and 3,092 requests/s." in shown(found)
 
 
+def test_windows_may_be_longer_in_one_race_than_in_the_other(tmp_path: Path) -> None:
+    """`versus` chooses their length when the rates are known, by the time left."""
+    old = matched(tmp_path, "old", (1_000, 2_000, 3_000), seed=1)
+    new = matched(tmp_path, "new", (1_031, 2_000, 3_092), seed=2)
+    change(new, "UPDATE cell SET duration_s = 3.0")
+    found = compared(old, new)
+    assert len(found.cells) == found.agreement.cells.of == 9
+    assert len(found.agreement.steps) == 3
+    assert not found.matched.only_old
+    # Where the length tells a load of one race apart from another, it stays what it is.
+    change(new, "UPDATE cell SET duration_s = 1.0 WHERE id = 1")
+    assert len(compared(old, new).cells) < 9
+
+
 def test_rates_given_by_a_study_are_not_shares(tmp_path: Path) -> None:
     old = matched(tmp_path, "old", (1_000, 2_000, 3_000))
     new = matched(tmp_path, "new", (1_031, 2_062, 3_092), seed=2)

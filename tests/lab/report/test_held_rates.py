@@ -9,13 +9,19 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from regatta.analysis.estimates import CLIENT_BOUND
+from regatta.analysis.estimates import CLIENT_BOUND, MEASURED, Estimate
 from regatta.analysis.held_rates import AT_LEAST, HOLDS, NOTHING, UNKNOWN, HeldRate
 from regatta.analysis.results import Analysis
 from regatta.analysis.standings import FAILED
 from regatta.ledger.probe import KNEE
 from regatta.report.pictures import pictures
-from regatta.report.tables.held_rates import held_lines, held_tables, rounded_rate, sentences
+from regatta.report.tables.held_rates import (
+    ends_of,
+    held_lines,
+    held_tables,
+    rounded_rate,
+    sentences,
+)
 from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.lab.synthetic_held import CAPACITY, add_held
@@ -75,6 +81,20 @@ def test_a_client_bound_search_gives_a_lower_bound(tmp_path: Path) -> None:
         "capacity is 30,000 a second"
     )
     assert lines[1] == "iterative holds nothing: 88.0 % of what was due was started"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (900.0, 1_100.0, "900 to 1,100"),
+        (900.0, None, "900 or more"),
+        (0.0, 1_100.0, "1,100 or less"),
+        (900.0, 12_000.0, "900 or more"),
+        (80.0, 12_000.0, ""),
+    ],
+)
+def test_an_end_that_bounds_nothing_is_left_out(low: float, high: float | None, words: str) -> None:
+    assert ends_of(Estimate(1_000.0, low, high, 2, MEASURED)) == words
 
 
 def test_a_knee_has_p50_and_p99_at_each_share_and_rises(ledger: Path) -> None:

@@ -109,6 +109,15 @@ def test_intervals_are_parts_of_one_run_and_refused(file: str, words: str) -> No
         read(str(FIXTURES / file))
 
 
+def test_intervals_with_separators_are_refused_too(tmp_path: Path) -> None:
+    file = tmp_path / "intervals.csv"
+    file.write_text(
+        "     0.200256501,2.47,msec,task-clock,2471929,100.00,0.012,CPUs utilized\n" * 3
+    )
+    with pytest.raises(UsageError, match="without -I"):
+        read(str(file))
+
+
 def test_of_intervals_with_a_summary_the_summary_is_read() -> None:
     found = read(str(FIXTURES / "intervals.txt"))
     (record,) = found.records

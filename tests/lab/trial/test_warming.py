@@ -8,7 +8,7 @@ import pytest
 
 from regatta.ledger.cell import Cell
 from regatta.ledger.counters import CPU_TIME, NS, counted
-from regatta.ledger.steady import FLAT, WARMED
+from regatta.ledger.steady import FLAT, STEADY, WARMED
 from regatta.machine.accounts.disturbance import Others
 from regatta.trial.warming import (
     GIVEN_UP_S,
@@ -103,6 +103,23 @@ def test_a_rate_that_takes_minutes_to_warm_a_server_does_not_keep_it_cold() -> N
     assert server.served > 20_000
     assert [one.requests for one in first.curve] == [50] * len(first.curve), "at the race's rate"
     assert [round(one.cpu_us, -1) for one in first.curve] == [WARM_US] * len(first.curve)
+
+
+@pytest.mark.parametrize("cell", [OPEN, CLOSED])
+def test_what_is_warm_late_is_warm_again_in_later_processes(cell: Cell) -> None:
+    """1.5 times as many requests would not fit into the limit."""
+    warm_ups = WarmUps(30.0)
+
+    def late(served: int) -> float:
+        return max(WARM_US, COLD_US - served / 500)
+
+    warm(warm_ups, cell, Server(late))
+    known = warm_ups.known(cell)
+    assert known is not None
+    assert known.found.kind == WARMED
+    assert known.found.seconds > 18
+    later = warm(warm_ups, cell, Server(late))
+    assert later.found()["warm_up"]["kind"] in STEADY
 
 
 def test_one_that_never_becomes_steady_is_given_up_and_later_ones_sooner() -> None:
