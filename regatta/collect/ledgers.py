@@ -26,20 +26,17 @@ def read_ledgers(paths: Sequence[Path], say: Callable[[str], None]) -> list[Mach
     for path in dict.fromkeys(paths):
         try:
             ledger = read(ledger_path(path))
-            result = to_dict(analyse(ledger))
+            if study not in (None, ledger.meta[STUDY]):
+                other = next(iter(seen.values()))
+                raise LedgerError(f"{path} is of another study than {other}; collect it by itself")
+            race = tuple(map(ledger.meta.get, RACE))
+            if race in seen:
+                say(f"{path} is a copy of {seen[race]}: counted once.")
+                continue
+            found.append(MachineResult(str(path), to_dict(analyse(ledger))))
+            seen[race], study = path, ledger.meta[STUDY]
         except LedgerError as error:
             found.append(MachineResult(str(path), None, str(error)))
-            continue
-        study = ledger.meta[STUDY] if study is None else study
-        if ledger.meta[STUDY] != study:
-            reason = f"{path} is of another study than {next(iter(seen.values()))}"
-            found.append(MachineResult(str(path), None, f"{reason}; collect it by itself"))
-            continue
-        original = seen.setdefault(tuple(map(ledger.meta.get, RACE)), path)
-        if original == path:
-            found.append(MachineResult(str(path), result))
-        else:
-            say(f"{path} is a copy of {original}: counted once.")
     if not seen:
         raise LedgerError(found[0].reason)
     return found

@@ -50,7 +50,7 @@ def _load(cell: Cell) -> Load:
 
 
 def _searched(cell: Cell) -> Cell:
-    """The cell as it was before the search set its rate, and its time how long it is measured."""
+    """The cell as it was before the race chose its rate and how long it is measured."""
     return replace(cell, load=MATCHED, rate=None, duration_s=None)
 
 

@@ -52,12 +52,8 @@ class Block:
         if metric is not None and number is not None:
             self.add(on, figure_of(metric, number, printed["metric"], printed.line))
 
-    @property
-    def places(self) -> list[On]:
-        return list(dict.fromkeys(on for on, _ in self.figures if any(on)))
-
     def records(self) -> list[Record]:
-        places = self.places
+        places = list(dict.fromkeys(on for on, _ in self.figures if any(on)))
         own: dict[On, list[Figure]] = {on: [] for on in (ALL, *places)}
         for (on, _), figure in self.figures.items():
             own[on if len(places) > 1 else ALL].append(figure)

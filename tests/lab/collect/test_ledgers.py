@@ -80,6 +80,17 @@ def test_what_cannot_be_compared_has_a_reason(
         read_ledgers(ledgers[1:2], said.append)
 
 
+def test_a_damaged_ledger_is_a_reason_and_the_next_one_names_the_study(
+    ledgers: list[Path], said: list[str]
+) -> None:
+    change(ledgers[0], "UPDATE trial SET samples = x'00'")
+    change(ledgers[0], "UPDATE meta SET value = value || '# other' WHERE key = 'study_toml'")
+    first, second = read_ledgers(ledgers[:2], said.append)
+    assert first.reason
+    assert first.result is None
+    assert (second.reason, second.result is None) == ("", False)
+
+
 def test_a_race_that_was_stopped_says_so(tmp_path: Path, said: list[str]) -> None:
     path = handed_in(tmp_path, "stopped")
     change(path, "DELETE FROM trial WHERE block > 8")
