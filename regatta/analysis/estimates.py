@@ -21,6 +21,8 @@ MEASURED = "measured"
 CLIENT_BOUND = "client-bound"
 DISTURBED = "disturbed"
 OVER = "over"
+DRAWN = (MEASURED, OVER)
+"""States that charts show; a client-bound figure is not the server's."""
 NS_PER_MS = 1e6
 
 

@@ -8,7 +8,7 @@ from regatta.calibrate.goals import Context
 from regatta.calibrate.shape import Shape, about_s
 from regatta.ledger.schema import FILE_NAME
 from regatta.race.race_once import is_finished
-from regatta.report.text.durations import duration
+from regatta.show.text import duration
 from regatta.study import Study
 
 

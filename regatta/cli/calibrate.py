@@ -1,16 +1,12 @@
 """`regatta calibrate`: measure how often Regatta's verdicts are wrong on this machine."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from regatta.calibrate import store
 from regatta.calibrate.equals import part as equals
@@ -23,34 +19,17 @@ from regatta.cli.hooks import HOOKS
 from regatta.cli.output import Output, print_json, say
 from regatta.errors import CalibrationError, GoalsMissedError, InterruptedRaceError, UsageError
 from regatta.ledger.inputs.calibration import (
-    MET,
-    MISSED,
     NOT_MEASURED,
-    NOT_REFUTED,
     Calibration,
-    Goal,
     to_plain,
 )
 from regatta.machine.programs import called_with, discover, shown
 from regatta.race.folder import new_folder
 from regatta.race.options import Options
 from regatta.race.race_once import race_with
-from regatta.report.text.calibration import headline
-from regatta.report.text.durations import duration
-from regatta.report.text.fitted import print_table
-
-STYLES = {MET: "green", NOT_REFUTED: "yellow", MISSED: "bold red", NOT_MEASURED: "yellow"}
-
-
-def goals_table(goals: Sequence[Goal]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("what", "goal", "measured", ""):
-        table.add_column(heading, overflow="fold")
-    for goal in goals:
-        word = goal.outcome.upper() if goal.outcome == MISSED else goal.outcome
-        texts = [Text(words) for words in (goal.name, goal.goal, goal.measured)]
-        table.add_row(*texts, Text(word, style=STYLES[goal.outcome]))
-    return table
+from regatta.show.calibration import goals_table, headline
+from regatta.show.terminal import draw_table
+from regatta.show.text import duration
 
 
 def all_parts() -> tuple[CalibrationPart, ...]:
@@ -234,10 +213,7 @@ def present(calibration: Calibration, as_json: bool) -> None:
         return
     console = Output()
     say(console, headline(calibration))
-    print_table(goals_table(calibration.goals), console)
-    for goal in calibration.goals:
-        if goal.detail:
-            say(console, f"{goal.name}: {goal.detail}")
+    draw_table(goals_table(calibration.goals), [], console)
 
 
 def judge(calibration: Calibration) -> None:

@@ -7,8 +7,6 @@ from secrets import token_hex
 from typing import Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from regatta.cli.output import Output, print_json, say
 from regatta.collect.fleet import MachineResult, Plan, read_plan, run_fleet
@@ -17,12 +15,12 @@ from regatta.collect.remote_race import RaceOrder
 from regatta.collect.standings import Standings, outcome_words, standings_of, summary_of
 from regatta.collect.tables import collected_tables, sentence, to_markdown
 from regatta.errors import InterruptedRaceError, RegattaError, UsageError
+from regatta.ledger.files import write_whole
 from regatta.machine.programs import called_with, discover, shown
 from regatta.race.folder import RACES
-from regatta.report.text.atomic_write import write_whole
-from regatta.report.text.fitted import print_table
-from regatta.report.text.numbers import plural
-from regatta.report.text.terminal import plain
+from regatta.show.numbers import plural
+from regatta.show.terminal import draw_table
+from regatta.show.text import plain
 from regatta.study import find_study, load_study
 from regatta.study.cluster import cluster_risk
 from regatta.study.hosts import NEEDED, host_name
@@ -175,14 +173,8 @@ def present(outcomes: list[MachineResult], console: Output, as_json: bool) -> St
         print_json({"machines": [asdict(one) for one in outcomes], **as_dict(standings, outcomes)})
         return standings
     for one in collected_tables(standings, outcomes):
-        table = Table(title=Text(one.title, style="bold"), title_justify="left", box=None)
-        for name in one.header:
-            table.add_column(name, overflow="fold")
-        for row in one.rows:
-            table.add_row(*(plain(text, console) for text in row))
         console.print()
-        print_table(table, console)
-        console.print(plain(one.says, console, "dim"))
+        draw_table(one, [], console)
     console.print()
     console.print(plain(sentence(standings, outcomes), console, "bold"))
     return standings

@@ -13,9 +13,9 @@ from regatta.cli.hooks import HOOKS
 from regatta.cli.output import Output
 from regatta.errors import InterruptedRaceError, UsageError
 from regatta.lab import commands
+from regatta.lab.answers import FILE as ANSWERS
 from regatta.lab.console import Log, Terminal
-from regatta.lab.report.answers import FILE as ANSWERS
-from regatta.lab.report.files import write_report
+from regatta.lab.report import write_report
 from regatta.lab.runner import check_step, do_again, next_step, run_steps
 from regatta.lab.session import LabOptions, agreed_state, open_lab, status_lines
 from regatta.lab.state import Guess

@@ -28,7 +28,7 @@ from regatta.race.events import (
     TrialFinished,
     TrialStarted,
 )
-from regatta.report.text.durations import duration
+from regatta.show.text import duration
 
 Standings = Callable[[], list[dict[str, Any]]]
 

@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from regatta import __version__
 from regatta.errors import RegattaError, UsageError
-from regatta.report.text.printable import printable
+from regatta.show.text import printable
 
 NEEDED = {"int": "a whole number", "float": "a number"}
 

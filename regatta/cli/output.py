@@ -9,7 +9,7 @@ import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from regatta.report.text.printable import LINES, is_seen, printable
+from regatta.show.text import LINES, is_seen, printable
 
 
 class Output(Console):

@@ -18,7 +18,7 @@ from regatta.race.events import (
     TrialDisturbed,
     TrialFinished,
 )
-from regatta.report.text.durations import duration
+from regatta.show.text import duration
 from regatta.study.cpus import cpus_text
 
 

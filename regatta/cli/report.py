@@ -12,9 +12,10 @@ from regatta.errors import UsageError
 from regatta.ledger.schema import FILE_NAME
 from regatta.machine import environment
 from regatta.race.folder import RACES
-from regatta.report.exports.write import parse_exports, write_exports
-from regatta.report.near import SAME_MACHINE, Asked, near_json, parse_near, print_near
-from regatta.report.near import near as near_groups
+from regatta.show.build import view_of
+from regatta.show.exports import parse_exports, write_exports
+from regatta.show.near import SAME_MACHINE, Asked, near_json, parse_near, print_near
+from regatta.show.near import near as near_groups
 
 
 def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
@@ -41,14 +42,16 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
             show_default=False,
         ),
     ] = None,
-    tables: Annotated[
+    paper: Annotated[
         Path | None,
         typer.Option(
-            help="Also write a paper into this folder: report.md, .tex and .pdf, each table as "
-            "NAME.md, .csv and .tex, each plot as NAME.svg and .pdf.",
+            help="Also write a paper of a few pages into this folder, as paper.md, .tex and .pdf.",
             show_default=False,
         ),
     ] = None,
+    appendix: Annotated[
+        bool, typer.Option("--appendix", help="With every other table at the end of the paper.")
+    ] = False,
     export: Annotated[list[str] | None, EXPORT] = None,
 ) -> None:
     """Write the report of a race again and print its results.
@@ -61,18 +64,20 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
       regatta report races/quick-20260101-120000 --explain
       regatta report races/quick-20260101-120000 --json
       regatta report races/quick-20260101-120000 --pictures docs/pictures
-      regatta report races/quick-20260101-120000 --tables paper
+      regatta report races/quick-20260101-120000 --paper paper --appendix
       regatta report races/quick-20260101-120000 --export otava:history.json
       regatta report --near connections=1000,rate=5000
     """
     if near is not None:
-        if folder or explain or pictures or tables or export:
+        if folder or explain or pictures or paper or export:
             raise UsageError("--near searches all races: with it only --races and --json count")
         show_near(parse_near(near), races, as_json)
         return
     if folder is None:
         raise UsageError("name the folder of a race, or a load with --near")
     race_folder = (folder.parent if folder.name == FILE_NAME else folder).absolute()
+    if appendix and paper is None:
+        raise UsageError("--appendix is that of a paper; name its folder with --paper")
     session = RaceSession(as_json, quiet=True, explain=explain)
     exports = parse_exports(export or [])
     analysis = analysis_of(race_folder)
@@ -80,16 +85,15 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
     write_exports(analysis, exports)
     # Both import altair, which takes 0.3 s.
     if pictures is not None:
-        from regatta.report.pictures import write_pictures  # noqa: PLC0415
+        from regatta.show.pictures import write_pictures  # noqa: PLC0415
 
-        count = len(write_pictures(analysis, pictures))
+        count = len(write_pictures(view_of(analysis).charts(), pictures))
         session.say(f"pictures: {count} in {pictures}")
-    if tables is not None:
-        from regatta.report.paper.document import paper_document  # noqa: PLC0415
-        from regatta.report.paper.files import write_document  # noqa: PLC0415
+    if paper is not None:
+        from regatta.show.paper import write_paper  # noqa: PLC0415
 
-        count = len(write_document(paper_document(analysis), tables))
-        session.say(f"tables and plots: {count} files in {tables}")
+        write_paper(view_of(analysis), paper, appendix)
+        session.say(f"paper:  {paper / 'paper.pdf'}")
 
 
 def show_near(asked: Asked, races: Path, as_json: bool) -> None:

@@ -18,11 +18,11 @@ from regatta.race.events import Display, Event, SearchStarted, Started
 from regatta.race.folder import RACES
 from regatta.race.options import Options
 from regatta.race.race import begin, reopen
-from regatta.report.files import write_files
-from regatta.report.json_summary import to_dict
-from regatta.report.terminal.explain import print_standings
-from regatta.report.terminal.screen import print_screen
-from regatta.report.text.trials import unfinished
+from regatta.show.build import view_of
+from regatta.show.files import write_files
+from regatta.show.json_summary import to_dict
+from regatta.show.terminal import print_screen, print_view
+from regatta.show.trials import unfinished
 from regatta.study import find_study, load_study
 
 EXPLAIN = typer.Option(
@@ -86,7 +86,8 @@ def run_race(study: str | None, resumes: bool, options: Options, session: RaceSe
         raise interrupted(session.folder) from error
     except HopelessRaceError as error:
         assert session.folder is not None, "it had begun"
-        write_files(analysis_of(session.folder), session.folder)
+        analysis = analysis_of(session.folder)
+        write_files(analysis, view_of(analysis), session.folder)
         raise HopelessRaceError(f"{error}. Report: {shown(session.folder)}/report.html") from error
 
 
@@ -106,14 +107,15 @@ def analysis_of(folder: Path) -> Analysis:
 
 def show_results(analysis: Analysis, folder: Path, session: RaceSession) -> None:
     """Writes the report, prints the results and says where to find more."""
-    write_files(analysis, folder)
+    view = view_of(analysis)
+    write_files(analysis, view, folder)
     if session.as_json:
         print_json(to_dict(analysis))
         return
     if session.explain:
-        print_standings(analysis, session.console)
+        print_view(view, session.console)
     else:
-        print_screen(analysis, session.console)
+        print_screen(view, session.console)
         session.say(f"more:   {called_with('report', shown(folder), '--explain')}")
     if unfinished(analysis):
         session.say(f"resume: {called_with('race', '--resume', shown(folder))}")

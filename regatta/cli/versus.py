@@ -24,9 +24,10 @@ from regatta.race.folder import RACES, new_folder
 from regatta.race.look import look_notes, recorded_looks
 from regatta.race.options import Options
 from regatta.race.race import begin
-from regatta.report.exports.write import parse_exports, write_exports
-from regatta.report.files import write_files
-from regatta.report.text.printable import printable
+from regatta.show.build import view_of
+from regatta.show.exports import parse_exports, write_exports
+from regatta.show.files import write_files
+from regatta.show.text import printable
 from regatta.study import Study, parse_pause, parse_study
 from regatta.study.limits import (
     CONTAINERS,
@@ -253,7 +254,7 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         lambda on_event: begin(study, options, programs, on_event, hooks), session, ends_s
     )
     analysis = analysis_of(folder)
-    write_files(analysis, folder)
+    write_files(analysis, view_of(analysis), folder)
     write_exports(analysis, exports)
     if picture is not None:
         write_picture(analysis, picture)

@@ -17,9 +17,10 @@ from regatta.errors import RegattaError, UsageError
 from regatta.ledger.read import read_failures
 from regatta.ledger.schema import FILE_NAME
 from regatta.machine.programs import shown
-from regatta.report.csv import to_csv
-from regatta.report.json_summary import to_dict
-from regatta.report.markdown import to_markdown
+from regatta.show.build import view_of
+from regatta.show.csv import to_csv
+from regatta.show.json_summary import to_dict
+from regatta.show.markdown import to_markdown
 from regatta.versus.against import against_lines
 from regatta.versus.screen import print_lines, print_versus, without_figures
 from regatta.versus.servers import Server
@@ -57,7 +58,7 @@ def show(results: Results, form: str, session: RaceSession) -> None:
     elif form == MARKDOWN and verdict is not None:
         typer.echo(verdict_markdown(verdict, analysis, command_again()), nl=False)
     elif form == MARKDOWN:
-        typer.echo(to_markdown(analysis), nl=False)
+        typer.echo(to_markdown(view_of(analysis)), nl=False)
     else:
         show_screen(results, session)
     if verdict is not None:

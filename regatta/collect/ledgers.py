@@ -8,7 +8,7 @@ from regatta.collect.fleet import MachineResult
 from regatta.errors import LedgerError
 from regatta.ledger.read import read
 from regatta.ledger.schema import ledger_path
-from regatta.report.json_summary import to_dict
+from regatta.show.json_summary import to_dict
 
 STUDY, RACE = "study_toml", ("created_at", "seed")
 """What tells studies apart, and the races of one study."""

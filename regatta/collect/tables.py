@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from regatta.collect.fleet import MachineResult
 from regatta.collect.standings import (
@@ -15,9 +16,10 @@ from regatta.collect.standings import (
     outcome_words,
     summary_of,
 )
-from regatta.report.text.markdown import escape
-from regatta.report.text.numbers import plural
-from regatta.report.text.table import Table
+from regatta.show.markdown import table_lines
+from regatta.show.numbers import plural
+from regatta.show.text import escape
+from regatta.show.view import Table, plain_table
 
 VERDICTS_SAY = (
     "The design with the least server CPU per request, and on how many machines of each kind. “A "
@@ -44,7 +46,7 @@ def collected_tables(standings: Standings, outcomes: Sequence[MachineResult]) ->
 def kinds_table(standings: Standings) -> Table:
     words = kinds_words(standings.kinds)
     rows = [[words[kind], kind, f"{len(names)}"] for kind, names in standings.kinds.items()]
-    return Table("Kinds of machine", KINDS_SAY, ["kind", "machine", "machines"], rows)
+    return plain_table("Kinds of machine", KINDS_SAY, ["kind", "machine", "machines"], rows)
 
 
 def rows_table(
@@ -56,7 +58,7 @@ def rows_table(
         for row in (standings.claims if claims else standings.verdicts)
     ]
     header = ["claim" if claims else "table", *words.values(), f"all {len(results)}"]
-    return Table(title, says, header, rows)
+    return plain_table(title, says, header, rows)
 
 
 def said(row: Row, kind: str) -> str:
@@ -74,7 +76,7 @@ def machines_table(standings: Standings, outcomes: Sequence[MachineResult]) -> T
         for one in sorted(outcomes, key=lambda one: in_order(one.name))
     ]
     header = ["machine", "kind", "trials", "disturbed", "took", "result"]
-    return Table("Machines", MACHINES_SAY, header, rows)
+    return plain_table("Machines", MACHINES_SAY, header, rows)
 
 
 def in_order(name: str) -> list[str | int]:
@@ -111,14 +113,5 @@ def sentence(standings: Standings, outcomes: Sequence[MachineResult]) -> str:
 def to_markdown(title: str, standings: Standings, outcomes: Sequence[MachineResult]) -> str:
     lines = [f"# {escape(title)}", "", escape(sentence(standings, outcomes)), ""]
     for table in collected_tables(standings, outcomes):
-        lines += [
-            f"## {escape(table.title)}",
-            "",
-            escape(table.says),
-            "",
-            f"| {' | '.join(map(escape, table.header))} |",
-            "|" + " --- |" * len(table.header),
-            *(f"| {' | '.join(map(escape, row))} |" for row in table.rows),
-            "",
-        ]
+        lines += [f"## {escape(table.title)}", "", *table_lines(replace(table, title=""))]
     return "\n".join(lines)

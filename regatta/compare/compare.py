@@ -30,7 +30,7 @@ from regatta.ledger.read import read
 from regatta.ledger.records import RaceRecord
 from regatta.ledger.result import OK, SERVER
 from regatta.ledger.schema import ledger_path
-from regatta.report.text.trials import rate_words
+from regatta.show.trials import rate_words
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from regatta.ledger.axes import AXES
 from regatta.ledger.cell import IDENTITY, Cell
 from regatta.ledger.records import RaceRecord
 from regatta.ledger.result import OK
-from regatta.report.text.numbers import plural
+from regatta.show.numbers import plural
 
 MACHINE = {
     "cpu_model": "CPU",

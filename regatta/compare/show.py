@@ -4,23 +4,20 @@ from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from regatta.analysis.agreement import SAME, Agreement, Overlap, Winners
-from regatta.analysis.estimates import Estimate
 from regatta.compare.compare import RaceComparison, RaceSummary
-from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED, CellComparison
+from regatta.compare.decide import NO_REGRESSION, REGRESSION, CellComparison
 from regatta.compare.disagreements import Disagreement
 from regatta.compare.match import cell_words
 from regatta.ledger.axes import AXES
 from regatta.ledger.cell import IDENTITY, Cell
 from regatta.ledger.metrics import PRIMARY, Metric
-from regatta.report.text.fitted import print_table
-from regatta.report.text.numbers import interval_of, plural, short, value_of
-from regatta.report.text.terminal import encodable, plain
+from regatta.show.numbers import interval_of, plural, short, value_of
+from regatta.show.terminal import draw_table
+from regatta.show.text import plain
+from regatta.show.view import Table, plain_table
 
-STYLES = {REGRESSION: "bold red", UNDECIDED: "yellow", NO_REGRESSION: "green"}
 MOST_APART = 3
 ONE_RACE = (
     "Both versions in one race need far fewer, as the machine's drift cancels: "
@@ -35,7 +32,7 @@ def print_comparison(comparison: RaceComparison, console: Console) -> None:
     for metric in dict.fromkeys(compared.metric for compared in comparison.cells):
         of_metric = [compared for compared in comparison.cells if compared.metric is metric]
         console.print()
-        print_table(_table(metric, of_metric, console), console)
+        draw_table(_table(metric, of_metric), [], console)
     if comparison.reference is not None:
         _line(
             f"NEW / OLD is relative to {comparison.reference}: each figure is divided by that of "
@@ -50,7 +47,7 @@ def print_comparison(comparison: RaceComparison, console: Console) -> None:
     _line(standings_sentence(comparison.agreement), console)
     if comparison.disagreements:
         console.print()
-        print_table(_disagreement_table(comparison.disagreements, console), console)
+        draw_table(_disagreement_table(comparison.disagreements), [], console)
     for notice in comparison.notices:
         _line(notice, console, "yellow")
 
@@ -60,36 +57,23 @@ def _versions(race: RaceSummary) -> str:
     return f"  ({server})" if server else ""
 
 
-def _table(metric: Metric, cells: list[CellComparison], console: Console) -> Table:
+def _table(metric: Metric, cells: list[CellComparison]) -> Table:
     unit = f", {metric.unit}" if metric.unit else ""
     side = "server " if cells[0].side == "server" and metric is PRIMARY else ""
-    table = _titled(encodable(f"{side}{metric.label}{unit}", console))
-    for name in ("design", "cell", "OLD", "NEW", "NEW / OLD", "verdict"):
-        right = name in ("OLD", "NEW", "NEW / OLD")
-        table.add_column(
-            name,
-            justify="right" if right else "left",
-            overflow="fold",
-            no_wrap=name in ("design", "verdict"),
-        )
     where = cell_words([compared.cell for compared in cells])
-    for compared in cells:
-        names = (compared.cell.contender, where[compared.cell.id])
-        figures = (_figure(compared.old), _figure(compared.new), _change(compared))
-        table.add_row(
-            *(plain(name, console) for name in names),
-            *(
-                Text("\n").join(plain(line, console) for line in figure.split("\n"))
-                for figure in figures
-            ),
-            Text(compared.verdict, style=STYLES.get(compared.verdict, "dim")),
-        )
-    return table
-
-
-def _figure(estimate: Estimate) -> str:
-    interval = interval_of(estimate)
-    return f"{value_of(estimate)}\n{interval}" if interval else value_of(estimate)
+    rows = [
+        [
+            compared.cell.contender,
+            where[compared.cell.id],
+            f"{value_of(compared.old)}\n{interval_of(compared.old)}",
+            f"{value_of(compared.new)}\n{interval_of(compared.new)}",
+            _change(compared),
+            compared.verdict,
+        ]
+        for compared in cells
+    ]
+    header = ["design", "cell", "OLD", "NEW", "NEW / OLD", "verdict"]
+    return plain_table(f"{side}{metric.label}{unit}", "", header, rows)
 
 
 def _change(compared: CellComparison) -> str:
@@ -102,18 +86,10 @@ def _change(compared: CellComparison) -> str:
     return f"{'+' if compared.value > 0 else ''}{parts[0]}\n{parts[1]} to {parts[2]}"
 
 
-def _disagreement_table(disagreements: list[Disagreement], console: Console) -> Table:
-    table = _titled("changed ranks by server CPU per request, and verdicts on claims")
-    for name in ("where", "design or claim", "OLD", "NEW"):
-        table.add_column(name, overflow="fold")
-    for one in disagreements:
-        table.add_row(*(plain(text, console) for text in (one.where, one.what, one.old, one.new)))
-    return table
-
-
-def _titled(title: str) -> Table:
-    bold = Text(title, style="bold")
-    return Table(title=bold, title_justify="left", box=None, header_style="dim", pad_edge=False)
+def _disagreement_table(disagreements: list[Disagreement]) -> Table:
+    rows = [[one.where, one.what, one.old, one.new] for one in disagreements]
+    title = "changed ranks by server CPU per request, and verdicts on claims"
+    return plain_table(title, "", ["where", "design or claim", "OLD", "NEW"], rows)
 
 
 def reasons(comparison: RaceComparison) -> list[str]:

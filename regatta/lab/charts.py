@@ -5,8 +5,8 @@ from typing import Any
 
 import altair as alt
 
-from regatta.report.charts.palette import styles
-from regatta.report.charts.parts import Layers, drawn_digits
+from regatta.show.chart_parts import Layers, drawn_digits
+from regatta.show.palette import styles
 
 HEIGHT = 240
 MS = "server CPU time, ms"

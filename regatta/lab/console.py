@@ -1,16 +1,16 @@
 """Shows the lab: interactively on a terminal, or as a log that runs every step."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.console import Console
-from rich.table import Table as Grid
 
 from regatta.lab.step import Choice, Lab, Step
 from regatta.lab.step_result import StepResult
 from regatta.lab.steps import STEPS
-from regatta.report.text.fitted import print_table
-from regatta.report.text.table import Table
-from regatta.report.text.terminal import plain
+from regatta.show.terminal import draw_table
+from regatta.show.text import plain
+from regatta.show.view import Table
 
 INDENT = "    "
 MOST_LINES = 20
@@ -85,15 +85,9 @@ class Log:
             self.wrapped(f"? {question}", "cyan")
 
     def table(self, table: Table) -> None:
-        grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), title_justify="left")
-        for number, text in enumerate(table.header):
-            heading = plain(text, self.console, "bold")
-            grid.add_column(heading, justify="right" if number else "left", no_wrap=not number)
-        for row in table.rows:
-            grid.add_row(*(plain(text, self.console) for text in row))
         self.line(table.title, "bold")
-        print_table(grid, self.console)
-        self.paragraph(table.says)
+        draw_table(replace(table, title=""), [], self.console)
+        self.console.print()
 
     def ask(self, question: str) -> str:
         del question

@@ -2,7 +2,7 @@
 
 from regatta.errors import UsageError
 from regatta.lab.console import Log
-from regatta.lab.report.files import write_report
+from regatta.lab.report import write_report
 from regatta.lab.step import Choice, Lab, Step
 from regatta.lab.steps import STEPS
 

@@ -9,11 +9,11 @@ from pydantic import TypeAdapter
 from regatta.errors import RegattaError, UsageError
 from regatta.lab.setting import Setting
 from regatta.lab.step_result import StepResult
+from regatta.ledger.files import write_whole
 from regatta.ledger.validation import checked
-from regatta.report.text.atomic_write import write_whole
 
 FILE = "state.json"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from regatta.report.text.table import Table
+from regatta.show.view import Table
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
-"""Creates, opens and finds ledger files."""
+"""Creates, opens and finds ledger files; replaces files atomically."""
 
+import os
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regatta import __version__
-from regatta.errors import LedgerError
+from regatta.errors import LedgerError, RegattaError
 from regatta.ledger.cell import Cell, matched_cells
 from regatta.ledger.inputs.records import RaceInputs
 from regatta.ledger.inputs.tables import write_inputs
@@ -120,3 +121,18 @@ def find_unfinished(races: Path, study_name: str) -> Path:
             "--resume, or name the race's folder"
         )
     return max(found)[1]
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Writes beside the file and renames: readers see the old content or the new, never a part."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+        unfinished.write_bytes(data)
+        unfinished.replace(path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise RegattaError(
+            f"cannot write {path}: {error.strerror or error}; free some space or make the folder "
+            "writable"
+        ) from error

@@ -5,11 +5,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from regatta.errors import UsageError
-from regatta.report.text.printable import printable
 from regatta.review.checks import findings
 from regatta.review.figures import Reading
 from regatta.review.finding import Finding
 from regatta.review.reading.files import read
+from regatta.show.text import printable
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ from textwrap import wrap
 from rich.console import Console
 from rich.text import Text
 
-from regatta.report.text.printable import printable
-from regatta.report.text.terminal import plain
 from regatta.review.finding import CONTRADICTION, NOT_SHOWN
 from regatta.review.review import Review
+from regatta.show.text import plain, printable
 
 HEADINGS = {
     CONTRADICTION: ("These figures contradict one another", "bold red"),

@@ -20,7 +20,7 @@ from regatta.ledger.metrics import P50, P99, PRIMARY
 from regatta.ledger.read import read, read_meta
 from regatta.ledger.schema import FILE_NAME, ledger_path
 from regatta.machine.programs import called_with
-from regatta.report.text.numbers import between, plural, times
+from regatta.show.numbers import between, plural, times
 from regatta.study import Study
 from regatta.study.matched import MATCHED
 from regatta.versus.servers import Server

@@ -5,14 +5,16 @@ from pathlib import Path
 import altair as alt
 import vl_convert
 
+from regatta.analysis.estimates import DRAWN
 from regatta.analysis.results import Analysis, Group
 from regatta.errors import RegattaError, UsageError
 from regatta.ledger.metrics import PRIMARY, Metric, side_of
-from regatta.report.charts.palette import styles
-from regatta.report.charts.parts import DRAWN, Rows, Spec, chart_row
-from regatta.report.charts.theme import LIGHT, config
-from regatta.report.text.printable import all_printable
-from regatta.versus.screen import COMPARED, MEMORY, TITLES, where
+from regatta.show.chart_parts import Rows, chart_row
+from regatta.show.groups import HEADINGS
+from regatta.show.palette import LIGHT, config, styles
+from regatta.show.text import all_printable
+from regatta.show.view import Spec
+from regatta.versus.screen import FIGURES, where
 
 SVG, PNG = KINDS = (".svg", ".png")
 SCALE = 2.0
@@ -56,7 +58,7 @@ def picture(analysis: Analysis) -> Spec:
         for step in group.steps:
             panels = [
                 panel(analysis, metric, rows)
-                for metric in (*COMPARED, MEMORY)
+                for metric in FIGURES
                 if (rows := rows_of(group, step, metric))
             ]
             loads.append({"hconcat": panels, "spacing": 24, "title": where(group, step)})
@@ -89,7 +91,7 @@ def panel(analysis: Analysis, metric: Metric, rows: Rows) -> Spec:
     def scale(looks: list[str]) -> Spec:
         return {"domain": order, "range": looks}
 
-    unit = f"{metric.unit}/request" if metric is PRIMARY else metric.unit
+    title, unit = HEADINGS[metric.name]
     shared: Spec = {
         "y": {
             "field": "design",
@@ -125,6 +127,6 @@ def panel(analysis: Analysis, metric: Metric, rows: Rows) -> Spec:
         "data": {"values": rows},
         "width": WIDTH,
         "height": ROW * len(order),
-        "title": {"text": TITLES[metric], "fontSize": 13},
+        "title": {"text": title, "fontSize": 13},
         "layer": [interval, point],
     }

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS
 from regatta.race.run_plan import MOST_SPOILT
-from regatta.report.text.durations import duration
-from regatta.report.text.numbers import plural
+from regatta.show.numbers import plural
+from regatta.show.text import duration
 from regatta.study import Study
 from regatta.trial.warming import SLICE_COSTS_S, WarmUps
 

@@ -32,7 +32,7 @@ from regatta.machine.perf.stat import without_perf
 from regatta.machine.programs import Programs
 from regatta.machine.sides.placement import CONTAINERS, LOOPBACK, Placement
 from regatta.race.place_sides import place_sides
-from regatta.report.text.numbers import plural
+from regatta.show.numbers import plural
 from regatta.study import Study
 from regatta.study.limits import DEFAULT_P99_LIMIT_MS
 from regatta.study.request_file import Request

@@ -5,8 +5,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from regatta.analysis.columns import AgainstBest
 from regatta.analysis.held_rates import HOLDS, NOTHING, HeldGroup, HeldRate
@@ -17,20 +15,21 @@ from regatta.ledger.metrics import BY_NAME, P50, P99, PRIMARY, Metric, side_of
 from regatta.ledger.steady import STEADY
 from regatta.machine.sides.placement import NETNS
 from regatta.race.look import DIFFER
-from regatta.report.charts.palette import styles
-from regatta.report.soundness.notes import notes
-from regatta.report.tables.held_rates import rounded_rate, star
-from regatta.report.tables.held_rates import verdict as held_verdict
-from regatta.report.text.fitted import print_table
-from regatta.report.text.numbers import around, between, more_than_one, times
-from regatta.report.text.terminal import encodable, plain
-from regatta.report.text.trials import cell_words
-from regatta.report.text.verdicts import listed
+from regatta.show.groups import HEADINGS
+from regatta.show.held import rounded_rate, star
+from regatta.show.held import verdict as held_verdict
+from regatta.show.notes import notes
+from regatta.show.numbers import around, between, more_than_one, times
+from regatta.show.terminal import draw_table
+from regatta.show.text import plain
+from regatta.show.trials import cell_words
+from regatta.show.verdicts import listed
+from regatta.show.view import Figure, Heading, Row, Table
 
 MEMORY = BY_NAME["peak_memory_mib"]
 COMPARED = (PRIMARY, P50, P99)
 """What has a verdict."""
-TITLES = {PRIMARY: "server CPU", P50: "p50", P99: "p99", MEMORY: "memory"}
+FIGURES = (*COMPARED, MEMORY)
 ALIKE = "≈"
 MOST_NOTES = 5
 ABSENT = "is not in this race:"
@@ -48,7 +47,7 @@ def print_versus(analysis: Analysis, seen: list[str], console: Console) -> None:
         for step in group.steps:
             console.print()
             console.print(plain(where(group, step), console, "bold"))
-            print_table(table(analysis, group, step, console), console)
+            draw_table(table(analysis, group, step), analysis.contenders, console)
             for line in [*sentences(group, step), *held_sentences(analysis, group, step)]:
                 console.print(plain(line, console))
     print_warnings(analysis, [*broken(analysis), *seen], console)
@@ -172,49 +171,33 @@ def detectable(ratio: float | None) -> str:
     return f"detectable at 80 % power: {more_than_one(ratio)}"
 
 
-def table(analysis: Analysis, group: Group, step: int, console: Console) -> Table:
+def table(analysis: Analysis, group: Group, step: int) -> Table:
     """A row a server, a column a metric: figures with 95 % intervals."""
-    found = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
-    found.add_column("")
     searched = held_at(analysis, group, step)
     held = {one.cell.contender: one for of in searched for one in of.members}
-    metrics = (*COMPARED, MEMORY)
-    for metric in metrics:
-        unit = f"{metric.unit}/request" if metric is PRIMARY else metric.unit
-        found.add_column(header(TITLES[metric], unit, console), justify="right", no_wrap=True)
-    if held:
-        found.add_column(header(HOLDS, "requests/s", console), justify="right", no_wrap=True)
     warm = {one.contender: one for one in analysis.warm_ups}
-    if warm:
-        found.add_column(header("warm after", "requests", console), justify="right", no_wrap=True)
-    colours = styles(analysis.contenders)
+    header = [Heading(""), *(Heading(*HEADINGS[metric.name]) for metric in FIGURES)]
+    header += [Heading(HOLDS, "requests/s")] if held else []
+    header += [Heading("warm after", "requests")] if warm else []
+    rows = []
     for result in group.at(step):
         name = result.cell.contender
-        row = [plain(name, console, colours[name].colour)]
-        for metric in metrics:
+        figures = []
+        for metric in FIGURES:
             against = [one for one in group.against if (one.at, one.metric) == (step, metric.name)]
-            row.append(starred(figure(result, metric), star(against, name), console))
+            figures.append(Figure(figure(result, metric), mark=star(against, name)))
         if held:
-            marks = [star(of.against, name) for of in searched]
-            row.append(starred(held_words(held.get(name)), "".join(marks), console))
+            marks = "".join(star(of.against, name) for of in searched)
+            figures.append(Figure(held_words(held.get(name)), mark=marks))
         if warm:
-            row.append(plain(warm_words(warm.get(name)), console))
-        found.add_row(*row)
-    return found
-
-
-def header(title: str, unit: str, console: Console) -> Text:
-    return Text(encodable(f"{title}\n{unit}", console))
+            figures.append(Figure(warm_words(warm.get(name))))
+        rows.append(Row(name, tuple(figures)))
+    return Table("", "", tuple(header), tuple(rows))
 
 
 def figure(result: CellResult, metric: Metric) -> str:
     value, half = around(result.estimates[side_of(metric), metric.name])
     return f"{value} ±{half}" if half else value
-
-
-def starred(text: str, mark: str, console: Console) -> Text:
-    """In bold if nobody is shown to be better."""
-    return Text(encodable(mark + text, console), style="bold" if mark else "")
 
 
 def held_at(analysis: Analysis, group: Group, step: int) -> list[HeldGroup]:

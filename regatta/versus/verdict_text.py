@@ -1,19 +1,18 @@
 """A verdict on two versions in words, on a terminal and as a Markdown comment of ten lines."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rich.console import Console
 
-from regatta.analysis.results import Analysis, CellResult
+from regatta.analysis.results import Analysis
 from regatta.compare import NO_REGRESSION, REGRESSION, UNDECIDED
-from regatta.ledger.metrics import side_of
-from regatta.report.text.durations import duration
-from regatta.report.text.fitted import print_table
-from regatta.report.text.markdown import code, escape
-from regatta.report.text.numbers import between, capitalized, interval_of, plural, times, value_of
-from regatta.report.text.terminal import plain
+from regatta.show.markdown import table_lines
+from regatta.show.numbers import between, capitalized, plural, times
+from regatta.show.terminal import draw_table
+from regatta.show.text import code, duration, escape, plain
 from regatta.versus.judged import CPU
-from regatta.versus.screen import COMPARED, MEMORY, print_warnings, table, where
+from regatta.versus.screen import print_warnings, table, where
 from regatta.versus.verdict import NOT_COMPARABLE, LoadVerdict, Ratio, Verdict
 
 STYLES = {
@@ -34,7 +33,7 @@ def print_verdict(verdict: Verdict, analysis: Analysis, seen: list[str], console
         for step in group.steps:
             console.print()
             console.print(plain(where(group, step), console, "bold"))
-            print_table(table(analysis, group, step, console), console)
+            draw_table(table(analysis, group, step), analysis.contenders, console)
     print_warnings(analysis, seen, console)
 
 
@@ -132,38 +131,18 @@ def ratio_words(ratio: Ratio, *claimed: float) -> str:
 
 def verdict_markdown(verdict: Verdict, analysis: Analysis, command: str) -> str:
     """`command`: what makes it again."""
-    titles = [f"{metric.label}, {metric.unit}" for metric in (*COMPARED, MEMORY)]
-    lines = [
-        f"**{escape(headline(verdict))}**",
-        "",
-        *(f"- {escape(line)}" for line in sentences(verdict)),
-        "",
-        f"| | {' | '.join(titles)} |",
-        "| --- |" + " ---: |" * len(titles),
-    ]
-    places = []
-    several = sum(len(group.steps) for group in analysis.groups) > 1
-    for group in analysis.groups:
-        for step in group.steps:
-            place = where(group, step)
-            places.append(place)
-            lines += [row(result, place if several else "") for result in group.at(step)]
+    lines = [f"**{escape(headline(verdict))}**", ""]
+    lines += [*(f"- {escape(line)}" for line in sentences(verdict)), ""]
+    places = [(group, step) for group in analysis.groups for step in group.steps]
+    for group, step in places:
+        title = where(group, step) if len(places) > 1 else ""
+        lines += table_lines(replace(table(analysis, group, step), title=title))
+    loads = [where(*place) for place in places]
     lines += [
-        "",
-        escape(f"{'; '.join(details(verdict, analysis))}. {machine(analysis, places)}."),
+        escape(f"{'; '.join(details(verdict, analysis))}. {machine(analysis, loads)}."),
         f"Again: {code(command)}",
     ]
     return "\n".join(lines) + "\n"
-
-
-def row(result: CellResult, place: str) -> str:
-    cells = []
-    for metric in (*COMPARED, MEMORY):
-        estimate = result.estimates[side_of(metric), metric.name]
-        interval = interval_of(estimate)
-        cells.append(f"{value_of(estimate)} [{interval}]" if interval else value_of(estimate))
-    name = f"{result.cell.contender}, {place}" if place else result.cell.contender
-    return f"| {escape(name)} | {' | '.join(map(escape, cells))} |"
 
 
 def machine(analysis: Analysis, places: list[str]) -> str:

@@ -21,7 +21,7 @@ from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis
 from regatta.ledger.read import read
 from regatta.ledger.schema import FILE_NAME
-from regatta.report.text.numbers import plural
+from regatta.show.numbers import plural
 from regatta.study import find_study
 from tests.commands import run_well
 from tests.container_engine import CONFIGURATION, STORAGE

@@ -55,7 +55,7 @@ def test_the_rate_held_is_possible_with_this_work(equal: Path) -> None:
 
 def test_the_report_has_the_rates_held_and_the_knee_chart(equal: Path) -> None:
     page = (equal / "report.html").read_text()
-    assert 'data-chart="knee-p50"' in page
+    assert 'data-chart="knee-p50-0"' in page
     assert "dead" in page
     lines = (equal / "summary.csv").read_text().splitlines()
     held = [line for line in lines if "held_rate_per_s" in line]

@@ -66,7 +66,7 @@ def test_a_design_is_raced_with_its_bare_twin(tmp_path: Path) -> None:
     folder = race(tmp_path, study(TWIN, blocks=3))
     assert rows(folder, "SELECT DISTINCT status, reason FROM trial") == [("ok", None)]
     page = (folder / "summary.md").read_text()
-    assert "### Cost of the strategy" in page
+    assert "*Cost of the strategy*" in page
     assert re.search(r"fork\\?-per\\?-client: .* bare twin", page)
 
 

@@ -11,10 +11,11 @@ from rich.console import Console
 from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis
 from regatta.ledger.read import read
-from regatta.report.files import write_files
-from regatta.report.json_summary import to_dict
-from regatta.report.terminal.explain import print_standings
-from regatta.report.terminal.screen import print_screen
+from regatta.show.build import view_of
+from regatta.show.files import write_files
+from regatta.show.json_summary import to_dict
+from regatta.show.terminal import print_screen, print_view
+from regatta.show.view import Section, Table
 
 _known: dict[bytes, Analysis] = {}
 
@@ -36,16 +37,45 @@ def printed(show: Callable[..., object], *what: object, width: int = 100, **term
 
 def write(ledger: Path) -> None:
     """Writes all files beside the ledger."""
-    write_files(analysed(ledger), ledger.parent)
+    analysis = analysed(ledger)
+    write_files(analysis, view_of(analysis), ledger.parent)
 
 
 def screen(ledger: Path, console: Console) -> None:
-    print_screen(analysed(ledger), console)
+    print_screen(view_of(analysed(ledger)), console)
 
 
 def explain(ledger: Path, console: Console) -> None:
-    print_standings(analysed(ledger), console)
+    print_view(view_of(analysed(ledger)), console)
 
 
 def summary_json(ledger: Path) -> dict[str, Any]:
     return to_dict(analysed(ledger))
+
+
+def section(analysis: Analysis, title: str) -> Section:
+    """The only section of the view with this title."""
+    (found,) = (one for one in view_of(analysis).every() if one.title == title)
+    return found
+
+
+def told(analysis: Analysis) -> str:
+    """All that the view says, on one line: what every renderer draws (test_renderers.py)."""
+    view = view_of(analysis)
+    found = [note.sentence for note in view.notes]
+    for one in view.every():
+        found += [one.title, one.says, *one.text, *one.quiet]
+        for table in one.tables:
+            found += [table.title, table.says, *(heading.line for heading in table.header)]
+            for row in table.rows:
+                figures = " | ".join(figure.line for figure in row.figures)
+                found.append(f"{row.mark}{row.name} {' '.join(row.remarks)} | {figures}")
+    return " ".join(found)
+
+
+def cells(table: Table) -> list[list[str]]:
+    """The text of a table: the name of each row, then its figures with their intervals below."""
+    return [
+        [row.name, *(f"{one.value}\n{one.interval}".strip() for one in row.figures)]
+        for row in table.rows
+    ]

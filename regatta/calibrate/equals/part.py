@@ -31,7 +31,7 @@ from regatta.ledger.inputs.calibration import Goal
 from regatta.ledger.metrics import BY_NAME, PRIMARY, STANDINGS
 from regatta.ledger.read import read
 from regatta.ledger.records import RaceRecord, Trial
-from regatta.report.text.calibration import EQUALS, NOT_RUN, PAIRS
+from regatta.show.calibration import EQUALS, NOT_RUN, PAIRS
 from regatta.study import Study
 
 RACES = 40

@@ -12,7 +12,7 @@ from regatta.calibrate.binomial import interval
 from regatta.calibrate.power.curve import FOUND, Curve
 from regatta.calibrate.shape import Shape
 from regatta.errors import CalibrationError
-from regatta.report.charts.theme import LIGHT, config
+from regatta.show.palette import LIGHT, config
 
 WIDTH, HEIGHT = 560, 300
 DRAWN = 80

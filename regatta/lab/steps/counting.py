@@ -12,10 +12,10 @@ from regatta.lab.processes import output_of, serving
 from regatta.lab.step import Lab, Step, Typed
 from regatta.lab.step_result import Picture, StepResult
 from regatta.ledger.counters import NOT_COUNTED, NOT_SUPPORTED
-from regatta.report.text.numbers import short
-from regatta.report.text.table import Table
-from regatta.report.text.verdicts import listed
 from regatta.review.names import ELAPSED, INSTRUCTIONS
+from regatta.show.numbers import short
+from regatta.show.verdicts import listed
+from regatta.show.view import Table, plain_table
 
 FIRST = "first"
 """The folder of the counts of single runs."""
@@ -175,7 +175,7 @@ def first_table(lab: Lab, counted: dict[str, Counts]) -> Table:
     if lacking:
         why = NOT_SUPPORTED if set(absent.values()) == {NOT_SUPPORTED} else NOT_COUNTED
         says.append(f"{why.capitalize()} here: {listed(lacking)}.")
-    return Table(
+    return plain_table(
         title="One run of each design",
         says=" ".join(says),
         header=["design", *compress(COLUMNS, known)],

@@ -7,7 +7,7 @@ from regatta.lab.setting import Setting
 from regatta.lab.state import Guess
 from regatta.lab.step import Lab, Step
 from regatta.lab.step_result import StepResult
-from regatta.report.text.verdicts import listed
+from regatta.show.verdicts import listed
 
 MOST_TIMES = 1000.0
 NO_GUESS = "No guess was made."

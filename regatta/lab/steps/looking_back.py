@@ -11,10 +11,10 @@ from regatta.lab.step import Lab, Step
 from regatta.lab.step_result import StepResult
 from regatta.lab.steps.counting import SERVER, counted_file, first_counts, first_spent, least
 from regatta.lab.steps.racing import RACE, SINGLE_RUNS, Runs, by_run, raced, winners
-from regatta.report.text.numbers import between, capitalized, percent, plural, times
-from regatta.report.text.verdicts import headline, listed
 from regatta.review import review
 from regatta.review.names import TASK_CLOCK
+from regatta.show.numbers import between, capitalized, percent, plural, times
+from regatta.show.verdicts import headline, listed
 
 
 def judged_guess(guess: Guess, group: Group) -> list[str]:

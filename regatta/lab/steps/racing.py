@@ -3,6 +3,7 @@
 import json
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis, Group
@@ -13,13 +14,15 @@ from regatta.lab.step_result import Picture, StepResult
 from regatta.ledger.metrics import PRIMARY, side_of
 from regatta.ledger.read import read
 from regatta.ledger.schema import FILE_NAME
-from regatta.report.charts.charts import metric_chart, metric_rows, outlier_rows
-from regatta.report.files import write_files
-from regatta.report.tables.against_best import ALIKE, relative_figures
-from regatta.report.text.numbers import capitalized, interval_of, plural, short, value_of
-from regatta.report.text.table import Table
-from regatta.report.text.trials import disturbed_sentence
-from regatta.report.text.verdicts import LEGEND, mark, verdict_sentence
+from regatta.show.against_best import READ
+from regatta.show.build import view_of
+from regatta.show.files import write_files
+from regatta.show.groups import metric_chart, standings
+from regatta.show.numbers import capitalized, plural, short
+from regatta.show.pictures import with_legends
+from regatta.show.trials import disturbed_sentence
+from regatta.show.verdicts import LEGEND, verdict_sentence
+from regatta.show.view import plain_table
 
 RUNS = 10
 UNDISTURBED = 1e6
@@ -149,7 +152,7 @@ class RunTenTimes(Racing):
         count = max((len(blocks) for blocks in values.values()), default=0)
         often = ", ".join(f"{name} {times}" for name, times in won.items())
         said = f"How often each needed the least CPU in {plural(count, 'single run')}: {often}."
-        table = Table(
+        table = plain_table(
             title="The single runs",
             says=f"Server CPU per request, {PRIMARY.unit}, of whole processes; * least of the run.",
             header=["run", *values],
@@ -199,49 +202,22 @@ class RaceThem(Racing):
 
     def result(self, lab: Lab) -> StepResult:
         analysis = raced(lab, self.name)
-        write_files(analysis, lab.path(self.name))
+        write_files(analysis, view_of(analysis), lab.path(self.name))
         group = analysis.groups[0]
         title = f"Server CPU per request in {plural(group.overall.blocks, 'block')}"
+        chart = metric_chart(analysis, group, PRIMARY, side_of(PRIMARY), "")
         pictures: tuple[Picture, ...] = ()
-        if drawn := metric_rows(group, PRIMARY, side_of(PRIMARY)):
-            far = outlier_rows(analysis, group, PRIMARY, side_of(PRIMARY))
-            spec = metric_chart(analysis, group, PRIMARY, drawn, far)
+        if chart is not None:
             says = "Bars are 95 % intervals."
-            pictures = (Picture(self.name, title, says, spec),)
+            pictures = (Picture(self.name, title, says, with_legends(chart.panels[0].draw())),)
+        whole = standings(group, group.overall, group.steps[0])
+        table = replace(next(whole.parts(lambda _: False)), title=title, says=f"{LEGEND} {READ}")
         more = f"The full report is {lab.path(self.name) / 'report.html'}."
         return StepResult(
             said=(verdict_sentence(group, group.overall), *notes_of(analysis), more),
-            tables=(race_table(title, group),),
+            tables=(table,),
             pictures=pictures,
         )
-
-
-def race_table(title: str, group: Group) -> Table:
-    step, verdict = group.steps[0], group.overall
-    relative = relative_figures(group, step)
-    rows = []
-    for result in group.at(step):
-        name = result.cell.contender
-        estimate = result.estimates[side_of(PRIMARY), PRIMARY.name]
-        against = relative.get((name, PRIMARY.name))
-        rows.append(
-            [
-                f"{name} {mark(verdict, name)}".strip(),
-                value_of(estimate),
-                interval_of(estimate),
-                alike_first(against.value) if against else "",
-                against.interval if against else "",
-            ]
-        )
-    header = ["design", f"CPU per request, {PRIMARY.unit}", "95 % interval"]
-    says = f"{LEGEND} {ALIKE} not distinguishable from the best."
-    return Table(title, says, [*header, "times the best", "95 % interval"], rows)
-
-
-def alike_first(figure: str) -> str:
-    """Moves the mark to the front, so that the figures stay aligned on the right."""
-    bare = figure.removesuffix(ALIKE).strip()
-    return f"{ALIKE} {bare}" if figure.endswith(ALIKE) else bare
 
 
 def notes_of(analysis: Analysis) -> list[str]:

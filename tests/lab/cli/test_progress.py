@@ -25,7 +25,7 @@ from regatta.race.events import (
     TrialStarted,
 )
 from regatta.race.progress import Progress
-from regatta.report.text.durations import duration
+from regatta.show.text import duration
 from regatta.study import parse_study
 from regatta.study.design import Design
 from tests.lab import reports

@@ -24,6 +24,7 @@ from regatta.collect.standings import letters, outcome_words, standings_of
 from regatta.collect.tables import collected_tables, sentence, to_markdown
 from regatta.errors import HostLostError, LedgerError, UsageError
 from regatta.study.cluster import cluster_risk
+from tests.lab.reports import cells
 
 DESIGNS = ("epoll", "select", "uring")
 
@@ -107,8 +108,8 @@ def test_the_report_lists_every_machine_and_escapes_its_text() -> None:
     assert "failed: the host b was lost" in text
     assert "<b>x" not in text
     machines = collected_tables(standings, outcomes)[-1]
-    assert [row[0] for row in machines.rows] == ["a", "b"]
-    assert machines.rows[0][4] == "71 s"
+    assert [row.name for row in machines.rows] == ["a", "b"]
+    assert cells(machines)[0][4] == "71 s"
     assert sentence(standings, outcomes) == (
         "1 machine of 1 kind: one design wins on all in 1 of 1 verdict; 1 machine without a result."
     )
@@ -209,4 +210,4 @@ def test_a_fleet_resumes_with_the_machines_without_a_result(tmp_path: Path) -> N
 def test_machines_are_in_the_order_of_their_numbers() -> None:
     outcomes = [MachineResult(name, None, "lost") for name in ("host10", "9", "host2", "a")]
     machines = collected_tables(standings_of({}), outcomes)[-1]
-    assert [row[0] for row in machines.rows] == ["9", "a", "host2", "host10"]
+    assert [row.name for row in machines.rows] == ["9", "a", "host2", "host10"]

@@ -11,6 +11,7 @@ from regatta.collect.ledgers import read_ledgers
 from regatta.collect.standings import MAY_WIN, WINS, outcome_words, standings_of
 from regatta.collect.tables import collected_tables
 from regatta.errors import LedgerError
+from tests.lab.reports import cells
 from tests.lab.synthetic import make
 from tests.ledgers import change
 
@@ -49,8 +50,8 @@ def test_the_winners_of_all_machines_are_counted(ledgers: list[Path], said: list
     assert row.names == ("select",)
     assert [list(tally.values()) for tally in row.by_kind.values()] == [[1, 1], [1], [1]]
     machines = collected_tables(standings, outcomes)[-1]
-    assert [one[0] for one in machines.rows] == [str(path) for path in ledgers]
-    assert "needs the least" in machines.rows[0][-1]
+    assert [one.name for one in machines.rows] == [str(path) for path in ledgers]
+    assert "needs the least" in machines.rows[0].figures[-1].value
     two = standings_of({one.name: one.result for one in outcomes[:2] if one.result})
     assert two.verdicts[0].outcome == WINS
     assert outcome_words(two.verdicts[0], 2) == "select wins on all 2"
@@ -96,4 +97,4 @@ def test_a_race_that_was_stopped_says_so(tmp_path: Path, said: list[str]) -> Non
     change(path, "DELETE FROM trial WHERE block > 8")
     outcomes = read_ledgers([path], said.append)
     standings = standings_of({one.name: one.result for one in outcomes if one.result})
-    assert collected_tables(standings, outcomes)[-1].rows[0][2] == "24 of 36"
+    assert cells(collected_tables(standings, outcomes)[-1])[0][2] == "24 of 36"

@@ -11,8 +11,8 @@ from typer.testing import CliRunner, Result
 from regatta.cli import lab as verb
 from regatta.cli.main import app
 from regatta.errors import UsageError
-from regatta.lab.report.answers import FILE as ANSWERS
-from regatta.lab.report.answers import begin_answers
+from regatta.lab.answers import FILE as ANSWERS
+from regatta.lab.answers import begin_answers
 from regatta.lab.session import LabOptions, agreed_state
 from regatta.lab.setting import Setting
 from regatta.lab.state import FILE, Guess, State, load_state, save_state

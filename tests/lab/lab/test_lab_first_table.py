@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 
 from regatta.lab.steps.counting import MakeTable
+from regatta.show.view import Table
 from tests.lab.fake_labs import BY_HAND, count_by_hand, lab_in
+from tests.lab.reports import cells
+
+
+def titles(table: Table) -> list[str]:
+    return [heading.title for heading in table.header]
 
 
 def test_the_table_names_the_least_of_one_run(tmp_path: Path) -> None:
@@ -14,13 +20,13 @@ def test_the_table_names_the_least_of_one_run(tmp_path: Path) -> None:
     result = MakeTable().result(lab)
     assert result.said == ("In this table thread-per-client needs the least server CPU time.",)
     (table,) = result.tables
-    assert [row[:4] for row in table.rows] == [
+    assert [row[:4] for row in cells(table)] == [
         ["iterative", "20.0", "12", "130"],
         ["thread-per-client", "14.0", "12", "130"],
         ["select", "16.5", "12", "130"],
     ]
-    assert "instructions" not in table.header
-    assert {len(row) for row in table.rows} == {len(table.header)} == {6}
+    assert "instructions" not in titles(table)
+    assert {len(row) for row in cells(table)} == {len(table.header)} == {6}
     assert table.says.endswith(" Not counted here: instructions.")
     (picture,) = result.pictures
     (drawn,) = picture.spec["datasets"].values()
@@ -34,8 +40,8 @@ def test_a_missing_figure_is_replaced_by_words(tmp_path: Path) -> None:
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(line for line in lines if "page-faults" not in line))
     (table,) = MakeTable().result(lab).tables
-    at = table.header.index("page faults")
-    assert [row[at] for row in table.rows] == ["130", "130", "not counted"]
+    at = titles(table).index("page faults")
+    assert [row[at] for row in cells(table)] == ["130", "130", "not counted"]
 
 
 def test_a_counter_that_no_run_has_is_named_once(tmp_path: Path) -> None:
@@ -45,7 +51,7 @@ def test_a_counter_that_no_run_has_is_named_once(tmp_path: Path) -> None:
         path.write_text(f"{path.read_text()}\n   <not supported>      instructions\n")
     (table,) = MakeTable().result(lab).tables
     assert table.says.endswith(" Not supported here: instructions.")
-    assert not [text for row in table.rows for text in row if "supported" in text]
+    assert not [text for row in cells(table) for text in row if "supported" in text]
 
 
 @pytest.mark.parametrize(

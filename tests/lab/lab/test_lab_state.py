@@ -10,7 +10,7 @@ from regatta.errors import RegattaError, UsageError
 from regatta.lab.setting import Setting, check_setting, work_words
 from regatta.lab.state import FILE, Guess, State, load_state, save_state
 from regatta.lab.step_result import CommandOutput, Picture, StepResult
-from regatta.report.text.table import Table
+from regatta.show.view import plain_table
 from regatta.study.design import Design
 from regatta.study.limits import is_work
 from tests.lab.fake_programs import DESIGNS
@@ -18,7 +18,7 @@ from tests.lab.fake_programs import DESIGNS
 KEPT = StepResult(
     said=("It is so.",),
     printed=(CommandOutput("nc", "rank\n1"),),
-    tables=(Table("a table", "says", ["design", "µs"], [["epoll", "1.2"]]),),
+    tables=(plain_table("a table", "says", ["design", "µs"], [["epoll", "1.2"]]),),
     pictures=(Picture("first", "a picture", "says", {"mark": "bar", "data": {"values": [1]}}),),
 )
 FULL = State(
@@ -43,7 +43,7 @@ def test_a_folder_without_a_state_has_no_lab(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", '{"version": 1}', '{"version": 1, "setting": {"connections": "many"}}']
+    "text", ["", "{", '{"version": 2}', '{"version": 2, "setting": {"connections": "many"}}']
 )
 def test_a_damaged_state_is_reported_in_one_line(text: str, tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(text)
@@ -53,8 +53,8 @@ def test_a_damaged_state_is_reported_in_one_line(text: str, tmp_path: Path) -> N
 
 
 def test_a_state_of_another_version_is_refused(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text('{"version": 2}')
-    with pytest.raises(UsageError, match=r"another version .*\(version 2, not 1\)"):
+    (tmp_path / FILE).write_text('{"version": 1}')
+    with pytest.raises(UsageError, match=r"another version .*\(version 1, not 2\)"):
         load_state(tmp_path)
 
 

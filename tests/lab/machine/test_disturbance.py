@@ -33,7 +33,7 @@ from regatta.machine.accounts.process_tree import cpu_clock_ns
 from regatta.machine.proc import read_stat
 from regatta.race.events import Event, Note, TrialDisturbed, TrialFinished
 from regatta.race.repeats import FIRST_HEATS, MAX_ATTEMPTS, Repeats
-from regatta.report.text.trials import disturbed_sentence, progress_sentence
+from regatta.show.trials import disturbed_sentence, progress_sentence
 from regatta.study.plan import make_plan
 from tests.lab import fake_races, reports
 from tests.ledgers import rows

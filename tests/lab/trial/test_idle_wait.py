@@ -18,8 +18,7 @@ from regatta.machine import placement
 from regatta.machine.accounts.cgroup import find_home
 from regatta.machine.perf.probe import probe
 from regatta.machine.perf.stat import without_perf
-from regatta.report.page.html import to_html
-from regatta.report.soundness.notes import notes
+from regatta.show.notes import notes
 from regatta.trial import idle_wait
 from regatta.trial.idle_wait import away_from, wait_until_idle
 from tests.lab import fake_races, synthetic
@@ -213,4 +212,3 @@ def test_the_report_names_servers_that_were_not_idle(tmp_path: Path) -> None:
     assert sentence.startswith(
         "In 2 trials of 36 the server was not idle when the window opened or closed (select)"
     )
-    assert sentence in to_html(analyse(read(path)))

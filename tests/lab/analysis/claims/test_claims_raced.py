@@ -22,7 +22,7 @@ from regatta.analysis.estimates import Estimates, estimate_latency
 from regatta.ledger.inputs.records import RaceInputs
 from regatta.ledger.read import read
 from regatta.ledger.records import Trial
-from regatta.report.charts.palette import DESIGN_STYLES
+from regatta.show.palette import DESIGN_STYLES
 from regatta.study import load_study, parse_study
 from regatta.study.claims.published import recorded_claims
 from regatta.study.design import Design

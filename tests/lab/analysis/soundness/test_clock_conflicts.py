@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from regatta.report.soundness.notes import notes
+from regatta.show.notes import notes
 from tests.lab import reports, synthetic
 from tests.ledgers import change
 

@@ -11,10 +11,9 @@ import pytest
 from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis
 from regatta.ledger.read import read
-from regatta.report.markdown import to_markdown
-from regatta.report.page.html import to_html
-from regatta.report.soundness.notes import notes
-from regatta.report.soundness.repeated import TITLE, changed_sentence, repeated_table
+from regatta.show.notes import notes
+from regatta.show.soundness import changed_sentence, repeated_table
+from tests.lab.reports import cells, told
 from tests.lab.synthetic import make
 from tests.ledgers import opened
 
@@ -92,16 +91,14 @@ def test_repeats_that_change_a_verdict_are_reported(tmp_path: Path) -> None:
         "be second (larger than the noise), not first (larger than the noise)."
     )
     assert said in [note.sentence for note in notes(analysis)]
-    for text in (to_markdown(analysis), to_html(analysis)):
-        assert "Repeated trials change verdicts" in text
-        assert TITLE in text
+    assert "Repeated trials change verdicts" in told(analysis)
 
 
 def test_repeats_that_change_no_verdict_are_not_reported(tmp_path: Path) -> None:
     analysis = raced(tmp_path, {"first": [2, 7], "second": [4]}, dearer=1.01)
     assert changed_sentence(analysis) == ""
     table = repeated_table(analysis)
-    assert table.rows == [["first", "10", "2", "1.5", "3"], ["second", "10", "1", "1.5", "3"]]
+    assert cells(table) == [["first", "10", "2", "1.5", "3"], ["second", "10", "1", "1.5", "3"]]
 
 
 @pytest.mark.parametrize(

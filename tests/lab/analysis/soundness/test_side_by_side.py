@@ -20,14 +20,13 @@ from regatta.ledger.schema import FILE_NAME
 from regatta.race import run_plan
 from regatta.race.heats import batches
 from regatta.race.race import plan_of
-from regatta.report.markdown import to_markdown
-from regatta.report.page.html import to_html
-from regatta.report.soundness.notes import notes
-from regatta.report.soundness.side_by_side import TITLE, side_by_side_sentence, side_by_side_table
-from regatta.report.text.numbers import between, times
+from regatta.show.notes import notes
+from regatta.show.numbers import between, times
+from regatta.show.soundness import side_by_side_sentence, side_by_side_table
 from regatta.study.plan import AloneBlocks, block_kinds, make_plan
 from regatta.trial.setup import TrialSetup
 from tests.lab import fake_races
+from tests.lab.reports import cells, told
 from tests.lab.synthetic import make
 from tests.ledgers import change
 
@@ -120,9 +119,7 @@ def test_a_side_by_side_cost_of_one_contender_is_reported(tmp_path: Path) -> Non
     ratio = (one.ratio, one.low, one.high)
     assert f"raced alone, select costs {times(*ratio)} times ({between(*ratio)}) what" in said
     assert said in [note.sentence for note in notes(analysis)]
-    for text in (to_markdown(analysis), to_html(analysis)):
-        assert TITLE in text
-        assert "Running side by side changes a comparison" in text
+    assert "Running side by side changes a comparison" in told(analysis)
 
 
 def test_a_side_by_side_cost_common_to_all_changes_no_comparison(tmp_path: Path) -> None:
@@ -132,7 +129,7 @@ def test_a_side_by_side_cost_common_to_all_changes_no_comparison(tmp_path: Path)
     assert not any(one.differs for one in analysis.side_by_side)
     assert side_by_side_sentence(analysis) == ""
     table = side_by_side_table(analysis)
-    assert [row[-1] for row in table.rows] == ["not distinguishable"] * 3
+    assert [row[-1] for row in cells(table)] == ["not distinguishable"] * 3
 
 
 def test_drift_is_not_a_side_by_side_cost(tmp_path: Path) -> None:

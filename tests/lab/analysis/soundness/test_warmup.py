@@ -151,4 +151,4 @@ def test_a_warm_server_can_win_and_the_report_shows_its_curve(tmp_path: Path) ->
     assert not any(one.why_not for one in analysis.warm_ups)
     assert analysis.warm_ups[1].requests == 9000
     reports.write(path)
-    assert 'data-chart="warm-up"' in (path.parent / "report.html").read_text()
+    assert 'data-chart="warm-up-0"' in (path.parent / "report.html").read_text()

@@ -10,7 +10,7 @@ import pytest
 from regatta.analysis.analyse import analyse
 from regatta.analysis.results import Analysis
 from regatta.ledger.read import read
-from regatta.report.soundness.notes import notes
+from regatta.show.notes import notes
 from tests.lab.synthetic import make
 
 MS = 1_000_000

@@ -30,7 +30,7 @@ from regatta.analysis.statistics.comparisons_with_best import Standing, standing
 from regatta.analysis.statistics.leads import leads
 from regatta.analysis.statistics.sign_flips import sign_flips
 from regatta.ledger.metrics import PRIMARY
-from regatta.report.text.verdicts import mark
+from regatta.show.verdicts import mark
 
 Values = dict[str, dict[int, float]]
 Table = dict[int, dict[str, Entry]]

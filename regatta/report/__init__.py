@@ -1,1 +1,0 @@
-"""From an analysis to what a person sees: tables, charts, a page and files."""

@@ -1,1 +1,0 @@
-"""Charts of the standings, in the colours and the order that each design has everywhere."""

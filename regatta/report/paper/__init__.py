@@ -1,1 +1,0 @@
-"""Tables and plots for a paper or a lab report, as Markdown, CSV, LaTeX and PDF."""

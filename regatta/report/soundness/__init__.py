@@ -1,1 +1,0 @@
-"""How far a report's numbers can be trusted."""

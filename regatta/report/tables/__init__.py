@@ -1,1 +1,0 @@
-"""The tables that the terminal, the page and summary.md share."""

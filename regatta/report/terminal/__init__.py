@@ -1,1 +1,0 @@
-"""What is printed: the screen at the end of a race, and --explain."""

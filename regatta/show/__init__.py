@@ -1,0 +1,1 @@
+"""What a person sees of a race: one view, and the renderers that draw it."""

@@ -1,0 +1,162 @@
+"""The view of a race: everything that a person shall see of it, worked out once."""
+
+from collections.abc import Iterator
+from textwrap import shorten
+
+from regatta.analysis.results import Analysis, Group, NotedTrial
+from regatta.show.calibration import calibration_section
+from regatta.show.claim_words import tally
+from regatta.show.claims import claims_section
+from regatta.show.environment import environment_section
+from regatta.show.groups import (
+    HOW,
+    MEANS,
+    UNIT,
+    compares,
+    group_section,
+    lead_words,
+    overview,
+    overview_title,
+    signs,
+)
+from regatta.show.held import held_lines, held_section
+from regatta.show.notes import notes
+from regatta.show.numbers import plural
+from regatta.show.soundness import sittings_line, soundness_section
+from regatta.show.verdicts import headline
+from regatta.show.view import COLUMNS, FOLDED, Screen, Section, Table, View, plain_table
+
+SHOWN_FACTS = ("raced", "CPU", "kernel")
+HOW_TO_READ = (
+    "A trial is one run of a fresh server. Trials, not requests, are the independent units.",
+    "Ratios come first. Both contenders raced in the same minutes, so the machine's drift cancels. "
+    "A ratio's interval covers this sitting, and other builds and hours only if the race has "
+    "several sittings. The figure below it is valid for this machine in this hour only.",
+    "Intervals are 95 % intervals. Neighbouring blocks are correlated, so a mean's interval weighs "
+    "every autocorrelation from 0 to 0.95 by its likelihood, and is wide with few trials; with "
+    "several sittings it is Student's t over the sittings. Percentiles are exact, from the pooled "
+    "requests; their intervals come from the variation between trials of the share of slower "
+    "requests. Contenders are compared in pairs within blocks, all pairs of a column or of a table "
+    "of claims at once, by sign flips of whole blocks (with several sittings, by rotations); this "
+    "needs at least six blocks or three sittings. “Over 3” means that there are too few requests "
+    "to bound the percentile from above.",
+    "The winner uses the least server CPU per request. A contender may be the best if it is not "
+    "shown to need more than another: ★ for a single one, ☆ for each of several. The family-wise "
+    "error rate of a table is 5 %.",
+    "Counting disturbs the measurement, so CPU time, latency and throughput come from timed "
+    "trials, and all other counters from separate counted trials.",
+    "Latency max is the slowest of all requests. A longer race may find a slower one, so its "
+    "interval has no upper end.",
+    "“Not supported” means that this machine cannot count it. It does not mean 0.",
+)
+
+
+def view_of(analysis: Analysis) -> View:
+    designs = analysis.environment.get("designs")
+    summaries = (designs if isinstance(designs, dict) else {}) | analysis.names.titles
+    where = environment_section(analysis)
+    known = {row.name: row.figures[0].value for row in where.tables[0].rows}
+    return View(
+        title=analysis.names.heading,
+        facts=(
+            *(known[name] for name in SHOWN_FACTS if name in known),
+            plural(analysis.trials, "trial"),
+        ),
+        contenders={name: str(summaries.get(name, "")) for name in analysis.contenders},
+        notes=tuple(notes(analysis)),
+        screen=screen_of(analysis),
+        sections=(
+            *_sections(analysis),
+            where,
+            Section("How to read this", text=HOW_TO_READ, rank=FOLDED),
+        ),
+    )
+
+
+def _sections(analysis: Analysis) -> Iterator[Section]:
+    several = len(analysis.groups) > 1
+    groups = tuple(
+        group_section(analysis, group, number if several else 0)
+        for number, group in enumerate(analysis.groups, start=1)
+    )
+    if several:
+        yield Section("Standings", sections=groups, quiet=HOW, tabs=True)
+    else:
+        yield from groups
+    if analysis.held:
+        yield held_section(analysis)
+    if analysis.claims:
+        yield claims_section(analysis)
+    yield from trials_sections(analysis)
+    yield soundness_section(analysis)
+    yield calibration_section(analysis)
+
+
+def trials_sections(analysis: Analysis) -> Iterator[Section]:
+    """The trials that a note counts, one by one."""
+    for title, name, noted, says in (
+        (
+            "Failed trials",
+            "failed",
+            analysis.failures,
+            "They are in the ledger, and in no average.",
+        ),
+        (
+            "Client-bound trials",
+            "client-bound",
+            analysis.client_bound,
+            "The client was the bottleneck. They are in the ledger, and in no average; a cell with "
+            "mostly such trials has no latency or throughput.",
+        ),
+        (
+            "Disturbed trials",
+            "disturbed",
+            analysis.disturbed,
+            "In per cent of one CPU over the window. Repeated trials are in the ledger, and in no "
+            "average.",
+        ),
+    ):
+        if noted:
+            yield Section(title, tables=(_noted(title, says, noted),), rank=FOLDED, name=name)
+
+
+def _noted(title: str, says: str, noted: list[NotedTrial]) -> Table:
+    header = ["cell", "block", "kind", "attempt", "reason", "then"]
+    rows = [
+        [
+            one.cell.label(),
+            f"{one.trial.block}",
+            one.trial.kind,
+            f"{one.trial.attempt}",
+            one.trial.reason
+            or one.trial.client_bound
+            or one.trial.disturbed
+            or "no reason recorded",
+            "run again" if one.trial.superseded else "kept",
+        ]
+        for one in noted
+    ]
+    return plain_table(title, says, header, rows)
+
+
+def screen_of(analysis: Analysis) -> Screen:
+    ratios = compares(analysis)
+    alone = len(analysis.groups) == 1
+    found = {mark for group in analysis.groups for mark in signs(group)}
+    means = [says for mark, says in MEANS.items() if mark in found]
+    means += [UNIT] if ratios else []
+    lines = [*held_lines(analysis), sittings_line(analysis)]
+    lines += [tally(analysis.claims)] if analysis.claims else []
+    return Screen(
+        verdicts=tuple(_verdict(group, alone) for group in analysis.groups),
+        title=overview_title(ratios, bool(analysis.units.sitting_of)),
+        tables=tuple(overview(group, ratios) for group in analysis.groups),
+        quiet="; ".join(means),
+        lines=tuple(filter(None, lines)),
+    )
+
+
+def _verdict(group: Group, alone: bool) -> str:
+    says = headline(group) + lead_words(group.overall)
+    # At most two lines: the table has all names.
+    return shorten(says if alone else f"{group.title}: {says}", 2 * COLUMNS, placeholder=" …")

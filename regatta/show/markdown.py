@@ -1,0 +1,97 @@
+"""The view as Markdown: summary.md, and what papers and lab reports are converted from."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from regatta.show.text import LINES, escape, marked_up, printable
+from regatta.show.view import FOLDED, Chart, Row, Section, Table, View
+
+MADE = "<!-- Made from ledger.sqlite by regatta; make it again with `regatta report`. -->"
+DEEPEST = 6
+WIDEST = 40
+"""Characters beyond which a column gets no more of a page's width."""
+
+
+@dataclass(frozen=True)
+class Writer:
+    """How much it writes, and how wide."""
+
+    rank: int = FOLDED
+    """Of the last sections that it has."""
+    charts: dict[str, str] = field(default_factory=dict)
+    """The file of each chart that has one, by its name."""
+    most_columns: int = 1_000
+    """Of figures in a table; wider ones are split."""
+
+    def section(self, section: Section, level: int) -> Iterator[str]:
+        if not self._has(section):
+            return
+        yield from (f"{'#' * min(level, DEEPEST)} {marked_up(section.title)}", "")
+        if section.says:
+            yield from (f"**{marked_up(section.says)}**", "")
+        for text in section.text:
+            yield from (marked_up(text), "")
+        if section.printed:
+            text = printable(section.printed, LINES).replace("```", "'''").rstrip("\n")
+            yield from ("```", text, "```", "")
+        for table in section.tables:
+            for part in table.parts(lambda of: len(of.header) <= self.most_columns + 1):
+                yield from table_lines(part)
+        for chart in section.charts:
+            if chart.name in self.charts:
+                yield from self._chart(chart)
+        if section.own:
+            yield from (section.own, "")
+        for one in section.sections:
+            yield from self.section(one, level + 1)
+        for text in section.quiet:
+            yield from (marked_up(text), "")
+
+    def _has(self, section: Section) -> bool:
+        """Whether anything of it is written."""
+        if section.rank > self.rank:
+            return False
+        if section.says or section.text or section.printed or section.tables or section.own:
+            return True
+        return any(chart.name in self.charts for chart in section.charts) or any(
+            map(self._has, section.sections)
+        )
+
+    def _chart(self, chart: Chart) -> tuple[str, ...]:
+        says = " ".join(filter(None, (f"{chart.title}.", chart.says)))
+        return (f"![{marked_up(says)}]({self.charts[chart.name]})", "")
+
+
+def to_markdown(view: View) -> str:
+    """summary.md: all but what is only for the page, without charts."""
+    lines = [f"# {escape(view.title)}", "", MADE, ""]
+    for note in view.notes:
+        lines += [f"**{marked_up(note.sentence)}**", ""]
+    for one in view.sections:
+        lines += Writer().section(one, 2)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def table_lines(table: Table) -> Iterator[str]:
+    """Each column has as many dashes as letters, by which a converter divides a page's width."""
+    titles = [marked_up(heading.line) for heading in table.header]
+    rows = [[_name(row), *(marked_up(figure.line) for figure in row.figures)] for row in table.rows]
+    widths = [
+        max(3, min(WIDEST, max(map(len, cells)))) for cells in zip(titles, *rows, strict=True)
+    ]
+    yield from (f"*{marked_up(table.title)}*", "") if table.title else ()
+    yield f"| {' | '.join(titles)} |"
+    rules = [
+        "-" * (width - 1) + ":" if at and not table.is_text(at - 1) else ":" + "-" * (width - 1)
+        for at, width in enumerate(widths)
+    ]
+    yield f"| {' | '.join(rules)} |"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
+    yield ""
+    if table.says:
+        yield from (marked_up(table.says), "")
+
+
+def _name(row: Row) -> str:
+    remarks = f" ({', '.join(map(escape, row.remarks))})" if row.remarks else ""
+    return f"{marked_up(row.name)}{f' {row.mark}' if row.mark else ''}{remarks}"

@@ -1,0 +1,110 @@
+"""Charts as files, drawn by vl-convert without a browser or network: PNG for other pages, each
+light and dark, SVG and PDF for papers."""
+
+import re
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import vl_convert
+
+from regatta.errors import RegattaError
+from regatta.show.palette import LIGHT, SCHEMES, config
+from regatta.show.text import all_printable
+from regatta.show.view import Chart, Spec
+
+WIDTHS = {1: 640, 2: 300, 3: 270}
+"""Pixels of a panel, by how many stand side by side."""
+ABREAST = 3
+LETTERS = {1: 88, 2: 88, 3: 130}
+"""That fit into a line of the title above them."""
+SCALE = 2.0
+"""Pixels per CSS pixel, for high-density screens."""
+LEGEND = {"symbolOpacity": 1, "symbolStrokeWidth": 0, "symbolDash": []}
+"""Otherwise legend symbols take a band's opacity or a line's dashes."""
+
+
+def write_pictures(charts: Iterable[Chart], folder: Path) -> list[Path]:
+    """One PNG a chart and colour scheme."""
+    found: list[Path] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for chart in charts:
+            spec = picture(chart, titled=True)
+            for scheme in SCHEMES:
+                path = folder / f"{file_name(chart)}{scheme.suffix}.png"
+                drawn = vl_convert.vegalite_to_png(spec, scale=SCALE, config=config(scheme))
+                path.write_bytes(drawn)
+                found.append(path)
+    except OSError as error:
+        raise RegattaError(
+            f"cannot write pictures to {folder}: {error.strerror or error}; "
+            "free some space or name another folder"
+        ) from error
+    return found
+
+
+def file_name(chart: Chart) -> str:
+    """Safe in a path and a URL for any contender's name."""
+    return re.sub(r"[^a-zA-Z0-9_.-]+", "-", chart.name)
+
+
+def to_svg(chart: Chart, titled: bool = False) -> str:
+    found: str = vl_convert.vegalite_to_svg(picture(chart, titled), config=config(LIGHT))
+    return found
+
+
+def to_pdf(chart: Chart, titled: bool = False) -> bytes:
+    found: bytes = vl_convert.vegalite_to_pdf(picture(chart, titled), config=config(LIGHT))
+    return found
+
+
+def picture(chart: Chart, titled: bool) -> Spec:
+    """All its panels in one specification with one legend."""
+    abreast = min(len(chart.panels), ABREAST)
+    title = {
+        "text": textwrap.wrap(chart.title, LETTERS[abreast]),
+        "subtitle": textwrap.wrap(chart.says, int(LETTERS[abreast] * 1.2)),
+    }
+    datasets: Spec = {}
+    parts: list[Spec] = []
+    params: list[Any] = []
+    schema = ""
+    for panel in chart.panels:
+        spec = dict(panel.draw())
+        datasets |= spec.pop("datasets", {})
+        params = spec.pop("params", params)
+        schema = spec.pop("$schema", schema)
+        head = {"text": panel.title, "subtitle": panel.unit, "fontSize": 12}
+        parts.append({**spec, "width": WIDTHS[abreast], **({"title": head} if panel.title else {})})
+    whole: Spec = {
+        "$schema": schema,
+        "datasets": datasets,
+        "params": params,
+        **({"title": title} if titled else {}),
+    }
+    if len(parts) == 1:
+        whole |= with_legends(parts[0])
+    else:
+        whole |= {
+            "concat": with_legends(parts),
+            "columns": abreast,
+            "spacing": 64,
+            "resolve": {"scale": {"color": "shared", "shape": "shared", "strokeDash": "shared"}},
+        }
+    # A control character in a name would make vl-convert abort the process.
+    shown: Spec = all_printable(whole)
+    return shown
+
+
+def with_legends(part: Any) -> Any:
+    """Switches on the legends, which are off in charts because the page has one for all."""
+    if isinstance(part, list):
+        return [with_legends(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        key: LEGEND if key == "legend" and value is None else with_legends(value)
+        for key, value in part.items()
+    }

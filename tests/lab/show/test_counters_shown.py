@@ -1,0 +1,116 @@
+"""The counters of a cell as perf stat prints them, also per kind of core."""
+
+from pathlib import Path
+
+import pytest
+
+from regatta.analysis.results import Analysis
+from regatta.ledger.counters import EVENTS
+from regatta.machine.perf.output import read_counters
+from regatta.show.as_reports import run_section
+from regatta.show.build import view_of
+from regatta.show.view import Row
+from tests.lab import reports
+from tests.lab.reports import analysed
+from tests.lab.synthetic import make
+from tests.ledgers import change, rows
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "perf"
+SMALL = {"contenders": ["select"], "connections": [10], "blocks": 6, "counted_blocks": 6}
+
+
+def with_fixture(path: Path, name: str) -> Path:
+    """A race in which perf printed this of the server in each of its counted trials."""
+    make(path, **SMALL)
+    change(path, "DELETE FROM counter WHERE origin = 'perf' AND side = 'server'")
+    for one in read_counters((FIXTURES / f"{name}.json").read_text(), EVENTS):
+        counter = (one.event, one.value, one.unit, one.running_percent, one.state)
+        for (trial_id,) in rows(path, "SELECT id FROM trial WHERE kind = 'counted'"):
+            values = (trial_id, "server", "perf", *counter)
+            change(path, "INSERT INTO counter VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *values)
+    return path
+
+
+def run(analysis: Analysis) -> dict[str, Row]:
+    """The counters and metrics of the only cell."""
+    (group,) = analysis.groups
+    (table,) = run_section(group.cells[0], group.units).tables
+    return {row.name: row for row in table.rows}
+
+
+def names(analysis: Analysis) -> set[str]:
+    return {chart.name for chart in view_of(analysis).charts()}
+
+
+@pytest.mark.parametrize(
+    ("cpu", "values", "shared"),
+    [
+        ("amd-stalled", {"instructions per cycle": "0.729"}, {}),
+        (
+            "multiplexed",
+            {"instructions per cycle": "0.502"},
+            {"cycles": 63, "cache-references": 40},
+        ),
+        (
+            "intel-hybrid-both",
+            {
+                "instructions per cycle on cpu_core": "2.00",
+                "instructions per cycle on cpu_atom": "1.00",
+            },
+            {"cpu_core/instructions/": 94, "cpu_atom/instructions/": 6},
+        ),
+        ("intel-hybrid-topdown", {"instructions per cycle": "0.741"}, {}),
+    ],
+)
+def test_a_run_has_perf_stats_derived_values_and_what_was_multiplexed(
+    tmp_path: Path, cpu: str, values: dict[str, str], shared: dict[str, int]
+) -> None:
+    found = run(analysed(with_fixture(tmp_path / "ledger.sqlite", cpu)))
+    assert {name: found[name].figures[0].value for name in values} == values
+    percents = {name: row.remarks[0] for name, row in found.items() if row.remarks}
+    told = {name: f"counted {percent} % of the time" for name, percent in shared.items()}
+    assert told.items() <= percents.items()
+    assert bool(percents) == bool(shared)
+
+
+def test_each_kind_of_core_has_charts_and_figures(tmp_path: Path) -> None:
+    path = with_fixture(tmp_path / "ledger.sqlite", "intel-hybrid-both")
+    drawn = names(analysed(path))
+    of_cores = {f"server-instructions_per_cycle_on_{core}" for core in ("cpu_core", "cpu_atom")}
+    assert of_cores | {"server-instructions_per_cycle", "server-clock_ghz"} <= drawn
+    (cell,) = reports.summary_json(path)["groups"][0]["cells"]
+    found = {name: one["value"] for name, one in cell["metrics"]["server"].items()}
+    assert found["instructions_per_cycle_on_cpu_core"] == pytest.approx(2)
+    assert found["instructions_per_cycle_on_cpu_atom"] == pytest.approx(1)
+    assert 1 < found["instructions_per_cycle"] < 2
+    reports.write(path)
+    assert "instructions per cycle on cpu_atom" in (path.parent / "report.html").read_text()
+    assert "branch_miss_rate_on_cpu_atom,%" in (path.parent / "summary.csv").read_text()
+
+
+def test_a_side_on_one_kind_of_core_has_one_figure(tmp_path: Path) -> None:
+    analysis = analysed(with_fixture(tmp_path / "ledger.sqlite", "intel-hybrid-topdown"))
+    (result,) = analysis.groups[0].cells
+    assert not any("_on_" in name for _, name in result.estimates)
+
+
+def test_rates_have_figures_but_no_charts(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", **SMALL)
+    assert "server-context_switches_per_request" in names(analysed(path))
+    assert "server-context_switches_per_second" not in names(analysed(path))
+    (cell,) = reports.summary_json(path)["groups"][0]["cells"]
+    assert cell["metrics"]["server"]["context_switches_per_second"]["value"] > 0
+
+
+def test_peak_memory_is_in_mib(tmp_path: Path) -> None:
+    found = run(analysed(make(tmp_path / "ledger.sqlite", **SMALL)))
+    assert found["peak memory, MiB"].figures[0].value == "2.00"
+
+
+def test_the_page_has_perf_stats_output_for_a_whole_process(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", **SMALL, scopes=["process"])
+    change(path, "INSERT INTO perf_stat VALUES (1, 'client', '{\"event\" : \"<cycles>\"}')")
+    reports.write(path)
+    page = (path.parent / "report.html").read_text()
+    assert "printed of the client of one trial" in page
+    assert "<pre>{&#34;event&#34; : &#34;&lt;cycles&gt;&#34;}</pre>" in page

@@ -1,0 +1,91 @@
+"""A ratio has the digits of its interval, and the same digits everywhere."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regatta.analysis.analyse import analyse
+from regatta.analysis.columns import AgainstBest
+from regatta.analysis.standings import LARGER, NO_DIFFERENCE
+from regatta.ledger.metrics import PRIMARY, THROUGHPUT
+from regatta.ledger.read import read
+from regatta.show.against_best import relative_figures, seen_sentence
+from regatta.show.numbers import between, ratio_around, times
+from regatta.show.verdicts import verdict_sentence
+from tests.lab.synthetic import make
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "written", "interval"),
+    [
+        (1.016, 0.983, 1.051, "1.02", "0.98–1.05"),
+        (1.016, 1.012, 1.021, "1.016", "1.012–1.021"),
+        (1.06, 1.003, 1.12, "1.060", "1.003–1.120"),
+        (0.97, 0.94, 0.998, "0.970", "0.940–0.998"),
+        (1.06, 1.000001, 1.12, "1.06", "over 1, at most 1.12"),
+        (0.97, 0.94, 1 - 1e-9, "0.97", "at least 0.94, under 1"),
+        (1.0004, 1.000001, 1.0008, "1.0004", "over 1, at most 1.0008"),
+        (0.0004, 0.0003, 0.0005, "0.00040", "0.00030–0.00050"),
+        (12.34, 11.1, 13.7, "12.3", "11.1–13.7"),
+    ],
+)
+def test_a_ratio_has_the_digits_that_its_interval_supports(
+    value: float, low: float, high: float, written: str, interval: str
+) -> None:
+    assert times(value, low, high) == written
+    assert between(value, low, high) == interval
+    at = (10, PRIMARY.name, "server", "select", "epoll")
+    one = AgainstBest(*at, "ratio", value, low, high, 0.04, 10, None, LARGER)
+    assert ratio_around(one)[0] == written
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "words"),
+    [
+        (1.284, 1.010, 1.632, ("1.28", ".27")),
+        (1.06, 1.000001, 1.12, ("1.06", ".06")),
+        (0.96, 0.70, 0.998, ("0.960", ".038")),
+        (1.016, 0.983, 1.051, ("1.02", ".04")),
+    ],
+)
+def test_the_half_width_of_a_significant_ratio_never_reaches_1(
+    value: float, low: float, high: float, words: tuple[str, str]
+) -> None:
+    at = (10, PRIMARY.name, "server", "select", "epoll")
+    one = AgainstBest(*at, "ratio", value, low, high, 0.04, 10, None, LARGER)
+    assert ratio_around(one) == words
+
+
+def test_rounding_does_not_move_an_interval_across_a_claimed_bound() -> None:
+    interval = (0.0100, 0.0096, 0.0104)
+    assert (times(*interval, 0.01), between(*interval, 0.01)) == ("0.0100", "0.0096–0.0104")
+    assert between(2.3, 2.003, 2.6) == "2.00–2.60"
+    assert between(2.3, 2.003, 2.6, 2.0) == "2.003–2.600"
+    assert times(2.3, 2.003, 2.6, 2.0) == "2.300"
+    assert between(2.3, 2.000001, 2.6, 2.0) == "over 2, at most 2.60"
+
+
+@pytest.mark.parametrize("select_us", [606.0, 640.0, 1900.0])
+def test_table_and_sentence_format_a_ratio_alike(select_us: float, tmp_path: Path) -> None:
+    costs = {"iterative": 600.0, "thread-per-client": 3000.0, "select": select_us}
+    path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=(10,), blocks=20)
+    group = analyse(read(path)).groups[0]
+    name = group.overall.runner_up
+    figure = relative_figures(group, group.steps[0])[name, PRIMARY.name]
+    said = verdict_sentence(group, group.overall)
+    assert f" {figure.value.strip('×≈ ')} times as much (95 % interval {figure.interval})" in said
+    (one,) = [one for one in group.against if (one.contender, one.metric) == (name, PRIMARY.name)]
+    assert ratio_around(one)[0] == figure.value.strip("×≈ ")
+
+
+def test_what_is_detectable_goes_from_small_to_large_where_more_is_better_too(
+    tmp_path: Path,
+) -> None:
+    (group, *_) = analyse(read(make(tmp_path / "ledger.sqlite", connections=(10,)))).groups
+    at = (10, THROUGHPUT.name, "client", "select", "epoll")
+    found = [
+        AgainstBest(*at, "ratio", 1.0, 0.9, 1.1, 0.5, 10, size, NO_DIFFERENCE)
+        for size in (0.93, 0.99, 0.96)
+    ]
+    assert "throughput 1.0 % to 7.0 %." in seen_sentence(replace(group, against=found), 10)

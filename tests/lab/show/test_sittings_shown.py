@@ -1,0 +1,150 @@
+"""Sittings in every form of the report: how far they differ, and the limits of a single one."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from regatta.analysis.analyse import analyse
+from regatta.analysis.held_rates import HeldGroup
+from regatta.analysis.standings import NO_DIFFERENCE
+from regatta.analysis.statistics.percentile_intervals import percentile_intervals
+from regatta.analysis.statistics.units import units_of
+from regatta.compare.compare import ComparisonRequest, compare
+from regatta.compare.decide import samples
+from regatta.ledger.metrics import P50, PRIMARY
+from regatta.ledger.read import read
+from regatta.show.soundness import ONE, share_words, sittings_sentence, sittings_tables
+from regatta.show.terminal import LINES
+from regatta.show.verdicts import headline, verdict_sentence
+from tests.lab import reports, synthetic
+
+SITTINGS = 5
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Contenders that are further apart in one sitting than in the next, and hardly in blocks."""
+    return synthetic.make(
+        tmp_path_factory.mktemp("sittings") / "ledger.sqlite",
+        connections=(1, 10),
+        blocks=4,
+        counted_blocks=1,
+        sittings=SITTINGS,
+        sitting_noise=0.05,
+        noise=0.01,
+    )
+
+
+def shown(path: Path, explain: bool) -> str:
+    return reports.printed(reports.explain if explain else reports.screen, path, width=80)
+
+
+def test_every_verdict_and_interval_rests_on_sittings(path: Path) -> None:
+    analysis = reports.analysed(path)
+    (group,) = analysis.groups
+    verdicts = [*group.by_step, group.overall]
+    assert {verdict.blocks for verdict in verdicts} == {SITTINGS}
+    assert {one.blocks for one in group.against if one.scale is not None} <= {SITTINGS, 0}
+    assert analysis.units.name == "sittings"
+
+
+def test_the_intervals_of_levels_rest_on_the_sittings_means(path: Path) -> None:
+    """By Student's t; of a percentile those of the shares below it."""
+    ledger = read(path)
+    units = units_of(ledger)
+    result = analyse(ledger).groups[0].cells[0]
+    means = list(units.gathered(result.blocks[PRIMARY.name]).values())
+    estimate = result.estimates["server", PRIMARY.name]
+    low, high = stats.t.interval(0.95, SITTINGS - 1, np.mean(means), stats.sem(means))
+    assert (estimate.low, estimate.high) == pytest.approx((low, high))
+    p50 = result.estimates["client", P50.name]
+    reach = units.reach_of(list(result.requests))
+    (right,) = percentile_intervals(list(result.requests.values()), [0.5], reach)
+    assert (p50.low, p50.high) == pytest.approx((right.low / 1e6, right.high / 1e6))
+
+
+def test_the_report_states_the_variance_between_sittings(path: Path) -> None:
+    analysis = reports.analysed(path)
+    found = analysis.groups[0].between
+    assert found.sittings == SITTINGS
+    assert found.share > 0.8, "nearly all of it was made so"
+    assert 0.05 < found.reach < 0.5
+    said = sittings_sentence(analysis)
+    assert said.startswith("5 sittings: verdicts and intervals of standings, claims and")
+    assert f"{share_words(found)} of the variance lies between them" in said
+    assert "clocks, repeats and warm-up on blocks or trials" in said
+    assert "searched once" not in said
+    searched = replace(analysis, held=[HeldGroup("", 50.0, [], [])])
+    assert "Held rates were searched once" in sittings_sentence(searched)
+    for text in (shown(path, explain=True), reports.summary_json(path)["sittings_say"]):
+        assert "of the variance lies between them" in " ".join(text.split())
+
+
+def test_the_report_lists_each_sitting(path: Path) -> None:
+    between, when = sittings_tables(reports.analysed(path))
+    assert [row[1] for row in reports.cells(between)] == ["5"]
+    assert [row.name for row in when.rows] == ["1", "2", "3", "4", "5"]
+    assert reports.cells(when)[1][3:5] == ["order 1002", "200 bytes"]
+    plain = reports.summary_json(path)
+    assert [one["boot_id"] for one in plain["sittings"]] == [f"boot-{n}" for n in range(1, 6)]
+    assert plain["units"] == {"are": "sittings", "fewest": 3}
+    assert plain["groups"][0]["between_sittings"]["sittings"] == SITTINGS
+    json.dumps(plain)
+
+
+def test_the_screen_has_one_line_about_sittings(path: Path) -> None:
+    text = shown(path, explain=False)
+    lines = text.splitlines()
+    assert len(lines) <= LINES
+    assert all(len(line) <= 80 for line in lines)
+    (line,) = (line for line in lines if "sittings" in line)
+    assert re.fullmatch(
+        r"5 sittings, \d+ % \(\d+ to \d+ %\) of variance between them: another race ±.* %", line
+    )
+
+
+def test_a_race_in_one_sitting_states_its_limits(tmp_path: Path) -> None:
+    one = synthetic.make(tmp_path / "ledger.sqlite", connections=(1,))
+    analysis = reports.analysed(one)
+    assert sittings_sentence(analysis) == ONE
+    assert sittings_tables(analysis) == []
+    assert "sitting" not in shown(one, explain=False)
+    assert "--sittings" in shown(one, explain=True)
+
+
+def test_two_sittings_are_too_few_and_the_report_says_so(tmp_path: Path) -> None:
+    two = synthetic.make(tmp_path / "ledger.sqlite", connections=(1,), sittings=2, blocks=8)
+    analysis = reports.analysed(two)
+    assert "a verdict needs 3 of them" in sittings_sentence(analysis)
+    assert "fewer than 3 sittings can be paired" in shown(two, explain=True)
+
+
+def test_too_few_blocks_or_sittings_are_named(path: Path, tmp_path: Path) -> None:
+    """Twelve blocks in two sittings are two numbers, and no blocks that were too few."""
+    two = synthetic.make(tmp_path / "ledger.sqlite", blocks=6, sittings=2, connections=[10])
+    group = reports.analysed(two).groups[0]
+    assert headline(group).endswith("is ahead, with too few sittings to be sure")
+    unseen = replace(
+        group.by_step[0], outcome=NO_DIFFERENCE, lead=1.1, low=0.1, high=9.0, detectable=None
+    )
+    assert "Too few sittings to say what is detectable" in verdict_sentence(group, unseen)
+    assert "interval, by sitting" in shown(path, explain=False)
+
+
+def test_races_in_sittings_can_be_compared(path: Path, tmp_path: Path) -> None:
+    other = synthetic.make(
+        tmp_path / "ledger.sqlite", connections=(1, 10), blocks=4, counted_blocks=1, seed=2
+    )
+    metrics = ("cpu_time_per_request_us",)
+    for old, new in ((path, other), (other, path)):
+        found = compare(ComparisonRequest(old, new, 0.05, metrics))
+        assert len(found.cells) == 6
+    known = samples(PRIMARY, read(path), None)
+    assert {len(one.values) for one in known.values() if not isinstance(one, str)} == {SITTINGS}
+    beside = samples(PRIMARY, read(path), "select")
+    assert {len(one.values) for one in beside.values() if not isinstance(one, str)} == {SITTINGS}

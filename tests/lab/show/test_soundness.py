@@ -1,0 +1,109 @@
+"""Outliers are reported and kept; the warm-up is reported."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regatta.analysis.analyse import analyse
+from regatta.analysis.results import Analysis
+from regatta.analysis.soundness.warmup import WarmUp
+from regatta.ledger.metrics import PRIMARY
+from regatta.ledger.read import read
+from regatta.ledger.steady import Slice
+from regatta.show.charts import metric_rows, metric_spec, outlier_rows
+from regatta.show.numbers import short
+from regatta.show.soundness import MOST, outlier_sentence, outlier_table, warm_up_table
+from tests.lab.reports import cells, section, summary_json, told
+from tests.lab.synthetic import make
+from tests.ledgers import change
+
+FAR = 4.0
+"""How many times the CPU time of one trial is made."""
+
+
+@pytest.fixture(scope="module")
+def analysis(tmp_path_factory: pytest.TempPathFactory) -> Analysis:
+    path = make(tmp_path_factory.mktemp("far") / "ledger.sqlite", connections=[1, 10], requests=40)
+    change(
+        path,
+        "UPDATE counter SET value = value * ? WHERE event = 'cpu-time' AND side = 'server' AND"
+        " trial_id = (SELECT trial.id FROM trial JOIN cell ON cell.id = cell_id WHERE"
+        " contender = 'select' AND connections = 10 AND block = 7)",
+        FAR,
+    )
+    return analyse(read(path))
+
+
+def test_an_outlier_is_listed_with_its_value_and_the_median(analysis: Analysis) -> None:
+    table = outlier_table(analysis)
+    (row,) = [row for row in cells(table) if row[2] == PRIMARY.label and row[1] == "7"]
+    assert "select" in row[0]
+    assert float(row[5].split()[0]) == pytest.approx(FAR, rel=0.1)
+    # By chance there may be one or two more.
+    words = r"(1 outlier|\d outliers) in 72 trials \(.*select.*\), kept in every average"
+    assert re.match(words, outlier_sentence(analysis))
+    assert "Outliers" in told(analysis)
+
+
+def test_only_the_most_extreme_outliers_are_listed(analysis: Analysis) -> None:
+    one = max(analysis.outliers, key=lambda one: one.value / one.median)
+    near = [replace(one, block=block, value=one.median * 1.1) for block in range(100)]
+    table = outlier_table(replace(analysis, outliers=[*near, one]))
+    assert len(table.rows) == MOST
+    assert cells(table)[0][1] == f"{one.block}"
+    assert f"{101 - MOST} less extreme ones are in the JSON" in table.says
+
+
+def test_an_outlier_is_a_ring_in_its_own_chart_only(analysis: Analysis) -> None:
+    (group,) = analysis.groups
+    far = outlier_rows(analysis, group, PRIMARY, "server")
+    (ring,) = [row for row in far if row["design"] == "select" and row["step"] == 10]
+    assert "block 7" in ring["trial"]
+    assert outlier_rows(analysis, group, PRIMARY, "client") == []
+    rows = metric_rows(group, PRIMARY, "server")
+    with_ring = metric_spec(analysis, group, PRIMARY, "server")
+    without = metric_spec(replace(analysis, outliers=[]), group, PRIMARY, "server")
+    assert "block 7" in json.dumps(with_ring)
+    assert "block 7" not in json.dumps(without)
+    of_rings, of_lines = (with_ring["datasets"][one["data"]["name"]] for one in with_ring["layer"])
+    assert (of_rings, of_lines) == ([*rows, *({**one, "far": True} for one in far)], rows)
+
+
+def test_without_outliers_there_is_no_sentence(analysis: Analysis) -> None:
+    without = replace(analysis, outliers=[], warm_ups=[])
+    assert outlier_sentence(without) == ""
+    assert section(without, "Soundness of the trials").tables == ()
+
+
+def test_the_warm_up_table_has_each_contender(analysis: Analysis) -> None:
+    slices = (Slice(0.25, 700, 200.0, 150.0), Slice(0.25, 700, 90.0, 120.0))
+    select = WarmUp(
+        *("select", "/", "closed", "warmed", 12_000, 2.4),
+        *(20, 4, 0.9, 0.88, 0.92, slices),
+    )
+    flat = replace(select, contender="iterative", kind="flat", requests=0, seconds=0.0, unsteady=0)
+    calm = replace(flat, moves=1.0, moves_low=0.99, moves_high=1.01)
+    table = warm_up_table(replace(analysis, warm_ups=[select, calm]))
+    assert [row[:6] for row in cells(table)] == [
+        ["select", "/", "warmed", "12,000", "2.4 s", "4 of 20"],
+        ["iterative", "/", "flat", "0", "0.0 s", "0 of 20"],
+    ]
+    assert [row[-1] for row in cells(table)] == ["not steady in 4 of 20 processes", "warm"]
+    assert "12,000" in told(replace(analysis, warm_ups=[select, calm]))
+
+
+def test_what_the_lab_used_is_in_every_form_of_the_report(tmp_path: Path) -> None:
+    path = make(tmp_path / "ledger.sqlite", connections=[10], requests=40)
+    assert analyse(read(path)).lab_use is None, "an older ledger"
+    sets = "UPDATE trial SET conditions = json_set(conditions, '$.lab_percent', ?)"
+    change(path, sets, 1.0)
+    change(path, f"{sets} WHERE id = 1", 8.2)
+    found = analyse(read(path))
+    mean = (8.2 + (found.trials - 1)) / found.trials
+    says = f"mean {short(mean)} %, maximum 8.20 % of a CPU"
+    assert f"used by the lab during windows  | {says}" in told(found)
+    said = summary_json(path)["lab_use"]
+    assert said == {"mean": pytest.approx(mean), "maximum": 8.2, "trials": found.trials}

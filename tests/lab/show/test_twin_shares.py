@@ -1,0 +1,93 @@
+"""The share of a design's cost that its bare twin has too."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from regatta.errors import StudyError
+from regatta.show.group_tables import shares, twin_sentence
+from regatta.show.json_summary import to_dict
+from tests.lab import fake_races
+from tests.lab.reports import analysed, told
+from tests.lab.synthetic import make
+
+STUDY = """
+name = "mine"
+[contenders.bare]
+command = ["true", "{port}"]
+path = "/"
+twin_of = "TWIN"
+[[cells]]
+contenders = ["bare"]
+dialect = "http"
+load = "burst"
+connections = 1
+"""
+TWIN = '[contenders.bare]\ncommand = ["true", "{port}"]\ntwin_of = "TWIN"\n'
+RACE = {
+    "contenders": ["select", "bare", "iterative"],
+    "connections": [10, 100],
+    "blocks": 8,
+    "study": TWIN.replace("TWIN", "select"),
+}
+
+
+def made(folder: Path, bare_us: float = 312.0, **changes: object) -> Path:
+    cpu_us = {"select": 428.0, "bare": bare_us, "iterative": 300.0}
+    return make(folder / "ledger.sqlite", cpu_us=cpu_us, **{**RACE, **changes})
+
+
+def test_the_share_is_that_of_the_twin_at_the_same_step(tmp_path: Path) -> None:
+    analysis = analysed(made(tmp_path))
+    (group,) = analysis.groups
+    found = shares(analysis, group)
+    assert [(one.at, one.design, one.twin) for one in found] == [
+        (10, "select", "bare"),
+        (100, "select", "bare"),
+    ]
+    for one in found:
+        assert one.low < one.ratio < one.high
+        assert one.ratio == pytest.approx(one.us / one.twin_us, rel=0.01)
+        assert one.low < 428 / 312 < one.high * 1.05
+
+
+def test_the_view_and_the_json_have_it(tmp_path: Path) -> None:
+    analysis = analysed(made(tmp_path))
+    pattern = r"select: of 4\d\d(\.\d)? µs, 3\d\d(\.\d)? are due to the strategy \(its bare twin\)"
+    assert len(re.findall(pattern, told(analysis))) == 2
+    (group,) = to_dict(analysis)["groups"]
+    assert [re.fullmatch(pattern, one["sentence"]) is not None for one in group["twins"]] == [
+        True,
+        True,
+    ]
+    assert json.loads(json.dumps(group["twins"]))[0]["twin"] == "bare"
+
+
+def test_a_twin_that_costs_more_gives_an_upper_bound(tmp_path: Path) -> None:
+    analysis = analysed(made(tmp_path, bare_us=500.0))
+    first = shares(analysis, analysis.groups[0])[0]
+    assert "the difference is too small to measure" in twin_sentence(first)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"study": ""},
+        {"study": TWIN.replace("TWIN", "poll")},
+        {"fail": {("bare", at, block) for at in (10, 100) for block in range(1, 11)}},
+    ],
+    ids=["none", "its design was not raced", "it failed"],
+)
+def test_without_a_pair_there_is_no_table(tmp_path: Path, changes: dict[str, object]) -> None:
+    analysis = analysed(made(tmp_path, **changes))
+    assert shares(analysis, analysis.groups[0]) == []
+    assert "the strategy" not in told(analysis)
+
+
+def test_a_contender_says_whose_twin_it_is(tmp_path: Path) -> None:
+    study = fake_races.parse(STUDY.replace("TWIN", "select"), tmp_path)
+    assert study.contenders["bare"].twin_of == "select"
+    with pytest.raises(StudyError, match=r"contenders\.bare\.twin_of"):
+        fake_races.parse(STUDY.replace("TWIN", "nginx"), tmp_path)
