@@ -20,10 +20,8 @@ from regatta.analysis.statistics.autocorrelation import reach_of
 from regatta.analysis.statistics.request_latencies import latencies_from_samples
 from regatta.ledger.cell import Cell
 from regatta.ledger.probe import KNEE, Probe
+from regatta.ledger.rate_search import CLIENT, Search, holds_nothing, middle, rates_of, searches
 from regatta.ledger.records import RaceRecord, SearchRecord
-from regatta.race.matched.held_rates import holds_nothing, middle, rates_of, searches
-from regatta.race.matched.judge import CLIENT
-from regatta.race.matched.search import Search
 
 HOLDS, AT_LEAST, NOTHING, UNKNOWN = "holds", "holds at least", "holds nothing", "not known yet"
 FRACTIONS = (0.5, 0.99)

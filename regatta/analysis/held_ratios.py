@@ -21,9 +21,8 @@ from regatta.analysis.standings import LARGER, NO_DIFFERENCE, TOO_FEW, seen
 from regatta.analysis.statistics.level import LEVEL
 from regatta.analysis.statistics.percentile_comparison import FEWEST_BLOCKS
 from regatta.analysis.statistics.sign_flips import POWER, BlockValues
+from regatta.ledger.rate_search import CLIENT, LOWEST, TOLERANCE, Search
 from regatta.ledger.result import SERVER
-from regatta.race.matched.judge import CLIENT
-from regatta.race.matched.search import LOWEST, TOLERANCE, Search
 
 HELD = "held_rate_per_s"
 CLIENT_LIMITED = "the client was its limit"

@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, TypedDict
 
 from regatta.analysis.numbers import digits
-from regatta.machine.network.steering import OWN_SIDE, Steering
+from regatta.machine.network.steering import Steering
 from regatta.machine.sides.placement import CONTAINERS, HOST, NETNS
 from regatta.study.cpus import cpus_text
+from regatta.study.limits import OWN_SIDE
 
 SERIOUS = "serious"
 MINOR = "minor"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from regatta.ledger.perf_output import read_counters
 from regatta.machine.environment import kernel
-from regatta.machine.perf.output import read_counters
 from regatta.machine.perf.probe import probe, try_stat
 from regatta.machine.placement import choose_cpus
 from regatta.machine.programs import Programs, find_tool, typed

@@ -11,6 +11,8 @@ from regatta.ledger.inputs.records import RaceInputs
 from regatta.ledger.probe import Probe
 from regatta.ledger.result import OK
 
+ANSWERS, DIFFER = "answers", "answers_differ"
+"""Keys of `environment`: what was answered before the race, and who answered otherwise."""
 LATE = "started only"
 """How the client's complaint begins if it was late without being busy."""
 

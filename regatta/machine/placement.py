@@ -30,6 +30,7 @@ from regatta.machine.sides.placement import (
 )
 from regatta.machine.sides.side_placement import SidePlacement
 from regatta.study.cpus import cpu_list, cpus_of
+from regatta.study.limits import OWN_SIDE
 
 
 def siblings(cpu: int) -> set[int]:
@@ -147,7 +148,7 @@ def make_placement(
     kind: str,
     server_cpus: Sequence[int] | None,
     client_cpus: Sequence[int] | None,
-    steered: str = steering.OWN_SIDE,
+    steered: str = OWN_SIDE,
     wish: Wish | None = None,
 ) -> Placement:
     """Places the two sides as asked; `auto` uses namespaces where they are permitted."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from regatta.errors import HostLostError, RegattaError, TrialError
 from regatta.ledger.cell import Cell
+from regatta.ledger.records import ANSWERS, DIFFER
 from regatta.ledger.result import SERVER
 from regatta.ledger.write import Ledger
 from regatta.study import Study
@@ -31,8 +32,6 @@ from regatta.trial.load import asked_of
 from regatta.trial.server import start_server, stop_server
 from regatta.trial.setup import TrialSetup
 
-ANSWERS, DIFFER = "answers", "answers_differ"
-"""Keys of the ledger's `environment`."""
 PROCESSES, TIMES = 2, 3
 APART_S = 1.1
 """Between the processes' answers, so that the second of a date differs."""

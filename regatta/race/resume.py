@@ -7,13 +7,13 @@ from regatta.errors import LedgerError, UsageError
 from regatta.ledger.cell import matched_cells
 from regatta.ledger.inputs.claim import Claim
 from regatta.ledger.inputs.tables import read_claims
+from regatta.ledger.rate_search import held_by
 from regatta.ledger.write import Ledger
 from regatta.machine.accounts import cpu_sleep
-from regatta.machine.network.steering import NONE, OWN_SIDE
 from regatta.machine.perf.stat import GROUP, Perf
 from regatta.machine.sides.placement import Placement
-from regatta.race.matched.held_rates import held_by
 from regatta.study import Study, with_rates
+from regatta.study.limits import OWN_SIDE, UNSTEERED
 
 NUMBERS = ("blocks", "counted_blocks", "alone_blocks", "search_blocks", "sittings", "pause_s")
 """Fields of the study that options may override, by their names in the ledger."""
@@ -111,7 +111,7 @@ def restore_placement(study: Study, ledger: Ledger) -> Study:
         placement=kind,
         server_cpus=tuple(recorded["server_cpus"]),
         client_cpus=tuple(recorded["client_cpus"]),
-        steering=recorded.get("steering", NONE),
+        steering=recorded.get("steering", UNSTEERED),
         network=recorded.get("network", study.network),
         engine=recorded.get("engine", study.engine),
     )

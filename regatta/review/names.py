@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from regatta.ledger.counters import COUNT, COUNTERS, NS, PERCENT
-from regatta.machine.perf.output import METRIC_PATTERN
+from regatta.ledger.perf_output import METRIC_PATTERN
 
 TASK_CLOCK, CPU_CLOCK, ELAPSED, USER, SYSTEM = USUAL_TIMES = (
     *("task_clock", "cpu_clock", "elapsed", "user", "system"),

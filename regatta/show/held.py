@@ -13,7 +13,7 @@ from regatta.analysis.results import Analysis
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, seen
 from regatta.ledger.axes import AXES
 from regatta.ledger.metrics import BY_NAME
-from regatta.race.matched.judge import CLIENT
+from regatta.ledger.rate_search import CLIENT
 from regatta.show.numbers import (
     DASH,
     between,

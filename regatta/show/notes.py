@@ -9,8 +9,6 @@ from regatta.analysis.soundness.comfortable_rate import uses_more_cpus
 from regatta.analysis.statistics.percentile_comparison import FEWEST_BEYOND, enough_beyond
 from regatta.analysis.statistics.rank_conflicts import RankConflict
 from regatta.ledger.metrics import FRACTIONS, P99
-from regatta.machine.network.steering import OWN_SIDE
-from regatta.machine.sides.placement import HOSTS
 from regatta.show.numbers import plural, times
 from regatta.show.soundness import changed_sentence, clock_sentence, side_by_side_sentence
 from regatta.show.trials import (
@@ -24,6 +22,7 @@ from regatta.show.trials import (
     warm_up_sentence,
 )
 from regatta.show.view import Note
+from regatta.study.limits import HOSTS, OWN_SIDE
 
 NAMED = 3
 WHO_PAYS = "docs/reading.md, CPU accounting"

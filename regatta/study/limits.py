@@ -12,7 +12,7 @@ CONTAINERS = "containers"
 HOSTS = "hosts"
 NETWORKS = ("bridge", "host", "veth")
 CONTAINER_ENGINES = ("podman", "docker")
-STEERINGS = ("own-side", "none")
+OWN_SIDE, UNSTEERED = STEERINGS = ("own-side", "none")
 
 MAX_CONNECTIONS = 65_536
 MAX_BACKLOG = 65_535

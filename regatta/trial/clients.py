@@ -17,6 +17,7 @@ from typing import Any
 from regatta.errors import RegattaError
 from regatta.ledger.cell import Cell
 from regatta.ledger.counters import Counter
+from regatta.ledger.rate_search import due
 from regatta.ledger.result import CLIENT
 from regatta.ledger.samples import ClientFile, pool_samples, records_in
 from regatta.machine.sides.clock_offset import ClockOffset
@@ -34,7 +35,7 @@ from regatta.trial.load import (
     load_timeout_s,
     shared,
 )
-from regatta.trial.merge import due, merge_counters
+from regatta.trial.merge import merge_counters
 from regatta.trial.pooled_clients import ClientStart, pool_clients, with_samples
 from regatta.trial.program import STOP_TIMEOUT_S
 from regatta.trial.setup import TrialSetup

@@ -93,12 +93,6 @@ def merge_one(rows: Sequence[dict[str, Any]], lengths: Sequence[int]) -> dict[st
     return merged
 
 
-def due(client: dict[str, Any]) -> int:
-    """The requests that were due: started ones, and those that an open load could not start."""
-    requests: int = client["requests"] + client.get("unstarted", 0)
-    return requests
-
-
 def add_up(parts: Sequence[dict[str, int]]) -> dict[str, int]:
     return {key: sum(part[key] for part in parts) for key in parts[0]}
 

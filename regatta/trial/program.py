@@ -17,11 +17,11 @@ from pathlib import Path
 
 from regatta.errors import TrialError
 from regatta.ledger.counters import SWITCHED_OFF, Counter
+from regatta.ledger.perf_output import Output as PerfOutput
+from regatta.ledger.perf_output import read_counters, select
 from regatta.machine.accounts.cgroup import ControlGroup
 from regatta.machine.network.ports import listens
 from regatta.machine.perf.control import Control
-from regatta.machine.perf.output import Output as PerfOutput
-from regatta.machine.perf.output import read_counters, select
 from regatta.machine.perf.stat import Perf
 from regatta.machine.sides.channel import Channel, readable
 from regatta.machine.sides.program import ProgramSpec, StartedProgram

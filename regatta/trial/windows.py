@@ -6,11 +6,12 @@ from typing import Any
 
 from regatta.errors import TrialError
 from regatta.ledger.counters import Counter
+from regatta.ledger.rate_search import due
 from regatta.ledger.samples import pack_samples
 from regatta.machine.accounts.disturbance import Others
 from regatta.machine.accounts.whole_cpu import BySide
 from regatta.trial.idle_wait import Ends
-from regatta.trial.merge import due, merge_clients, merge_counters
+from regatta.trial.merge import merge_clients, merge_counters
 
 
 @dataclass(frozen=True)

@@ -27,14 +27,13 @@ from regatta.machine.network.ports import (
     listening_at,
     ports_of,
 )
-from regatta.machine.network.steering import NONE
 from regatta.machine.perf.stat import without_perf
 from regatta.machine.programs import Programs
 from regatta.machine.sides.placement import CONTAINERS, LOOPBACK, Placement
 from regatta.race.place_sides import place_sides
 from regatta.show.numbers import plural
 from regatta.study import Study
-from regatta.study.limits import DEFAULT_P99_LIMIT_MS
+from regatta.study.limits import DEFAULT_P99_LIMIT_MS, UNSTEERED
 from regatta.study.request_file import Request
 from regatta.trial.answers import (
     Answer,
@@ -140,7 +139,7 @@ def look_at(study: Study, programs: Programs) -> list[Seen]:
     cells = {cell.contender: cell for cell in by_connections}  # of each, the one with the most
     placed = study.but(placement=LOOPBACK) if study.placement != CONTAINERS else study
     with (
-        place_sides(placed.but(steering=NONE), programs) as placement,
+        place_sides(placed.but(steering=UNSTEERED), programs) as placement,
         tempfile.TemporaryDirectory(prefix="regatta-versus-") as folder,
     ):
         setup = TrialSetup(

@@ -12,9 +12,9 @@ from regatta.analysis.results import Analysis, CellResult, Group
 from regatta.analysis.soundness.warmup import WarmUp
 from regatta.analysis.standings import LARGER, NO_DIFFERENCE, UNCONFIRMED
 from regatta.ledger.metrics import BY_NAME, P50, P99, PRIMARY, Metric, side_of
+from regatta.ledger.records import DIFFER
 from regatta.ledger.steady import STEADY
 from regatta.machine.sides.placement import NETNS
-from regatta.race.look import DIFFER
 from regatta.show.groups import HEADINGS
 from regatta.show.held import rounded_rate, star
 from regatta.show.held import verdict as held_verdict

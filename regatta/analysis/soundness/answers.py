@@ -5,8 +5,7 @@ Such a contender does other work, so it cannot win, however few of its trials sh
 
 import re
 
-from regatta.ledger.records import RaceRecord
-from regatta.race.look import DIFFER
+from regatta.ledger.records import DIFFER, RaceRecord
 
 ANSWERS = "answers "
 """Each reason begins with it."""

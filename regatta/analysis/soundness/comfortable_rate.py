@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from regatta.ledger.cell import Cell
 from regatta.ledger.metrics import PRIMARY
+from regatta.ledger.rate_search import CLIENT_LIMIT
 from regatta.ledger.records import Trial
-from regatta.race.matched.judge import CLIENT_LIMIT
 
 ONE_THREAD = "epoll"
 """The engine with one thread, which cannot use more CPUs."""

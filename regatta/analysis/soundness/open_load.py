@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from regatta.ledger.cell import Cell
+from regatta.ledger.rate_search import STARTED_LIMIT
 from regatta.ledger.records import Trial
-from regatta.race.matched.judge import STARTED_LIMIT
 
 
 def started(cell: Cell, trials: Sequence[Trial]) -> float | None:

@@ -26,10 +26,10 @@ from regatta.errors import TrialError
 from regatta.ledger.cell import Cell
 from regatta.ledger.inputs.calibration import Goal
 from regatta.ledger.metrics import FRACTIONS, P50, P99, P999, Metric
+from regatta.ledger.rate_search import due
 from regatta.ledger.result import SERVER
 from regatta.ledger.samples import pack_samples, records_in
 from regatta.trial.measure import measure
-from regatta.trial.merge import due
 from regatta.trial.server import start_server, stop_server
 from regatta.trial.setup import TrialSetup
 

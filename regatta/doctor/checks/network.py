@@ -12,8 +12,9 @@ from regatta.doctor.finding import (
     sysctl,
 )
 from regatta.doctor.machine import Machine
-from regatta.machine.network.steering import OWN_SIDE, LinkEnd
+from regatta.machine.network.steering import LinkEnd
 from regatta.machine.sides.placement import BRIDGE, LOOPBACK
+from regatta.study.limits import OWN_SIDE
 
 # ---- Ports ----
 

@@ -16,10 +16,7 @@ from typing import Any, NamedTuple
 
 from regatta.machine.network import link_end
 from regatta.machine.programs import need_tool
-
-OWN_SIDE = "own-side"
-NONE = "none"
-STEERINGS = (OWN_SIDE, NONE)
+from regatta.study.limits import OWN_SIDE, UNSTEERED
 
 PROGRAM = Path(link_end.__file__)
 TIMEOUT_S = 20
@@ -57,7 +54,7 @@ class LinkEnd:
 class Steering:
     """How packets are steered, and the settings found at both ends."""
 
-    kind: str = NONE
+    kind: str = UNSTEERED
     note: str | None = None
     """Why packets are not steered as requested."""
     server: LinkEnd | None = None
@@ -101,7 +98,9 @@ def steer(wanted: str, sides: Mapping[str, Receiver], device: str | None = None)
     if all(name in ends and ends[name].goes_to(side.cpus) for name, side in sides.items()):
         return Steering(OWN_SIDE, None, **ends)
     reason = reasons[0] if reasons else "the kernel ignored it"
-    return Steering(NONE, None if wanted == NONE else NOT_PERMITTED.format(reason), **ends)
+    return Steering(
+        UNSTEERED, None if wanted == UNSTEERED else NOT_PERMITTED.format(reason), **ends
+    )
 
 
 def steer_end(enter: Sequence[str], device: str, cpus: Sequence[int]) -> dict[str, Any]:
@@ -129,4 +128,4 @@ def end_of(state: dict[str, Any]) -> LinkEnd:
 def on_loopback(wanted: str) -> Steering:
     """Loopback is one device for both ends, so it cannot be steered to both sides."""
     both = end_of(link_end.read_end("lo"))
-    return Steering(NONE, None if wanted == NONE else ON_LOOPBACK, both, both)
+    return Steering(UNSTEERED, None if wanted == UNSTEERED else ON_LOOPBACK, both, both)

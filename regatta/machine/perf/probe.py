@@ -8,8 +8,8 @@ from dataclasses import replace
 from regatta.errors import CounterError
 from regatta.ledger.counters import COUNTED, TOPDOWN
 from regatta.ledger.event_names import PERF_NAMES
+from regatta.ledger.perf_output import parse_output
 from regatta.machine.accounts import cgroup
-from regatta.machine.perf.output import parse_output
 from regatta.machine.perf.stat import Perf, following, without_perf
 from regatta.machine.proc import read_text
 from regatta.machine.programs import find_tool

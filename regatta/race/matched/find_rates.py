@@ -13,11 +13,10 @@ from contextlib import ExitStack
 from regatta.errors import HopelessRaceError
 from regatta.ledger.cell import Cell, MatchedCell, matched_cells
 from regatta.ledger.probe import CLOSED, KNEE, SEARCH, PlannedProbe, Probe
+from regatta.ledger.rate_search import LOWEST, Search, held_by, searches
 from regatta.ledger.write import Ledger
 from regatta.race.events import Note, Searched, Searching, Tell
-from regatta.race.matched.held_rates import held_by, searches
 from regatta.race.matched.probe_server import ProbeServer, probe_server
-from regatta.race.matched.search import LOWEST, Search
 from regatta.race.repeats import Repeats
 from regatta.study import Study, with_rates
 from regatta.trial.load import SEEDS_PER_BLOCK

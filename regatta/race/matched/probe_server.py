@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from regatta.errors import HostLostError, RegattaError, TrialError
 from regatta.ledger.cell import Cell, MatchedCell
 from regatta.ledger.probe import CLOSED, KNEE, PlannedProbe, Probe
+from regatta.ledger.rate_search import due, why_not_held
 from regatta.ledger.result import SERVER
 from regatta.ledger.samples import ANSWERED, pack_samples, records_in
 from regatta.race.folder import need_room
-from regatta.race.matched.judge import why_not_held
 from regatta.trial.client_summary import AnswersError
 from regatta.trial.load import warm_up
 from regatta.trial.measure import disturbed_by, measure
-from regatta.trial.merge import due
 from regatta.trial.server import start_server, stop_server
 from regatta.trial.setup import TrialSetup
 from regatta.trial.side import Side

@@ -7,7 +7,7 @@ from functools import partial
 
 from regatta.errors import CounterError, UsageError
 from regatta.ledger.event_names import parse_event_name
-from regatta.machine.perf.output import parse_line, text_of
+from regatta.ledger.perf_output import parse_line, text_of
 from regatta.review.names import EVENTS
 from regatta.review.numbers import NUMBER, Number, parse_decimal, parse_number, point_of
 

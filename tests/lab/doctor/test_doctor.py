@@ -13,8 +13,9 @@ from regatta.doctor.examine import CHECKS, examine, serious
 from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, RaceSetup
 from regatta.doctor.show import show
 from regatta.machine import kernel_config
-from regatta.machine.network.steering import NONE, LinkEnd, Steering
+from regatta.machine.network.steering import LinkEnd, Steering
 from regatta.race.race import doctor_warnings
+from regatta.study.limits import UNSTEERED
 from tests.commands import Done, run
 from tests.lab import fake_machines as machines
 from tests.lab import reports, rootless
@@ -327,7 +328,7 @@ def test_without_steering_the_fix_or_advice_says_how_to_get_it(
     files["proc/self/status"] += f"\nUid:\t{uid}\t{uid}"
     files["proc/sys/net/core/rps_sock_flow_entries"] = "32768"
     end = LinkEnd("server", "veth", False, ((),), 4096)
-    steering = Steering(NONE, "it is not permitted", end, end)
+    steering = Steering(UNSTEERED, "it is not permitted", end, end)
     here = RaceSetup((0,), (1,), placement, steering=steering)
     found = examined(files, tmp_path, here)["steering"]
     assert found.level == MINOR

@@ -10,9 +10,9 @@ import pytest
 
 from regatta.ledger.counters import EVENTS, NOT_COUNTED, NOT_SUPPORTED, Counter, counted
 from regatta.ledger.metrics import BY_NAME
+from regatta.ledger.perf_output import read_counters
 from regatta.ledger.readings import Reading
 from regatta.ledger.records import Trial
-from regatta.machine.perf.output import read_counters
 from tests.lab import fake_records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "perf"

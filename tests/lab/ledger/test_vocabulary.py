@@ -6,7 +6,7 @@ from regatta.analysis.claims.measures import measure
 from regatta.ledger.cell import PROCESS, WINDOW
 from regatta.ledger.counters import COUNTERS, CPU_TIME, EVENTS, PERCENT, TOPDOWN, CounterKind
 from regatta.ledger.event_names import Event, parse_event_name
-from regatta.machine.perf.output import parse_output, select
+from regatta.ledger.perf_output import parse_output, select
 from regatta.study.claims.metrics import METRIC_SIDES
 
 NAMES = [one.name for one in COUNTERS]

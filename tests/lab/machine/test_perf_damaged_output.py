@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from regatta.errors import CounterError
 from regatta.ledger.counters import COUNTED, EVENTS
-from regatta.machine.perf.output import read_counters
+from regatta.ledger.perf_output import read_counters
 
 PRINTED = sorted((Path(__file__).parents[1] / "fixtures" / "perf").glob("*.json"))
 

@@ -13,9 +13,10 @@ import pytest
 from regatta.machine.guard import guard_environment
 from regatta.machine.network import link_end, steering
 from regatta.machine.network.link_end import cpus_of, mask_of
-from regatta.machine.network.steering import NONE, OWN_SIDE, LinkEnd
+from regatta.machine.network.steering import LinkEnd
 from regatta.machine.placement import make_placement
 from regatta.machine.sides.placement import Placement
+from regatta.study.limits import OWN_SIDE, UNSTEERED
 from tests.lab import rootless
 
 CPUS = sorted(os.sched_getaffinity(0))
@@ -120,13 +121,13 @@ def test_a_cable_that_is_steered_at_one_end_only_is_not_steered(
     found = steering.steer(
         OWN_SIDE, {"server": steering.Receiver((), (0,)), "client": steering.Receiver((), (1,))}
     )
-    assert found.kind == NONE
+    assert found.kind == UNSTEERED
     assert "the kernel ignored it" in str(found.note)
 
 
 @NEEDS_ROOT
 @NEEDS_TWO_CPUS
-@pytest.mark.parametrize(("wanted", "receiver"), [(OWN_SIDE, CPUS[0]), (NONE, CPUS[-1])])
+@pytest.mark.parametrize(("wanted", "receiver"), [(OWN_SIDE, CPUS[0]), (UNSTEERED, CPUS[-1])])
 def test_what_the_client_sends_is_received_on_the_cpu_that_it_is_steered_to(
     wanted: str, receiver: int
 ) -> None:
@@ -148,14 +149,14 @@ def test_what_the_client_sends_is_received_on_the_cpu_that_it_is_steered_to(
 def test_on_loopback_a_race_goes_on_and_says_that_nothing_is_steered() -> None:
     with make_placement("loopback", [CPUS[0]], [CPUS[0]]) as place:
         told = place.describe()
-    assert told["steering"] == NONE
+    assert told["steering"] == UNSTEERED
     assert "loopback is one device for both sides" in str(told["steering_note"])
     assert told["ends"]["server"]["cable"] == "lo"
 
 
 def test_no_note_without_a_request_for_steering() -> None:
-    with make_placement("loopback", [CPUS[0]], [CPUS[0]], NONE) as place:
-        assert place.steering.kind == NONE
+    with make_placement("loopback", [CPUS[0]], [CPUS[0]], UNSTEERED) as place:
+        assert place.steering.kind == UNSTEERED
         assert place.steering.note is None
 
 
@@ -174,7 +175,7 @@ def test_without_rights_a_race_goes_on_and_says_why_nothing_is_steered() -> None
     done = rootless.run_python(WITHOUT_RIGHTS)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert told["steering"] == NONE
+    assert told["steering"] == UNSTEERED
     assert "to steer them" in told["steering_note"]
     for end in told["ends"].values():
         assert end is None or end["rps_cpus"] in ([], [[]])
@@ -185,6 +186,6 @@ def test_an_end_that_cannot_be_asked_is_left_as_it_is(monkeypatch: pytest.Monkey
     found = steering.steer(
         OWN_SIDE, dict.fromkeys(("server", "client"), steering.Receiver((), (0,)))
     )
-    assert found.kind == NONE
+    assert found.kind == UNSTEERED
     assert found.server is found.client is None
     assert "mount: no such thing" in str(found.note) or "unshare" in str(found.note)

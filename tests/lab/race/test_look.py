@@ -11,10 +11,11 @@ from typing import cast
 
 import pytest
 
+from regatta.ledger.records import DIFFER
 from regatta.ledger.write import Ledger
 from regatta.machine.placement import make_placement
 from regatta.machine.sides.placement import LOOPBACK, Placement
-from regatta.race.look import DIFFER, Look, expected_by, look, look_notes
+from regatta.race.look import Look, expected_by, look, look_notes
 from regatta.study import Study
 from regatta.trial.load import EXPECTED, client_command, give_requests
 from regatta.trial.side import Side

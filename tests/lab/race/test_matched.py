@@ -9,9 +9,9 @@ import pytest
 from regatta.errors import RegattaError, StudyError
 from regatta.ledger.cell import Cell, MatchedCell
 from regatta.ledger.probe import CLOSED, KNEE, SEARCH, PlannedProbe, Probe
+from regatta.ledger.rate_search import beyond_half
 from regatta.ledger.schema import FILE_NAME
 from regatta.race.events import Event, Note, Searched, Searching, SearchStarted, Started
-from regatta.race.matched.judge import beyond_half
 from regatta.race.matched.probe_server import ProbeServer
 from regatta.study import Study, with_rates
 from tests.lab import fake_races

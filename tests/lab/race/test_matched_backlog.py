@@ -5,10 +5,9 @@ import zlib
 import numpy as np
 import pytest
 
+from regatta.ledger.rate_search import TOLERANCE, Search, why_not_held
 from regatta.race.matched.find_rates import search_s
-from regatta.race.matched.judge import why_not_held
 from regatta.race.matched.probe_server import backlog_growth
-from regatta.race.matched.search import TOLERANCE, Search
 from tests.lab.simulated_queues import LoadWindow, queue
 
 MS, S = 10**6, 10**9

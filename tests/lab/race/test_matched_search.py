@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.race.matched.held_rates import middle, rates_of, replay
-from regatta.race.matched.judge import CLIENT, beyond_half, half_capacity, why_not_held
-from regatta.race.matched.search import (
+from regatta.ledger.rate_search import (
+    CLIENT,
     HIGHEST,
     HOPELESS,
     LONG_STEP,
@@ -18,6 +17,12 @@ from regatta.race.matched.search import (
     SHORT_STEP,
     TOLERANCE,
     Search,
+    beyond_half,
+    half_capacity,
+    middle,
+    rates_of,
+    replay,
+    why_not_held,
 )
 
 capacities = st.integers(LOWEST, HIGHEST)

@@ -9,13 +9,14 @@ from regatta.errors import UsageError
 from regatta.ledger.write import Ledger
 from regatta.machine.accounts.cgroup import Home
 from regatta.machine.accounts.cpu_sleep import STAT, TIMER_LIST
-from regatta.machine.network.steering import NONE, OWN_SIDE, Steering
+from regatta.machine.network.steering import Steering
 from regatta.machine.perf.stat import Perf
 from regatta.machine.sides.placement import Placement
 from regatta.machine.sides.side_placement import SidePlacement
 from regatta.race.resume import keep_accounts, restore_placement
 from regatta.study import parse_study
 from regatta.study.design import Design
+from regatta.study.limits import OWN_SIDE, UNSTEERED
 
 STUDY = """
 name = "mine"
@@ -114,6 +115,6 @@ def test_a_race_begun_with_steering_does_not_go_on_without() -> None:
     sides = (SidePlacement((), (0,)), SidePlacement((), (1,)))
     steered = Placement("netns", None, *sides, "198.18.0.1", steering=Steering(OWN_SIDE))
     assert keep_accounts(begun, steered, found) == found
-    lost = Placement("netns", None, *sides, "198.18.0.1", steering=Steering(NONE))
+    lost = Placement("netns", None, *sides, "198.18.0.1", steering=Steering(UNSTEERED))
     with pytest.raises(UsageError, match="resume it as root"):
         keep_accounts(begun, lost, found)

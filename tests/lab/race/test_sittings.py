@@ -8,7 +8,7 @@ import pytest
 
 from regatta.analysis.statistics.blocks_needed import too_few_note
 from regatta.ledger.read import read
-from regatta.machine.network.steering import STEERINGS, Steering
+from regatta.machine.network.steering import Steering
 from regatta.machine.placement import make_placement
 from regatta.machine.sides.placement import Placement
 from regatta.machine.sides.side_placement import SidePlacement
@@ -16,6 +16,7 @@ from regatta.race import sittings
 from regatta.race.events import Event, Note, Pausing, SittingStarted, Started, TrialFinished
 from regatta.race.sittings import MOST_BYTES, draw_sitting, remake_placement, unchanged_note
 from regatta.study import Study
+from regatta.study.limits import STEERINGS
 from tests.lab import fake_programs, fake_races
 from tests.ledgers import rows
 

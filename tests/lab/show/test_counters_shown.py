@@ -6,7 +6,7 @@ import pytest
 
 from regatta.analysis.results import Analysis
 from regatta.ledger.counters import EVENTS
-from regatta.machine.perf.output import read_counters
+from regatta.ledger.perf_output import read_counters
 from regatta.show.as_reports import run_section
 from regatta.show.build import view_of
 from regatta.show.view import Row

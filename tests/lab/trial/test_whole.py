@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from regatta.ledger.cell import Cell
+from regatta.ledger.perf_output import read_counters
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.result import Result
 from regatta.machine import placement
-from regatta.machine.perf.output import read_counters
 from regatta.machine.perf.probe import probe
 from regatta.machine.perf.stat import without_perf
 from tests.lab import fake_races

@@ -6,7 +6,7 @@ import pytest
 
 from regatta.analysis.soundness.answers import unlike
 from regatta.ledger.read import read
-from regatta.race.look import DIFFER
+from regatta.ledger.records import DIFFER
 from regatta.show.verdicts import headline, mark
 from tests.lab import reports
 from tests.lab.synthetic import make
