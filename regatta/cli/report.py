@@ -83,7 +83,7 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
     analysis = analysis_of(race_folder)
     show_results(analysis, race_folder, session)
     write_exports(analysis, exports)
-    # Both import altair, which takes 0.3 s.
+    # Both import vl-convert, which takes 0.1 s.
     if pictures is not None:
         from regatta.show.pictures import write_pictures  # noqa: PLC0415
 

@@ -77,7 +77,7 @@ def section_of(number: int, step: Step, result: StepResult, answers: Answers) ->
 
 
 def chart_of(picture: Picture) -> Chart:
-    panel = Panel("", "", lambda: picture.spec)
+    panel = Panel("", "", picture.spec)
     return Chart(picture.name, picture.title, picture.says, (panel,))
 
 

@@ -16,10 +16,11 @@ from regatta.ledger.inputs.claim import OVER_ITERATIVE
 from regatta.ledger.metrics import BY_NAME, SIDES
 from regatta.ledger.planned import COUNTED_TRIAL, TIMED
 from regatta.ledger.result import SERVER
+from regatta.show.charts import bars_beside, chart_row, lines_beside
 from regatta.show.claim_words import published_value
 from regatta.show.numbers import DASH, around, capitalized, plural
 from regatta.show.quantities import Quantity, is_shown, metrics, of_event, of_metric, of_row, totals
-from regatta.show.view import APPENDIX, Chart, Figure, Heading, Panel, Row, Section, Spec, Table
+from regatta.show.view import APPENDIX, Chart, Figure, Heading, Panel, Row, Section, Table
 
 INTERVALS = "± is the distance to the farther end of the 95 % interval."
 WHOLE = "Whole processes, start to exit, as perf stat counts them."
@@ -273,19 +274,17 @@ def _panel(
         and estimate.state in DRAWN
     ]
 
-    def draw() -> Spec:
-        from regatta.show.chart_parts import chart_row  # noqa: PLC0415  (0.3 s)
-        from regatta.show.charts import bars_beside, lines_beside  # noqa: PLC0415
-
-        rows = [chart_row(*one, quantity) for one in ours]
-        hollow = [
-            chart_row(one.design, one.connections, estimate, quantity) | {"source": one.source}
-            for one, value in theirs
-            for estimate in [Estimate(value, None, None, 1, MEASURED)]
-        ]
-        return (bars_beside if bars else lines_beside)(analysis, group.axis, quantity, rows, hollow)
-
-    return Panel(quantity.label, quantity.unit, draw) if ours else None
+    if not ours:
+        return None
+    rows = [chart_row(*one, quantity) for one in ours]
+    hollow = [
+        chart_row(one.design, one.connections, estimate, quantity) | {"source": one.source}
+        for one, value in theirs
+        for estimate in [Estimate(value, None, None, 1, MEASURED)]
+    ]
+    draw = bars_beside if bars else lines_beside
+    spec = draw(analysis.contenders, group.axis, quantity, rows, hollow)
+    return Panel(quantity.label, quantity.unit, spec)
 
 
 def _running(row: CounterRow) -> tuple[str, ...]:

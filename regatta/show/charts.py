@@ -1,39 +1,153 @@
-"""Charts as Vega-Lite, built with altair and drawn by a browser or vl-convert, which know the size
-and the colour scheme."""
+"""Charts as Vega-Lite (https://vega.github.io/vega-lite), as wide as their container and without
+configuration: a browser or vl-convert draws them, and knows the size and the colour scheme."""
 
-import altair as alt
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
-from regatta.analysis.estimates import DRAWN
+from regatta.analysis.estimates import DRAWN, OVER, Estimate
 from regatta.analysis.held_rates import HeldGroup
 from regatta.analysis.results import Analysis, Group
 from regatta.ledger.axes import AXES, Axis
 from regatta.ledger.metrics import Metric, side_of
-from regatta.show.chart_parts import (
-    HEIGHT,
-    SHOWN,
-    Named,
-    Rows,
-    chart_row,
-    colour_of,
-    dash_of,
-    data_of,
-    drawn_digits,
-    finished,
-    is_logarithmic,
-    layered,
-    shape_of,
-    step_scale,
-    tooltips,
-    unchecked,
-    value_scale,
-)
-from regatta.show.numbers import short
+from regatta.show.numbers import interval_of, short, value_of
+from regatta.show.palette import Style, styles
 from regatta.show.view import Spec
 
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+HEIGHT = 200
+LOG_FROM = 20
+"""Values that span more than this factor get a logarithmic axis."""
 MOST_BANDS = 5
 """With more designs, bands would hide one another; the bars remain."""
 MOST_TICKS = 12
 """With more steps, the axis chooses its own ticks."""
+MOST_BARS = 60
+"""More bars would be too thin to tell apart."""
+FAINT = 0.45
+"""Opacity of a bar, so that the interval and the point on it are visible."""
+TOO_FEW = "none: too few trials"
+WITH_INTERVAL = {"filter": "isValid(datum.low)"}
+Rows = list[dict[str, Any]]
+
+
+class Named(Protocol):
+    """What a chart shows: a metric or a counter."""
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def unit(self) -> str: ...
+
+
+def quantity(name: str, **more: Any) -> Spec:
+    return {"field": name, "type": "quantitative", **more}
+
+
+def word(name: str, **more: Any) -> Spec:
+    return {"field": name, "type": "nominal", **more}
+
+
+def tip(name: str, title: str, **more: Any) -> Spec:
+    return word(name, title=title, **more)
+
+
+def drawn_digits(value: float) -> float:
+    """Six digits are more than a chart can show."""
+    return float(f"{value:.6g}")
+
+
+def chart_row(design: str, step: int, estimate: Estimate, named: Named) -> dict[str, Any]:
+    """One point of a chart, with its interval.
+
+    A percentile of which only a lower bound is known is drawn at that bound; without it a chart
+    would show only the fast designs.
+    """
+    is_over = estimate.state == OVER
+    value = estimate.low if is_over else estimate.value
+    assert value is not None, "what is drawn was measured"
+    row = {
+        "design": design,
+        "step": step,
+        "value": drawn_digits(value),
+        "says": f"{value_of(estimate)} {named.unit}".strip(),
+        "interval": interval_of(estimate) or ("not known" if is_over else TOO_FEW),
+        "trials": estimate.trials,
+    }
+    if estimate.low is not None and not is_over:
+        row["low"] = drawn_digits(estimate.low)
+        row["high"] = drawn_digits(value if estimate.high is None else estimate.high)
+    return row
+
+
+def chart(contenders: list[str], rows: Rows, layers: Sequence[Spec], height: int | Spec) -> Spec:
+    """Of the designs that the reader has left checked."""
+    return {
+        "$schema": SCHEMA,
+        "width": "container",
+        "height": height,
+        "params": [{"name": "shown", "value": contenders}],
+        "data": {"values": rows},
+        "transform": [SHOWN],
+        "layer": layers,
+    }
+
+
+SHOWN = {"filter": "indexof(shown, datum.design) >= 0"}
+
+
+def looks(contenders: list[str], part: Callable[[Style], Any]) -> Spec:
+    """A colour, shape or dash for each design. The page has one legend for all charts."""
+    known = styles(contenders)
+    scale = {"domain": contenders, "range": [part(known[name]) for name in contenders]}
+    return word("design", scale=scale, legend=None)
+
+
+def colours(contenders: list[str]) -> Spec:
+    return looks(contenders, lambda style: style.colour)
+
+
+def shapes(contenders: list[str]) -> Spec:
+    return looks(contenders, lambda style: style.shape)
+
+
+def dashes(contenders: list[str]) -> Spec:
+    return looks(contenders, lambda style: style.dash or [1, 0])
+
+
+def tooltips(axis: Axis, named: Named) -> list[Spec]:
+    return [
+        tip("design", "design"),
+        quantity("step", title=axis.many, format=","),
+        tip("says", named.label),
+        tip("interval", "95 % interval"),
+        quantity("trials"),
+    ]
+
+
+def step_scale(rows: Rows) -> Spec:
+    numbers = [row["step"] for row in rows]
+    if max(numbers) >= 8 * min(numbers):
+        # symlog includes 0 and is logarithmic from 1 on.
+        return {"type": "symlog" if min(numbers) == 0 else "log", "nice": False, "padding": 14}
+    return {"nice": False, "zero": False, "padding": 14}
+
+
+def value_scale(rows: Rows) -> Spec:
+    if is_logarithmic(rows):
+        return {"type": "log", "nice": True}
+    ends = _ends(rows)
+    # From 0, unless that would press all values against the upper edge.
+    return {"zero": min(ends) < 0.6 * max(ends), "nice": True}
+
+
+def is_logarithmic(rows: Rows) -> bool:
+    values = [row["value"] for row in rows]
+    return min(_ends(rows)) > 0 and max(values) > LOG_FROM * min(values)
+
+
+def _ends(rows: Rows) -> list[float]:
+    return [row[end] for row in rows for end in ("value", "low", "high") if end in row]
 
 
 def metric_rows(group: Group, metric: Metric, side: str) -> Rows:
@@ -66,98 +180,107 @@ def outlier_rows(analysis: Analysis, group: Group, metric: Metric, side: str) ->
     ]
 
 
-@unchecked
 def metric_spec(analysis: Analysis, group: Group, metric: Metric, side: str) -> Spec:
     """Lines over the axis; with one step, a row a design. Outliers are rings."""
     rows, far = metric_rows(group, metric, side), outlier_rows(analysis, group, metric, side)
+    names = analysis.contenders
     one_step = len({row["step"] for row in rows}) == 1
-    base = shown(rows)
     drawn = _dots if one_step else lines
-    chart = drawn(analysis, group.axis, metric, base, rows)
+    layers = drawn(names, group.axis, metric, rows)
     if far:
-        chart = layered(
-            _rings(analysis, metric, rows, far, one_step), chart, height=chart["height"]
-        )
-    return finished(chart, analysis)
+        places = {"x": quantity("value"), "y": word("design", sort=names)}
+        over = {"x": quantity("step"), "y": quantity("value")}
+        layers.insert(0, _rings(names, metric, rows, far, places if one_step else over))
+    return chart(names, rows, layers, {"step": 26} if one_step else HEIGHT)
 
 
-@unchecked
-def knee_spec(analysis: Analysis, group: HeldGroup, metric: Metric, name: str) -> Spec:
-    """A latency of each contender over the rates up to the one that it holds; each has its own."""
-    rows = knee_rows(group, name, metric)
-    return finished(lines(analysis, AXES["rate"], metric, shown(rows), rows), analysis)
-
-
-def _rings(analysis: Analysis, metric: Metric, rows: Rows, far: Rows, one_step: bool) -> alt.Chart:
+def _rings(contenders: list[str], metric: Metric, rows: Rows, far: Rows, at: Spec) -> Spec:
     # Includes the estimates, invisibly: if the designs of all outliers are filtered out, an empty
     # layer would have no scale.
-    values = [*rows, *({**row, "far": True} for row in far)]
-    data = shown(values)
-    rings = data.mark_point(shape="circle", filled=False, size=60, strokeWidth=1.25)
-    seen = alt.condition("datum.far", alt.value(0.9), alt.value(0))
-    x, y = ("value:Q", "design:N") if one_step else ("step:Q", "value:Q")
-    tooltip = [
-        alt.Tooltip("design:N"),
-        alt.Tooltip("trial:N", title="trial"),
-        alt.Tooltip("says:N", title=metric.label),
-    ]
-    drawn: alt.Chart = rings.encode(
-        x=alt.X(x), y=alt.Y(y), color=colour_of(analysis), opacity=seen, tooltip=tooltip
-    )
-    return drawn
+    return {
+        "data": {"values": [*rows, *({**row, "far": True} for row in far)]},
+        "transform": [SHOWN],
+        "mark": {"type": "point", "shape": "circle", "filled": False, "size": 60},
+        "encoding": {
+            **at,
+            "color": colours(contenders),
+            "opacity": {"condition": {"test": "datum.far", "value": 0.9}, "value": 0},
+            "tooltip": [tip("design", "design"), tip("trial", "trial"), tip("says", metric.label)],
+        },
+    }
 
 
-def lines(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: Rows) -> Spec:
+def lines(contenders: list[str], axis: Axis, named: Named, rows: Rows) -> list[Spec]:
     """`rows`: what the scales must cover."""
     steps = sorted({row["step"] for row in rows})
-    values = steps if len(steps) <= MOST_TICKS else alt.Undefined
-    ticks = alt.Axis(values=values, labelOverlap=True)
-    x = alt.X("step:Q", title=axis.many, scale=step_scale(rows), axis=ticks)
-    y_title = named.unit or None
-    y = alt.Y("value:Q", title=y_title, scale=value_scale(rows))
-    colour = colour_of(analysis)
-    layers = []
-    if len(analysis.contenders) <= MOST_BANDS:
-        band = base.transform_filter("isValid(datum.low)").mark_area(opacity=0.13, tooltip=None)
-        layers.append(
-            band.encode(x=x, y=alt.Y("low:Q", title=y_title), y2=alt.Y2("high:Q"), color=colour)
-        )
-    layers.append(
-        base.mark_line(strokeWidth=1.75).encode(
-            x=x, y=y, color=colour, strokeDash=dash_of(analysis)
-        )
-    )
-    bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5)
-    layers.append(
-        bars.encode(x=x, y=alt.Y("low:Q", title=y_title), y2=alt.Y2("high:Q"), color=colour)
-    )
-    points = base.mark_point(filled=True, size=55, opacity=1)
-    layers.append(
-        points.encode(
-            x=x, y=y, color=colour, shape=shape_of(analysis), tooltip=tooltips(axis, named)
-        )
-    )
-    return layered(*layers, height=HEIGHT)
+    ticks: Spec = {"labelOverlap": True, **({"values": steps} if len(steps) <= MOST_TICKS else {})}
+    unit = named.unit or None
+    x = quantity("step", title=axis.many, scale=step_scale(rows), axis=ticks)
+    y = quantity("value", title=unit, scale=value_scale(rows))
+    at = {"x": x, "color": colours(contenders)}
+    ends = {**at, "y": quantity("low", title=unit), "y2": {"field": "high"}}
+    band = {
+        "transform": [WITH_INTERVAL],
+        "mark": {"type": "area", "opacity": 0.13, "tooltip": None},
+        "encoding": ends,
+    }
+    line = {
+        "mark": {"type": "line", "strokeWidth": 1.75},
+        "encoding": {**at, "y": y, "strokeDash": dashes(contenders)},
+    }
+    bars = {
+        "transform": [WITH_INTERVAL],
+        "mark": {"type": "rule", "strokeWidth": 1.5},
+        "encoding": ends,
+    }
+    points = {
+        "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
+        "encoding": {
+            **at,
+            "y": y,
+            "shape": shapes(contenders),
+            "tooltip": tooltips(axis, named),
+        },
+    }
+    return [*([band] if len(contenders) <= MOST_BANDS else []), line, bars, points]
 
 
-def _dots(analysis: Analysis, axis: Axis, named: Named, base: alt.Chart, rows: Rows) -> Spec:
-    y = alt.Y("design:N", title=None, sort=analysis.contenders, axis=alt.Axis(labelLimit=140))
-    scale = value_scale(rows)
-    x = alt.X("value:Q", title=named.unit or None, scale=scale)
-    colour = colour_of(analysis)
-    bars = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2)
-    low = alt.X("low:Q", title=named.unit or None, scale=scale)
-    points = base.mark_point(filled=True, size=70, opacity=1)
-    return layered(
-        bars.encode(x=low, x2=alt.X2("high:Q"), y=y, color=colour),
-        points.encode(
-            x=x, y=y, color=colour, shape=shape_of(analysis), tooltip=tooltips(axis, named)
-        ),
-        height={"step": 26},
-    )
+def _dots(contenders: list[str], axis: Axis, named: Named, rows: Rows) -> list[Spec]:
+    at = {
+        "y": word("design", title=None, sort=contenders, axis={"labelLimit": 140}),
+        "color": colours(contenders),
+    }
+    place = {"title": named.unit or None, "scale": value_scale(rows)}
+    return [
+        {
+            "transform": [WITH_INTERVAL],
+            "mark": {"type": "rule", "strokeWidth": 2},
+            "encoding": {**at, "x": quantity("low", **place), "x2": {"field": "high"}},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
+            "encoding": {
+                **at,
+                "x": quantity("value", **place),
+                "shape": shapes(contenders),
+                "tooltip": tooltips(axis, named),
+            },
+        },
+    ]
 
 
-@unchecked
+def knee_spec(analysis: Analysis, group: HeldGroup, metric: Metric, name: str) -> Spec:
+    """A latency of each contender over the rates up to the one that it holds."""
+    rows = [
+        chart_row(one.cell.contender, point.rate, getattr(point, name), metric)
+        for one in group.kneed
+        for point in one.knee
+        if getattr(point, name).state in DRAWN
+    ]
+    names = analysis.contenders
+    return chart(names, rows, lines(names, AXES["rate"], metric, rows), HEIGHT)
+
+
 def latency_spec(analysis: Analysis, group: Group, step: int) -> Spec:
     """The share of requests answered within a time, for each design.
 
@@ -173,34 +296,36 @@ def latency_spec(analysis: Analysis, group: Group, step: int) -> Spec:
         for result in group.at(step)
         for share, milliseconds in result.latencies.quantiles_ms
     ]
-    base = shown(rows)
-    x = alt.X(
-        "ms:Q",
-        title="latency, ms (logarithmic)",
-        scale=alt.Scale(type="log", nice=False, padding=8),
-        axis=alt.Axis(labelOverlap=True, tickCount=8, format="~g"),
-    )
-    y = alt.Y(
-        "share:Q",
-        title="requests answered",
-        scale=alt.Scale(domain=[0, 1]),
-        axis=alt.Axis(format="%", tickCount=5),
-    )
-    colour = colour_of(analysis)
-    line = base.mark_line(interpolate="step-after", strokeWidth=2, tooltip=None)
-    spots = base.mark_point(filled=True, size=90, opacity=0)
-    tooltip = [alt.Tooltip("design:N"), alt.Tooltip("says:N", title="answered")]
-    chart = layered(
-        line.encode(
-            x=x, y=y, color=colour, strokeDash=dash_of(analysis), order=alt.Order("share:Q")
+    at = {
+        "x": quantity(
+            "ms",
+            title="latency, ms (logarithmic)",
+            scale={"type": "log", "nice": False, "padding": 8},
+            axis={"labelOverlap": True, "tickCount": 8, "format": "~g"},
         ),
-        spots.encode(x=x, y=y, color=colour, tooltip=tooltip),
-        height=320,
-    )
-    return finished(chart, analysis)
+        "y": quantity(
+            "share",
+            title="requests answered",
+            scale={"domain": [0, 1]},
+            axis={"format": "%", "tickCount": 5},
+        ),
+        "color": colours(analysis.contenders),
+    }
+    line = {
+        "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2, "tooltip": None},
+        "encoding": {
+            **at,
+            "strokeDash": dashes(analysis.contenders),
+            "order": quantity("share"),
+        },
+    }
+    spots = {
+        "mark": {"type": "point", "filled": True, "size": 90, "opacity": 0},
+        "encoding": {**at, "tooltip": [tip("design", "design"), tip("says", "answered")]},
+    }
+    return chart(analysis.contenders, rows, [line, spots], 320)
 
 
-@unchecked
 def warm_up_spec(analysis: Analysis) -> Spec:
     """CPU per request of each server's first process against its requests so far."""
     rows: Rows = []
@@ -217,93 +342,71 @@ def warm_up_spec(analysis: Analysis) -> Spec:
                     "says": f"{short(part.cpu_us)} µs, p50 {short(part.p50_us)} µs",
                 }
             )
-    base = shown(rows)
-    tooltip = [
-        alt.Tooltip("design:N"),
-        alt.Tooltip("step:Q", title="requests so far", format=","),
-        alt.Tooltip("says:N", title="server CPU"),
-    ]
-    encoded = {
-        "x": alt.X("step:Q", title="requests so far"),
-        "y": alt.Y("value:Q", title="µs", scale=value_scale(rows)),
-        "color": colour_of(analysis),
-        "detail": alt.Detail("line:N"),
+    title = "requests so far"
+    at = {
+        "x": quantity("step", title=title),
+        "y": quantity("value", title="µs", scale=value_scale(rows)),
+        "color": colours(analysis.contenders),
+        "detail": word("line"),
     }
-    line = base.mark_line(strokeWidth=1.75, tooltip=None).encode(**encoded)
-    spots = base.mark_point(filled=True, size=25, opacity=1).encode(**encoded, tooltip=tooltip)
-    return finished(layered(line, spots, height=HEIGHT), analysis)
+    told = [tip("design", "design"), quantity("step", title=title, format=",")]
+    spots = {
+        "mark": {"type": "point", "filled": True, "size": 25, "opacity": 1},
+        "encoding": {**at, "tooltip": [*told, tip("says", "server CPU")]},
+    }
+    line = {"mark": {"type": "line", "strokeWidth": 1.75, "tooltip": None}, "encoding": at}
+    return chart(analysis.contenders, rows, [line, spots], HEIGHT)
 
 
-MOST_BARS = 60
-"""More bars would be too thin to tell apart."""
-FAINT = 0.45
-"""Opacity of a bar, so that the interval and the point on it are visible."""
-
-
-@unchecked
-def lines_beside(analysis: Analysis, axis: Axis, named: Named, rows: Rows, theirs: Rows) -> Spec:
-    """Lines over the axis; bars if there is only one step."""
+def lines_beside(contenders: list[str], axis: Axis, named: Named, rows: Rows, theirs: Rows) -> Spec:
+    """Lines over the axis, with published figures; bars if there is only one step."""
     if len({row["step"] for row in rows}) == 1:
-        return bars_beside(analysis, axis, named, rows, theirs)
-    ours = lines(analysis, axis, named, shown(rows), [*rows, *theirs])
-    if not theirs:
-        return finished(ours, analysis)
-    x = alt.X("step:Q", title=axis.many)
-    y = alt.Y("value:Q", title=named.unit or None)
-    hollow = _hollow(analysis, axis, named, theirs, {"x": x, "y": y})
-    return finished(layered(ours, hollow, height=HEIGHT), analysis)
+        return bars_beside(contenders, axis, named, rows, theirs)
+    layers = lines(contenders, axis, named, [*rows, *theirs])
+    layers += _hollow(contenders, axis, named, theirs, {"x": quantity("step")})
+    return chart(contenders, rows, layers, HEIGHT)
 
 
-@unchecked
-def bars_beside(analysis: Analysis, axis: Axis, named: Named, rows: Rows, theirs: Rows) -> Spec:
+def bars_beside(contenders: list[str], axis: Axis, named: Named, rows: Rows, theirs: Rows) -> Spec:
     """A bar a design and step; only points where bars make no sense."""
     logarithmic = is_logarithmic([*rows, *theirs])
-    scale = value_scale([*rows, *theirs]) if logarithmic else alt.Scale(zero=True, nice=True)
-    title = named.unit or None
+    scale = value_scale([*rows, *theirs]) if logarithmic else {"zero": True, "nice": True}
+    place = {"title": named.unit or None, "scale": scale}
     at = {
-        "x": alt.X("step:O", title=axis.many, axis=alt.Axis(labelAngle=0)),
-        "xOffset": alt.XOffset("design:N", scale=alt.Scale(domain=analysis.contenders)),
+        "x": {"field": "step", "type": "ordinal", "title": axis.many, "axis": {"labelAngle": 0}},
+        "xOffset": word("design", scale={"domain": contenders}),
     }
-    y = alt.Y("value:Q", title=title, scale=scale)
-    colour = colour_of(analysis)
-    data = shown(rows)
-    known = data.transform_filter("isValid(datum.low)")
-    low = alt.Y("low:Q", title=title, scale=scale)
-    layers: list[alt.Chart] = [
-        known.mark_rule(strokeWidth=1.5).encode(**at, y=low, y2=alt.Y2("high:Q"), color=colour),
-        data.mark_point(filled=True, size=45, opacity=1).encode(
-            **at, y=y, color=colour, shape=shape_of(analysis), tooltip=tooltips(axis, named)
-        ),
-    ]
+    value = {**at, "y": quantity("value", **place), "color": colours(contenders)}
+    bars = {"mark": {"type": "bar", "opacity": FAINT}, "encoding": value}
+    ends = {**value, "y": quantity("low", **place), "y2": {"field": "high"}}
+    intervals = {
+        "transform": [WITH_INTERVAL],
+        "mark": {"type": "rule", "strokeWidth": 1.5},
+        "encoding": ends,
+    }
+    points = {
+        "mark": {"type": "point", "filled": True, "size": 45, "opacity": 1},
+        "encoding": {**value, "shape": shapes(contenders), "tooltip": tooltips(axis, named)},
+    }
+    layers: list[Spec] = [intervals, points, *_hollow(contenders, axis, named, theirs, at)]
     # Bars start at 0, which a logarithmic axis does not have.
     if not logarithmic and len(rows) <= MOST_BARS:
-        layers.insert(0, data.mark_bar(opacity=FAINT).encode(**at, y=y, color=colour))
-    if theirs:
-        layers.append(_hollow(analysis, axis, named, theirs, {**at, "y": y}))
-    return finished(layered(*layers, height=HEIGHT), analysis)
+        layers.insert(0, bars)
+    return chart(contenders, rows, layers, HEIGHT)
 
 
-def _hollow(analysis: Analysis, axis: Axis, named: Named, theirs: Rows, at: Spec) -> alt.Chart:
-    """Hollow, because the uncertainty of a published figure is unknown."""
-    points = shown(theirs).mark_point(filled=False, size=60, opacity=1, strokeWidth=1.5)
-    drawn: alt.Chart = points.encode(
-        **at,
-        color=colour_of(analysis),
-        shape=shape_of(analysis),
-        tooltip=[alt.Tooltip("source:N", title="published"), *tooltips(axis, named)[:3]],
-    )
-    return drawn
-
-
-def knee_rows(group: HeldGroup, name: str, metric: Metric) -> Rows:
-    return [
-        chart_row(one.cell.contender, point.rate, getattr(point, name), metric)
-        for one in group.kneed
-        for point in one.knee
-        if getattr(point, name).state in DRAWN
-    ]
-
-
-def shown(rows: Rows) -> alt.Chart:
-    """Of the designs that the reader has left checked."""
-    return data_of(rows).transform_filter(SHOWN)
+def _hollow(contenders: list[str], axis: Axis, named: Named, theirs: Rows, at: Spec) -> list[Spec]:
+    """Published figures, whose uncertainty is unknown."""
+    layer = {
+        "data": {"values": theirs},
+        "transform": [SHOWN],
+        "mark": {"type": "point", "filled": False, "size": 60, "opacity": 1, "strokeWidth": 1.5},
+        "encoding": {
+            **at,
+            "y": quantity("value"),
+            "color": colours(contenders),
+            "shape": shapes(contenders),
+            "tooltip": [tip("source", "published"), *tooltips(axis, named)[:3]],
+        },
+    }
+    return [layer] if theirs else []

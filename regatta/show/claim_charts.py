@@ -2,16 +2,7 @@
 
 import math
 
-import altair as alt
-
-from regatta.show.chart_parts import (
-    LOG_FROM,
-    Layers,
-    data_of,
-    drawn_digits,
-    specification,
-    unchecked,
-)
+from regatta.show.charts import LOG_FROM, SCHEMA, WITH_INTERVAL, drawn_digits, quantity, tip, word
 from regatta.show.claim_figures import PUBLISHED, ClaimFigure, ClaimPanel
 from regatta.show.palette import styles
 from regatta.show.view import Spec
@@ -25,88 +16,93 @@ THOUSANDS = 10_000
 """From here on axis labels use k and M."""
 FAINT = 0.65
 """Opacity of headings and guide lines."""
+OWN_COLOUR = word("colour", scale=None)
 
 
-@unchecked
 def panel_spec(panel: ClaimPanel, contenders: list[str]) -> Spec:
     """As wide as its container; rows are never hidden."""
-    return specification((_curve if panel.grows else _ranking)(panel, contenders))
+    drawn = (_curve if panel.grows else _ranking)(panel, contenders)
+    return {"$schema": SCHEMA, "width": "container", **drawn}
 
 
-def _ranking(panel: ClaimPanel, contenders: list[str]) -> Layers:
+def _ranking(panel: ClaimPanel, contenders: list[str]) -> Spec:
     rows, heads, height = _placed(panel, contenders)
-    down = alt.Scale(domain=[height, 0], nice=False, zero=False)
-    data = data_of(rows)
-    x = alt.X("value:Q", scale=_scale(panel.rows), axis=_axis(panel.rows))
-    y = alt.Y("dot:Q", scale=down, axis=None)
-    above = alt.Y("text:Q", scale=down, axis=None)
-    tip = [alt.Tooltip("label:N", title="design"), *_figure_tips(panel)]
-    layers: list[alt.Chart] = [
-        data.mark_rule().encode(x=alt.value(0), x2=alt.value("width"), y=y),
-        data.mark_text(align="left", baseline="middle").encode(
-            x=alt.value(0), y=above, text=alt.Text("label:N")
-        ),
-        data.mark_text(align="right", baseline="middle").encode(
-            x=alt.value("width"), y=above, text=alt.Text("shown:N")
-        ),
-        _points(data).encode(x=x, y=y, tooltip=tip),
+    scale = {"domain": [height, 0], "nice": False, "zero": False}
+    x = quantity("value", scale=_scale(panel.rows), axis=_axis(panel.rows))
+    y, above = (quantity(name, scale=scale, axis=None) for name in ("dot", "text"))
+    left, right = {"value": 0}, {"value": "width"}
+    name = {"type": "text", "align": "left", "baseline": "middle"}
+    layers: list[Spec] = [
+        {"mark": "rule", "encoding": {"x": left, "x2": right, "y": y}},
+        {"mark": name, "encoding": {"x": left, "y": above, "text": word("label")}},
+        {
+            "mark": {**name, "align": "right"},
+            "encoding": {"x": right, "y": above, "text": word("shown")},
+        },
     ]
     if any("low" in row for row in rows):
-        layers.insert(3, _bars(data).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y))
+        layers.append(_bars({"x": quantity("low"), "x2": {"field": "high"}, "y": y}))
+    layers.append(_points({"x": x, "y": y}, [tip("label", "design"), *_figure_tips(panel)]))
     if heads:
         layers.append(
-            data_of(heads)
-            .mark_text(align="left", baseline="middle", opacity=FAINT, fontWeight="bold")
-            .encode(x=alt.value(0), y=above, text=alt.Text("label:N"))
+            {
+                "data": {"values": heads},
+                "mark": {**name, "opacity": FAINT, "fontWeight": "bold"},
+                "encoding": {"x": left, "y": above, "text": word("label")},
+            }
         )
-    return alt.layer(*layers).properties(height=height)
+    return {"height": height, "data": {"values": rows}, "layer": layers}
 
 
-def _curve(panel: ClaimPanel, contenders: list[str]) -> Layers:
+def _curve(panel: ClaimPanel, contenders: list[str]) -> Spec:
     """Values against connections, with the line of proportional growth."""
-    data = data_of([_point(row, contenders, panel) for row in panel.rows])
     steps = sorted({row.connections for row in panel.rows})
-    x = alt.X(
-        "connections:Q",
+    x = quantity(
+        "connections",
         title="connections",
-        scale=alt.Scale(domainMin=0, nice=False, padding=8),
-        axis=alt.Axis(values=steps, labelOverlap=True),
+        scale={"domainMin": 0, "nice": False, "padding": 8},
+        axis={"values": steps, "labelOverlap": True},
     )
-    y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4))
-    tip = [alt.Tooltip("connections:Q", format=","), *_figure_tips(panel)]
-    line = data_of(_proportional(panel.rows))
-    layers = [
-        line.mark_line(strokeDash=[4, 4], opacity=FAINT, strokeWidth=1.25).encode(
-            x=x, y=y, color=_own_colour()
-        ),
-        _points(data).encode(x=x, y=y, tooltip=tip),
+    y = quantity("value", title=None, scale={"zero": True}, axis={"tickCount": 4})
+    layers: list[Spec] = [
+        {
+            "data": {"values": _proportional(panel.rows)},
+            "mark": {"type": "line", "strokeDash": [4, 4], "opacity": FAINT, "strokeWidth": 1.25},
+            "encoding": {"x": x, "y": y, "color": OWN_COLOUR},
+        }
     ]
     if any(row.low is not None for row in panel.rows):
-        layers.insert(1, _bars(data).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q")))
-    return alt.layer(*layers).properties(height=CURVE)
+        layers.append(_bars({"x": x, "y": quantity("low"), "y2": {"field": "high"}}))
+    told = [quantity("connections", format=","), *_figure_tips(panel)]
+    layers.append(_points({"x": x, "y": y}, told))
+    rows = [_point(row, contenders, panel) for row in panel.rows]
+    return {"height": CURVE, "data": {"values": rows}, "layer": layers}
 
 
-def _figure_tips(panel: ClaimPanel) -> list[alt.Tooltip]:
-    return [
-        alt.Tooltip("says:N", title=panel.unit or panel.title),
-        alt.Tooltip("interval:N", title="95 % interval"),
-    ]
+def _figure_tips(panel: ClaimPanel) -> list[Spec]:
+    return [tip("says", panel.unit or panel.title), tip("interval", "95 % interval")]
 
 
-def _points(data: alt.Chart) -> alt.Chart:
-    known = data.transform_filter("isValid(datum.value)")
-    drawn: alt.Chart = known.mark_point(size=75, opacity=1, strokeWidth=1.75).encode(
-        stroke=alt.Stroke("colour:N", scale=None),
-        fill=alt.Fill("fill:N", scale=None),
-        shape=alt.Shape("shape:N", scale=None),
-    )
-    return drawn
+def _points(at: Spec, told: list[Spec]) -> Spec:
+    return {
+        "transform": [{"filter": "isValid(datum.value)"}],
+        "mark": {"type": "point", "size": 75, "opacity": 1, "strokeWidth": 1.75},
+        "encoding": {
+            **at,
+            "stroke": OWN_COLOUR,
+            "fill": word("fill", scale=None),
+            "shape": word("shape", scale=None),
+            "tooltip": told,
+        },
+    }
 
 
-def _bars(data: alt.Chart) -> alt.Chart:
-    known = data.transform_filter("isValid(datum.low)")
-    drawn: alt.Chart = known.mark_rule(strokeWidth=3, opacity=FAINT).encode(color=_own_colour())
-    return drawn
+def _bars(at: Spec) -> Spec:
+    return {
+        "transform": [WITH_INTERVAL],
+        "mark": {"type": "rule", "strokeWidth": 3, "opacity": FAINT},
+        "encoding": {**at, "color": OWN_COLOUR},
+    }
 
 
 def _proportional(rows: list[ClaimFigure]) -> list[Spec]:
@@ -157,20 +153,16 @@ def _point(row: ClaimFigure, contenders: list[str], panel: ClaimPanel) -> Spec:
     return point
 
 
-def _own_colour() -> alt.Color:
-    return alt.Color("colour:N", scale=None)
-
-
 def logarithmic(rows: list[ClaimFigure]) -> bool:
     values = [row.value for row in rows if row.value is not None]
     return bool(values) and min(values) > 0 and max(values) > LOG_FROM * min(values)
 
 
-def _scale(rows: list[ClaimFigure]) -> alt.Scale:
+def _scale(rows: list[ClaimFigure]) -> Spec:
     if logarithmic(rows):
-        low, high = _log_ends(rows)
-        return alt.Scale(type="log", domain=[low, high], clamp=True, nice=False, padding=8)
-    return alt.Scale(zero=True, nice=False, padding=8)
+        ends = list(_log_ends(rows))
+        return {"type": "log", "domain": ends, "clamp": True, "nice": False, "padding": 8}
+    return {"zero": True, "nice": False, "padding": 8}
 
 
 def _log_ends(rows: list[ClaimFigure]) -> tuple[float, float]:
@@ -182,8 +174,8 @@ def _log_ends(rows: list[ClaimFigure]) -> tuple[float, float]:
     return drawn_digits(min([*values, *lows])), drawn_digits(max([*values, *highs]))
 
 
-def _axis(rows: list[ClaimFigure]) -> alt.Axis:
+def _axis(rows: list[ClaimFigure]) -> Spec:
     most = max((abs(row.value) for row in rows if row.value is not None), default=0.0)
     title = "logarithmic" if logarithmic(rows) else None
-    in_thousands = "~s" if most >= THOUSANDS else alt.Undefined
-    return alt.Axis(tickCount=4, format=in_thousands, labelOverlap=True, title=title)
+    in_thousands = {"format": "~s"} if most >= THOUSANDS else {}
+    return {"tickCount": 4, "labelOverlap": True, "title": title, **in_thousands}

@@ -3,8 +3,9 @@
 from regatta.analysis.claims.result import VERDICTS, ClaimPart, ClaimResult, ScopeResult
 from regatta.analysis.results import Analysis
 from regatta.show import claim_words as words
+from regatta.show.claim_charts import panel_spec
 from regatta.show.claim_figures import PUBLISHED, ClaimPanel, panels
-from regatta.show.view import FOLDED, Chart, Panel, Section, Spec, Table, plain_table
+from regatta.show.view import FOLDED, Chart, Panel, Section, Table, plain_table
 
 READ = (
     "Filled points are means measured here, with their 95 % intervals; hollow points are published "
@@ -133,11 +134,7 @@ def _charts(claim: ClaimResult, contenders: list[str]) -> tuple[Chart, ...]:
 
 
 def _panel(claim: ClaimResult, panel: ClaimPanel, contenders: list[str]) -> Panel:
-    def draw() -> Spec:
-        from regatta.show.claim_charts import panel_spec  # noqa: PLC0415  (0.3 s)
-
-        return panel_spec(panel, contenders)
-
     known = claim.scopes.get(panel.scope)
     title = claim.source if panel.scope == PUBLISHED and claim.source else panel.title
-    return Panel(f"{title}: {known.verdict}" if known else title, panel.unit, draw)
+    title = f"{title}: {known.verdict}" if known else title
+    return Panel(title, panel.unit, panel_spec(panel, contenders))

@@ -5,15 +5,13 @@ from pathlib import Path
 from regatta.analysis.results import Analysis
 from regatta.ledger.files import write_whole
 from regatta.show.csv import claims_csv, to_csv, verdicts_csv
+from regatta.show.html import to_html
 from regatta.show.markdown import to_markdown
 from regatta.show.view import View
 
 
 def write_files(analysis: Analysis, view: View, folder: Path) -> None:
     """report.html, summary.md and summary.csv; with claims also verdicts.csv and claims.csv."""
-    # A race that is refused draws nothing, and need not wait for altair, 0.3 s.
-    from regatta.show.html import to_html  # noqa: PLC0415
-
     write_whole(folder / "summary.csv", to_csv(analysis))
     if analysis.claims:
         write_whole(folder / "verdicts.csv", verdicts_csv(analysis.claims))

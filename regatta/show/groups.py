@@ -18,6 +18,7 @@ from regatta.ledger.metrics import (
 )
 from regatta.show.against_best import READ, RelativeFigure, relative_figures, seen_sentence
 from regatta.show.as_reports import reports_section, run_section
+from regatta.show.charts import latency_spec, metric_spec
 from regatta.show.group_tables import step_tables, worker_columns
 from regatta.show.numbers import (
     TOO_FEW_TO_SAY,
@@ -42,7 +43,6 @@ from regatta.show.view import (
     Panel,
     Row,
     Section,
-    Spec,
     Table,
 )
 
@@ -254,11 +254,6 @@ def metric_chart(
 ) -> Chart | None:
     """Over the axis; None if no contender has the metric."""
 
-    def draw() -> Spec:
-        from regatta.show.charts import metric_spec  # noqa: PLC0415  (0.3 s)
-
-        return metric_spec(analysis, group, metric, side)
-
     known = (result.estimates.get((side, metric.name)) for result in group.cells)
     if not any(one is not None and one.state in DRAWN for one in known):
         return None
@@ -266,20 +261,20 @@ def metric_chart(
         f"{prefix}{side}-{metric.name}",
         f"{side.capitalize()}: {metric.label}",
         f"{metric.says.rstrip('.')}. {BARS}",
-        (Panel("", metric.unit, draw),),
+        (Panel("", metric.unit, metric_spec(analysis, group, metric, side)),),
         decides=metric is PRIMARY and side == "server",
     )
 
 
 def _latencies(analysis: Analysis, group: Group, step: int, prefix: str) -> Chart:
-    def draw() -> Spec:
-        from regatta.show.charts import latency_spec  # noqa: PLC0415  (0.3 s)
-
-        return latency_spec(analysis, group, step)
-
     title = f"Share of the requests that were answered within a time, {group.axis.count(step)}"
     says = "Pooled over all timed trials; further left is faster."
-    return Chart(f"{prefix}latency-{step}", title, says, (Panel("", "", draw),))
+    return Chart(
+        f"{prefix}latency-{step}",
+        title,
+        says,
+        (Panel("", "", latency_spec(analysis, group, step)),),
+    )
 
 
 def _all_metrics(analysis: Analysis, group: Group, prefix: str) -> Section:

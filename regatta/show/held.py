@@ -1,7 +1,7 @@
 """The rate that each contender of a matched load holds: sentences, tables, CSV and JSON."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from textwrap import shorten
 from typing import Any
@@ -14,6 +14,7 @@ from regatta.analysis.standings import LARGER, NO_DIFFERENCE, seen
 from regatta.ledger.axes import AXES
 from regatta.ledger.metrics import BY_NAME
 from regatta.ledger.rate_search import CLIENT
+from regatta.show.charts import knee_spec
 from regatta.show.numbers import (
     DASH,
     between,
@@ -26,7 +27,7 @@ from regatta.show.numbers import (
     value_of,
 )
 from regatta.show.verdicts import listed
-from regatta.show.view import COLUMNS, FOLDED, Chart, Panel, Section, Spec, Table, plain_table
+from regatta.show.view import COLUMNS, FOLDED, Chart, Panel, Section, Table, plain_table
 
 DIGITS = 3
 MOST_LINES = 6
@@ -197,17 +198,8 @@ def _charts(analysis: Analysis, group: HeldGroup, prefix: str) -> Iterator[Chart
         points = [getattr(point, name) for one in group.kneed for point in one.knee]
         if any(point.state in DRAWN for point in points):
             title = f"{metric.label} against the offered rate"
-            draw = _drawn(analysis, group, name)
-            yield Chart(f"{prefix}knee-{name}", title, says, (Panel("", metric.unit, draw),))
-
-
-def _drawn(analysis: Analysis, group: HeldGroup, name: str) -> Callable[[], Spec]:
-    def draw() -> Spec:
-        from regatta.show.charts import knee_spec  # noqa: PLC0415  (0.3 s)
-
-        return knee_spec(analysis, group, KNEES[name], name)
-
-    return draw
+            panel = Panel("", metric.unit, knee_spec(analysis, group, metric, name))
+            yield Chart(f"{prefix}knee-{name}", title, says, (panel,))
 
 
 def held_json(analysis: Analysis) -> list[dict[str, Any]]:

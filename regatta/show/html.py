@@ -15,7 +15,7 @@ from regatta.show.view import FOLDED, Spec, View
 
 def to_html(view: View) -> str:
     charts: dict[str, Spec] = {
-        f"{chart.name}-{at}": panel.draw()
+        f"{chart.name}-{at}": panel.spec
         for chart in view.charts()
         for at, panel in enumerate(chart.panels)
     }

@@ -67,20 +67,17 @@ def picture(chart: Chart, titled: bool) -> Spec:
         "text": textwrap.wrap(chart.title, LETTERS[abreast]),
         "subtitle": textwrap.wrap(chart.says, int(LETTERS[abreast] * 1.2)),
     }
-    datasets: Spec = {}
     parts: list[Spec] = []
     params: list[Any] = []
     schema = ""
     for panel in chart.panels:
-        spec = dict(panel.draw())
-        datasets |= spec.pop("datasets", {})
+        spec = dict(panel.spec)
         params = spec.pop("params", params)
         schema = spec.pop("$schema", schema)
         head = {"text": panel.title, "subtitle": panel.unit, "fontSize": 12}
         parts.append({**spec, "width": WIDTHS[abreast], **({"title": head} if panel.title else {})})
     whole: Spec = {
         "$schema": schema,
-        "datasets": datasets,
         "params": params,
         **({"title": title} if titled else {}),
     }

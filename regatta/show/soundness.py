@@ -12,9 +12,10 @@ from regatta.analysis.soundness.warmup import WarmUp
 from regatta.analysis.statistics.between_sittings import Between
 from regatta.ledger.metrics import BY_NAME
 from regatta.ledger.records import Sitting
+from regatta.show.charts import warm_up_spec
 from regatta.show.numbers import between, percent, plural, short, times
 from regatta.show.verdicts import listed, step_words
-from regatta.show.view import FOLDED, Chart, Panel, Section, Spec, Table, plain_table
+from regatta.show.view import FOLDED, Chart, Panel, Section, Table, plain_table
 from regatta.study.limits import START_SKEW_LIMIT_MS
 
 NS_PER_US, NS_PER_MS = 1e3, 1e6
@@ -411,11 +412,6 @@ def soundness_section(analysis: Analysis) -> Section:
 
 
 def warm_up_chart(analysis: Analysis) -> Chart:
-    def draw() -> Spec:
-        from regatta.show.charts import warm_up_spec  # noqa: PLC0415  (0.3 s)
-
-        return warm_up_spec(analysis)
-
     title = "Server CPU per request of each server's first process"
     says = "In slices of its load, from its first request on."
-    return Chart("warm-up", title, says, (Panel("", "µs", draw),))
+    return Chart("warm-up", title, says, (Panel("", "µs", warm_up_spec(analysis)),))

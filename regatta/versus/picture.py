@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-import altair as alt
 import vl_convert
 
 from regatta.analysis.estimates import DRAWN
 from regatta.analysis.results import Analysis, Group
 from regatta.errors import RegattaError, UsageError
 from regatta.ledger.metrics import PRIMARY, Metric, side_of
-from regatta.show.chart_parts import Rows, chart_row
+from regatta.show.charts import SCHEMA, Rows, chart_row
 from regatta.show.groups import HEADINGS
 from regatta.show.palette import LIGHT, config, styles
 from regatta.show.text import all_printable
@@ -32,8 +31,6 @@ def check_picture(file: Path | None) -> None:
 
 
 def write_picture(analysis: Analysis, file: Path) -> None:
-    from regatta.versus.picture import picture  # noqa: PLC0415  (imports altair, 0.3 s)
-
     # A control character in a name would make vl-convert abort the process.
     spec = all_printable(picture(analysis))
     try:
@@ -66,7 +63,7 @@ def picture(analysis: Analysis) -> Spec:
         "text": analysis.names.heading,
         "subtitle": "bars are 95 % intervals (none: an end is open); less is better",
     }
-    return {"$schema": alt.SCHEMA_URL, "vconcat": loads, "title": heading}
+    return {"$schema": SCHEMA, "vconcat": loads, "title": heading}
 
 
 def rows_of(group: Group, step: int, metric: Metric) -> Rows:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 import numpy as np
 import vl_convert
 
@@ -12,7 +11,9 @@ from regatta.calibrate.binomial import interval
 from regatta.calibrate.power.curve import FOUND, Curve
 from regatta.calibrate.shape import Shape
 from regatta.errors import CalibrationError
+from regatta.show.charts import SCHEMA, quantity, word
 from regatta.show.palette import LIGHT, config
+from regatta.show.view import Spec
 
 WIDTH, HEIGHT = 560, 300
 DRAWN = 80
@@ -53,7 +54,7 @@ def point_rows(curves: Sequence[Curve]) -> Rows:
     return rows
 
 
-def picture(shape: Shape, curves: Sequence[Curve]) -> dict[str, Any]:
+def picture(shape: Shape, curves: Sequence[Curve]) -> Spec:
     points = point_rows(curves)
     furthest = max([row["effect"] for row in points] + [1.0])
     effects = np.linspace(0, furthest, DRAWN)
@@ -62,23 +63,34 @@ def picture(shape: Shape, curves: Sequence[Curve]) -> dict[str, Any]:
         for curve in curves
         for effect, share in zip(effects, curve.share(effects), strict=True)
     ]
-    colour = alt.Color("step:N", sort=[curve.step for curve in curves])
-    x = alt.X("effect:Q", title="actual effect, % of server CPU per request")
-    percent = alt.Axis(format="%")
-    y = alt.Y("found:Q", title="races that find it", axis=percent, scale=alt.Scale(domain=[0, 1]))
-    base = alt.Chart(alt.InlineData(values=points))
-    drawn = alt.layer(
-        alt.Chart(alt.InlineData(values=[{"found": FOUND}]))
-        .mark_rule(strokeDash=[4, 4])
-        .encode(y=y),
-        alt.Chart(alt.InlineData(values=lines)).mark_line().encode(x=x, y=y, color=colour),
-        base.mark_rule(opacity=0.4).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=colour),
-        base.mark_point(filled=True, size=45).encode(x=x, y=y, color=colour),
-    )
+    colour = word("step", sort=[curve.step for curve in curves])
+    x = quantity("effect", title="actual effect, % of server CPU per request")
+    shares = {"axis": {"format": "%"}, "scale": {"domain": [0, 1]}}
+    y = quantity("found", title="races that find it", **shares)
+    at = {"x": x, "y": y, "color": colour}
+    layers = [
+        {
+            "data": {"values": [{"found": FOUND}]},
+            "mark": {"type": "rule", "strokeDash": [4, 4]},
+            "encoding": {"y": y},
+        },
+        {"data": {"values": lines}, "mark": "line", "encoding": at},
+        {
+            "mark": {"type": "rule", "opacity": 0.4},
+            "encoding": {**at, "y": quantity("low"), "y2": {"field": "high"}},
+        },
+        {"mark": {"type": "point", "filled": True, "size": 45}, "encoding": at},
+    ]
     under = f"{curves[0].races} fresh races, {shape.words()}; bars are exact 95 % intervals"
     titled = {"text": f"How small a difference a race of {shape.name}'s shape finds"}
-    spec: dict[str, Any] = drawn.properties(width=WIDTH, height=HEIGHT).to_dict()
-    return {**spec, "title": {**titled, "subtitle": under}}
+    return {
+        "$schema": SCHEMA,
+        "width": WIDTH,
+        "height": HEIGHT,
+        "title": {**titled, "subtitle": under},
+        "data": {"values": points},
+        "layer": layers,
+    }
 
 
 def table(shape: Shape, curves: Sequence[Curve]) -> str:

@@ -209,7 +209,7 @@ class RaceThem(Racing):
         pictures: tuple[Picture, ...] = ()
         if chart is not None:
             says = "Bars are 95 % intervals."
-            pictures = (Picture(self.name, title, says, with_legends(chart.panels[0].draw())),)
+            pictures = (Picture(self.name, title, says, with_legends(chart.panels[0].spec)),)
         whole = standings(group, group.overall, group.steps[0])
         table = replace(next(whole.parts(lambda _: False)), title=title, says=f"{LEGEND} {READ}")
         more = f"The full report is {lab.path(self.name) / 'report.html'}."

@@ -29,7 +29,7 @@ def test_the_table_names_the_least_of_one_run(tmp_path: Path) -> None:
     assert {len(row) for row in cells(table)} == {len(table.header)} == {6}
     assert table.says.endswith(" Not counted here: instructions.")
     (picture,) = result.pictures
-    (drawn,) = picture.spec["datasets"].values()
+    drawn = picture.spec["data"]["values"]
     assert [row["value"] for row in drawn] == [20.0, 14.0, 16.5]
 
 

@@ -179,12 +179,12 @@ def test_every_specification_is_valid(analysis: Analysis) -> None:
     for group in (WINDOW, PROCESS):
         for chart in charts(analysis, group).values():
             for panel in chart.panels:
-                alt.Chart.from_dict(panel.draw())
+                alt.Chart.from_dict(panel.spec)
 
 
 def test_published_figures_are_hollow_beside_whole_processes(analysis: Analysis) -> None:
     chart = charts(analysis, PROCESS)["clocks"]
-    clock = chart.panels[0].draw()
+    clock = chart.panels[0].spec
     theirs = [row for row in rows_of(clock) if "source" in row]
     assert {row["design"]: row["value"] for row in theirs} == CLOCK
     assert {row["source"] for row in theirs} == {REPORT_D}
@@ -193,13 +193,13 @@ def test_published_figures_are_hollow_beside_whole_processes(analysis: Analysis)
     assert REPORT_D in chart.says
     for name in ("clocks", "switches"):
         for group in (WINDOW, PROCESS):
-            rows = rows_of(charts(analysis, group)[name].panels[0].draw())
+            rows = rows_of(charts(analysis, group)[name].panels[0].spec)
             assert any("source" in row for row in rows) == (group == PROCESS)
 
 
 def test_clocks_are_bars_and_the_others_lines(analysis: Analysis) -> None:
-    assert "bar" in marks_of(charts(analysis, PROCESS)["clocks"].panels[0].draw())
-    assert "line" in marks_of(charts(analysis, WINDOW)["cache"].panels[0].draw())
+    assert "bar" in marks_of(charts(analysis, PROCESS)["clocks"].panels[0].spec)
+    assert "line" in marks_of(charts(analysis, WINDOW)["cache"].panels[0].spec)
 
 
 def test_figures_with_a_wide_range_have_points_instead_of_bars(analysis: Analysis) -> None:
@@ -207,7 +207,7 @@ def test_figures_with_a_wide_range_have_points_instead_of_bars(analysis: Analysi
     (said,) = analysis.claims
     first, *others = said.published
     far = replace(said, published=[replace(first, value=4000.0), *others])
-    spec = charts(replace(analysis, claims=[far]), PROCESS)["clocks"].panels[0].draw()
+    spec = charts(replace(analysis, claims=[far]), PROCESS)["clocks"].panels[0].spec
     assert "bar" not in marks_of(spec)
     assert "log" in str(spec)
 

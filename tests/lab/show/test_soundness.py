@@ -68,7 +68,7 @@ def test_an_outlier_is_a_ring_in_its_own_chart_only(analysis: Analysis) -> None:
     without = metric_spec(replace(analysis, outliers=[]), group, PRIMARY, "server")
     assert "block 7" in json.dumps(with_ring)
     assert "block 7" not in json.dumps(without)
-    of_rings, of_lines = (with_ring["datasets"][one["data"]["name"]] for one in with_ring["layer"])
+    of_rings, of_lines = (one["data"]["values"] for one in (with_ring["layer"][0], with_ring))
     assert (of_rings, of_lines) == ([*rows, *({**one, "far": True} for one in far)], rows)
 
 
