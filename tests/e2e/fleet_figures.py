@@ -1,4 +1,4 @@
-"""What a fleet takes as it grows (docs/scale.md): hosts of namespaces that share this machine.
+"""What a fleet takes as it grows (docs/hosts.md): hosts of namespaces that share this machine.
 
     .venv/bin/python -m tests.e2e.fleet_figures                     1 and 32 hosts, ten minutes
     .venv/bin/python -m tests.e2e.fleet_figures 1 4 --out FOLDER    keeps the reports
