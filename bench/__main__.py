@@ -27,9 +27,10 @@ from bench.side_by_side import Run, Trials, decide, estimate, plan, run_all, scr
 from bench.table import Report, as_json, tables
 from bench.testbed import Testbed, raise_descriptor_limit
 from regatta.errors import RegattaError, UsageError
-from regatta.machine import placement, programs
-from regatta.machine.sides.placement import AUTO
-from regatta.study.design import Design
+from regatta.measure import programs
+from regatta.measure.places import placement
+from regatta.record.study.find import Design
+from regatta.record.study.limits import AUTO
 
 # Width of a table that is written to a file.
 FILE_WIDTH = 120

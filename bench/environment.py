@@ -4,8 +4,8 @@ import re
 import subprocess
 from typing import Any
 
-from regatta.machine import environment, programs
-from regatta.machine.sides.placement import Placement
+from regatta.measure import environment, programs
+from regatta.measure.places.sides import Placement
 
 # Each peer's option for its version; some print it to stderr, and wrk exits with status 1.
 VERSIONS = {

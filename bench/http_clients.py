@@ -7,7 +7,7 @@ from bench.loads import Served, drive, read_json
 from bench.servers import PATH, Load, Server, Serving
 from bench.testbed import Figures, Testbed
 from regatta.errors import TrialError
-from regatta.machine import programs
+from regatta.measure import programs
 
 OHA = "oha"
 

@@ -13,7 +13,7 @@ from bench.servers import Load, Server, Serving
 from bench.sleepers import start_helper
 from bench.testbed import Figures, Testbed
 from regatta.errors import TrialError
-from regatta.machine.accounts import process_tree
+from regatta.measure.accounts import process_tree
 
 FOOTPRINT = "resident memory of the server's first process, KiB"
 

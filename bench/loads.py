@@ -17,8 +17,8 @@ from bench.paths import BUILT
 from bench.servers import PATH, Load, Ours, Server, Serving, serving
 from bench.testbed import Figures, Testbed
 from regatta.errors import TrialError
-from regatta.machine import programs
-from regatta.machine.accounts import process_tree
+from regatta.measure import programs
+from regatta.measure.accounts import process_tree
 
 SERVER_CPU = "server CPU per request, µs"
 CLIENT_CPU = "client CPU per request, µs"

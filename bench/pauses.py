@@ -21,7 +21,7 @@ from bench.loads import ANY_ANSWER, read_json, read_regatta_client, read_wrk, re
 from bench.servers import PATH, Load, Server, Serving
 from bench.testbed import Figures, Testbed
 from regatta.errors import TrialError
-from regatta.machine import programs
+from regatta.measure import programs
 
 P99 = "reported p99 / true p99"
 PAUSE_S, PERIOD_S = 0.1, 0.5

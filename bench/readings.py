@@ -9,8 +9,8 @@ from bench.paths import BUILT
 from bench.sleepers import NO_SLEEPERS, Sleepers
 from bench.testbed import Figures, Testbed
 from regatta.errors import TrialError
-from regatta.machine import programs
-from regatta.machine.guard import guard_environment
+from regatta.measure import programs
+from regatta.measure.guard import guard_environment
 
 PER_PROCESS = "CPU to read all processes, µs for each"
 TIMEOUT_S = 60

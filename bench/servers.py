@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from bench.paths import BUILT, NGINX_CONF
 from bench.testbed import NO_PERF, Figures, Testbed
 from regatta.errors import TrialError
-from regatta.machine import programs
-from regatta.machine.network import ports
-from regatta.trial.side import Side
+from regatta.measure import programs
+from regatta.measure.network import ports
+from regatta.measure.trial.side import Side
 
 PATH = "/top?n=2"
 HTTP_GET = f"GET {PATH} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()

@@ -16,9 +16,9 @@ from bench.loads import SERVER_CPU
 from bench.readings import ReaderTrial
 from bench.rows import Best, Row, ServerTrial, Turns
 from bench.testbed import Figures, Testbed
-from regatta.analysis.statistics.autocorrelation import reach_of
-from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.errors import RegattaError
+from regatta.judge.statistics.autocorrelation import reach_of
+from regatta.judge.statistics.joint import PairedMean
 
 SCREENING_BLOCKS = 3
 

@@ -10,8 +10,8 @@ from rich.table import Table
 
 from bench.rows import Best
 from bench.side_by_side import Outcome
-from regatta.analysis.numbers import digits
-from regatta.machine.sides.placement import NETNS
+from regatta.judge.estimates import digits
+from regatta.record.study.limits import NETNS
 
 UNSURE = "?"
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from bench.paths import HERE
 from bench.sleepers import RunningSleepers
 from regatta.errors import RegattaError, TrialError
-from regatta.machine.guard import guard_environment
-from regatta.machine.perf.stat import without_perf
-from regatta.machine.sides.placement import Placement
-from regatta.trial.side import Side
+from regatta.measure.guard import guard_environment
+from regatta.measure.perf import without_perf
+from regatta.measure.places.sides import Placement
+from regatta.measure.trial.side import Side
 
 ASK_TIMEOUT_S = 20
 CLIENT_TIMEOUT_S = 120

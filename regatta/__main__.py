@@ -1,6 +1,6 @@
 """Runs the `regatta` command for `python -m regatta`."""
 
-from regatta.cli.main import main
+from regatta.verbs.main import main
 
 if __name__ == "__main__":
     main()

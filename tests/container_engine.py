@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from regatta.machine.containers.engine import DOCKER, PODMAN
-from regatta.machine.containers.reaper import LABEL
+from regatta.measure.places.containers.engine import DOCKER, PODMAN
+from regatta.measure.places.containers.reaper import LABEL
 from tests.waiting import wait_until
 
 CONFIGURATION = """

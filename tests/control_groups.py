@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from regatta.machine.accounts import kernel_memory
-from regatta.machine.accounts.cgroup import PREFIX, find_mount, lock_group
+from regatta.measure.accounts import kernel_memory
+from regatta.measure.accounts.cgroup import PREFIX, find_mount, lock_group
 from tests.waiting import wait_until
 
 

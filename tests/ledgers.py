@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from regatta.ledger.schema import FILE_NAME
+from regatta.record.schema import FILE_NAME
 
 
 def opened(place: Path) -> sqlite3.Connection:

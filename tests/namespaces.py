@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import PlacementError
-from regatta.machine.network.veth import run_tool, start_holder
+from regatta.measure.network.veth import run_tool, start_holder
 from tests.processes import children, commands, network_namespaces, pids_inside
 from tests.ssh_names import make_ssh, path_with
 from tests.waiting import wait_until

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regatta.analysis.estimates import estimate_latency
-from regatta.ledger.metrics import FRACTIONS
-from regatta.ledger.read import read
-from regatta.ledger.samples import all_samples
-from regatta.ledger.schema import FILE_NAME
+from regatta.judge.estimates import estimate_latency
+from regatta.record.metrics import FRACTIONS
+from regatta.record.read import read
+from regatta.record.samples import all_samples
+from regatta.record.schema import FILE_NAME
 from tests.ledgers import rows
 
 NS_PER_S = 1e9

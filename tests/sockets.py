@@ -7,7 +7,7 @@ import struct
 import termios
 from pathlib import Path
 
-from regatta.machine.network import ports
+from regatta.measure.network import ports
 from tests.waiting import wait_until
 
 OWN_HOST = "127.0.0.5"

@@ -7,10 +7,10 @@ ratio within blocks, but not in a figure.
 import math
 from dataclasses import dataclass
 
-from regatta.analysis.columns import AgainstBest
-from regatta.analysis.results import Group
-from regatta.analysis.standings import NO_DIFFERENCE
-from regatta.ledger.metrics import BY_NAME, NEAR_ZERO, STANDINGS
+from regatta.judge.columns import AgainstBest
+from regatta.judge.results import Group
+from regatta.judge.standings import NO_DIFFERENCE
+from regatta.record.metrics import BY_NAME, NEAR_ZERO, STANDINGS
 from regatta.show.numbers import TOO_FEW_TO_SAY, between, more_than_one, short, times
 
 ALIKE = "≈"

@@ -5,17 +5,15 @@ clocks, switches and cache over the axis, each beside the figures that the study
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from regatta.analysis.estimates import DRAWN, MEASURED, Estimate
-from regatta.analysis.perf_table import CounterRow
-from regatta.analysis.results import Analysis, CellResult, Group
-from regatta.analysis.statistics.units import Units
-from regatta.ledger.axes import AXES
-from regatta.ledger.cell import PROCESS
-from regatta.ledger.counters import COUNT, NS
-from regatta.ledger.inputs.claim import OVER_ITERATIVE
-from regatta.ledger.metrics import BY_NAME, SIDES
-from regatta.ledger.planned import COUNTED_TRIAL, TIMED
-from regatta.ledger.result import SERVER
+from regatta.judge.estimates import DRAWN, MEASURED, Estimate
+from regatta.judge.perf_table import CounterRow
+from regatta.judge.results import Analysis, CellResult, Group
+from regatta.judge.statistics.units import Units
+from regatta.record.cell import AXES, PROCESS
+from regatta.record.counters import COUNT, NS
+from regatta.record.inputs import OVER_ITERATIVE
+from regatta.record.metrics import BY_NAME, SIDES
+from regatta.record.records import COUNTED_TRIAL, SERVER, TIMED
 from regatta.show.charts import bars_beside, chart_row, lines_beside
 from regatta.show.claim_words import published_value
 from regatta.show.numbers import DASH, around, capitalized, plural

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from textwrap import shorten
 
-from regatta.analysis.results import Analysis, Group, NotedTrial
-from regatta.show.calibration import calibration_section
+from regatta.judge.results import Analysis, Group, NotedTrial
 from regatta.show.claim_words import tally
 from regatta.show.claims import claims_section
-from regatta.show.environment import environment_section
+from regatta.show.environment import calibration_section, environment_section
 from regatta.show.groups import (
     HOW,
     MEANS,

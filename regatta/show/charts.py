@@ -4,11 +4,11 @@ configuration: a browser or vl-convert draws them, and knows the size and the co
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from regatta.analysis.estimates import DRAWN, OVER, Estimate
-from regatta.analysis.held_rates import HeldGroup
-from regatta.analysis.results import Analysis, Group
-from regatta.ledger.axes import AXES, Axis
-from regatta.ledger.metrics import Metric, side_of
+from regatta.judge.estimates import DRAWN, OVER, Estimate
+from regatta.judge.held_rates import HeldGroup
+from regatta.judge.results import Analysis, Group
+from regatta.record.cell import AXES, Axis
+from regatta.record.metrics import Metric, side_of
 from regatta.show.numbers import interval_of, short, value_of
 from regatta.show.palette import Style, styles
 from regatta.show.view import Spec

@@ -2,7 +2,7 @@
 
 from collections import Counter as Tally
 
-from regatta.analysis.claims.result import (
+from regatta.judge.claims.result import (
     NOT_MEASURABLE,
     REFUTED,
     SUPPORTED,
@@ -13,10 +13,10 @@ from regatta.analysis.claims.result import (
     ClaimResult,
     ScopeResult,
 )
-from regatta.analysis.estimates import MEASURED, Estimate
-from regatta.analysis.standings import seen
-from regatta.ledger.cell import PROCESS, WINDOW
-from regatta.ledger.inputs.claim import EquivalenceMargin
+from regatta.judge.estimates import MEASURED, Estimate
+from regatta.judge.standings import seen
+from regatta.record.cell import PROCESS, WINDOW
+from regatta.record.inputs import EquivalenceMargin
 from regatta.show.numbers import (
     TOO_FEW_TO_SAY,
     between,

@@ -1,10 +1,9 @@
 """The claims of a study: the verdicts in one table, then each with its figures."""
 
-from regatta.analysis.claims.result import VERDICTS, ClaimPart, ClaimResult, ScopeResult
-from regatta.analysis.results import Analysis
+from regatta.judge.claims.result import VERDICTS, ClaimPart, ClaimResult, ScopeResult
+from regatta.judge.results import Analysis
 from regatta.show import claim_words as words
-from regatta.show.claim_charts import panel_spec
-from regatta.show.claim_figures import PUBLISHED, ClaimPanel, panels
+from regatta.show.claim_figures import PUBLISHED, ClaimPanel, panel_spec, panels
 from regatta.show.view import FOLDED, Chart, Panel, Section, Table, plain_table
 
 READ = (

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
 
-from regatta.analysis.claims.result import ClaimPart, ClaimResult, MeasuredFigure
-from regatta.analysis.results import Analysis
-from regatta.ledger.cell import IDENTITY
-from regatta.ledger.inputs.records import PublishedFigure
-from regatta.ledger.metrics import metric_named
+from regatta.judge.claims.result import ClaimPart, ClaimResult, MeasuredFigure
+from regatta.judge.results import Analysis
+from regatta.record.cell import IDENTITY
+from regatta.record.inputs import PublishedFigure
+from regatta.record.metrics import metric_named
 from regatta.show.claim_words import SCOPES, seen_of
 from regatta.show.held import held_rows
 from regatta.show.text import printable

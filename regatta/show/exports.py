@@ -13,12 +13,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from regatta.analysis.estimates import Estimate
-from regatta.analysis.results import Analysis
 from regatta.errors import UsageError
-from regatta.ledger.cell import CONTENDER_FIELDS, IDENTITY, Cell
-from regatta.ledger.files import write_whole
-from regatta.ledger.metrics import BY_NAME, BYTES_PER_MIB, P50, P99, PRIMARY, Metric, side_of
+from regatta.judge.estimates import Estimate
+from regatta.judge.results import Analysis
+from regatta.record.cell import CONTENDER_FIELDS, IDENTITY, Cell
+from regatta.record.files import write_whole
+from regatta.record.metrics import BY_NAME, BYTES_PER_MIB, P50, P99, PRIMARY, Metric, side_of
 from regatta.show.numbers import around, plural
 from regatta.show.text import printable
 

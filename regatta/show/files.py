@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from regatta.analysis.results import Analysis
-from regatta.ledger.files import write_whole
+from regatta.judge.results import Analysis
+from regatta.record.files import write_whole
 from regatta.show.csv import claims_csv, to_csv, verdicts_csv
 from regatta.show.html import to_html
 from regatta.show.markdown import to_markdown

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from regatta.analysis.baseline import Difference
-from regatta.analysis.estimates import MEASURED, Estimate
-from regatta.analysis.per_connection import WEIGHED, PerConnection
-from regatta.analysis.results import Analysis, CellResult, Group
-from regatta.analysis.twins import TwinShare, twin_shares
+from regatta.judge.estimates import MEASURED, Estimate
+from regatta.judge.overheads import WEIGHED, Difference, PerConnection
+from regatta.judge.results import Analysis, CellResult, Group
+from regatta.judge.twins import TwinShare, twin_shares
 from regatta.show.numbers import between, interval_of, percent, plural, short, times, value_of
 from regatta.show.view import Table, plain_table
 

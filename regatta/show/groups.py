@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from regatta.analysis.columns import AgainstBest
-from regatta.analysis.estimates import DRAWN
-from regatta.analysis.results import Analysis, CellResult, Group
-from regatta.analysis.standings import LARGER, Verdict
-from regatta.ledger.metrics import (
+from regatta.judge.columns import AgainstBest
+from regatta.judge.estimates import DRAWN
+from regatta.judge.results import Analysis, CellResult, Group, rate_words
+from regatta.judge.standings import LARGER, Verdict
+from regatta.record.metrics import (
     CHARTED,
     ON_CORE,
     PRIMARY,
@@ -30,7 +30,6 @@ from regatta.show.numbers import (
     ratio_around,
     value_of,
 )
-from regatta.show.trials import rate_words
 from regatta.show.verdicts import FAMILIES, LEGEND, headline, mark, verdict_sentence
 from regatta.show.view import (
     APPENDIX,

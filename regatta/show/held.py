@@ -6,14 +6,14 @@ from dataclasses import asdict, replace
 from textwrap import shorten
 from typing import Any
 
-from regatta.analysis.columns import AgainstBest
-from regatta.analysis.estimates import DRAWN, MEASURED, Estimate
-from regatta.analysis.held_rates import AT_LEAST, HOLDS, NOTHING, HeldGroup, HeldRate, Point
-from regatta.analysis.results import Analysis
-from regatta.analysis.standings import LARGER, NO_DIFFERENCE, seen
-from regatta.ledger.axes import AXES
-from regatta.ledger.metrics import BY_NAME
-from regatta.ledger.rate_search import CLIENT
+from regatta.judge.columns import AgainstBest
+from regatta.judge.estimates import DRAWN, MEASURED, Estimate
+from regatta.judge.held_rates import AT_LEAST, HOLDS, NOTHING, HeldGroup, HeldRate, Point
+from regatta.judge.results import Analysis
+from regatta.judge.standings import LARGER, NO_DIFFERENCE, seen
+from regatta.record.cell import AXES
+from regatta.record.metrics import BY_NAME
+from regatta.record.rate_search import CLIENT
 from regatta.show.charts import knee_spec
 from regatta.show.numbers import (
     DASH,

@@ -3,16 +3,16 @@
 from dataclasses import asdict
 from typing import Any
 
-from regatta.analysis.claims.result import ClaimResult
-from regatta.analysis.results import Analysis, CellResult, Group, NotedTrial
-from regatta.analysis.soundness.outliers import Outlier
-from regatta.analysis.standings import Verdict
-from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
-from regatta.analysis.statistics.rank_conflicts import RankConflict
-from regatta.ledger.axes import AXES
-from regatta.ledger.metrics import BY_NAME, PRIMARY, metric_named
-from regatta.show.calibration import calibration_json
+from regatta.judge.claims.result import ClaimResult
+from regatta.judge.results import Analysis, CellResult, Group, NotedTrial
+from regatta.judge.soundness.outliers import Outlier
+from regatta.judge.standings import Verdict
+from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS
+from regatta.judge.statistics.leads import RankConflict
+from regatta.record.cell import AXES
+from regatta.record.metrics import BY_NAME, PRIMARY, metric_named
 from regatta.show.claim_words import detectable, seen_of
+from regatta.show.environment import calibration_json
 from regatta.show.group_tables import shares, twin_sentence
 from regatta.show.held import held_json
 from regatta.show.notes import notes

@@ -13,12 +13,12 @@ from typing import Any
 
 from rich.console import Console
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.results import Analysis, Group
 from regatta.errors import LedgerError, UsageError
-from regatta.ledger.cell import Cell
-from regatta.ledger.read import read, read_outline
-from regatta.ledger.schema import FILE_NAME
+from regatta.judge.analyse import analyse
+from regatta.judge.results import Analysis, Group
+from regatta.record.cell import Cell
+from regatta.record.read import read, read_outline
+from regatta.record.schema import FILE_NAME
 from regatta.show.groups import compares, overview, overview_title
 from regatta.show.json_summary import group_json
 from regatta.show.numbers import plural

@@ -3,12 +3,13 @@
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable
 
-from regatta.analysis.claims.result import TOO_FEW
-from regatta.analysis.results import Analysis, Group
-from regatta.analysis.soundness.comfortable_rate import uses_more_cpus
-from regatta.analysis.statistics.percentile_comparison import FEWEST_BEYOND, enough_beyond
-from regatta.analysis.statistics.rank_conflicts import RankConflict
-from regatta.ledger.metrics import FRACTIONS, P99
+from regatta.judge.claims.result import TOO_FEW
+from regatta.judge.results import Analysis, Group, rate_words
+from regatta.judge.soundness.clients import uses_more_cpus
+from regatta.judge.statistics.leads import RankConflict
+from regatta.judge.statistics.percentile_comparison import FEWEST_BEYOND, enough_beyond
+from regatta.record.metrics import FRACTIONS, P99
+from regatta.record.study.limits import HOSTS, OWN_SIDE
 from regatta.show.numbers import plural, times
 from regatta.show.soundness import changed_sentence, clock_sentence, side_by_side_sentence
 from regatta.show.trials import (
@@ -17,12 +18,10 @@ from regatta.show.trials import (
     failure_sentence,
     left_out_sentence,
     progress_sentence,
-    rate_words,
     unfinished,
     warm_up_sentence,
 )
 from regatta.show.view import Note
-from regatta.study.limits import HOSTS, OWN_SIDE
 
 NAMED = 3
 WHO_PAYS = "docs/reading.md, CPU accounting"

@@ -2,9 +2,9 @@
 
 import math
 
-from regatta.analysis.columns import AgainstBest
-from regatta.analysis.estimates import MEASURED, OVER, Estimate
-from regatta.analysis.standings import seen
+from regatta.judge.columns import AgainstBest
+from regatta.judge.estimates import MEASURED, OVER, Estimate
+from regatta.judge.standings import seen
 
 DASH = "–"
 TOO_FEW_TO_SAY = "too few to say"

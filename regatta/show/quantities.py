@@ -7,15 +7,14 @@ where only the load was.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from regatta.analysis.estimates import OVER, Estimate, summarize
-from regatta.analysis.perf_table import CounterMeans, CounterRow
-from regatta.analysis.results import CellResult
-from regatta.analysis.statistics.units import Units
-from regatta.ledger.cell import PROCESS
-from regatta.ledger.counters import NS, SUMMED, SYSTEM_TIME, USER_TIME
-from regatta.ledger.event_names import parse_event_name
-from regatta.ledger.metrics import METRICS, ON_CORE, Metric, metric_named
-from regatta.ledger.readings import weights_of
+from regatta.judge.estimates import OVER, Estimate, summarize
+from regatta.judge.perf_table import CounterMeans, CounterRow
+from regatta.judge.results import CellResult
+from regatta.judge.statistics.units import Units
+from regatta.record.cell import PROCESS
+from regatta.record.counters import NS, SUMMED, SYSTEM_TIME, USER_TIME, parse_event_name
+from regatta.record.metrics import METRICS, ON_CORE, Metric, metric_named
+from regatta.record.readings import weights_of
 
 ORIGIN_SUFFIX = {"perf": "", "kernel": ", by the kernel", "cpus": ", of its CPUs"}
 """Marks counters that do not come from perf."""

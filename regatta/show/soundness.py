@@ -4,19 +4,19 @@ warm-up, and a sentence where one of them changes what a comparison means."""
 import math
 from datetime import UTC, datetime
 
-from regatta.analysis.results import Analysis, Group
-from regatta.analysis.soundness.clients import ClientFound
-from regatta.analysis.soundness.outliers import Outlier
-from regatta.analysis.soundness.repeated import ChangedVerdict
-from regatta.analysis.soundness.warmup import WarmUp
-from regatta.analysis.statistics.between_sittings import Between
-from regatta.ledger.metrics import BY_NAME
-from regatta.ledger.records import Sitting
+from regatta.judge.results import Analysis, Group
+from regatta.judge.soundness.clients import ClientFound
+from regatta.judge.soundness.outliers import Outlier
+from regatta.judge.soundness.repeated import ChangedVerdict
+from regatta.judge.soundness.warmup import WarmUp
+from regatta.judge.statistics.units import Between
+from regatta.record.metrics import BY_NAME
+from regatta.record.records import Sitting
+from regatta.record.study.limits import START_SKEW_LIMIT_MS
 from regatta.show.charts import warm_up_spec
 from regatta.show.numbers import between, percent, plural, short, times
 from regatta.show.verdicts import listed, step_words
 from regatta.show.view import FOLDED, Chart, Panel, Section, Table, plain_table
-from regatta.study.limits import START_SKEW_LIMIT_MS
 
 NS_PER_US, NS_PER_MS = 1e3, 1e6
 

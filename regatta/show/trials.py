@@ -1,10 +1,7 @@
 """Sentences about trials: failed, client-bound, disturbed, not warm, or not yet run."""
 
-import math
-
-from regatta.analysis.results import Analysis, CellResult
-from regatta.analysis.soundness.comfortable_rate import uses_more_cpus
-from regatta.analysis.soundness.open_load import is_held
+from regatta.judge.results import Analysis, CellResult, rate_words
+from regatta.judge.soundness.clients import uses_more_cpus
 from regatta.show.numbers import plural
 
 HELD_UP = "other programs took CPU from the client"
@@ -19,15 +16,6 @@ def failure_sentence(analysis: Analysis) -> str:
         f"{plural(len(analysis.failures), 'trial')} of {analysis.trials} failed "
         f"({', '.join(names)}); they are left out of every average."
     )
-
-
-def rate_words(result: CellResult) -> str:
-    """How an open-load cell missed its offered rate; empty if it held the rate."""
-    if result.started is None or is_held(result.started):
-        return f"does not hold the rate {result.slow}" if result.slow else ""
-    # Rounded down: 98.98 % is not 99 %.
-    shown = math.floor(result.started * 1000) / 10
-    return f"does not hold the rate: started {shown:.{1 if shown > 90 else 0}f} % of due requests"
 
 
 def client_bound_sentence(analysis: Analysis) -> str:

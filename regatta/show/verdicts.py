@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from regatta.analysis.estimates import CLIENT_BOUND, DISTURBED
-from regatta.analysis.results import Group
-from regatta.analysis.soundness.answers import ANSWERS
-from regatta.analysis.standings import (
+from regatta.judge.estimates import CLIENT_BOUND, DISTURBED
+from regatta.judge.results import Group
+from regatta.judge.soundness.barred import ANSWERS
+from regatta.judge.standings import (
     ALONE,
     FAILED,
     LARGER,
@@ -19,7 +19,7 @@ from regatta.analysis.standings import (
     UNCONFIRMED,
     Verdict,
 )
-from regatta.ledger.metrics import PRIMARY
+from regatta.record.metrics import PRIMARY
 from regatta.show.numbers import between, percent, times, value_of
 
 REASONS = {

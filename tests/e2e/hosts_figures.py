@@ -16,23 +16,22 @@ from statistics import fmean
 import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
-from regatta.analysis.contrast import usable_by_block
-from regatta.analysis.standings import Entry, verdicts
-from regatta.analysis.statistics.level import LEVEL
-from regatta.analysis.statistics.paired_mean import PairedMean
-from regatta.analysis.statistics.sign_flips import BlockValues
-from regatta.calibrate.binomial import interval
-from regatta.ledger.cell import Cell
-from regatta.ledger.metrics import PRIMARY
-from regatta.ledger.planned import TIMED
-from regatta.ledger.read import read
-from regatta.ledger.schema import FILE_NAME
-from regatta.machine.perf.stat import without_perf
-from regatta.machine.placement import make_placement
-from regatta.machine.programs import Programs, discover
-from regatta.study import parse_study
-from regatta.trial.setup import TrialSetup
-from regatta.trial.trial import run_side_by_side
+from regatta.checks.calibrate.goals import interval
+from regatta.judge.contrast import usable_by_block
+from regatta.judge.standings import Entry, verdicts
+from regatta.judge.statistics.joint import PairedMean
+from regatta.judge.statistics.sign_flips import LEVEL, BlockValues
+from regatta.measure.perf import without_perf
+from regatta.measure.places.placement import make_placement
+from regatta.measure.programs import Programs, discover
+from regatta.measure.trial.setup import TrialSetup
+from regatta.measure.trial.trial import run_side_by_side
+from regatta.record.cell import Cell
+from regatta.record.metrics import PRIMARY
+from regatta.record.read import read
+from regatta.record.records import TIMED
+from regatta.record.schema import FILE_NAME
+from regatta.record.study import parse_study
 from tests.commands import run_well
 from tests.e2e.racing import ROOT, environment, regatta
 from tests.e2e.through_dask import through_dask

@@ -17,12 +17,12 @@ from contextlib import contextmanager
 from itertools import combinations, product
 from pathlib import Path
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.results import Analysis
-from regatta.ledger.read import read
-from regatta.ledger.schema import FILE_NAME
+from regatta.judge.analyse import analyse
+from regatta.judge.results import Analysis
+from regatta.record.read import read
+from regatta.record.schema import FILE_NAME
+from regatta.record.study import find_study
 from regatta.show.numbers import plural
-from regatta.study import find_study
 from tests.commands import run_well
 from tests.container_engine import CONFIGURATION, STORAGE
 from tests.e2e.racing import environment, regatta

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regatta.ledger.read import read
-from regatta.ledger.samples import all_samples
-from regatta.ledger.schema import FILE_NAME
+from regatta.record.read import read
+from regatta.record.samples import all_samples
+from regatta.record.schema import FILE_NAME
 from tests.e2e.racing import study
 from tests.ledgers import rows
 from tests.namespaces import AWAY_S

@@ -4,9 +4,13 @@ from typing import Any
 
 import pytest
 
-from regatta.machine.sides.clock_offset import ClockOffset
-from regatta.trial.merge import SAME_IN_EVERY_SLICE, merge_clients
-from regatta.trial.pooled_clients import ClientStart, pool_clients
+from regatta.measure.places.sides import ClockOffset
+from regatta.measure.trial.merge import (
+    SAME_IN_EVERY_SLICE,
+    ClientStart,
+    merge_clients,
+    pool_clients,
+)
 from tests.e2e.scripted_servers import LINE_REPLY, always, open_load, result_of, serving
 
 OF_THE_SAMPLES = {"latency_ns", "first_byte_ns", "late_ns"}

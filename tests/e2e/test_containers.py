@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from regatta.ledger.read import read
-from regatta.ledger.result import Result
-from regatta.machine.accounts.cgroup import find_home
-from regatta.machine.containers.engine import PODMAN, find_engine
-from regatta.machine.containers.image import make_image
-from regatta.machine.containers.reaper import LOCKS, machine_mark
+from regatta.measure.accounts.cgroup import find_home
+from regatta.measure.places.containers.engine import PODMAN, find_engine, make_image
+from regatta.measure.places.containers.reaper import LOCKS, machine_mark
+from regatta.record.read import read
+from regatta.record.records import Result
 from tests.commands import run
 from tests.container_engine import containers, needs_podman
 from tests.e2e.racing import (

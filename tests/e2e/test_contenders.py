@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.study.contender import Contender
-from regatta.study.contender_folders import FILE, read_folders
+from regatta.record.study.contender import FILE, Contender, read_folders
 from tests.processes import MARK, is_gone, marked
 from tests.servers import REPOSITORY
 from tests.sockets import free_port

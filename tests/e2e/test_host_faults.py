@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import regatta as package
-from regatta.machine.network.veth import run_tool
+from regatta.measure.network.veth import run_tool
 from tests.commands import run
 from tests.control_groups import abandoned_groups, no_group_is_left
 from tests.e2e import racing

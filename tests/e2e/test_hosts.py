@@ -90,7 +90,7 @@ def test_two_clients_with_different_clocks_share_one_load(tmp_path: Path) -> Non
 
 LOADED = """
 import sys
-from regatta.cli.main import main
+from regatta.verbs.main import main
 try:
     main()
 finally:
@@ -103,7 +103,7 @@ def test_a_local_race_does_not_load_dask(tmp_path: Path) -> None:
     command = (sys.executable, "-c", LOADED, "race", "study.toml", "--out", "race")
     done = run(*command, cwd=tmp_path, env=environment(), timeout=LIFE_S)
     loaded = done.stderr.split()
-    assert "regatta.trial.side" in loaded
+    assert "regatta.measure.trial.side" in loaded
     assert not {"dask", "distributed"} & set(loaded)
 
 

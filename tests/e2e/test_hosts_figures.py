@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regatta.analysis.analyse import analyse
-from regatta.ledger.planned import TIMED
-from regatta.ledger.read import read
-from regatta.machine.hosts.host import RemoteObject
-from regatta.machine.perf.stat import without_perf
-from regatta.machine.placement import make_placement
-from regatta.machine.programs import discover
-from regatta.trial.setup import TrialSetup
-from regatta.trial.trial import run_side_by_side
+from regatta.judge.analyse import analyse
+from regatta.measure.perf import without_perf
+from regatta.measure.places.hosts.host import RemoteObject
+from regatta.measure.places.placement import make_placement
+from regatta.measure.programs import discover
+from regatta.measure.trial.setup import TrialSetup
+from regatta.measure.trial.trial import run_side_by_side
+from regatta.record.read import read
+from regatta.record.records import TIMED
 from tests.e2e.hosts_figures import cell, is_alarm
 from tests.e2e.placements_agree import contradictions
 from tests.e2e.racing import ROOT, needs_programs, needs_two_cpus

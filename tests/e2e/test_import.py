@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from regatta.study import Study, parse_study
-from regatta.study.claims.published import recorded_claims
+from regatta.record.study import Study, parse_study
+from regatta.record.study.published import recorded_claims
 from tests.commands import Done, assert_refused, run
 from tests.e2e.racing import end_well, environment, needs_programs, regatta
 from tests.servers import table

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from regatta.lab.counts import counts_in, cpu_s
-from regatta.ledger.schema import FILE_NAME
+from regatta.record.schema import FILE_NAME
+from regatta.teach.lab.steps.counting import counts_in, cpu_s
 from tests.commands import assert_refused, run, run_well
 from tests.e2e.racing import environment, needs_programs, regatta
 from tests.e2e.terminal import in_terminal

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from regatta.ledger.read import read
-from regatta.ledger.samples import latencies_ns
-from regatta.ledger.schema import FILE_NAME
-from regatta.machine.programs import find_tool
+from regatta.measure.programs import find_tool
+from regatta.record.read import read
+from regatta.record.samples import latencies_ns
+from regatta.record.schema import FILE_NAME
 from tests.commands import run_well
 from tests.e2e.racing import (
     ROOT,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.ledger.schema import FILE_NAME
+from regatta.record.schema import FILE_NAME
 from tests.commands import run
 from tests.control_groups import no_group_is_left
 from tests.e2e.racing import begin, environment, needs_programs, regatta, study

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from regatta.cli.main import VERBS, load
+from regatta.verbs.main import VERBS, load
 from tests.commands import run, run_well
 from tests.e2e.racing import ROOT, needs_programs
 from tests.servers import needs

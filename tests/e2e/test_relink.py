@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from regatta.machine.programs import query
-from regatta.race import relink
-from regatta.race.relink import RelinkError, build_of, functions, relink_all
+from regatta.measure.programs import query
+from regatta.measure.race import relink
+from regatta.measure.race.relink import RelinkError, build_of, functions, relink_all
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVER = ROOT / "bin" / "regatta-server"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
-from regatta.analysis.analyse import analyse
-from regatta.ledger.read import read
+from regatta.judge.analyse import analyse
+from regatta.record.read import read
 from regatta.show.build import view_of
 from regatta.show.html import to_html
 from tests.lab import reports

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.machine.containers.engine import PODMAN, find_engine
-from regatta.machine.containers.image import contents, pack
+from regatta.measure.places.containers.engine import PODMAN, contents, find_engine, pack
 from tests.commands import Done, run
 from tests.container_engine import containers, needs_podman
 from tests.e2e.racing import (

@@ -27,15 +27,15 @@ MAY_READ = {
 }
 READS_IN_PYTHON = r"(\btime\.|(?<![\w.]))time(_ns)?\(\)|datetime\.now|\.today\("
 MAY_READ_IN_PYTHON = {
-    "ledger/files.py",  # created_at
-    "ledger/write.py",  # finished_at
-    "trial/trial.py",  # started_at
-    "trial/start_up.py",  # the shell's only clock; a clock that is set meanwhile is noticed
-    "race/matched/probe_server.py",  # started_at
-    "race/sittings.py",  # started_at
-    "trial/answers.py",  # finds the present time in an answer, which varies
-    "calibrate/run.py",  # taken_at
-    "doctor/hosts.py",  # on a host whose clock is behind a certificate is not valid yet
+    "record/files.py",  # created_at
+    "record/write.py",  # finished_at
+    "measure/trial/trial.py",  # started_at
+    "measure/trial/start_up.py",  # the shell's only clock; a clock that is set meanwhile is noticed
+    "measure/race/find_rates.py",  # started_at
+    "measure/race/sittings.py",  # started_at
+    "measure/trial/answers.py",  # finds the present time in an answer, which varies
+    "checks/calibrate/run.py",  # taken_at
+    "checks/doctor/hosts.py",  # on a host whose clock is behind a certificate is not valid yet
 }
 
 ENDS_WITHIN_S = 5.0

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from regatta.ledger.counters import KERNEL_MEMORY, MEMORY, MEMORY_AT_REST, START_UP
-from regatta.machine.accounts import kernel_memory
+from regatta.measure.accounts import kernel_memory
+from regatta.record.counters import KERNEL_MEMORY, MEMORY, MEMORY_AT_REST, START_UP
 from tests.commands import run
 from tests.e2e.racing import environment, needs_programs, race, regatta, study
 from tests.ledgers import rows

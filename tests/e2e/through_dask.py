@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from regatta.machine.hosts.dask_cluster import LOOPBACK, DaskCluster
-from regatta.machine.hosts.host import Host
-from regatta.machine.hosts.placement import HostSide, settle
-from regatta.machine.hosts.ssh_host import PORTS, SshHost
-from regatta.machine.sides.placement import Placement
-from regatta.machine.sides.side_placement import SidePlacement
-from regatta.study.hosts import HostName
+from regatta.measure.places.hosts.clusters import LOOPBACK, DaskCluster
+from regatta.measure.places.hosts.host import Host
+from regatta.measure.places.hosts.placement import HostSide, settle
+from regatta.measure.places.hosts.ssh_host import PORTS, SshHost
+from regatta.measure.places.side import SidePlacement
+from regatta.measure.places.sides import Placement
+from regatta.record.study.hosts import HostName
 
 
 class ThisMachine(SshHost):
@@ -23,7 +23,7 @@ class ThisMachine(SshHost):
     def try_start(self) -> str | None:
         port = random.choice(PORTS)
         self.worker = f"tls://{LOOPBACK}:{port}"
-        command = [sys.executable, "-m", "regatta.machine.hosts.worker"]
+        command = [sys.executable, "-m", "regatta.measure.places.hosts.worker"]
         return self.open_worker(command, port, self.cluster.port)
 
 

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from regatta.versus.judged import BY_NAME, DEFAULT, Judged, thresholds
+from regatta.judge.judged import BY_NAME, DEFAULT, Judged, thresholds
 from tests.commands import run
 from tests.e2e.racing import environment, regatta
 from tests.e2e.toy_servers import NODE, build_toy, versions

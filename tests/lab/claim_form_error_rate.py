@@ -16,14 +16,14 @@ from itertools import product
 
 import numpy as np
 
-from regatta.analysis.claims.comparisons import comparisons
-from regatta.analysis.claims.decide import decide
-from regatta.analysis.claims.evidence import Blocks, Evidence, RaceResults
-from regatta.analysis.claims.result import UNDECIDED
-from regatta.analysis.statistics.units import BLOCKS, Units
-from regatta.ledger.inputs.claim import CellSelector, Claim
-from regatta.study import parse_study
-from regatta.study.design import Design
+from regatta.judge.claims.comparisons import comparisons
+from regatta.judge.claims.evidence import Blocks, Evidence, RaceResults
+from regatta.judge.claims.judge import decide
+from regatta.judge.claims.result import UNDECIDED
+from regatta.judge.statistics.units import BLOCKS, Units
+from regatta.record.inputs import CellSelector, Claim
+from regatta.record.study import parse_study
+from regatta.record.study.find import Design
 from tests.lab import synthetic
 
 COUNTS = (10, 25, 50)

@@ -22,4 +22,4 @@ def programs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def quiet_machine(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """No trial of a test is disturbed by what else this machine does, unless it is about that."""
     if request.node.get_closest_marker("disturbed") is None:
-        monkeypatch.setattr("regatta.machine.accounts.disturbance.too_much", lambda *_: None)
+        monkeypatch.setattr("regatta.measure.accounts.disturbance.too_much", lambda *_: None)

@@ -2,7 +2,7 @@
 
 import functools
 
-from regatta.study.design import Design
+from regatta.record.study.find import Design
 from tests.servers import table
 
 

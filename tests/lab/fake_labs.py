@@ -4,13 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from regatta.lab.setting import Setting
-from regatta.lab.state import State
-from regatta.lab.step import Lab
-from regatta.lab.steps.counting import CLIENT, SERVER, counted_file
-from regatta.lab.steps.racing import RACE, SINGLE_RUNS
-from regatta.lab.tools import Tools
-from regatta.ledger.schema import FILE_NAME
+from regatta.record.schema import FILE_NAME
+from regatta.teach.lab.state import Setting, State
+from regatta.teach.lab.step import Lab
+from regatta.teach.lab.steps.counting import CLIENT, SERVER, counted_file
+from regatta.teach.lab.steps.racing import RACE, SINGLE_RUNS
+from regatta.teach.lab.tools import Tools
 from tests.lab.review.printed import perf_text
 from tests.lab.synthetic import make
 

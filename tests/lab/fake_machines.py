@@ -6,8 +6,8 @@ their namesakes hold a second later.
 
 from pathlib import Path
 
-from regatta.doctor.activity import Activity, between, read_ticks
-from regatta.doctor.machine import Machine
+from regatta.checks.doctor.activity import Activity, between, read_ticks
+from regatta.checks.doctor.machine import Machine
 
 LAB = 99
 """The process id of the lab, on all of them."""

@@ -3,19 +3,18 @@
 from pathlib import Path
 from typing import Any
 
-from regatta.ledger.cell import Cell
-from regatta.ledger.result import Result
-from regatta.machine.perf.stat import Perf, without_perf
-from regatta.machine.programs import discover
-from regatta.machine.sides.placement import Placement
-from regatta.race.events import Tell
-from regatta.race.hooks import NO_HOOKS, Hooks
-from regatta.race.options import Options
-from regatta.race.race import begin, reopen
-from regatta.study import Study, parse_study
-from regatta.study.design import Design
-from regatta.trial.setup import TrialSetup
-from regatta.trial.trial import run_side_by_side
+from regatta.measure.perf import Perf, without_perf
+from regatta.measure.places.sides import Placement
+from regatta.measure.programs import discover
+from regatta.measure.race.events import Tell
+from regatta.measure.race.options import NO_HOOKS, Hooks, Options
+from regatta.measure.race.race import begin, reopen
+from regatta.measure.trial.setup import TrialSetup
+from regatta.measure.trial.trial import run_side_by_side
+from regatta.record.cell import Cell
+from regatta.record.records import Result
+from regatta.record.study import Study, parse_study
+from regatta.record.study.find import Design
 from tests.lab.fake_programs import DESIGNS
 
 # For a study: the fake programs are raced anywhere.

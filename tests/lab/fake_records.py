@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
-from regatta.ledger.counters import Counter
-from regatta.ledger.records import Trial
-from regatta.machine.accounts.process_tree import TreeAccounts
+from regatta.measure.accounts.process_tree import TreeAccounts
+from regatta.record.counters import Counter
+from regatta.record.records import Trial
 
 COUNTED = ("clock_ns", "reaped_ns", "user_ns", "system_ns", "page_faults", "thread_run_ns")
 

@@ -14,10 +14,8 @@ from itertools import combinations
 
 import numpy as np
 
-from regatta.analysis.statistics.holm import holm
-from regatta.analysis.statistics.joint import AROUND, decide_jointly
-from regatta.analysis.statistics.paired_mean import PairedMean
-from regatta.analysis.statistics.sign_flips import Floats
+from regatta.judge.statistics.joint import AROUND, PairedMean, decide_jointly, holm
+from regatta.judge.statistics.sign_flips import Floats
 
 SPREAD = 0.02
 DESIGNS = 3

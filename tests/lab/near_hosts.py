@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from regatta.machine.hosts.ssh_host import SshHost
-from regatta.study.hosts import host_name
+from regatta.measure.places.hosts.ssh_host import SshHost
+from regatta.record.study.hosts import host_name
 
 
 class Future:

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from regatta.analysis.claims.result import SUPPORTED
-from regatta.analysis.results import Analysis
-from regatta.ledger.inputs.records import PublishedFigure
+from regatta.judge.claims.result import SUPPORTED
+from regatta.judge.results import Analysis
+from regatta.record.inputs import PublishedFigure
 from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.lab.synthetic_claims import ITERATIVE, SELECT, THREAD, claim

@@ -8,9 +8,9 @@ from typing import Any
 
 from rich.console import Console
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.results import Analysis
-from regatta.ledger.read import read
+from regatta.judge.analyse import analyse
+from regatta.judge.results import Analysis
+from regatta.record.read import read
 from regatta.show.build import view_of
 from regatta.show.files import write_files
 from regatta.show.json_summary import to_dict

@@ -19,7 +19,7 @@ def prefix() -> list[str]:
 
 def need_python() -> None:
     """Skips if an unprivileged user cannot run this Python, for instance in a private home."""
-    done = run_python("import regatta.cli.main")
+    done = run_python("import regatta.verbs.main")
     if done.returncode != 0:
         pytest.skip(f"a user without rights cannot run this Python: {done.stderr.strip()[-200:]}")
 

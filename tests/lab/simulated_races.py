@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from regatta.calibrate.equals.copies import DESIGNS, design_of, in_order
-from regatta.ledger.cell import Cell
-from regatta.ledger.counters import counted
-from regatta.ledger.inputs.records import RaceInputs
-from regatta.ledger.records import RaceRecord, Trial
+from regatta.checks.calibrate.equals.copies import DESIGNS, design_of, in_order
+from regatta.record.cell import Cell
+from regatta.record.counters import counted
+from regatta.record.inputs import RaceInputs
+from regatta.record.records import RaceRecord, Trial
 from tests.lab import fake_records
 
 CPU_US = dict(zip(DESIGNS, (640.0, 150.0, 110.0, 90.0), strict=True))

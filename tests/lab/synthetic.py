@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from regatta.ledger.cell import Cell
-from regatta.ledger.inputs.records import RaceInputs
-from regatta.ledger.inputs.tables import write_inputs
-from regatta.ledger.planned import PlannedTrial
-from regatta.ledger.schema import SCHEMA, SCHEMA_VERSION
-from regatta.ledger.write import cell_row
+from regatta.record.cell import Cell
+from regatta.record.input_tables import write_inputs
+from regatta.record.inputs import RaceInputs
+from regatta.record.records import PlannedTrial
+from regatta.record.schema import SCHEMA, SCHEMA_VERSION
+from regatta.record.write import cell_row
 
 CLIENT_BOUND = "used 93 % of its CPU"
 HELD_UP = "started only 71.0 % of the offered rate because it was late itself"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from regatta.analysis.claims.result import (
+from regatta.judge.claims.result import (
     NOT_MEASURABLE,
     REFUTED,
     SUPPORTED,
@@ -13,7 +13,7 @@ from regatta.analysis.claims.result import (
     ScopeResult,
     Verdict,
 )
-from regatta.ledger.inputs.records import PublishedFigure
+from regatta.record.inputs import PublishedFigure
 
 THREAD, SELECT, ITERATIVE = "thread-per-client", "select", "iterative"
 REPORT_A = "report A, a hybrid Intel desktop"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from regatta.ledger.cell import Cell
-from regatta.ledger.probe import CLOSED, KNEE, SEARCH, PlannedProbe
-from regatta.ledger.rate_search import replay
-from regatta.ledger.write import cell_row
-from regatta.race.matched.find_rates import KNEE_SHARES
+from regatta.measure.race.find_rates import KNEE_SHARES
+from regatta.record.cell import Cell
+from regatta.record.rate_search import replay
+from regatta.record.records import CLOSED, KNEE, SEARCH, PlannedProbe
+from regatta.record.write import cell_row
 from tests.lab.synthetic import insert, pack
 
 CAPACITY = {"iterative": 4_000, "thread-per-client": 9_000, "select": 20_000}

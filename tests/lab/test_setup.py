@@ -69,7 +69,7 @@ def test_setup_with_nothing_to_do_is_quick_and_silent() -> None:
 
 def test_what_is_installed_and_built_is_compiled() -> None:
     """Where Python may keep nothing, each start would compile hundreds of files again."""
-    for module in ("numpy", "altair", "regatta", "regatta.cli.session"):
+    for module in ("numpy", "altair", "regatta", "regatta.verbs.session"):
         found = importlib.util.find_spec(module)
         assert found is not None
         assert Path(str(found.cached)).exists(), f"{module} is compiled at each start"
@@ -138,10 +138,10 @@ def test_install_leaves_programs_that_run_without_the_clone(tmp_path: Path) -> N
         assert answer.returncode == 0, answer.stderr
         assert version() in answer.stdout
     question = (
-        "import regatta.machine.programs as p, regatta.study as s; "
+        "import regatta.measure.programs as p, regatta.record.study as s; "
         "print(p.__file__, s.shipped_names()); "
-        "from regatta.race.place import check_programs as c; "
-        "from regatta.study import load_study as l; "
+        "from regatta.measure.race.place import check_programs as c; "
+        "from regatta.record.study import load_study as l; "
         "c(l(s.find_study('knee'), p.discover().designs))"
     )
     answer = run(prefix / "lib" / "regatta" / "bin" / "python", "-c", question, cwd=tmp_path)

@@ -22,10 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
-from regatta.analysis.statistics.percentiles import nearest_rank
-from regatta.ledger.samples import ANSWERED, UNSTARTED, records_in
-from regatta.machine.accounts.cgroup import ControlGroup, find_home
-from regatta.machine.proc import BUSY, NS_PER_TICK, parse_cpus
+from regatta.judge.statistics.percentiles import nearest_rank
+from regatta.measure.accounts.cgroup import ControlGroup, find_home
+from regatta.measure.proc import BUSY, NS_PER_TICK, parse_cpus
+from regatta.record.samples import ANSWERED, UNSTARTED, records_in
 from tests.servers import program
 from tests.sockets import free_port
 from tests.waiting import wait_until

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from regatta.errors import TrialError
-from regatta.ledger.cell import Cell
-from regatta.ledger.result import SERVER
-from regatta.machine.accounts import process_tree
-from regatta.machine.proc import MAJOR_FAULTS, MINOR_FAULTS, read_stat
-from regatta.trial.load import client_command, load_options, load_timeout_s
-from regatta.trial.server import start_server, stop_server
-from regatta.trial.setup import TrialSetup
-from regatta.trial.side import Side
+from regatta.measure.accounts import process_tree
+from regatta.measure.proc import MAJOR_FAULTS, MINOR_FAULTS, read_stat
+from regatta.measure.trial.load import client_command, load_options, load_timeout_s
+from regatta.measure.trial.server import start_server, stop_server
+from regatta.measure.trial.setup import TrialSetup
+from regatta.measure.trial.side import Side
+from regatta.record.cell import Cell
+from regatta.record.records import SERVER
 from tests.truth.taskstats import Ended, Listener
 
 SETTLE_S = 5.0

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from regatta.calibrate.goals import CalibrationPart, Context
-from regatta.calibrate.instruments import stopped, window
-from regatta.calibrate.instruments.setup import burst_cell, trial_setup
-from regatta.calibrate.instruments.stopped import CLOSED, NOT_BELOW
-from regatta.ledger.counters import EVENTS
-from regatta.ledger.inputs.calibration import Goal
-from regatta.machine.perf.probe import probe
-from regatta.machine.programs import discover
-from regatta.race.options import Options
+from regatta.checks.calibrate.goals import CalibrationPart, Context
+from regatta.checks.calibrate.instruments import stopped, window
+from regatta.checks.calibrate.instruments.stopped import CLOSED, NOT_BELOW
+from regatta.checks.calibrate.instruments.window import burst_cell, trial_setup
+from regatta.measure.perf import probe
+from regatta.measure.programs import discover
+from regatta.measure.race.options import Options
+from regatta.record.counters import EVENTS
+from regatta.record.inputs import Goal
 from tests.truth.kernel_counters import CPU, FAULTS, SWITCHES, compare
 from tests.truth.taskstats import TaskstatsError
 

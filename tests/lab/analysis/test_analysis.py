@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.analysis.results import Analysis
-from regatta.analysis.running.live_standings import quick_standings
-from regatta.analysis.standings import LARGER, NO_DIFFERENCE, NOT_MEASURED, TOO_FEW
-from regatta.analysis.statistics.holm import holm
-from regatta.analysis.statistics.percentiles import nearest_rank
-from regatta.ledger.read import read
-from regatta.ledger.samples import latencies_ns
+from regatta.judge.live import quick_standings
+from regatta.judge.results import Analysis
+from regatta.judge.standings import LARGER, NO_DIFFERENCE, NOT_MEASURED, TOO_FEW
+from regatta.judge.statistics.joint import holm
+from regatta.judge.statistics.percentiles import nearest_rank
+from regatta.record.read import read
+from regatta.record.samples import latencies_ns
 from tests.lab.reports import analysed
 from tests.lab.synthetic import make
 from tests.ledgers import change

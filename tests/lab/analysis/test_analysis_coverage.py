@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from regatta.analysis.statistics.autocorrelation import Interval, mean_interval
-from regatta.analysis.statistics.percentile_intervals import percentile_intervals
-from regatta.analysis.statistics.request_latencies import RequestLatencies, pool
+from regatta.judge.statistics.autocorrelation import Interval, mean_interval
+from regatta.judge.statistics.percentiles import RequestLatencies, percentile_intervals, pool
 from tests.lab.analysis.statistics.test_autocorrelation import chain
 
 ROUNDS = 400

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from regatta.analysis.grouping import Members, group, titles
-from regatta.study import parse_study
-from regatta.study.design import Design
+from regatta.judge.grouping import Members, group, titles
+from regatta.record.study import parse_study
+from regatta.record.study.find import Design
 
 DESIGNS = [Design("select", ""), Design("epoll", ""), Design("prefork", "", pool=True)]
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from regatta.analysis.columns import AgainstBest
-from regatta.analysis.held_ratios import CLIENT_LIMITED, Brackets, held_against_best, worse_by
-from regatta.analysis.standings import LARGER, NO_DIFFERENCE, TOO_FEW
+from regatta.judge.columns import AgainstBest
+from regatta.judge.held_rates import CLIENT_LIMITED, Brackets, held_against_best, worse_by
+from regatta.judge.standings import LARGER, NO_DIFFERENCE, TOO_FEW
 
 STEP = 1.03
 

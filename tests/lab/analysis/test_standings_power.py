@@ -6,22 +6,20 @@ from statistics import median
 import numpy as np
 import pytest
 
-from regatta.analysis.running.claims_power import (
+from regatta.judge.power import (
+    RATIO_SD,
     Family,
     claims_power_note,
     family_of,
-    smallest_difference,
-)
-from regatta.analysis.running.standings_power import (
-    RATIO_SD,
     shapes,
+    smallest_difference,
     smallest_lead,
     standings_power_note,
 )
-from regatta.analysis.standings import Entries, Entry, verdicts
-from regatta.analysis.statistics.joint import Mean, decide_jointly
-from regatta.analysis.statistics.units import BLOCKS, Units
-from regatta.study import Study
+from regatta.judge.standings import Entries, Entry, verdicts
+from regatta.judge.statistics.joint import Mean, decide_jointly
+from regatta.judge.statistics.units import BLOCKS, Units
+from regatta.record.study import Study
 from tests.lab import fake_races
 
 STUDY = """

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from regatta.analysis.unpaired import Change, Sample, unpaired
+from regatta.judge.unpaired import Change, Sample, unpaired
 
 RACES = 600
 NOISE = 0.12  # of trials of 50 ms where Regatta was built

@@ -16,9 +16,9 @@ from bench.rows import Best, Row, ServerTrial, Target, Turns, present
 from bench.servers import Load, Nginx, Ours, Server, Serving, Twin
 from bench.side_by_side import Measurements
 from bench.testbed import Figures, Testbed
-from regatta.analysis.statistics.autocorrelation import reach_of
-from regatta.analysis.statistics.paired_mean import PairedMean
 from regatta.errors import RegattaError, TrialError
+from regatta.judge.statistics.autocorrelation import reach_of
+from regatta.judge.statistics.joint import PairedMean
 
 WRK = """Running 1s test @ http://198.18.0.1:45131/top?n=2
   1 threads and 50 connections

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from regatta.calibrate import run
-from regatta.calibrate.goals import CalibrationPart, Context
-from regatta.cli import main as cli
+from regatta.checks.calibrate import run
+from regatta.checks.calibrate.goals import CalibrationPart, Context
 from regatta.errors import RegattaError, UsageError
-from regatta.ledger.inputs.calibration import Goal
-from regatta.machine.programs import Programs
-from regatta.race.options import Options
-from regatta.study.design import Design
+from regatta.measure.programs import Programs
+from regatta.measure.race.options import Options
+from regatta.record.inputs import Goal
+from regatta.record.study.find import Design
+from regatta.verbs import main as cli
 
 PROGRAMS = Programs(
     Path("/opt/regatta-server"), Path("/opt/regatta-client"), "", "", (Design("select", ""),)

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from regatta.analysis.statistics.request_latencies import RequestLatencies
-from regatta.calibrate.instruments import stopped, window
-from regatta.calibrate.instruments.setup import open_cell
-from regatta.calibrate.instruments.stopped import Stalled, Stop, true_latencies_ns
-from regatta.calibrate.instruments.window import Counted
-from regatta.ledger.metrics import P99, P999
+from regatta.checks.calibrate.instruments import stopped, window
+from regatta.checks.calibrate.instruments.stopped import Stalled, Stop, true_latencies_ns
+from regatta.checks.calibrate.instruments.window import Counted, open_cell
+from regatta.judge.statistics.percentiles import RequestLatencies
+from regatta.record.metrics import P99, P999
 
 MS = 1_000_000
 S = 1_000 * MS

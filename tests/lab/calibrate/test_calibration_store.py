@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from regatta.calibrate import store
+from regatta.checks.calibrate import store
 from regatta.errors import CalibrationError
-from regatta.ledger.inputs.calibration import Calibration, Goal, to_plain
+from regatta.record.inputs import Calibration, Goal, to_plain
 
 GOALS = (
     Goal("false alarms", "3.65 to 6.35 %", "5.01 %", True, "of 1,000", 5.01),

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from regatta.analysis.analyse import analyse
-from regatta.calibrate import binomial, races
-from regatta.calibrate.equals import biases
-from regatta.calibrate.equals import part as equals
-from regatta.calibrate.equals.copies import (
+from regatta.checks.calibrate import goals
+from regatta.checks.calibrate import shape as races_of_shape
+from regatta.checks.calibrate.equals import copies
+from regatta.checks.calibrate.equals import part as equals
+from regatta.checks.calibrate.equals.copies import (
     DESIGNS,
     NAMES,
     copies_study,
@@ -23,17 +23,18 @@ from regatta.calibrate.equals.copies import (
     is_relinked,
     make_files,
 )
-from regatta.calibrate.equals.reported import ReportedVerdicts, in_pairs, reported
-from regatta.calibrate.goals import Context
-from regatta.calibrate.run import newest_folder
-from regatta.calibrate.shape import Shape, shape_of
-from regatta.cli import main as cli
+from regatta.checks.calibrate.equals.reported import ReportedVerdicts, in_pairs, reported
+from regatta.checks.calibrate.goals import Context
+from regatta.checks.calibrate.run import newest_folder
+from regatta.checks.calibrate.shape import Shape, shape_of
 from regatta.errors import GoalsMissedError, InterruptedRaceError, UsageError
-from regatta.ledger.inputs.calibration import Goal
-from regatta.ledger.records import RaceRecord
-from regatta.machine.programs import Programs
-from regatta.race.options import Options
-from regatta.study import Study, find_study, load_study
+from regatta.judge.analyse import analyse
+from regatta.measure.programs import Programs
+from regatta.measure.race.options import Options
+from regatta.record.inputs import Goal
+from regatta.record.records import RaceRecord
+from regatta.record.study import Study, find_study, load_study
+from regatta.verbs import main as cli
 from tests.lab import simulated_races
 from tests.lab.designs import every_design
 
@@ -62,7 +63,7 @@ def unbiased(number: int) -> RaceRecord:
 def verdicts(lab: str | None, number: int) -> ReportedVerdicts:
     """The verdicts on that race, with the injected bias of that name."""
     ledger = unbiased(number)
-    return reported(ledger if lab is None else biases.inject_bias(lab, ledger, number))
+    return reported(ledger if lab is None else copies.inject_bias(lab, ledger, number))
 
 
 @cache
@@ -71,7 +72,7 @@ def told_together(lab: str | None, races: range) -> dict[str, list[str]]:
     ledgers = [unbiased(at + 1) for at in races]
     if lab is not None:
         ledgers = [
-            biases.inject_bias(lab, one, at + 1) for at, one in zip(races, ledgers, strict=True)
+            copies.inject_bias(lab, one, at + 1) for at, one in zip(races, ledgers, strict=True)
         ]
     return equals.distinguished_in_sittings(ledgers)
 
@@ -206,14 +207,14 @@ def test_only_a_copy_of_the_cheapest_design_is_wrongly_called_worse() -> None:
     ],
 )
 def test_the_goal_is_met_if_twice_the_level_is_excluded(wrong: int, of: int, outcome: str) -> None:
-    found = binomial.goal_of("it", [True] * wrong + [False] * (of - wrong), "")
+    found = goals.goal_of("it", [True] * wrong + [False] * (of - wrong), "")
     assert found.outcome == outcome
 
 
 def test_the_interval_and_the_limit_are_exact() -> None:
-    low, high = binomial.interval(2, 40)
+    low, high = goals.interval(2, 40)
     assert (round(low, 4), round(high, 4)) == (0.0061, 0.1692)  # published tables
-    assert binomial.allowed(40) == 6
+    assert goals.allowed(40) == 6
 
 
 def test_each_race_has_the_shape_of_the_shipped_study(tmp_path: Path) -> None:
@@ -325,7 +326,9 @@ def racing(called: list[Path], stop_at: int | None = None) -> Racing:
 
 
 def test_stopped_races_continue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(races, "is_finished", lambda path: (path.parent / "finished").exists())
+    monkeypatch.setattr(
+        races_of_shape, "is_finished", lambda path: (path.parent / "finished").exists()
+    )
     lines: list[str] = []
     here = with_server(tmp_path / "here", races=5, say=lines.append)
     shape = shape_of(here)
@@ -342,7 +345,7 @@ def test_stopped_races_continue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_an_injected_error_uses_existing_races(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(races, "is_finished", lambda path: path.parent.name == "quick-02")
+    monkeypatch.setattr(races_of_shape, "is_finished", lambda path: path.parent.name == "quick-02")
     here = context(tmp_path, inject="bias=2%")
     assert [path.parent.name for path in equals.raced(here, shape_of(here))] == ["quick-02"]
 
@@ -356,7 +359,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Forty finished races in `kept`, and the command that judges them."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(races, "is_finished", lambda _path: True)
+    monkeypatch.setattr(races_of_shape, "is_finished", lambda _path: True)
     monkeypatch.setattr(equals, "read", lambda path: unbiased(int(path.parent.name[-2:])))
     monkeypatch.setattr(equals, "verdicts_of", reported_verdicts)
     return ["calibrate", "--only", "equals", "--out", "kept", "--quiet"]

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regatta.calibrate.power import part as power
-from regatta.calibrate.power.curve import Curve, fit
-from regatta.calibrate.power.part import (
+from regatta.checks.calibrate.power import part as power
+from regatta.checks.calibrate.power.curve import Curve, fit, point_rows, table, write_picture
+from regatta.checks.calibrate.power.part import (
     OVER_ALL,
     PLAIN,
     RaceEffects,
@@ -18,10 +18,9 @@ from regatta.calibrate.power.part import (
     readings_of,
     slowed_study,
 )
-from regatta.calibrate.power.picture import point_rows, table, write_picture
-from regatta.calibrate.shape import Shape, shape_of
+from regatta.checks.calibrate.shape import Shape, shape_of
 from regatta.errors import UsageError
-from regatta.study import parse_study
+from regatta.record.study import parse_study
 from tests.lab import simulated_races
 from tests.lab.calibrate.test_equals import context
 

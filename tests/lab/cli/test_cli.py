@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from regatta.cli.main import main
 from regatta.errors import LedgerError
+from regatta.verbs.main import main
 from tests.commands import Done, assert_refused, run
 from tests.lab import fake_programs, fake_races
 from tests.lab.synthetic import make

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from regatta.cli.calibrate import CalibrationSession, repeated_options
 from regatta.errors import UsageError
-from regatta.machine.programs import called_with
-from regatta.race.events import Event, Started
+from regatta.measure.programs import called_with
+from regatta.measure.race.events import Event, Started
+from regatta.verbs.calibrate import CalibrationSession, repeated_options
 from tests.lab import fake_races
 
 RESUME = "regatta race --resume 'my race'"

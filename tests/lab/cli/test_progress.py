@@ -8,26 +8,24 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from regatta.cli.live import LiveDisplay, standings_so_far
-from regatta.cli.progress import Lines
-from regatta.ledger.cell import Cell
-from regatta.ledger.planned import PlannedTrial
-from regatta.ledger.result import Result
-from regatta.race.events import (
+from regatta.measure.race.events import (
     About,
     Display,
     Event,
     Finished,
     Pausing,
+    Progress,
     SittingStarted,
     Started,
     TrialFinished,
     TrialStarted,
 )
-from regatta.race.progress import Progress
+from regatta.record.cell import Cell
+from regatta.record.records import PlannedTrial, Result
+from regatta.record.study import parse_study
+from regatta.record.study.find import Design
 from regatta.show.text import duration
-from regatta.study import parse_study
-from regatta.study.design import Design
+from regatta.verbs.display import Lines, LiveDisplay, standings_so_far
 from tests.lab import reports
 
 CELL = Cell("select", 2, "scan", "burst", 10, "epoll", "line", 20, None, None, 2, 100)
@@ -119,7 +117,7 @@ def test_a_server_of_ones_own_has_no_work() -> None:
 def test_the_time_left_does_not_jump_within_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three trials that ran side by side took 6 s together: 2 s each."""
     seconds = iter((0.0, 6.0))
-    monkeypatch.setattr("regatta.race.progress.time.monotonic", lambda: next(seconds))
+    monkeypatch.setattr("regatta.measure.race.events.time.monotonic", lambda: next(seconds))
     study = parse_study(
         'name = "x"\n[[cells]]\ndesigns = ["select"]\nconnections = 1\n', [Design("select", "")]
     )

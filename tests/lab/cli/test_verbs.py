@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from regatta.cli.main import VERBS, app
+from regatta.verbs.main import VERBS, app
 from tests.commands import run
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAVY = {"altair", "dask", "distributed", "jinja2", "numpy", "scipy", "typst", "vl_convert"}
 LOADED = """
 import sys
-from regatta.cli.main import main
+from regatta.verbs.main import main
 try:
     main()
 finally:
@@ -34,16 +34,16 @@ def test_help_and_version_import_no_heavy_module(option: str) -> None:
     loaded = modules_after(option)
     assert "typer" in loaded
     assert not loaded & HEAVY
-    assert not {f"regatta.cli.{verb}" for verb in VERBS} & loaded
+    assert not {f"regatta.verbs.{verb}" for verb in VERBS} & loaded
 
 
 def test_calling_a_verb_imports_it() -> None:
-    assert {"regatta.cli.report", "numpy"} <= modules_after("report", "--help")
+    assert {"regatta.verbs.report", "numpy"} <= modules_after("report", "--help")
 
 
 THREADED = """
 import os, sys
-from regatta.cli.main import load
+from regatta.verbs.main import load
 before = dict(os.environ)
 load("compare")
 import numpy
@@ -62,14 +62,14 @@ def test_numpy_uses_one_thread_by_default(named: dict[str, str], alone: bool) ->
 
 
 def test_each_module_with_a_function_of_its_name_is_a_verb() -> None:
-    files = (ROOT / "regatta" / "cli").glob("*.py")
+    files = (ROOT / "regatta" / "verbs").glob("*.py")
     verbs = {file.stem for file in files if f"\ndef {file.stem}(" in file.read_text()}
     assert verbs - {"main"} == set(VERBS)
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_verb_is_listed_with_the_first_line_of_its_help(verb: str) -> None:
-    help_text = inspect.getdoc(getattr(import_module(f"regatta.cli.{verb}"), verb)) or ""
+    help_text = inspect.getdoc(getattr(import_module(f"regatta.verbs.{verb}"), verb)) or ""
     assert VERBS[verb] == help_text.split("\n\n")[0].replace("\n", " ")
 
 

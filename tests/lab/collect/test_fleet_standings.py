@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regatta import __version__
-from regatta.analysis.standings import LARGER, NO_DIFFERENCE, RIVALS
-from regatta.collect.fleet import (
+from regatta.errors import HostLostError, LedgerError, UsageError
+from regatta.judge.standings import LARGER, NO_DIFFERENCE, RIVALS
+from regatta.record.study.cluster import cluster_risk
+from regatta.verbs.fleet.fleet import (
     MachineResult,
     Plan,
     finished,
@@ -19,11 +21,9 @@ from regatta.collect.fleet import (
     read_plan,
     save,
 )
-from regatta.collect.remote_race import RaceOrder, RaceOutput, race_on_this_host
-from regatta.collect.standings import letters, outcome_words, standings_of
-from regatta.collect.tables import collected_tables, sentence, to_markdown
-from regatta.errors import HostLostError, LedgerError, UsageError
-from regatta.study.cluster import cluster_risk
+from regatta.verbs.fleet.remote_race import RaceOrder, RaceOutput, race_on_this_host
+from regatta.verbs.fleet.standings import letters, outcome_words, standings_of
+from regatta.verbs.fleet.tables import collected_tables, sentence, to_markdown
 from tests.lab.reports import cells
 
 DESIGNS = ("epoll", "select", "uring")

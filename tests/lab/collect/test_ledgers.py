@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from regatta.cli.collect import as_dict
-from regatta.collect.ledgers import read_ledgers
-from regatta.collect.standings import MAY_WIN, WINS, outcome_words, standings_of
-from regatta.collect.tables import collected_tables
 from regatta.errors import LedgerError
+from regatta.verbs.collect import as_dict
+from regatta.verbs.fleet.standings import MAY_WIN, WINS, outcome_words, standings_of
+from regatta.verbs.fleet.tables import collected_tables, read_ledgers
 from tests.lab.reports import cells
 from tests.lab.synthetic import make
 from tests.ledgers import change

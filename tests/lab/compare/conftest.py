@@ -6,9 +6,9 @@ from importlib import import_module
 
 import pytest
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.results import Analysis
-from regatta.ledger.records import RaceRecord
+from regatta.judge.analyse import analyse
+from regatta.judge.results import Analysis
+from regatta.record.records import RaceRecord
 
 known: dict[bytes, Analysis] = {}
 
@@ -23,5 +23,5 @@ def _analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
             known[what] = analyse(ledger)
         return known[what]
 
-    # `regatta.compare.compare` as an attribute is the function, not the module.
-    monkeypatch.setattr(import_module("regatta.compare.compare"), "analyse", analyse_once)
+    # `regatta.judge.compare.compare` as an attribute is the function, not the module.
+    monkeypatch.setattr(import_module("regatta.judge.compare.compare"), "analyse", analyse_once)

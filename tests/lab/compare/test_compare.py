@@ -9,20 +9,27 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from regatta.analysis.agreement import CONTRADICTION, SAME, Agreement, Overlap, Winners, agree
-from regatta.analysis.analyse import analyse
-from regatta.analysis.contrast import by_block
-from regatta.analysis.estimates import Estimate
-from regatta.analysis.unpaired import Sample
-from regatta.cli.main import app
-from regatta.compare import NO_REGRESSION, REGRESSION, UNDECIDED, ComparisonRequest, compare
-from regatta.compare.compare import RaceComparison
-from regatta.compare.decide import CellPair, decide, samples
-from regatta.compare.show import print_comparison, standings_sentence, to_dict
 from regatta.errors import UsageError
-from regatta.ledger.metrics import BY_NAME
-from regatta.ledger.read import read
-from regatta.ledger.schema import FILE_NAME
+from regatta.judge.analyse import analyse
+from regatta.judge.compare import NO_REGRESSION, REGRESSION, UNDECIDED, ComparisonRequest, compare
+from regatta.judge.compare.compare import RaceComparison
+from regatta.judge.compare.decide import CellPair, decide, samples
+from regatta.judge.compare.disagreements import (
+    CONTRADICTION,
+    SAME,
+    Agreement,
+    Overlap,
+    Winners,
+    agree,
+)
+from regatta.judge.contrast import by_block
+from regatta.judge.estimates import Estimate
+from regatta.judge.unpaired import Sample
+from regatta.record.metrics import BY_NAME
+from regatta.record.read import read
+from regatta.record.schema import FILE_NAME
+from regatta.show.compared import print_comparison, standings_sentence, to_dict
+from regatta.verbs.main import app
 from tests.lab import reports
 from tests.lab.synthetic import CPU_US, make
 from tests.ledgers import change

@@ -5,16 +5,15 @@ from itertools import combinations
 
 import numpy as np
 
-from regatta.analysis.baseline import differences
-from regatta.analysis.claims.claim_tests import Test, compare_two
-from regatta.analysis.claims.comparison_test import ComparisonTest
-from regatta.analysis.claims.comparisons import LESS, Comparison
-from regatta.analysis.claims.decide import jointly
-from regatta.analysis.statistics.comparisons_with_best import standings
-from regatta.analysis.statistics.percentile_comparison import compare_percentiles
-from regatta.analysis.statistics.request_latencies import RequestLatencies, pool
-from regatta.analysis.statistics.units import BLOCKS, Units
-from regatta.ledger.metrics import FRACTIONS, PRIMARY
+from regatta.judge.claims.claim_tests import ComparisonTest, Test, compare_two
+from regatta.judge.claims.comparisons import LESS, Comparison
+from regatta.judge.claims.judge import jointly
+from regatta.judge.overheads import differences
+from regatta.judge.statistics.comparisons_with_best import standings
+from regatta.judge.statistics.percentile_comparison import compare_percentiles
+from regatta.judge.statistics.percentiles import RequestLatencies, pool
+from regatta.judge.statistics.units import BLOCKS, Units
+from regatta.record.metrics import FRACTIONS, PRIMARY
 from tests.lab.coverage.checks import Floats, Holds, IntervalCheck, Reach, together, within
 from tests.lab.coverage.draw import Blocks
 from tests.lab.coverage.real_blocks import RealBlocks

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
 
-from regatta.analysis.statistics.autocorrelation import Interval
-from regatta.analysis.statistics.paired_mean import PairedMean
-from regatta.analysis.statistics.percentile_intervals import percentile_intervals
-from regatta.analysis.statistics.request_latencies import RequestLatencies, pool
-from regatta.analysis.unpaired import Sample, unpaired
-from regatta.ledger.metrics import FRACTIONS, P50, P99, PRIMARY, THROUGHPUT
+from regatta.judge.statistics.autocorrelation import Interval
+from regatta.judge.statistics.joint import PairedMean
+from regatta.judge.statistics.percentiles import RequestLatencies, percentile_intervals, pool
+from regatta.judge.unpaired import Sample, unpaired
+from regatta.record.metrics import FRACTIONS, P50, P99, PRIMARY, THROUGHPUT
 from tests.lab.coverage.checks import Floats, Holds, IntervalCheck, Kind, Reach, within
 from tests.lab.coverage.draw import Blocks
 from tests.lab.coverage.families import (

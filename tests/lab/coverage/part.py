@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from regatta.analysis.statistics.autocorrelation import reach_of
-from regatta.calibrate.binomial import interval
-from regatta.ledger.inputs.calibration import Goal
-from regatta.ledger.schema import FILE_NAME
+from regatta.checks.calibrate.goals import interval
+from regatta.judge.statistics.autocorrelation import reach_of
+from regatta.record.inputs import Goal
+from regatta.record.schema import FILE_NAME
 from tests.lab.coverage.checks import Holds, IntervalCheck, Kind, Reach
 from tests.lab.coverage.draw import Chain, stretches
 from tests.lab.coverage.intervals import KINDS, independent

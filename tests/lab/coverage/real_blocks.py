@@ -6,12 +6,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from regatta.analysis.contrast import by_block
-from regatta.analysis.statistics.request_latencies import RequestLatencies, latencies_of
-from regatta.ledger.metrics import STANDINGS, Metric, side_of
-from regatta.ledger.planned import TIMED
-from regatta.ledger.read import read
-from regatta.ledger.records import Trial
+from regatta.judge.contrast import by_block
+from regatta.judge.statistics.percentiles import RequestLatencies, latencies_of
+from regatta.record.metrics import STANDINGS, Metric, side_of
+from regatta.record.read import read
+from regatta.record.records import TIMED, Trial
 
 Floats = NDArray[np.float64]
 DISTINCT = 0.5

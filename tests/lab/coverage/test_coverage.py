@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regatta.analysis.statistics.request_latencies import RequestLatencies
-from regatta.ledger.inputs.calibration import Goal
-from regatta.ledger.metrics import PRIMARY
+from regatta.judge.statistics.percentiles import RequestLatencies
+from regatta.record.inputs import Goal
+from regatta.record.metrics import PRIMARY
 from tests.lab.coverage.checks import IntervalCheck, Kind, together, within
 from tests.lab.coverage.draw import Chain, correlation, scores, stretches
 from tests.lab.coverage.intervals import KINDS

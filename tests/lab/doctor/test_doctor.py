@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from regatta.doctor.examine import CHECKS, examine, serious
-from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, RaceSetup
-from regatta.doctor.show import show
-from regatta.machine import kernel_config
-from regatta.machine.network.steering import LinkEnd, Steering
-from regatta.race.race import doctor_warnings
-from regatta.study.limits import UNSTEERED
+from regatta.checks.doctor.examine import CHECKS, examine, serious
+from regatta.checks.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, RaceSetup
+from regatta.checks.doctor.show import show
+from regatta.measure import kernel_config
+from regatta.measure.network.steering import LinkEnd, Steering
+from regatta.measure.race.race import doctor_warnings
+from regatta.record.study.limits import UNSTEERED
 from tests.commands import Done, run
 from tests.lab import fake_machines as machines
 from tests.lab import reports, rootless
@@ -386,7 +386,7 @@ def test_it_works_for_an_unprivileged_user(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
     code = (
-        "import sys; from regatta.cli.main import main; "
+        "import sys; from regatta.verbs.main import main; "
         "sys.argv = ['regatta', 'doctor', '--json', '--placement', 'loopback']; main()"
     )
     # A folder of PATH that this user may not enter is skipped.

@@ -8,16 +8,23 @@ from typing import Any
 import pytest
 
 from regatta import __version__
-from regatta.doctor import hosts
-from regatta.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding
-from regatta.doctor.hosts import HostFacts, devices, of_host, of_path, read_facts, start_of, trip
+from regatta.checks.doctor import hosts
+from regatta.checks.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding
+from regatta.checks.doctor.hosts import (
+    HostFacts,
+    devices,
+    of_host,
+    of_path,
+    read_facts,
+    start_of,
+    trip,
+)
 from regatta.errors import PlacementError
-from regatta.machine.hosts.network_path import EndFound, PathFound
-from regatta.machine.network.link_end import OFFLOADS, offload
-from regatta.machine.perf.stat import Perf
-from regatta.machine.programs import Programs, discover
-from regatta.machine.sides.clock_offset import ClockOffset
-from regatta.machine.sides.placement import HostsWish
+from regatta.measure.network.link_end import OFFLOADS, offload
+from regatta.measure.perf import Perf
+from regatta.measure.places.hosts.network_path import EndFound, PathFound
+from regatta.measure.places.sides import ClockOffset, HostsWish
+from regatta.measure.programs import Programs, discover
 from tests.lab.near_hosts import NearHost
 
 pytestmark = pytest.mark.usefixtures("programs_folder")

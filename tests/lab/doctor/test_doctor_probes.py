@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from regatta.doctor.examine import CHECKS, examine, measure
-from regatta.doctor.finding import (
+from regatta.checks.doctor.examine import CHECKS, examine, measure
+from regatta.checks.doctor.finding import (
     FINE,
     MEASURE_IT,
     MINOR,
@@ -26,11 +26,11 @@ from regatta.doctor.finding import (
     RaceSetup,
     level_of,
 )
-from regatta.doctor.probes import intervals, perf_cost
-from regatta.doctor.probes.child import Child, Neighbour, ProbeError
+from regatta.checks.doctor.probes import intervals, perf_cost
+from regatta.checks.doctor.probes.child import Child, Neighbour, ProbeError
 from regatta.errors import RegattaError
-from regatta.ledger.counters import counted
-from regatta.ledger.records import Trial
+from regatta.record.counters import counted
+from regatta.record.records import Trial
 from tests.lab import fake_machines as machines
 from tests.lab import fake_records
 from tests.processes import is_gone

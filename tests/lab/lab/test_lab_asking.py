@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from regatta.lab.step import Lab
-from regatta.lab.steps.asking import BLOCKED, AskOnTwoCpus, AskWithMany
+from regatta.teach.lab.step import Lab
+from regatta.teach.lab.steps.asking import BLOCKED, AskOnTwoCpus, AskWithMany
 from tests.lab.fake_labs import lab_in
 
 SUMMARY = "1 request to 127.0.0.1:7342 over 1 connection (burst, epoll, line): {}\n  elapsed 1 s\n"

@@ -8,18 +8,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from regatta.cli import lab as verb
-from regatta.cli.main import app
 from regatta.errors import UsageError
-from regatta.lab.answers import FILE as ANSWERS
-from regatta.lab.answers import begin_answers
-from regatta.lab.session import LabOptions, agreed_state
-from regatta.lab.setting import Setting
-from regatta.lab.state import FILE, Guess, State, load_state, save_state
-from regatta.lab.step import Lab
-from regatta.lab.step_result import StepResult
-from regatta.lab.steps import STEPS
-from regatta.machine.programs import discover
+from regatta.measure.programs import discover
+from regatta.teach.lab.report import FILE as ANSWERS
+from regatta.teach.lab.report import begin_answers
+from regatta.teach.lab.session import LabOptions, agreed_state
+from regatta.teach.lab.state import FILE, Guess, Setting, State, StepResult, load_state, save_state
+from regatta.teach.lab.step import Lab
+from regatta.teach.lab.steps import STEPS
+from regatta.verbs import lab as verb
+from regatta.verbs.main import app
 
 PAIR = Setting(("iterative", "select"))
 

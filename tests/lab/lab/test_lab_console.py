@@ -6,10 +6,10 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from regatta.lab.console import Terminal
-from regatta.lab.step import Choice
-from regatta.lab.step_result import StepResult
-from regatta.lab.steps.asking import AskWithMany
+from regatta.teach.lab.console import Terminal
+from regatta.teach.lab.state import StepResult
+from regatta.teach.lab.step import Choice
+from regatta.teach.lab.steps.asking import AskWithMany
 
 COLUMNS = 60
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from regatta.lab.steps.counting import MakeTable
 from regatta.show.view import Table
+from regatta.teach.lab.steps.counting import MakeTable
 from tests.lab.fake_labs import BY_HAND, count_by_hand, lab_in
 from tests.lab.reports import cells
 

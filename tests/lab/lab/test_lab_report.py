@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from regatta.lab.answers import FILE, read_answers
-from regatta.lab.report import write_report
-from regatta.lab.step import Lab
-from regatta.lab.step_result import CommandOutput, Picture, StepResult
-from regatta.lab.steps import STEPS
 from regatta.show.view import plain_table
+from regatta.teach.lab.report import FILE, read_answers, write_report
+from regatta.teach.lab.state import CommandOutput, Picture, StepResult
+from regatta.teach.lab.step import Lab
+from regatta.teach.lab.steps import STEPS
 from tests.lab.fake_labs import lab_in
 
 NASTY = "<b>a|b</b> & *stars*"

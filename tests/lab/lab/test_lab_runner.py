@@ -7,11 +7,10 @@ from typing import ClassVar
 import pytest
 
 from regatta.errors import UsageError
-from regatta.lab import runner
-from regatta.lab.runner import do_again, run_steps
-from regatta.lab.state import load_state
-from regatta.lab.step import Choice, Lab, Step, Typed
-from regatta.lab.step_result import StepResult
+from regatta.teach.lab import session
+from regatta.teach.lab.session import do_again, run_steps
+from regatta.teach.lab.state import StepResult, load_state
+from regatta.teach.lab.step import Choice, Lab, Step, Typed
 from tests.lab.fake_labs import lab_in
 
 
@@ -85,7 +84,7 @@ class Scripted:
 
 @pytest.fixture(autouse=True)
 def four_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "STEPS", (One(), Two(), Three(), Other()))
+    monkeypatch.setattr(session, "STEPS", (One(), Two(), Three(), Other()))
     Numbered.ran.clear()
 
 

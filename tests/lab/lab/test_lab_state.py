@@ -7,12 +7,22 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import RegattaError, UsageError
-from regatta.lab.setting import Setting, check_setting, work_words
-from regatta.lab.state import FILE, Guess, State, load_state, save_state
-from regatta.lab.step_result import CommandOutput, Picture, StepResult
+from regatta.record.study.find import Design
+from regatta.record.study.limits import is_work
 from regatta.show.view import plain_table
-from regatta.study.design import Design
-from regatta.study.limits import is_work
+from regatta.teach.lab.state import (
+    FILE,
+    CommandOutput,
+    Guess,
+    Picture,
+    Setting,
+    State,
+    StepResult,
+    check_setting,
+    load_state,
+    save_state,
+    work_words,
+)
 from tests.lab.fake_programs import DESIGNS
 
 KEPT = StepResult(

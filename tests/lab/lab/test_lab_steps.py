@@ -5,22 +5,27 @@ from pathlib import Path
 
 import pytest
 
-from regatta.analysis.analyse import analyse
 from regatta.errors import UsageError
-from regatta.lab.counts import counts_in, cpu_s
-from regatta.lab.setting import Setting
-from regatta.lab.state import Guess, State
-from regatta.lab.step import Lab
-from regatta.lab.steps import STEPS
-from regatta.lab.steps.asking import AskByHand, AskWithMany
-from regatta.lab.steps.counting import CountBothSides, MakeTable
-from regatta.lab.steps.guessing import NO_GUESS, MakeGuess, check_guess
-from regatta.lab.steps.looking_back import LookBack, judged_design, judged_guess, start_and_end
-from regatta.lab.steps.racing import RaceThem, RunTenTimes, single_runs, whole_race, winners
-from regatta.lab.tools import Tools
-from regatta.ledger.read import read
-from regatta.study import parse_study
-from regatta.study.design import Design
+from regatta.judge.analyse import analyse
+from regatta.record.read import read
+from regatta.record.study import parse_study
+from regatta.record.study.find import Design
+from regatta.teach.lab.state import Guess, Setting, State
+from regatta.teach.lab.step import Lab
+from regatta.teach.lab.steps import STEPS
+from regatta.teach.lab.steps.asking import AskByHand, AskWithMany
+from regatta.teach.lab.steps.counting import CountBothSides, MakeTable, counts_in, cpu_s
+from regatta.teach.lab.steps.looking_back import (
+    NO_GUESS,
+    LookBack,
+    MakeGuess,
+    check_guess,
+    judged_design,
+    judged_guess,
+    start_and_end,
+)
+from regatta.teach.lab.steps.racing import RaceThem, RunTenTimes, single_runs, whole_race, winners
+from regatta.teach.lab.tools import Tools
 from tests.lab.fake_labs import (
     BY_HAND,
     THREE,

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from regatta.lab import tools as having
-from regatta.lab.tools import Tools, can_end, find_tools
-from regatta.machine.perf.stat import Perf, without_perf
-from regatta.machine.programs import Programs, discover
+from regatta.measure.perf import Perf, without_perf
+from regatta.measure.programs import Programs, discover
+from regatta.teach.lab import tools as having
+from regatta.teach.lab.tools import Tools, can_end, find_tools
 
 PERF_JSON = (
     '{{"counter-value" : "{value}", "unit" : "", "event" : "{event}", "pcnt-running" : 100}}'

@@ -3,12 +3,11 @@ calibration."""
 
 from pathlib import Path
 
-from regatta.ledger.inputs.calibration import Calibration, Goal
-from regatta.ledger.inputs.records import RaceInputs
-from regatta.race.hooks import Hooks
-from regatta.race.race import given_to
-from regatta.study import parse_study
-from regatta.study.design import Design
+from regatta.measure.race.options import Hooks
+from regatta.measure.race.race import given_to
+from regatta.record.inputs import Calibration, Goal, RaceInputs
+from regatta.record.study import parse_study
+from regatta.record.study.find import Design
 
 STUDY = """
 [contenders.bare]

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.ledger.counters import NOT_SUPPORTED
-from regatta.ledger.metrics import BY_NAME
-from regatta.ledger.readings import Reading
-from regatta.ledger.records import Trial
+from regatta.record.counters import NOT_SUPPORTED
+from regatta.record.metrics import BY_NAME
+from regatta.record.readings import Reading
+from regatta.record.records import Trial
 from tests.lab.ledger.test_readings import read, trial
 
 Request = tuple[int, int, int]

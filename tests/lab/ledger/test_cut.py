@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import LedgerError
-from regatta.ledger import read as ledger_read
-from regatta.ledger.files import open_ledger
-from regatta.ledger.schema import FILE_NAME
+from regatta.record import read as ledger_read
+from regatta.record.files import open_ledger
+from regatta.record.schema import FILE_NAME
 from tests.lab.ledger.test_ledger import create, plan, result
 from tests.ledgers import opened, rows
 

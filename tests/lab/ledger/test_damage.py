@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from regatta.errors import LedgerError
-from regatta.ledger.files import open_ledger
-from regatta.ledger.read import read, read_failures, read_meta
-from regatta.ledger.schema import FILE_NAME
+from regatta.record.files import open_ledger
+from regatta.record.read import read, read_failures, read_meta
+from regatta.record.schema import FILE_NAME
 from tests.lab import synthetic
 
 MANY = settings(max_examples=200, suppress_health_check=list(HealthCheck))

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import LedgerError
-from regatta.ledger.inputs.records import Baseline, RaceInputs
-from regatta.ledger.read import read
-from regatta.race.hooks import Hooks
-from regatta.race.race import given_to
-from regatta.study import load_study
+from regatta.measure.race.options import Hooks
+from regatta.measure.race.race import given_to
+from regatta.record.inputs import Baseline, RaceInputs
+from regatta.record.read import read
+from regatta.record.study import load_study
 from tests.lab import synthetic
 from tests.lab.designs import every_design
 from tests.lab.ledger.every_input import every_input

@@ -9,18 +9,17 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import LedgerError
-from regatta.ledger import files
-from regatta.ledger import read as ledger_read
-from regatta.ledger.counters import Counter, not_supported
-from regatta.ledger.files import Start, find_unfinished, open_ledger
-from regatta.ledger.inputs.records import RaceInputs
-from regatta.ledger.planned import PlannedTrial
-from regatta.ledger.result import Result, SideCounter
-from regatta.ledger.schema import FILE_NAME, SCHEMA_VERSION
-from regatta.ledger.write import Ledger
-from regatta.study import Study, parse_study
-from regatta.study.design import Design
-from regatta.study.plan import make_plan
+from regatta.record import files
+from regatta.record import read as ledger_read
+from regatta.record.counters import Counter, not_supported
+from regatta.record.files import Start, find_unfinished, open_ledger
+from regatta.record.inputs import RaceInputs
+from regatta.record.records import PlannedTrial, Result, SideCounter
+from regatta.record.schema import FILE_NAME, SCHEMA_VERSION
+from regatta.record.study import Study, parse_study
+from regatta.record.study.find import Design
+from regatta.record.study.plan import make_plan
+from regatta.record.write import Ledger
 
 TEXT = """
 name = "mine"

@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]
 
-from regatta.ledger.bursts import ranks
+from regatta.record.samples import ranks
 
 SHAPES = st.tuples(st.integers(1, 4), st.integers(1, 12))
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from regatta.ledger.counters import EVENTS, NOT_COUNTED, NOT_SUPPORTED, Counter, counted
-from regatta.ledger.metrics import BY_NAME
-from regatta.ledger.perf_output import read_counters
-from regatta.ledger.readings import Reading
-from regatta.ledger.records import Trial
+from regatta.record.counters import EVENTS, NOT_COUNTED, NOT_SUPPORTED, Counter, counted
+from regatta.record.metrics import BY_NAME
+from regatta.record.perf_output import read_counters
+from regatta.record.readings import Reading
+from regatta.record.records import Trial
 from tests.lab import fake_records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "perf"

@@ -2,12 +2,20 @@
 
 import pytest
 
-from regatta.analysis.claims.measures import measure
-from regatta.ledger.cell import PROCESS, WINDOW
-from regatta.ledger.counters import COUNTERS, CPU_TIME, EVENTS, PERCENT, TOPDOWN, CounterKind
-from regatta.ledger.event_names import Event, parse_event_name
-from regatta.ledger.perf_output import parse_output, select
-from regatta.study.claims.metrics import METRIC_SIDES
+from regatta.judge.claims.evidence import measure
+from regatta.record.cell import PROCESS, WINDOW
+from regatta.record.counters import (
+    COUNTERS,
+    CPU_TIME,
+    EVENTS,
+    PERCENT,
+    TOPDOWN,
+    CounterKind,
+    Event,
+    parse_event_name,
+)
+from regatta.record.perf_output import parse_output, select
+from regatta.record.study.statement import METRIC_SIDES
 
 NAMES = [one.name for one in COUNTERS]
 

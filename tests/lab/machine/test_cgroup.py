@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from regatta.machine.accounts import cgroup, process_tree
-from regatta.machine.accounts.cgroup import ControlGroup, Home, find_home
-from regatta.machine.perf.stat import Perf
+from regatta.measure.accounts import cgroup, process_tree
+from regatta.measure.accounts.cgroup import ControlGroup, Home, find_home
+from regatta.measure.perf import Perf
 from tests.control_groups import is_abandoned
 from tests.lab.fake_records import reading
 from tests.waiting import wait_until
@@ -81,7 +81,7 @@ def test_what_a_killed_lab_left_is_taken_away(group: ControlGroup) -> None:
 def test_a_lab_in_another_container_takes_no_group_away_that_is_in_use(group: ControlGroup) -> None:
     """Nobody there has the number of this process, and nothing runs in the group yet."""
     look = (
-        "from regatta.machine.accounts.cgroup import find_home\n"
+        "from regatta.measure.accounts.cgroup import find_home\n"
         "raise SystemExit(find_home() is None)"
     )
     contained = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", look]

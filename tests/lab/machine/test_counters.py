@@ -8,9 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regatta.errors import CounterError
-from regatta.ledger.counters import COUNTED, EVENTS, NOT_COUNTED, NOT_SUPPORTED, Counter
-from regatta.ledger.event_names import parse_event_name
-from regatta.ledger.perf_output import TOPDOWN_METRICS, parse_output, read_counters
+from regatta.record.counters import (
+    COUNTED,
+    EVENTS,
+    NOT_COUNTED,
+    NOT_SUPPORTED,
+    Counter,
+    parse_event_name,
+)
+from regatta.record.perf_output import TOPDOWN_METRICS, parse_output, read_counters
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "perf"
 

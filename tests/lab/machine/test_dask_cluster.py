@@ -10,8 +10,7 @@ import pytest
 from distributed import Client, LocalCluster, Security
 from tornado.ioloop import PeriodicCallback
 
-from regatta.machine.hosts.dask_cluster import DaskCluster
-from regatta.machine.hosts.user_cluster import UserCluster
+from regatta.measure.places.hosts.clusters import DaskCluster, UserCluster
 
 
 def test_tasks_that_dask_cancels_at_its_end_are_no_error(monkeypatch: pytest.MonkeyPatch) -> None:

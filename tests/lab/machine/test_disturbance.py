@@ -10,16 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.running.live_standings import quick_standings
 from regatta.errors import StudyError
-from regatta.ledger.planned import PlannedTrial
-from regatta.ledger.read import read
-from regatta.ledger.result import Result
-from regatta.ledger.schema import FILE_NAME
-from regatta.ledger.write import Ledger
-from regatta.machine.accounts import disturbance
-from regatta.machine.accounts.disturbance import (
+from regatta.judge.analyse import analyse
+from regatta.judge.live import quick_standings
+from regatta.measure.accounts import disturbance
+from regatta.measure.accounts.disturbance import (
     ENDED,
     LEAST_NS,
     ClockReading,
@@ -29,12 +24,16 @@ from regatta.machine.accounts.disturbance import (
     read_clocks,
     too_much,
 )
-from regatta.machine.accounts.process_tree import cpu_clock_ns
-from regatta.machine.proc import read_stat
-from regatta.race.events import Event, Note, TrialDisturbed, TrialFinished
-from regatta.race.repeats import FIRST_HEATS, MAX_ATTEMPTS, Repeats
+from regatta.measure.accounts.process_tree import cpu_clock_ns
+from regatta.measure.proc import read_stat
+from regatta.measure.race.events import Event, Note, TrialDisturbed, TrialFinished
+from regatta.measure.race.run_plan import FIRST_HEATS, MAX_ATTEMPTS, Repeats
+from regatta.record.read import read
+from regatta.record.records import PlannedTrial, Result
+from regatta.record.schema import FILE_NAME
+from regatta.record.study.plan import make_plan
+from regatta.record.write import Ledger
 from regatta.show.trials import disturbed_sentence, progress_sentence
-from regatta.study.plan import make_plan
 from tests.lab import fake_races, reports
 from tests.ledgers import rows
 from tests.waiting import wait_until
@@ -238,7 +237,8 @@ def script(monkeypatch: pytest.MonkeyPatch) -> list[Others]:
     """What the next trials meet, in their order; all later ones are quiet."""
     coming: list[Others] = []
     monkeypatch.setattr(
-        "regatta.trial.trial.RunningTrial.others", lambda _, __: coming.pop(0) if coming else QUIET
+        "regatta.measure.trial.trial.RunningTrial.others",
+        lambda _, __: coming.pop(0) if coming else QUIET,
     )
     return coming
 

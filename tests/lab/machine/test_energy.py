@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from regatta.ledger.counters import Counter, counted
-from regatta.ledger.metrics import BY_NAME
-from regatta.machine.accounts import energy
-from regatta.machine.accounts.cpu_sleep import STAT
-from regatta.machine.accounts.whole_cpu import WholeCpu
-from regatta.trial.side import Watch
+from regatta.measure.accounts import energy
+from regatta.measure.accounts.cpu_sleep import STAT
+from regatta.measure.accounts.whole_cpu import WholeCpu
+from regatta.measure.trial.side import Watch
+from regatta.record.counters import Counter, counted
+from regatta.record.metrics import BY_NAME
 from tests.lab import fake_records
 
 WRAPS_AT = 1_000_000

@@ -3,7 +3,7 @@
 import pytest
 
 from regatta.errors import RegattaError, TrialError
-from regatta.machine.hosts.host import Host, RemoteObject
+from regatta.measure.places.hosts.host import Host, RemoteObject
 from tests.lab.near_hosts import Actor, NearHost
 
 

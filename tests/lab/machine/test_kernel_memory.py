@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from regatta.ledger.counters import COUNTED, KERNEL_MEMORY, NOT_SUPPORTED
-from regatta.machine.accounts.cgroup import ControlGroup
-from regatta.machine.accounts.kernel_memory import kernel_memory
+from regatta.measure.accounts.cgroup import ControlGroup
+from regatta.measure.accounts.kernel_memory import kernel_memory
+from regatta.record.counters import COUNTED, KERNEL_MEMORY, NOT_SUPPORTED
 
 VERSION_1 = {
     "memory.kmem.usage_in_bytes": "40960\n",

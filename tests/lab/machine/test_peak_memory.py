@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from regatta.ledger.counters import NOT_SUPPORTED
-from regatta.machine.accounts.memory import peak_memory
+from regatta.measure.accounts.memory import peak_memory
+from regatta.record.counters import NOT_SUPPORTED
 
 MIB = 2**20
 TAKES = """

@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import TrialError
-from regatta.machine.perf import control as control_module
-from regatta.machine.perf import probe as probe_module
-from regatta.machine.perf.control import Control
-from regatta.machine.perf.probe import probe
+from regatta.measure import perf as control_module
+from regatta.measure import perf as probe_module
+from regatta.measure.perf import Control, probe
 
 # Stands for perf: refuses what BAD says, and prints one line for each event else.
 FAKE_PERF = """#!/bin/sh

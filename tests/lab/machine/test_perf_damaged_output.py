@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regatta.errors import CounterError
-from regatta.ledger.counters import COUNTED, EVENTS
-from regatta.ledger.perf_output import read_counters
+from regatta.record.counters import COUNTED, EVENTS
+from regatta.record.perf_output import read_counters
 
 PRINTED = sorted((Path(__file__).parents[1] / "fixtures" / "perf").glob("*.json"))
 

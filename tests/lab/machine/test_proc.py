@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from regatta.machine.accounts import disturbance
-from regatta.machine.proc import (
+from regatta.measure.accounts import disturbance
+from regatta.measure.proc import (
     BEGAN,
     BUSY,
     BY_PROGRAMS,

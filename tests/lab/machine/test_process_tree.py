@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from regatta.machine.accounts import process_tree
-from regatta.machine.accounts.process_tree import client_counters, server_counters
-from regatta.machine.proc import NS_PER_TICK
+from regatta.measure.accounts import process_tree
+from regatta.measure.accounts.process_tree import client_counters, server_counters
+from regatta.measure.proc import NS_PER_TICK
 from tests.lab.fake_records import reading
 from tests.processes import state
 from tests.waiting import wait_until

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.machine.programs import called, called_with, shown, typed
+from regatta.measure.programs import called, called_with, shown, typed
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from regatta.machine.guard import guard_environment
-from regatta.machine.network import link_end, steering
-from regatta.machine.network.link_end import cpus_of, mask_of
-from regatta.machine.network.steering import LinkEnd
-from regatta.machine.placement import make_placement
-from regatta.machine.sides.placement import Placement
-from regatta.study.limits import OWN_SIDE, UNSTEERED
+from regatta.measure.guard import guard_environment
+from regatta.measure.network import link_end, steering
+from regatta.measure.network.link_end import cpus_of, mask_of
+from regatta.measure.network.steering import LinkEnd
+from regatta.measure.places.placement import make_placement
+from regatta.measure.places.sides import Placement
+from regatta.record.study.limits import OWN_SIDE, UNSTEERED
 from tests.lab import rootless
 
 CPUS = sorted(os.sched_getaffinity(0))
@@ -162,7 +162,7 @@ def test_no_note_without_a_request_for_steering() -> None:
 
 WITHOUT_RIGHTS = """
 import json, os
-from regatta.machine.placement import make_placement
+from regatta.measure.places.placement import make_placement
 cpus = sorted(os.sched_getaffinity(0))
 with make_placement("netns", [cpus[0]], [cpus[-1]]) as place:
     print(json.dumps(place.describe()))

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from regatta.ledger.result import CLIENT, SERVER
-from regatta.machine.accounts import cpu_sleep, whole_cpu
-from regatta.machine.accounts.cgroup import find_home
-from regatta.machine.accounts.cpu_sleep import STAT, TIMER_LIST, SleepReading, State
-from regatta.machine.accounts.whole_cpu import CpuReading, LabThread, WholeCpu, counters
-from regatta.machine.guard import guard_environment
-from regatta.machine.placement import make_placement
-from regatta.machine.proc import IDLE, IOWAIT, NS_PER_TICK, STEAL, parse_cpus
+from regatta.measure.accounts import cpu_sleep, whole_cpu
+from regatta.measure.accounts.cgroup import find_home
+from regatta.measure.accounts.cpu_sleep import STAT, TIMER_LIST, SleepReading, State
+from regatta.measure.accounts.whole_cpu import CpuReading, LabThread, WholeCpu, counters
+from regatta.measure.guard import guard_environment
+from regatta.measure.places.placement import make_placement
+from regatta.measure.proc import IDLE, IOWAIT, NS_PER_TICK, STEAL, parse_cpus
+from regatta.record.records import CLIENT, SERVER
 
 CPUS = sorted(os.sched_getaffinity(0))
 NEEDS_TWO_CPUS = pytest.mark.skipif(len(CPUS) < 2, reason="this machine has one CPU only")

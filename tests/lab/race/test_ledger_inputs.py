@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from regatta.ledger.inputs.calibration import Calibration, Goal
-from regatta.ledger.inputs.records import Baseline
-from regatta.ledger.read import read, read_meta
-from regatta.ledger.schema import FILE_NAME
-from regatta.race.events import Event, Started
-from regatta.race.hooks import Hooks
+from regatta.measure.race.events import Event, Started
+from regatta.measure.race.options import Hooks
+from regatta.record.inputs import Baseline, Calibration, Goal
+from regatta.record.read import read, read_meta
+from regatta.record.schema import FILE_NAME
 from tests.lab import fake_races
 
 pytestmark = pytest.mark.usefixtures("programs_folder")
@@ -99,6 +98,6 @@ def test_a_race_without_perf_goes_on_without_it(
     def probe(_: object) -> None:
         raise AssertionError("it was asked to do without")
 
-    monkeypatch.setattr("regatta.race.race.probe", probe)
+    monkeypatch.setattr("regatta.measure.race.race.probe", probe)
     fake_races.resume(tmp_path)
     assert read_meta(tmp_path / FILE_NAME)["finished_at"]

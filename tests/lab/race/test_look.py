@@ -11,14 +11,15 @@ from typing import cast
 
 import pytest
 
-from regatta.ledger.records import DIFFER
-from regatta.ledger.write import Ledger
-from regatta.machine.placement import make_placement
-from regatta.machine.sides.placement import LOOPBACK, Placement
-from regatta.race.look import Look, expected_by, look, look_notes
-from regatta.study import Study
-from regatta.trial.load import EXPECTED, client_command, give_requests
-from regatta.trial.side import Side
+from regatta.measure.places.placement import make_placement
+from regatta.measure.places.sides import Placement
+from regatta.measure.race.look import Look, expected_by, look, look_notes
+from regatta.measure.trial.load import EXPECTED, client_command, give_requests
+from regatta.measure.trial.side import Side
+from regatta.record.records import DIFFER
+from regatta.record.study import Study
+from regatta.record.study.limits import LOOPBACK
+from regatta.record.write import Ledger
 from tests.lab import fake_races
 
 SERVER = """

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import RegattaError, StudyError
-from regatta.ledger.cell import Cell, MatchedCell
-from regatta.ledger.probe import CLOSED, KNEE, SEARCH, PlannedProbe, Probe
-from regatta.ledger.rate_search import beyond_half
-from regatta.ledger.schema import FILE_NAME
-from regatta.race.events import Event, Note, Searched, Searching, SearchStarted, Started
-from regatta.race.matched.probe_server import ProbeServer
-from regatta.study import Study, with_rates
+from regatta.measure.race.events import Event, Note, Searched, Searching, SearchStarted, Started
+from regatta.measure.race.find_rates import ProbeServer
+from regatta.record.cell import Cell, MatchedCell
+from regatta.record.rate_search import beyond_half
+from regatta.record.records import CLOSED, KNEE, SEARCH, PlannedProbe, Probe
+from regatta.record.schema import FILE_NAME
+from regatta.record.study import Study, with_rates
 from tests.lab import fake_races
 from tests.ledgers import change, rows
 

@@ -5,9 +5,8 @@ import zlib
 import numpy as np
 import pytest
 
-from regatta.ledger.rate_search import TOLERANCE, Search, why_not_held
-from regatta.race.matched.find_rates import search_s
-from regatta.race.matched.probe_server import backlog_growth
+from regatta.measure.race.find_rates import backlog_growth, search_s
+from regatta.record.rate_search import TOLERANCE, Search, why_not_held
 from tests.lab.simulated_queues import LoadWindow, queue
 
 MS, S = 10**6, 10**9

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.ledger.rate_search import (
+from regatta.record.rate_search import (
     CLIENT,
     HIGHEST,
     HOPELESS,

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import StudyError
-from regatta.machine.programs import Programs
-from regatta.race.place_sides import check_programs, containers_of, place_sides
-from regatta.study import Study
+from regatta.measure.programs import Programs
+from regatta.measure.race.place_sides import check_programs, containers_of, place_sides
+from regatta.record.study import Study
 from tests.lab import fake_races
 
 TEXT = """

@@ -8,20 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from regatta.analysis.statistics.autocorrelation import reach_of
-from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, quick_note, too_few_note
-from regatta.ledger.files import open_ledger
-from regatta.ledger.planned import COUNTED_TRIAL, TIMED
-from regatta.ledger.schema import FILE_NAME
-from regatta.machine.programs import discover
-from regatta.race.events import Event, TrialFinished
-from regatta.race.hooks import Hooks
-from regatta.race.options import Options, apply
-from regatta.race.race import fitted, plan_of, reopen
-from regatta.race.resume import keep_options
-from regatta.study import Study, find_study, load_study
-from regatta.study.design import Design
-from regatta.study.quick import BLOCKS, COUNTED_BLOCKS
+from regatta.judge.statistics.autocorrelation import reach_of
+from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS, quick_note, too_few_note
+from regatta.measure.programs import discover
+from regatta.measure.race.events import Event, TrialFinished
+from regatta.measure.race.options import Hooks, Options, apply
+from regatta.measure.race.race import fitted, plan_of, reopen
+from regatta.measure.race.resume import keep_options
+from regatta.record.files import open_ledger
+from regatta.record.records import COUNTED_TRIAL, TIMED
+from regatta.record.schema import FILE_NAME
+from regatta.record.study import Study, find_study, load_study
+from regatta.record.study.find import Design
+from regatta.record.study.parse import BLOCKS, COUNTED_BLOCKS
 from tests.lab import fake_races
 from tests.lab.fake_programs import DESIGNS
 

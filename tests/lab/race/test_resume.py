@@ -6,17 +6,17 @@ from typing import cast
 import pytest
 
 from regatta.errors import UsageError
-from regatta.ledger.write import Ledger
-from regatta.machine.accounts.cgroup import Home
-from regatta.machine.accounts.cpu_sleep import STAT, TIMER_LIST
-from regatta.machine.network.steering import Steering
-from regatta.machine.perf.stat import Perf
-from regatta.machine.sides.placement import Placement
-from regatta.machine.sides.side_placement import SidePlacement
-from regatta.race.resume import keep_accounts, restore_placement
-from regatta.study import parse_study
-from regatta.study.design import Design
-from regatta.study.limits import OWN_SIDE, UNSTEERED
+from regatta.measure.accounts.cgroup import Home
+from regatta.measure.accounts.cpu_sleep import STAT, TIMER_LIST
+from regatta.measure.network.steering import Steering
+from regatta.measure.perf import Perf
+from regatta.measure.places.side import SidePlacement
+from regatta.measure.places.sides import Placement
+from regatta.measure.race.resume import keep_accounts, restore_placement
+from regatta.record.study import parse_study
+from regatta.record.study.find import Design
+from regatta.record.study.limits import OWN_SIDE, UNSTEERED
+from regatta.record.write import Ledger
 
 STUDY = """
 name = "mine"

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from regatta.analysis.statistics.blocks_needed import too_few_note
-from regatta.ledger.read import read
-from regatta.machine.network.steering import Steering
-from regatta.machine.placement import make_placement
-from regatta.machine.sides.placement import Placement
-from regatta.machine.sides.side_placement import SidePlacement
-from regatta.race import sittings
-from regatta.race.events import Event, Note, Pausing, SittingStarted, Started, TrialFinished
-from regatta.race.sittings import MOST_BYTES, draw_sitting, remake_placement, unchanged_note
-from regatta.study import Study
-from regatta.study.limits import STEERINGS
+from regatta.judge.statistics.blocks_needed import too_few_note
+from regatta.measure.network.steering import Steering
+from regatta.measure.places.placement import make_placement
+from regatta.measure.places.side import SidePlacement
+from regatta.measure.places.sides import Placement
+from regatta.measure.race import sittings
+from regatta.measure.race.events import Event, Note, Pausing, SittingStarted, Started, TrialFinished
+from regatta.measure.race.sittings import MOST_BYTES, draw_sitting, remake_placement, unchanged_note
+from regatta.record.read import read
+from regatta.record.study import Study
+from regatta.record.study.limits import STEERINGS
 from tests.lab import fake_programs, fake_races
 from tests.ledgers import rows
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.usefixtures("programs_folder")
 def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The pauses, which a test does not wait for."""
     found: list[float] = []
-    monkeypatch.setattr("regatta.race.sittings.sleep", found.append)
+    monkeypatch.setattr("regatta.measure.race.sittings.sleep", found.append)
     return found
 
 
@@ -52,8 +52,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     fake_programs.install(folder / "bin")
     with pytest.MonkeyPatch.context() as settings:
         settings.setenv("REGATTA_BIN", str(folder / "bin"))
-        settings.setattr("regatta.machine.accounts.disturbance.too_much", lambda *_: None)
-        settings.setattr("regatta.race.sittings.sleep", lambda _: None)
+        settings.setattr("regatta.measure.accounts.disturbance.too_much", lambda *_: None)
+        settings.setattr("regatta.measure.race.sittings.sleep", lambda _: None)
         return raced(folder)
 
 

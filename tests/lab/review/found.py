@@ -1,9 +1,9 @@
 """What the checks find in texts."""
 
-from regatta.review import CONTRADICTION, Finding
-from regatta.review.checks import findings as found_in
-from regatta.review.figures import Reading
-from regatta.review.reading.files import read_lines
+from regatta.teach.review import CONTRADICTION, Finding
+from regatta.teach.review.checks import findings as found_in
+from regatta.teach.review.figures import Reading
+from regatta.teach.review.review import read_lines
 
 
 def reading(text: str, file: str = "a file") -> Reading:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regatta.errors import UsageError
-from regatta.review import review
-from regatta.review.figures import Record
-from regatta.review.reading.files import read_lines
-from regatta.review.reading.load import TOOLS
+from regatta.teach.review import review
+from regatta.teach.review.figures import Record
+from regatta.teach.review.reading.load import TOOLS
+from regatta.teach.review.review import read_lines
 from tests.lab.review.found import findings, named, reading
 
 LOAD = Path(__file__).parents[1] / "fixtures/review/load"

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regatta.errors import UsageError
-from regatta.review import review
-from regatta.review.figures import Record
-from regatta.review.finding import NOT_SHOWN
-from regatta.review.reading.files import read, read_lines
-from regatta.review.reading.table import cells_of
+from regatta.teach.review import review
+from regatta.teach.review.figures import Record
+from regatta.teach.review.finding import NOT_SHOWN
+from regatta.teach.review.reading.table import cells_of
+from regatta.teach.review.review import read, read_lines
 from tests.lab.review.found import contradictions, findings, named, reading
 from tests.lab.review.printed import LOCALES, perf_text
 from tests.lab.review.test_published import PUBLISHED, rows

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regatta.errors import UsageError
-from regatta.review.reading.files import read
+from regatta.teach.review.review import read
 from tests.lab.review.drawn import counted
 from tests.lab.review.found import contradictions, findings, named, reading
 from tests.lab.review.printed import LOCALES, perf_text

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.review import CONTRADICTION, Finding, review
+from regatta.teach.review import CONTRADICTION, Finding, review
 from tests.lab.review.printed import LOCALES, perf_text
 from tests.servers import REPOSITORY
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regatta.errors import UsageError
-from regatta.review.figures import Record
-from regatta.review.reading.files import read, read_lines
+from regatta.teach.review.figures import Record
+from regatta.teach.review.review import read, read_lines
 from tests.lab.review.printed import LOCALES, perf_text
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from regatta.review.figures import Record
+from regatta.teach.review.figures import Record
 from tests.lab.review.found import findings, named, reading
 
 

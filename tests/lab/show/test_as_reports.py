@@ -9,11 +9,11 @@ from typing import Any, cast
 import altair as alt
 import pytest
 
-from regatta.analysis.perf_table import CounterMeans, CounterRow
-from regatta.analysis.results import Analysis, CellResult
-from regatta.analysis.statistics.units import BLOCKS
-from regatta.ledger.counters import COUNTED
-from regatta.ledger.metrics import METRICS
+from regatta.judge.perf_table import CounterMeans, CounterRow
+from regatta.judge.results import Analysis, CellResult
+from regatta.judge.statistics.units import BLOCKS
+from regatta.record.counters import COUNTED
+from regatta.record.metrics import METRICS
 from regatta.show.as_reports import reports_section, run_section
 from regatta.show.pictures import picture, to_pdf, to_svg
 from regatta.show.quantities import of_event

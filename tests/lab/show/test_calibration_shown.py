@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.results import Analysis
-from regatta.ledger.inputs.calibration import Calibration, Goal, to_plain
-from regatta.ledger.inputs.records import RaceInputs
-from regatta.ledger.read import read
-from regatta.show.calibration import PAIRS, calibration_sentence, goals_table
+from regatta.judge.analyse import analyse
+from regatta.judge.results import Analysis
+from regatta.record.inputs import Calibration, Goal, RaceInputs, to_plain
+from regatta.record.read import read
+from regatta.show.environment import PAIRS, calibration_sentence, goals_table
 from regatta.show.json_summary import to_dict
 from tests.lab import reports
 from tests.lab.synthetic import make

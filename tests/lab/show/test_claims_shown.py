@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 import vl_convert
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.claims.result import (
+from regatta.judge.analyse import analyse
+from regatta.judge.claims.result import (
     REFUTED,
     SUPPORTED,
     UNDECIDED,
@@ -16,8 +16,8 @@ from regatta.analysis.claims.result import (
     ClaimResult,
     ScopeResult,
 )
-from regatta.analysis.results import Analysis
-from regatta.ledger.read import read
+from regatta.judge.results import Analysis
+from regatta.record.read import read
 from regatta.show import claim_words as words
 from regatta.show.build import view_of
 from regatta.show.claim_figures import PUBLISHED, panels

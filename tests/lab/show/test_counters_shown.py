@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from regatta.analysis.results import Analysis
-from regatta.ledger.counters import EVENTS
-from regatta.ledger.perf_output import read_counters
+from regatta.judge.results import Analysis
+from regatta.record.counters import EVENTS
+from regatta.record.perf_output import read_counters
 from regatta.show.as_reports import run_section
 from regatta.show.build import view_of
 from regatta.show.view import Row

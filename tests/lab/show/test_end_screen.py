@@ -11,20 +11,20 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from regatta.analysis.claims.result import TOO_FEW
-from regatta.analysis.columns import AgainstBest
-from regatta.analysis.estimates import Estimate
-from regatta.analysis.results import Analysis
-from regatta.analysis.soundness.warmup import WarmUp
-from regatta.analysis.standings import LARGER, NO_DIFFERENCE
-from regatta.analysis.statistics.rank_conflicts import RankConflict
-from regatta.cli.session import RaceSession, show_results
-from regatta.ledger.metrics import PRIMARY
+from regatta.judge.claims.result import TOO_FEW
+from regatta.judge.columns import AgainstBest
+from regatta.judge.estimates import Estimate
+from regatta.judge.results import Analysis
+from regatta.judge.soundness.warmup import WarmUp
+from regatta.judge.standings import LARGER, NO_DIFFERENCE
+from regatta.judge.statistics.leads import RankConflict
+from regatta.record.metrics import PRIMARY
 from regatta.show.build import view_of
 from regatta.show.notes import NOTES, notes
 from regatta.show.numbers import TOO_FEW_TO_SAY, around, between, more_than_one, ratio_around
 from regatta.show.terminal import LINES, PROMPT_LINES, print_screen
 from regatta.show.verdicts import headline, verdict_sentence
+from regatta.verbs.session import RaceSession, show_results
 from tests.lab import reports
 from tests.lab.designs import every_design
 from tests.lab.synthetic import make

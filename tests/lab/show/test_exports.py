@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.results import Analysis
 from regatta.errors import UsageError
-from regatta.ledger.read import read
+from regatta.judge.analyse import analyse
+from regatta.judge.results import Analysis
+from regatta.record.read import read
 from regatta.show.exports import (
     NAMES,
     REVISION,

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from regatta.analysis.estimates import CLIENT_BOUND, MEASURED, Estimate
-from regatta.analysis.held_rates import AT_LEAST, HOLDS, NOTHING, UNKNOWN, HeldRate
-from regatta.analysis.results import Analysis
-from regatta.analysis.standings import FAILED
-from regatta.ledger.probe import KNEE
+from regatta.judge.estimates import CLIENT_BOUND, MEASURED, Estimate
+from regatta.judge.held_rates import AT_LEAST, HOLDS, NOTHING, UNKNOWN, HeldRate
+from regatta.judge.results import Analysis
+from regatta.judge.standings import FAILED
+from regatta.record.records import KNEE
 from regatta.show.build import view_of
 from regatta.show.held import (
     ends_of,

@@ -13,14 +13,14 @@ from rich.table import Table
 from rich.text import Text
 from typer.testing import CliRunner
 
-from regatta.cli.main import app
-from regatta.cli.output import Output, print_json
 from regatta.show.build import view_of
 from regatta.show.csv import written
+from regatta.show.html import vega
 from regatta.show.paper import write_paper
 from regatta.show.pictures import write_pictures
 from regatta.show.text import printable
-from regatta.show.vega import vega
+from regatta.verbs.main import app
+from regatta.verbs.output import Output, print_json
 from tests.commands import run
 from tests.lab import reports
 from tests.lab.synthetic import make

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from regatta.cli.main import app
 from regatta.errors import UsageError
-from regatta.ledger.schema import FILE_NAME
+from regatta.record.schema import FILE_NAME
 from regatta.show.near import near, near_json, parse_near, print_near
+from regatta.verbs.main import app
 from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.ledgers import change

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from regatta.lab.setting import Setting
 from regatta.show.palette import DESIGN_STYLES, SCHEMES
+from regatta.teach.lab.state import Setting
 
 Colour = NDArray[np.float64]
 SIGHTS = {

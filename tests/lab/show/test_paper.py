@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from regatta.cli.main import app
 from regatta.errors import RegattaError
 from regatta.show.build import view_of
 from regatta.show.paper import convert, write_paper
 from regatta.show.view import View
+from regatta.verbs.main import app
 from tests.lab import reports
 from tests.lab.published_races import raced, with_published
 from tests.lab.show.test_report import HOSTILE

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.columns import AgainstBest
-from regatta.analysis.standings import LARGER, NO_DIFFERENCE
-from regatta.ledger.metrics import PRIMARY, THROUGHPUT
-from regatta.ledger.read import read
+from regatta.judge.analyse import analyse
+from regatta.judge.columns import AgainstBest
+from regatta.judge.standings import LARGER, NO_DIFFERENCE
+from regatta.record.metrics import PRIMARY, THROUGHPUT
+from regatta.record.read import read
 from regatta.show.against_best import relative_figures, seen_sentence
 from regatta.show.numbers import between, ratio_around, times
 from regatta.show.verdicts import verdict_sentence

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.results import Analysis
-from regatta.ledger.inputs.records import Baseline, RaceInputs
-from regatta.ledger.read import read
+from regatta.judge.analyse import analyse
+from regatta.judge.results import Analysis
+from regatta.record.inputs import Baseline, RaceInputs
+from regatta.record.read import read
 from regatta.show.build import view_of
 from regatta.show.html import to_html
 from regatta.show.markdown import Writer, to_markdown

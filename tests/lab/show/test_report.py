@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from regatta.ledger.cell import IDENTITY
+from regatta.record.cell import IDENTITY
 from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.ledgers import change

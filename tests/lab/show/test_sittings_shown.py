@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.held_rates import HeldGroup
-from regatta.analysis.standings import NO_DIFFERENCE
-from regatta.analysis.statistics.percentile_intervals import percentile_intervals
-from regatta.analysis.statistics.units import units_of
-from regatta.compare.compare import ComparisonRequest, compare
-from regatta.compare.decide import samples
-from regatta.ledger.metrics import P50, PRIMARY
-from regatta.ledger.read import read
+from regatta.judge.analyse import analyse
+from regatta.judge.compare.compare import ComparisonRequest, compare
+from regatta.judge.compare.decide import samples
+from regatta.judge.held_rates import HeldGroup
+from regatta.judge.standings import NO_DIFFERENCE
+from regatta.judge.statistics.percentiles import percentile_intervals
+from regatta.judge.statistics.units import units_of
+from regatta.record.metrics import P50, PRIMARY
+from regatta.record.read import read
 from regatta.show.soundness import ONE, share_words, sittings_sentence, sittings_tables
 from regatta.show.terminal import LINES
 from regatta.show.verdicts import headline, verdict_sentence

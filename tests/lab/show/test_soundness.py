@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.results import Analysis
-from regatta.analysis.soundness.warmup import WarmUp
-from regatta.ledger.metrics import PRIMARY
-from regatta.ledger.read import read
-from regatta.ledger.steady import Slice
+from regatta.judge.analyse import analyse
+from regatta.judge.results import Analysis
+from regatta.judge.soundness.warmup import WarmUp
+from regatta.record.metrics import PRIMARY
+from regatta.record.read import read
+from regatta.record.steady import Slice
 from regatta.show.charts import metric_rows, metric_spec, outlier_rows
 from regatta.show.numbers import short
 from regatta.show.soundness import MOST, outlier_sentence, outlier_table, warm_up_table

@@ -7,19 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regatta.analysis.baseline import differences
-from regatta.analysis.soundness.workers import connections_by_rank
-from regatta.analysis.standings import RIVALS
 from regatta.errors import StudyError
-from regatta.ledger.inputs.records import Baseline, PublishedTable, RaceInputs
-from regatta.ledger.read import read
+from regatta.judge.overheads import differences
+from regatta.judge.soundness.clients import connections_by_rank
+from regatta.judge.standings import RIVALS
+from regatta.record.inputs import Baseline, PublishedTable, RaceInputs
+from regatta.record.read import read
+from regatta.record.study.baseline import read_published
 from regatta.show.build import view_of
 from regatta.show.csv import to_csv
 from regatta.show.groups import standings
 from regatta.show.numbers import interval_of, value_of
 from regatta.show.trials import client_help
 from regatta.show.verdicts import headline, mark, verdict_sentence
-from regatta.study.published_csv import read_published
 from tests.lab import reports
 from tests.lab.reports import analysed
 from tests.lab.synthetic import CLIENT_BOUND, DISTURBED, make

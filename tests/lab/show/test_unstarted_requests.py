@@ -14,16 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.contrast import by_block, paired
-from regatta.analysis.estimates import MEASURED, OVER, estimate_latency
-from regatta.analysis.statistics.percentiles import nearest_rank
-from regatta.analysis.statistics.request_latencies import latencies_of
-from regatta.compare.compare import ComparisonRequest, compare
-from regatta.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED
-from regatta.ledger.metrics import FRACTIONS, LATENCY_MAX, P50, P99, P999, PRIMARY, STANDINGS
-from regatta.ledger.read import read
-from regatta.ledger.records import RaceRecord, Trial
+from regatta.judge.analyse import analyse
+from regatta.judge.compare.compare import ComparisonRequest, compare
+from regatta.judge.compare.decide import NO_REGRESSION, REGRESSION, UNDECIDED
+from regatta.judge.contrast import by_block, paired
+from regatta.judge.estimates import MEASURED, OVER, estimate_latency
+from regatta.judge.statistics.percentiles import latencies_of, nearest_rank
+from regatta.record.metrics import FRACTIONS, LATENCY_MAX, P50, P99, P999, PRIMARY, STANDINGS
+from regatta.record.read import read
+from regatta.record.records import RaceRecord, Trial
 from regatta.show.charts import metric_rows
 from regatta.show.csv import to_csv
 from regatta.show.json_summary import to_dict

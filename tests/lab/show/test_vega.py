@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import vl_convert
 
-from regatta.show import vega as page
+from regatta.show import html as page
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@
 
 import pytest
 
-from regatta.analysis.claims.comparisons import comparisons
 from regatta.errors import StudyError
-from regatta.ledger.inputs.claim import SHAPES
-from regatta.study.claims.cells import with_study_connections
-from regatta.study.claims.statement import KINDS
+from regatta.judge.claims.comparisons import comparisons
+from regatta.record.inputs import SHAPES
+from regatta.record.study.claim_cells import with_study_connections
+from regatta.record.study.statement import KINDS
 from tests.lab.study.test_claims_study import CELLS, POOL, parsed, shipped
 
 COST = 'metric = "task_clock"\n'

@@ -7,17 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from regatta.analysis.claims.measures import measure
-from regatta.analysis.statistics.blocks_needed import too_few_note
 from regatta.errors import StudyError
-from regatta.ledger.cell import PROCESS, WINDOW
-from regatta.ledger.inputs.claim import CellSelector
-from regatta.ledger.inputs.records import PublishedFigure
-from regatta.ledger.planned import TIMED
-from regatta.study import Study, load_study, parse_study
-from regatta.study.claims.cells import claim_cells
-from regatta.study.claims.metrics import METRIC_SIDES, is_timed
-from regatta.study.claims.published import recorded_claims
+from regatta.judge.claims.evidence import measure
+from regatta.judge.statistics.blocks_needed import too_few_note
+from regatta.record.cell import PROCESS, WINDOW
+from regatta.record.inputs import CellSelector, PublishedFigure
+from regatta.record.records import TIMED
+from regatta.record.study import Study, load_study, parse_study
+from regatta.record.study.claim_cells import claim_cells
+from regatta.record.study.published import recorded_claims
+from regatta.record.study.statement import METRIC_SIDES, is_timed
 from tests.lab.designs import every_design
 
 STUDIES = Path(__file__).resolve().parents[3] / "studies"

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import StudyError
-from regatta.study import Study, parse_study
-from regatta.study.design import Design
+from regatta.record.study import Study, parse_study
+from regatta.record.study.find import Design
 
 DESIGNS = (Design("epoll", ""),)
 GROUP = '[[cells]]\ncontenders = "all"\ndialect = "http"\nwork = "snapshot"\n'

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import StudyError
-from regatta.study import Study
-from regatta.study.hosts import HostName, host_name
+from regatta.record.study import Study
+from regatta.record.study.hosts import HostName, host_name
 from tests.lab import fake_races
 
 CELL = '[[cells]]\ndesigns = ["select"]\nconnections = 1\n'

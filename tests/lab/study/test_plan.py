@@ -5,8 +5,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.ledger.planned import COUNTED_TRIAL, TIMED
-from regatta.study.plan import block_kinds, make_plan
+from regatta.record.records import COUNTED_TRIAL, TIMED
+from regatta.record.study.plan import block_kinds, make_plan
 
 sizes = st.integers(1, 12)
 counts = st.integers(0, 8)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import LedgerError, StudyError
-from regatta.study.request_file import RequestFileError, read_request_file
+from regatta.record.study.request_file import RequestFileError, read_request_file
 from tests.lab import fake_races
 
 POST = {"method": "POST", "path": "/i", "headers": {"X-A": "ü\tb"}, "body": '{"a": 1}', "weight": 3}

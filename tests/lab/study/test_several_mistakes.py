@@ -3,8 +3,8 @@
 import pytest
 
 from regatta.errors import StudyError
-from regatta.study import parse_study
-from regatta.study.design import Design
+from regatta.record.study import parse_study
+from regatta.record.study.find import Design
 
 DESIGNS = [Design("epoll", "a loop"), Design("select", "a loop")]
 STUDY = """

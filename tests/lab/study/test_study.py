@@ -7,18 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regatta.errors import RegattaError, StudyError, UsageError
-from regatta.study import cpus_option, find_study, load_study, parse_study, shipped_names
-from regatta.study.baseline import BaselineTable
-from regatta.study.cells import CellGroup
-from regatta.study.claims.parse import ClaimTable
-from regatta.study.claims.sources import Source
-from regatta.study.contender import Contender
-from regatta.study.cpus import cpu_list, cpus_of, cpus_text
-from regatta.study.design import Design
-from regatta.study.parse import StudyTable
-from regatta.study.placement import PlacementTable
-from regatta.study.race import RaceTable
-from regatta.study.toml_table import TomlTable
+from regatta.record.study import cpus_option, find_study, load_study, parse_study, shipped_names
+from regatta.record.study.baseline import BaselineTable
+from regatta.record.study.cells import CellGroup
+from regatta.record.study.claims import ClaimTable, Source
+from regatta.record.study.contender import Contender
+from regatta.record.study.cpus import cpu_list, cpus_of, cpus_text
+from regatta.record.study.find import Design
+from regatta.record.study.parse import StudyTable
+from regatta.record.study.placement import PlacementTable
+from regatta.record.study.race import RaceTable
+from regatta.record.study.toml_table import TomlTable
 from tests.lab.designs import every_design
 
 ROOT = Path(__file__).resolve().parents[3]

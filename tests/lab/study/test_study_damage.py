@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regatta.errors import StudyError
-from regatta.study import parse_study
+from regatta.record.study import parse_study
 from tests.lab.designs import every_design
 
 STUDIES = sorted((Path(__file__).parents[3] / "studies").glob("*.toml"))

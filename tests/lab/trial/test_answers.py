@@ -6,8 +6,8 @@ import zlib
 
 import pytest
 
-from regatta.study.request_file import Request
-from regatta.trial.answers import Answer, Expected, differences, expected, spelled
+from regatta.measure.trial.answers import Answer, Expected, differences, expected, spelled
+from regatta.record.study.request_file import Request
 
 PAGE = b"<h1>Prices</h1>" + 400 * b"<p>bread 2.40</p>"
 

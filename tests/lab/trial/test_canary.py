@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.results import Analysis
-from regatta.ledger.read import read
-from regatta.ledger.schema import FILE_NAME
-from regatta.machine.sides.side_placement import SidePlacement
+from regatta.judge.analyse import analyse
+from regatta.judge.results import Analysis
+from regatta.measure.places.side import SidePlacement
+from regatta.measure.trial import canary
+from regatta.measure.trial.canary import Canary, Clock, canary_on, describe
+from regatta.record.read import read
+from regatta.record.schema import FILE_NAME
 from regatta.show.notes import notes
 from regatta.show.soundness import clock_sentence, clock_table
-from regatta.trial import canary
-from regatta.trial.canary import Canary, Clock, canary_on, describe
 from tests.lab import fake_races
 from tests.lab.reports import cells, told
 from tests.lab.synthetic import make
@@ -114,7 +114,7 @@ def test_it_sings_on_the_servers_cpus(tmp_path: Path, monkeypatch: pytest.Monkey
         asked.append(server.cpus)
         raise fake_races.StopError
 
-    monkeypatch.setattr("regatta.race.sittings.canary_on", listen)
+    monkeypatch.setattr("regatta.measure.race.sittings.canary_on", listen)
     with pytest.raises(fake_races.StopError):
         fake_races.race(
             STUDY.replace("client_cpus = [0]", f"client_cpus = [{OTHER_CPU}]"), tmp_path

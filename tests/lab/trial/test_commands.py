@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from regatta.ledger.cell import Cell
-from regatta.machine import placement
-from regatta.machine.perf.stat import PARENT, Perf, without_perf
-from regatta.machine.sides.program import ProgramSpec
-from regatta.machine.sides.side_placement import SidePlacement, whole_command
-from regatta.trial.load import PATIENCE_MS, client_command, load_timeout_s
-from regatta.trial.server import design_command
+from regatta.measure.perf import PARENT, Perf, without_perf
+from regatta.measure.places import placement
+from regatta.measure.places.side import ProgramSpec, SidePlacement, whole_command
+from regatta.measure.trial.load import PATIENCE_MS, client_command, load_timeout_s
+from regatta.measure.trial.server import design_command
+from regatta.record.cell import Cell
 from tests.lab import fake_races
 
 CELL = Cell("select", 1, "classic", "burst", 5, "thread", "line", 1, None, None, 2, 100)

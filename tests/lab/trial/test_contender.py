@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import StudyError
-from regatta.ledger.planned import TIMED
-from regatta.ledger.result import SERVER, Result
-from regatta.machine import placement
-from regatta.study import Study
-from regatta.trial import program
+from regatta.measure.places import placement
+from regatta.measure.trial import program
+from regatta.record.records import SERVER, TIMED, Result
+from regatta.record.study import Study
 from tests.lab import fake_races
 
 # A master with a worker that burns CPU time when it is asked, as nginx has; FAULT misbehaves.

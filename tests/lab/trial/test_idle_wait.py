@@ -10,17 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from regatta.analysis.analyse import analyse
-from regatta.ledger.planned import COUNTED_TRIAL, TIMED
-from regatta.ledger.read import read
-from regatta.ledger.result import SERVER, Result
-from regatta.machine import placement
-from regatta.machine.accounts.cgroup import find_home
-from regatta.machine.perf.probe import probe
-from regatta.machine.perf.stat import without_perf
+from regatta.judge.analyse import analyse
+from regatta.measure.accounts.cgroup import find_home
+from regatta.measure.perf import probe, without_perf
+from regatta.measure.places import placement
+from regatta.measure.trial import idle_wait
+from regatta.measure.trial.idle_wait import away_from, wait_until_idle
+from regatta.record.read import read
+from regatta.record.records import COUNTED_TRIAL, SERVER, TIMED, Result
 from regatta.show.notes import notes
-from regatta.trial import idle_wait
-from regatta.trial.idle_wait import away_from, wait_until_idle
 from tests.lab import fake_races, synthetic
 from tests.ledgers import change
 
@@ -139,7 +137,7 @@ def test_one_that_is_still_at_work_is_given_up(
         monkeypatch.setattr(idle_wait, "WITHIN_S", waits.pop(0))
         return real(*server)
 
-    monkeypatch.setattr("regatta.trial.side.wait_until_idle", impatient)
+    monkeypatch.setattr("regatta.measure.trial.side.wait_until_idle", impatient)
     monkeypatch.setenv("BURN", "itself")
     result = run(tmp_path)
     assert (result.conditions["restless_before"], result.conditions["restless_after"]) == (0, 1)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from regatta.machine.sides.side_placement import SidePlacement
-from regatta.trial.last_words import error_line
-from regatta.trial.program import SideProgram
+from regatta.measure.places.side import SidePlacement
+from regatta.measure.trial.last_words import error_line
+from regatta.measure.trial.program import SideProgram
 
 NODE = "function f() { throw new Error('this port is taken') }\nf()"
 JAVA = """class A {

@@ -12,9 +12,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regatta.errors import StudyError, TrialError
-from regatta.ledger.planned import COUNTED_TRIAL
-from regatta.ledger.result import Result
-from regatta.ledger.samples import (
+from regatta.measure.accounts import cpu_sleep
+from regatta.measure.accounts.disturbance import Others, others_between
+from regatta.measure.accounts.whole_cpu import WholeCpu
+from regatta.measure.places import placement
+from regatta.measure.places.side import SidePlacement
+from regatta.measure.places.sides import ClockExchange, ClockOffset, offset_of, share_cpus
+from regatta.measure.trial.load import shared
+from regatta.measure.trial.merge import (
+    ClientStart,
+    began_apart,
+    latency_of,
+    merge_one,
+    pool_clients,
+    with_samples,
+)
+from regatta.measure.trial.side import Side
+from regatta.measure.trial.trial import run_side_by_side
+from regatta.record.records import COUNTED_TRIAL, Result
+from regatta.record.samples import (
     SAMPLE,
     ClientFile,
     all_samples,
@@ -22,24 +38,6 @@ from regatta.ledger.samples import (
     pack_samples,
     pool_samples,
 )
-from regatta.machine import placement
-from regatta.machine.accounts import cpu_sleep
-from regatta.machine.accounts.disturbance import Others, others_between
-from regatta.machine.accounts.whole_cpu import WholeCpu
-from regatta.machine.sides.clock_offset import ClockExchange, ClockOffset, offset_of
-from regatta.machine.sides.placement import share_cpus
-from regatta.machine.sides.side_placement import SidePlacement
-from regatta.trial.load import shared
-from regatta.trial.merge import merge_one
-from regatta.trial.pooled_clients import (
-    ClientStart,
-    began_apart,
-    latency_of,
-    pool_clients,
-    with_samples,
-)
-from regatta.trial.side import Side
-from regatta.trial.trial import run_side_by_side
 from tests.lab import fake_races
 from tests.processes import marked
 
@@ -329,8 +327,8 @@ def test_the_time_before_the_common_start_is_not_watched(
         lengths_ns.append(others_between(*args).length_ns)
         return Others(length_ns=lengths_ns[-1])
 
-    monkeypatch.setattr("regatta.machine.accounts.disturbance.others_between", noted)
-    monkeypatch.setattr("regatta.machine.sides.placement.SOON_NS", 3000 * MS)
+    monkeypatch.setattr("regatta.measure.accounts.disturbance.others_between", noted)
+    monkeypatch.setattr("regatta.measure.places.sides.SOON_NS", 3000 * MS)
     assert race_of_three(tmp_path).status == "ok"
     assert 0 < max(lengths_ns) < 2000 * MS
 
@@ -349,7 +347,7 @@ def test_a_failure_of_one_client_is_reported_and_nothing_is_left(
 ) -> None:
     monkeypatch.setenv("FAKE", fault)
     if fault == "client-never-done":
-        monkeypatch.setattr("regatta.trial.clients.load_timeout_s", lambda _: 2)
+        monkeypatch.setattr("regatta.measure.trial.clients.load_timeout_s", lambda _: 2)
     result = race_of_three(tmp_path)
     assert result.status == "failed"
     assert reason in (result.reason or "")

@@ -7,10 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from regatta.machine.perf.stat import without_perf
-from regatta.machine.sides.program import StartedProgram
-from regatta.machine.sides.side_placement import SidePlacement
-from regatta.trial.program import SideProgram
+from regatta.measure.perf import without_perf
+from regatta.measure.places.side import SidePlacement, StartedProgram
+from regatta.measure.trial.program import SideProgram
 from tests.processes import is_gone
 from tests.waiting import wait_until
 

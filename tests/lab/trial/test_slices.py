@@ -7,25 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from regatta.analysis.analyse import leads_of
-from regatta.analysis.running import lead_width
-from regatta.analysis.running.lead_width import reason_to_stop, widest_lead
 from regatta.errors import StudyError
-from regatta.ledger.counters import Counter, counted, not_supported
-from regatta.ledger.planned import COUNTED_TRIAL, TIMED
-from regatta.ledger.read import read
-from regatta.ledger.samples import latencies_ns
-from regatta.ledger.schema import FILE_NAME
-from regatta.ledger.write import Ledger
-from regatta.machine import placement
-from regatta.machine.perf.probe import probe
-from regatta.race.events import Event, TrialFinished
-from regatta.race.heats import batches
-from regatta.race.hooks import Hooks
-from regatta.study.plan import make_plan
-from regatta.trial.load import sliced
-from regatta.trial.merge import merge_counters
-from regatta.trial.trial import run_side_by_side
+from regatta.judge import live
+from regatta.judge.analyse import leads_of
+from regatta.judge.live import reason_to_stop, widest_lead
+from regatta.measure.perf import probe
+from regatta.measure.places import placement
+from regatta.measure.race.events import Event, TrialFinished
+from regatta.measure.race.options import Hooks
+from regatta.measure.race.run_plan import batches
+from regatta.measure.trial.load import sliced
+from regatta.measure.trial.merge import merge_counters
+from regatta.measure.trial.trial import run_side_by_side
+from regatta.record.counters import Counter, counted, not_supported
+from regatta.record.read import read
+from regatta.record.records import COUNTED_TRIAL, TIMED
+from regatta.record.samples import latencies_ns
+from regatta.record.schema import FILE_NAME
+from regatta.record.study.plan import make_plan
+from regatta.record.write import Ledger
 from tests.lab import fake_races, synthetic
 from tests.ledgers import change
 
@@ -144,7 +144,7 @@ def test_a_race_ends_when_its_widest_interval_is_narrow_enough(
     text = STUDY.replace("slices = 3", "width_percent = 3\nmost_blocks = 4")
     study = fake_races.parse(text.replace("connections = [3, 6]", "connections = 3"))
     left = iter(widths)
-    monkeypatch.setattr(lead_width, "widest_lead", lambda _: next(left))
+    monkeypatch.setattr(live, "widest_lead", lambda _: next(left))
     hooks = Hooks(enough=reason_to_stop)
     events: list[Event] = []
     fake_races.race(study, tmp_path, events.append, hooks, use_perf=False)
@@ -173,7 +173,7 @@ def test_a_block_in_which_a_trial_failed_is_replaced_by_another(
     """At most two, as a server that always fails must not keep a race going."""
     text = STUDY.replace("slices = 3", "width_percent = 3\nmost_blocks = 5")
     study = fake_races.parse(text.replace("connections = [3, 6]", "connections = 3"))
-    monkeypatch.setattr(lead_width, "widest_lead", lambda _: 0.02)
+    monkeypatch.setattr(live, "widest_lead", lambda _: 0.02)
     monkeypatch.setattr(Ledger, "blocks_spoilt", lambda *_: failing)
     hooks = Hooks(enough=reason_to_stop)
     fake_races.race(study, tmp_path, lambda _: None, hooks, use_perf=False)

@@ -9,13 +9,12 @@ from types import ModuleType
 import pytest
 
 from regatta.errors import RegattaError, TrialError
-from regatta.ledger.planned import COUNTED_TRIAL, TIMED
-from regatta.ledger.result import Result
-from regatta.ledger.samples import HEADER, pack_samples
-from regatta.machine import placement
-from regatta.machine.perf.probe import probe
-from regatta.race.events import Event, Finished, Started, TrialFinished
-from regatta.trial import clients, program
+from regatta.measure.perf import probe
+from regatta.measure.places import placement
+from regatta.measure.race.events import Event, Finished, Started, TrialFinished
+from regatta.measure.trial import clients, program
+from regatta.record.records import COUNTED_TRIAL, TIMED, Result
+from regatta.record.samples import HEADER, pack_samples
 from tests.lab import fake_races
 from tests.ledgers import rows
 from tests.processes import marked

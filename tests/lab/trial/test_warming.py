@@ -6,11 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from regatta.ledger.cell import Cell
-from regatta.ledger.counters import CPU_TIME, NS, counted
-from regatta.ledger.steady import FLAT, STEADY, WARMED
-from regatta.machine.accounts.disturbance import Others
-from regatta.trial.warming import (
+from regatta.measure.accounts.disturbance import Others
+from regatta.measure.trial.merge import Window
+from regatta.measure.trial.warming import (
     GIVEN_UP_S,
     SAFETY,
     SLICE_S,
@@ -18,7 +16,9 @@ from regatta.trial.warming import (
     Warming,
     WarmUps,
 )
-from regatta.trial.windows import Window
+from regatta.record.cell import Cell
+from regatta.record.counters import CPU_TIME, NS, counted
+from regatta.record.steady import FLAT, STEADY, WARMED
 
 RATE = 2_000
 OPEN = Cell(

@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from regatta.ledger.cell import Cell
-from regatta.ledger.perf_output import read_counters
-from regatta.ledger.planned import COUNTED_TRIAL, TIMED
-from regatta.ledger.result import Result
-from regatta.machine import placement
-from regatta.machine.perf.probe import probe
-from regatta.machine.perf.stat import without_perf
+from regatta.measure.perf import probe, without_perf
+from regatta.measure.places import placement
+from regatta.record.cell import Cell
+from regatta.record.perf_output import read_counters
+from regatta.record.records import COUNTED_TRIAL, TIMED, Result
 from tests.lab import fake_races
 from tests.processes import commands, marked
 from tests.waiting import wait_until

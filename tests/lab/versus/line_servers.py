@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from regatta.machine.programs import Programs, discover
-from regatta.versus.servers import Server
+from regatta.measure.programs import Programs, discover
+from regatta.verbs.servers.servers import Server
 
 SERVER = """
 import http.server, itertools, socketserver, sys

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from regatta.cli.asked import AskedOptions
 from regatta.errors import UsageError
-from regatta.ledger.cell import MatchedCell
-from regatta.versus.preflight import faults, look_at, notes
-from regatta.versus.servers import Server
-from regatta.versus.study_text import Wanted, study_text
+from regatta.record.cell import MatchedCell
+from regatta.verbs.asked import AskedOptions
+from regatta.verbs.servers.preflight import faults, look_at, notes
+from regatta.verbs.servers.servers import Server
+from regatta.verbs.servers.study_text import Wanted, study_text
 from tests.lab import fake_races
 from tests.lab.versus.line_servers import placed_here
 from tests.servers import program

@@ -8,10 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from regatta.machine.programs import discover
-from regatta.versus.preflight import Seen, faults, look_at, notes, p99_limit_ms, queue_notes, stalls
-from regatta.versus.servers import Server
-from regatta.versus.study_text import Wanted, study_text
+from regatta.measure.programs import discover
+from regatta.verbs.servers.preflight import (
+    Seen,
+    faults,
+    look_at,
+    notes,
+    p99_limit_ms,
+    queue_notes,
+    stalls,
+)
+from regatta.verbs.servers.servers import Server
+from regatta.verbs.servers.study_text import Wanted, study_text
 from tests.e2e.racing import needs_two_cpus
 from tests.lab import fake_races
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import UsageError
-from regatta.versus.picture import check_picture, picture, write_picture
+from regatta.show.versus_picture import check_picture, picture, write_picture
 from tests.lab import reports
 from tests.lab.synthetic import make
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from regatta.machine.programs import discover
-from regatta.versus.listen_queue import fewer
-from regatta.versus.preflight import Seen, faults, look_at, notes, queue_notes
-from regatta.versus.servers import Server
-from regatta.versus.study_text import Wanted, study_text
+from regatta.measure.programs import discover
+from regatta.verbs.servers.by_client import fewer
+from regatta.verbs.servers.preflight import Seen, faults, look_at, notes, queue_notes
+from regatta.verbs.servers.servers import Server
+from regatta.verbs.servers.study_text import Wanted, study_text
 from tests.lab import fake_races
 
 SERVER = """

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from regatta.analysis.results import Analysis
-from regatta.versus.screen import print_versus, without_figures
+from regatta.judge.results import Analysis
+from regatta.show.versus import print_versus, without_figures
 from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.lab.synthetic_held import add_held

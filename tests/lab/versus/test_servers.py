@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import UsageError
-from regatta.study import parse_study
-from regatta.study.design import Design
-from regatta.versus.servers import Server, read_servers, same_commands
-from regatta.versus.study_text import BLOCKS, Wanted, study_text
+from regatta.record.study import parse_study
+from regatta.record.study.find import Design
+from regatta.verbs.servers.servers import Server, read_servers, same_commands
+from regatta.verbs.servers.study_text import BLOCKS, Wanted, study_text
 
 DESIGNS = (
     Design("epoll", "", False, None),

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from regatta.analysis.statistics.units import BLOCKS, FEW_BLOCKS
-from regatta.ledger.steady import WARMED, Slice, WarmUp
-from regatta.race.run_plan import MOST_SPOILT
-from regatta.study import Study, parse_study
-from regatta.trial.warming import FirstProcess, WarmUps
-from regatta.versus.plan import LONG_S, fit
+from regatta.judge.statistics.units import BLOCKS, FEW_BLOCKS
+from regatta.measure.race.run_plan import MOST_SPOILT
+from regatta.measure.trial.warming import FirstProcess, WarmUps
+from regatta.record.steady import WARMED, Slice, WarmUp
+from regatta.record.study import Study, parse_study
+from regatta.verbs.servers.study_text import LONG_S, fit
 
 TEXT = """
 name = "two"

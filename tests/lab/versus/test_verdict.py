@@ -10,14 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regatta.analysis.statistics.looks import looks_at, planned_looks
-from regatta.cli.verdict import verdict_json
-from regatta.compare import NO_REGRESSION, REGRESSION, UNDECIDED
 from regatta.errors import UsageError
-from regatta.ledger.read import read
-from regatta.ledger.samples import HEADER, records_in
-from regatta.versus.judged import DEFAULT, JUDGED, Thresholds, thresholds
-from regatta.versus.verdict import (
+from regatta.judge.compare import NO_REGRESSION, REGRESSION, UNDECIDED
+from regatta.judge.judged import DEFAULT, JUDGED, Thresholds, looks_at, planned_looks, thresholds
+from regatta.judge.verdict import (
     AGAIN,
     BASE,
     HEAD,
@@ -28,13 +24,16 @@ from regatta.versus.verdict import (
     decided,
     verdict_of,
 )
-from regatta.versus.verdict_text import (
+from regatta.record.read import read
+from regatta.record.samples import HEADER, records_in
+from regatta.show.verdict import (
     details,
     headline,
     print_verdict,
     sentences,
     verdict_markdown,
 )
+from regatta.verbs.versus_results import verdict_json
 from tests.lab import reports
 from tests.lab.family_error_rate import NOISES
 from tests.lab.simulated_races import cell

@@ -6,16 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from regatta.analysis.claims.comparisons import comparisons
-from regatta.analysis.claims.decide import decide
-from regatta.analysis.claims.gaps import Gaps, gaps_of
-from regatta.analysis.claims.growth_exponents import NO_EXPONENT
-from regatta.analysis.claims.result import REFUTED, SUPPORTED, UNDECIDED, ClaimPart
-from regatta.analysis.claims.single_runs import single_runs
-from regatta.analysis.claims.words import finding
-from regatta.analysis.statistics.one_percentile import one_percentile
-from regatta.analysis.statistics.percentile_comparison import TOO_FEW_REQUESTS
-from regatta.analysis.statistics.request_latencies import RequestLatencies
+from regatta.judge.claims.comparisons import comparisons
+from regatta.judge.claims.gaps import Gaps, gaps_of
+from regatta.judge.claims.judge import decide, single_runs
+from regatta.judge.claims.make_test import NO_EXPONENT
+from regatta.judge.claims.result import REFUTED, SUPPORTED, UNDECIDED, ClaimPart
+from regatta.judge.claims.words import finding
+from regatta.judge.statistics.percentile_comparison import TOO_FEW_REQUESTS, one_percentile
+from regatta.judge.statistics.percentiles import RequestLatencies
 from tests.lab.analysis.claims.test_claims import BLOCKS, assert_agrees, make_claim, noisy
 from tests.lab.claim_form_error_rate import evidence_of, wrong_tables
 

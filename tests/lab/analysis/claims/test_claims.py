@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regatta.analysis.claims.claim_tests import FiellerRatio, hold_one
-from regatta.analysis.claims.comparison_test import NEAR_ZERO
-from regatta.analysis.claims.comparisons import comparisons
-from regatta.analysis.claims.decide import decide, together
-from regatta.analysis.claims.evidence import Evidence, RaceResults
-from regatta.analysis.claims.growth_exponents import powers
-from regatta.analysis.claims.result import (
+from regatta.judge.claims.claim_tests import NEAR_ZERO, FiellerRatio, hold_one
+from regatta.judge.claims.comparisons import comparisons
+from regatta.judge.claims.evidence import Evidence, RaceResults
+from regatta.judge.claims.judge import decide, single_runs, together
+from regatta.judge.claims.make_test import powers
+from regatta.judge.claims.result import (
     NOT_MEASURABLE,
     REFUTED,
     SUPPORTED,
@@ -24,14 +23,13 @@ from regatta.analysis.claims.result import (
     UNDECIDED,
     ClaimPart,
 )
-from regatta.analysis.claims.single_runs import single_runs
-from regatta.analysis.claims.words import finding
-from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
-from regatta.analysis.statistics.joint import Mean, decide_jointly
-from regatta.ledger.cell import Cell
-from regatta.ledger.inputs.claim import CellSelector
-from regatta.study import Claim, parse_study
-from regatta.study.design import Design
+from regatta.judge.claims.words import finding
+from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS
+from regatta.judge.statistics.joint import Mean, decide_jointly
+from regatta.record.cell import Cell
+from regatta.record.inputs import CellSelector
+from regatta.record.study import Claim, parse_study
+from regatta.record.study.find import Design
 from tests.lab import synthetic
 
 BLOCKS = 12

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.claims.evidence import RaceResults
-from regatta.analysis.claims.judge import judge_all
-from regatta.analysis.claims.result import (
+from regatta.judge.analyse import analyse
+from regatta.judge.claims.evidence import RaceResults
+from regatta.judge.claims.judge import judge_all
+from regatta.judge.claims.result import (
     NOT_MEASURABLE,
     REFUTED,
     SUPPORTED,
@@ -18,14 +18,14 @@ from regatta.analysis.claims.result import (
     VERDICTS,
     ClaimResult,
 )
-from regatta.analysis.estimates import Estimates, estimate_latency
-from regatta.ledger.inputs.records import RaceInputs
-from regatta.ledger.read import read
-from regatta.ledger.records import Trial
+from regatta.judge.estimates import Estimates, estimate_latency
+from regatta.record.inputs import RaceInputs
+from regatta.record.read import read
+from regatta.record.records import Trial
+from regatta.record.study import load_study, parse_study
+from regatta.record.study.find import Design
+from regatta.record.study.published import recorded_claims
 from regatta.show.palette import DESIGN_STYLES
-from regatta.study import load_study, parse_study
-from regatta.study.claims.published import recorded_claims
-from regatta.study.design import Design
 from tests.lab import synthetic
 from tests.lab.designs import every_design
 

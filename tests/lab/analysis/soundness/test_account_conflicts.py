@@ -9,20 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.results import Analysis
-from regatta.analysis.standings import FAILED, RIVALS, UNCONFIRMED, Entry, Standings, verdicts
-from regatta.analysis.statistics.rank_conflicts import Measures, rank_conflicts
-from regatta.analysis.statistics.sign_flips import BlockValues
-from regatta.analysis.statistics.unconfirmed_leads import Lead, unconfirmed_leads
-from regatta.analysis.statistics.units import Units
-from regatta.ledger import metrics
-from regatta.ledger.counters import counted
-from regatta.ledger.read import read
-from regatta.ledger.records import Trial
+from regatta.judge.analyse import analyse
+from regatta.judge.results import Analysis
+from regatta.judge.standings import FAILED, RIVALS, UNCONFIRMED, Entry, Standings, verdicts
+from regatta.judge.statistics.leads import Lead, Measures, rank_conflicts, unconfirmed_leads
+from regatta.judge.statistics.sign_flips import BlockValues
+from regatta.judge.statistics.units import Units
+from regatta.record import metrics
+from regatta.record.counters import counted
+from regatta.record.read import read
+from regatta.record.records import Trial
 from regatta.show.notes import notes
 from regatta.show.verdicts import headline, verdict_sentence
-from regatta.versus.screen import sentences
+from regatta.show.versus import sentences
 from tests.lab import fake_records, reports, synthetic
 
 SAYS = "the two accounts contradict each other"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.soundness.outliers import outlying_blocks
-from regatta.ledger.read import read
-from regatta.ledger.samples import latencies_in_order
+from regatta.judge.analyse import analyse
+from regatta.judge.soundness.outliers import outlying_blocks
+from regatta.record.read import read
+from regatta.record.samples import latencies_in_order
 from tests import ledgers
 from tests.lab import reports
 from tests.lab.synthetic import make, pack

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.results import Analysis
-from regatta.ledger.read import read
+from regatta.judge.analyse import analyse
+from regatta.judge.results import Analysis
+from regatta.record.read import read
 from regatta.show.notes import notes
 from regatta.show.soundness import changed_sentence, repeated_table
 from tests.lab.reports import cells, told

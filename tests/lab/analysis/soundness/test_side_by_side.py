@@ -7,24 +7,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.results import Analysis
 from regatta.errors import StudyError
-from regatta.ledger.cell import Cell
-from regatta.ledger.counters import COUNTED
-from regatta.ledger.metrics import PRIMARY
-from regatta.ledger.planned import ALONE, COUNTED_TRIAL, TIMED
-from regatta.ledger.read import read
-from regatta.ledger.result import Result
-from regatta.ledger.schema import FILE_NAME
-from regatta.race import run_plan
-from regatta.race.heats import batches
-from regatta.race.race import plan_of
+from regatta.judge.analyse import analyse
+from regatta.judge.results import Analysis
+from regatta.measure.race import run_plan
+from regatta.measure.race.race import plan_of
+from regatta.measure.race.run_plan import batches
+from regatta.measure.trial.setup import TrialSetup
+from regatta.record.cell import Cell
+from regatta.record.counters import COUNTED
+from regatta.record.metrics import PRIMARY
+from regatta.record.read import read
+from regatta.record.records import ALONE, COUNTED_TRIAL, TIMED, Result
+from regatta.record.schema import FILE_NAME
+from regatta.record.study.plan import AloneBlocks, block_kinds, make_plan
 from regatta.show.notes import notes
 from regatta.show.numbers import between, times
 from regatta.show.soundness import side_by_side_sentence, side_by_side_table
-from regatta.study.plan import AloneBlocks, block_kinds, make_plan
-from regatta.trial.setup import TrialSetup
 from tests.lab import fake_races
 from tests.lab.reports import cells, told
 from tests.lab.synthetic import make

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from regatta.analysis.soundness.answers import unlike
-from regatta.ledger.read import read
-from regatta.ledger.records import DIFFER
+from regatta.judge.soundness.barred import unlike
+from regatta.record.read import read
+from regatta.record.records import DIFFER
 from regatta.show.verdicts import headline, mark
 from tests.lab import reports
 from tests.lab.synthetic import make

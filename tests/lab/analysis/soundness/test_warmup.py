@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regatta.analysis.analyse import analyse
-from regatta.ledger.read import read
-from regatta.ledger.steady import (
+from regatta.judge.analyse import analyse
+from regatta.record.read import read
+from regatta.record.steady import (
     FEWEST,
     FLAT,
     SLOWING,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from regatta.analysis.analyse import analyse
-from regatta.analysis.results import Analysis
-from regatta.ledger.read import read
+from regatta.judge.analyse import analyse
+from regatta.judge.results import Analysis
+from regatta.record.read import read
 from regatta.show.notes import notes
 from tests.lab.synthetic import make
 

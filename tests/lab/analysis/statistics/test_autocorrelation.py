@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from regatta.analysis.estimates import summarize
-from regatta.analysis.statistics.autocorrelation import inflation, mean_interval, reach_of
+from regatta.judge.estimates import summarize
+from regatta.judge.statistics.autocorrelation import inflation, mean_interval, reach_of
 
 ROUNDS = 300
 # Of 300 simulated races a calibrated interval misses 15, give or take 3.8: three times that.

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from regatta.analysis.statistics.between_sittings import Between, between
+from regatta.judge.statistics.units import Between, between
 
 BLOCKS_EACH = 6
 

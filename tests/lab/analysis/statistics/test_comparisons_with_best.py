@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regatta.analysis.columns import Column, against_best
-from regatta.analysis.estimates import CLIENT_BOUND
-from regatta.analysis.standings import (
+from regatta.judge.columns import Column, against_best
+from regatta.judge.estimates import CLIENT_BOUND
+from regatta.judge.standings import (
     ALONE,
     FAILED,
     LARGER,
@@ -25,11 +25,11 @@ from regatta.analysis.standings import (
     Verdict,
     verdicts,
 )
-from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS
-from regatta.analysis.statistics.comparisons_with_best import Standing, standings
-from regatta.analysis.statistics.leads import leads
-from regatta.analysis.statistics.sign_flips import sign_flips
-from regatta.ledger.metrics import PRIMARY
+from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS
+from regatta.judge.statistics.comparisons_with_best import Standing, standings
+from regatta.judge.statistics.leads import leads
+from regatta.judge.statistics.sign_flips import sign_flips
+from regatta.record.metrics import PRIMARY
 from regatta.show.verdicts import mark
 
 Values = dict[str, dict[int, float]]

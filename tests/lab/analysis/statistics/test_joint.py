@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regatta.analysis.statistics.blocks_needed import FEWEST_BLOCKS, fewest_blocks
-from regatta.analysis.statistics.joint import ABOVE, AROUND, BELOW, Mean, agreeing, decide_jointly
-from regatta.analysis.statistics.sign_flips import Rows, sign_flips, step_down
+from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS, fewest_blocks
+from regatta.judge.statistics.joint import ABOVE, AROUND, BELOW, Mean, agreeing, decide_jointly
+from regatta.judge.statistics.sign_flips import Rows, sign_flips, step_down
 from tests.lab.family_error_rate import NOISES, power, table, wrong_tables
 
 VALUES = st.floats(-1, 1).map(lambda value: round(value, 4))

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from regatta.analysis.statistics.comparisons_with_best import standings
-from regatta.analysis.statistics.paired_mean import PairedMean
+from regatta.judge.statistics.comparisons_with_best import standings
+from regatta.judge.statistics.joint import PairedMean
 
 BLOCKS = 10
 ROUNDS = 8_000

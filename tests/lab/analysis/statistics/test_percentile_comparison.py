@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regatta.analysis.columns import Column, against_best
-from regatta.analysis.standings import LARGER, NO_DIFFERENCE, TOO_FEW
-from regatta.analysis.statistics.joint import AROUND, decide_jointly
-from regatta.analysis.statistics.percentile_comparison import (
+from regatta.judge.columns import Column, against_best
+from regatta.judge.standings import LARGER, NO_DIFFERENCE, TOO_FEW
+from regatta.judge.statistics.joint import AROUND, decide_jointly
+from regatta.judge.statistics.percentile_comparison import (
     FEWEST_BEYOND,
     OVER,
     TOO_FEW_REQUESTS,
@@ -20,8 +20,8 @@ from regatta.analysis.statistics.percentile_comparison import (
     compare_percentiles,
     enough_beyond,
 )
-from regatta.analysis.statistics.request_latencies import RequestLatencies, pool
-from regatta.ledger.metrics import P50, P99
+from regatta.judge.statistics.percentiles import RequestLatencies, pool
+from regatta.record.metrics import P50, P99
 
 MS = 1_000_000
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize  # type: ignore[import-untyped]
 
-from regatta.analysis.statistics.root import root_between
+from regatta.judge.statistics.sign_flips import root_between
 
 HIGHEST = 50.0
 

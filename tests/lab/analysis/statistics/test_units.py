@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from regatta.analysis.claims.claim_tests import compare_two
-from regatta.analysis.standings import TOO_FEW, Entry, verdicts
-from regatta.analysis.statistics.comparisons_with_best import standings
-from regatta.analysis.statistics.joint import Mean, decide_jointly
-from regatta.analysis.statistics.sign_flips import BlockValues
-from regatta.analysis.statistics.units import BLOCKS, Units, rotated
+from regatta.judge.claims.claim_tests import compare_two
+from regatta.judge.standings import TOO_FEW, Entry, verdicts
+from regatta.judge.statistics.comparisons_with_best import standings
+from regatta.judge.statistics.joint import Mean, decide_jointly
+from regatta.judge.statistics.sign_flips import BlockValues
+from regatta.judge.statistics.units import BLOCKS, Units, rotated
 
 BLOCKS_EACH = 6
 NOISE = 0.05

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.machine.containers.channel import DialledChannel
+from regatta.measure.places.containers.program import DialledChannel
 from tests.e2e.racing import ROOT, needs_programs
 
 DIAL = ROOT / "bin" / "regatta-dial"

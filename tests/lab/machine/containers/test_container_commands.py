@@ -8,17 +8,16 @@ from typing import cast
 import pytest
 
 from regatta.errors import PlacementError, TrialError
-from regatta.machine.accounts.cgroup import Home
-from regatta.machine.containers import placement, program
-from regatta.machine.containers.channel import DialledChannel
-from regatta.machine.containers.engine import Engine
-from regatta.machine.containers.placement import ContainerSide, place_in_containers
-from regatta.machine.containers.program import check_cpus, run_words
-from regatta.machine.containers.reaper import Reaper
-from regatta.machine.perf.stat import GROUP, Perf, without_perf
-from regatta.machine.sides.placement import ContainerWish
-from regatta.machine.sides.program import ProgramSpec
-from regatta.trial.side import Side as SideOfTrial
+from regatta.measure.accounts.cgroup import Home
+from regatta.measure.perf import GROUP, Perf, without_perf
+from regatta.measure.places.containers import placement, program
+from regatta.measure.places.containers.engine import Engine
+from regatta.measure.places.containers.placement import ContainerSide, place_in_containers
+from regatta.measure.places.containers.program import DialledChannel, check_cpus, run_words
+from regatta.measure.places.containers.reaper import Reaper
+from regatta.measure.places.side import ProgramSpec
+from regatta.measure.places.sides import ContainerWish
+from regatta.measure.trial.side import Side as SideOfTrial
 
 PERF = Perf("/usr/bin/perf", "6.1", ("task-clock",), None, None, by_group=True)
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import PlacementError
-from regatta.machine.containers import engine
-from regatta.machine.containers.engine import find_engine
+from regatta.measure.places.containers import engine
+from regatta.measure.places.containers.engine import find_engine
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import PlacementError
-from regatta.machine.containers import image
-from regatta.machine.containers.image import contents, libraries, pack, parse_ldd
+from regatta.measure.places.containers import engine
+from regatta.measure.places.containers.engine import contents, libraries, pack, parse_ldd
 
 LDD = """\
 \tlinux-vdso.so.1 (0x00007ffd0b5d2000)
@@ -56,7 +56,7 @@ def test_the_same_files_make_the_same_image(tmp_path: Path) -> None:
     file.touch()
     assert pack([file]) == first
     with tarfile.open(fileobj=io.BytesIO(first)) as tar:
-        assert [entry.name for entry in tar if entry.isdir()] == list(image.FOLDERS)
+        assert [entry.name for entry in tar if entry.isdir()] == list(engine.FOLDERS)
         found = tar.extractfile(str(file).lstrip("/"))
         assert found
         assert found.read() == b"code"

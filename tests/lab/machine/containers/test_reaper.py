@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import PlacementError
-from regatta.machine.containers import reaper
-from regatta.machine.containers.reaper import Reaper, machine_mark, sweep
+from regatta.measure.places.containers import reaper
+from regatta.measure.places.containers.reaper import Reaper, machine_mark, sweep
 from tests.processes import is_gone
 from tests.waiting import wait_until
 

@@ -1,1 +1,0 @@
-"""Analyses before and during a race: power, standings so far, precision so far."""

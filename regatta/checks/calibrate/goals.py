@@ -1,0 +1,128 @@
+"""The parts of a calibration, their context, and exact binomial statistics for a count of
+errors.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scipy import stats  # type: ignore[import-untyped]
+
+from regatta.judge.statistics.sign_flips import LEVEL
+from regatta.measure.programs import Programs
+from regatta.measure.race.options import Options
+from regatta.record.inputs import Goal
+from regatta.record.study import Study
+
+TOO_OFTEN = 0.1
+"""The goal of 5 % errors is met if this true share is excluded."""
+CHANCE = 0.005
+"""Probability that a sound instrument misses a goal: small, as there are a dozen goals."""
+
+
+def interval(wrong: int, of: int) -> tuple[float, float]:
+    """The 95 % interval of the share (Clopper and Pearson 1934)."""
+    found = stats.binomtest(wrong, of).proportion_ci(0.95, method="exact")
+    return float(found.low), float(found.high)
+
+
+def allowed(races: int) -> int:
+    """The most errors in this many races that a true share of 5 % explains."""
+    return int(stats.binom.isf(CHANCE, races, LEVEL))
+
+
+def goal_of(name: str, wrong: Sequence[bool], detail: str) -> Goal:
+    """The goal that a table errs in at most 5 % of races.
+
+    It is missed if 5 % cannot explain the errors, and met if twice that share is excluded. In
+    between it is not refuted, mostly because there are too few races.
+    """
+    count, races = sum(wrong), len(wrong)
+    goal = f"wrong in at most {100 * LEVEL:g} % of races"
+    if not races:
+        return Goal(name, goal, "no races", met=None, detail=detail)
+    most = allowed(races)
+    low, high = (100 * end for end in interval(count, races))
+    beyond = count > most
+    return Goal(
+        name,
+        f"{goal}: missed beyond {most} of {races}, met if surely below {100 * TOO_OFTEN:g} %",
+        f"{count} of {races} ({low:.1f} to {high:.1f} %)",
+        met=False if beyond else True if high < 100 * TOO_OFTEN else None,
+        detail=detail,
+        value=100 * count / races,
+    )
+
+
+QUICK_RACES = 2
+
+
+def within(percent: float, name: str, of: str, deviation: float, detail: str) -> Goal:
+    """The goal that a deviation is within `percent`."""
+    return Goal(
+        name=name,
+        goal=f"within {percent:g} % of {of}",
+        measured=f"{deviation:+.2f} %",
+        met=abs(deviation) <= percent,
+        detail=detail,
+        value=deviation,
+    )
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a part can use while it runs."""
+
+    programs: Programs
+    folder: Path
+    """The folder of the calibration. A part keeps its files below `folder_for(NAME)`, where they
+    may already exist if a stopped calibration continues."""
+    options: Options
+    """Placement, CPUs and seed for races and loads."""
+    quick: bool
+    """A smoke test: the least data that runs every step."""
+    inject: str | None
+    """The injected error."""
+    say: Callable[[str], None]
+    """Shows one line of progress."""
+    race: Callable[[Study, Path], Path]
+    """Runs or continues a study in a folder and returns the path of its ledger."""
+    shape: str = "quick"
+    """The study whose shape is raced: the name of a shipped one, or a file."""
+    races: int | None = None
+    """The number of fresh races that the user wants, for each part that needs some."""
+
+    def folder_for(self, name: str) -> Path:
+        path = self.folder / name
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def races_of(self, usual: int) -> int:
+        if self.races is not None:
+            return self.races
+        return QUICK_RACES if self.quick else usual
+
+
+@dataclass(frozen=True)
+class CalibrationPart:
+    """A group of goals that are measured together."""
+
+    name: str
+    """A word for `--only` and for the part's files."""
+    says: str
+    """A short description for the progress."""
+    run: Callable[[Context], list[Goal]]
+    takes_s: float
+    """About how long it takes on a quiet machine with two fast CPUs."""
+    races: int = 0
+    """Its default number of fresh races, if the user can choose it."""
+    injected: tuple[str, ...] = ()
+    """The errors that can be injected into it."""
+    reads_races: bool = False
+    """Whether its goals are judged again from its ledgers each time, rather than stored."""
+
+    def expected_s(self, races: int | None) -> float:
+        """About how long it takes with this number of races."""
+        return (
+            self.takes_s * races / self.races if races is not None and self.races else self.takes_s
+        )

@@ -1,0 +1,133 @@
+"""The shape of a study for the contenders of a calibration, and races of that shape."""
+
+import json
+import time
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regatta.checks.calibrate.goals import Context
+from regatta.errors import UsageError
+from regatta.measure.race.race import is_finished
+from regatta.record.cell import MATCHED
+from regatta.record.schema import FILE_NAME
+from regatta.record.study import Study, find_study, load_study, parse_study
+from regatta.record.study.limits import DEFAULT_MAX_AGE_MS, scans_each_request
+from regatta.show.text import duration
+
+# The shape of a study, that is its blocks, slices and cells, for the contenders of a calibration.
+# It is read from the study's file, so that a calibration measures what people race. Of several
+# groups of cells, works, loads or dialects only the first is used.
+
+QUICK_BLOCKS = {"blocks": 6, "counted_blocks": 2}
+"""The fewest blocks that can show a difference."""
+NOT_OF_THE_SHAPE = ("designs", "contenders", "workers")
+"""Keys of a group of cells that define the contenders."""
+NOT_OF_ONE_RACE = ("seed", "sittings", "pause", "alone_blocks")
+"""Keys of a race for several sittings, and for blocks that are in no average."""
+TRIAL_S = 0.25
+"""About how long a trial takes besides its load."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    name: str
+    race: Mapping[str, Any]
+    """The study's `[race]`."""
+    cells: Mapping[str, Any]
+    """Its first `[[cells]]`, without contenders."""
+    groups: int
+    """The number of its groups of cells."""
+    cut: bool = False
+    """Whether it was reduced to a few blocks, for a smoke test."""
+
+    @property
+    def work(self) -> str:
+        return str(self.cells["work"])
+
+    def words(self) -> str:
+        """A description of what is raced of the study."""
+        whole = "all cells" if self.groups == 1 else f"the first of {self.groups} groups of cells"
+        parts = "slices and requests, in few blocks" if self.cut else "blocks, slices and requests"
+        return f"{self.name}'s {parts}; {whole} (work {self.work})"
+
+    def command(self, server: str, design: str, work: str | None = None) -> list[str]:
+        """The command of our server as a contender."""
+        found = [
+            *(server, "--design", design, "--listen", "{host}:{port}"),
+            *("--work", work or self.work, "--allow", "0.0.0.0/0", "--no-token", "--no-recorder"),
+            *("--source", "procfs", "--sandbox", "off"),
+        ]
+        if not scans_each_request(self.work):
+            found += ["--max-age", str(self.cells.get("max_age_ms", DEFAULT_MAX_AGE_MS))]
+        return found
+
+    def study(
+        self, context: Context, title: str, commands: Mapping[str, Sequence[str]], **changes: int
+    ) -> Study:
+        """The race of these contenders, in order; `changes` override keys of `[race]`."""
+        race = {**self.race, **changes}
+        lines = ['name = "calibration"', f"title = {json.dumps(title)}", "[race]"]
+        # JSON's numbers, strings and lists are valid TOML.
+        lines += [f"{key} = {json.dumps(value)}" for key, value in race.items()]
+        dialect = f"dialect = {json.dumps(self.cells['dialect'])}"
+        for name, command in commands.items():
+            lines += [f"[contenders.{name}]", f"command = {json.dumps(command)}", dialect]
+        lines += ["[[cells]]", f"contenders = {json.dumps(list(commands))}"]
+        lines += [f"{key} = {json.dumps(value)}" for key, value in self.cells.items()]
+        return parse_study("\n".join(lines) + "\n", context.programs.designs, context.folder)
+
+
+def shape_of(context: Context) -> Shape:
+    """The shape of the study that the calibration names."""
+    study = load_study(find_study(context.shape), context.programs.designs)
+    content = tomllib.loads(study.toml)
+    group = content["cells"][0]
+    if study.cells[0].load == MATCHED:
+        raise UsageError(
+            f"--shape is {context.shape}, whose first cells are a search; use quick or reports"
+        )
+    chosen = {key: getattr(study.cells[0], key) for key in ("work", "load", "dialect")}
+    cells = {key: value for key, value in group.items() if key not in NOT_OF_THE_SHAPE} | chosen
+    race = {**content.get("race", {}), **(QUICK_BLOCKS if context.quick else {})}
+    return Shape(
+        name=study.name,
+        race={key: value for key, value in race.items() if key not in NOT_OF_ONE_RACE},
+        cells=cells,
+        groups=len(content["cells"]),
+        cut=context.quick,
+    )
+
+
+def about_s(study: Study) -> float:
+    """About how long a race of it takes."""
+    blocks = study.blocks + study.counted_blocks
+    return blocks * sum(TRIAL_S + (cell.duration_s or 0.0) for cell in study.cells)
+
+
+def folder_of(context: Context, part: str, shape: Shape, number: int) -> Path:
+    """The folder of a race of a part; numbers start at 1."""
+    return context.folder_for(f"{part}/{shape.name}-{number:02}")
+
+
+def run_races(
+    context: Context, part: str, shape: Shape, wanted: int, study_of: Callable[[int], Study]
+) -> list[Path]:
+    """Runs the races that are not finished and returns the ledgers of all."""
+    paths = [folder_of(context, part, shape, at + 1) / FILE_NAME for at in range(wanted)]
+    finished = [path for path in paths if is_finished(path)]
+    if context.inject and finished:
+        return finished  # an injected error is applied to existing races
+    left, done, begun_s = wanted - len(finished), 0, time.monotonic()
+    for number, path in enumerate(paths, start=1):
+        if path in finished:
+            continue
+        study = study_of(number)
+        each_s = (time.monotonic() - begun_s) / done if done else about_s(study)
+        progress = f"{shape.words()}; about {duration(each_s * (left - done))} left"
+        context.say(f"race {number} of {wanted}, {progress}")
+        context.race(study, path.parent)
+        done += 1
+    return paths

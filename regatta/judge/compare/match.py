@@ -1,0 +1,279 @@
+"""The cells that two races have in common, and other differences between the races."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from regatta.judge.grouping import LOOSE, WORDED
+from regatta.judge.statistics.units import sittings_of
+from regatta.record.cell import AXES, IDENTITY, MATCHED, Cell
+from regatta.record.records import OK, RaceRecord
+
+# Pairs the cells of two races under a matched load by their share of the weakest one's capacity.
+# Each race searches for that capacity itself, so the same share is a different rate in each race.
+# The cells of the old race get the rates of the new race, so that comparisons pair them.
+
+Load = tuple[object, ...]
+"""Identifies a matched load: the cells without contender and rate."""
+MOST_SHOWN = 3
+
+
+def align_rates(new: RaceRecord, old: RaceRecord) -> tuple[RaceRecord, str]:
+    """The old race with the rates of the new one, and a note; empty if nothing changed."""
+    ours = _rates(new)
+    rates = {
+        (load, then): ours[load][share]
+        for load, theirs in _rates(old).items()
+        for share, then in theirs.items()
+        if then != ours.get(load, {}).get(share, then)
+    }
+    cells = [
+        cell
+        if cell.rate is None
+        else replace(cell, rate=rates.get((_load(cell), cell.rate), cell.rate))
+        for cell in old.cells
+    ]
+    return replace(old, cells=cells), _words(sorted({(key[1], now) for key, now in rates.items()}))
+
+
+def _rates(ledger: RaceRecord) -> dict[Load, dict[float, int]]:
+    """The rate of each share, by load. Loads to which the study adds other rates are left out."""
+    found: dict[Load, dict[float, int]] = {}
+    for search in ledger.searches:
+        wanted = _searched(search.cell).identity()
+        cells = (cell for cell in ledger.cells if _searched(cell).identity() == wanted)
+        rates = sorted(cell.rate for cell in cells if cell.rate is not None)
+        if len(rates) == len(search.cell.shares):
+            found[_load(search.cell)] = dict(zip(sorted(search.cell.shares), rates, strict=True))
+    return found
+
+
+def _load(cell: Cell) -> Load:
+    return _searched(cell).comparison_key()
+
+
+def _searched(cell: Cell) -> Cell:
+    """The cell as it was before the race chose its rate and how long it is measured."""
+    return replace(cell, load=MATCHED, rate=None, duration_s=None)
+
+
+def align_durations(old: RaceRecord, new: RaceRecord) -> RaceRecord:
+    """The old race with windows as long as the new one's: `versus` chooses that by the time left.
+
+    Only where a race has one length of each load: else the length tells its loads apart.
+    """
+    then, now = _durations(old), _durations(new)
+    return replace(
+        old,
+        cells=[
+            replace(cell, duration_s=next(iter(now[load])))
+            if (load := _without_duration(cell)) in now and len(then[load]) == len(now[load]) == 1
+            else cell
+            for cell in old.cells
+        ],
+    )
+
+
+def _durations(ledger: RaceRecord) -> dict[Load, set[float | None]]:
+    found: dict[Load, set[float | None]] = {}
+    for cell in ledger.cells:
+        found.setdefault(_without_duration(cell), set()).add(cell.duration_s)
+    return found
+
+
+def _without_duration(cell: Cell) -> Load:
+    return replace(cell, rate=None, duration_s=None).identity()
+
+
+def _words(changed: list[tuple[int, int]]) -> str:
+    if not changed:
+        return ""
+    shown = "; ".join(f"{then:,} and {now:,} requests/s" for then, now in changed[:MOST_SHOWN])
+    more = f"; and {len(changed) - MOST_SHOWN} more" if len(changed) > MOST_SHOWN else ""
+    return (
+        f"Compared at the same shares of the weakest one's capacity, in OLD and NEW: {shown}{more}."
+    )
+
+
+MACHINE = {
+    "cpu_model": "CPU",
+    "cpus": "CPUs",
+    "memory_bytes": "memory",
+    "architecture": "architecture",
+    "virtualisation": "virtual machine",
+    "kernel": "kernel",
+    "distribution": "distribution",
+    "smt": "SMT",
+    "governor": "governor",
+    "turbo": "turbo",
+    "mitigations": "mitigations",
+}
+PLACEMENT = {
+    "kind": "kind",
+    "server_cpus": "CPUs of the server",
+    "client_cpus": "CPUs of the client",
+    "clients": "number of clients",
+    "steering": "steering",
+    "network": "network",
+    "engine": "container engine",
+    "engine_version": "its version",
+}
+BEFORE = {"steering": "none", "clients": 1}
+"""Values of races from before these were recorded."""
+MEMORY_SLACK = 0.02
+"""Kernels reserve different shares of the memory of one machine."""
+
+
+@dataclass(frozen=True)
+class Matched:
+    pairs: list[tuple[Cell, Cell]]
+    """Of the old and the new race."""
+    only_old: list[Cell]
+    only_new: list[Cell]
+
+
+def match(old: RaceRecord, new: RaceRecord) -> Matched:
+    """Pairs equal cells, in the order of the new ledger. The placement may differ."""
+    theirs = {cell.identity(): cell for cell in old.cells}
+    ours = {cell.identity(): cell for cell in new.cells}
+    return Matched(
+        pairs=[(theirs[key], cell) for key, cell in ours.items() if key in theirs],
+        only_old=[cell for key, cell in theirs.items() if key not in ours],
+        only_new=[cell for key, cell in ours.items() if key not in theirs],
+    )
+
+
+def differences(old: RaceRecord, new: RaceRecord, matched: Matched) -> list[str]:
+    """One line for each difference between the races, and for each flaw of one."""
+    lines = [
+        _study(old, new),
+        _machine(old, new),
+        _placement(old, new),
+        _accounts(old, new),
+        _sittings(old, new),
+    ]
+    for name, cells in (("OLD", matched.only_old), ("NEW", matched.only_new)):
+        if cells:
+            shown = "; ".join(cell.label() for cell in cells[:3])
+            more = f"; and {len(cells) - 3} more" if len(cells) > 3 else ""
+            lines.append(f"Only in {name}, so not compared: {shown}{more}.")
+    lines += [_state("OLD", old), _state("NEW", new)]
+    return [line for line in lines if line]
+
+
+def _study(old: RaceRecord, new: RaceRecord) -> str:
+    names = [ledger.meta.get("study_name", "unknown") for ledger in (old, new)]
+    if names[0] != names[1]:
+        return f"Different studies, {names[0]} and {names[1]}: only cells in both are compared."
+    if old.meta.get("study_toml") != new.meta.get("study_toml"):
+        return f"The study {names[0]} has changed: only cells in both are compared."
+    return ""
+
+
+def _machine(old: RaceRecord, new: RaceRecord) -> str:
+    found = []
+    for key, label in MACHINE.items():
+        then, now = old.environment.get(key), new.environment.get(key)
+        if then == now or (key == "memory_bytes" and _close(then, now)):
+            continue
+        plain = not isinstance(then, dict | list) and not isinstance(now, dict | list)
+        words = [_size(value) if key == "memory_bytes" else _word(value) for value in (then, now)]
+        found.append(f"{label} ({', '.join(words)})" if plain else label)
+    if not found:
+        return ""
+    return f"Different machines: {', '.join(found)}. Differences may not be due to the change."
+
+
+def _close(then: Any, now: Any) -> bool:
+    if not isinstance(then, int) or not isinstance(now, int):
+        return False
+    return abs(then - now) <= MEMORY_SLACK * max(then, now)
+
+
+def _placement(old: RaceRecord, new: RaceRecord) -> str:
+    then, now = (ledger.environment.get("placement") for ledger in (old, new))
+    if not isinstance(then, dict) or not isinstance(now, dict):
+        return ""
+    then, now = BEFORE | then, BEFORE | now
+    found = [
+        f"{label} ({_word(then.get(key))}, {_word(now.get(key))})"
+        for key, label in PLACEMENT.items()
+        if then.get(key) != now.get(key)
+    ]
+    return f"Different placements: {', '.join(found)}." if found else ""
+
+
+def _size(value: Any) -> str:
+    return f"{value / 2**30:.1f} GiB" if isinstance(value, int | float) else "unknown"
+
+
+def _accounts(old: RaceRecord, new: RaceRecord) -> str:
+    """Unlike the CPU clock of a process, a control group is charged for the exit of threads."""
+    then, now = (_by_group(ledger) for ledger in (old, new))
+    if then == now:
+        return ""
+    words = ["control group" if each else "process clock" for each in (then, now)]
+    return (
+        f"Server CPU was measured differently: by {words[0]} in OLD, by {words[1]} in NEW. "
+        "Designs that create threads then differ by a few per cent."
+    )
+
+
+def _by_group(ledger: RaceRecord) -> bool:
+    where = ledger.environment.get("placement")
+    return isinstance(where, dict) and where.get("control_groups") is True
+
+
+def _sittings(old: RaceRecord, new: RaceRecord) -> str:
+    then, now = sittings_of(old), sittings_of(new)
+    if max(then, now) < 2:
+        return (
+            "Each race is one sitting: the intervals do not include variation of link order, boot "
+            "and hour (races with `--sittings 5` do)."
+        )
+    if min(then, now) > 1:
+        return ""
+    one, other = ("OLD", "NEW") if then < now else ("NEW", "OLD")
+    return (
+        f"{one} is one sitting, and {other} has {max(then, now)} sittings: sittings of "
+        f"{one} are assumed to vary as much as those of {other}."
+    )
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(str(part) for part in value)
+    return "unknown" if value is None else str(value)
+
+
+def _state(name: str, ledger: RaceRecord) -> str:
+    """The flaws of a race: missing, failed and disturbed trials."""
+    failed = sum(trial.status != OK for trial in ledger.last_attempts)
+    client_bound = sum(trial.is_client_bound for trial in ledger.last_attempts)
+    held_up = sum(trial.held_up is not None for trial in ledger.last_attempts)
+    run = len(ledger.last_attempts)
+    parts = [f"{run} of {ledger.planned} trials were run"] if run < ledger.planned else []
+    parts += [f"{failed} trials failed"] if failed else []
+    parts += [f"the client was the bottleneck in {client_bound} trials"] if client_bound else []
+    parts += [f"other programs took CPU from the client in {held_up} trials"] if held_up else []
+    return f"In {name} {', '.join(parts)}." if parts else ""
+
+
+def cell_words(cells: Sequence[Cell]) -> dict[int, str]:
+    """By cell id, what besides the contender distinguishes the cell."""
+    varying = [name for name in IDENTITY if len({getattr(cell, name) for cell in cells}) > 1]
+    wanted = [name for name in varying if name not in ("contender", *LOOSE)]
+    distinct = {(cell.contender, *(getattr(cell, name) for name in wanted)) for cell in cells}
+    if len(distinct) < len(cells):
+        wanted = [name for name in varying if name != "contender"]
+    wanted = wanted or ["connections"]
+    return {cell.id: ", ".join(_part(cell, name) for name in wanted) for cell in cells}
+
+
+def _part(cell: Cell, name: str) -> str:
+    value = getattr(cell, name)
+    if value is None:
+        return f"no {name}"
+    if name in AXES:
+        return AXES[name].count(value)
+    return WORDED[name](value) if name in WORDED else f"{name} {value}"

@@ -1,0 +1,108 @@
+"""What a verdict on two versions judges, by how much head may be worse, and when it is looked
+at.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from regatta.errors import UsageError
+from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS
+from regatta.record.metrics import P50, P99, PRIMARY, Metric
+
+# What a verdict on two versions judges, and by how much head may be worse: `--fail-over`. The
+# defaults are the smallest thresholds of which twice as much is found in five minutes on two shared
+# CPUs (docs/decisions.md): what varies more between blocks needs more room.
+
+MIN_PERCENT, MAX_PERCENT, MOST_LOST_PERCENT = 0.1, 1000.0, 99.0
+
+
+@dataclass(frozen=True)
+class Judged:
+    name: str
+    metric: Metric | None
+    """None: the rate that a server holds, of which less is worse."""
+    share: float
+    """The default: by how much head may be worse."""
+
+    @property
+    def more_is_worse(self) -> bool:
+        return self.metric is not None
+
+    def limit(self, share: float) -> float:
+        """The logarithm of how many times as bad as base head may be."""
+        return math.log1p(share) if self.more_is_worse else -math.log1p(-share)
+
+    def says(self, times: str) -> str:
+        """`head takes 1.06 times the CPU per request of base`"""
+        if self.metric is None:
+            return f"head holds {times} the rate that base holds"
+        return f"head takes {times} the {self.metric.label} of base"
+
+    def allows(self, share: float) -> str:
+        return f"{100 * share:g} % {'more' if self.more_is_worse else 'less'}"
+
+
+CPU = Judged("cpu", PRIMARY, 0.05)
+HOLDS = Judged("holds", None, 0.15)
+JUDGED = (CPU, Judged("p50", P50, 0.1), Judged("p99", P99, 0.3), HOLDS)
+BY_NAME = {one.name: one for one in JUDGED}
+DEFAULT = ",".join(f"{one.name}={100 * one.share:g}%" for one in JUDGED)
+Thresholds = Mapping[str, float]
+"""Shares by name of what is judged."""
+
+
+def thresholds(text: str) -> Thresholds:
+    """Parses `cpu=5%,p99=20%`; `5%` alone is of CPU. What is not named has its default."""
+    found = {one.name: one.share for one in JUDGED}
+    for word in text.split(","):
+        name, _, figure = word.strip().rpartition("=")
+        judged = BY_NAME.get(name or CPU.name)
+        most = MAX_PERCENT if judged is None or judged.more_is_worse else MOST_LOST_PERCENT
+        try:
+            value = float(figure.removesuffix("%"))
+        except ValueError:
+            value = -1.0
+        if judged is None or not MIN_PERCENT <= value <= most:
+            raise UsageError(
+                f"--fail-over is {text}; write a percentage from {MIN_PERCENT:g}% to {most:g}% for "
+                f"{', '.join(BY_NAME)}, as in {DEFAULT}"
+            )
+        found[judged.name] = value / 100
+    return found
+
+
+# When a growing race is judged, so that all looks together err no more than one test would. A test
+# that is repeated after each block finds a difference between equals sooner or later. So a race is
+# judged after 6, 9, 14, 21 ... blocks, and the looks share the level (Bonferroni, which needs no
+# assumption on how they depend on each other). A race that ends between two looks for a reason that
+# does not depend on its result, such as its time, is judged once more, at all of the level that is
+# left. The intervals of all looks hold together (Jennison and Turnbull 2000, chapter 9).
+
+GROWTH = 1.5
+
+
+@dataclass(frozen=True)
+class Look:
+    blocks: int
+    share: float
+    """Of the level."""
+
+
+def planned_looks(most_blocks: int) -> list[Look]:
+    """Each half as many blocks again as the last; the last has all."""
+    found, blocks = [], FEWEST_BLOCKS
+    while blocks < most_blocks:
+        found.append(blocks)
+        blocks = round(blocks * GROWTH)
+    found.append(max(most_blocks, FEWEST_BLOCKS))
+    return [Look(blocks, 1 / len(found)) for blocks in found]
+
+
+def looks_at(blocks: int, most_blocks: int, over: bool) -> list[Look]:
+    """The looks at a race of so many blocks; `over`: it gets no more."""
+    planned = planned_looks(most_blocks)
+    found = [look for look in planned if look.blocks <= blocks]
+    if over and blocks >= FEWEST_BLOCKS and found[-1].blocks < blocks:
+        found.append(Look(blocks, 1 - len(found) / len(planned)))
+    return found

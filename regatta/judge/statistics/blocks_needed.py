@@ -1,0 +1,97 @@
+"""How many blocks a verdict needs, and a note before the first trial if a study has fewer.
+
+A table is decided by sign flips of whole blocks (statistics/sign_flips.py). Of the 2^n flips of n
+blocks two are extreme: none flipped and all flipped. If 2 / 2^n exceeds the level, nothing can be
+significant.
+"""
+
+import math
+
+from regatta.judge.statistics.sign_flips import LEVEL
+from regatta.record.cell import WINDOW
+from regatta.record.study import Study
+from regatta.record.study.claim_cells import claim_cells, with_study_connections
+from regatta.record.study.statement import ALSO_TIMED, is_timed
+
+DIRECTIONS = 2
+"""Decisions are two-sided: less or more, supported or refuted."""
+
+
+def fewest_blocks(level: float = LEVEL, directions: int = DIRECTIONS) -> int:
+    """6 for a two-sided 5 %, 5 for a one-sided."""
+    return math.ceil(math.log2(directions / level) - 1e-9)
+
+
+FEWEST_BLOCKS = fewest_blocks()
+FEWEST_SITTINGS = 3
+"""Sittings are rotated, which works with any number; but with two, a difference would have to be 13
+times its standard error."""
+NAMED = 4
+
+
+def too_few_note(study: Study) -> str:
+    """Which verdicts have too few blocks or sittings; empty if none."""
+    if study.sittings >= FEWEST_SITTINGS:
+        return ""
+    if study.sittings > 1:
+        return (
+            f"too few sittings for a verdict, which needs {FEWEST_SITTINGS}: there are "
+            f"{study.sittings}"
+        )
+    lacking = []
+    if study.blocks < FEWEST_BLOCKS and len({cell.contender for cell in study.cells}) > 1:
+        lacking.append(f"the standings have {study.blocks}")
+    blocks = _blocks_of_claims(study)
+    for count in sorted(set(blocks.values())):
+        names = [name for name, claim_blocks in blocks.items() if claim_blocks == count]
+        if count < FEWEST_BLOCKS:
+            lacking.append(f"{_listed(names)} {'have' if len(names) > 1 else 'has'} {count}")
+    if not lacking:
+        return ""
+    return f"too few blocks for a verdict, which needs {FEWEST_BLOCKS}: {', '.join(lacking)}"
+
+
+def quick_note(study: Study) -> str:
+    """What a quick race cannot decide; empty for other races."""
+    if not study.quick:
+        return ""
+    blocks = f"a first look: {study.blocks} timed and {study.counted_blocks} counted blocks"
+    blocks += f" in each of {study.sittings} sittings" if study.sittings > 1 else ""
+    lost = undecidable(study)
+    if not lost:
+        return blocks
+    return f"{blocks}; {lost} of {len(study.claims)} claims cannot be decided with so few"
+
+
+def undecidable(study: Study) -> int:
+    """The number of claims with too few blocks or sittings for a verdict."""
+    if study.sittings > 1:
+        return 0 if study.sittings >= FEWEST_SITTINGS else len(study.claims)
+    return sum(blocks < FEWEST_BLOCKS for blocks in _blocks_of_claims(study).values())
+
+
+def _blocks_of_claims(study: Study) -> dict[str, int]:
+    """By claim, in the scope that decides it; over the window only one kind of trial counts."""
+    found = {}
+    for said in study.claims:
+        claim = with_study_connections(said, study.cells)
+        found[claim.id] = study.blocks + study.counted_blocks
+        if set(claim.selectors()) <= claim_cells(claim, study.cells, WINDOW).keys():
+            found[claim.id] = min(blocks_of(study, of.metric) for of in claim.statements)
+    return found
+
+
+def blocks_of(study: Study, metric: str) -> int:
+    """Blocks over the window for a claim on this metric."""
+    return study.counted_blocks if is_counted(study, metric) else study.blocks
+
+
+def is_counted(study: Study, metric: str) -> bool:
+    """Whether the metric comes from counted blocks."""
+    return not is_timed(metric) and (metric not in ALSO_TIMED or study.counted_blocks > 0)
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - NAMED
+    listed = ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"the claim{'s' if len(names) > 1 else ''} {listed}"

@@ -1,0 +1,67 @@
+"""The share of a design's cost that is due to its strategy, from its bare twin at the same step.
+
+A twin (bench/twins) is the smallest correct server of the same strategy. Its cost per request is
+the strategy's; the rest of the design's cost is the design's own.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from regatta.judge.results import CellResult, Group
+from regatta.judge.statistics.joint import PairedMean
+from regatta.judge.statistics.units import Units
+from regatta.record.metrics import PRIMARY, side_of
+
+
+@dataclass(frozen=True)
+class TwinShare:
+    """Server CPU per request."""
+
+    at: int
+    """The step of the axis."""
+    design: str
+    twin: str
+    us: float
+    twin_us: float
+    ratio: float
+    """The design's divided by the twin's, paired within blocks."""
+    low: float
+    high: float
+    blocks: int
+
+
+def twin_shares(group: Group, twins: Mapping[str, str]) -> list[TwinShare]:
+    """At every step, each design that was raced with its twin; `twins`: design by twin."""
+    return [
+        share
+        for step in group.steps
+        for twin in group.at(step)
+        for design in group.at(step)
+        if twins.get(twin.cell.contender) == design.cell.contender
+        for share in [_share(step, design, twin, group.units)]
+        if share is not None
+    ]
+
+
+def _share(step: int, design: CellResult, twin: CellResult, units: Units) -> TwinShare | None:
+    """None if fewer than two units have both, or a figure is missing."""
+    ours, bare = (one.blocks.get(PRIMARY.name, {}) for one in (design, twin))
+    us, twin_us = (one.estimates[side_of(PRIMARY), PRIMARY.name].value for one in (design, twin))
+    common = sorted(ours.keys() & bare.keys())
+    logs = units.gathered(
+        {
+            block: math.log(ours[block] / bare[block])
+            for block in common
+            if bare[block] > 0 < ours[block]
+        }
+    )
+    ratios = PairedMean(np.array(list(logs.values())))
+    interval = ratios.interval() if len(logs) > 1 else None
+    if us is None or twin_us is None or interval is None:
+        return None
+    ratio, low, high = (float(np.exp(end)) for end in (ratios.mean, *interval))
+    names = design.cell.contender, twin.cell.contender
+    return TwinShare(step, *names, us, twin_us, ratio, low, high, len(logs))

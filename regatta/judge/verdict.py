@@ -1,0 +1,396 @@
+"""Whether the head of a repository is worse than its base beyond a threshold, in what matters.
+
+Judged are server CPU per request, p50, p99 and the rate that is held (judged.py), under each load.
+The base races twice, as `base` and `base-again`. Head is compared, in each block, with the mean of
+both; base with itself is the floor. If this machine tells even the two bases apart, a verdict must
+hold with that much added to head, or taken off. A race is judged several times while it grows
+(statistics/looks.py), the held rate once: its searches are over before the race. All that is judged
+and all loads are one family.
+
+- regression: the whole 95 % interval of head / base is beyond its threshold, in anything
+- no regression: in everything all of it is within
+- not comparable: head answers otherwise than base, or than before the race, or one was not warm
+- undecided: neither, when the time is over, or the CPUs' busy time contradicts it
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import special  # type: ignore[import-untyped]
+
+from regatta.judge.compare.decide import EXIT, NO_REGRESSION, REGRESSION, UNDECIDED, worst_of
+from regatta.judge.contrast import of_trials, outward, undisturbed
+from regatta.judge.estimates import usable
+from regatta.judge.held_rates import held_groups, worse_by
+from regatta.judge.judged import (
+    CPU,
+    HOLDS,
+    JUDGED,
+    Judged,
+    Look,
+    Thresholds,
+    looks_at,
+    planned_looks,
+)
+from regatta.judge.soundness.barred import failing, unlike
+from regatta.judge.soundness.warmup import warm_ups
+from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS
+from regatta.judge.statistics.joint import PairedMean
+from regatta.judge.statistics.leads import Measures, log_ratios, unconfirmed_leads
+from regatta.judge.statistics.sign_flips import LEVEL, POWER, BlockValues, Floats
+from regatta.record.cell import Cell
+from regatta.record.metrics import BUSY, Metric, side_of
+from regatta.record.records import OK, RaceRecord, Trial
+
+Accounts = tuple[Measures, Measures]
+"""Of base and of head: charged and busy time per request, by block."""
+
+
+# With steered packets, charged time lacks what the kernel did for a server while its CPU slept: a
+# head that moves work there would look cheaper than it is. So busy time may contradict a verdict.
+
+
+def in_blocks(accounts: Accounts, blocks: Collection[int]) -> Accounts:
+    def kept(values: BlockValues) -> BlockValues:
+        return {block: value for block, value in values.items() if block in blocks}
+
+    base, head = ((kept(charged), kept(busy)) for charged, busy in accounts)
+    return base, head
+
+
+def denies_regression(accounts: Accounts, threshold: float) -> bool:
+    """Busy time shows that head stays below the threshold, or not that it passes it, though the two
+    accounts are shown to differ."""
+    (charged, busy), head = accounts
+    # The same time is added to both accounts: the gap between them stays as it is.
+    allowed = {block: threshold * value for block, value in charged.items()}
+    at_threshold, busy_then = (
+        {block: value + allowed[block] for block, value in of.items()} for of in (charged, busy)
+    )
+    return bool(unconfirmed_leads({(None, "base", "head"): ((at_threshold, busy_then), head)}))
+
+
+def shows_regression(accounts: Accounts, threshold: float, level: float) -> bool:
+    """The whole interval of head / base is above 1 + `threshold`. What else runs on the CPUs can
+    only bring the ratio nearer to 1."""
+    (_, base), (_, head) = accounts
+    ratios = log_ratios(head, base)
+    interval = PairedMean(np.array(list(ratios.values()))).interval(level) if ratios else None
+    return interval is not None and interval[0] > math.log1p(threshold)
+
+
+BASE, AGAIN, HEAD = SIDES = ("base", "base-again", "head")
+NOT_COMPARABLE = "not comparable"
+EXIT_STATUS = {**EXIT, NOT_COMPARABLE: 2}
+FLOOR_LEVEL = 0.01
+"""Of calling equal bases different. Stricter than the verdict's: few such races are decided."""
+DENIED = "charged CPU time shows a regression, which the CPUs' busy time does not"
+HIDDEN = "the CPUs' busy time shows a regression, which charged CPU time does not"
+EQUALS_DIFFER = "this machine tells equal servers apart: base from itself"
+MOST_NEEDED = 5_000
+"""Blocks, beyond which a difference counts as being at the threshold."""
+FEWEST_SEARCHES = 3
+"""Blocks of the search for held rates."""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """With the interval of the look at which it was judged."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def inverse(self) -> "Ratio":
+        return Ratio(1 / self.value, 1 / self.high, 1 / self.low)
+
+
+@dataclass(frozen=True)
+class LoadVerdict:
+    """On one of what is judged, under one load."""
+
+    judged: Judged
+    cell: Cell
+    """The head's."""
+    threshold: float
+    """As a share: 0.05 for 5 %."""
+    blocks: int
+    head: Ratio
+    """How many times as bad as the base it is: of a held rate, base over head."""
+    floor: Ratio
+    """The same of base again."""
+    blocks_needed: int | None
+    """To decide with a chance of 80 % if the difference is as measured; None: beyond any race."""
+    outcome: str = UNDECIDED
+    why: str = ""
+    """It is undecided, if the intervals do not tell."""
+
+    @property
+    def beyond(self) -> float:
+        """How many times as bad head may be."""
+        return math.exp(self.judged.limit(self.threshold))
+
+    @property
+    def least(self) -> float:
+        """The lower end of head's interval, less what equals may differ by."""
+        return self.head.low / self.allowance
+
+    @property
+    def most(self) -> float:
+        """The upper end, and that much more."""
+        return self.head.high * self.allowance
+
+    @property
+    def equals_differ(self) -> bool:
+        """Whether this machine tells base from itself."""
+        return not self.floor.low <= 1 <= self.floor.high
+
+    @property
+    def allowance(self) -> float:
+        """How many times one of two equals may take as much as the other, as the floor shows."""
+        return max(1 / self.floor.low, self.floor.high) if self.equals_differ else 1.0
+
+    def over_base(self, ratio: Ratio) -> Ratio:
+        """As a person asks for it."""
+        return ratio if self.judged.more_is_worse else ratio.inverse
+
+
+@dataclass(frozen=True)
+class Verdict:
+    outcome: str
+    thresholds: Thresholds
+    why: str
+    """The reason, if the intervals do not give it."""
+    loads: tuple[LoadVerdict, ...]
+    missing: tuple[str, ...] = ()
+    """What too few blocks measured, a line each."""
+
+    @property
+    def is_final(self) -> bool:
+        """Whether more blocks change nothing."""
+        return self.outcome != UNDECIDED or bool(self.why)
+
+    @property
+    def exit_status(self) -> int:
+        return EXIT_STATUS[self.outcome]
+
+    @property
+    def blocks(self) -> int:
+        return max((one.blocks for one in self.loads if one.judged is not HOLDS), default=0)
+
+    @property
+    def by_name(self) -> dict[str, str]:
+        """The outcome of each that is judged, over all loads."""
+        found: dict[str, list[str]] = {one.judged.name: [] for one in self.loads}
+        for one in self.loads:
+            found[one.judged.name].append(one.outcome)
+        return {name: worst_of(outcomes) for name, outcomes in found.items()}
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One of what is judged under one load, in blocks that measured all three."""
+
+    cell: Cell
+    blocks: tuple[int, ...]
+    head: Floats
+    """A logarithm of how many times as bad for each block."""
+    floor: Floats
+    accounts: Accounts = (({}, {}), ({}, {}))
+    """Empty if they are not known."""
+    judged: Judged = CPU
+
+    def first(self, count: int) -> "Contrast":
+        blocks = self.blocks[:count]
+        accounts = in_blocks(self.accounts, set(blocks))
+        head, floor = self.head[:count], self.floor[:count]
+        return replace(self, blocks=blocks, head=head, floor=floor, accounts=accounts)
+
+    def looks(self, most_blocks: int, over: bool) -> tuple[list[Look], int]:
+        """When it is judged so far, and how often it is in all."""
+        count = len(self.blocks)
+        if self.judged is HOLDS:
+            return [Look(count, 1.0)] if count >= FEWEST_SEARCHES else [], 1
+        return looks_at(count, most_blocks, over), len(planned_looks(most_blocks))
+
+
+def verdict_of(ledger: RaceRecord, limits: Thresholds, most_blocks: int, over: bool) -> Verdict:
+    """`over`: the race gets no more blocks. Until then `undecided` without a reason: go on."""
+    if differing := unlike(ledger):
+        name = HEAD if HEAD in differing else min(differing)
+        return Verdict(NOT_COMPARABLE, limits, f"{name} {differing[name]}", ())
+    if why := broken(ledger):
+        return Verdict(REGRESSION, limits, why, ())
+    if over and (why := cold(ledger)):
+        return Verdict(NOT_COMPARABLE, limits, why, ())
+    return decided(contrasts(ledger), limits, most_blocks, over)
+
+
+def decided(found: Sequence[Contrast], limits: Thresholds, most_blocks: int, over: bool) -> Verdict:
+    """Each is decided by the first look that can, or shown as at the last."""
+    tried = [judge(one, limits[one.judged.name], most_blocks, over, len(found)) for one in found]
+    loads = tuple(one for one in tried if one is not None)
+    missing = tuple(
+        too_few(one) for one, load in zip(found, tried, strict=True) if load is None
+    ) or (() if found else (too_few(None),))
+    outcome = worst_of([one.outcome for one in loads] + [UNDECIDED] * bool(missing))
+    # Until it is over, later looks may still decide.
+    reasons = [*(one.why for one in loads if one.why), *(missing if not loads else ())]
+    why = reasons[0] if over and outcome == UNDECIDED and reasons else ""
+    return Verdict(outcome, limits, why, loads, missing)
+
+
+def too_few(one: Contrast | None) -> str:
+    fewest, what = FEWEST_BLOCKS, "blocks"
+    if one is not None and one.judged is HOLDS:
+        fewest, what = FEWEST_SEARCHES, "searches"
+    return (
+        f"a verdict{f' on {one.judged.name}' if one else ''} needs {fewest} {what} that measured "
+        f"base and head, and there are {len(one.blocks) if one else 0}; in the others a trial "
+        "failed, or the client was too slow"
+    )
+
+
+def broken(ledger: RaceRecord) -> str:
+    """Why head cannot be compared where base can; empty if it can."""
+    for cell in ledger.cells:
+        if cell.contender == HEAD and (why := failing(ledger.trials_of(cell))):
+            others = [one for one in rivals(ledger, cell).values() if one is not cell]
+            if not any(failing(ledger.trials_of(one)) for one in others):
+                return f"head {why}, base did not"
+    held = {cell.contender for cell in ledger.cells}
+    if BASE in held and HEAD not in held:
+        return "head holds no rate that can be compared, base does"
+    return ""
+
+
+def cold(ledger: RaceRecord) -> str:
+    """Which server was not warm; empty if all were."""
+    for one in warm_ups(ledger.warm_ups, ledger.cells, ledger.by_cell):
+        if one.why_not:
+            return f"{one.contender} was {one.why_not}; raise --warmup-limit"
+    return ""
+
+
+def rivals(ledger: RaceRecord, cell: Cell) -> dict[str, Cell]:
+    """The cells under the same load, by contender."""
+    key = cell.comparison_key()
+    return {one.contender: one for one in ledger.cells if one.comparison_key() == key}
+
+
+def contrasts(ledger: RaceRecord) -> list[Contrast]:
+    """One for each that is judged and each load, in the study's order."""
+    found = []
+    for cell in ledger.cells:
+        cells = rivals(ledger, cell)
+        if cell.contender == HEAD and set(SIDES) <= cells.keys():
+            trials = {name: ledger.trials_of(cells[name]) for name in SIDES}
+            busy = {name: cost_by_block(undisturbed(of), BUSY) for name, of in trials.items()}
+            for one in JUDGED:
+                if one.metric is not None:
+                    read = cost_by_block if one is CPU else latency_by_block
+                    values = {name: read(of, one.metric) for name, of in trials.items()}
+                    found.append(contrast(one, cell, values, busy if one is CPU else {}))
+    return found + held_contrasts(ledger)
+
+
+def held_contrasts(ledger: RaceRecord) -> list[Contrast]:
+    found = []
+    for group in held_groups(ledger):
+        rates = {one.cell.contender: one.brackets for one in group.members}
+        if set(SIDES) <= rates.keys():
+            head = worse_by([rates[BASE], rates[AGAIN]], rates[HEAD])
+            floor = worse_by([rates[BASE]], rates[AGAIN])
+            blocks = tuple(sorted(head.keys() & floor.keys()))
+            loss, noise = (np.array([of[block] for block in blocks]) for of in (head, floor))
+            (cell,) = (one.cell for one in group.members if one.cell.contender == HEAD)
+            found.append(Contrast(cell, blocks, loss, noise, judged=HOLDS))
+    return found
+
+
+def cost_by_block(trials: list[Trial], metric: Metric) -> BlockValues:
+    """Also from trials whose client fell behind: what a request costs the server is known there
+    too, and on a busy machine few blocks would be left in which no client did."""
+    standing = [trial for trial in trials if trial.status == OK and not trial.superseded]
+    found = of_trials(metric, side_of(metric), standing)
+    return {} if isinstance(found, str) else found
+
+
+def latency_by_block(trials: list[Trial], metric: Metric) -> BlockValues:
+    """Of each trial for itself; one in which too few requests were started has none."""
+    each = (of_trials(metric, side_of(metric), [trial]) for trial in usable(trials))
+    return {block: value for of in each if not isinstance(of, str) for block, value in of.items()}
+
+
+def contrast(
+    judged: Judged,
+    cell: Cell,
+    values: Mapping[str, BlockValues],
+    busy: Mapping[str, BlockValues],
+) -> Contrast:
+    blocks = sorted(set.intersection(*(set(one) for one in values.values())))
+    base, again, head = (np.log([values[name][block] for block in blocks]) for name in SIDES)
+    found = Contrast(cell, tuple(blocks), head - (base + again) / 2, again - base, judged=judged)
+    if not busy:
+        return found
+    of_base, of_head = (
+        (mean_of([values[name] for name in names]), mean_of([busy[name] for name in names]))
+        for names in ((BASE, AGAIN), (HEAD,))
+    )
+    return replace(found, accounts=in_blocks((of_base, of_head), set(blocks)))
+
+
+def mean_of(values: Sequence[BlockValues]) -> BlockValues:
+    """In each block where all are known."""
+    known = sorted(set.intersection(*(set(one) for one in values)))
+    return {block: sum(one[block] for one in values) / len(values) for block in known}
+
+
+def judge(
+    found: Contrast, threshold: float, most_blocks: int, over: bool, family: int
+) -> LoadVerdict | None:
+    """By the first look that decides, or the last; None before the first. `family`: how many are
+    judged, by which each look's level is divided."""
+    load = None
+    due, looks = found.looks(most_blocks, over)
+    for look in due:
+        one, share = found.first(look.blocks), look.share / family
+        head, floor = PairedMean(one.head), PairedMean(one.floor)
+        limit = one.judged.limit(threshold)
+        needed = blocks_needed(head, limit, LEVEL / looks / family)
+        ratios = ratio_of(head, LEVEL * share), ratio_of(floor, FLOOR_LEVEL * share)
+        load = LoadVerdict(one.judged, one.cell, threshold, look.blocks, *ratios, needed)
+        load = load_verdict(load, one.accounts, LEVEL * share)
+        if load.outcome != UNDECIDED:
+            break
+    return load
+
+
+def load_verdict(load: LoadVerdict, accounts: Accounts, level: float) -> LoadVerdict:
+    """With its outcome, or why there is none."""
+    if load.least > load.beyond:
+        if denies_regression(accounts, load.threshold):
+            return replace(load, why=DENIED)
+        return replace(load, outcome=REGRESSION)
+    if load.most <= load.beyond:
+        if shows_regression(accounts, load.threshold, level):
+            return replace(load, why=HIDDEN)
+        return replace(load, outcome=NO_REGRESSION)
+    return replace(load, why=EQUALS_DIFFER if load.equals_differ else "")
+
+
+def ratio_of(mean: PairedMean, level: float) -> Ratio:
+    low, high = mean.interval(level) or (-math.inf, math.inf)
+    return Ratio(*(outward(value, "ratio") for value in (mean.mean, low, high)))
+
+
+def blocks_needed(mean: PairedMean, limit: float, level: float) -> int | None:
+    """For a look at this level to tell the mean from the limit with a chance of 80 %."""
+    distance, spread = abs(mean.mean - limit), mean.error * math.sqrt(mean.count)
+    reach = float(special.ndtri(1 - level / 2) + special.ndtri(POWER))
+    if distance * math.sqrt(MOST_NEEDED) <= reach * spread:
+        return None
+    return max(FEWEST_BLOCKS, math.ceil((reach * spread / distance) ** 2))

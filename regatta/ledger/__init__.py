@@ -1,1 +1,0 @@
-"""The ledger: the SQLite file of a race, its vocabulary, and all code that reads or writes it."""

@@ -1,1 +1,0 @@
-"""perf stat: what it can count, how it is started and switched, and its output."""

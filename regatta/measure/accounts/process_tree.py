@@ -1,0 +1,238 @@
+"""The kernel's accounts of a process tree, read from outside before and after a window.
+
+CPU time comes from the server's control group if it has one: that includes everything its threads
+ran. The fallback, the process's CPU clock, includes dead threads, but not what they ran after the
+kernel had closed their account.
+"""
+
+import time
+from dataclasses import dataclass, replace
+
+from regatta.errors import TrialError
+from regatta.measure.accounts.cgroup import ControlGroup
+from regatta.measure.proc import (
+    MAJOR_FAULTS,
+    MINOR_FAULTS,
+    NS_PER_TICK,
+    PROC,
+    REAPED_MAJOR_FAULTS,
+    REAPED_MINOR_FAULTS,
+    REAPED_SYSTEM_TICKS,
+    REAPED_USER_TICKS,
+    SYSTEM_TICKS,
+    USER_TICKS,
+    read_stat,
+)
+from regatta.record.counters import (
+    CONTEXT_SWITCHES,
+    CPU_TIME,
+    PAGE_FAULTS,
+    SYSTEM_TIME,
+    USER_TIME,
+    Counter,
+    counted,
+    not_supported,
+)
+
+SWITCHES_TOLERANCE_NS = 20_000
+READ_ATTEMPTS = 100
+USAGE = (
+    *("user_ns", "system_ns", "minor_faults", "major_faults"),
+    *("voluntary_switches", "involuntary_switches"),
+)
+# Clock 2 of a process is what its threads have run (see clock_getcpuclockid).
+CPUCLOCK_SCHED = 2
+
+
+@dataclass(frozen=True)
+class TreeAccounts:
+    """Totals of a process, its living descendants and the children that they have reaped."""
+
+    clock_ns: int
+    reaped_ns: int
+    user_ns: int
+    system_ns: int
+    page_faults: int
+    threads: frozenset[tuple[int, int]]
+    thread_run_ns: int
+    context_switches: int
+    charged_ns: int | None = None
+    """CPU time charged to its control group; None: it has no group of its own."""
+
+
+def cpu_clock_ns(pid: int) -> int:
+    """CPU time of the process, including its dead threads."""
+    return time.clock_gettime_ns((~pid << 3) | CPUCLOCK_SCHED)
+
+
+def thread_ids(pid: int) -> list[int]:
+    return [int(entry.name) for entry in (PROC / str(pid) / "task").iterdir()]
+
+
+def threads_of(pid: int) -> list[int]:
+    """The same; empty if the process has just ended."""
+    try:
+        return thread_ids(pid)
+    except OSError:
+        return []
+
+
+def children(pid: int) -> list[int]:
+    """The living children of all threads of a process."""
+    found: list[int] = []
+    for tid in thread_ids(pid):
+        try:
+            text = (PROC / str(pid) / "task" / str(tid) / "children").read_text()
+        except OSError:
+            continue
+        found += [int(child) for child in text.split()]
+    return found
+
+
+def descendants(pid: int) -> list[int]:
+    """The process and all its descendants."""
+    found = [pid]
+    for member in found:
+        try:
+            found += [child for child in children(member) if child not in found]
+        except OSError:
+            continue
+    return found
+
+
+def thread_account(pid: int, tid: int) -> tuple[int, int]:
+    """A thread's CPU time in ns and its context switches."""
+    folder = PROC / str(pid) / "task" / str(tid)
+    run_ns = int((folder / "schedstat").read_text().split()[0])
+    switches = 0
+    for line in (folder / "status").read_text().splitlines():
+        if line.startswith(("voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:")):
+            switches += int(line.split(":")[1])
+    return run_ns, switches
+
+
+class VanishedError(Exception):
+    """A descendant ended after it was listed."""
+
+
+def read(pid: int, group: ControlGroup | None = None) -> TreeAccounts:
+    """Reads all accounts of a process tree consistently.
+
+    A parent is read before its children, so a child that is reaped in between would be in neither
+    account: then everything is read again.
+    """
+    charged_ns = None if group is None else group.charged_ns()
+    for _ in range(READ_ATTEMPTS):
+        try:
+            return replace(read_once(pid), charged_ns=charged_ns)
+        except VanishedError:
+            continue
+    raise TrialError("the server's processes started and ended too fast to read their accounts")
+
+
+def read_once(pid: int) -> TreeAccounts:
+    """Raises VanishedError if a descendant ends meanwhile.
+
+    The CPU clock is read first: it matters most.
+    """
+    clock_ns = reaped_ns = user_ns = system_ns = faults = run_ns = switches = 0
+    threads: set[tuple[int, int]] = set()
+    for member in descendants(pid):
+        try:
+            clock_ns += cpu_clock_ns(member)
+            stat = read_stat(member)
+        except (OSError, ValueError) as error:
+            if member == pid:
+                raise
+            raise VanishedError from error
+        faults += stat[MINOR_FAULTS] + stat[MAJOR_FAULTS]
+        faults += stat[REAPED_MINOR_FAULTS] + stat[REAPED_MAJOR_FAULTS]
+        user_ns += (stat[USER_TICKS] + stat[REAPED_USER_TICKS]) * NS_PER_TICK
+        system_ns += (stat[SYSTEM_TICKS] + stat[REAPED_SYSTEM_TICKS]) * NS_PER_TICK
+        reaped_ns += (stat[REAPED_USER_TICKS] + stat[REAPED_SYSTEM_TICKS]) * NS_PER_TICK
+        for tid in threads_of(member):
+            try:
+                thread_run_ns, thread_switches = thread_account(member, tid)
+            except (OSError, ValueError, IndexError):
+                continue
+            threads.add((member, tid))
+            run_ns += thread_run_ns
+            switches += thread_switches
+    return TreeAccounts(
+        clock_ns=clock_ns,
+        reaped_ns=reaped_ns,
+        user_ns=user_ns,
+        system_ns=system_ns,
+        page_faults=faults,
+        threads=frozenset(threads),
+        thread_run_ns=run_ns,
+        context_switches=switches,
+    )
+
+
+def switches_provable(before: TreeAccounts, after: TreeAccounts) -> bool:
+    """True if no thread started or ended unseen: the kernel forgets a dead thread's switches.
+
+    Equal thread lists do not prove it, as a thread may have lived in between. If one has, the
+    process has used more CPU time than its threads together.
+    """
+    if before.threads != after.threads or before.reaped_ns != after.reaped_ns:
+        return False
+    process_ns = after.clock_ns - before.clock_ns
+    thread_ns = after.thread_run_ns - before.thread_run_ns
+    return abs(process_ns - thread_ns) <= SWITCHES_TOLERANCE_NS
+
+
+def cpu_time_ns(before: TreeAccounts, after: TreeAccounts) -> int:
+    """CPU time charged to the control group; without a group, the sum of the CPU clocks.
+
+    A process's clock lacks what each thread ran after the kernel had closed its account, some 7 us
+    each; and the time of reaped children is only known in ticks.
+    """
+    if before.charged_ns is not None and after.charged_ns is not None:
+        return after.charged_ns - before.charged_ns
+    return after.clock_ns + after.reaped_ns - before.clock_ns - before.reaped_ns
+
+
+def life_counters(now: TreeAccounts) -> list[Counter]:
+    """What the process tree has used since its start."""
+    # Passing today's threads as the first reading asserts that none has ended since the start;
+    # switches_provable() then checks it by CPU time.
+    nothing = TreeAccounts(0, 0, 0, 0, 0, now.threads, 0, 0)
+    return server_counters(nothing, now)
+
+
+def server_counters(before: TreeAccounts, after: TreeAccounts) -> list[Counter]:
+    """What the process tree used between two readings."""
+    cpu_ns = cpu_time_ns(before, after)
+    rows = [
+        counted(CPU_TIME, max(cpu_ns, 0), "ns"),
+        counted(USER_TIME, max(after.user_ns - before.user_ns, 0), "ns"),
+        counted(SYSTEM_TIME, max(after.system_ns - before.system_ns, 0), "ns"),
+        counted(PAGE_FAULTS, max(after.page_faults - before.page_faults, 0), "count"),
+    ]
+    if switches_provable(before, after):
+        switches = after.context_switches - before.context_switches
+        rows.append(counted(CONTEXT_SWITCHES, switches, "count"))
+    else:
+        rows.append(not_supported(CONTEXT_SWITCHES))
+    return rows
+
+
+def client_counters(usage: object) -> list[Counter]:
+    """The client's, from its own getrusage over its load (`usage` in its JSON)."""
+    try:
+        sides = [usage[who] for who in ("self", "children")]  # type: ignore[index]
+        user, system, minor, major, voluntary, involuntary = (
+            sum(int(side[key]) for side in sides) for key in USAGE
+        )
+    except (TypeError, KeyError, ValueError):
+        durations = [not_supported(event, "ns") for event in (CPU_TIME, USER_TIME, SYSTEM_TIME)]
+        return [*durations, not_supported(PAGE_FAULTS), not_supported(CONTEXT_SWITCHES)]
+    return [
+        counted(CPU_TIME, user + system, "ns"),
+        counted(USER_TIME, user, "ns"),
+        counted(SYSTEM_TIME, system, "ns"),
+        counted(PAGE_FAULTS, minor + major, "count"),
+        counted(CONTEXT_SWITCHES, voluntary + involuntary, "count"),
+    ]

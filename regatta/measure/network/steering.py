@@ -1,0 +1,131 @@
+"""Packet steering: which CPUs process the packets received at each end of the link.
+
+By default the sending CPU also receives a packet over veth: the client's CPU runs the server's TCP
+input, and vice versa. Receive packet steering (RPS) moves that work to the receiving side's CPUs.
+Only root in the initial user namespace may set it, from within the network of that end; the setting
+is read back.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from regatta.measure.network import link_end
+from regatta.measure.programs import need_tool
+from regatta.record.study.limits import OWN_SIDE, UNSTEERED
+
+PROGRAM = Path(link_end.__file__)
+TIMEOUT_S = 20
+# /sys shows the devices of the network in which it was mounted, so it is mounted again. A container
+# engine mounts it read-only first, hence the remount.
+WITH_ITS_DEVICES = 'mount -t sysfs sysfs /sys && { mount -o remount,rw /sys; exec "$@"; }'
+ON_LOOPBACK = (
+    "packets are not steered: loopback is one device for both sides, so the sender's CPU also "
+    "receives"
+)
+NOT_PERMITTED = (
+    "packets are not steered ({}): the sender's CPU also receives; run as root to steer them"
+)
+
+
+@dataclass(frozen=True)
+class LinkEnd:
+    """One end of the link, as it was read back."""
+
+    device: str
+    cable: str | None
+    """`veth`, `lo`, or the driver of a network card."""
+    gro: bool | None
+    """Whether received segments are merged before processing (GRO)."""
+    rps_cpus: tuple[tuple[int, ...], ...]
+    """For each queue; empty: the CPU that delivers a packet also processes it."""
+    rfs_flows: int
+    """Above 0: packets may follow the thread that reads them (RFS)."""
+
+    def goes_to(self, cpus: Sequence[int]) -> bool:
+        return bool(self.rps_cpus) and all(queue == tuple(sorted(cpus)) for queue in self.rps_cpus)
+
+
+@dataclass(frozen=True)
+class Steering:
+    """How packets are steered, and the settings found at both ends."""
+
+    kind: str = UNSTEERED
+    note: str | None = None
+    """Why packets are not steered as requested."""
+    server: LinkEnd | None = None
+    client: LinkEnd | None = None
+    """None where it could not be read."""
+
+    def describe(self) -> dict[str, Any]:
+        """For the environment in the ledger."""
+        ends = {"server": self.server, "client": self.client}
+        return {
+            "steering": self.kind,
+            "steering_note": self.note,
+            "ends": {side: None if end is None else asdict(end) for side, end in ends.items()},
+        }
+
+
+class Receiver(NamedTuple):
+    """A side that receives packets: how to enter its network, and its CPUs."""
+
+    enter: Sequence[str]
+    cpus: tuple[int, ...]
+
+
+def steer(wanted: str, sides: Mapping[str, Receiver], device: str | None = None) -> Steering:
+    """Steers both ends of the link, if that is wanted and permitted.
+
+    `device`: the name of both ends, each in its own network; None: each end is named after its
+    side.
+    """
+    ends: dict[str, LinkEnd] = {}
+    reasons: list[str] = []
+    for name, side in sides.items():
+        try:
+            state = steer_end(side.enter, device or name, side.cpus if wanted == OWN_SIDE else ())
+        except (OSError, subprocess.SubprocessError, ValueError) as error:
+            reasons.append(why(error))
+            continue
+        refused = state.pop("refused")
+        reasons += [refused] if refused else []
+        ends[name] = end_of(state)
+    if all(name in ends and ends[name].goes_to(side.cpus) for name, side in sides.items()):
+        return Steering(OWN_SIDE, None, **ends)
+    reason = reasons[0] if reasons else "the kernel ignored it"
+    return Steering(
+        UNSTEERED, None if wanted == UNSTEERED else NOT_PERMITTED.format(reason), **ends
+    )
+
+
+def steer_end(enter: Sequence[str], device: str, cpus: Sequence[int]) -> dict[str, Any]:
+    """Steers packets received at an end to these CPUs, if any; returns the resulting settings."""
+    unshare = need_tool("unshare", "util-linux")
+    within = [*enter, unshare, "--mount", "--", "/bin/sh", "-c", WITH_ITS_DEVICES, "mount"]
+    named = [",".join(map(str, cpus))] if cpus else []
+    command = [*within, sys.executable, "-E", "-S", str(PROGRAM), device, *named]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
+    state: dict[str, Any] = json.loads(run.stdout)
+    return state
+
+
+def why(error: Exception) -> str:
+    """The last line that the tools printed, or the error's message."""
+    output = getattr(error, "stderr", None) or str(error)
+    return str(output).strip().splitlines()[-1]
+
+
+def end_of(state: dict[str, Any]) -> LinkEnd:
+    queues = tuple(tuple(cpus) for cpus in state.pop("rps_cpus"))
+    return LinkEnd(**state, rps_cpus=queues)
+
+
+def on_loopback(wanted: str) -> Steering:
+    """Loopback is one device for both ends, so it cannot be steered to both sides."""
+    both = end_of(link_end.read_end("lo"))
+    return Steering(UNSTEERED, None if wanted == UNSTEERED else ON_LOOPBACK, both, both)

@@ -1,0 +1,245 @@
+"""What perf stat can count on this machine, the commands that start it, and the pipes that
+control it.
+"""
+
+import os
+import select
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from regatta.errors import CounterError, TrialError
+from regatta.measure.accounts import cgroup
+from regatta.measure.proc import read_text
+from regatta.measure.programs import find_tool
+from regatta.record.counters import COUNTED, PERF_NAMES, TOPDOWN
+from regatta.record.perf_output import parse_output
+
+ACK_TIMEOUT_S = 10
+
+
+class Control:
+    """The two named pipes to one perf. Unlike descriptors, the workload does not inherit them."""
+
+    def __init__(self, folder: Path, side: str) -> None:
+        control, ack = folder / f"{side}.control", folder / f"{side}.ack"
+        for path in (control, ack):
+            path.unlink(missing_ok=True)  # left by the client of the previous slice
+            os.mkfifo(path, 0o600)
+        # O_RDWR, so that opening does not block until perf opens the other end.
+        self.control_fd = os.open(control, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        self.ack_fd = os.open(ack, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+
+    def send(self, command: str) -> None:
+        os.write(self.control_fd, command.encode() + b"\n")
+
+    def wait(self) -> None:
+        """Waits until perf confirms the last command with `ack`."""
+        deadline = time.monotonic() + ACK_TIMEOUT_S
+        received = b""
+        poll = select.poll()
+        poll.register(self.ack_fd, select.POLLIN)
+        while not received.endswith(b"ack\n"):
+            left_ms = (deadline - time.monotonic()) * 1000
+            if left_ms <= 0 or not poll.poll(left_ms):
+                raise TrialError(f"perf did not answer within {ACK_TIMEOUT_S} s")
+            piece = os.read(self.ack_fd, 64)
+            if not piece:
+                raise TrialError("perf exited before the end of the trial")
+            # perf ends its answer with a NUL byte.
+            received += piece.replace(b"\0", b"")
+
+    def close(self) -> None:
+        os.close(self.control_fd)
+        os.close(self.ack_fd)
+
+
+GROUP, THREADS = "control group", "threads"
+# Takes perf's place where there is none: like perf, it has the program as its only child.
+PARENT = ("/bin/sh", "-c", '"$@"; exit $?', "parent")
+
+
+@dataclass(frozen=True)
+class Perf:
+    """What perf can count on this machine; without a path nothing, and `note` says why."""
+
+    path: str | None
+    version: str | None
+    openable: tuple[str, ...]
+    metric_group: str | None
+    note: str | None
+    by_group: bool = False
+    """It can count a control group, instead of counters that threads inherit."""
+    is_off: bool = False
+    """The user switched it off."""
+
+    @property
+    def follows(self) -> str | None:
+        """What counters are attached to, for the environment in the ledger."""
+        if self.path is None:
+            return None
+        return GROUP if self.by_group else THREADS
+
+    def arguments(self, wanted: Sequence[str]) -> list[str]:
+        """The options that select as many of the wanted events as can be opened."""
+        names = [PERF_NAMES.get(event, event) for event in wanted if event in self.openable]
+        arguments = ["-e", ",".join(names)] if names else []
+        if TOPDOWN in wanted and self.metric_group:
+            arguments += ["-M", self.metric_group]
+        return arguments
+
+    def command(
+        self, side: str, wanted: Sequence[str], group: str | None = None, cpus: Sequence[int] = ()
+    ) -> list[str] | None:
+        """The command to put before a workload, with counting disabled; files are named by side.
+
+        `group`: the control group to count on these CPUs; None: threads inherit counters.
+        """
+        arguments = self.arguments(wanted)
+        if self.path is None or not arguments:
+            return None
+        control = f"fifo:{side}.control,{side}.ack"
+        options = ["-j", "-o", f"{side}.perf", "-D", "-1", "--control", control]
+        if group is not None:
+            options += following(group, cpus)
+        return [self.path, "stat", *options, *arguments, "--"]
+
+    def attached_command(
+        self, side: str, wanted: Sequence[str], pid: int, group: str | None, cpus: Sequence[int]
+    ) -> list[str] | None:
+        """Attaches perf to a running program until SIGINT, with counting disabled.
+
+        It counts the control group on these CPUs or, without a group, the program's threads and
+        those that they start.
+        """
+        command = self.command(side, wanted, group, cpus)
+        if command is None:
+            return None
+        del command[-1]  # the `--` before a workload
+        return command if group is not None else [*command, "--pid", str(pid)]
+
+    def whole_command(self, side: str, wanted: Sequence[str]) -> list[str]:
+        """The command to put before a program that is counted from exec to exit."""
+        arguments = self.arguments(wanted)
+        if self.path is None or not arguments:
+            return list(PARENT)
+        return [self.path, "stat", "-j", "-o", f"{side}.perf", *arguments, "--"]
+
+
+def following(group: str, cpus: Sequence[int]) -> list[str]:
+    """Options that count everything that runs in a control group on these CPUs."""
+    return ["-a", "-C", ",".join(map(str, cpus)), "--for-each-cgroup", group]
+
+
+def without_perf(note: str | None, is_off: bool = False) -> Perf:
+    return Perf(None, None, openable=(), metric_group=None, note=note, is_off=is_off)
+
+
+PROBE_TIMEOUT_S = 20
+PLAINEST = "task-clock"  # a perf that cannot count this can count nothing
+# Intel's and AMD's groups of the same four metrics. AMD's fifth (SMT contention) is ignored.
+TOPDOWN_GROUPS = ("TopdownL1", "PipelineL1")
+
+
+def try_stat(path: str, arguments: Sequence[str]) -> tuple[str | None, str]:
+    """perf's JSON for a command that does nothing, or None if it failed, and its stderr."""
+    command = [path, "stat", "-j", *arguments, "--", "true"]
+    environment = {**os.environ, "LC_ALL": "C"}
+    try:
+        run = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=PROBE_TIMEOUT_S,
+            check=False,
+            env=environment,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return None, str(error)
+    # perf writes both its counters and its errors to stderr.
+    return (run.stderr if run.returncode == 0 else None), run.stderr
+
+
+def openable_events(path: str, events: Sequence[str]) -> list[str]:
+    """The events that perf accepts: one unknown event would make it reject all of them."""
+    names = [PERF_NAMES.get(event, event) for event in events]
+    if not names or try_stat(path, ["-e", ",".join(names)])[0] is not None:
+        return list(events)
+    return [
+        event
+        for event, name in zip(events, names, strict=True)
+        if try_stat(path, ["-e", name])[0] is not None
+    ]
+
+
+def find_metric_group(path: str) -> str | None:
+    """The top-down metric group of this CPU, if perf knows one and can count its events."""
+    for group in TOPDOWN_GROUPS:
+        text, _ = try_stat(path, ["-M", group])
+        if text is None:
+            continue
+        try:
+            output = parse_output(text)
+        except CounterError:
+            continue
+        if any(metric.state == COUNTED for _, metric in output.metrics):
+            return group
+    return None
+
+
+def probe(events: Sequence[str]) -> Perf:
+    """Asks perf, once per race, which events it can open here."""
+    path = find_tool("perf")
+    if path is None:
+        return without_perf(
+            "perf is not installed: only the kernel's own accounting is recorded; "
+            "install the package linux-perf (Debian) or linux-tools-generic (Ubuntu)"
+        )
+    version_run = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    version = version_run.stdout.strip() or None
+    text, complaint = try_stat(path, ["-e", PLAINEST])
+    if text is None:
+        lines = [line for line in complaint.splitlines() if line.strip()]
+        reason = lines[0].strip() if lines else "it cannot count"
+        paranoid = read_text("/proc/sys/kernel/perf_event_paranoid") or "unknown"
+        return without_perf(
+            f"perf cannot be used (kernel.perf_event_paranoid is {paranoid}; {reason}): "
+            "only the kernel's own accounting is recorded; run as root, or lower that setting"
+        )
+    wanted = [event for event in events if event != TOPDOWN]
+    openable = openable_events(path, list(dict.fromkeys((PLAINEST, *wanted))))
+    group = find_metric_group(path) if TOPDOWN in events else None
+    return Perf(path, version, tuple(openable), group, None, can_follow(path))
+
+
+def common(found: Sequence[Perf]) -> Perf:
+    """What perf can count on all hosts."""
+    first, *others = found
+    for other in others:
+        if first.path is None or other.path is None:
+            return without_perf(first.note or other.note)
+        same = first.metric_group == other.metric_group
+        first = replace(
+            first,
+            path=first.path if first.path == other.path else "perf",
+            openable=tuple(event for event in first.openable if event in other.openable),
+            metric_group=first.metric_group if same else None,
+            by_group=first.by_group and other.by_group,
+        )
+    return first
+
+
+def can_follow(path: str) -> bool:
+    """True if perf can count a control group, which takes privileges and perf 5.11."""
+    home = cgroup.find_home()
+    if home is None:
+        return False
+    group = home.make()
+    try:
+        found = try_stat(path, [*following(group.name, (0,)), "-e", PLAINEST])[0]
+    finally:
+        group.close()
+    return found is not None

@@ -1,0 +1,1 @@
+"""Where the sides run: in namespaces, on loopback, in containers, on other hosts."""

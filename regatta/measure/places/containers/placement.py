@@ -1,0 +1,207 @@
+"""`containers`: the programs of each side run in containers of podman or docker.
+
+As in a pod, a small container holds each side's network, and every program of a trial gets a fresh
+container in that network and on the side's CPUs. The kinds of network: `bridge`, the engine's own;
+`veth`, a veth pair as in `netns` instead of the engine's; `host`, the machine's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from regatta.errors import PlacementError
+from regatta.measure.accounts import cgroup, cpu_sleep
+from regatta.measure.network import steering, veth
+from regatta.measure.places.containers.engine import Engine, find_engine, make_image, need_image
+from regatta.measure.places.containers.program import ContainerProgram, DialledChannel, box, mount
+from regatta.measure.places.containers.reaper import Reaper, sweep
+from regatta.measure.places.side import Channel, ProgramSpec, SidePlacement, StartedProgram
+from regatta.measure.places.sides import ContainerWish, Placement
+from regatta.measure.programs import Programs, need_tool, parse_designs
+from regatta.record.study.limits import BRIDGE, CONTAINERS, HOST, VETH
+
+ENGINE_NETWORKS = {BRIDGE: "bridge", VETH: "none"}
+"""The engine's name for the network of a holding container."""
+LOOPBACK_ADDRESS = "127.0.0.1"
+NO_WHOLE = (
+    "perf cannot count a program in a container from its first instruction: "
+    'scope = "process" is not possible with containers'
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContainerSide(SidePlacement):
+    """One side in containers: their network, image and mounts."""
+
+    engine: Engine
+    leash: Reaper
+    network: str
+    """Its name for the engine: `host`, `bridge`, `none` or `container:NAME`."""
+    image: str
+    mounts: tuple[Path, ...] = ()
+    dial: Path | None = None
+
+    @property
+    def label(self) -> str:
+        return self.leash.label
+
+    def start(self, order: ProgramSpec) -> StartedProgram:
+        if order.whole:
+            raise PlacementError(NO_WHOLE)
+        return ContainerProgram(self, order, self.leash.name())
+
+    def channel(self, folder: Path, name: str) -> Channel:
+        if self.dial is None:
+            raise PlacementError("regatta-dial was not found; run `make build`")
+        return DialledChannel(folder, name, self.dial)
+
+
+@dataclass(kw_only=True)
+class ContainerPlacement(Placement):
+    """Both sides in containers."""
+
+    server: ContainerSide
+    client: ContainerSide
+    engine: Engine
+    leash: Reaper
+    image: str
+    wish: ContainerWish
+
+    @property
+    def network(self) -> str:
+        return self.wish.network
+
+    @property
+    def is_private(self) -> bool:
+        return self.network != HOST
+
+    @property
+    def text(self) -> str:
+        return f"{self.kind} ({self.engine.text}, network {self.network}){self.several}"
+
+    def missing(self, programs: Programs) -> dict[str, str]:
+        """The engine's seccomp filter may forbid system calls that a design needs."""
+        server, name = programs.server.absolute(), self.leash.name()
+        words = ["run", *box(self.server, name), *mount(server, read_only=True)]
+        words += ["--entrypoint", str(server), self.image, "--list-designs", "--json"]
+        designs = parse_designs(self.engine.run(*words))
+        return {design.name: design.missing for design in designs if design.missing}
+
+    def close(self) -> None:
+        try:
+            super().close()
+        finally:
+            self.leash.close()
+
+    def describe(self) -> dict[str, object]:
+        return {
+            **super().describe(),
+            "engine": self.engine.name,
+            "engine_version": self.engine.version,
+            "runtime": self.engine.runtime,
+            "network": self.network,
+            "image": self.image,
+        }
+
+
+def place_in_containers(
+    server_cpus: tuple[int, ...], client_cpus: tuple[int, ...], steered: str, wish: ContainerWish
+) -> Placement:
+    if os.geteuid() != 0:
+        raise PlacementError(
+            "only root may count what runs in containers; run as root, or use --placement netns"
+        )
+    engine = find_engine(wish.engine)
+    sweep(engine)
+    for image in wish.images:
+        need_image(engine, image)
+    cat = Path(need_tool("cat", "coreutils"))
+    dial = () if wish.dial is None else (wish.dial,)
+    image = make_image(engine, (*wish.programs, *dial), (cat,))
+    leash = Reaper(engine)
+    side = ContainerSide(
+        enter=(),
+        cpus=server_cpus,
+        engine=engine,
+        leash=leash,
+        network=ENGINE_NETWORKS.get(wish.network, wish.network),
+        image=image,
+        mounts=() if wish.folder is None else (wish.folder,),
+        dial=wish.dial,
+    )
+    placement = ContainerPlacement(
+        kind=CONTAINERS,
+        note=None,
+        server=side,
+        client=replace(side, cpus=client_cpus),
+        server_address=LOOPBACK_ADDRESS,
+        sleep_source=cpu_sleep.find_source(),
+        wish=wish,
+        engine=engine,
+        leash=leash,
+        image=image,
+    )
+    try:
+        if wish.network == HOST:
+            placement.steering = steering.on_loopback(steered)
+        else:
+            hold_networks(placement, steered, cat)
+    except BaseException:
+        placement.close()
+        raise
+    groups = cgroup.find_home()
+    placement.server = replace(placement.server, groups=groups)
+    placement.client = replace(placement.client, groups=groups)
+    return placement
+
+
+def hold_networks(placement: ContainerPlacement, steered: str, cat: Path) -> None:
+    """Starts two containers that only hold a network, like the namespaces of `netns`."""
+    placement.server, server_pid = hold(placement, placement.server, cat)
+    placement.client, client_pid = hold(placement, placement.client, cat)
+    placement.network_of = server_pid
+    veth.widen_ports(placement.client.enter)
+    sides = {
+        "server": steering.Receiver(placement.server.enter, placement.server.cpus),
+        "client": steering.Receiver(placement.client.enter, placement.client.cpus),
+    }
+    if placement.network == VETH:
+        veth.join(placement.server.enter, placement.client.enter, client_pid)
+        placement.server_address = veth.SERVER_ADDRESS
+        placement.steering = steering.steer(steered, sides)
+        return
+    device, placement.server_address = address_in(placement.server)
+    placement.steering = steering.steer(steered, sides, device)
+
+
+def hold(
+    placement: ContainerPlacement, side: ContainerSide, cat: Path
+) -> tuple[ContainerSide, int]:
+    """The side with its own network, and the id of a process within it."""
+    name = side.leash.name()
+    words = ["run", "--interactive", *box(side, name), "--entrypoint", str(cat), side.image]
+    try:
+        placement.holders.append(veth.start_holder(side.engine.command(*words), ()))
+    except PlacementError as error:
+        raise PlacementError(f"{side.engine.name}: {error}") from error
+    pid = int(side.engine.run("inspect", "--format", "{{.State.Pid}}", name))
+    nsenter = need_tool("nsenter", "util-linux")
+    enter = (nsenter, "--net", "--target", str(pid), "--")
+    return replace(side, enter=enter, network=f"container:{name}"), pid
+
+
+def address_in(side: ContainerSide) -> tuple[str, str]:
+    """The device and IPv4 address of a side's network."""
+    ip = need_tool("ip", "iproute2")
+    links: list[dict[str, Any]] = json.loads(
+        veth.run_tool([*side.enter, ip, "-j", "-4", "address", "show", "scope", "global"])
+    )
+    for link in links:
+        for address in link.get("addr_info", ()):
+            veth.wait_link_up(side.enter, ip, link["ifname"])
+            return link["ifname"], address["local"]
+    raise PlacementError(f"{side.engine.name} gave its containers no IPv4 address")

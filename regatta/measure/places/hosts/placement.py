@@ -1,0 +1,338 @@
+"""`hosts`: each side on its own host, where a worker starts and measures its program."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+
+from regatta import __version__
+from regatta.errors import CpuError, PlacementError
+from regatta.measure.accounts import cgroup, cpu_sleep
+from regatta.measure.accounts.whole_cpu import WholeCpu
+from regatta.measure.network import link_end, steering
+from regatta.measure.network.veth import run_tool
+from regatta.measure.places.hosts.cluster_host import ClusterHost
+from regatta.measure.places.hosts.clusters import DaskCluster, UserCluster
+from regatta.measure.places.hosts.host import Engine, Host, RemoteObject
+from regatta.measure.places.hosts.peers import Clock, ask_clock
+from regatta.measure.places.hosts.ssh_host import SshHost
+from regatta.measure.places.side import SidePlacement
+from regatta.measure.places.sides import SAME, ClockOffset, HostsWish, Placement
+from regatta.measure.programs import Programs, discover, need_tool
+from regatta.record.records import CLIENT, SERVER
+from regatta.record.study.cluster import cluster_risk, is_loopback
+from regatta.record.study.cpus import cpu_list
+from regatta.record.study.hosts import host_name
+from regatta.record.study.limits import HOSTS
+
+
+def engine_for(wish: HostsWish) -> Engine:
+    return DaskCluster() if wish.cluster is None else UserCluster(wish.cluster)
+
+
+def reach(name: str, engine: Engine, hosts: list[Host]) -> Host:
+    """Starts a worker on the host, which is appended to `hosts`."""
+    if isinstance(engine, UserCluster):
+        return ClusterHost(name, engine, hosts)
+    assert isinstance(engine, DaskCluster)
+    return SshHost(host_name(name), engine, hosts)
+
+
+# `hosts`: each side on its own host, where a worker starts and measures its program. The network
+# between the hosts is used as it is.
+
+T = TypeVar("T")
+P = ParamSpec("P")
+ANY_PORT = 9
+NAMED = 4
+"""Up to this many clients are listed one by one."""
+SOON_NS = 250_000_000
+"""Time to tell all clients the start time; one that learns it later starts late and reports it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostSide(SidePlacement):
+    """One side on another host. Objects are created there and called from here."""
+
+    host: Host
+
+    @property
+    def name(self) -> str:
+        return str(self.host)
+
+    def there(self) -> SidePlacement:
+        """The same side as its own host sees it."""
+        return SidePlacement((), self.cpus, self.groups)
+
+    def make(
+        self, kind: Callable[Concatenate[SidePlacement, P], T], *args: P.args, **named: P.kwargs
+    ) -> T:
+        return cast(T, self.host.make(kind, self.there(), *args, **named))
+
+    def ask(self, question: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+        return self.host.ask(question, *args, **named)
+
+    def folder(self, scratch: Path) -> Path:
+        return self.host.root / scratch.name
+
+
+@dataclass(kw_only=True)
+class HostPlacement(Placement):
+    """Both sides on other hosts."""
+
+    server: HostSide
+    client: HostSide
+    """The first client, which represents all where only one can be described."""
+    all_clients: tuple[HostSide, ...]
+    client_addresses: tuple[str, ...]
+    """The clients' addresses as the server sees them."""
+    address: str
+    """The server's address."""
+    engine: Engine
+    wish: HostsWish
+    clock: RemoteObject | None = None
+    """Serves the clock of the server's host, if there are several clients."""
+    server_ahead_ns: int = 0
+    """How far the server's clock is ahead of the lab's, to one round trip; only for start times."""
+
+    @property
+    def sides(self) -> tuple[HostSide, ...]:
+        return (self.server, *self.all_clients)
+
+    @property
+    def hosts(self) -> tuple[SidePlacement, ...]:
+        return self.sides
+
+    @property
+    def clients(self) -> tuple[SidePlacement, ...]:
+        return self.all_clients
+
+    def offsets(self) -> list[ClockOffset]:
+        if len(self.all_clients) == 1:
+            return [SAME]
+        if self.clock is None:
+            self.clock = self.server.host.make(
+                Clock, self.server.there(), self.address, self.client_addresses
+            )
+        port = self.clock.port()
+        # ClockExchange for now: within a window nothing is said to the server's host.
+        here_ns = time.monotonic_ns()
+        self.server_ahead_ns = self.server.ask(time.monotonic_ns) - here_ns
+        return [client.ask(ask_clock, self.address, port) for client in self.all_clients]
+
+    def soon_ns(self) -> int:
+        return time.monotonic_ns() + self.server_ahead_ns + SOON_NS
+
+    @property
+    def cpu_count(self) -> int:
+        return len(self.server.cpus) + self.client_cpu_count
+
+    @property
+    def client_cpu_count(self) -> int:
+        return sum(len(client.cpus) for client in self.all_clients)
+
+    @property
+    def cpus_overlap(self) -> bool:
+        return False
+
+    @property
+    def off_cpus(self) -> tuple[int, ...]:
+        return ()
+
+    def watched_by(self, side: SidePlacement) -> WholeCpu:
+        if side is self.server:
+            return WholeCpu(self.sleep_source, server=side.cpus)
+        return WholeCpu(self.sleep_source, client=side.cpus)
+
+    def access(self) -> list[str]:
+        """Allows only the clients, as other machines may be in this network."""
+        return ["--allow", ",".join(self.client_addresses), "--no-token"]
+
+    @property
+    def text(self) -> str:
+        return f"{self.kind} (server {self.server.host}, {self.client_names})"
+
+    @property
+    def client_names(self) -> str:
+        names = [client.name for client in self.all_clients]
+        if len(names) <= NAMED:
+            return f"{'client' if len(names) == 1 else 'clients'} {', '.join(names)}"
+        return f"{len(names)} clients {names[0]} to {names[-1]}"
+
+    def programs(self, found: Programs) -> Programs:
+        """The programs by their paths on the hosts."""
+        there = [side.ask(discover) for side in self.sides]
+        ours = (found.server_version, found.client_version)
+        for side, theirs in zip(self.sides, there, strict=True):
+            if (theirs.server_version, theirs.client_version) != ours:
+                raise PlacementError(
+                    f"{side.host} has other versions of the programs ({theirs.server_version}) "
+                    f"than this machine ({found.server_version}); build the same version there"
+                )
+        server, client, *others = there
+        if any(one.client != client.client for one in others):
+            raise PlacementError(
+                "the clients' hosts have Regatta in different folders; use the same folder on all, "
+                "and name it in the study: ssh://HOST/FOLDER"
+            )
+        return replace(server, client=client.client, client_version=client.client_version)
+
+    def missing(self, programs: Programs) -> dict[str, str]:
+        return {design.name: design.missing for design in programs.designs if design.missing}
+
+    def need(self) -> None:
+        for side in self.sides:
+            if side.host.is_lost:
+                raise PlacementError(
+                    f"{side.host.lost()}; check that it can be reached (regatta doctor STUDY), "
+                    "then continue with --resume"
+                )
+
+    def close(self) -> None:
+        for side in self.sides:
+            side.host.close()
+        self.engine.close()
+
+    def describe(self) -> dict[str, object]:
+        return {
+            **super().describe(),
+            "client_addresses": list(self.client_addresses),
+            "host_names": {
+                SERVER: str(self.server.host),
+                "clients": [client.name for client in self.all_clients],
+            },
+        }
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What the lab needs to know about a host."""
+
+    version: str
+    cpus: tuple[int, ...]
+    groups: cgroup.Home | None
+    sleep_source: str
+
+
+def settle_here(cpus: Sequence[int]) -> Settled:
+    """Moves this worker off the CPUs of its side, if there are others, and describes the host."""
+    allowed = os.sched_getaffinity(0)
+    for thread in Path("/proc/self/task").iterdir():
+        os.sched_setaffinity(int(thread.name), allowed - set(cpus) or allowed)
+    return Settled(__version__, tuple(cpus), cgroup.find_home(), cpu_sleep.find_source())
+
+
+def settle(host: Host, cpus: Sequence[int]) -> Settled:
+    settled = host.ask(settle_here, tuple(cpus))
+    if settled.version != __version__:
+        raise PlacementError(
+            f"{host} has Regatta {settled.version} and this machine {__version__}; install the "
+            "same version there"
+        )
+    return settled
+
+
+def allowed_cpus() -> list[int]:
+    return sorted(os.sched_getaffinity(0))
+
+
+def choose(host: Host, side: str, named: Sequence[int] | None) -> tuple[int, ...]:
+    """The CPUs of a side: as named, else one for the server and all but one for the client."""
+    allowed = host.ask(allowed_cpus)
+    missing = sorted(set(named or ()) - set(allowed))
+    if missing:
+        raise CpuError(
+            f"the {side}'s CPU {cpu_list(missing)} does not exist or is not allowed on {host}; "
+            f"allowed: {cpu_list(allowed)}"
+        )
+    if named:
+        return tuple(named)
+    return tuple(allowed[:1] if side == SERVER else allowed[1:] or allowed)
+
+
+def address_towards(there: str) -> str:
+    """This host's address as the other host sees it. Nothing is sent."""
+    family = socket.AF_INET6 if ":" in there else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as unsent:
+        unsent.connect((there, ANY_PORT))
+        return str(unsent.getsockname()[0])
+
+
+def address_of_client(client: Host, server: Host, address: str) -> str:
+    """The client's address as the server sees it."""
+    own = client.ask(address_towards, address)
+    if own == address and not is_loopback(address):
+        raise PlacementError(
+            f"{client} has the address {address} too, at which the lab reaches {server}; set "
+            f"`address` in [placement] to one at which {client} reaches {server}"
+        )
+    return own
+
+
+def end_towards(there: str) -> dict[str, Any]:
+    """The device through which packets go to that host."""
+    ip = need_tool("ip", "iproute2")
+    (route,) = json.loads(run_tool([ip, "-j", "route", "get", there]))
+    return link_end.read_end(route["dev"])
+
+
+def place_on_hosts(
+    server_cpus: Sequence[int] | None, client_cpus: Sequence[int] | None, wish: HostsWish
+) -> HostPlacement:
+    engine = engine_for(wish)
+    hosts: list[Host] = []
+    try:
+        for name in (wish.server, *wish.clients):
+            reach(name, engine, hosts)
+        return place_on(hosts[0], hosts[1:], (server_cpus, client_cpus), wish)
+    except BaseException:
+        for host in hosts:
+            host.close()
+        engine.close()
+        raise
+
+
+def place_on(
+    server: Host,
+    clients: Sequence[Host],
+    cpus: tuple[Sequence[int] | None, Sequence[int] | None],
+    wish: HostsWish,
+) -> HostPlacement:
+    served = settle(server, choose(server, SERVER, cpus[0]))
+    asked = [settle(client, choose(client, CLIENT, cpus[1])) for client in clients]
+    address = wish.address or server.address
+    if not address or is_loopback(address):
+        raise PlacementError(
+            f"the address at which {clients[0]} reaches {server} is unknown; set `address` in "
+            "[placement]"
+        )
+    seen = tuple(address_of_client(client, server, address) for client in clients)
+    exact = {one.sleep_source for one in (served, *asked)} == {cpu_sleep.TIMER_LIST}
+    sides = tuple(
+        HostSide((), one.cpus, one.groups, host=client)
+        for one, client in zip(asked, clients, strict=True)
+    )
+    return HostPlacement(
+        kind=HOSTS,
+        note=None if wish.cluster is None else cluster_risk(wish.cluster),
+        server=HostSide((), served.cpus, served.groups, host=server),
+        client=sides[0],
+        all_clients=sides,
+        client_count=len(sides),
+        server_address=f"[{address}]" if ":" in address else address,
+        address=address,
+        client_addresses=seen,
+        steering=steering.Steering(
+            server=steering.end_of(server.ask(end_towards, seen[0])),
+            client=steering.end_of(clients[0].ask(end_towards, address)),
+        ),
+        sleep_source=cpu_sleep.TIMER_LIST if exact else cpu_sleep.STAT,
+        engine=server.engine,
+        wish=wish,
+    )

@@ -1,0 +1,255 @@
+"""Where both sides of a race run, and the offsets of their clocks."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from regatta.measure.accounts import cpu_sleep
+from regatta.measure.accounts.whole_cpu import WholeCpu
+from regatta.measure.network.steering import Steering
+from regatta.measure.places.side import SidePlacement
+from regatta.measure.programs import Programs
+from regatta.record.study.limits import BRIDGE, LOOPBACK
+
+# Offsets of the clients' clocks from the clock of the server's host, by round trips as in NTP.
+# CLOCK_MONOTONIC starts at a different moment on every host. A request and its reply have four
+# timestamps: sent and received by the local clock, received and sent by the remote one. The
+# offset's error is at most half the time that both messages spent on the way.
+
+
+@dataclass(frozen=True)
+class ClockOffset:
+    """The offset of a client's clock from the server host's."""
+
+    ns: int = 0
+    """How far it is ahead."""
+    bound_ns: int = 0
+    """The largest error of `ns`, in either direction."""
+
+
+SAME = ClockOffset()
+"""For a client on the server's host."""
+
+
+@dataclass(frozen=True)
+class ClockExchange:
+    """Four timestamps: the first and last by the local clock, the others by the remote one."""
+
+    sent_ns: int
+    came_ns: int
+    left_ns: int
+    back_ns: int
+
+    @property
+    def way_ns(self) -> int:
+        """The time that both messages spent on the way."""
+        return (self.back_ns - self.sent_ns) - (self.left_ns - self.came_ns)
+
+    @property
+    def offset(self) -> ClockOffset:
+        ahead = (self.sent_ns - self.came_ns) + (self.back_ns - self.left_ns)
+        return ClockOffset(ahead // 2, (self.way_ns + 1) // 2)
+
+
+def offset_of(exchanges: Sequence[ClockExchange]) -> ClockOffset:
+    """The offset from the fastest exchange, which has the smallest error."""
+    return min(exchanges, key=lambda one: one.way_ns).offset
+
+
+SOON_NS = 20_000_000
+
+
+@dataclass(frozen=True)
+class ContainerWish:
+    """The containers that a race asks for."""
+
+    network: str = BRIDGE
+    engine: str | None = None
+    """None: the first one that works."""
+    programs: tuple[Path, ...] = ()
+    """Programs whose libraries our image must hold."""
+    images: tuple[str, ...] = ()
+    """Images of contenders."""
+    dial: Path | None = None
+    """`regatta-dial`, which connects our programs to the lab."""
+    folder: Path | None = None
+    """The study's folder, which contenders may use."""
+
+
+@dataclass(frozen=True)
+class HostsWish:
+    """The hosts that a race asks for, as named in its study."""
+
+    server: str
+    clients: tuple[str, ...]
+    address: str | None = None
+    """The server's address for its clients; None: the one at which the lab reaches it."""
+    cluster: str | None = None
+    """The scheduler of the user's Dask cluster, whose workers the sides name; None: ssh."""
+
+
+Wish = ContainerWish | HostsWish
+
+
+def share_cpus(cpus: Sequence[int], count: int) -> list[tuple[int, ...]]:
+    """Divides the CPUs among `count` clients; with fewer CPUs than clients, each has one CPU."""
+    if len(cpus) < count:
+        return [(cpus[number % len(cpus)],) for number in range(count)]
+    return [tuple(cpus[number::count]) for number in range(count)]
+
+
+@dataclass
+class Placement:
+    """Where both sides run. Close it to remove their networks."""
+
+    kind: str
+    note: str | None
+    server: SidePlacement
+    client: SidePlacement
+    """The whole client side; several clients share its CPUs."""
+    server_address: str
+    rootless: bool = False
+    steering: Steering = Steering()
+    """Which CPUs process received packets."""
+    sleep_source: str = cpu_sleep.STAT
+    """The source of the CPUs' sleep time."""
+    holders: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    network_of: int | str = "self"
+    """A process within the server's network."""
+    wish: Wish | None = None
+    """What the study asked for; None where that is all in the other fields."""
+    client_count: int = 1
+
+    def close(self) -> None:
+        """Ends the holders, which removes their namespaces and devices."""
+        for holder in self.holders:
+            with suppress(OSError):
+                if holder.stdin:
+                    holder.stdin.close()
+            holder.kill()
+            holder.wait()
+            if holder.stdout:
+                holder.stdout.close()
+        self.holders.clear()
+
+    def __enter__(self) -> Placement:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def hosts(self) -> tuple[SidePlacement, ...]:
+        """One side on each host."""
+        return (self.server,)
+
+    @property
+    def clients(self) -> tuple[SidePlacement, ...]:
+        """The placement of each client."""
+        if self.client_count == 1:
+            return (self.client,)
+        shares = share_cpus(self.client.cpus, self.client_count)
+        return tuple(replace(self.client, cpus=share) for share in shares)
+
+    def offsets(self) -> list[ClockOffset]:
+        """The offset of each client's clock."""
+        return [SAME] * self.client_count
+
+    def soon_ns(self) -> int:
+        """A start time by the server's clock that leaves enough time to tell all clients."""
+        return time.monotonic_ns() + SOON_NS
+
+    def cpus(self) -> tuple[int, ...]:
+        """The CPUs of both sides."""
+        return tuple(sorted({*self.server.cpus, *self.client.cpus}))
+
+    @property
+    def cpu_count(self) -> int:
+        """How many CPUs both sides have; a shared one counts once."""
+        return len(self.cpus())
+
+    @property
+    def cpus_overlap(self) -> bool:
+        """Whether the sides share a CPU."""
+        return not set(self.server.cpus).isdisjoint(self.client.cpus)
+
+    @property
+    def off_cpus(self) -> tuple[int, ...]:
+        """The server's CPUs if they are on the client's host: the client's perf avoids them."""
+        return self.server.cpus
+
+    @property
+    def client_cpu_count(self) -> int:
+        """How many CPUs all clients have."""
+        return len(self.client.cpus)
+
+    def watched_by(self, side: SidePlacement) -> WholeCpu:
+        """The CPUs that are read on this side's host.
+
+        Both sides share one host here, so the server's side reads the CPUs of both.
+        """
+        if side is not self.server:
+            return WholeCpu(self.sleep_source)
+        return WholeCpu(self.sleep_source, self.server.cpus, self.client.cpus)
+
+    def access(self) -> list[str]:
+        """Options of our server that let every client ask, if its network is private.
+
+        Allowing all addresses makes the server check none, so access control costs nothing in a
+        race.
+        """
+        if not self.is_private:
+            return []
+        return ["--allow", "0.0.0.0/0,::/0", "--no-token"]
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the server's network holds nothing but the two sides."""
+        return self.kind != LOOPBACK
+
+    @property
+    def network(self) -> str | None:
+        """The kind of network, where a placement offers several."""
+        return None
+
+    @property
+    def text(self) -> str:
+        """A short description."""
+        return self.kind + self.several
+
+    @property
+    def several(self) -> str:
+        """How many clients share the load; empty if there is one."""
+        return f", {self.client_count} clients" if self.client_count > 1 else ""
+
+    def programs(self, found: Programs) -> Programs:
+        """The programs by their paths on the sides' hosts."""
+        return found
+
+    def need(self) -> None:
+        """PlacementError if a host was lost: its failures must not count as the contender's."""
+
+    def missing(self, programs: Programs) -> dict[str, str]:
+        """Designs that run on this machine but not in this placement, and why."""
+        del programs
+        return {}
+
+    def describe(self) -> dict[str, object]:
+        """For the environment in the ledger."""
+        return {
+            "kind": self.kind,
+            "rootless": self.rootless,
+            "note": self.note,
+            "server_address": self.server_address,
+            "server_cpus": list(self.server.cpus),
+            "client_cpus": list(self.client.cpus),
+            "clients": self.client_count,
+            "control_groups": self.server.groups is not None,
+            **self.steering.describe(),
+            "whole_cpu": self.watched_by(self.server).describe(),
+        }

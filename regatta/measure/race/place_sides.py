@@ -1,0 +1,98 @@
+"""Places the two sides of a study's race."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from regatta.errors import StudyError
+from regatta.measure.places.placement import make_placement
+from regatta.measure.places.sides import ContainerWish, HostsWish, Placement, Wish
+from regatta.measure.programs import Programs, find_tool
+from regatta.record.cell import PROCESS
+from regatta.record.study import Contender, Study
+from regatta.record.study.limits import CONTAINERS, HOSTS
+
+
+def place_sides(study: Study, programs: Programs) -> Placement:
+    cpus = (study.server_cpus, study.client_cpus)
+    wish: Wish | None = None
+    whole = any(cell.scope == PROCESS for cell in study.cells)
+    if whole and study.client_count > 1:
+        raise StudyError(
+            '`scope = "process"` counts one client from its first instruction; remove '
+            "`placement.clients`"
+        )
+    if study.placement in OF_WINDOWS:
+        if whole:
+            raise StudyError(
+                '`scope = "process"` counts a program from its first instruction, which is not '
+                f"possible with {study.placement}; race this study with netns or loopback"
+            )
+        wish = OF_WINDOWS[study.placement](study, programs)
+    placement = make_placement(study.placement, *cpus, study.steering, wish)
+    placement.client_count = study.client_count
+    return placement
+
+
+def hosts_of(study: Study, _: Programs) -> HostsWish | None:
+    """The hosts that the study names; None if it names none."""
+    if study.server is None or not study.client_hosts:
+        return None
+    return HostsWish(study.server, study.client_hosts, study.address, study.cluster)
+
+
+def containers_of(study: Study, programs: Programs) -> ContainerWish:
+    """The containers that the study asks for."""
+    raced = raced_contenders(study)
+    ours = [programs.server, programs.client, programs.dial]
+    theirs = [program_of(one, study.folder) for one in raced.values() if one.image is None]
+    return ContainerWish(
+        network=study.network,
+        engine=study.engine,
+        programs=tuple(path.absolute() for path in (*ours, *theirs) if path is not None),
+        images=tuple(dict.fromkeys(one.image for one in raced.values() if one.image is not None)),
+        dial=programs.dial and programs.dial.absolute(),
+        folder=study.folder if raced else None,
+    )
+
+
+OF_WINDOWS: dict[str, Callable[[Study, Programs], Wish | None]] = {
+    CONTAINERS: containers_of,
+    HOSTS: hosts_of,
+}
+"""Placements that cannot count whole processes, and what the study asks of each."""
+
+
+def raced_contenders(study: Study) -> dict[str, Contender]:
+    """The study's own contenders that are raced, by name."""
+    names = sorted({cell.contender for cell in study.cells} & study.contenders.keys())
+    return {name: study.contenders[name] for name in names}
+
+
+def word_of(contender: Contender, folder: Path) -> str:
+    """The program in a contender's command."""
+    return contender.words("", 0, (), folder)[0]
+
+
+def program_of(contender: Contender, folder: Path) -> Path | None:
+    """The path of a contender's program; None if it is not installed here."""
+    found = find_tool(word_of(contender, folder))
+    return None if found is None else Path(found)
+
+
+def check_programs(study: Study) -> None:
+    """StudyError if a contender's program is missing. Images and other hosts are not checked."""
+    if study.placement == HOSTS:
+        return
+    in_images = study.placement == CONTAINERS
+    for name, contender in raced_contenders(study).items():
+        if not in_images and not contender.command:
+            raise StudyError(
+                f"`contenders.{name}` has no `command`, only an image; race it with "
+                "--placement containers"
+            )
+        if (in_images and contender.image) or program_of(contender, study.folder):
+            continue
+        raise StudyError(
+            f"`contenders.{name}.command`: the program {word_of(contender, study.folder)} was not "
+            "found; install or build it, or correct the path ({folder} is the study's folder)"
+        )

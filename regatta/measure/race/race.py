@@ -1,0 +1,309 @@
+"""A race: from a study to a complete ledger. It reports events as plain data and draws nothing."""
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from regatta.errors import UsageError
+from regatta.measure import environment
+from regatta.measure.accounts import energy
+from regatta.measure.accounts.cgroup import NO_GROUPS
+from regatta.measure.perf import Perf, common, probe, without_perf
+from regatta.measure.places.sides import Placement
+from regatta.measure.programs import Programs, called_with, shown
+from regatta.measure.race.events import About, Display, Finished, SearchStarted, Started, Tell
+from regatta.measure.race.find_rates import find_cells
+from regatta.measure.race.folder import locked, new_folder
+from regatta.measure.race.look import expected_by, look, look_notes
+from regatta.measure.race.options import NO_HOOKS, Hooks, Options, Setting, apply, choose_seed
+from regatta.measure.race.place_sides import check_programs, place_sides
+from regatta.measure.race.resume import (
+    NUMBERS,
+    keep_accounts,
+    keep_options,
+    left_out_then,
+    restore_placement,
+    settled,
+)
+from regatta.measure.race.sittings import run_sittings
+from regatta.measure.trial.setup import TrialSetup
+from regatta.measure.trial.warming import WarmUps
+from regatta.record.cell import WINDOW, matched_cells
+from regatta.record.files import Start, create, open_ledger
+from regatta.record.inputs import Baseline, RaceInputs
+from regatta.record.read import read_meta
+from regatta.record.records import PlannedTrial
+from regatta.record.schema import FILE_NAME
+from regatta.record.study import Study, leave_out, parse_study
+from regatta.record.study.baseline import read_published
+from regatta.record.study.plan import AloneBlocks, make_plan
+from regatta.record.study.published import recorded_claims
+from regatta.record.write import Ledger
+
+# A race: from a study to a complete ledger. It reports events as plain data and draws nothing.
+# `begin` creates the ledger with the whole plan, `reopen` reads the plan of a stopped race, and
+# `run` runs the trials that are still missing.
+
+
+def given_to(study: Study, hooks: Hooks) -> RaceInputs:
+    return RaceInputs(recorded_claims(study), recorded_baseline(study), hooks.calibration())
+
+
+def recorded_baseline(study: Study) -> Baseline | None:
+    """`[baseline]` with its published figures."""
+    baseline = study.baseline
+    if baseline is None:
+        return None
+    if baseline.published is None:
+        return Baseline(baseline.contender)
+    table = read_published(study.folder / baseline.published)
+    return Baseline(baseline.contender, replace(table, at=baseline.published_at))
+
+
+SCRATCH = ".trial"
+
+
+def begin(
+    study: Study, options: Options, programs: Programs, tell: Tell, hooks: Hooks = NO_HOOKS
+) -> Path:
+    """Starts a new race and runs all of it; returns its folder."""
+    study = apply(study, options)
+    setting = Setting(study, choose_seed(study, options), options.use_perf)
+    folder = (options.out or new_folder(study.name)).absolute()
+    if (folder / FILE_NAME).exists():
+        raise UsageError(
+            f"{folder} already holds a race; choose another --out, or resume it: {resuming(folder)}"
+        )
+    check_programs(study)
+    given = given_to(study, hooks)
+    with place_sides(study, programs) as placement, locked(folder):
+        programs = placement.programs(programs)
+        study = leave_out(study, placement.missing(programs))
+        setting = replace(setting, study=study)
+        plan = plan_of(study, setting.seed)
+        start = Start(about(setting), given, study.cells, plan, placement.kind)
+        with create(folder, start) as ledger, scratch_removed(folder):
+            run(ledger, setting, programs, placement, tell, hooks)
+    return folder
+
+
+@contextmanager
+def scratch_removed(folder: Path) -> Iterator[None]:
+    """At the end, however it ends."""
+    try:
+        yield
+    finally:
+        shutil.rmtree(folder / SCRATCH, ignore_errors=True)
+
+
+def resuming(folder: Path) -> str:
+    """The command that resumes the race in this folder."""
+    return called_with("race", "--resume", shown(folder))
+
+
+def about(setting: Setting) -> dict[str, str]:
+    """The facts about a race that its ledger holds from the start."""
+    study = setting.study
+    return {
+        "study_name": study.name,  # also in study_toml; here for SQL queries
+        "study_toml": study.toml,
+        "study_folder": str(study.folder),
+        "seed": str(setting.seed),
+        **{name: str(getattr(study, name)) for name in NUMBERS},
+        "ends_by_width": yes_or_no(study.width_percent is not None),
+        "quick": yes_or_no(study.quick),
+        "use_perf": yes_or_no(setting.use_perf),
+        "disturbance_limit_percent": f"{study.disturbance_limit_percent:g}",
+    }
+
+
+def fitted(study: Study) -> dict[str, str]:
+    """What the ledger records anew, once the warm-ups are known."""
+    numbers = {name: str(getattr(study, name)) for name in NUMBERS}
+    durations_s = [cell.duration_s for cell in study.cells]
+    most = study.most_blocks or study.blocks
+    return {
+        **numbers,
+        "most_blocks": str(most),
+        "few_blocks": yes_or_no(study.few_blocks),
+        "durations_s": json.dumps(durations_s),
+    }
+
+
+def yes_or_no(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def plan_of(study: Study, seed: int) -> list[PlannedTrial]:
+    blocks = study.most_blocks or study.blocks
+    windows = (number for number, cell in enumerate(study.cells, 1) if cell.scope == WINDOW)
+    alone = AloneBlocks(study.alone_blocks, tuple(windows))
+    counted_blocks = study.counted_blocks
+    return make_plan(len(study.cells), blocks, counted_blocks, seed, study.sittings, alone)
+
+
+def reopen(
+    folder: Path,
+    study: Study | None,
+    programs: Programs,
+    tell: Tell,
+    hooks: Hooks = NO_HOOKS,
+) -> Path:
+    """Resumes a stopped race; returns its folder."""
+    folder = folder.absolute()
+    with open_ledger(folder / FILE_NAME) as ledger, locked(folder):
+        text = ledger.meta("study_toml") or ""
+        if study is not None and study.toml != text:
+            raise UsageError(
+                f"{folder} is a race of another study, or its study has changed since; start a new "
+                f"race, or resume this one unchanged: {resuming(folder)}"
+            )
+        folder_then = Path(ledger.meta("study_folder") or "")
+        written = parse_study(text, programs.designs, folder_then, with_claims=False)
+        recorded = leave_out(keep_options(ledger, written), left_out_then(ledger))
+        ledger.check_searches(recorded.cells)
+        if ledger.settled():
+            recorded = settled(ledger, recorded)
+            ledger.check_cells(recorded.cells)
+        setting = Setting(
+            study=restore_placement(recorded, ledger),
+            seed=int(ledger.meta("seed") or 0),
+            use_perf=ledger.meta("use_perf") == "yes",
+        )
+        if ledger.settled() and not ledger.left():
+            run_nothing(ledger, tell)
+            return folder
+        study = setting.study
+        with place_sides(study, programs) as placement, scratch_removed(folder):
+            run(ledger, setting, placement.programs(programs), placement, tell, hooks)
+    return folder
+
+
+def probe_hosts(placement: Placement, study: Study) -> Perf:
+    """What perf can do on every host of the race."""
+    return common([side.ask(probe, study.events) for side in placement.hosts])
+
+
+def first_notes_of(
+    study: Study, placement: Placement, found: Perf, unseen: Sequence[str], spoilers: dict[str, str]
+) -> tuple[str, ...]:
+    """What the user should know before the first trial."""
+    left_out = [f"{name} is left out: {reason}" for name, reason in study.left_out.items()]
+    groups = None if placement.server.groups else NO_GROUPS
+    limits = (placement.note, placement.steering.note, groups, found.note)
+    return (*left_out, *filter(None, limits), *unseen, *doctor_warnings(spoilers))
+
+
+def doctor_warnings(spoilers: dict[str, str]) -> tuple[str, ...]:
+    """One line for each problem of this machine that spoils the race."""
+    return tuple(
+        f"{name}: {why}; `regatta doctor` shows what to do" for name, why in spoilers.items()
+    )
+
+
+def run_nothing(ledger: Ledger, tell: Tell) -> None:
+    """All trials are recorded; at most the end is missing, if the lab died just before it."""
+    if ledger.meta("finished_at") is None:
+        ledger.finish()
+    tell(Finished(ledger.path.parent, tuple(ledger.failures()), 0.0))
+
+
+def run(  # noqa: PLR0913, PLR0917  (all that describes a race)
+    ledger: Ledger,
+    setting: Setting,
+    programs: Programs,
+    placement: Placement,
+    tell: Tell,
+    hooks: Hooks,
+) -> None:
+    """Runs the planned trials that are still missing."""
+    study = setting.study
+    found = probe_hosts(placement, study) if setting.use_perf else without_perf(None, is_off=True)
+    found = keep_accounts(ledger, placement, found)
+    spoilers = hooks.spoilers(study, placement)
+    idle_uw = placement.server.ask(energy.idle_uw)
+    if ledger.environment("placement") is None:
+        ledger.record_environment(environment.describe(study, programs, found, placement))
+        here = len(placement.hosts) == 1
+        fine = "nothing serious" if here else "not run: it checks only this machine"
+        ledger.record_environment({"doctor": spoilers or fine})
+        ledger.record_environment({"idle_uw": idle_uw})
+    setup = TrialSetup(
+        programs=programs,
+        placement=placement,
+        perf=found,
+        events=study.events,
+        warm_ups=WarmUps(study.warmup_limit_s),
+        scratch=ledger.path.parent / SCRATCH,
+        contenders=study.contenders,
+        folder=study.folder,
+        seed=setting.seed,
+        disturbance_limit_percent=study.disturbance_limit_percent,
+        whole_cost=study.whole_cost,
+        ends_s=hooks.ends_s,
+    )
+    first_notes = first_notes_of(study, placement, found, hooks.unseen(study), spoilers)
+    looks = look(ledger, study, setup)
+    setup = replace(setup, expected=expected_by(looks))
+    first_notes += tuple(look_notes(looks))
+    race_about = About(
+        name=study.name,
+        title=study.title,
+        folder=ledger.path.parent,
+        seed=setting.seed,
+        placement=placement.text,
+        server_cpus=placement.server.cpus,
+        client_cpus=placement.client.cpus,
+    )
+    if not ledger.settled():
+        tell(
+            SearchStarted(
+                race_about, len(matched_cells(study.cells)), study.search_blocks, first_notes
+            )
+        )
+        first_notes = ()
+        found_rates = study.but(cells=find_cells(ledger, study, setup, tell))
+        study = hooks.fit(found_rates, setup.warm_ups)
+        ledger.settle(study.cells, plan_of(study, setting.seed), placement.kind, fitted(study))
+        ledger.record_environment({"warm_ups": setup.warm_ups.to_list()})
+    trials = len(ledger.plan())
+    tell(Started(race_about, trials, trials - len(ledger.left()), first_notes, study.sittings))
+    started_s = time.monotonic()
+    run_sittings(ledger, setup, study, tell, hooks.enough)
+    ledger.record_environment({"warm_ups": setup.warm_ups.to_list()})
+    ledger.finish()
+    elapsed_s = time.monotonic() - started_s
+    tell(Finished(ledger.path.parent, tuple(ledger.failures()), elapsed_s))
+
+
+RaceOnce = Callable[[Study, Path], Path]
+"""Runs a study's race in the given folder; returns its ledger."""
+
+
+def is_finished(path: Path) -> bool:
+    return path.exists() and "finished_at" in read_meta(path)
+
+
+def race_with(
+    programs: Programs, options: Options, display: Callable[[], Display], hooks: Hooks
+) -> RaceOnce:
+    """A function that runs each study's race once, however often it is called."""
+
+    def race(study: Study, folder: Path) -> Path:
+        path = folder / FILE_NAME
+        if is_finished(path):
+            return path
+        with display() as show:
+            if path.exists():
+                # With the recorded study, as the length of a spin was measured at its start.
+                reopen(folder, None, programs, show, hooks)
+            else:
+                race_options = Options(**{**vars(options), "out": folder})
+                begin(study, race_options, programs, show, hooks)
+        return path
+
+    return race

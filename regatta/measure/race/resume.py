@@ -1,0 +1,117 @@
+"""Restores the settings of a stopped race: blocks, sittings, placement and accounts."""
+
+import json
+from dataclasses import replace
+
+from regatta.errors import LedgerError, UsageError
+from regatta.measure.accounts import cpu_sleep
+from regatta.measure.perf import GROUP, Perf
+from regatta.measure.places.sides import Placement
+from regatta.record.cell import matched_cells
+from regatta.record.input_tables import read_claims
+from regatta.record.inputs import Claim
+from regatta.record.rate_search import held_by
+from regatta.record.study import Study, with_rates
+from regatta.record.study.limits import OWN_SIDE, UNSTEERED
+from regatta.record.write import Ledger
+
+NUMBERS = ("blocks", "counted_blocks", "alone_blocks", "search_blocks", "sittings", "pause_s")
+"""Fields of the study that options may override, by their names in the ledger."""
+
+
+def keep_options(ledger: Ledger, study: Study) -> Study:
+    """The study with its original overrides and claims; an older ledger records fewer of them."""
+    said = {name: ledger.meta(name) for name in NUMBERS}
+    numbers = {name: int(text) for name, text in said.items() if text is not None}
+    claims = recorded_claims(ledger)
+    most = ledger.meta("most_blocks")
+    same = study.but(
+        quick=ledger.meta("quick") == "yes",
+        claims=claims,
+        most_blocks=study.most_blocks if most is None else int(most),
+        few_blocks=ledger.meta("few_blocks") == "yes",
+        **numbers,
+    )
+    keeps_width = same.sittings == 1 and ledger.meta("ends_by_width") != "no"
+    return same if keeps_width else same.but(width_percent=None, most_blocks=None)
+
+
+def left_out_then(ledger: Ledger) -> dict[str, str]:
+    """Designs that could not run where the race was started, and why."""
+    recorded = ledger.environment("left_out")
+    return recorded if isinstance(recorded, dict) else {}
+
+
+def recorded_claims(ledger: Ledger) -> tuple[Claim, ...]:
+    """The recorded claims, as the study's files may have changed since the start."""
+    try:
+        return tuple(recorded.claim for recorded in read_claims(ledger.database))
+    except ValueError as error:
+        raise LedgerError(
+            f"{ledger.path}: its claims cannot be read ({error}); is the file complete?"
+        ) from error
+
+
+def keep_accounts(ledger: Ledger, placement: Placement, found: Perf) -> Perf:
+    """The perf to resume with; also drops accounts from the placement that the race never had.
+
+    UsageError if accounts that the race started with are unavailable now, as its trials would not
+    be comparable.
+    """
+    then = ledger.environment("placement")
+    if not isinstance(then, dict):
+        return found
+    grouped = then.get("control_groups") is True
+    followed = ledger.environment("perf_follows") == GROUP
+    if (grouped and placement.server.groups is None) or (followed and not found.by_group):
+        raise UsageError(
+            "the race was started with CPU time from control groups, which are not permitted now; "
+            "resume it as root, or start a new race"
+        )
+    if then.get("steering") == OWN_SIDE and placement.steering.kind != OWN_SIDE:
+        raise UsageError(
+            "the race was started with packets steered to the receiving side's CPUs, which is not "
+            "permitted now; resume it as root, or start a new race"
+        )
+    source = (then.get("whole_cpu") or {}).get("source", placement.sleep_source)
+    if source == cpu_sleep.TIMER_LIST and placement.sleep_source != source:
+        raise UsageError(
+            "the race was started with exact sleep times of its CPUs, which may not be read now; "
+            "resume it as root, or start a new race"
+        )
+    placement.sleep_source = source
+    if not grouped:
+        placement.server = replace(placement.server, groups=None)
+        placement.client = replace(placement.client, groups=None)
+    return replace(found, by_group=followed)
+
+
+def settled(ledger: Ledger, study: Study) -> Study:
+    """The study with the rates that its searches found, and the durations that fitted."""
+    held = held_by(matched_cells(study.cells), ledger.probes(), study.search_blocks)
+    cells = with_rates(study.cells, held)
+    durations_s = json.loads(ledger.meta("durations_s") or "[]") or [
+        cell.duration_s for cell in cells
+    ]
+    return study.but(
+        cells=tuple(
+            replace(cell, duration_s=duration_s)
+            for cell, duration_s in zip(cells, durations_s, strict=True)
+        )
+    )
+
+
+def restore_placement(study: Study, ledger: Ledger) -> Study:
+    """The study with the race's original placement."""
+    recorded = ledger.environment("placement")
+    kind = ledger.placement() or study.placement
+    if not isinstance(recorded, dict):
+        return study.but(placement=kind)
+    return study.but(
+        placement=kind,
+        server_cpus=tuple(recorded["server_cpus"]),
+        client_cpus=tuple(recorded["client_cpus"]),
+        steering=recorded.get("steering", UNSTEERED),
+        network=recorded.get("network", study.network),
+        engine=recorded.get("engine", study.engine),
+    )

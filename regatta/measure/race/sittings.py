@@ -1,0 +1,143 @@
+"""The sittings of a race: the same study several times, with new random conditions.
+
+Within a sitting the networks, the order of functions in the server's binary and the size of its
+environment are fixed. A contender that they favour is favoured in all blocks, which no number of
+blocks shows. So each sitting draws them anew.
+"""
+
+import random
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import sleep, time
+
+from regatta.errors import RegattaError
+from regatta.measure import environment
+from regatta.measure.places.placement import make_placement
+from regatta.measure.places.sides import Placement
+from regatta.measure.race.events import Note, Pausing, SittingStarted, Tell
+from regatta.measure.race.relink import relink_all
+from regatta.measure.race.resume import keep_accounts
+from regatta.measure.race.run_plan import Enough, run_trials
+from regatta.measure.trial.canary import canary_on
+from regatta.measure.trial.setup import TrialSetup
+from regatta.record.study import Study
+from regatta.record.write import Ledger
+
+MOST_BYTES = 4096
+"""At most a page of padding, which covers every offset of the stack."""
+MOST_ORDERS = 2**31
+SERVERS = "servers"
+"""The folder of a race's relinked servers."""
+
+
+@dataclass(frozen=True)
+class SittingDraw:
+    """Random numbers of one sitting, from the race's seed."""
+
+    environment_bytes: int
+    link_order: int | None
+
+
+def draw_sitting(seed: int, number: int, sittings: int) -> SittingDraw:
+    """The random conditions of a sitting; a race of a single sitting uses none."""
+    if sittings == 1:
+        return SittingDraw(0, None)
+    chance = random.Random(f"{seed} sitting {number}")
+    return SittingDraw(chance.randint(0, MOST_BYTES), chance.randrange(MOST_ORDERS))
+
+
+def run_sittings(
+    ledger: Ledger, setup: TrialSetup, study: Study, tell: Tell, enough: Enough
+) -> None:
+    """Runs the missing trials; the first sitting uses the existing placement."""
+    left = sorted({planned.sitting for planned in ledger.left()})
+    draws = {number: draw_sitting(setup.seed, number, study.sittings) for number in left}
+    servers = relink_servers(ledger, setup, study, draws, tell)
+    with ExitStack() as stack:
+        for number in left:
+            if number != left[0]:
+                setup.placement.close()
+                pause(study, number, tell)
+                placement = stack.enter_context(remake_placement(setup.placement))
+                setup = replace(
+                    setup, placement=placement, perf=keep_accounts(ledger, placement, setup.perf)
+                )
+            draw = draws[number] if number in servers else replace(draws[number], link_order=None)
+            begin_sitting(ledger, setup, study, number, draw, tell)
+            server = servers.get(number, setup.programs.server)
+            programs = replace(setup.programs, server=server)
+            sitting_setup = replace(
+                setup, programs=programs, environment_bytes=draw.environment_bytes
+            )
+            with canary_on(setup.placement.server, setup.programs.canary) as canary:
+                sitting_setup = replace(sitting_setup, canary=canary)
+                run_trials(ledger, sitting_setup, study, tell, number, enough)
+
+
+def relink_servers(
+    ledger: Ledger, setup: TrialSetup, study: Study, draws: Mapping[int, SittingDraw], tell: Tell
+) -> dict[int, Path]:
+    """Links our server for each sitting, all before the first, so that later builds change none.
+
+    A sitting without an entry races the server as built.
+    """
+    if study.sittings == 1:
+        return {}
+    if note := unchanged_note(study):
+        tell(Note(note))
+    if all(cell.contender in study.contenders for cell in study.cells):
+        return {}
+    if len(setup.placement.hosts) > 1:
+        tell(Note("our server is not relinked for each sitting, as it is on another host"))
+        return {}
+    folder = ledger.path.parent / SERVERS
+    if not folder.is_dir() and ledger.was_begun():
+        return {}  # the race was started with the server as built
+    orders = {number: one.link_order for number, one in draws.items() if one.link_order is not None}
+    try:
+        return relink_all(setup.programs.server, orders, folder)
+    except RegattaError as error:
+        tell(
+            Note(f"our server cannot be relinked, so every sitting races the same binary: {error}")
+        )
+        return {}
+
+
+def unchanged_note(study: Study) -> str:
+    """A note about contenders whose binary is the same in all sittings; empty if none."""
+    names = sorted({cell.contender for cell in study.cells} & study.contenders.keys())
+    if not names:
+        return ""
+    return (
+        f"the same binary in every sitting: {', '.join(names)}; only our own server can be relinked"
+    )
+
+
+def pause(study: Study, number: int, tell: Tell) -> None:
+    """Waits before the next sitting. A race that is stopped and resumed skips the wait."""
+    if study.pause_s:
+        tell(Pausing(number, study.pause_s))
+        sleep(study.pause_s)
+
+
+def remake_placement(placement: Placement) -> Placement:
+    """The same placement with fresh networks."""
+    return make_placement(
+        placement.kind,
+        placement.server.cpus,
+        placement.client.cpus,
+        placement.steering.kind,
+        placement.wish,
+    )
+
+
+def begin_sitting(  # noqa: PLR0913, PLR0917  (what a sitting is made of)
+    ledger: Ledger, setup: TrialSetup, study: Study, number: int, draw: SittingDraw, tell: Tell
+) -> None:
+    """Records time, machine and conditions; a sitting that is resumed gets a second row."""
+    where = setup.placement.server.ask(environment.identity)
+    ledger.record_sitting((number, time(), *where, draw.link_order, draw.environment_bytes))
+    if study.sittings > 1:
+        tell(SittingStarted(number, study.sittings, draw.link_order, draw.environment_bytes))

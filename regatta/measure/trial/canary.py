@@ -1,0 +1,101 @@
+"""Measures the CPUs' clock speed without hardware counters: the time of a fixed loop.
+
+A small program (src/programs/regatta_canary.c) sleeps on the server's CPUs. When asked over a pipe
+just before a slice, it runs the same dependent steps nine times, some 0.4 ms in all. The third
+lowest time shows the clock speed despite interrupts; the median shows whether there were any. It
+cannot see a clock that changes while the server runs (wide vectors, heat), nor steal in a window.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from time import monotonic
+
+from regatta.measure.guard import guard_environment
+from regatta.measure.places.side import SidePlacement, readable
+
+ANSWER_TIMEOUT_S = 10.0
+LINE_LIMIT = 64
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The CPU time of the steps at one moment, averaged over the server's CPUs."""
+
+    low_ns: float
+    median_ns: float
+
+
+class Canary:
+    """The running program."""
+
+    def __init__(self, where: SidePlacement, program: Path) -> None:
+        self.process = subprocess.Popen(
+            [program, ",".join(map(str, where.cpus))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=guard_environment(),
+            # Ctrl-C must reach only the lab; the canary ends when its input closes.
+            start_new_session=True,
+        )
+
+    def ask(self) -> Clock | None:
+        """None if it does not answer."""
+        assert self.process.stdin
+        try:
+            os.write(self.process.stdin.fileno(), b"?")
+            low, median = self.read_line().split()
+            return Clock(float(low), float(median))
+        except (OSError, EOFError, ValueError):
+            # A late answer would be taken for that to the next question.
+            self.process.kill()
+            return None
+
+    def read_line(self) -> bytes:
+        assert self.process.stdout
+        deadline = monotonic() + ANSWER_TIMEOUT_S
+        line = b""
+        while not line.endswith(b"\n"):
+            if not readable(self.process.stdout.fileno(), deadline):
+                raise TimeoutError
+            piece = os.read(self.process.stdout.fileno(), LINE_LIMIT)
+            if not piece:
+                raise EOFError
+            line += piece
+        return line
+
+    def leave(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def __enter__(self) -> Canary:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
+
+
+@contextmanager
+def canary_on(server: SidePlacement, program: Path | None) -> Iterator[Canary | None]:
+    """A canary on the server's CPUs; None without the program."""
+    if program is None:
+        yield None
+        return
+    with server.make(Canary, program) as canary:
+        yield canary
+
+
+def describe(clocks: Sequence[Clock]) -> dict[str, float]:
+    """For a trial's conditions: means over its slices."""
+    if not clocks:
+        return {}
+    return {
+        "canary_ns": round(fmean(clock.low_ns for clock in clocks), 1),
+        "canary_median_ns": round(fmean(clock.median_ns for clock in clocks), 1),
+    }

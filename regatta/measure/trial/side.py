@@ -1,0 +1,215 @@
+"""One side of a trial: what is done and read on that side's host.
+
+Every reading is local: /proc, control groups and perf of this host. So a Side object lives on the
+host of its program, its caller may be on another, and nothing is sent between them within a window.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from regatta.errors import TrialError
+from regatta.measure.accounts import disturbance, energy, kernel_memory, memory, process_tree
+from regatta.measure.accounts.disturbance import Others
+from regatta.measure.accounts.whole_cpu import BySide, WholeCpu
+from regatta.measure.trial.idle_wait import Ends, IdleWait, away_from, wait_until_idle
+from regatta.measure.trial.program import SideProgram
+from regatta.record.counters import Counter
+from regatta.record.records import SERVER
+
+WATCH_AHEAD_NS = 10_000_000
+"""Long enough to read the clocks of a thousand processes before the common start."""
+
+
+@dataclass
+class Meanwhile:
+    """What happened on a host's CPUs during a window."""
+
+    others: Others = field(default_factory=Others)
+    """CPU time that others took."""
+    cpus: BySide = field(default_factory=dict)
+    """The busy time of each side's CPUs."""
+
+
+class Watch:
+    """Watches CPUs; use it in a `with` statement. The result is filled in at its end.
+
+    The clocks of other processes are read outside the window.
+    """
+
+    def __init__(self, cpus: WholeCpu) -> None:
+        self.watched = cpus
+        self.cpus = tuple(sorted(set(cpus.cpus)))
+        self.found = Meanwhile()
+        self.before = disturbance.NEVER
+        self.energy: list[Counter] = []
+        self.account = ExitStack()
+
+    def start(self) -> None:
+        """Starts, or starts again: what happened before does not count."""
+        self.account.close()
+        if self.cpus:
+            self.before = disturbance.read_clocks(self.cpus, self.watched.client)
+            # First, so that finding and reading its counters is in no account of the CPUs.
+            self.energy = self.account.enter_context(energy.metering())
+            self.found.cpus = self.account.enter_context(self.watched.account())
+
+    def __enter__(self) -> Watch:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.account.close()
+        if SERVER in self.found.cpus:
+            self.found.cpus[SERVER] += self.energy
+        if self.cpus:
+            after = disturbance.read_clocks(self.cpus, self.watched.client)
+            self.found.others = disturbance.others_between(self.before, after, self.cpus)
+
+
+@dataclass(frozen=True)
+class Half:
+    """One side's half of a window, once it is closed."""
+
+    meanwhile: Meanwhile
+    accounts: list[Counter]
+    """The kernel's accounts of the program, if the window runs from idle to idle."""
+    rest: Ends | None
+
+
+class Side(SideProgram):
+    """Use it in a `with` statement, which kills its program at the end."""
+
+    opened: ExitStack | None = None
+    watch: Watch | None = None
+    opening: IdleWait | None = None
+    before: process_tree.TreeAccounts | None = None
+
+    def __enter__(self) -> Side:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
+
+    def open(self, watch: WholeCpu, rests: bool = False) -> None:
+        """Opens the window on this host: from now on everything counts.
+
+        `rests`: read the program's accounts when it is idle, so that they include all the work that
+        the load causes. A program that is not idle before the load has work of its own that cannot
+        be separated from it: then `close` does not wait either.
+        """
+        with ExitStack() as stack:
+            stack.enter_context(away_from(watch.server))
+            self.opening = self.wait_until_idle() if rests else None
+            self.watch = stack.enter_context(Watch(watch))
+            self.before = self.accounts() if rests else None
+            self.switch("enable")
+            self.opened = stack.pop_all()
+
+    def watch_from(self, at_ns: int) -> None:
+        """Waits until shortly before a common start by this host's clock and watches from then.
+
+        Until then the lab tells the clients, which is no part of the load. If that has taken too
+        long, the watch goes on: to start it again would disturb the load.
+        """
+        assert self.watch
+        early_ns = at_ns - time.monotonic_ns() - WATCH_AHEAD_NS
+        if self.watch.cpus and early_ns > 0:
+            time.sleep(early_ns / 1e9)
+            self.watch.start()
+
+    def run(self, timeout_s: float, at_ns: int | None = None) -> int:
+        """Runs the load of a client that is ready; returns its duration in ns.
+
+        `at_ns`: the start time by this host's clock; None: at once.
+        """
+        start_ns = time.monotonic_ns() if at_ns is None else at_ns
+        self.say("go" if at_ns is None else f"go {at_ns}")
+        if at_ns is not None:
+            self.watch_from(at_ns)
+        word = self.read_line(timeout_s, "done")
+        length_ns = time.monotonic_ns() - start_ns
+        if word != "done":
+            raise self.failure(f"the {self.name} wrote something other than `done`")
+        return length_ns
+
+    def close(self) -> Half:
+        """Closes the window."""
+        assert self.opened
+        assert self.watch
+        closing = (
+            self.wait_until_idle() if self.opening is not None and self.opening.found else None
+        )
+        self.switch("disable")
+        accounts: list[Counter] = []
+        if self.before is not None:
+            accounts = process_tree.server_counters(self.before, self.accounts())
+        self.opened.close()
+        self.away.close()
+        rest = None if self.opening is None else Ends(self.opening, closing)
+        return Half(self.watch.found, accounts, rest)
+
+    def abandon(self) -> None:
+        """Gives up an open window and restores this thread's CPU affinity."""
+        if self.opened is not None:
+            self.opened.close()
+
+    def give_up(self) -> None:
+        """Kills a client that another thread waits for."""
+        self.kill()
+
+    def kill(self) -> None:
+        self.abandon()
+        super().kill()
+
+    def switch(self, command: str) -> None:
+        """Sends `enable` or `disable` to perf, if it runs."""
+        if self.control is not None:
+            self.control.send(command)
+            self.control.wait()
+
+    def wait_until_idle(self) -> IdleWait:
+        """Waits for a limited time until none of its threads runs."""
+        assert self.pid is not None
+        return wait_until_idle(self.pid, self.group)
+
+    def accounts(self) -> process_tree.TreeAccounts:
+        """The kernel's accounts of the program and its descendants, up to now."""
+        assert self.pid is not None
+        return process_tree.read(self.pid, self.group)
+
+    def life(self) -> list[Counter]:
+        """The same as counters since the program's start."""
+        return process_tree.life_counters(self.accounts())
+
+    def peak_memory(self) -> Counter:
+        assert self.pid is not None
+        return memory.peak_memory(self.pid)
+
+    def memory(self, event: str) -> Counter:
+        """What the program has in memory now, as this counter."""
+        assert self.pid is not None
+        return memory.memory(self.pid, event)
+
+    def kernel_memory(self, event: str) -> Counter:
+        """What the kernel holds for the program now, as this counter."""
+        return kernel_memory.kernel_memory(event, self.memory_group, self.group)
+
+    def check_pinned(self) -> None:
+        """Raises TrialError if the program has moved its threads to other CPUs than its side's."""
+        assert self.pid is not None
+        for pid in process_tree.descendants(self.pid):
+            for tid in process_tree.threads_of(pid):
+                try:
+                    strange = os.sched_getaffinity(tid) - set(self.where.cpus)
+                except OSError:
+                    continue
+                if strange:
+                    cpus = ",".join(map(str, sorted(strange)))
+                    raise TrialError(
+                        f"the {self.name}'s process {pid} may run on CPU {cpus}, which is not the "
+                        f"{self.name}'s; configure it to keep the CPUs that it is started on"
+                    )

@@ -1,0 +1,338 @@
+"""One trial: a fresh server, a warm-up, the measured load, and all counters.
+
+The load may be split into slices. Then the servers of several trials run side by side and take
+turns in random order, one slice each, so that drift of the machine affects all of them alike. A
+server that waits for its turn sleeps in the kernel and uses no CPU time.
+"""
+
+import random
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from regatta.errors import HostLostError, RegattaError, TrialError
+from regatta.measure.accounts import disturbance, process_tree
+from regatta.measure.accounts.disturbance import Others
+from regatta.measure.trial import canary, idle_wait
+from regatta.measure.trial.clients import AnswersError
+from regatta.measure.trial.load import SEEDS_PER_BLOCK, sliced, warm_up
+from regatta.measure.trial.measure import disturbed_by, measure, measure_whole
+from regatta.measure.trial.merge import Window, began_apart, merge_cpus, merge_windows
+from regatta.measure.trial.server import start_server, stop_server
+from regatta.measure.trial.setup import TrialSetup, fresh_scratch
+from regatta.measure.trial.start_up import StartUp
+from regatta.measure.trial.warming import Warming, slice_of
+from regatta.record.cell import PROCESS, Cell
+from regatta.record.counters import CPU_TIME, Counter
+from regatta.record.records import (
+    CLIENT,
+    COUNTED_TRIAL,
+    CPUS,
+    FAILED,
+    KERNEL,
+    PERF,
+    SERVER,
+    Result,
+    side_counters,
+)
+from regatta.record.steady import rows
+
+DYING_S = 0.2
+
+
+def conditions() -> dict[str, Any]:
+    """What else runs on the host when the trial starts."""
+    load = Path("/proc/loadavg").read_text().split()
+    processes = sum(1 for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    return {
+        "load_average": [float(part) for part in load[:3]],
+        "threads": int(load[3].partition("/")[2]),
+        "processes": processes,
+    }
+
+
+class RunningTrial:
+    """A trial in progress: its server runs from `start` to `finish`. After a failure it stops.
+
+    A failed trial has a result too: its reason, without counters.
+    """
+
+    def __init__(self, setup: TrialSetup, cell: Cell, kind: str, stack: ExitStack) -> None:
+        self.setup = setup
+        self.cell = cell
+        self.wanted = setup.events if kind == COUNTED_TRIAL else ()
+        place = setup.placement.server
+        self.result = Result(started_at=time.time(), conditions=place.ask(conditions))
+        whole = cell.scope == PROCESS
+        # A whole process's group would include what starts it, so its own clocks are read.
+        self.server = stack.enter_context(
+            setup.side(place, SERVER, not whole, whole, cell.counts_taskset)
+        )
+        self.target = ""
+        self.windows: list[Window] = []
+        self.clocks: list[canary.Clock] = []
+        self.cost: list[Counter] = []
+        """Of its start; empty if that is not measured."""
+        self.warming = Warming(setup.warm_ups, cell, cell.contender not in setup.contenders)
+
+    @property
+    def failed(self) -> bool:
+        return self.result.status == FAILED
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Turns an error into a failed result with its reason."""
+        try:
+            yield
+        except (RegattaError, OSError) as error:
+            if isinstance(error, AnswersError):
+                self.record_client(error.summary)
+            reason = self.reason_of(error)
+            self.result = replace(
+                self.result,
+                status=FAILED,
+                reason=str(reason),
+                counters=[],
+                printed={},
+                samples=None,
+            )
+            with suppress(HostLostError):
+                self.server.kill()
+
+    def reason_of(self, error: Exception) -> Exception:
+        """The likely cause of an error, if the server's host can still be reached."""
+        if isinstance(error, HostLostError):
+            return error
+        try:
+            self.result.server = self.result.server or self.output()
+            # A dying server closes its connections a moment before it exits.
+            if isinstance(error, TrialError) and self.died():
+                return self.server.failure(f"the server died during the trial ({error})")
+        except HostLostError as lost:
+            return lost
+        return error
+
+    def start(self) -> None:
+        """Starts a fresh server and asks it once on every connection."""
+        with self.guarded():
+            with StartUp(self.setup, self.cell) as start_up:
+                self.target = start_server(
+                    self.setup, self.cell, self.wanted, self.server, start_up
+                )
+                self.cost = start_up.counters(self.server)
+            warm_up(self.setup, self.cell, self.target)
+
+    @property
+    def is_warm(self) -> bool:
+        """Or given up, or failed."""
+        return self.failed or self.warming.done
+
+    def warm_slice(self) -> None:
+        """A slice of load, on the way to a steady server."""
+        with self.guarded():
+            load, seed = self.warming.load(), self.warming.seed
+            window = measure(self.setup, load, self.target, self.server, (), seed)
+            self.warming.add(window, disturbed_by(self.setup, window) is not None)
+
+    def read_clock(self) -> None:
+        """Measures the clock speed of the server's CPUs while the server is idle."""
+        if self.setup.canary is not None and (clock := self.setup.canary.ask()) is not None:
+            self.clocks.append(clock)
+
+    def run_slice(self, part: Cell, seed: int) -> None:
+        """Runs one slice of the load."""
+        with self.guarded():
+            self.read_clock()
+            self.windows.append(
+                measure(self.setup, part, self.target, self.server, self.wanted, seed)
+            )
+
+    def finish(self) -> None:
+        """Stops the server and merges its slices."""
+        with self.guarded():
+            client, accounts, client_counters, samples = merge_windows(self.windows)
+            self.record_client(client)
+            if self.cell.contender in self.setup.contenders:
+                self.server.check_pinned()
+            memory = [self.server.peak_memory(), *self.cost, *last_memory(self.windows)]
+            self.result.server = self.output()
+            self.result.window_ns = self.stop()
+            self.result.samples = samples
+            usage = process_tree.client_counters(client.get("usage"))
+            self.result.counters = [
+                *side_counters(SERVER, PERF, self.server.counters()),
+                *side_counters(SERVER, KERNEL, [*accounts, *memory]),
+                *side_counters(CLIENT, PERF, client_counters),
+                *side_counters(CLIENT, KERNEL, usage),
+                *(
+                    row
+                    for side, counters in merge_cpus(self.windows).items()
+                    for row in side_counters(side, CPUS, counters)
+                ),
+            ]
+            if ends := [window.rest for window in self.windows if window.rest is not None]:
+                self.result.conditions |= idle_wait.describe(ends)
+            self.result.conditions |= canary.describe(self.clocks)
+            self.result.conditions |= self.warming.found()
+            slices = [slice_of(window) for window in self.windows]
+            self.result.conditions["window_slices"] = rows(slices)
+            self.judge(self.others(self.used_ns()))
+            self.judge_client()
+
+    def others(self, used_ns: float) -> Others:
+        """CPU time that others took during the windows; `used_ns`: used by the trial itself."""
+        others = disturbance.merge([window.others for window in self.windows])
+        return disturbance.with_ended(others, used_ns, self.setup.placement.cpu_count)
+
+    def used_ns(self, sides: Sequence[str] = (SERVER, CLIENT)) -> float:
+        """The CPU time of these sides."""
+        return sum(
+            row.counter.value or 0.0
+            for row in self.result.counters
+            if row.origin == KERNEL and row.counter.event == CPU_TIME and row.side in sides
+        )
+
+    def judge(self, others: Others) -> None:
+        """Records whether the trial was disturbed."""
+        self.result.conditions |= others.describe()
+        found = (
+            disturbance.too_much(others, self.setup.disturbance_limit_percent),
+            began_apart(self.result.client or {}),
+        )
+        self.result.disturbed = " and ".join(filter(None, found)) or None
+
+    def judge_client(self) -> None:
+        """Records whether other programs slowed down a client that did not keep up."""
+        if self.result.client_bound is None or self.result.client is None:
+            return
+        place = self.setup.placement
+        sides = (SERVER, CLIENT) if place.cpus_overlap else (CLIENT,)
+        others = disturbance.merge([window.others for window in self.windows])
+        on_client = disturbance.on_client(others, self.used_ns(sides), place.client_cpu_count)
+        self.result.conditions["client_held_up"] = disturbance.held_up(
+            on_client, self.result.client.get("cpu_share"), self.setup.disturbance_limit_percent
+        )
+
+    def stop(self) -> int:
+        """Stops the server; returns how long was counted, in ns."""
+        self.result.server = stop_server(self.setup, self.cell, self.server) or self.output()
+        return sum(window.length_ns for window in self.windows)
+
+    def record_client(self, client: dict[str, Any]) -> None:
+        self.result.client = client
+        self.result.requests = client.get("requests")
+        self.result.answered = client.get("answered")
+        self.result.throughput_per_s = client.get("throughput_per_s")
+        # A count of a whole process measures what it used, not its capacity.
+        if self.cell.scope != PROCESS:
+            self.result.client_bound = client.get("client_bound")
+
+    def output(self) -> dict[str, Any] | None:
+        """The last output of another contender; our designs have a summary instead."""
+        ours = self.cell.contender not in self.setup.contenders
+        return None if ours else {"output": self.server.last_output()}
+
+    def died(self) -> bool:
+        return self.server.ended(within_s=DYING_S)
+
+
+class WholeProcessTrial(RunningTrial):
+    """A trial of a whole process from start to end: one burst, idling, and a stop.
+
+    Without a warm-up, as if a person ran `perf stat ./server`, ran a client, and pressed Ctrl-C a
+    while later.
+    """
+
+    def __init__(self, setup: TrialSetup, cell: Cell, kind: str, stack: ExitStack) -> None:
+        super().__init__(setup, cell, kind, stack)
+        self.wanted = setup.events
+        self.warming.done = True
+        self.start_ns = 0
+        self.before = self.after = disturbance.NEVER
+
+    def start(self) -> None:
+        with self.guarded():
+            self.read_clock()
+            self.before = disturbance.read_clocks(self.setup.placement.cpus())
+            self.start_ns = time.monotonic_ns()
+            self.target = start_server(self.setup, self.cell, self.wanted, self.server)
+
+    def run_slice(self, part: Cell, seed: int) -> None:
+        """Runs the burst and the idling after it."""
+        with self.guarded():
+            self.windows.append(
+                measure_whole(self.setup, part, self.target, self.server, self.wanted, seed)
+            )
+
+    def stop(self) -> int:
+        super().stop()
+        length_ns = time.monotonic_ns() - self.start_ns
+        texts = {SERVER: self.server.printed(), CLIENT: self.windows[0].client_printed}
+        self.result.printed = {side: text for side, text in texts.items() if text}
+        self.after = disturbance.read_clocks(self.setup.placement.cpus())
+        return length_ns
+
+    def others(self, used_ns: float) -> Others:
+        """From running processes only: what starts the two sides is in no account."""
+        del used_ns
+        return disturbance.others_between(self.before, self.after, self.setup.placement.cpus())
+
+
+def last_memory(windows: Sequence[Window]) -> Sequence[Counter]:
+    """Of the last slice, when the server has had the whole load."""
+    return windows[-1].memory if windows else ()
+
+
+def make_trial(setup: TrialSetup, cell: Cell, kind: str, stack: ExitStack) -> RunningTrial:
+    which = WholeProcessTrial if cell.scope == PROCESS else RunningTrial
+    return which(setup, cell, kind, stack)
+
+
+def run_side_by_side(
+    setup: TrialSetup, cells: Sequence[Cell], kind: str, block: int, slices: int
+) -> list[Result]:
+    """Runs a trial of each cell with alternating slices; returns results in cell order."""
+    chance = random.Random(setup.seed * SEEDS_PER_BLOCK + block)
+    fresh_scratch(setup.scratch)
+    try:
+        with ExitStack() as stack:
+            trials = [
+                make_trial(with_scratch(setup, number), cell, kind, stack)
+                for number, cell in enumerate(cells)
+            ]
+            for trial in trials:
+                trial.start()
+            while cold := [trial for trial in trials if not trial.is_warm]:
+                for trial in cold:  # in turns, so that no warm server waits long for the others
+                    trial.warm_slice()
+            take_turns(trials, slices, block, chance)
+            for trial in trials:
+                if not trial.failed:
+                    trial.finish()
+    finally:
+        shutil.rmtree(setup.scratch, ignore_errors=True)
+    return [trial.result for trial in trials]
+
+
+def take_turns(
+    trials: Sequence[RunningTrial], slices: int, block: int, chance: random.Random
+) -> None:
+    """Runs the slices of all trials round by round, each round in a fresh random order."""
+    parts = [sliced(trial.cell, slices) for trial in trials]
+    for turn in range(slices):
+        order = [number for number in range(len(trials)) if turn < len(parts[number])]
+        chance.shuffle(order)
+        for number in order:
+            if not trials[number].failed:
+                trials[number].run_slice(parts[number][turn], block * SEEDS_PER_BLOCK + turn)
+
+
+def with_scratch(setup: TrialSetup, number: int) -> TrialSetup:
+    """The setup with its own folder for one of several trials."""
+    own = replace(setup, scratch=setup.scratch / str(number))
+    own.clear_scratch()
+    return own

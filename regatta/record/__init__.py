@@ -1,0 +1,1 @@
+"""What all others share: the study, the plan, a trial, metrics, the ledger."""

@@ -1,0 +1,152 @@
+"""All counters in one table, the counter of a trial, and perf's names of events.
+
+A counter that could not be counted has no value; it is never 0.
+
+Adding a counter:
+1. From perf: add a row to COUNTERS (`kernel_only` if it never happens in user space). It is counted
+   unless a study sets `events`. This is enough for the cell tables, the papers' tables of whole
+   processes, `regatta review` and `regatta lab`; for claims, if its unit is in SUMMED; and, if it
+   is a count, for `NAME_per_second` in summary.csv, the JSON and claims. test_vocabulary.py checks
+   all rows.
+2. From the kernel: add a row without `perf`, and the code that reads it (measure/accounts/). The
+   busy time of a side's CPUs has no row; only the metric BUSY uses it.
+3. Add its name to docs/adding-a-claim.md; test_claims_study.py checks that.
+4. To compare contenders per request or as a share: add a row to METRICS (metrics.py), made with a
+   function of readings.py. It then appears in summary.csv, the JSON, the report's charts, the
+   papers' tables and, if `better` is set, in `regatta compare --metric`; metrics that are not per
+   request can be claimed. A line in test_readings.py compares it with the output of perf stat.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+COUNTED = "counted"
+NOT_SUPPORTED = "not supported"
+NOT_COUNTED = "not counted"
+SWITCHED_OFF = "switched off"
+ABSENT = (NOT_SUPPORTED, SWITCHED_OFF)
+
+# The kernel's own accounting.
+CPU_TIME = "cpu-time"
+USER_TIME = "user-time"
+SYSTEM_TIME = "system-time"
+PAGE_FAULTS = "page-faults"
+CONTEXT_SWITCHES = "context-switches"
+PEAK_MEMORY = "peak-memory"
+# Only of races with `whole_cost`.
+START_UP = "start-up"
+MEMORY_AT_REST = "memory-at-rest"
+MEMORY = "memory"
+KERNEL_MEMORY = "kernel-memory"
+
+NS, COUNT, PERCENT, BYTES = "ns", "count", "%", "bytes"
+MILLISECONDS = "ms"
+SUMMED = (NS, COUNT)
+"""Units of counters that add up over requests."""
+TOPDOWN = "topdown"
+"""A study's name for the four top-down shares, which perf counts together."""
+
+
+@dataclass(frozen=True)
+class CounterKind:
+    """A row of the table of counters."""
+
+    name: str
+    """In studies, ledgers and reports; claims use underscores."""
+    unit: str = COUNT
+    perf: str = ""
+    """perf's name; empty: perf does not count it."""
+    kernel_only: bool = False
+    """With the modifier `u` it always reads 0, which means nothing."""
+
+    @property
+    def claimed_as(self) -> str:
+        return self.name.replace("-", "_")
+
+
+def _by_perf(name: str, unit: str = COUNT, kernel_only: bool = False) -> CounterKind:
+    return CounterKind(name, unit, name, kernel_only)
+
+
+COUNTERS = (
+    _by_perf("task-clock", NS),
+    _by_perf("cpu-clock", NS),
+    _by_perf(CONTEXT_SWITCHES, kernel_only=True),
+    _by_perf("cpu-migrations", kernel_only=True),
+    _by_perf(PAGE_FAULTS),
+    _by_perf("cycles"),
+    _by_perf("instructions"),
+    _by_perf("branches"),
+    _by_perf("branch-misses"),
+    _by_perf("cache-references"),
+    _by_perf("cache-misses"),
+    _by_perf("stalled-cycles-frontend"),
+    _by_perf("stalled-cycles-backend"),
+    _by_perf("tma_retiring", PERCENT),
+    _by_perf("tma_bad_speculation", PERCENT),
+    _by_perf("tma_frontend_bound", PERCENT),
+    _by_perf("tma_backend_bound", PERCENT),
+    # perf's name is the tracepoint at the entry of every system call.
+    CounterKind("syscalls", COUNT, "raw_syscalls:sys_enter", kernel_only=True),
+    CounterKind(CPU_TIME, NS),
+    CounterKind(USER_TIME, NS),
+    CounterKind(SYSTEM_TIME, NS),
+    CounterKind(PEAK_MEMORY, BYTES),
+    CounterKind(START_UP, MILLISECONDS),
+    CounterKind(MEMORY_AT_REST, BYTES),
+    CounterKind(MEMORY, BYTES),
+    CounterKind(KERNEL_MEMORY, BYTES),
+)
+"""In the order in which perf stat prints them; the kernel's own come last."""
+EVENTS = (*(one.name for one in COUNTERS if one.perf and one.unit != PERCENT), TOPDOWN)
+"""The values of a study's `events`."""
+
+
+@dataclass(frozen=True)
+class Counter:
+    """One counter over the window of one side of a trial."""
+
+    event: str
+    value: float | None
+    unit: str
+    running_percent: float | None
+    state: str
+
+
+def counted(event: str, value: float, unit: str, running_percent: float = 100.0) -> Counter:
+    return Counter(event, value, unit, running_percent, COUNTED)
+
+
+def not_supported(event: str, unit: str = "count") -> Counter:
+    return Counter(event, None, unit, None, NOT_SUPPORTED)
+
+
+PERF_NAMES = {one.name: one.perf for one in COUNTERS if one.perf not in ("", one.name)}
+
+
+@dataclass(frozen=True)
+class Event:
+    """A parsed event name: `cpu_core/cycles/u` is cycles, of cpu_core, in user space only."""
+
+    name: str
+    pmu: str | None
+    user_only: bool
+
+
+@cache  # a race has a dozen names and a hundred thousand counters
+def parse_event_name(text: str) -> Event:
+    """A name in an unknown format is returned whole."""
+    for perf_name in PERF_NAMES.values():  # the colon of a tracepoint does not start a modifier
+        if text.startswith(perf_name):
+            return Event(perf_name, None, "u" in text.removeprefix(perf_name))
+    bare, colon, modifiers = text.partition(":")
+    if "/" not in text:
+        if colon and re.fullmatch(r"[ukhGHpP]+", modifiers):
+            return Event(bare, None, "u" in modifiers and "k" not in modifiers)
+        return Event(text, None, False)
+    pmu, _, rest = text.partition("/")
+    name, _, modifiers = rest.partition("/")
+    name, _, inner = name.partition(":")
+    modifiers += inner
+    return Event(name, pmu, "u" in modifiers and "k" not in modifiers)

@@ -1,0 +1,138 @@
+"""Creates, opens and finds ledger files; replaces files atomically."""
+
+import os
+import sqlite3
+import time
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from regatta import __version__
+from regatta.errors import LedgerError, RegattaError
+from regatta.record.cell import Cell, matched_cells
+from regatta.record.input_tables import write_inputs
+from regatta.record.inputs import RaceInputs
+from regatta.record.read import in_one_line, read_meta
+from regatta.record.records import PlannedTrial
+from regatta.record.schema import FILE_NAME, SCHEMA, SCHEMA_VERSION, TABLES, check_version, is_cut
+from regatta.record.write import Ledger, insert, search_row, write_plan
+
+
+@dataclass(frozen=True)
+class Start:
+    """What the ledger of a new race begins with."""
+
+    about: dict[str, str]
+    """Rows of `meta`: the study and the race's settings."""
+    inputs: RaceInputs
+    cells: Sequence[Cell]
+    plan: Sequence[PlannedTrial]
+    placement: str
+
+
+def create(folder: Path, start: Start) -> Ledger:
+    """Creates the ledger of a new race with its whole plan.
+
+    It is renamed to its final name when complete, so that every existing ledger can be resumed.
+    """
+    path = folder / FILE_NAME
+    unfinished = folder / f".{FILE_NAME}.new"
+    if path.exists():
+        raise LedgerError(f"{path} exists; resume it with --resume, or name another --out")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        unfinished.unlink(missing_ok=True)
+        with closing(sqlite3.connect(unfinished)) as database:
+            write_start(database, start)
+        unfinished.rename(path)
+    except (OSError, sqlite3.Error) as error:
+        raise LedgerError(
+            f"cannot write {path}: {error}; name another folder with --out"
+        ) from error
+    return open_ledger(path)
+
+
+def write_start(database: sqlite3.Connection, start: Start) -> None:
+    meta = {
+        "schema_version": str(SCHEMA_VERSION),
+        "regatta_version": __version__,
+        **start.about,
+        "created_at": f"{time.time():.3f}",
+    }
+    # One transaction, because every commit waits for the disk.
+    database.executescript(f"BEGIN;{SCHEMA};COMMIT;")
+    with database:
+        for item in meta.items():
+            insert(database, "meta", item)
+        write_inputs(database, start.inputs)
+        searched = matched_cells(start.cells)
+        for number, cell in enumerate(searched, start=1):
+            insert(database, "search", (number, *search_row(cell), start.placement))
+        if not searched:
+            write_plan(database, start.cells, start.plan, start.placement)
+
+
+def open_ledger(path: Path) -> Ledger:
+    """Opens a ledger to continue its race, after an integrity check."""
+    if not path.is_file():
+        raise LedgerError(f"there is no ledger {path}; name the folder of a race")
+    broken = f"{path} is not a ledger, or is damaged"
+    advice = "restore it from a copy, or start a new race"
+    if is_cut(path):
+        raise LedgerError(f"{broken} (its end is missing); {advice}")
+    try:
+        database = sqlite3.connect(path)
+    except sqlite3.Error as error:
+        raise LedgerError(f"cannot open {path}: {error}") from error
+    try:
+        row = database.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
+        version = int(row[0]) if row else 0
+        if version > 0:
+            check_version(path, version)
+        checked = database.execute("PRAGMA quick_check(1)").fetchone()
+        if version < 1 or checked is None or checked[0] != "ok":
+            raise LedgerError(f"{broken}; {advice}")
+        for table in TABLES:
+            database.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
+        # Trials must survive a crash of the process, not of the host: no sync per commit needed.
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+    except LedgerError:
+        database.close()
+        raise
+    except (sqlite3.Error, ValueError) as error:
+        database.close()
+        raise LedgerError(f"{broken} ({in_one_line(error)}); {advice}") from error
+    return Ledger(path, database)
+
+
+def find_unfinished(races: Path, study_name: str) -> Path:
+    """The folder of the newest unfinished race of that study."""
+    found: list[tuple[float, Path]] = []
+    for path in races.glob(f"*/{FILE_NAME}"):
+        with suppress(LedgerError):
+            meta = read_meta(path)
+            if meta.get("study_name") == study_name and "finished_at" not in meta:
+                found.append((float(meta["created_at"]), path.parent))
+    if not found:
+        raise LedgerError(
+            f"{races} holds no unfinished race of the study {study_name}; start one without "
+            "--resume, or name the race's folder"
+        )
+    return max(found)[1]
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Writes beside the file and renames: readers see the old content or the new, never a part."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+        unfinished.write_bytes(data)
+        unfinished.replace(path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise RegattaError(
+            f"cannot write {path}: {error.strerror or error}; free some space or make the folder "
+            "writable"
+        ) from error

@@ -1,0 +1,297 @@
+"""The inputs of a race as plain data, recorded before its first trial: claims, baseline, published
+figures, calibration.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, TypeAdapter
+
+from regatta.record.validation import checked
+
+VERSION = 2
+"""Version 1 counted false alarms by drawing names within the blocks of one race."""
+OUTCOME = "outcome"
+"""A derived field, in words, for human readers."""
+MOST_GOALS = 1_000
+MET, NOT_REFUTED, MISSED, NOT_MEASURED = "met", "not refuted", "missed", "not measured"
+"""The outcomes of a goal. Only a missed goal is a failure; only a met goal is proven."""
+
+
+Number = Annotated[float, Field(strict=True, gt=-1e15, lt=1e15)]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A goal, and whether it was met."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    name: str
+    """The same in every calibration: `p99 of a stopped server`."""
+    goal: str
+    """In words: `within 5 % of the truth`."""
+    measured: str
+    """In words, with its unit: `2.1 % above`; or why it could not be measured."""
+    met: StrictBool | None
+    """None: undecided, which is not a failure. Without a `value` it could not be measured here;
+    with one there was too little data."""
+    detail: str = ""
+    """Details for interested readers: sizes, sources, assumptions."""
+    value: Number | None = None
+    """`measured` as a number, in the goal's unit."""
+
+    @property
+    def outcome(self) -> str:
+        if self.met is None:
+            return NOT_MEASURED if self.value is None else NOT_REFUTED
+        return MET if self.met else MISSED
+
+
+def without_outcome(plain: Any) -> Any:
+    if not isinstance(plain, dict):
+        return plain
+    return {name: value for name, value in plain.items() if name != OUTCOME}
+
+
+Goals = Annotated[
+    tuple[Annotated[Goal, BeforeValidator(without_outcome)], ...],
+    Field(min_length=1, max_length=MOST_GOALS),
+]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The goals of all parts, and where and when they were measured."""
+
+    taken_at: Number
+    """Seconds since 1970."""
+    elapsed_s: Number
+    regatta_version: str
+    machine: dict[str, Any]
+    goals: Goals
+    quick: StrictBool = False
+    inject: str | None = None
+
+    @property
+    def missed(self) -> list[Goal]:
+        return self.that_are(MISSED)
+
+    def that_are(self, outcome: str) -> list[Goal]:
+        return [goal for goal in self.goals if goal.outcome == outcome]
+
+    @property
+    def outcome(self) -> str:
+        """The worst outcome of all measured goals."""
+        worst_first = (MISSED, NOT_REFUTED, MET)
+        return next((word for word in worst_first if self.that_are(word)), NOT_MEASURED)
+
+
+def to_plain(calibration: Calibration) -> dict[str, Any]:
+    """As in the JSON file and in `--json`."""
+    plain = asdict(calibration)
+    return {
+        "version": VERSION,
+        **plain,
+        "goals": [{**asdict(goal), OUTCOME: goal.outcome} for goal in calibration.goals],
+        "met": {MET: True, MISSED: False}.get(calibration.outcome),
+        OUTCOME: calibration.outcome,
+    }
+
+
+def from_plain(plain: object) -> Calibration:
+    """The inverse of `to_plain`; ValueError, in a few words, for anything else."""
+    if not isinstance(plain, dict):
+        raise ValueError("it is not an object")
+    if plain.get("version") != VERSION:
+        raise ValueError(f"its version is {str(plain.get('version'))[:20]} and not {VERSION}")
+    return checked(CALIBRATION_ADAPTER, plain)
+
+
+def read_goals(plain: object) -> tuple[Goal, ...]:
+    """The goals of one part; ValueError for anything else."""
+    return checked(GOALS_ADAPTER, plain)
+
+
+CALIBRATION_ADAPTER, GOALS_ADAPTER = TypeAdapter(Calibration), TypeAdapter(Goals)
+
+
+ORDER, RATIO, COMPARE, ENGINES = "order", "ratio", "compare", "client_engines"
+GROWTH, WIDENS, NEARER, BELOW, ABOVE = "growth", "widens", "nearer", "below", "above"
+LINEAR, SUBLINEAR, RISING, FALLING, FLAT = "linear", "sublinear", "rising", "falling", "flat"
+SHAPES = (LINEAR, SUBLINEAR, RISING, FALLING, FLAT)
+"""The kinds of statements. A shape describes how a metric changes with the connections."""
+BOTH = "both"
+ITERATIVE = "iterative"
+OVER_ITERATIVE = "_over_iterative"
+"""Suffix of metrics that are differences from the iterative server."""
+WHERE_KEYS = ("engine", "workers", "work", "load", "dialect", "rate", "idle", "slow", "backlog")
+EQUAL_WITHIN = 0.1
+
+
+@dataclass(frozen=True)
+class EquivalenceMargin:
+    """How far apart two equal figures may be: the wider of the two margins.
+
+    For `below` and `above`, `amount` is the bound.
+    """
+
+    share: float | None = EQUAL_WITHIN
+    amount: float | None = None
+    """In `unit`; per request for sums."""
+    unit: str = ""
+
+    def words(self) -> str:
+        """`10 % or 0.1 page faults`."""
+        margins = [] if self.share is None else [f"{self.share * 100:g} %"]
+        margins += [] if self.amount is None else [f"{self.amount:g} {self.unit}".strip()]
+        return " or ".join(margins)
+
+
+@dataclass(frozen=True, order=True)
+class CellSelector:
+    """Picks a cell of the study for a claim."""
+
+    design: str
+    connections: int
+    engine: str | None = None
+    """The client's engine; None: the one that the claim's cells share."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement of a claim."""
+
+    kind: str
+    metric: str
+    side: str
+    """`both` if the sides are compared."""
+    connections: tuple[int, ...]
+    """Empty: all of the study."""
+    groups: tuple[tuple[str, ...], ...]
+    """Names from the smallest to the largest, those of one group equal: designs (order, ratio,
+    growth), sides (compare), client engines (client_engines). The designs of `nearer` and `widens`,
+    each alone; empty for shapes, below and above."""
+    designs: tuple[str, ...]
+    """The statement must hold for each of these; if the groups are designs, their members."""
+    at_least: float | None = None
+    """How many times as large the next is."""
+    within: EquivalenceMargin = EquivalenceMargin()
+    """The margin of equality or of a shape; the bound of `below` and `above`."""
+
+    def selectors(self) -> Iterator[CellSelector]:
+        """The cells that it needs, with the iterative server's if that is subtracted."""
+        engines: list[str | None] = [None]
+        if self.kind == ENGINES:
+            engines = [engine for group in self.groups for engine in group]
+        designs = list(self.designs)
+        if self.metric.endswith(OVER_ITERATIVE) and ITERATIVE not in designs:
+            designs.append(ITERATIVE)
+        for count in self.connections:
+            for design in designs:
+                for engine in engines:
+                    yield CellSelector(design, count, engine)
+
+    def signs(self) -> str:
+        """`select < iterative ~ thread-per-client`."""
+        names = [" ~ ".join(group) for group in self.groups]
+        if self.kind in SHAPES:
+            return f"{self.metric}: {self.kind} with the connections"
+        if self.kind in (BELOW, ABOVE):
+            return f"{self.metric} {'<' if self.kind == BELOW else '>'} {self.within.words()}"
+        if self.kind == NEARER:
+            return "{} nearer to {} than to {}".format(*names)
+        if self.kind == WIDENS:
+            return f"the gap of {', '.join(names)} widens"
+        sign = " < " if self.at_least is None else f" × {self.at_least:g} ≤ "
+        return f"{'growth: ' if self.kind == GROWTH else ''}{sign.join(names)}"
+
+
+@dataclass(frozen=True)
+class Claim:
+    id: str
+    says: str
+    statements: tuple[Statement, ...]
+    """All of them must hold."""
+    said_at: str = ""
+    """Where its source says so, in words."""
+    note: str = ""
+    """Ambiguities, misprints and interpretations."""
+    source: str | None = None
+    per: str = "process"
+    """Whether the published figures are per `process` or per `request`."""
+    published_agrees: bool = True
+    where: Mapping[str, str | int] = field(default_factory=dict)
+    """Further conditions on the cells: some of WHERE_KEYS."""
+    process_engines: Mapping[str, str] = field(default_factory=dict)
+    """For whole processes, by design: the client's engine, if it differs from the others'."""
+
+    def selectors(self) -> list[CellSelector]:
+        """All cells that it needs, without duplicates."""
+        return list(
+            dict.fromkeys(
+                selector for statement in self.statements for selector in statement.selectors()
+            )
+        )
+
+
+@dataclass(frozen=True)
+class PublishedFigure:
+    """One number of a claim's source."""
+
+    design: str
+    connections: int
+    value: float
+    unit: str
+    """`ms`, `s`, `%`, or empty for a plain number."""
+    per: str
+    """`process`, `request`, or empty for a rate."""
+    side: str = "server"
+    metric: str = ""
+    """The source's metric, if it differs from the claim's: `elapsed`."""
+    column: str = ""
+    """The source's column, if it has several: the book's machines and editions."""
+
+
+@dataclass(frozen=True)
+class RecordedClaim:
+    """A claim with its published figures."""
+
+    claim: Claim
+    source: str = ""
+    """Title of the source; empty if the study names none."""
+    published: tuple[PublishedFigure, ...] = ()
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """Published figures for a baseline."""
+
+    source: str
+    columns: list[str]
+    rows: dict[str, list[float | None]]
+    """By contender; None: not published."""
+    at: int | None = None
+    """The step of the axis that they belong to; None: any step."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The contender whose server CPU time is subtracted from all others."""
+
+    contender: str
+    published: PublishedTable | None = None
+
+
+@dataclass(frozen=True)
+class RaceInputs:
+    claims: tuple[RecordedClaim, ...] = ()
+    """In the order of the study."""
+    baseline: Baseline | None = None
+    calibration: Calibration | str | None = None
+    """The machine's newest calibration; or why it could not be read; None: there is none."""
+
+
+RECORDED, BASELINE = TypeAdapter(RecordedClaim), TypeAdapter(Baseline)
+"""Validate what is read from a ledger."""

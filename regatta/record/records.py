@@ -1,0 +1,285 @@
+"""Plain data: a planned trial, its result, a probe, and a race as read from its ledger."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from regatta.record.cell import Cell, MatchedCell
+from regatta.record.counters import CPU_TIME, Counter, parse_event_name
+from regatta.record.inputs import RaceInputs
+
+TIMED = "timed"
+COUNTED_TRIAL = "counted"
+ALONE = "alone"
+"""Timed, with no other server running: shows how servers affect each other."""
+
+
+@dataclass(frozen=True)
+class PlannedTrial:
+    """One planned trial. `cell_id` counts the study's cells from 1."""
+
+    block: int
+    position: int
+    cell_id: int
+    kind: str
+    sitting: int = 1
+
+
+CLOSED, SEARCH, KNEE = "closed", "search", "knee"
+
+
+@dataclass(frozen=True)
+class PlannedProbe:
+    search_id: int
+    """Counts the study's matched cells from 1."""
+    kind: str
+    """`search`; `knee`: measures latency at this rate; or `closed`: before a search, measures what
+    a request costs the client at full load."""
+    block: int
+    rate: int
+    """0 for closed probes."""
+    duration_s: float
+    share: float | None = None
+    """Knee probes: share of the contender's sustained rate."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """The result of a probe. The fields are the ledger's columns, after those of the plan."""
+
+    planned: PlannedProbe
+    why_not: str | None
+    """Why the rate is not sustained; None if it is."""
+    started_at: float
+    disturbed: str | None = None
+    """Other programs that used the CPUs, in words."""
+    client: dict[str, Any] | None = None
+    samples: bytes | None = None
+    """Knee probes only."""
+
+
+OK = "ok"
+FAILED = "failed"
+SERVER = "server"
+CLIENT = "client"
+PERF = "perf"
+KERNEL = "kernel"
+CPUS = "cpus"
+
+
+@dataclass(frozen=True)
+class SideCounter:
+    """A counter with its side and origin."""
+
+    side: str
+    origin: str
+    counter: Counter
+
+
+@dataclass
+class Result:
+    """The measurements of a trial, or why it failed."""
+
+    status: str = OK
+    reason: str | None = None
+    client_bound: str | None = None
+    """Why the client was the bottleneck, in its own words."""
+    started_at: float = 0.0
+    window_ns: int | None = None
+    """Sum over all slices."""
+    requests: int | None = None
+    answered: int | None = None
+    throughput_per_s: float | None = None
+    server: dict[str, Any] | None = None
+    client: dict[str, Any] | None = None
+    conditions: dict[str, Any] = field(default_factory=dict)
+    samples: bytes | None = None
+    attempt: int = 1
+    """Counts the attempts of this block and cell: a disturbed trial is repeated."""
+    disturbed: str | None = None
+    """Other programs that used the trial's CPUs beyond the limit, in words; None if none did."""
+    counters: list[SideCounter] = field(default_factory=list)
+    printed: dict[str, str] = field(default_factory=dict)
+    """Output of perf stat for each side that was counted as a whole process."""
+
+    def cpu_us_per_request(self) -> float | None:
+        """For the progress display: the server's CPU time, by the kernel's own accounting."""
+        for one in self.counters:
+            found = (one.side, one.origin, one.counter.event)
+            if found == (SERVER, KERNEL, CPU_TIME) and one.counter.value is not None:
+                return one.counter.value / 1000 / self.answered if self.answered else None
+        return None
+
+
+def side_counters(side: str, origin: str, counters: list[Counter]) -> list[SideCounter]:
+    return [SideCounter(side, origin, counter) for counter in counters]
+
+
+ANSWERS, DIFFER = "answers", "answers_differ"
+"""Keys of `environment`: what was answered before the race, and who answered otherwise."""
+LATE = "started only"
+"""How the client's complaint begins if it was late without being busy."""
+
+
+@dataclass(frozen=True)
+class SearchRecord:
+    """The search for the rate that one contender sustains, before the race."""
+
+    cell: MatchedCell
+    probes: list[Probe]
+    """Valid probes (not repeated), in order."""
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """The start of a sitting, or its continuation after an interruption."""
+
+    number: int
+    """Counted from 1; an interrupted sitting has several records."""
+    started_at: float
+    boot_id: str | None
+    cpu_model: str
+    kernel: str
+    link_order: int | None
+    """Seed of the order of the server's functions; None: as built."""
+    environment_bytes: int
+    """Padding in every server's environment."""
+
+
+@dataclass(frozen=True)
+class ClientPart:
+    """One of several clients that shared a trial's load; the worst over its slices."""
+
+    host: str
+    """Empty: the local host."""
+    connections: int
+    requests: int
+    answered: int
+    cpu_share: float
+    """Share of its available CPU that it used, 0 to 1."""
+    client_bound: str | None
+    late_p99_ns: int | None
+    """Its own sending delay in an open load; None for other loads."""
+    began_late_ns: int
+    """Delay after the agreed start, by its own clock."""
+    clock_bound_ns: int
+    """Uncertainty of its clock offset, either way."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    id: int
+    block: int
+    cell_id: int
+    kind: str
+    status: str
+    reason: str | None
+    client_bound: str | None
+    """Why the client, not the server, was the bottleneck, in its own words; None if it was not."""
+    window_ns: int | None
+    requests: int | None
+    answered: int | None
+    unstarted: int
+    """Open loads: requests that were due but not started when the window ended."""
+    throughput_per_s: float | None
+    conditions: dict[str, Any]
+    workers: list[int]
+    """Connections served by each worker of the server."""
+    attempt: int
+    """Counted from 1 for this block and cell."""
+    disturbed: str | None
+    """Other programs that used the trial's CPUs beyond the limit; None if none did."""
+    superseded: bool
+    """Repeated, or waiting to be repeated; a later attempt counts instead."""
+    scope: str
+    """The cell's: `window` or `process`."""
+    samples: bytes | None = field(repr=False)
+    counters: dict[tuple[str, str, str], Counter] = field(repr=False)
+    """Keyed by side, origin and event."""
+    sitting: int = 1
+    load_ns: int | None = None
+    """From the first start of a request to the last end, by the client; sum over slices."""
+    rounds: int | None = None
+    """Number of bursts; None for other loads."""
+    printed: dict[str, str] = field(default_factory=dict, repr=False)
+    """Output of perf stat by side, for whole processes."""
+    clients: tuple[ClientPart, ...] = ()
+    """Empty if a single client made the whole load."""
+    start_skew_ns: int = 0
+    """Between the first and the last client's start; the largest over slices."""
+
+    @cached_property
+    def by_event(self) -> dict[tuple[str, str, str], list[Counter]]:
+        """Counters by side, origin and bare event; on a hybrid CPU one for each kind of core.
+
+        Cached: a report looks them up half a million times.
+        """
+        found: dict[tuple[str, str, str], list[Counter]] = {}
+        for (side, origin, full), counter in self.counters.items():
+            found.setdefault((side, origin, parse_event_name(full).name), []).append(counter)
+        return found
+
+    @property
+    def held_up(self) -> str | None:
+        """Other programs that kept a slow client from its CPUs; None if it was slow by itself."""
+        if self.client_bound is None or "client_held_up" in self.conditions:
+            found: str | None = self.conditions.get("client_held_up")
+            return found
+        # Older ledgers do not distinguish the client's CPUs from the server's.
+        return self.disturbed if self.client_bound.startswith(LATE) else None
+
+    @property
+    def is_restless(self) -> bool:
+        """Whether the server was still busy before or after a window."""
+        return any(self.conditions.get(key) for key in ("restless_before", "restless_after"))
+
+    @property
+    def is_client_bound(self) -> bool:
+        """Whether the client was the bottleneck without being disturbed."""
+        return self.status == OK and self.client_bound is not None and self.held_up is None
+
+    @property
+    def counts(self) -> bool:
+        """True if it says something about the server: it succeeded, and the client kept up."""
+        return self.status == OK and self.client_bound is None and not self.superseded
+
+
+@dataclass(frozen=True)
+class RaceRecord:
+    """A whole ledger."""
+
+    meta: dict[str, str]
+    """The study, settings and times of the race."""
+    environment: dict[str, Any]
+    """The machine and the software that it ran on."""
+    inputs: RaceInputs
+    cells: list[Cell]
+    trials: list[Trial]
+    planned: int
+    searches: list[SearchRecord]
+    """For matched loads; empty if the study has none."""
+    sittings: list[Sitting] = field(default_factory=list)
+    """In the order in which they started."""
+
+    @property
+    def warm_ups(self) -> list[dict[str, Any]]:
+        """How the first process of each server became warm; empty if none was watched."""
+        found = self.environment.get("warm_ups")
+        return found if isinstance(found, list) else []
+
+    @cached_property
+    def last_attempts(self) -> list[Trial]:
+        """The trials that count: without superseded attempts."""
+        return [trial for trial in self.trials if not trial.superseded]
+
+    @cached_property
+    def by_cell(self) -> dict[int, list[Trial]]:
+        """Last attempts by cell id; cells without trials are missing."""
+        found: dict[int, list[Trial]] = {}
+        for trial in self.last_attempts:
+            found.setdefault(trial.cell_id, []).append(trial)
+        return found
+
+    def trials_of(self, cell: Cell) -> list[Trial]:
+        """The cell's last attempts, in block order."""
+        return self.by_cell.get(cell.id, [])

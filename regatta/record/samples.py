@@ -1,0 +1,213 @@
+"""The records of a samples file: checked, compressed for the ledger, read back; and what one
+trial's bursts tell of them.
+"""
+
+import struct
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from regatta.errors import LedgerError, TrialError
+from regatta.record.counters import NOT_SUPPORTED
+from regatta.record.readings import Reading
+from regatta.record.records import Trial
+
+MAGIC = b"RGSAMPL1"
+HEADER = struct.Struct("<8sIIQq")
+SAMPLE = np.dtype(
+    [
+        ("start_ns", "<i8"),
+        ("first_byte_ns", "<i8"),
+        ("end_ns", "<i8"),
+        ("connection", "<u4"),
+        ("error", "<u2"),
+        ("told", "<u2"),
+    ]
+)
+RECORD_SIZE = SAMPLE.itemsize
+ANSWERED, TIMED_OUT, UNSTARTED = 0, 2, 6
+"""Values of `error`."""
+NOT_TOLD = 0
+"""`told` of replies that name no processes, and of all replies in older ledgers."""
+
+
+def records_in(data: bytes) -> NDArray[np.void]:
+    """The records (`SAMPLE`) of a decompressed file; an incomplete last one is dropped."""
+    body = data[HEADER.size :]
+    return np.frombuffer(body[: len(body) // RECORD_SIZE * RECORD_SIZE], SAMPLE)
+
+
+def pack_samples(files: Sequence[tuple[bytes, int]]) -> bytes:
+    """Joins and compresses the samples files of a load's slices.
+
+    Each comes with its number of requests; TrialError if the file has another number of records.
+    """
+    for data, requests in files:
+        check_samples(data, requests)
+    magic, size, reserved, _, start_ns = HEADER.unpack_from(files[0][0])
+    records = sum(requests for _, requests in files)
+    bodies = [data[HEADER.size :] for data, _ in files]
+    return zlib.compress(HEADER.pack(magic, size, reserved, records, start_ns) + b"".join(bodies))
+
+
+@dataclass(frozen=True)
+class ClientFile:
+    """The samples file of one of several clients that shared a load."""
+
+    data: bytes
+    requests: int
+    """The number of records that the file must have."""
+    first_connection: int
+    """The number, in the whole load, of this client's connection 0."""
+    ahead_ns: int
+    """Offset of its clock from the first client's."""
+
+
+def pool_samples(files: Sequence[ClientFile]) -> bytes:
+    """One file for the whole load, with the first client's clock and the load's connections."""
+    bodies: list[bytes] = []
+    for file in files:
+        check_samples(file.data, file.requests)
+        records = records_in(file.data).copy()
+        for name in ("start_ns", "end_ns"):
+            records[name] -= file.ahead_ns
+        begun = records["first_byte_ns"] != 0
+        records["first_byte_ns"][begun] -= file.ahead_ns
+        records["connection"] += file.first_connection
+        bodies.append(records.tobytes())
+    magic, size, reserved, _, start_ns = HEADER.unpack_from(files[0].data)
+    count = sum(file.requests for file in files)
+    return HEADER.pack(magic, size, reserved, count, start_ns) + b"".join(bodies)
+
+
+def check_samples(data: bytes, requests: int) -> None:
+    if len(data) < HEADER.size:
+        raise TrialError("the client wrote no samples")
+    magic, record_size, _, records, _ = HEADER.unpack_from(data)
+    if magic != MAGIC or record_size != RECORD_SIZE:
+        raise TrialError("the client wrote samples of another format")
+    if len(data) != HEADER.size + records * RECORD_SIZE or records != requests:
+        raise TrialError(f"the client wrote {records} samples for {requests} requests")
+
+
+def all_samples(samples: bytes | None) -> NDArray[np.void]:
+    """The records (`SAMPLE`), as the client wrote them."""
+    if not samples:
+        return np.empty(0, SAMPLE)
+    try:
+        raw = zlib.decompress(samples)
+    except zlib.error as error:
+        raise LedgerError(
+            f"samples cannot be unpacked ({error}); is the ledger complete?"
+        ) from error
+    if raw[: len(MAGIC)] != MAGIC:
+        raise LedgerError("samples lack their magic; is the ledger complete?")
+    return records_in(raw)
+
+
+def answered_samples(samples: bytes | None) -> NDArray[np.void]:
+    """The records of the answered requests."""
+    records = all_samples(samples)
+    answered: NDArray[np.void] = records[records["error"] == ANSWERED]
+    return answered
+
+
+def latencies_ns(samples: bytes | None) -> NDArray[np.int64]:
+    """The latencies of the answered requests, sorted."""
+    return np.sort(latencies_in_order(samples))
+
+
+def latencies_in_order(samples: bytes | None) -> NDArray[np.int64]:
+    """The latencies of the answered requests, in the order of their starts."""
+    answered = answered_samples(samples)
+    order = np.argsort(answered["start_ns"], kind="stable")
+    latencies: NDArray[np.int64] = (answered["end_ns"] - answered["start_ns"])[order]
+    return latencies
+
+
+# Metrics of one trial's bursts: latency by arrival, order of replies, number of different answers.
+# By the client's clock: a request arrives when its connection starts.
+
+
+def ranks(values: ArrayLike) -> NDArray[np.float64]:
+    """Ranks from 1 along the last axis; equal values get the mean of their ranks.
+
+    Importing scipy.stats for it takes half a second, in every command.
+    """
+    given = np.asarray(values)
+    order = np.argsort(given, axis=-1, kind="stable")
+    ascending = np.take_along_axis(given, order, axis=-1)
+    places = np.broadcast_to(np.arange(1, given.shape[-1] + 1), given.shape)
+    differs = np.diff(ascending, axis=-1) != 0
+    edge = np.ones((*given.shape[:-1], 1), dtype=bool)
+    begins = np.concatenate([edge, differs], axis=-1)
+    ends = np.concatenate([differs, edge], axis=-1)
+    first = np.maximum.accumulate(np.where(begins, places, 0), axis=-1)
+    backwards = np.where(ends, places, given.shape[-1])[..., ::-1]
+    last = np.minimum.accumulate(backwards, axis=-1)[..., ::-1]
+    found = np.empty(given.shape)
+    np.put_along_axis(found, order, (first + last) / 2, axis=-1)
+    return found
+
+
+Bursts = NDArray[np.void]
+"""Records (`SAMPLE`), one row per burst, in the order of arrival."""
+
+
+def bursts(trial: Trial) -> Bursts:
+    """The bursts of a trial, with one request per connection; empty for other loads."""
+    answered = answered_samples(trial.samples)
+    if trial.rounds is not None and len(answered) > 0:
+        each = np.unique(answered["connection"], return_counts=True)[1]
+        if each.min() == each.max():
+            ordered = answered[np.lexsort((answered["start_ns"], answered["connection"]))]
+            rows = ordered.reshape(len(each), int(each[0])).T
+            arrival = np.argsort(rows["start_ns"], axis=1, kind="stable")
+            found: Bursts = np.take_along_axis(rows, arrival, axis=1)
+            return found
+    return np.empty((0, 0), SAMPLE)
+
+
+def burst_latencies_ns(found: Bursts) -> NDArray[np.int64]:
+    latencies: NDArray[np.int64] = found["end_ns"] - found["start_ns"]
+    return latencies
+
+
+def latency_by_arrival(trial: Trial, _side: str) -> Reading:
+    """Spearman's rank correlation, from -1 to 1; the mean over bursts."""
+    found = bursts(trial)
+    if found.shape[1] < 2:
+        return NOT_SUPPORTED
+    known = _correlations(found["start_ns"], burst_latencies_ns(found))
+    return sum(known) / len(known) if known else NOT_SUPPORTED
+
+
+def out_of_order_percent(trial: Trial, _side: str) -> Reading:
+    """As RFC 4737 for packets: a reply is late if a later arrival was answered before it."""
+    found = bursts(trial)
+    if found.shape[1] < 2:
+        return NOT_SUPPORTED
+    came = np.argsort(found["end_ns"], axis=1, kind="stable")
+    return float(np.mean(came < np.maximum.accumulate(came, axis=1)) * 100)
+
+
+def answers_per_burst(trial: Trial, _side: str) -> Reading:
+    """The mean over bursts."""
+    told = np.sort(bursts(trial)["told"], axis=1)
+    if told.size == 0 or NOT_TOLD in told:
+        return NOT_SUPPORTED
+    return float(np.mean(1 + np.count_nonzero(np.diff(told, axis=1), axis=1)))
+
+
+def _correlations(one: NDArray[np.int64], other: NDArray[np.int64]) -> list[float]:
+    """Rank correlation of each row; rows of equal values have no order and are skipped."""
+    first, second = (of - of.mean(axis=1, keepdims=True) for of in (ranks(one), ranks(other)))
+    together, *alone = (
+        (a * b).sum(axis=1) for a, b in ((first, second), (first, first), (second, second))
+    )
+    spread = alone[0] * alone[1]
+    found: list[float] = (together[spread > 0] / np.sqrt(spread[spread > 0])).tolist()
+    return found

@@ -1,0 +1,162 @@
+"""The published figures of a study's claims, which reports show next to the measured ones.
+
+There are two kinds of files. Long: one row for each report, design, number of connections and side,
+and one column for each metric, whose name ends in its unit; a column `note` is ignored. Wide: one
+row per design and one column per machine (regatta/record/study/baseline.py); the study names the
+metric.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from regatta.errors import StudyError
+from regatta.record.inputs import BOTH, OVER_ITERATIVE, PublishedFigure, RecordedClaim, Statement
+from regatta.record.metrics import BY_NAME, FRACTIONS, RATES, SIDES, THROUGHPUT
+from regatta.record.study import Claim, Source, Study
+from regatta.record.study.baseline import number, read_csv, read_published
+from regatta.record.study.claim_cells import with_study_connections
+
+KEYS = ("report", "design", "connections", "side")
+NOTE = "note"
+MOST_ROWS = 100_000
+UNITS = {"ms": "_ms", "s": "_s", "%": "_percent"}
+SHARES = {
+    "instructions_per_cycle": ("instructions", "cycles", 1.0, ""),
+    "branch_miss_rate": ("branch_misses", "branches", 100.0, "%"),
+    "cache_miss_rate": ("cache_misses", "cache_references", 100.0, "%"),
+    "stalled_cycles_frontend_share": ("stalled_cycles_frontend", "cycles", 100.0, "%"),
+    "stalled_cycles_backend_share": ("stalled_cycles_backend", "cycles", 100.0, "%"),
+    "cpus_utilized": ("task_clock_ms", "elapsed_s", 1e-3, ""),
+    "clock_ghz": ("cycles", "task_clock_ms", 1e-6, "GHz"),
+    **{name: (kind.claimed_as, "task_clock_ms", 1e3, "/s") for name, kind in RATES.items()},
+}
+"""Metrics computed from two published figures: numerator, denominator, factor, unit."""
+OTHER_NAMES = {"system_time": "system", "user_time": "user"}
+ELAPSED = "elapsed"
+"""The client's total run time, which sources publish instead of latencies."""
+INSTEAD_ELAPSED = {BY_NAME[name].claimed_as for name in (*FRACTIONS, THROUGHPUT.name)}
+"""Metrics for which a source has only ELAPSED."""
+
+Figures = dict[tuple[str, int, str, str], float]
+"""By design, connections, side and metric."""
+
+
+def recorded_claims(study: Study) -> tuple[RecordedClaim, ...]:
+    """The claims with their sources' figures, for the ledger."""
+    loaded: dict[str, list[PublishedFigure] | Figures] = {}
+    for name in sorted({claim.source for claim in study.claims if claim.source is not None}):
+        loaded[name] = load(name, study.sources[name], study.folder)
+    found = []
+    for claim in study.claims:
+        if claim.source is None:
+            found.append(RecordedClaim(claim))
+        else:
+            title = study.sources[claim.source].title or claim.source
+            at = with_study_connections(claim, study.cells)
+            figures = tuple(figures_of(at, loaded[claim.source]))
+            found.append(RecordedClaim(claim, title, figures))
+    return tuple(found)
+
+
+def load(name: str, source: Source, folder: Path) -> list[PublishedFigure] | Figures:
+    """The figures of one source, from its file."""
+    if source.published is None:
+        return []
+    path = folder / source.published
+    if source.metric is None:
+        return read_rows(path, name)
+    if source.connections is None:
+        raise StudyError(f"`sources.{name}` has a `metric` but no `connections`; add it")
+    wide = read_published(path, f"sources.{name}.published")
+    return [
+        PublishedFigure(
+            design=design,
+            connections=source.connections,
+            value=value,
+            unit="s" if column.endswith("_s") else "",
+            per="process",
+            side="server",
+            metric=source.metric,
+            column=column.removesuffix("_s").replace("_", " "),
+        )
+        for design, row in wide.rows.items()
+        for column, value in zip(wide.columns, row, strict=True)
+        if value is not None
+    ]
+
+
+def read_rows(path: Path, report: str) -> Figures:
+    """The rows of one report."""
+    _, reader = read_csv(path, f"sources.{report}.published")
+    metrics = [name for name in reader.fieldnames or [] if name not in (*KEYS, NOTE)]
+    if not metrics or not set(KEYS) <= set(reader.fieldnames or []):
+        raise StudyError(
+            f"{path}: the header must have {', '.join(KEYS)} and metrics; for a file with a column "
+            f"for each machine, add `metric` and `connections` to `sources.{report}`"
+        )
+    found: Figures = {}
+    for count, row in enumerate(reader, start=1):
+        if count > MOST_ROWS:
+            raise StudyError(f"{path} has more than {MOST_ROWS:,} rows; remove some")
+        if row["report"] != report:
+            continue
+        connections = row["connections"] or ""
+        if not connections.isdecimal() or row["side"] not in SIDES:
+            raise StudyError(
+                f"{path}: row {count} has connections {connections!r} and side {row['side']!r}; "
+                "they must be a number and server or client"
+            )
+        for metric in metrics:
+            if (value := number(path, row[metric])) is not None:
+                found[row["design"], int(connections), row["side"], metric] = value
+    return found
+
+
+def figures_of(claim: Claim, loaded: list[PublishedFigure] | Figures) -> list[PublishedFigure]:
+    """The figures of the claim, in its order."""
+    found: list[PublishedFigure] = []
+    for statement in claim.statements:
+        if isinstance(loaded, dict):
+            found += from_rows(claim, statement, loaded)
+        else:
+            found += [
+                figure
+                for design in statement.designs
+                for figure in loaded
+                if (figure.design, figure.metric) == (design, statement.metric)
+                and figure.connections in statement.connections
+            ]
+    return list(dict.fromkeys(found))
+
+
+def from_rows(claim: Claim, statement: Statement, rows: Figures) -> Iterator[PublishedFigure]:
+    sides: Sequence[str] = SIDES if statement.side == BOTH else (statement.side,)
+    for connections in statement.connections:
+        for design in statement.designs:
+            for side in sides:
+                here = {
+                    metric: value
+                    for (of_design, count, of_side, metric), value in rows.items()
+                    if (of_design, count, of_side) == (design, connections, side)
+                }
+                found = find_published(statement.metric, here)
+                if found is not None:
+                    value, unit, name, whole = found
+                    per = claim.per if whole else ""
+                    yield PublishedFigure(design, connections, value, unit, per, side, name)
+
+
+def find_published(metric: str, here: Mapping[str, float]) -> tuple[float, str, str, bool] | None:
+    """Value, unit, name, and whether it is a sum over a process; None if not published."""
+    if metric in SHARES:
+        top, bottom, factor, unit = SHARES[metric]
+        if top in here and here.get(bottom):
+            return here[top] / here[bottom] * factor, unit, metric, False
+        return None
+    name = OTHER_NAMES.get(metric, metric).removesuffix(OVER_ITERATIVE)
+    if metric in INSTEAD_ELAPSED:
+        name, metric = ELAPSED, ELAPSED
+    for unit, ending in {"": "", **UNITS}.items():
+        if name + ending in here:
+            return here[name + ending], unit, metric, unit != "%" and metric != ELAPSED
+    return None

@@ -1,0 +1,85 @@
+"""`[race]`: repetitions, slices, sittings, and when the race ends."""
+
+import re
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from regatta.errors import StudyError
+from regatta.record.study import limits
+from regatta.record.study.limits import MAX_PAUSE_S
+from regatta.record.study.toml_table import Flag, TomlTable, number, whole, wrong
+
+SECONDS_PER_UNIT = {"s": 1, "m": 60, "min": 60, "h": 3_600}
+PATTERN = re.compile(r"(\d{1,6})(s|min|m|h)")
+
+
+def parse_pause(text: object, option: str) -> int:
+    """Reads `90s`, `10min` or `1h`: seconds."""
+    match = PATTERN.fullmatch(text) if isinstance(text, str) else None
+    seconds = int(match[1]) * SECONDS_PER_UNIT[match[2]] if match else -1
+    if not 0 <= seconds <= MAX_PAUSE_S:
+        most_h = MAX_PAUSE_S // SECONDS_PER_UNIT["h"]
+        raise StudyError(f"{option} is {text!r}; write 90s, 10min or 1h, at most {most_h}h")
+    return seconds
+
+
+def read_pause(value: object) -> int:
+    return parse_pause(value, "`race.pause`")
+
+
+class RaceTable(TomlTable):
+    """The keys of `[race]`."""
+
+    blocks: Annotated[int, whole(1, limits.MAX_BLOCKS)] = limits.DEFAULT_BLOCKS
+    counted_blocks: Annotated[int, whole(0, limits.MAX_BLOCKS)] = limits.DEFAULT_COUNTED_BLOCKS
+    alone_blocks: Annotated[int, whole(0, limits.MAX_BLOCKS)] = 0
+    """Additional blocks in which only one server runs at a time."""
+    slices: Annotated[int, whole(1, limits.MAX_SLICES)] = 1
+    """Parts of each load; with more than one, the servers of a block run at the same time."""
+    sittings: Annotated[int, whole(1, limits.MAX_SITTINGS)] = 1
+    """Repetitions of the whole race, each with new networks and relinked servers."""
+    pause_s: Annotated[int, BeforeValidator(read_pause)] = Field(default=0, alias="pause")
+    """Pause between two sittings."""
+    width_percent: (
+        Annotated[float, number(limits.MIN_WIDTH_PERCENT, limits.MAX_WIDTH_PERCENT)] | None
+    ) = None
+    """The race ends when the interval of every lead in the standings is narrower (upper end over
+    lower end). It never ends because of the result."""
+    most_blocks: Annotated[int, whole(1, limits.MAX_BLOCKS)] | None = None
+    """The largest number of timed blocks; the smallest is `blocks`."""
+    seed: Annotated[int, whole(0, limits.MAX_SEED)] | None = None
+    search_blocks: Annotated[int, whole(2, limits.MAX_SEARCH_BLOCKS)] = limits.DEFAULT_SEARCH_BLOCKS
+    """Matched loads: how often the sustained rate of each contender is searched."""
+    warmup_limit_s: Annotated[float, number(0, limits.MAX_WARMUP_LIMIT_S)] = (
+        limits.DEFAULT_WARMUP_LIMIT_S
+    )
+    """How long a server is warmed at most until it is steady; 0: by one round of requests."""
+    whole_cost: Flag = False
+    """Measure each server's start-up time and memory too."""
+    answers_may_differ: Flag = False
+    """Whether contenders may answer differently, and each in another way under load."""
+    disturbance_limit_percent: Annotated[
+        float, number(limits.MIN_DISTURBANCE_PERCENT, limits.MAX_DISTURBANCE_PERCENT)
+    ] = limits.DEFAULT_DISTURBANCE_LIMIT_PERCENT
+    """CPU that other programs may use before a trial counts as disturbed and is repeated."""
+
+    @model_validator(mode="after")
+    def check_width(self) -> Self:
+        """`width_percent` and `most_blocks` need each other."""
+        for key, other in (("width_percent", "most_blocks"), ("most_blocks", "width_percent")):
+            if self.has(key) and not self.has(other):
+                raise wrong(key, f"needs `race.{other}` too; add it")
+        if self.most_blocks is not None and self.most_blocks < self.blocks:
+            raise wrong(
+                "most_blocks",
+                f"is {self.most_blocks}; it must be a whole number from "
+                f"{self.blocks} to {limits.MAX_BLOCKS}",
+            )
+        if self.width_percent is not None and self.sittings > 1:
+            raise wrong(
+                "width_percent",
+                "and `race.sittings` cannot be combined: a result that is precise within one "
+                "sitting may be far off in the next; set `blocks` instead",
+            )
+        return self

@@ -1,0 +1,315 @@
+"""The table of one statement of a claim: what is compared, how, over which cells, and in which
+metric.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BeforeValidator, ValidationInfo, model_validator
+
+from regatta.record.cell import Cell
+from regatta.record.counters import COUNTERS, CPU_TIME, SUMMED
+from regatta.record.inputs import (
+    ABOVE,
+    BELOW,
+    BOTH,
+    COMPARE,
+    ENGINES,
+    FALLING,
+    FLAT,
+    GROWTH,
+    LINEAR,
+    NEARER,
+    ORDER,
+    OVER_ITERATIVE,
+    RATIO,
+    RISING,
+    SHAPES,
+    SUBLINEAR,
+    WIDENS,
+    EquivalenceMargin,
+    Statement,
+)
+from regatta.record.metrics import METRICS, SIDES
+from regatta.record.records import TIMED
+from regatta.record.study.toml_table import (
+    Connections,
+    Engine,
+    Many,
+    Must,
+    TomlTable,
+    among,
+    listed,
+    must,
+    one_of,
+    wrong,
+)
+
+EVENT_METRICS = tuple(
+    one.claimed_as for one in COUNTERS if one.unit in SUMMED and one.name != CPU_TIME
+)
+"""Sums: published for a whole process or a request, measured per request."""
+NO_SUMS = {metric.claimed_as: metric for metric in METRICS if "_per_request" not in metric.name}
+"""Metrics that mean the same for a request and for a whole process."""
+OVER_METRICS = ("task_clock_over_iterative", "cpu_clock_over_iterative")
+METRIC_SIDES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(EVENT_METRICS, SIDES),
+    **{name: metric.sides for name, metric in NO_SUMS.items()},
+    **dict.fromkeys(OVER_METRICS, ("server",)),
+}
+"""All metrics of claims, with the sides that have them."""
+TIMED_METRICS = (
+    *("task_clock", "cpu_clock", "user_time", "system_time"),
+    *(name for name, metric in NO_SUMS.items() if metric.kind == TIMED),
+    *OVER_METRICS,
+)
+"""In the scope `window` taken from timed trials, without perf; all others from counted ones."""
+ALSO_TIMED = ("context_switches", "page_faults")
+"""Counted by the kernel itself, so that timed trials replace missing counted ones."""
+MICROSECONDS, MILLISECONDS, PERCENT_SIGN = "us", "ms", "%"
+
+
+def is_timed(metric: str) -> bool:
+    return metric in TIMED_METRICS
+
+
+def unit_of(metric: str) -> str:
+    """The unit of an absolute margin, for sums per request; empty: only a share is allowed."""
+    if metric.removesuffix(OVER_ITERATIVE).endswith(("_clock", "_time")):
+        return MICROSECONDS
+    known = NO_SUMS.get(metric)
+    if known is not None and known.unit == MILLISECONDS:
+        return MILLISECONDS
+    return metric.replace("_", " ") if metric in EVENT_METRICS else ""
+
+
+def unit_of_rate(metric: str) -> str:
+    """For metrics that are no sums: per cent, or empty for a plain number."""
+    known = NO_SUMS.get(metric)
+    return PERCENT_SIGN if known is None or known.unit == PERCENT_SIGN else ""
+
+
+COMPARED = re.compile(r"\s*(server|client)\s*([<~])\s*(server|client)\s*")
+MOST_IN_A_GAP = 5
+"""Every pair of designs is compared, and all are tested together."""
+
+Groups = tuple[tuple[str, ...], ...]
+"""The compared names, from the smallest to the largest; those of one group are equal."""
+Raced = Annotated[str, among("raced")]
+
+
+def read_order(value: Any, info: ValidationInfo) -> Groups:
+    """`["iterative~select", "fork-per-client"]`: two equal designs, and a larger one."""
+    if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
+        raise must("a list of names, from the smallest to the largest")
+    groups = tuple(tuple(name.strip() for name in entry.split("~")) for entry in value)
+    names = [name for group in groups for name in group]
+    raced = info.context["raced"] if info.context else ()
+    for name in names:
+        if name not in raced:
+            raise wrong(
+                "",
+                f"names {name!r}, which the study does not race; "
+                f"the contenders are {', '.join(raced)}",
+            )
+    if len(names) < 2 or len(set(names)) != len(names):
+        raise must("a list of at least two different names")
+    return groups
+
+
+def read_compare(value: Any) -> Groups:
+    match = COMPARED.fullmatch(value) if isinstance(value, str) else None
+    if match is None or match[1] == match[3]:
+        raise must("`client < server`, `server < client` or `client ~ server`")
+    return ((match[1], match[3]),) if match[2] == "~" else ((match[1],), (match[3],))
+
+
+def count(low: int, high: float, words: str) -> AfterValidator:
+    def check(names: tuple[str, ...]) -> tuple[str, ...]:
+        if not low <= len(names) <= high:
+            raise must(words)
+        return names
+
+    return AfterValidator(check)
+
+
+Order = Annotated[Groups, BeforeValidator(read_order)]
+Compare = Annotated[Groups, BeforeValidator(read_compare)]
+Ratio = Annotated[Many[Raced], count(2, 2, "a list of two")]
+Nearer = Annotated[
+    Many[Raced], count(3, 3, "a list of three: the first nearer to the second than to the third")
+]
+Gap = Annotated[Many[Raced], count(2, MOST_IN_A_GAP, f"a list of two to {MOST_IN_A_GAP}")]
+Engines = Annotated[Many[Engine], count(2, math.inf, "a list of at least two")]
+
+
+AMOUNT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(%|[a-z][a-z ]*)")
+SHARE = PERCENT_SIGN
+LARGEST_BOUND = 1e12
+
+
+def read_within(
+    value: Any, kind: str, metric: str, groups: tuple[tuple[str, ...], ...]
+) -> EquivalenceMargin:
+    """A share, an amount, or both; with both, the wider one counts."""
+    if value is None:
+        return EquivalenceMargin()
+    if kind not in (LINEAR, FLAT) and all(len(group) == 1 for group in groups):
+        raise wrong("within", "is only for equality (~); remove it")
+    unit = "" if kind in (LINEAR, GROWTH) else unit_of(metric)
+    found: dict[str, float] = {}
+    for one in listed(value):
+        match = AMOUNT.fullmatch(one) if isinstance(one, str) else None
+        if match is not None and match[2] in (SHARE, unit):
+            found[match[2]] = float(match[1])
+    share, amount = found.get(SHARE), found.get(unit)
+    fits = found and len(found) == len(listed(value)) and min(found.values()) > 0
+    if not fits or (share is not None and share >= 100):
+        also = f', "0.1 {unit}", or a list of both' if unit else ""
+        raise wrong("within", f'is {value!r}; it must be a share below 100 %, such as "10 %"{also}')
+    return EquivalenceMargin(None if share is None else share / 100, amount, unit if amount else "")
+
+
+def read_bound(value: Any, kind: str, metric: str) -> EquivalenceMargin:
+    """The bound of a figure, with a unit if the metric has one."""
+    unit = unit_of(metric) or unit_of_rate(metric)
+    match = AMOUNT.fullmatch(value) if isinstance(value, str) else None
+    if match is not None and match[2] == unit:
+        return EquivalenceMargin(None, float(match[1]), unit)
+    plain = isinstance(value, int | float) and not isinstance(value, bool)
+    if plain and not unit and 0 <= value <= LARGEST_BOUND:
+        return EquivalenceMargin(None, float(value))
+    needed = f'an amount such as "0.1 {unit}"' if unit else "a number from 0, such as 0.1"
+    raise wrong(kind, f"is {value!r}; it must be {needed}")
+
+
+SHAPE = "shape"
+KINDS = (ORDER, COMPARE, SHAPE, RATIO, ENGINES, GROWTH, WIDENS, NEARER, BELOW, ABOVE)
+"""A statement has exactly one of these keys."""
+OF_DESIGNS = (ORDER, RATIO, GROWTH, WIDENS, NEARER)
+"""The kinds that compare designs."""
+MULTIPLES = (ORDER, COMPARE, RATIO, ENGINES, GROWTH)
+"""The kinds that allow `at_least`."""
+FEWEST = {LINEAR: 3, **dict.fromkeys((SUBLINEAR, RISING, FALLING, FLAT, GROWTH, WIDENS), 2)}
+"""How many numbers of connections a kind needs at least."""
+COUNTED = {2: "two", 3: "three"}
+MAX_TIMES = 1e9
+
+Metric = Annotated[str, one_of(tuple(METRIC_SIDES))]
+
+
+class StatementTable(TomlTable):
+    """The keys of one statement."""
+
+    metric: Metric
+    side: Annotated[str, one_of(SIDES)] | None = None
+    connections: Many[Connections] = ()
+    """Empty: all of the study."""
+    designs: Many[Raced] = ()
+    order: Order = ()
+    compare: Compare = ()
+    shape: Annotated[str, one_of(SHAPES)] | None = None
+    ratio: Ratio = ()
+    client_engines: Engines = ()
+    growth: Order = ()
+    widens: Gap = ()
+    nearer: Nearer = ()
+    below: Any = None
+    above: Any = None
+    at_least: (
+        Annotated[
+            float,
+            Must(f"a number above 1 and up to {MAX_TIMES:g}", lambda times: 1 < times <= MAX_TIMES),
+        ]
+        | None
+    ) = None
+    within: Any = None
+
+    @property
+    def keys(self) -> list[str]:
+        return [key for key in KINDS if self.has(key)]
+
+    @property
+    def kind(self) -> str:
+        return self.shape or self.keys[0]
+
+    @property
+    def groups(self) -> Groups:
+        """Names from the smallest to the largest; a ratio's numerator is the larger."""
+        alone = self.ratio[::-1] or self.client_engines or self.widens or self.nearer
+        return self.order or self.compare or self.growth or tuple((name,) for name in alone)
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        return (BOTH,) if self.compare else METRIC_SIDES[self.metric]
+
+    def read_margin(self) -> EquivalenceMargin:
+        if self.kind in (BELOW, ABOVE):
+            bound = self.below if self.kind == BELOW else self.above
+            return read_bound(bound, self.kind, self.metric)
+        return read_within(self.within, self.kind, self.metric, self.groups)
+
+    @model_validator(mode="after")
+    def check_kind(self) -> Self:
+        if len(self.keys) != 1:
+            found = " and ".join(f"`{key}`" for key in self.keys) or "none of them"
+            raise wrong("", f"must have exactly one of {', '.join(KINDS)}; it has {found}")
+        key = self.keys[0]
+        if self.connections and len(self.connections) < FEWEST.get(self.kind, 1):
+            raise wrong("connections", f"must be {enough_for(self.kind)}")
+        if self.designs and key in OF_DESIGNS:
+            raise wrong("designs", f"follows from `{key}`; remove it")
+        if key not in MULTIPLES and self.at_least is not None:
+            raise wrong("at_least", f"cannot be combined with `{key}`; remove it")
+        if self.ratio and self.at_least is None:
+            raise wrong("", "has a `ratio` but no `at_least`; add it")
+        if key in (BELOW, ABOVE) and self.within is not None:
+            raise wrong("within", "is only for equality (~); remove it")
+        self.read_margin()
+        return self
+
+    @model_validator(mode="after")
+    def check_side(self) -> Self:
+        if self.compare and self.side:
+            raise wrong("side", "follows from `compare`; remove it")
+        if self.compare and METRIC_SIDES[self.metric] != SIDES:
+            raise wrong("metric", "must be one that both sides have, because `compare` needs both")
+        if self.side and self.side not in self.sides:
+            raise wrong("side", f"is {self.side!r}; it must be one of {', '.join(self.sides)}")
+        return self
+
+    def statement(self, cells: Sequence[Cell]) -> Statement:
+        connections = tuple(sorted(self.connections))
+        ours = tuple(name for group in self.groups for name in group)
+        if self.kind not in OF_DESIGNS:
+            ours = self.designs or designs_at(connections, self.client_engines, cells)
+        return Statement(
+            kind=self.kind,
+            metric=self.metric,
+            side=self.side or self.sides[0],
+            connections=connections,
+            groups=self.groups,
+            designs=ours,
+            at_least=self.at_least,
+            within=self.read_margin(),
+        )
+
+
+def enough_for(kind: str) -> str:
+    """How many numbers of connections a kind needs, in words."""
+    key = SHAPE if kind in SHAPES else kind
+    return f"at least {COUNTED[FEWEST[kind]]} numbers, because `{key}` needs them"
+
+
+def designs_at(
+    connections: Sequence[int], engines: Sequence[str], cells: Sequence[Cell]
+) -> tuple[str, ...]:
+    """All designs that race with each of these numbers of connections."""
+    found: dict[str, set[tuple[int, str]]] = {}
+    for cell in cells:
+        raced_at = found.setdefault(cell.contender, set())
+        raced_at.update({(cell.connections, cell.engine), (cell.connections, "")})
+    wanted = {(count, engine) for count in connections for engine in engines or [""]}
+    return tuple(name for name, raced_at in found.items() if wanted <= raced_at) or tuple(found)

@@ -1,0 +1,261 @@
+"""Checks one table of a study with pydantic, and reports each of its errors in one line."""
+
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Self, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+from pydantic_core import (
+    CoreSchema,
+    ErrorDetails,
+    InitErrorDetails,
+    PydanticCustomError,
+    core_schema,
+)
+
+from regatta.errors import StudyError
+from regatta.record.study import limits
+from regatta.record.validation import named
+
+
+def text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise StudyError(f"{path} is not UTF-8 text; save it as UTF-8") from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StudyError(f"cannot read {path}: {reason}; name another file") from error
+
+
+def content_of(text: str, what: str) -> dict[str, Any]:
+    """`what`: what the text is, for the error message."""
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise StudyError(f"{what} is not valid TOML: {error}") from error
+
+
+# Checks one table of a study with pydantic, and reports each of its errors in one line. The message
+# names the key, its value and the valid values. Validators raise `must(...)` for an invalid value,
+# and `wrong(key, ...)` for anything else about a key or the whole table.
+
+MUST, WRONG, UNKNOWN = "must", "wrong", "unknown"
+LIKE = 0.75
+"""Similarity from which a known word is suggested for an unknown one."""
+T = TypeVar("T")
+
+
+class TomlTable(BaseModel):
+    """Base of all tables; unknown keys are refused."""
+
+    model_config = ConfigDict(strict=True, frozen=True, validate_by_name=True)
+
+    @classmethod
+    def known_keys(cls) -> list[str]:
+        return [field.alias or name for name, field in cls.model_fields.items()]
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def know_every_key(cls, content: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Unknown keys do not hide other errors."""
+        known = cls.known_keys()
+        given = content if isinstance(content, dict) else {}
+        unknown = {key: suggestion(key, known) for key in given if key not in known}
+        if not unknown:
+            return handler(content)
+        errors = [unknown_key(key, known, like) for key, like in unknown.items()]
+        try:
+            handler({key: value for key, value in content.items() if key in known})
+        except ValidationError as error:
+            errors += [
+                again(one)
+                for one in error.errors(include_url=False)
+                if not is_misspelt(one, unknown.values())
+            ]
+        raise ValidationError.from_exception_data(cls.__name__, errors)
+
+    def has(self, key: str) -> bool:
+        """Whether the study sets the key."""
+        return key in self.model_fields_set
+
+
+@dataclass(frozen=True)
+class Must:
+    """What a value must be, in words, and a test beyond its type."""
+
+    be: str
+    test: Callable[[Any], object] | None = None
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        typed = core_schema.custom_error_schema(handler(source), MUST, custom_error_message=self.be)
+        return core_schema.no_info_after_validator_function(self.check, typed)
+
+    def check(self, value: Any) -> Any:
+        if self.test is not None and not self.test(value):
+            raise must(self.be)
+        return value
+
+
+def whole(low: int, high: int) -> Must:
+    return Must(f"a whole number from {low} to {high}", lambda value: low <= value <= high)
+
+
+def number(low: float, high: float) -> Must:
+    return Must(f"a number from {low:g} to {high:g}", lambda value: low <= value <= high)
+
+
+def seconds(high: float) -> Must:
+    needed = f"a number of seconds above 0 and up to {high:g}"
+    return Must(needed, lambda value: 0 < value <= high)
+
+
+def one_of(allowed: Sequence[str]) -> BeforeValidator:
+    return BeforeValidator(lambda value: choose(value, allowed))
+
+
+def among(kind: str) -> BeforeValidator:
+    """One of the names in the validation context's list `kind`: designs, contenders, ..."""
+
+    def check(value: object, info: ValidationInfo) -> object:
+        known = info.context[kind] if info.context else ()
+        if not known:
+            raise must(f"defined; add [{kind}.NAME]")
+        return choose(value, known)
+
+    return BeforeValidator(check)
+
+
+def choose(value: object, allowed: Sequence[str]) -> object:
+    if value in allowed:
+        return value
+    raise must(f"one of {', '.join(allowed)}{suggestion(value, allowed)}")
+
+
+def listed(value: Any) -> Any:
+    """A single value means a list of one."""
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def once(values: tuple[T, ...]) -> tuple[T, ...]:
+    if not values:
+        raise must("a list that is not empty")
+    if len(set(values)) != len(values):
+        raise must("a list without duplicates")
+    return values
+
+
+Many = Annotated[tuple[T, ...], BeforeValidator(listed), AfterValidator(once)]
+Text = Annotated[
+    str, Must("printable text that is not empty", lambda text: text and text.isprintable())
+]
+Flag = Annotated[bool, Must("true or false")]
+
+AnyTable = TypeVar("AnyTable", bound=TomlTable)
+
+
+def read(form: type[AnyTable], content: Any, *path: str | int, **context: Any) -> AnyTable:
+    """Validates the table at this path; StudyError for all its errors."""
+    try:
+        return form.model_validate(content, context=context)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        raise StudyError(*(complaint(one, (*path, *one["loc"])) for one in found)) from error
+
+
+def read_each(readers: Iterable[Callable[[], T]]) -> list[T]:
+    """What all of these return; one StudyError for the errors of all."""
+    results: list[T] = []
+    mistakes: list[str] = []
+    for reads in readers:
+        try:
+            results.append(reads())
+        except StudyError as error:
+            mistakes += error.mistakes
+    if mistakes:
+        raise StudyError(*mistakes)
+    return results
+
+
+def unknown_key(key: str, known: Sequence[str], like: str) -> InitErrorDetails:
+    message = f"allowed here: {', '.join(known)}{like}"
+    return {"type": PydanticCustomError(UNKNOWN, message, {"key": key}), "input": None}
+
+
+def again(error: ErrorDetails) -> InitErrorDetails:
+    kind = PydanticCustomError(error["type"], error["msg"], error.get("ctx"))
+    return {"type": kind, "loc": error["loc"], "input": error["input"]}
+
+
+def is_misspelt(error: ErrorDetails, likes: Iterable[str]) -> bool:
+    """Whether the missing key is there, but misspelt, which is another error."""
+    missing = error["type"] == "missing" and len(error["loc"]) == 1
+    return missing and f"; did you mean {error['loc'][0]}?" in likes
+
+
+def must(be: str) -> PydanticCustomError:
+    return PydanticCustomError(MUST, be)
+
+
+def wrong(key: str, message: str) -> PydanticCustomError:
+    """An error about a key, or with "" about the table itself."""
+    return PydanticCustomError(WRONG, message, {"key": key})
+
+
+def suggestion(word: object, known: Sequence[str]) -> str:
+    close = get_close_matches(word, known, 1, LIKE) if isinstance(word, str) else []
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def complaint(error: ErrorDetails, loc: tuple[str | int, ...]) -> str:
+    key, needed, value = error.get("ctx", {}).get("key"), error["msg"], error["input"]
+    key_path = named((*loc, key) if key else loc)
+    table = named(loc[:-1])
+    match error["type"]:
+        case "must" if isinstance(loc[-1], int):
+            message = f"`{table}` contains {value!r}; it must be {needed}"
+        case "must":
+            message = f"`{key_path}` is {value!r}; it must be {needed}"
+        case "wrong":
+            message = f"`{key_path}` {needed}"
+        case "unknown":
+            message = f"unknown key `{key_path}`; {needed}"
+        case "missing":
+            message = f"{f'`{table}`' if table else 'the study'} has no `{loc[-1]}`; add it"
+        case "list_type":
+            message = f"`{key_path}` must be a list of tables; write [[{key_path}]]"
+        case "dict_type" if len(loc) == 1:
+            message = f"`{key_path}` must hold named tables; write [{key_path}.NAME]"
+        case _:
+            message = f"`{key_path}` must be a table" + (
+                "" if "[" in key_path else f"; write [{key_path}]"
+            )
+    return message
+
+
+Connections = Annotated[int, whole(1, limits.MAX_CONNECTIONS)]
+BackgroundConnections = Annotated[int, whole(0, limits.MAX_CONNECTIONS)]
+"""Connections in addition to the measured ones."""
+Backlog = Annotated[int, whole(1, limits.MAX_BACKLOG)]
+Workers = Annotated[int, whole(1, limits.MAX_WORKERS)]
+Rate = Annotated[int, whole(1, limits.MAX_RATE_PER_S)]
+Work = Annotated[str, Must(limits.WORK_NEEDED, limits.is_work)]
+Load = Annotated[str, one_of(limits.LOADS)]
+Engine = Annotated[str, one_of(limits.ENGINES)]
+Dialect = Annotated[str, one_of(limits.DIALECTS)]
+Name = Annotated[str, Must(limits.NAME_NEEDED, limits.NAME_PATTERN.fullmatch)]

@@ -1,0 +1,288 @@
+"""An open ledger of a race. Only this file writes trials to it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from regatta.errors import LedgerError
+from regatta.record.cell import COLUMNS, Cell, MatchedCell, matched_cells
+from regatta.record.records import TIMED, PlannedProbe, PlannedTrial, Probe, Result
+from regatta.record.schema import FAILURES, SUPERSEDED
+
+SEARCH_COLUMNS = (*COLUMNS, "shares", "p99_limit_ms", "knee")
+
+
+def to_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def cell_row(cell: Cell) -> tuple[object, ...]:
+    return tuple(getattr(cell, column) for column in COLUMNS)
+
+
+def search_row(cell: MatchedCell) -> tuple[object, ...]:
+    return (*cell_row(cell), to_json(list(cell.shares)), cell.p99_limit_ms, int(cell.knee))
+
+
+def insert(database: sqlite3.Connection, table: str, row: Sequence[object]) -> None:
+    marks = ", ".join("?" * len(row))
+    database.execute(f"INSERT INTO {table} VALUES ({marks})", row)
+
+
+class Ledger:
+    """An open ledger of one race."""
+
+    def __init__(self, path: Path, database: sqlite3.Connection) -> None:
+        self.path = path
+        self.database = database
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Turns a finished ledger into a single file without a WAL, if no reader has it open."""
+        with suppress(sqlite3.Error):
+            if self.meta("finished_at") is not None:
+                self.database.execute("PRAGMA journal_mode = DELETE")
+        self.database.close()
+
+    def meta(self, key: str) -> str | None:
+        row = self.database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else row[0]
+
+    def environment(self, key: str) -> object:
+        """The recorded value, or None."""
+        query = "SELECT value FROM environment WHERE key = ?"
+        row = self.database.execute(query, (key,)).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def plan(self) -> list[PlannedTrial]:
+        query = "SELECT block, position, cell_id, kind, sitting FROM plan ORDER BY block, position"
+        return [PlannedTrial(*row) for row in self.database.execute(query)]
+
+    def left(self) -> list[PlannedTrial]:
+        """The planned trials that are not recorded yet or must be repeated, in order."""
+        query = f"SELECT block, cell_id FROM trial WHERE NOT {SUPERSEDED}"
+        done = set(self.database.execute(query))
+        return [planned for planned in self.plan() if (planned.block, planned.cell_id) not in done]
+
+    def attempts(self, batch: Sequence[PlannedTrial]) -> int:
+        """The largest number of attempts of one of these trials so far."""
+        query = "SELECT coalesce(max(attempt), 0) FROM trial WHERE block = ? AND cell_id = ?"
+        return max(
+            int(self.database.execute(query, (planned.block, planned.cell_id)).fetchone()[0])
+            for planned in batch
+        )
+
+    def disturbed(self, attempt: int | None = None) -> dict[tuple[int, int], bool]:
+        """By block and cell, whether a successful trial was disturbed.
+
+        Of the trials that count, or of the given attempt.
+        """
+        which = f"NOT {SUPERSEDED}" if attempt is None else f"attempt = {attempt:d}"
+        query = (
+            "SELECT block, cell_id, status = 'ok' AND disturbed IS NOT NULL FROM trial "
+            f"WHERE {which}"
+        )
+        return {(block, cell): bool(was) for block, cell, was in self.database.execute(query)}
+
+    def left_of(self, kind: str, block: int | None = None) -> list[PlannedTrial]:
+        """The remaining trials of that kind, of one block or of all."""
+        left = [planned for planned in self.left() if planned.kind == kind]
+        return [planned for planned in left if block in (None, planned.block)]
+
+    def blocks_done(self, kind: str) -> int:
+        """How many blocks of that kind are complete."""
+        left = {planned.block for planned in self.left()}
+        return len({planned.block for planned in self.plan() if planned.kind == kind} - left)
+
+    def blocks_spoilt(self, kind: str) -> int:
+        """Blocks in which a trial failed, or its client was the limit: they pair with none."""
+        query = (
+            "SELECT count(DISTINCT block) FROM trial WHERE kind = ? "
+            f"AND (status != 'ok' OR client_bound IS NOT NULL) AND NOT {SUPERSEDED}"
+        )
+        return int(self.database.execute(query, (kind,)).fetchone()[0])
+
+    def end_early(self, why: str) -> int:
+        """Drops the remaining timed trials from the plan and records why; returns their number.
+
+        Counted trials stay: they are few, and the only source of perf's counters.
+        """
+        dropped = [planned for planned in self.left() if planned.kind == TIMED]
+        with self.database:
+            for planned in dropped:
+                place = (planned.block, planned.position)
+                self.database.execute("DELETE FROM plan WHERE block = ? AND position = ?", place)
+            self.database.execute("INSERT OR REPLACE INTO meta VALUES ('ended_early', ?)", (why,))
+        return len(dropped)
+
+    def failures(self) -> list[str]:
+        """Why trials failed, in order; last attempts only."""
+        return [str(row[0]) for row in self.database.execute(FAILURES)]
+
+    def placement(self) -> str:
+        query = "SELECT placement FROM cell UNION ALL SELECT placement FROM search LIMIT 1"
+        row = self.database.execute(query).fetchone()
+        return "" if row is None else str(row[0])
+
+    def check_cells(self, cells: Sequence[Cell]) -> None:
+        """LedgerError unless the cells are the study's: the plan refers to them by number."""
+        query = f"SELECT {', '.join(COLUMNS)} FROM cell ORDER BY id"
+        recorded = [tuple(row) for row in self.database.execute(query)]
+        self.compare(recorded, [cell_row(cell) for cell in cells])
+
+    def check_searches(self, cells: Sequence[Cell]) -> None:
+        """LedgerError unless the searches are the study's: probes refer to them by number."""
+        query = f"SELECT {', '.join(SEARCH_COLUMNS)} FROM search ORDER BY id"
+        recorded = [tuple(row) for row in self.database.execute(query)]
+        self.compare(recorded, [search_row(cell) for cell in matched_cells(cells)])
+
+    def compare(self, recorded: list[tuple[object, ...]], own: list[tuple[object, ...]]) -> None:
+        if recorded != own:
+            raise LedgerError(
+                f"{self.path}: with the current programs, its study has other cells; "
+                "resume with the programs that began it, or start a new race"
+            )
+
+    def record_environment(self, environment: dict[str, Any]) -> None:
+        with self.database:
+            for key, value in environment.items():
+                self.database.execute(
+                    "INSERT OR REPLACE INTO environment VALUES (?, ?)", (key, to_json(value))
+                )
+
+    def record(
+        self,
+        batch: Sequence[PlannedTrial],
+        results: Sequence[Result],
+        again: bool = False,
+        before: Sequence[PlannedTrial] = (),
+    ) -> None:
+        """Writes trials that ran at the same time, with their counters, in one transaction.
+
+        All or nothing: otherwise a resumed race would run the missing ones without their rivals.
+        `again`: these trials will be repeated, together with the recorded trials `before`; if the
+        race is killed first, it repeats them when resumed.
+        """
+        with self.writing():
+            for planned, result in zip(batch, results, strict=True):
+                if again:
+                    result.conditions["repeated"] = True
+                self.write_trial(planned, result)
+            for planned in before:
+                self.mark_repeated(planned)
+
+    def mark_repeated(self, planned: PlannedTrial) -> None:
+        place = (planned.block, planned.cell_id)
+        self.database.execute(
+            "UPDATE trial SET conditions = json_set(conditions, '$.repeated', json('true')) "
+            "WHERE block = ? AND cell_id = ? AND attempt = "
+            "(SELECT max(attempt) FROM trial WHERE block = ? AND cell_id = ?)",
+            (*place, *place),
+        )
+
+    def write_trial(self, planned: PlannedTrial, result: Result) -> None:
+        """The fields of both are the ledger's columns."""
+        row = {**vars(planned), **vars(result), "conditions": to_json(result.conditions)}
+        for side in ("server", "client"):
+            row[side] = None if row[side] is None else to_json(row[side])
+        del row["counters"], row["printed"]
+        cursor = self.database.execute(
+            f"INSERT INTO trial({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+            tuple(row.values()),
+        )
+        for one in result.counters:
+            counter = one.counter
+            values = (counter.event, counter.value, counter.unit, counter.running_percent)
+            place = (cursor.lastrowid, one.side, one.origin)
+            insert(self.database, "counter", (*place, *values, counter.state))
+        for side, text in result.printed.items():
+            insert(self.database, "perf_stat", (cursor.lastrowid, side, text))
+
+    def was_begun(self) -> bool:
+        """Whether a sitting has started."""
+        return self.database.execute("SELECT 1 FROM sitting LIMIT 1").fetchone() is not None
+
+    def record_sitting(self, row: Sequence[object]) -> None:
+        """Records the start of a sitting, or its continuation."""
+        with self.writing():
+            insert(self.database, "sitting", (None, *row))
+
+    def probes(self) -> list[Probe]:
+        """All valid probes, in order, without their samples."""
+        planned = [field.name for field in fields(PlannedProbe)]
+        query = (
+            f"SELECT client, {', '.join(planned)}, why_not, started_at, disturbed FROM probe "
+            "WHERE NOT again ORDER BY id"
+        )
+        found = []
+        for client, *row, why_not, started_at, disturbed in self.database.execute(query):
+            told = None if client is None else json.loads(client)
+            found.append(Probe(PlannedProbe(*row), why_not, started_at, disturbed, told))
+        return found
+
+    def record_probe(self, probe: Probe, again: bool) -> None:
+        """`again`: it was disturbed, and another probe at the same rate will replace it."""
+        client = None if probe.client is None else to_json(probe.client)
+        found = (probe.why_not, probe.started_at, probe.disturbed, int(again))
+        row = (None, *vars(probe.planned).values(), *found, client, probe.samples)
+        with self.writing():
+            insert(self.database, "probe", row)
+
+    def settled(self) -> bool:
+        """Whether the plan is known."""
+        return self.database.execute("SELECT 1 FROM cell LIMIT 1").fetchone() is not None
+
+    def settle(
+        self,
+        cells: Sequence[Cell],
+        plan: Sequence[PlannedTrial],
+        place: str,
+        meta: Mapping[str, str],
+    ) -> None:
+        """Writes the cells and the whole plan, once all sustained rates are known.
+
+        `meta`: the settings of the race that follow from them.
+        """
+        with self.writing():
+            write_plan(self.database, cells, plan, place)
+            for row in meta.items():
+                self.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", row)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One transaction; LedgerError with advice if the disk is full."""
+        try:
+            with self.database:
+                yield
+        except sqlite3.OperationalError as error:
+            raise LedgerError(
+                f"cannot write {self.path}: {error}; free some space, then continue with --resume"
+            ) from error
+
+    def finish(self) -> None:
+        """Marks the race as finished; an unfinished race can be resumed."""
+        with self.database:
+            self.database.execute(
+                "INSERT OR REPLACE INTO meta VALUES ('finished_at', ?)", (f"{time.time():.3f}",)
+            )
+
+
+def write_plan(
+    database: sqlite3.Connection, cells: Sequence[Cell], plan: Sequence[PlannedTrial], place: str
+) -> None:
+    for number, cell in enumerate(cells, start=1):
+        insert(database, "cell", (number, *cell_row(cell), place))
+    for planned in plan:
+        insert(database, "plan", tuple(vars(planned).values()))

@@ -1,0 +1,1 @@
+"""For students: a guided hour, and a review of other people's figures."""

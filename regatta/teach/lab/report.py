@@ -1,0 +1,206 @@
+"""The report of a lab as Markdown, with the student's answers; HTML, LaTeX and PDF are converted
+from it.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from regatta.measure.environment import cpu_model, distribution, kernel, virtualisation
+from regatta.record.files import write_whole
+from regatta.show.charts import SCHEMA, colours, drawn_digits, quantity, shapes, word
+from regatta.show.markdown import Writer
+from regatta.show.numbers import plural
+from regatta.show.paper import convert, draw
+from regatta.show.text import LINES, marked_up, printable
+from regatta.show.verdicts import listed
+from regatta.show.view import Chart, Panel, Section, Spec
+from regatta.teach.lab import commands
+from regatta.teach.lab.state import Picture, Setting, StepResult, work_words
+from regatta.teach.lab.step import Lab, Step
+
+HEIGHT = 240
+MS = "server CPU time, ms"
+US = "server CPU per request, µs"
+
+
+def bars(values: Mapping[str, float], title: str) -> Spec:
+    """One bar per design, starting at 0."""
+    rows = [{"design": name, "value": drawn_digits(value)} for name, value in values.items()]
+    names = list(values)
+    return {
+        "$schema": SCHEMA,
+        "height": {"step": 30},
+        "data": {"values": rows},
+        "mark": {"type": "bar", "size": 18},
+        "encoding": {
+            "x": quantity("value", title=title, scale={"zero": True}),
+            "y": word("design", title=None, sort=names, axis={"labelLimit": 160}),
+            "color": colours(names),
+        },
+    }
+
+
+def runs(values: Mapping[str, Mapping[int, float]], title: str) -> Spec:
+    """One line per design; x is the number of the run."""
+    rows = [
+        {"design": name, "run": run, "value": drawn_digits(value)}
+        for name, by_run in values.items()
+        for run, value in by_run.items()
+    ]
+    names = list(values)
+    at = {
+        "x": {"field": "run", "type": "ordinal", "title": "run", "axis": {"labelAngle": 0}},
+        "y": quantity("value", title=title, scale={"zero": False}),
+        "color": colours(names),
+    }
+    points = {
+        "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+        "encoding": {**at, "shape": shapes(names)},
+    }
+    line = {"mark": {"type": "line", "strokeWidth": 1.25, "opacity": 0.6}, "encoding": at}
+    return {
+        "$schema": SCHEMA,
+        "height": HEIGHT,
+        "data": {"values": rows},
+        "layer": [line, points],
+    }
+
+
+FILE = "answers.md"
+HEADING = re.compile(r"^## (\w[\w-]*) (\d+): .*$", re.MULTILINE)
+INTRODUCTION = (
+    "Write your answer below each question, then run `{again}` to add the answers to the report.\n"
+    "Do not change the headings.\n"
+)
+Answers = Mapping[tuple[str, int], str]
+"""By step and number of the question, counted from 1."""
+
+
+def begin_answers(folder: Path, steps: Sequence[Step]) -> None:
+    """Writes the file with all questions, unless it exists already."""
+    path = folder / FILE
+    if path.exists():
+        return
+    asked = [
+        f"\n## {step.name} {number}: {question}\n\n"
+        for step in steps
+        for number, question in enumerate(step.questions, start=1)
+    ]
+    introduction = INTRODUCTION.format(again=commands.lab_command(folder))
+    write_whole(path, introduction + "".join(asked))
+
+
+def read_answers(folder: Path) -> Answers:
+    """Without questions that have no answer; empty if there is no file."""
+    path = folder / FILE
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    found: dict[tuple[str, int], str] = {}
+    headings = list(HEADING.finditer(text))
+    ends = [heading.start() for heading in headings[1:]] + [len(text)]
+    for heading, end in zip(headings, ends, strict=True):
+        answer = text[heading.end() : end].strip()
+        if answer:
+            found[heading[1], int(heading[2])] = answer
+    return found
+
+
+TITLE = "Which server design? A lab report"
+NO_ANSWER = "…"
+PICTURES = "pictures"
+
+
+def write_report(lab: Lab, steps: Sequence[Step]) -> None:
+    """Writes report.md, .html, .tex and .pdf, and their pictures."""
+    begin_answers(lab.folder, steps)
+    charts = [chart_of(one) for result in lab.state.done.values() for one in result.pictures]
+    lab.path(PICTURES).mkdir(exist_ok=True)
+    for chart in charts:
+        draw(chart, lab.path(PICTURES))
+    text = markdown(lab, steps, read_answers(lab.folder))
+    with TemporaryDirectory(prefix=".regatta-", dir=lab.folder) as inside:
+        made = {
+            path.name: path.read_bytes()
+            for path in convert(text, TITLE, Path(inside) / "report", lab.folder, page=True)
+        }
+    # Before writing: if the lab is killed meanwhile, it still recognizes its own files.
+    lab.remember(written=tuple({*lab.state.written, *map(digest, made.values())}))
+    for name, content in made.items():
+        put_aside(lab.path(name), lab.state.written)
+        write_whole(lab.path(name), content)
+
+
+def markdown(lab: Lab, steps: Sequence[Step], answers: Answers) -> str:
+    """The finished steps; the introduction names the remaining ones."""
+    done = lab.state.done
+    left = [step.title for step in steps if step.name not in done]
+    text = [question_of(lab.setting), machine(), *lab.tools.lacks]
+    text += [f"Not done yet: {listed(left)}."] if left else []
+    lines = [line for paragraph in text for line in (marked_up(paragraph), "")]
+    for number, step in enumerate(steps, start=1):
+        if step.name in done:
+            section = section_of(number, step, done[step.name], answers)
+            files = {one.name: f"{PICTURES}/{one.name}.svg" for one in section.charts}
+            lines += Writer(charts=files).section(section, 2)
+    return "\n".join(lines)
+
+
+def section_of(number: int, step: Step, result: StepResult, answers: Answers) -> Section:
+    """Sentences about the result and the questions follow its tables and pictures."""
+    own = [marked_up(sentence) for sentence in result.said]
+    for at, question in enumerate(step.questions, start=1):
+        own.append(f"**Question {at}.** {marked_up(question)}")
+        own.append(answers.get((step.name, at), NO_ANSWER))
+    printed = (f"$ {one.command}\n{printable(one.output, LINES)}\n" for one in result.printed)
+    return Section(
+        f"{number}. {step.title}",
+        text=step.text,
+        printed="\n".join(printed),
+        tables=result.tables,
+        charts=tuple(map(chart_of, result.pictures)),
+        own="\n\n".join(own),
+    )
+
+
+def chart_of(picture: Picture) -> Chart:
+    panel = Panel("", "", picture.spec)
+    return Chart(picture.name, picture.title, picture.says, (panel,))
+
+
+def question_of(setting: Setting) -> str:
+    quick = " This was a quick lab: its race is too short to detect small differences."
+    verb = "sends" if setting.connections == 1 else "send"
+    return (
+        f"Which of {listed(setting.designs)} needs the least server CPU time when "
+        f"{plural(setting.connections, 'client')} {verb} requests at the same time, with the work "
+        f"{setting.work}? This means that for each request the server "
+        f"{work_words(setting.work)}.{quick if setting.quick else ''}"
+    )
+
+
+def machine() -> str:
+    """One sentence about the machine."""
+    virtual = virtualisation()
+    parts = [
+        cpu_model(),
+        f"Linux {kernel()}",
+        distribution(),
+        f"a virtual machine ({virtual})" if virtual else None,
+    ]
+    return f"Measured on {', '.join(part for part in parts if part)}."
+
+
+def put_aside(path: Path, written: Collection[str]) -> None:
+    """Renames a file that the student has edited, instead of overwriting it."""
+    if not path.exists() or digest(path.read_bytes()) in written:
+        return
+    number = 1
+    while (aside := path.with_name(f"{path.stem}-{number}{path.suffix}")).exists():
+        number += 1
+    path.rename(aside)
+
+
+def digest(content: bytes) -> str:
+    return sha256(content).hexdigest()

@@ -1,0 +1,173 @@
+"""The settings and the state of a lab: one file in its folder, replaced atomically after each
+step.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from regatta.errors import RegattaError, UsageError
+from regatta.record.files import write_whole
+from regatta.record.study.find import Design
+from regatta.record.study.limits import US_PER_UNIT, WORK_NEEDED, WORK_PATTERN, is_work
+from regatta.record.validation import checked
+from regatta.show.view import Table
+from regatta.teach.lab.processes import ANSWER_S
+
+FEWEST_DESIGNS, MOST_DESIGNS = 2, 8
+MOST_CONNECTIONS = 500
+"""More clients at once exceed the descriptor limit of many shells."""
+ROUNDS = 20
+"""Enough rounds for a meaningful rate."""
+CLIENT_WAITS_S = 10.0
+"""The client's own default for each request."""
+LONGEST_ROUND_S = min(CLIENT_WAITS_S, ANSWER_S / ROUNDS)
+"""An iterative server must serve every client once within this time."""
+READINGS = {
+    "scan": "reads all of /proc again",
+    "classic": "reads all of /proc again, with opendir, fopen and fscanf",
+    "snapshot": "answers from a snapshot of /proc that several requests share",
+}
+"""What each work does, after `the server`."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    designs: tuple[str, ...] = ("iterative", "thread-per-client", "select", "epoll")
+    connections: int = 10
+    work: str = "classic"
+    quick: bool = False
+    """Few short blocks: shows the steps, not reliable results."""
+
+
+def check_setting(setting: Setting, known: Sequence[Design]) -> None:
+    """UsageError for a setting that cannot be measured here."""
+    names = {design.name: design for design in known}
+    for name in setting.designs:
+        if name not in names:
+            raise UsageError(f"--designs names {name}; it must be one of {', '.join(names)}")
+        if (missing := names[name].missing) is not None:
+            raise UsageError(f"--designs names {name}, which cannot run here: {missing}")
+    count = len(set(setting.designs))
+    if count != len(setting.designs) or not FEWEST_DESIGNS <= count <= MOST_DESIGNS:
+        raise UsageError(
+            f"--designs must name {FEWEST_DESIGNS} to {MOST_DESIGNS} designs, each once, "
+            "separated by commas"
+        )
+    if not 1 <= setting.connections <= MOST_CONNECTIONS:
+        raise UsageError(
+            f"--connections is {setting.connections}; it must be a whole number from 1 to "
+            f"{MOST_CONNECTIONS}"
+        )
+    if not is_work(setting.work):
+        raise UsageError(f"--work is {setting.work}; it must be {WORK_NEEDED}")
+    round_s = setting.connections * work_s(setting.work)
+    if round_s >= LONGEST_ROUND_S:
+        raise UsageError(
+            f"--work {setting.work} for {setting.connections} connections, one after another, "
+            f"takes {round_s:g} s; it must take less than {LONGEST_ROUND_S:g} s: choose shorter "
+            "work or fewer --connections"
+        )
+
+
+def work_s(work: str) -> float:
+    """The shortest time that a request of this work takes."""
+    found = WORK_PATTERN.fullmatch(work)
+    return int(found[1]) * US_PER_UNIT[found[2]] / 1e6 if found else 0.0
+
+
+def work_words(work: str) -> str:
+    """What the server does for each request; continues `the server`."""
+    doing, _, time = work.partition("=")
+    first, _, then = doing.partition("+")
+    if not time:
+        return READINGS[first]
+    pause = (
+        f"sleeps for {time}, as if waiting for a database"
+        if first == "wait"
+        else f"computes for {time}"
+    )
+    return f"{pause}, then {READINGS[first if then else 'snapshot']}"
+
+
+@dataclass(frozen=True)
+class CommandOutput:
+    command: str
+    output: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    name: str
+    """Of its file, without the extension."""
+    title: str
+    says: str
+    spec: dict[str, Any]
+    """Vega-Lite, without `config`."""
+
+
+@dataclass(frozen=True)
+class StepResult:
+    said: tuple[str, ...] = ()
+    """Sentences below the tables and pictures."""
+    printed: tuple[CommandOutput, ...] = ()
+    tables: tuple[Table, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+
+
+FILE = "state.json"
+VERSION = 2
+
+
+@dataclass(frozen=True)
+class Guess:
+    design: str
+    """The one expected to use the least CPU time."""
+    by: float | None = None
+    """How many times as much the runner-up will use."""
+
+
+@dataclass(frozen=True)
+class State:
+    setting: Setting
+    guess: Guess | None = None
+    done: dict[str, StepResult] = field(default_factory=dict)
+    """By step, in the order in which they were done."""
+    written: tuple[str, ...] = ()
+    """SHA-256 of every report file that the lab wrote; any other was edited by the student."""
+    by_hand: dict[str, bool] = field(default_factory=dict)
+    """For steps with commands: True if the student typed them, False if the lab ran them."""
+    version: int = VERSION
+
+
+STATE: TypeAdapter[State] = TypeAdapter(State)
+
+
+def load_state(folder: Path) -> State | None:
+    """None: there is no lab in this folder."""
+    path = folder / FILE
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise RegattaError(f"cannot read {path}: {error}; name another --out") from error
+    try:
+        plain = json.loads(text)
+        version = plain.get("version") if isinstance(plain, dict) else None
+        if version == VERSION:
+            return checked(STATE, plain)
+    except ValueError as error:
+        raise RegattaError(f"{path} is damaged ({error}); name another --out") from error
+    raise UsageError(
+        f"{path} was written by another version of Regatta (version {version}, not {VERSION}); "
+        "name another --out"
+    )
+
+
+def save_state(folder: Path, state: State) -> None:
+    write_whole(folder / FILE, STATE.dump_json(state, indent=1).decode() + "\n")

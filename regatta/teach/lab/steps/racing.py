@@ -1,0 +1,230 @@
+"""Ten single runs, which show how much one run varies; and the race, whose result is reliable."""
+
+import json
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from regatta.judge.analyse import analyse
+from regatta.judge.results import Analysis, Group
+from regatta.record.metrics import PRIMARY, side_of
+from regatta.record.read import read
+from regatta.record.schema import FILE_NAME
+from regatta.show.against_best import READ
+from regatta.show.build import view_of
+from regatta.show.files import write_files
+from regatta.show.groups import metric_chart, standings
+from regatta.show.numbers import capitalized, plural, short
+from regatta.show.pictures import with_legends
+from regatta.show.trials import disturbed_sentence
+from regatta.show.verdicts import LEGEND, verdict_sentence
+from regatta.show.view import plain_table
+from regatta.teach.lab.report import US, runs
+from regatta.teach.lab.state import Picture, Setting, StepResult
+from regatta.teach.lab.step import Lab, Step
+
+RUNS = 10
+UNDISTURBED = 1e6
+"""Percent of a CPU; more than any machine has, so that no trial counts as disturbed."""
+
+
+def single_runs(setting: Setting) -> str:
+    """Ten times what was done by hand; disturbed trials are not repeated, as with single runs."""
+    return f"""\
+# Written by regatta lab: ten single runs of each design, counted from start to exit.
+name = "single-runs"
+title = "Ten single runs of each design"
+
+[race]
+blocks = {RUNS}
+counted_blocks = 0     # whole processes are always counted
+disturbance_limit_percent = {UNDISTURBED:g}
+
+[[cells]]
+{cells(setting)}
+scope = "process"
+rounds = 1
+linger_s = {0.01 if setting.quick else 0.2}
+"""
+
+
+def whole_race(setting: Setting) -> str:
+    """The same question as a race."""
+    blocks, counted, requests = (6, 1, 50) if setting.quick else (20, 4, 200)
+    return f"""\
+# Written by regatta lab: only the load is measured, on warm servers, in randomized blocks.
+name = "lab-race"
+title = "The race of the lab"
+
+[race]
+blocks = {blocks}
+counted_blocks = {counted}
+slices = {2 if setting.quick else 5}
+
+[[cells]]
+{cells(setting)}
+requests = {requests}
+"""
+
+
+def cells(setting: Setting) -> str:
+    return f"""\
+designs = {json.dumps(list(setting.designs))}
+connections = {setting.connections}
+work = {json.dumps(setting.work)}
+load = "burst"
+engine = "epoll\""""
+
+
+SINGLE_RUNS, RACE = "single-runs", "race"
+"""The folders of their ledgers; the studies are next to them."""
+Runs = dict[str, Mapping[int, float]]
+"""Server CPU per request in µs, by design and block."""
+
+
+def study_file(name: str) -> str:
+    return f"{name}.toml"
+
+
+def raced(lab: Lab, name: str) -> Analysis:
+    return analyse(read(lab.path(name) / FILE_NAME))
+
+
+def by_run(group: Group) -> Runs:
+    """Each contender's figure in each block; empty if all its trials failed."""
+    return {result.cell.contender: result.blocks.get(PRIMARY.name, {}) for result in group.cells}
+
+
+def winners(values: Runs) -> dict[str, int]:
+    """In how many blocks each used the least (ties count for all); only blocks that all have."""
+    known = [set(blocks) for blocks in values.values()]
+    common = set.intersection(*known) if known else set()
+    won = dict.fromkeys(values, 0)
+    for block in common:
+        smallest = min(blocks[block] for blocks in values.values())
+        for name, blocks in values.items():
+            won[name] += blocks[block] == smallest
+    return won
+
+
+class Racing(Step):
+    """Races one of the lab's two studies."""
+
+    @abstractmethod
+    def study(self, lab: Lab) -> str:
+        """The study's TOML text."""
+
+    def files(self, lab: Lab) -> Sequence[str]:
+        del lab
+        return (study_file(self.name), self.name)
+
+    def run(self, lab: Lab) -> None:
+        text = self.study(lab)
+        lab.path(study_file(self.name)).write_text(text, encoding="utf-8")
+        lab.race(text, lab.path(self.name))
+
+
+class RunTenTimes(Racing):
+    name = SINGLE_RUNS
+    title = "Ten single runs"
+    text = (
+        "You made a table from one run of each design. Would another run give the same table? The "
+        "lab now repeats what you did by hand ten times: each time it runs every design once, in "
+        "random order, and counts from start to exit.",
+        "Each of these ten runs is what one student, or one report, could have found.",
+    )
+    questions = (
+        "How often did the winner of your first table win? How often would it have won by chance "
+        "alone?",
+        "Suppose ten groups each publish one of these runs. How many of their reports would "
+        "contradict another one?",
+    )
+    depends_on = ("guess",)
+
+    def study(self, lab: Lab) -> str:
+        return single_runs(lab.setting)
+
+    def result(self, lab: Lab) -> StepResult:
+        group = raced(lab, self.name).groups[0]
+        values = by_run(group)
+        won = winners(values)
+        count = max((len(blocks) for blocks in values.values()), default=0)
+        often = ", ".join(f"{name} {times}" for name, times in won.items())
+        said = f"How often each needed the least CPU in {plural(count, 'single run')}: {often}."
+        table = plain_table(
+            title="The single runs",
+            says=f"Server CPU per request, {PRIMARY.unit}, of whole processes; * least of the run.",
+            header=["run", *values],
+            rows=[run_row(number, values) for number in range(1, count + 1)],
+        )
+        title = "Ten single runs of each design"
+        says = "Where lines cross, the runs disagree about the order."
+        picture = Picture(self.name, title, says, runs(values, US))
+        return StepResult(said=(said,), tables=(table,), pictures=(picture,))
+
+
+def run_row(number: int, values: Runs) -> list[str]:
+    known = [blocks[number] for blocks in values.values() if number in blocks]
+    figures = (blocks.get(number) for blocks in values.values())
+    return [str(number), *(run_figure(value, min(known, default=0.0)) for value in figures)]
+
+
+def run_figure(value: float | None, least: float) -> str:
+    if value is None:
+        return "failed"
+    # The star comes first, so that the figures stay aligned on the right.
+    return f"* {short(value)}" if value == least else short(value)
+
+
+class RaceThem(Racing):
+    name = RACE
+    title = "The race"
+    text = (
+        "Now the same question is measured properly. Only the load is measured, on warmed-up "
+        "servers. Every block contains every design once, in a new random order. Designs are "
+        "compared within blocks, so that disturbances of the machine affect all of them equally. "
+        "Every figure comes with a confidence interval.",
+        "A star marks a difference that is more than noise: ★ for a clear winner, ☆ where several "
+        "designs may be the best.",
+        "The interval of CPU per request is wider than the usual Student's t interval: slow blocks "
+        "tend to follow slow blocks, so ten blocks contain less information than ten independent "
+        "ones. In a ratio within blocks this effect cancels out.",
+    )
+    questions = (
+        "What does the interval of a ratio tell you? What does it mean if the interval contains 1?",
+        "Which sentence would you put into a report now? Compare it with your first one.",
+    )
+    depends_on = ("guess",)
+
+    def study(self, lab: Lab) -> str:
+        return whole_race(lab.setting)
+
+    def result(self, lab: Lab) -> StepResult:
+        analysis = raced(lab, self.name)
+        write_files(analysis, view_of(analysis), lab.path(self.name))
+        group = analysis.groups[0]
+        title = f"Server CPU per request in {plural(group.overall.blocks, 'block')}"
+        chart = metric_chart(analysis, group, PRIMARY, side_of(PRIMARY), "")
+        pictures: tuple[Picture, ...] = ()
+        if chart is not None:
+            says = "Bars are 95 % intervals."
+            pictures = (Picture(self.name, title, says, with_legends(chart.panels[0].spec)),)
+        whole = standings(group, group.overall, group.steps[0])
+        table = replace(next(whole.parts(lambda _: False)), title=title, says=f"{LEGEND} {READ}")
+        more = f"The full report is {lab.path(self.name) / 'report.html'}."
+        return StepResult(
+            said=(verdict_sentence(group, group.overall), *notes_of(analysis), more),
+            tables=(table,),
+            pictures=pictures,
+        )
+
+
+def notes_of(analysis: Analysis) -> list[str]:
+    """Limits of the machine that affected the race, from its ledger."""
+    environment = analysis.environment
+    placement = environment.get("placement")
+    found = [placement.get("note") if isinstance(placement, dict) else None]
+    found.append(environment.get("perf_note"))
+    said = [f"{capitalized(str(note))}." for note in found if note]
+    disturbed = disturbed_sentence(analysis)
+    return [*said, disturbed] if disturbed else said

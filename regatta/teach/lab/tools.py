@@ -1,0 +1,138 @@
+"""Which of the lab's tools this machine has, and what replaces the missing ones."""
+
+import os
+import shlex
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from regatta.measure.environment import kernel
+from regatta.measure.perf import probe, try_stat
+from regatta.measure.places.placement import choose_cpus
+from regatta.measure.programs import Programs, find_tool, typed
+from regatta.record.perf_output import read_counters
+from regatta.record.study.cpus import cpu_list
+
+PORT = 7342
+"""The server's own default."""
+PLAINEST, HARDWARE = "task-clock", "cycles"
+SHELL = 'exec 2> "$1"; shift; time "$@"'
+"""For bash: counts a program where there is no perf."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    server: str
+    client: str
+    """The two programs, as a student types them here."""
+    server_cpus: tuple[int, ...]
+    client_cpus: tuple[int, ...]
+    perf: bool
+    taskset: bool
+    nc: bool
+    lacks: tuple[str, ...]
+    """A line for each tool or feature that is missing here."""
+
+    def pinned(self, words: Sequence[str], cpus: Sequence[int]) -> list[str]:
+        """Pinned to these CPUs; without taskset by the program's own option."""
+        if self.taskset:
+            return ["taskset", "-c", cpu_list(cpus), *words]
+        return [*words, "--cpus", cpu_list(cpus)]
+
+    def counted(self, words: Sequence[str], file: Path) -> list[str]:
+        """Under perf, or bash's `time`, which writes its counts to the file."""
+        if self.perf:
+            return ["perf", "stat", "-o", str(file), *words]
+        return ["bash", "-c", SHELL, "bash", str(file), *words]
+
+    def counted_line(self, words: Sequence[str], file: Path) -> str:
+        """The same, as a student types it."""
+        if self.perf:
+            return shlex.join(self.counted(words, file))
+        return f"{{ time {shlex.join(words)}; }} 2> {shlex.quote(str(file))}"
+
+    def asking_line(self) -> str:
+        """One request by hand."""
+        if self.nc:
+            return f"echo top 2 | nc -N 127.0.0.1 {PORT}"
+        return f"bash -c {shlex.quote(self.bash_request(f'127.0.0.1:{PORT}'))}"
+
+    def bash_request(self, address: str) -> str:
+        """The same in bash, without nc: the reply ends with an empty line."""
+        host, port = address.split(":")
+        return f"exec 3<>/dev/tcp/{host}/{port}; echo top 2 >&3; sed '/^$/q' <&3"
+
+    def silent_line(self) -> str:
+        """A client that connects and sends nothing for a while."""
+        if self.nc:
+            return f"sleep 20 | nc 127.0.0.1 {PORT}"
+        return f"bash -c 'exec 3<>/dev/tcp/127.0.0.1/{PORT}; sleep 20'"
+
+
+def find_tools(programs: Programs) -> Tools:
+    lacks: list[str] = []
+    if "microsoft" in kernel().lower():
+        lacks.append(
+            "This is WSL 2, a virtual machine that shares its CPUs with Windows: close other "
+            "programs there while a race runs."
+        )
+    server_cpus, client_cpus = find_cpus(lacks)
+    has_perf = find_perf(lacks)
+    has_taskset = find_tool("taskset") is not None
+    if not has_taskset:
+        lacks.append(
+            "taskset is missing (package util-linux): the programs' own option --cpus replaces it."
+        )
+    has_nc = can_end(find_tool("nc"))
+    if not has_nc:
+        lacks.append(
+            "There is no nc with the option -N (package netcat-openbsd): bash replaces it."
+        )
+    return Tools(
+        server=typed(programs.server),
+        client=typed(programs.client),
+        server_cpus=server_cpus,
+        client_cpus=client_cpus,
+        perf=has_perf,
+        taskset=has_taskset,
+        nc=has_nc,
+        lacks=tuple(lacks),
+    )
+
+
+def find_cpus(lacks: list[str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The server's and the client's CPUs, chosen as in a race."""
+    allowed = tuple(sorted(os.sched_getaffinity(0)))
+    if len(allowed) > 1:
+        return choose_cpus(None, None, allowed)
+    lacks.append("There is only one CPU: server and client share it and disturb each other.")
+    return allowed, allowed
+
+
+def find_perf(lacks: list[str]) -> bool:
+    found = probe((PLAINEST,))
+    if found.path is None:
+        lacks.append(f"{found.note} (bash's `time` replaces it).")
+        return False
+    text, _ = try_stat(found.path, ["-e", HARDWARE])
+    counters = read_counters(text, (HARDWARE,)) if text is not None else []
+    if not any(counter.value is not None for counter in counters):
+        lacks.append(
+            "This machine has no hardware counters, like most virtual machines: cycles and "
+            "instructions stay “not supported”."
+        )
+    if text is not None and f"{HARDWARE}:u" in text:
+        lacks.append(
+            "perf counts user space only here, but most of a server's work happens in the kernel: "
+            "run the lab as root, or set sysctl kernel.perf_event_paranoid=1 first."
+        )
+    return True
+
+
+def can_end(nc: str | None) -> bool:
+    """Whether this nc has -N: it ends its input and still waits for the answer."""
+    if nc is None:
+        return False
+    usage = subprocess.run([nc, "-h"], capture_output=True, text=True, check=False, timeout=10)
+    return "-N" in usage.stdout + usage.stderr

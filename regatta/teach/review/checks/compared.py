@@ -1,0 +1,222 @@
+"""What several runs say of one another: which of them may be compared, and what that shows."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import permutations
+from statistics import median
+
+from regatta.judge.estimates import digits
+from regatta.teach.review.checks.arithmetic import multiplexed
+from regatta.teach.review.figures import WITHIN, Figure, Record
+from regatta.teach.review.finding import Finding, amount, and_others, found, milliseconds, share
+
+SMALLEST, FEWEST_SAME = 10_000, 2
+"""Smaller counts may be equal by chance; a program's instructions alone may well repeat."""
+FEWEST_MIXES, MIX_FACTOR, SAME_MIX = 3, 2.0, 0.03
+"""Programs do not differ this much: designs and their clients differ by a tenth."""
+SAME_CLOCK, MOST_PAIRED = 1.05, 100
+"""Clock frequencies within this factor count as equal; so many designs are compared pairwise."""
+MOST_FIXED, START_S = 0.75, 5e-3
+"""Startup and shutdown of a server take 1 to 5 ms (docs/findings.md)."""
+HARDLY = 0.1
+"""Of the next smallest: the cost of a request differs between designs by a factor of 2 or 3."""
+
+
+def of_all(records: Sequence[Record]) -> Iterator[Finding]:
+    yield from mixes(records)
+    yield from duplicates(records)
+    for group in groups(records, "design"):
+        yield from unserved(group)
+        yield from clocks(group)
+    yield from once(records)
+    for file in dict.fromkeys(one.file for one in records):
+        yield from start([one for one in records if one.file == file])
+    for record in records:
+        yield from multiplexed(record)
+
+
+def groups(records: Sequence[Record], *but: str) -> list[list[Record]]:
+    """Records that differ only in these keys."""
+    same: dict[tuple[object, ...], list[Record]] = {}
+    for record in records:
+        same.setdefault(record.same_but(*but), []).append(record)
+    return list(same.values())
+
+
+def typical(group: Sequence[Record], name: str, key: str) -> dict[str, tuple[Record, Figure]]:
+    """By the value of a key (design, connections): the first record that has this figure, and the
+    figure, with the median of all."""
+    runs: dict[str, list[Record]] = {}
+    for record in group:
+        if name in record.figures:
+            runs.setdefault(record.keys.get(key, ""), []).append(record)
+    return {
+        value: (
+            those[0],
+            replace(those[0].figures[name], value=median(one.figures[name].value for one in those)),
+        )
+        for value, those in runs.items()
+    }
+
+
+def mixes(records: Sequence[Record]) -> Iterator[Finding]:
+    """The share of branches among instructions hardly varies, so outliers are misprints: counts
+    copied from another line or kind of core, and instructions in place of cycles."""
+    for group in groups(records, "design", "connections", "side"):
+        all_ = [branches_among(record, "instructions") for record in group]
+        known = [one.value for one in all_ if one]
+        usual = median(known) if known else 0.0
+        for record, mix in zip(group, all_, strict=True):
+            if len(known) - (mix is not None) < FEWEST_MIXES:
+                continue
+            if mix and 1 / MIX_FACTOR <= mix.value / usual <= MIX_FACTOR:
+                continue
+            if mix:
+                says = f"{mix.text}, but the median of all is {digits(usual, 4)}."
+                yield found("mix", record, says, mix, usual)
+            of = branches_among(record, "cycles")
+            if of and abs(of.value / usual - 1) <= SAME_MIX:
+                says = f"{of.text}, which in all other runs is branches / instructions "
+                yield found("misplaced", record, f"{says}({digits(usual, 4)}).", of, usual)
+
+
+def branches_among(record: Record, of: str) -> Figure | None:
+    part, whole = record.figures.get("branches"), record.figures.get(of)
+    if part is None or whole is None or part.value <= 0 or whole.value <= 0:
+        return None
+    mix = part.value / whole.value
+    return replace(whole, value=mix, text=f"{part.words} / {whole.words} = {digits(mix, 4)}")
+
+
+def duplicates(records: Sequence[Record]) -> Iterator[Finding]:
+    """The same run in two places: two runs never have exactly the same cycles."""
+    seen: dict[tuple[object, ...], Record] = {}
+    repeated: dict[str, list[tuple[Record, str]]] = {}
+    for record in records:
+        cycles = record.figures.get("cycles")
+        if cycles is None or not is_large(cycles):
+            continue
+        first = seen.setdefault((*record.keys.values(), cycles.value), record)
+        both = [name for name in first.figures if name in record.figures]
+        shared = [(first.figures[name], record.figures[name]) for name in both]
+        same = [one for one in shared if is_large(one[0]) and one[0].same_as(one[1])]
+        if first is record or len(same) < FEWEST_SAME:
+            continue
+        where = "line " if first.file == record.file else f"{first.file}:"
+        others = [one for one in shared if not one[0].same_as(one[1])]
+        for earlier, later in others:
+            says = f"{later.words} here, {earlier.words} in {where}{earlier.line}; other counts "
+            says += "are the same to the last digit, so it is one run."
+            yield found("twice", record, says, later, earlier.value)
+        if not others:
+            repeated.setdefault(record.file, []).append((record, f"{where}{first.line}"))
+    for those in repeated.values():
+        says = f"It has the same counts as {those[0][1]}, to the last digit."
+        yield found("repeated", those[0][0], says + and_others(len(those) - 1, "row"))
+
+
+def is_large(figure: Figure) -> bool:
+    return figure.half == 0 and figure.value >= SMALLEST
+
+
+def unserved(group: Sequence[Record]) -> Iterator[Finding]:
+    """A server that used almost no CPU compared with the others, for the same clients."""
+    servers = [one for one in group if one.keys.get("side") != "client"]
+    times = typical(servers, "task_clock", "design").values()
+    ranked = sorted(times, key=lambda one: one[1].value)
+    if len(ranked) > 2 and ranked[0][1].value < HARDLY * ranked[1][1].value:
+        (record, least), (other, next_) = ranked[:2]
+        says = (
+            f"{milliseconds(least.value)} of CPU, {share(least.value, next_.value)} of what "
+            f"{other.design} used ({milliseconds(next_.value)}), and all others more."
+        )
+        yield found("unserved", record, says, least, next_.value)
+
+
+def clocks(group: Sequence[Record]) -> Iterator[Finding]:
+    """Time and cycles rank designs differently, because the clock frequency was not the same: the
+    worst pair, else slowest and fastest clock."""
+    times, cycles = typical(group, "task_clock", "design"), typical(group, "cycles", "design")
+    both = {one: (times[one][1].value, cycles[one][1].value) for one in times if one in cycles}
+    ran = {one: of / time / 1e9 for one, (time, of) in both.items() if time > 0 and of > 0}
+    if len(ran) < 2 or max(ran.values()) <= SAME_CLOCK * min(ran.values()):
+        return
+    inverted = [
+        (one, other)
+        for one, other in permutations(list(ran)[:MOST_PAIRED], 2)
+        if both[one][0] <= both[other][0] and both[one][1] > both[other][1]
+        if ran[one] > SAME_CLOCK * ran[other]
+    ]
+    fast, slow = max(inverted, key=lambda pair: ran[pair[0]] / ran[pair[1]], default=("", ""))
+    if not inverted:
+        fast, slow = max(ran, key=ran.__getitem__), min(ran, key=ran.__getitem__)
+    record, figure = times[fast]
+    names = [one or f"line {times[one][0].line}" for one in (fast, slow)]
+    says = (
+        f"{names[0]} took {milliseconds(both[fast][0])} and {names[1]} "
+        f"{milliseconds(both[slow][0])}, but {amount(both[fast][1])} and "
+        f"{amount(both[slow][1])} cycles: {digits(ran[fast])} and {digits(ran[slow])} GHz."
+    )
+    name = "ranks" if inverted else "clocks"
+    yield found(name, record, says, replace(figure, value=ran[fast]), ran[slow])
+
+
+def once(records: Sequence[Record]) -> Iterator[Finding]:
+    """One finding for a table, or for all outputs of perf, if most of their runs are single."""
+    compared: dict[object, dict[tuple[str, ...], list[Record]]] = {}
+    for record in records:
+        runs = compared.setdefault(record.same_but(*record.keys), {})
+        what = tuple(value for key, value in record.keys.items() if key not in WITHIN)
+        # Two kinds of core are two records of one run.
+        if all(other.place != record.place for other in runs.get(what, ())):
+            runs.setdefault(what, []).append(record)
+    for runs in compared.values():
+        single = [those[0] for those in runs.values() if len(those) == 1 and not those[0].repeated]
+        if 2 * len(single) > len(runs):
+            who = "It" if len(runs) == 1 else f"{len(single):,} of {len(runs):,}"
+            says = f"{who} ran only once: any difference may be chance."
+            yield found("one-run", single[0], says)
+
+
+def start(records: Sequence[Record]) -> Iterator[Finding]:
+    """Counts of whole processes that are mostly startup and shutdown.
+
+    A cost that does not grow with the number of connections is not caused by them. With only one
+    number of connections, a very short process may be nothing but startup.
+    """
+    short: dict[int, Record] = {}
+    for group in groups(records, "connections"):
+        steps = sorted(
+            (float(count), one.value, record.line, record, one)
+            for count, (record, one) in typical(group, "task_clock", "connections").items()
+            if count.isascii() and count.isdecimal()
+        )
+        if len(steps) < 2:
+            short |= {one.figures["task_clock"].line: one for one in group if is_short(one)}
+            continue
+        # By the straight line through the fewest and the most connections.
+        (few, low, _, record, least), (many, high, *_) = steps[0], steps[-1]
+        each = (high - low) / (many - few)
+        at_none = low - each * few
+        if low <= 0 or at_none < MOST_FIXED * low:
+            continue
+        says = f"{milliseconds(low)} at {few:g}, {milliseconds(high)} at {many:g}: "
+        if each <= 0:
+            says += "more connections cost nothing more, so little of it is due to them."
+        else:
+            says += (
+                f"{milliseconds(each)} per connection, so {milliseconds(at_none)} "
+                f"({share(at_none, low)}) at {few:g} are not due to connections."
+            )
+        yield found("start-and-end", record, says, least, at_none)
+    if short:
+        record = min(short.values(), key=lambda one: one.figures["task_clock"].value)
+        time = record.figures["task_clock"]
+        says = f"{time.words} of CPU in all; startup and shutdown of a server take 1 to 5 ms."
+        yield found("short", record, says + and_others(len(short) - 1, "run"), time, START_S)
+
+
+def is_short(record: Record) -> bool:
+    time = record.figures.get("task_clock")
+    is_server = record.keys.get("side") != "client" and not record.repeated
+    return is_server and time is not None and 0 < time.value < START_S

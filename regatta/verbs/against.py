@@ -1,0 +1,163 @@
+"""Today's servers against a stored race of the same servers under the same load.
+
+They race at the rates of the stored race, so that the load is the same and no search is needed.
+"""
+
+from __future__ import annotations
+
+import shlex
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from regatta.errors import LedgerError, UsageError
+from regatta.judge.compare import CellComparison, ComparisonRequest, RaceComparison, compare
+from regatta.measure.programs import called_with
+from regatta.record.cell import MATCHED, Cell
+from regatta.record.metrics import P50, P99, PRIMARY
+from regatta.record.read import read, read_meta
+from regatta.record.schema import FILE_NAME, ledger_path
+from regatta.record.study import Study
+from regatta.show.numbers import between, plural, times
+from regatta.verbs.servers.servers import Server
+
+LAST = "last"
+THRESHOLD = 0.05
+"""Of the comparison's verdict, which is not shown: only the intervals are."""
+METRICS = (PRIMARY, P50, P99)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A stored race to compare with."""
+
+    folder: Path
+    rates: dict[int, int]
+    """Requests per second, by number of connections."""
+
+
+def find_stored(against: str, studies: Sequence[Study], races: Path) -> Stored:
+    """`studies`: today's, which may differ in their connections: the first that the race fits.
+
+    `against`: the folder of a race, or `last`, the newest one that started the servers with the
+    same commands.
+    """
+    if against != LAST:
+        found = [stored_in(Path(against), study, commands=False) for study in studies]
+        fits = next((one for one in found if isinstance(one, Stored)), None)
+        if fits is None:
+            raise UsageError(f"--against {against}: {found[0]}; name another race")
+        return fits
+    for folder in newest_first(races, studies[0].name):
+        for study in studies:
+            one = stored_in(folder, study, commands=True)
+            if isinstance(one, Stored):
+                return one
+    raise UsageError(
+        f"{races} holds no finished race of these commands under this load; race them once without "
+        "--against, or name the folder of a race"
+    )
+
+
+def newest_first(races: Path, study_name: str) -> list[Path]:
+    found: list[tuple[float, Path]] = []
+    for path in races.glob(f"*/{FILE_NAME}"):
+        with suppress(LedgerError):
+            meta = read_meta(path)
+            if meta.get("study_name") == study_name and "finished_at" in meta:
+                found.append((float(meta["created_at"]), path.parent))
+    return [folder for _, folder in sorted(found, reverse=True)]
+
+
+def stored_in(folder: Path, study: Study, commands: bool) -> Stored | str:
+    """The race in a folder, or why it cannot be compared with."""
+    try:
+        ledger = read(ledger_path(folder))
+    except LedgerError as error:
+        return str(error)
+    if commands and not same_commands(ledger.meta, study):
+        return "it started other commands"
+    rates: dict[int, int] = {}
+    for cell in study.cells:
+        then = [one.rate for one in ledger.cells if load_of(one) == load_of(cell)]
+        if len(then) != 1 or then[0] is None:
+            return f"it has no race of {cell.contender} under this load"
+        if rates.setdefault(cell.connections, then[0]) != then[0]:
+            return "it raced these servers at different rates"
+    return Stored(folder, rates)
+
+
+def load_of(cell: Cell) -> tuple[object, ...]:
+    """All that a cell is known by but its rate and duration, which a race chooses itself."""
+    return replace(plain(cell), load=MATCHED, rate=None, duration_s=None).identity()
+
+
+def plain(cell: Cell) -> Cell:
+    """Without what the cell of a matched load has besides."""
+    return cell.at(0) if hasattr(cell, "at") else cell
+
+
+def same_commands(meta: dict[str, str], study: Study) -> bool:
+    """Whether each contender of the study was started as it is today."""
+    then = tomllib.loads(meta.get("study_toml", "")).get("contenders", {})
+    folder = meta.get("study_folder", "")
+    return all(
+        name in then and started(then[name], folder) == started_now(study, name)
+        for name in study.contenders
+    )
+
+
+def started(table: dict[str, Any], folder: str) -> tuple[object, ...]:
+    words = [str(word).replace("{folder}", folder) for word in table.get("command", ())]
+    return (*words, table.get("image"), table.get("port"))
+
+
+def started_now(study: Study, name: str) -> tuple[object, ...]:
+    one = study.contenders[name]
+    words = [word.replace("{folder}", str(study.folder)) for word in one.command]
+    return (*words, one.image, one.port)
+
+
+def compared(stored: Stored, folder: Path) -> RaceComparison:
+    return compare(
+        ComparisonRequest(
+            stored.folder, folder, THRESHOLD, tuple(metric.name for metric in METRICS)
+        )
+    )
+
+
+def against_lines(found: RaceComparison, servers: Sequence[Server]) -> Iterator[str]:
+    """What changed, in words."""
+    yield f"against {found.old.path.parent}, at the same rates:"
+    several = len({one.cell.connections for one in found.cells}) > 1
+    for one in found.cells:
+        at = f", {plural(one.cell.connections, 'connection')}" if several else ""
+        yield f"{one.cell.contender}{at}, {one.metric.label}: {change(one)}"
+    yield (
+        "Two sittings differ by more than these intervals say. Surer is one race of both versions: "
+        f"{together(servers)}"
+    )
+
+
+def change(one: CellComparison) -> str:
+    """Of one metric."""
+    if one.value is None or one.low is None or one.high is None or one.scale != "ratio":
+        why = one.why.replace("in NEW:", "today it").replace("in OLD:", "then it")
+        return f"cannot be compared: {why}" if why else "cannot be compared"
+    interval = between(one.value, one.low, one.high)
+    figure = f"{times(one.value, one.low, one.high)} times what it was ({interval})"
+    if one.low <= 1 <= one.high:
+        return f"no change is shown: {figure}"
+    return f"{'more' if one.low > 1 else 'less'} than before: {figure}"
+
+
+def together(servers: Sequence[Server]) -> str:
+    """The command that races the old and the new version of the first server."""
+    first = servers[0]
+    if first.image is not None:
+        return called_with("versus", "--image", "old=IMAGE", "--image", f"new={first.image}")
+    words = first.name if first.design else shlex.join(first.command)
+    return called_with("versus", "old=COMMAND", f"new={words}")

@@ -1,0 +1,75 @@
+"""`regatta compare`: find regressions between two races."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regatta.errors import UsageError
+from regatta.judge import compare as comparing
+from regatta.show.compared import print_comparison, to_dict
+from regatta.verbs.output import Output, print_json
+
+DEFAULT_METRIC = "cpu_time_per_request_us"
+MAX_THRESHOLD = 1000.0
+
+
+def compare(  # noqa: PLR0913, PLR0917  (one parameter an option)
+    old: Annotated[Path, typer.Argument(help="The race before the change: its folder or ledger.")],
+    new: Annotated[Path, typer.Argument(help="The race after it.")],
+    threshold: Annotated[
+        float,
+        typer.Option(help="Percentage: a larger change for the worse is a regression."),
+    ] = 5.0,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Metric to compare, as in summary.csv; repeatable.",
+            show_default=DEFAULT_METRIC,
+        ),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            help="A design that the change did not touch. Dividing the others by it in each block "
+            "cancels drift of the machine."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Compare two races of one study, before and after a change.
+
+    Prints NEW / OLD with its 95 % interval for each cell of both races. If the whole interval is
+    beyond the threshold, after correction for multiple comparisons, it is a regression; if all of
+    it is within, there is none; otherwise the races were too short to decide.
+
+    Run both on the same quiet machine, soon after each other: drift of the machine looks like a
+    change. --reference cancels most of it. Another link order also looks like a change, unless both
+    races have several --sittings.
+
+    Exit status: 0 no regression in any cell, 1 a regression, 2 not comparable (a ledger is missing,
+    damaged or too new, or no cell is in both), 3 undecided.
+
+    [bold]Examples[/]
+
+      regatta race quick --out before     then change the server and build it
+      regatta race quick --out after
+      regatta compare before after
+      regatta compare before after --threshold 10 --metric latency_p99_ms
+      regatta compare before after --reference iterative
+      regatta compare before after --json > compared.json || test $? -eq 3
+    """
+    if not 0 <= threshold <= MAX_THRESHOLD:
+        raise UsageError(
+            f"--threshold is {threshold:g}; it must be a percentage from 0 to {MAX_THRESHOLD:g}"
+        )
+    found = comparing.compare(
+        comparing.ComparisonRequest(
+            old, new, threshold / 100, tuple(metric or [DEFAULT_METRIC]), reference
+        )
+    )
+    if as_json:
+        print_json(to_dict(found))
+    else:
+        print_comparison(found, Output())
+    raise typer.Exit(found.exit_status)

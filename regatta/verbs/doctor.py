@@ -1,0 +1,155 @@
+"""`regatta doctor`: find what spoils races on this machine, or on the hosts of a study."""
+
+import os
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from regatta.checks.doctor.activity import watch
+from regatta.checks.doctor.examine import EXAMINE_S, examine
+from regatta.checks.doctor.examine import measure as measure_findings
+from regatta.checks.doctor.finding import SERIOUS, Finding, RaceSetup
+from regatta.checks.doctor.finding import as_json as plain
+from regatta.checks.doctor.hosts import examine_hosts
+from regatta.checks.doctor.machine import Machine
+from regatta.checks.doctor.probes.bench import Bench
+from regatta.checks.doctor.show import show
+from regatta.errors import CpuError, PlacementError, UsageError
+from regatta.measure.places.containers.engine import find_engine
+from regatta.measure.places.placement import make_placement
+from regatta.measure.places.sides import Placement
+from regatta.measure.programs import discover
+from regatta.measure.race.place_sides import hosts_of
+from regatta.record.study import PLACEMENTS, cpus_option, find_study, load_study
+from regatta.verbs.output import Output, print_json, say
+
+
+def doctor(  # noqa: PLR0913  (one parameter an option)
+    study: Annotated[
+        str | None,
+        typer.Argument(
+            help="A study whose placement is hosts: check them and the path between them.",
+            show_default="this machine",
+        ),
+    ] = None,
+    *,
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure", help="Also measure how much each finding matters, in half a minute."
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    placement: Annotated[
+        str, typer.Option(help="Placement of the race: auto, netns, loopback or containers.")
+    ] = "auto",
+    server_cpus: Annotated[
+        str | None, typer.Option(help="CPUs of the server: 0 or 0,2 or 2-5.")
+    ] = None,
+    client_cpus: Annotated[str | None, typer.Option(help="CPUs of the client.")] = None,
+) -> None:
+    """Find what spoils races on this machine, or on the hosts of a study.
+
+    It changes nothing. It prints the commands that fix each problem and the ones that undo them. On
+    each host of a study it starts what a race starts there, and stops it again.
+
+    Exit status: 1 if a finding is serious, else 0.
+
+    [bold]Examples[/]
+
+      regatta doctor               check the machine, in a second
+      regatta doctor --measure     also measure how much each finding matters
+      regatta doctor --server-cpus 2 --client-cpus 3
+      regatta doctor study.toml    the hosts of this study (docs/hosts.md)
+      regatta doctor --json | jq '.findings[] | select(.level != "fine")'
+    """
+    if study is not None:
+        if measure or server_cpus or client_cpus or placement != "auto":
+            raise UsageError("with a study, only --json may be given")
+        check_hosts(study, as_json)
+        return
+    setup = find_setup(placement, server_cpus, client_cpus)
+    machine = Machine()
+    findings = examine(machine, setup, watch(machine, EXAMINE_S))
+    if measure:
+        findings = with_probes(findings, machine, setup)
+    if as_json:
+        document = plain(setup, findings, measure)
+        print_json(document)
+    else:
+        console = Output()
+        say(console, f"A race here would run: {setup.text()}.\n")
+        show(console, findings, measure)
+    if any(finding.level == SERIOUS for finding in findings):
+        raise typer.Exit(1)
+
+
+def check_hosts(study: str, as_json: bool) -> None:
+    programs = discover()
+    wish = hosts_of(load_study(find_study(study), programs.designs), programs)
+    if wish is None:
+        raise UsageError(f'{study} names no hosts; add [placement] kind = "hosts" (docs/hosts.md)')
+    findings = examine_hosts(wish)
+    serious = sum(finding.level == SERIOUS for finding in findings)
+    if as_json:
+        print_json(
+            {
+                "hosts": asdict(wish),
+                "serious": serious,
+                "findings": [asdict(finding) for finding in findings],
+            }
+        )
+    else:
+        show(Output(), findings, measured=None)
+    if serious:
+        raise typer.Exit(1)
+
+
+def with_probes(findings: list[Finding], machine: Machine, setup: RaceSetup) -> list[Finding]:
+    """Measures, with progress on stderr."""
+    console = Output(stderr=True)
+    with console.status("measuring") as status:
+
+        def progress(what: str) -> None:
+            status.update(f"measuring: {what}")
+            if not console.is_terminal:
+                say(console, f"measuring: {what}")
+
+        return measure_findings(findings, Bench(machine, setup, progress))
+
+
+def find_setup(kind: str, server_cpus: str | None, client_cpus: str | None) -> RaceSetup:
+    """Where `regatta race` with these options would run. Creates the placement to find out."""
+    if kind not in PLACEMENTS:
+        raise UsageError(f"--placement is {kind}; it must be one of {', '.join(PLACEMENTS)}")
+    server = cpus_option(server_cpus, "--server-cpus")
+    client = cpus_option(client_cpus, "--client-cpus")
+    try:
+        with make_placement(kind, server, client) as placement:
+            return setup_in(placement)
+    except CpuError:
+        if server is not None or client is not None:
+            raise
+        # A race refuses a machine with one CPU; the doctor explains why.
+        allowed = tuple(sorted(os.sched_getaffinity(0)))
+        with make_placement(kind, allowed, allowed) as placement:
+            return setup_in(placement)
+
+
+def setup_in(placement: Placement) -> RaceSetup:
+    engine, refused = None, None
+    try:
+        engine = find_engine().text
+    except PlacementError as error:
+        refused = str(error)
+    return RaceSetup(
+        placement.server.cpus,
+        placement.client.cpus,
+        placement.kind,
+        control_groups=placement.server.groups is not None,
+        steering=placement.steering,
+        network=placement.network,
+        engine=engine,
+        engine_refused=refused,
+    )

@@ -1,0 +1,153 @@
+"""`regatta lab`: a guided hour."""
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from regatta.errors import InterruptedRaceError, UsageError
+from regatta.measure.programs import Programs, discover, shown
+from regatta.measure.race.folder import locked
+from regatta.measure.race.options import Options
+from regatta.measure.race.race import RaceOnce, race_with
+from regatta.teach.lab import commands
+from regatta.teach.lab.console import Log, Terminal
+from regatta.teach.lab.report import FILE as ANSWERS
+from regatta.teach.lab.report import write_report
+from regatta.teach.lab.session import (
+    LabOptions,
+    agreed_state,
+    check_step,
+    do_again,
+    next_step,
+    open_lab,
+    run_steps,
+    status_lines,
+)
+from regatta.teach.lab.state import Guess
+from regatta.teach.lab.step import Lab
+from regatta.teach.lab.steps import STEPS
+from regatta.verbs.display import display_on
+from regatta.verbs.output import Output
+from regatta.verbs.session import HOOKS
+
+
+def lab(  # noqa: PLR0913, PLR0917  (one parameter an option)
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do every step without waiting for Enter.")
+    ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Short races: all steps in a minute.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="Folder of the lab.")] = commands.FOLDER,
+    guess: Annotated[
+        str | None, typer.Option(help="Your guess: the design with the least server CPU.")
+    ] = None,
+    by: Annotated[
+        float | None,
+        typer.Option(help="Your guess: how many times as much the runner-up needs, as 1.2."),
+    ] = None,
+    designs: Annotated[
+        str | None, typer.Option(help="Designs to compare, separated by commas.")
+    ] = None,
+    connections: Annotated[int | None, typer.Option(help="Number of concurrent clients.")] = None,
+    work: Annotated[
+        str | None, typer.Option(help="Work of each request: classic, snapshot, wait=5ms …")
+    ] = None,
+    status: Annotated[
+        bool, typer.Option("--status", help="Show which steps are done and exit.")
+    ] = False,
+    again: Annotated[
+        str | None,
+        typer.Option(help="Repeat this step and those that depend on it; keeps old files."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Hide the progress of races.")] = False,
+) -> None:
+    """Take a guided hour, from one run by hand to a full race.
+
+    Nine steps: a request by hand; many clients; a CPU for each side; perf stat; a table from one
+    run; a guess; ten single runs; a race; what was wrong with the table. Type the commands that it
+    shows, or let it run them. Your report with figures and questions is lab/report.md, .html, .tex
+    and .pdf; write your answers into lab/answers.md.
+
+    q or Ctrl-C stops at any time; the same command continues.
+
+    [bold]Examples[/]
+
+      regatta lab                 begin, or continue
+      regatta lab --status        which steps are done?
+      regatta lab --again race    repeat a step
+      regatta lab --yes --quick --out /tmp/try --guess epoll --by 1.2
+      regatta lab --designs iterative,prefork-accept,reactors --connections 50
+    """
+    if status:
+        typer.echo("\n".join(status_lines(out)))
+        return
+    if again is not None:
+        check_step(again)
+    options = LabOptions(
+        designs=None if designs is None else tuple(name.strip() for name in designs.split(",")),
+        connections=connections,
+        work=work,
+        quick=quick or None,
+        guess=read_guess(guess, by),
+    )
+    console = Output()
+    waits = console.is_terminal and sys.stdin.isatty() and not yes
+    display = Terminal(console) if waits else Log(console)
+    programs = discover()
+    agreed_state(out, options, programs, again)  # reports mistakes before the folder exists
+    with locked(out):
+        # Until we had the lock, another `regatta lab` may have changed the folder.
+        state = agreed_state(out, options, programs, again)
+        race = partial(races, programs, console, quiet)
+        lab = open_lab(out, state, programs, race, display)
+        lab.guess = options.guess
+        if again is not None:
+            do_again(lab, again)
+        go(lab, display, yes)
+
+
+def read_guess(design: str | None, by: float | None) -> Guess | None:
+    if design is None:
+        if by is not None:
+            raise UsageError("--by needs --guess, the design with the least server CPU")
+        return None
+    return Guess(design, by)
+
+
+def races(
+    programs: Programs,
+    console: Console,
+    quiet: bool,
+    server_cpus: tuple[int, ...],
+    client_cpus: tuple[int, ...],
+) -> RaceOnce:
+    options = Options(server_cpus=server_cpus, client_cpus=client_cpus)
+    return race_with(programs, options, partial(display_on, console, quiet), HOOKS)
+
+
+def go(lab: Lab, display: Log, yes: bool) -> None:
+    """Does the remaining steps. If none remain, writes the report again with the new answers."""
+    again = commands.lab_command(lab.folder, *(["--yes"] if yes else []))
+    try:
+        for line in lab.tools.lacks:
+            display.say(line)
+        if next_step(lab) is None:
+            write_report(lab, STEPS)
+        elif not run_steps(lab, display):
+            display.line(f"Stopped; finished steps are kept. Continue with: {again}")
+            return
+    except KeyboardInterrupt as error:
+        raise InterruptedRaceError(
+            f"interrupted; finished steps are kept. Continue with: {again}"
+        ) from error
+    display.line()
+    display.line(
+        f"All steps are done. Answer the questions in {shown(lab.path(ANSWERS))}. To add your "
+        f"answers to the report, run: {again}"
+    )
+    display.line(f"report: {shown(lab.path('report.html'))}")

@@ -1,0 +1,104 @@
+"""`regatta report`: write the report of a race again."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regatta.errors import UsageError
+from regatta.measure import environment
+from regatta.measure.race.folder import RACES
+from regatta.record.schema import FILE_NAME
+from regatta.show.build import view_of
+from regatta.show.exports import parse_exports, write_exports
+from regatta.show.near import SAME_MACHINE, Asked, near_json, parse_near, print_near
+from regatta.show.near import near as near_groups
+from regatta.verbs.output import EXPORT, Output, print_json
+from regatta.verbs.session import EXPLAIN, RaceSession, analysis_of, show_results
+
+
+def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
+    folder: Annotated[
+        Path | None,
+        typer.Argument(help="The folder of a race, or its ledger.", show_default=False),
+    ] = None,
+    near: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LOAD",
+            help="Instead of a race: what the finished races of this machine say about a load, "
+            "within a factor of 2: connections, rate, idle; also work, load, dialect.",
+            show_default=False,
+        ),
+    ] = None,
+    races: Annotated[Path, typer.Option(help="The races that --near searches.")] = RACES,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    explain: Annotated[bool, EXPLAIN] = False,
+    pictures: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write each chart into this folder, as NAME.png and NAME-dark.png.",
+            show_default=False,
+        ),
+    ] = None,
+    paper: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write a paper of a few pages into this folder, as paper.md, .tex and .pdf.",
+            show_default=False,
+        ),
+    ] = None,
+    appendix: Annotated[
+        bool, typer.Option("--appendix", help="With every other table at the end of the paper.")
+    ] = False,
+    export: Annotated[list[str] | None, EXPORT] = None,
+) -> None:
+    """Write the report of a race again and print its results.
+
+    The report is report.html, summary.md and summary.csv in the folder of the race.
+
+    [bold]Examples[/]
+
+      regatta report races/quick-20260101-120000
+      regatta report races/quick-20260101-120000 --explain
+      regatta report races/quick-20260101-120000 --json
+      regatta report races/quick-20260101-120000 --pictures docs/pictures
+      regatta report races/quick-20260101-120000 --paper paper --appendix
+      regatta report races/quick-20260101-120000 --export otava:history.json
+      regatta report --near connections=1000,rate=5000
+    """
+    if near is not None:
+        if folder or explain or pictures or paper or export:
+            raise UsageError("--near searches all races: with it only --races and --json count")
+        show_near(parse_near(near), races, as_json)
+        return
+    if folder is None:
+        raise UsageError("name the folder of a race, or a load with --near")
+    race_folder = (folder.parent if folder.name == FILE_NAME else folder).absolute()
+    if appendix and paper is None:
+        raise UsageError("--appendix is that of a paper; name its folder with --paper")
+    session = RaceSession(as_json, quiet=True, explain=explain)
+    exports = parse_exports(export or [])
+    analysis = analysis_of(race_folder)
+    show_results(analysis, race_folder, session)
+    write_exports(analysis, exports)
+    # Both import vl-convert, which takes 0.1 s.
+    if pictures is not None:
+        from regatta.show.pictures import write_pictures  # noqa: PLC0415
+
+        count = len(write_pictures(view_of(analysis).charts(), pictures))
+        session.say(f"pictures: {count} in {pictures}")
+    if paper is not None:
+        from regatta.show.paper import write_paper  # noqa: PLC0415
+
+        write_paper(view_of(analysis), paper, appendix)
+        session.say(f"paper:  {paper / 'paper.pdf'}")
+
+
+def show_near(asked: Asked, races: Path, as_json: bool) -> None:
+    machine = {name: environment.facts()[name]() for name in SAME_MACHINE}
+    found, notes = near_groups(asked, races, machine)
+    if as_json:
+        print_json(near_json(found, notes))
+    else:
+        print_near(found, notes, races, Output())

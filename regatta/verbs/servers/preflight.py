@@ -1,0 +1,373 @@
+"""A look at each server before the race: does it start, what does it answer, and does it end?
+
+Every server is started alone on loopback, as a trial would start it. The race's client asks it, and
+then each request is sent three times. What makes a comparison meaningless is an error; what makes
+it unfair is a note. What its answers must be under load is looked at in the race itself
+(race/look.py).
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from regatta.errors import RegattaError, TrialError
+from regatta.measure.guard import descendants_left
+from regatta.measure.network.ports import (
+    IPV6_LOOPBACK,
+    LISTEN,
+    are_loopback,
+    listening_at,
+    ports_of,
+)
+from regatta.measure.perf import without_perf
+from regatta.measure.places.sides import Placement
+from regatta.measure.programs import Programs
+from regatta.measure.race.place_sides import place_sides
+from regatta.measure.trial.answers import (
+    Answer,
+    Expected,
+    ask_http,
+    difference_notes,
+    differences,
+    expected,
+    is_right,
+    spelled,
+)
+from regatta.measure.trial.program import READY_POLL_S
+from regatta.measure.trial.server import start_server, stop_server
+from regatta.measure.trial.setup import TrialSetup
+from regatta.measure.trial.side import Side
+from regatta.measure.trial.trial import DYING_S
+from regatta.record.cell import Cell
+from regatta.record.records import SERVER
+from regatta.record.study import Study
+from regatta.record.study.limits import CONTAINERS, DEFAULT_P99_LIMIT_MS, LOOPBACK, UNSTEERED
+from regatta.record.study.request_file import Request
+from regatta.show.numbers import plural
+from regatta.verbs.servers.by_client import (
+    MOST_TRIED,
+    TIMES,
+    ask_raw,
+    by_client,
+    fewer,
+    taken_at_once,
+    taken_by_each,
+    under_load,
+)
+from regatta.verbs.servers.causes import advised, other_protocol
+
+STREAMS = ("stdout", "stderr")
+DEFAULT_PATH = "/top?n=2"
+"""What a design of ours is asked for."""
+MOST_ASKED = 20
+"""Of the requests of a file."""
+QUIET_S = 1.0
+"""From one answer to the next; longer for slow servers."""
+ENOUGH, NEARLY_ALL = 8, 0.9
+"""For a note: connections for each accepting process, and the share that one of them takes."""
+P99_FACTOR = 5
+P99_LIMITS_MS = (DEFAULT_P99_LIMIT_MS, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4)
+NS_PER_MS = 1e6
+SERVER_ERROR = 500
+UNHEARD = "it does not answer: {why}"
+RAW = "raw"
+UNANSWERED = {
+    "timeout": "it does not answer within 10 s",
+    "malformed": "its answer cannot be read: {why}",
+    RAW: "it does not answer --raw so that --until matches: {why}",
+}
+"""By the kind of the client's error."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one server did."""
+
+    name: str
+    answers: tuple[Answer, ...] = ()
+    expected: tuple[Expected, ...] = ()
+    """What it answers to each request."""
+    only_on_loopback: bool = False
+    """Whether clients of other networks cannot reach it."""
+    logs: bool = False
+    """Whether it printed something for each request."""
+    tried: int = 1
+    """How many clients connected at once, as in the race ..."""
+    connected: int = 1
+    """... how many of them succeeded at the first attempt ..."""
+    answered: int = 1
+    """... and how many of these were answered while all were connected."""
+    taken: tuple[int, ...] = ()
+    """On several CPUs, how many connections each accepting process took, the most first."""
+    was_early: bool = False
+    """Whether it listened before it could answer."""
+    p99_ms: float = 0.0
+    """Of one client alone."""
+    fault: str | None = None
+    """Why it cannot be raced, in one line."""
+
+    @property
+    def queue_is_short(self) -> bool:
+        """Whether some clients must try again, and wait a second or more."""
+        return self.connected < self.tried
+
+    @property
+    def at_once(self) -> int:
+        """How many clients it serves at once, or twice as many as it is sure to take."""
+        return min(self.connected, 2 * self.answered)
+
+    @property
+    def is_one_sided(self) -> bool:
+        """Whether one of several processes takes nearly all connections, and there are enough."""
+        return (
+            len(self.taken) > 1
+            and self.connected >= ENOUGH * len(self.taken)
+            and self.taken[0] >= NEARLY_ALL * self.connected
+        )
+
+    @property
+    def leaves_waiting(self) -> str:
+        """Clients that are connected but never answered; empty if there are none."""
+        if self.answered == self.connected:
+            return ""
+        many = "one keep-alive connection" if self.answered == 1 else f"{self.answered} of them"
+        return f"{self.name} answers {many} at a time, and leaves other clients waiting"
+
+
+def look_at(study: Study, programs: Programs) -> list[Seen]:
+    """Each contender of the study once, one after the other."""
+    by_connections = sorted(study.cells, key=lambda cell: cell.connections)
+    cells = {cell.contender: cell for cell in by_connections}  # of each, the one with the most
+    placed = study.but(placement=LOOPBACK) if study.placement != CONTAINERS else study
+    with (
+        place_sides(placed.but(steering=UNSTEERED), programs) as placement,
+        tempfile.TemporaryDirectory(prefix="regatta-versus-") as folder,
+    ):
+        setup = TrialSetup(
+            programs=programs,
+            placement=placement,
+            perf=without_perf(None),
+            events=study.events,
+            scratch=Path(folder) / "trial",
+            contenders=study.contenders,
+            folder=study.folder,
+        )
+        return [_look(setup, placement, cell) for cell in cells.values()]
+
+
+def faults(seen: Sequence[Seen]) -> list[str]:
+    """What must be put right before a race, a line for each server."""
+    return [f"{one.name}: {one.fault}" for one in seen if one.fault is not None]
+
+
+def notes(seen: Sequence[Seen], checked: bool = False) -> Iterator[str]:
+    """What a reader of the verdict must know. `checked`: answers in HTTP are compared under load,
+    and the race tells what of them is not."""
+    for one in seen:
+        if any(answer.closes for answer in one.answers):
+            yield f"{one.name} closes the connection after each answer: its clients must reconnect"
+        if one.logs:
+            yield f"{one.name} prints something for each request: turn its log off, or log in all"
+        if one.is_one_sided:
+            others = plural(len(one.taken) - 1, "other has", "others have")
+            yield (
+                f"{one.name} lets one worker accept nearly all connections, {one.taken[0]} of "
+                f"{one.connected}: {others} little to do"
+            )
+    loose = [one for one in seen if not checked or one.expected and one.expected[0].status is None]
+    for one in loose:
+        if len({(of.asked, of.body) for of in one.answers}) > len(one.expected):
+            yield f"{one.name} answers differently each time"
+    known = {one.name: one.expected for one in loose}
+    yield from difference_notes(known, "the work may differ too")
+
+
+def queue_notes(seen: Sequence[Seen], raced_over: int | None) -> Iterator[str]:
+    """Of servers that take few clients at once. `raced_over`: fewer connections, for their sake."""
+    for one in seen:
+        then = (
+            f"raced over {raced_over}"
+            if raced_over is not None
+            else "the other clients wait a second or more in each trial; enlarge its backlog, "
+            f"or use --connections {fewer(one.connected)}"
+        )
+        if one.queue_is_short:
+            yield (
+                f"{one.name} took only {one.connected} of {one.tried} connections that were "
+                f"opened at once, as its listen queue is short: {then}"
+            )
+        elif one.leaves_waiting and raced_over is not None:
+            yield f"{one.name} {one.leaves_waiting}: {then}"
+
+
+def stalls(seen: Sequence[Seen]) -> list[str]:
+    """Servers that never answer some of so many clients."""
+    return [
+        f"{one.name}: it {one.leaves_waiting}; give it more workers, or use --connections "
+        f"{one.answered} or --short"
+        for one in seen
+        if one.leaves_waiting
+    ]
+
+
+def p99_limit_ms(seen: Sequence[Seen]) -> tuple[float, str]:
+    """The same for all, so that a slow answer alone is no overload; and a note if it is not usual.
+
+    A round number, so that a race can be repeated under the same limit.
+    """
+    slowest = max(seen, key=lambda one: one.p99_ms)
+    enough = P99_FACTOR * slowest.p99_ms
+    limit = next((ms for ms in P99_LIMITS_MS if ms >= enough), P99_LIMITS_MS[-1])
+    if limit == P99_LIMITS_MS[0]:
+        return limit, ""
+    return limit, (
+        f"a rate is held up to a p99 of {limit:g} ms, as {slowest.name} takes "
+        f"{slowest.p99_ms:.3g} ms without load; --p99-limit sets another"
+    )
+
+
+def differing(seen: Sequence[Seen]) -> dict[str, str]:
+    """By name, what it answers otherwise than the others."""
+    return differences({one.name: one.expected for one in seen})
+
+
+def _look(setup: TrialSetup, placement: Placement, cell: Cell) -> Seen:
+    setup.clear_scratch()
+    with setup.side(placement.server, SERVER, accounted=True) as server:
+        try:
+            target = start_server(setup, cell, (), server)
+            seen = _seen(setup, placement, cell, target, server)
+            stop_server(setup, cell, server)
+            check_stopped(server)
+        except TrialError as error:
+            died = server.ended(DYING_S) and "exited" not in str(error)
+            why = server.failure(f"the server died ({error})") if died else error
+            return Seen(cell.contender, fault=_fault(str(why), server))
+        except RegattaError as error:
+            return Seen(cell.contender, fault=str(error))
+    return seen
+
+
+def _seen(setup: TrialSetup, placement: Placement, cell: Cell, target: str, server: Side) -> Seen:
+    """TrialError if it cannot be raced."""
+    port = int(target.rpartition(":")[2])
+    hosts = placement.server.ask(listening_at, placement.network_of, port)
+    if set(hosts) == {IPV6_LOOPBACK}:
+        raise TrialError(
+            "it listens only on ::1, not on 127.0.0.1 (`localhost` may mean either); let it "
+            "listen on {host}, 127.0.0.1 or 0.0.0.0"
+        )
+    confined = are_loopback(hosts)
+    if confined and placement.is_private:
+        raise TrialError(
+            "it listens only on 127.0.0.1, where no other container reaches it; let it listen on "
+            "0.0.0.0"
+        )
+    before, requests = _printed(server), _requests(setup, cell)
+    was_early = _wait_answered(setup, cell, target, server)
+    asked = (
+        ask_http(target, requests, TIMES, setup.placement.client)
+        if requests
+        else [ask_raw(setup, cell, target)]
+    )
+    for request, of in zip(requests, asked, strict=False):
+        for answer in of:
+            if not is_right(answer, request.status):
+                raise _not_right(answer, cell, server)
+    answers = tuple(answer for of in asked for answer in of)
+    load = under_load(setup, cell, target)
+    logs = 2 * (_printed(server) - before) >= len(answers) + load["requests"]
+    p99_ms = (load["latency_ns"]["p99"] or 0) / NS_PER_MS
+    tried = min(cell.connections, MOST_TRIED)
+    again = spelled(requests[0], target) if requests and not cell.per_connection else b""
+    patience_s = QUIET_S + P99_FACTOR * p99_ms / 1000
+    with taken_at_once(target, tried, again, patience_s) as (connected, answered):
+        is_spread = len(placement.server.cpus) > 1 and again
+        taken = taken_by_each(server.pid, port) if is_spread and server.pid is not None else ()
+    return Seen(
+        name=cell.contender,
+        answers=answers,
+        expected=tuple(map(expected, asked)),
+        only_on_loopback=confined,
+        logs=logs,
+        tried=tried,
+        connected=connected,
+        answered=answered,
+        taken=taken,
+        was_early=was_early,
+        p99_ms=p99_ms,
+    )
+
+
+def _wait_answered(setup: TrialSetup, cell: Cell, target: str, server: Side) -> bool:
+    """Waits for a first good answer; returns whether an earlier one was none. TrialError if there
+    is no answer, or it cannot be read; a wrong status is left for others to tell."""
+    ends_s = time.monotonic() + server.patience_s
+    was_early = False
+    while (told := by_client(setup, cell, target, ())).why:
+        if server.ended():
+            raise server.failure("the server exited before it was ready")
+        if told.is_foreign and not was_early and (other := other_protocol(target)):
+            raise TrialError(other)
+        if not told.is_early or time.monotonic() > ends_s:
+            if told.kind == "refused":
+                break
+            kind = told.kind if cell.until is None else RAW
+            raise TrialError(UNANSWERED.get(kind, UNHEARD).format(why=told.why))
+        was_early = True
+        time.sleep(READY_POLL_S)
+    return was_early
+
+
+def _requests(setup: TrialSetup, cell: Cell) -> Sequence[Request]:
+    """In HTTP; empty in another protocol."""
+    contender = setup.contenders.get(cell.contender)
+    if contender is not None and contender.requests is not None:
+        return contender.requests.requests[:MOST_ASKED]
+    return [Request(cell.path or DEFAULT_PATH)] if cell.until is None else []
+
+
+def _not_right(answer: Answer, cell: Cell, server: Side) -> RegattaError:
+    """With what the server said of an error of its own."""
+    why = f"it answers {answer.status} to {answer.asked}"
+    if cell.requests is not None:
+        return RegattaError(f'{why}; correct the request, or expect it: "status": {answer.status}')
+    return server.failure(why) if (answer.status or 0) >= SERVER_ERROR else TrialError(why)
+
+
+def check_stopped(server: Side) -> None:
+    """TrialError if it has left its session as a daemon does: no signal would reach it there."""
+    assert server.pid is not None
+    for pid in descendants_left(server.pid):
+        with suppress(ProcessLookupError):
+            if os.getsid(pid) != server.process.pid:
+                raise TrialError("it went on in the background; it must stay in the foreground")
+
+
+def _printed(server: Side) -> int:
+    """Lines of its output so far."""
+    return sum(
+        path.read_bytes().count(b"\n")
+        for path in (server.folder / f"{server.name}.{stream}" for stream in STREAMS)
+        if path.exists()
+    )
+
+
+def _fault(why: str, server: Side) -> str:
+    """With what to do."""
+    if "was not ready" in why and (other := elsewhere(server)):
+        return f"{other}; it must listen on {{port}} ({why})"
+    return advised(why)
+
+
+def elsewhere(server: Side) -> str:
+    """Where it listens instead; empty if nowhere."""
+    pid = server.process.pid
+    ports = {port for one in (pid, *descendants_left(pid)) for port in ports_of(one, LISTEN)}
+    return f"it listens on port {', '.join(map(str, sorted(ports)))}" if ports else ""

@@ -1,0 +1,294 @@
+"""The servers that a command line names: commands, images, designs of ours and shipped
+contenders.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from glob import glob
+from pathlib import Path
+
+from regatta.errors import PlacementError, StudyError, UsageError
+from regatta.measure.places.containers.engine import Engine, find_engine, need_image
+from regatta.record.study import Contender, load_study
+from regatta.record.study.contender import read_folders
+from regatta.record.study.find import Design, shipped_folders
+from regatta.record.study.limits import NAME_PATTERN
+
+FEWEST = 2
+PORT = "{port}"
+NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})=(.+)", re.DOTALL)
+INTERPRETERS = re.compile(
+    r"(python[0-9.]*|pypy[0-9.]*|node|nodejs|deno|bun|ruby|perl|php|java|sh|bash|env|npx|uv|go)"
+)
+"""Programs whose argument names the server better than they do."""
+QUOTED = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+"""Of a command: where no shell would see its own signs."""
+ASSIGNED = re.compile(r"[A-Za-z_]\w*=(\S*)")
+OF_A_SHELL = re.compile(r"^\s*(cd)\s|(&&|\|\||[|;&<>`]|\$\w+|\$[({])|(?:^|\s)(~)")
+GLOB = re.compile(r"\S*[*?\[]\S*")
+SUBCOMMANDS = frozenset({"run", "exec", "start", "-m", "-jar"})
+
+
+@dataclass(frozen=True)
+class Server:
+    """One of those that race."""
+
+    name: str
+    """In every table."""
+    design: bool
+    """Whether it is a design of ours; else `command` starts it."""
+    command: tuple[str, ...] = ()
+    """With {host}, {port} and {cpus} still in it."""
+    folder: Path | None = None
+    """Where the command is started; None: in the empty folder of its trial."""
+    ready_line: str | None = None
+    """A regular expression for what it prints when it is ready; None: it listens then."""
+    was_early: bool = False
+    """Whether it is ready, or listens, before it can answer."""
+    image: str | None = None
+    """The container image that starts it, without a command."""
+    port: int | None = None
+    """Where its image listens."""
+    path: str | None = None
+    """What is asked for in HTTP, if not what the command line says."""
+    missing: str | None = None
+    """Why a shipped contender cannot run here."""
+
+
+def read_servers(
+    words: Sequence[str],
+    designs: Sequence[Design],
+    folder: Path,
+    images: Sequence[Server] = (),
+    fewest: int = FEWEST,
+) -> list[Server]:
+    """The servers in their order, each under a name of its own.
+
+    `words`: one for each server; `folder`: where a person called us, which their commands expect;
+    `images`: servers that race as well.
+    """
+    if len(words) + len(images) < fewest:
+        raise UsageError(
+            "versus needs two servers or more: commands with {port} in them, designs or nginx; "
+            "for instance: regatta versus './old --port {port}' './new --port {port}'"
+        )
+    shipped = {one.name: one for one in shipped_contenders(designs)}
+    found = [read_server(word, designs, shipped, folder) for word in words]
+    if images and (commands := [one.name for one in found if not one.design]):
+        raise UsageError(
+            f"{commands[0]} is a command, which cannot race beside an --image: only designs and "
+            "images run in containers; build an image of it"
+        )
+    return with_own_names([*found, *images])
+
+
+def read_server(
+    word: str, designs: Sequence[Design], shipped: dict[str, Server], folder: Path
+) -> Server:
+    for design in designs:
+        if design.name == word:
+            if design.missing:
+                raise UsageError(f"the design {word} cannot run here: {design.missing}")
+            return Server(word, design=True)
+    if word in shipped:
+        if why := shipped[word].missing:
+            raise UsageError(f"the contender {word} cannot run here: {why}")
+        return shipped[word]
+    named = NAMED.fullmatch(word)
+    name, text = (named[1], named[2]) if named else ("", word)
+    check_shell(word, "" if assigned(word, folder) else name, text, folder)
+    try:
+        command = tuple(shlex.split(text))
+    except ValueError as error:
+        raise UsageError(f"{word!r} cannot be split into words as a shell does: {error}") from error
+    check_command(word, command, [design.name for design in designs] + list(shipped), folder)
+    return Server(name or name_of(command), design=False, command=command, folder=folder)
+
+
+def check_command(word: str, command: tuple[str, ...], known: Sequence[str], folder: Path) -> None:
+    if not any(PORT in part for part in command):
+        if len(command) == 1:
+            close = get_close_matches(word, known, 1)
+            meant = f"did you mean {close[0]}? " if close else ""
+            raise UsageError(
+                f"{word!r} is no design and no shipped contender ({meant}there are: "
+                f"{', '.join(known)}); a command of your own needs {PORT} where its port belongs"
+            )
+        raise UsageError(
+            f"{word!r} has no {PORT}; write it where the port belongs: every trial has its own"
+        )
+    path = program_at(command[0], folder)
+    if path is None:
+        raise UsageError(
+            f"there is no program {command[0]}; install or build it, or correct the path"
+        )
+    if not os.access(path, os.X_OK):
+        raise UsageError(
+            f"{command[0]} is not executable; chmod +x {command[0]}, or name its interpreter first"
+        )
+
+
+def program_at(word: str, folder: Path) -> Path | None:
+    path = folder / word if "/" in word else Path(shutil.which(word) or "")
+    return path if path.is_file() else None
+
+
+def assigned(text: str, folder: Path) -> bool:
+    """Whether variables are set before a command, rather than a server named."""
+    words = text.split()
+    values = [found[1] for word in words if (found := ASSIGNED.fullmatch(word))]
+    after = words[len(values) :]
+    starts = bool(values) and all(map(ASSIGNED.fullmatch, words[: len(values)]))
+    named = starts and (ASSIGNED.fullmatch(values[0]) or program_at(values[0], folder))
+    return starts and not named and bool(after) and program_at(after[0], folder) is not None
+
+
+def check_shell(word: str, name: str, text: str, folder: Path) -> None:
+    """UsageError for what only a shell understands, with the command that has one."""
+    named = f"{name}=" if name else ""
+    for whole, before in ((word, ""), (text, named)):
+        if assigned(whole, folder):
+            raise UsageError(
+                f"{word!r} sets variables as a shell does, and commands run without one; write "
+                f"{shlex.quote(f'{before}env {whole}')}"
+            )
+    bare = QUOTED.sub("_", text)
+    signs = [sign for found in OF_A_SHELL.findall(bare) for sign in found if sign]
+    globs = GLOB.findall(bare)
+    signs += [one for one in globs if glob(one, root_dir=folder)]  # noqa: PTH207  (of / too)
+    if sign := next(iter(signs), None):
+        script = shlex.quote(text)
+        raise UsageError(
+            f"{word!r} needs a shell for {sign}, and commands run without one; write "
+            f'"{named}sh -c {script}", or quote {sign} if the server shall see it'
+        )
+
+
+def name_of(command: Sequence[str]) -> str:
+    """`old` of ./old, `server` of python3 server.py."""
+    for word in command:
+        stem = Path(word).stem
+        if word.startswith("-") or word in SUBCOMMANDS or PORT in word:
+            continue
+        if INTERPRETERS.fullmatch(Path(word).name) and len(command) > 1:
+            continue
+        if NAME_PATTERN.fullmatch(stem):
+            return stem
+    return Path(command[0]).stem if NAME_PATTERN.fullmatch(Path(command[0]).stem) else "server"
+
+
+def with_own_names(servers: Sequence[Server]) -> list[Server]:
+    """Where two have one name the commands' file names tell them apart, else a number does."""
+    taken = {one.name for one in servers if one.design}
+    often = Counter(one.name for one in servers)
+    files = Counter(file_of(one) for one in servers)
+    found = []
+    for one in servers:
+        tells = often[one.name] > 1 and files[file_of(one)] == 1
+        name = file_of(one) if tells else one.name
+        name = one.name if one.design else free_name(name, taken)
+        taken.add(name)
+        found.append(replace(one, name=name))
+    if len({one.name for one in found}) < len(found):
+        raise UsageError("a design is named twice; it would race against itself")
+    return found
+
+
+def same_commands(servers: Sequence[Server]) -> list[str]:
+    """A line for each server that is another one again."""
+    first: dict[object, str] = {}
+    for one in servers:
+        if one.command:
+            first.setdefault((one.command, one.folder), one.name)
+    return [
+        f"{one.name} is the same command as {name}: only chance tells them apart"
+        for one in servers
+        if (name := first.get((one.command, one.folder), one.name)) != one.name
+    ]
+
+
+def file_of(one: Server) -> str:
+    """`server.py` of a server that is named `server` after it."""
+    files = (Path(word).name for word in one.command if Path(word).stem == one.name)
+    return next((file for file in files if NAME_PATTERN.fullmatch(file)), one.name)
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    if name not in taken:
+        return name
+    number = 2
+    while f"{name}-{number}" in taken:
+        number += 1
+    return f"{name}-{number}"
+
+
+def shipped_contenders(designs: Sequence[Design]) -> Iterator[Server]:
+    """Those that speak HTTP: of contenders/*/contender.toml and, in place of one of the same name,
+    of the studies beside it."""
+    for folder in {one.parent / "contenders" for one in shipped_folders()}:
+        if folder.is_dir():
+            for name, contender in read_folders(folder.resolve(), designs).items():
+                yield shipped_server(name, contender, folder)
+        for file in sorted(folder.glob("*/*.toml")):
+            try:
+                study = load_study(file, designs)
+            except StudyError:
+                continue  # of a design that this build lacks; nobody asked for it
+            for name, contender in study.contenders.items():
+                if contender.dialect == "http":
+                    yield shipped_server(name, contender, file.resolve().parent)
+
+
+def shipped_server(name: str, contender: Contender, folder: Path) -> Server:
+    words = tuple(word.replace("{folder}", str(folder)) for word in contender.command)
+    line = contender.ready_line.pattern if contender.ready_line is not None else None
+    missing = contender.missing(folder)
+    return Server(name, False, words, ready_line=line, path=contender.path, missing=missing)
+
+
+FORMAT = "{{json .Config.ExposedPorts}}"
+TCP = re.compile(r"(\d+)(/tcp)?")
+
+
+def read_images(words: Sequence[str], port: int | None) -> list[Server]:
+    """Each with the port that it listens on: `port`, or the one that it exposes."""
+    if not words:
+        if port is not None:
+            raise UsageError("--image-port is only for --image; add one, or remove it")
+        return []
+    engine = find_engine()
+    return [read_image(word, port, engine) for word in words]
+
+
+def read_image(word: str, port: int | None, engine: Engine) -> Server:
+    """`word`: an image, or NAME=IMAGE."""
+    named = NAMED.fullmatch(word)
+    name, image = (named[1], named[2]) if named else (image_name(word), word)
+    need_image(engine, image)
+    return Server(name, design=False, image=image, port=port or exposed(engine, image))
+
+
+def image_name(image: str) -> str:
+    """`mine-1.4` of registry.example/mine:1.4."""
+    last = image.rpartition("/")[2].partition("@")[0]
+    return re.sub(r"[^A-Za-z0-9._-]", "-", last).strip("-._")[:64] or "image"
+
+
+def exposed(engine: Engine, image: str) -> int:
+    """The only TCP port of its EXPOSE lines."""
+    try:
+        found = json.loads(engine.run("image", "inspect", "--format", FORMAT, image)) or {}
+    except ValueError as error:
+        raise PlacementError(f"{engine.name} does not say which ports {image} exposes") from error
+    ports = sorted(int(match[1]) for key in found if (match := TCP.fullmatch(key)))
+    if len(ports) == 1:
+        return ports[0]
+    which = f"exposes the ports {', '.join(map(str, ports))}" if ports else "exposes no port"
+    raise UsageError(f"the image {image} {which}; name the one it listens on with --image-port")
