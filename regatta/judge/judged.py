@@ -83,26 +83,26 @@ GROWTH = 1.5
 
 
 @dataclass(frozen=True)
-class Look:
+class PlannedLook:
     blocks: int
     share: float
     """Of the level."""
 
 
-def planned_looks(most_blocks: int) -> list[Look]:
+def planned_looks(most_blocks: int) -> list[PlannedLook]:
     """Each half as many blocks again as the last; the last has all."""
     found, blocks = [], FEWEST_BLOCKS
     while blocks < most_blocks:
         found.append(blocks)
         blocks = round(blocks * GROWTH)
     found.append(max(most_blocks, FEWEST_BLOCKS))
-    return [Look(blocks, 1 / len(found)) for blocks in found]
+    return [PlannedLook(blocks, 1 / len(found)) for blocks in found]
 
 
-def looks_at(blocks: int, most_blocks: int, over: bool) -> list[Look]:
+def looks_at(blocks: int, most_blocks: int, over: bool) -> list[PlannedLook]:
     """The looks at a race of so many blocks; `over`: it gets no more."""
     planned = planned_looks(most_blocks)
     found = [look for look in planned if look.blocks <= blocks]
     if over and blocks >= FEWEST_BLOCKS and found[-1].blocks < blocks:
-        found.append(Look(blocks, 1 - len(found) / len(planned)))
+        found.append(PlannedLook(blocks, 1 - len(found) / len(planned)))
     return found

@@ -18,7 +18,7 @@ from regatta.judge.soundness.clock import ClockSpeed
 from regatta.judge.soundness.outliers import Outlier
 from regatta.judge.soundness.repeated import Repeated
 from regatta.judge.soundness.side_by_side import SideBySideCost
-from regatta.judge.soundness.warmup import WarmUp
+from regatta.judge.soundness.warmup import ContenderWarmUp
 from regatta.judge.soundness.wire import OnTheWire
 from regatta.judge.standings import TOO_SLOW, Entry, Verdict
 from regatta.judge.statistics.leads import RankConflict
@@ -141,7 +141,7 @@ class Analysis:
     baseline: Baseline | None
     outliers: list[Outlier]
     """Trials far from the others of their cell; they are kept in every average."""
-    warm_ups: list[WarmUp]
+    warm_ups: list[ContenderWarmUp]
     """Whether each contender was warm when the window opened."""
     trials: int
     planned: int

@@ -29,7 +29,7 @@ from regatta.judge.judged import (
     HOLDS,
     JUDGED,
     Judged,
-    Look,
+    PlannedLook,
     Thresholds,
     looks_at,
     planned_looks,
@@ -159,7 +159,7 @@ class LoadVerdict:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RegressionVerdict:
     outcome: str
     thresholds: Thresholds
     why: str
@@ -209,27 +209,31 @@ class Contrast:
         head, floor = self.head[:count], self.floor[:count]
         return replace(self, blocks=blocks, head=head, floor=floor, accounts=accounts)
 
-    def looks(self, most_blocks: int, over: bool) -> tuple[list[Look], int]:
+    def looks(self, most_blocks: int, over: bool) -> tuple[list[PlannedLook], int]:
         """When it is judged so far, and how often it is in all."""
         count = len(self.blocks)
         if self.judged is HOLDS:
-            return [Look(count, 1.0)] if count >= FEWEST_SEARCHES else [], 1
+            return [PlannedLook(count, 1.0)] if count >= FEWEST_SEARCHES else [], 1
         return looks_at(count, most_blocks, over), len(planned_looks(most_blocks))
 
 
-def verdict_of(ledger: RaceRecord, limits: Thresholds, most_blocks: int, over: bool) -> Verdict:
+def verdict_of(
+    ledger: RaceRecord, limits: Thresholds, most_blocks: int, over: bool
+) -> RegressionVerdict:
     """`over`: the race gets no more blocks. Until then `undecided` without a reason: go on."""
     if differing := unlike(ledger):
         name = HEAD if HEAD in differing else min(differing)
-        return Verdict(NOT_COMPARABLE, limits, f"{name} {differing[name]}", ())
+        return RegressionVerdict(NOT_COMPARABLE, limits, f"{name} {differing[name]}", ())
     if why := broken(ledger):
-        return Verdict(REGRESSION, limits, why, ())
+        return RegressionVerdict(REGRESSION, limits, why, ())
     if over and (why := cold(ledger)):
-        return Verdict(NOT_COMPARABLE, limits, why, ())
+        return RegressionVerdict(NOT_COMPARABLE, limits, why, ())
     return decided(contrasts(ledger), limits, most_blocks, over)
 
 
-def decided(found: Sequence[Contrast], limits: Thresholds, most_blocks: int, over: bool) -> Verdict:
+def decided(
+    found: Sequence[Contrast], limits: Thresholds, most_blocks: int, over: bool
+) -> RegressionVerdict:
     """Each is decided by the first look that can, or shown as at the last."""
     tried = [judge(one, limits[one.judged.name], most_blocks, over, len(found)) for one in found]
     loads = tuple(one for one in tried if one is not None)
@@ -240,7 +244,7 @@ def decided(found: Sequence[Contrast], limits: Thresholds, most_blocks: int, ove
     # Until it is over, later looks may still decide.
     reasons = [*(one.why for one in loads if one.why), *(missing if not loads else ())]
     why = reasons[0] if over and outcome == UNDECIDED and reasons else ""
-    return Verdict(outcome, limits, why, loads, missing)
+    return RegressionVerdict(outcome, limits, why, loads, missing)
 
 
 def too_few(one: Contrast | None) -> str:

@@ -113,14 +113,14 @@ def read_metric(line: str, fields: dict[str, object], running: float | None) -> 
 
 
 @dataclass(frozen=True)
-class Output:
+class PerfOutput:
     """Everything in one output of perf; each metric with its kind of core, if perf names it."""
 
     events: tuple[Counter, ...]
     metrics: tuple[tuple[str | None, Counter], ...]
 
 
-def parse_output(text: str) -> Output:
+def parse_output(text: str) -> PerfOutput:
     """All lines of a file that `perf stat -j` wrote."""
     events: list[Counter] = []
     metrics: list[tuple[str | None, Counter]] = []
@@ -144,10 +144,10 @@ def parse_output(text: str) -> Output:
         metric = read_metric(line, fields, running)
         if metric is not None:
             metrics.append((pmu, metric))
-    return Output(tuple(events), tuple(metrics))
+    return PerfOutput(tuple(events), tuple(metrics))
 
 
-def select_event(wanted: str, output: Output) -> list[Counter]:
+def select_event(wanted: str, output: PerfOutput) -> list[Counter]:
     """The counters that answer one wanted event."""
     perf_name = PERF_NAMES.get(wanted, wanted)
     found = [
@@ -173,7 +173,7 @@ def select_event(wanted: str, output: Output) -> list[Counter]:
     return chosen
 
 
-def select_topdown(output: Output) -> list[Counter]:
+def select_topdown(output: PerfOutput) -> list[Counter]:
     """The four metrics, once for each kind of core that ran anything."""
     chosen: dict[str, Counter] = {}
     for pmu, metric in output.metrics:
@@ -190,7 +190,7 @@ def select_topdown(output: Output) -> list[Counter]:
     return list(chosen.values())
 
 
-def select(wanted: Sequence[str], output: Output) -> list[Counter]:
+def select(wanted: Sequence[str], output: PerfOutput) -> list[Counter]:
     """The counters of the wanted events: at least one for each event, each name once."""
     chosen: dict[str, Counter] = {}
     for event in wanted:

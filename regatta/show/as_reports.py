@@ -17,7 +17,15 @@ from regatta.record.records import COUNTED_TRIAL, SERVER, TIMED
 from regatta.show.charts import bars_beside, chart_row, lines_beside
 from regatta.show.claim_words import published_value
 from regatta.show.numbers import DASH, around, capitalized, plural
-from regatta.show.quantities import Quantity, is_shown, metrics, of_event, of_metric, of_row, totals
+from regatta.show.quantities import (
+    TableQuantity,
+    is_shown,
+    metrics,
+    of_event,
+    of_metric,
+    of_row,
+    totals,
+)
 from regatta.show.view import APPENDIX, Chart, Figure, Heading, Panel, Row, Section, Table
 
 INTERVALS = "± is the distance to the farther end of the 95 % interval."
@@ -88,7 +96,7 @@ class Published:
     unit: str
     value: float
 
-    def of(self, quantity: Quantity, side: str) -> float | None:
+    def of(self, quantity: TableQuantity, side: str) -> float | None:
         """The value in the unit of the quantity; None for another quantity or an unknown unit."""
         if (self.metric, self.per, self.side) != (quantity.published, quantity.per, side):
             return None
@@ -119,7 +127,7 @@ def published(analysis: Analysis) -> list[Published]:
 
 
 def beside(
-    known: Sequence[Published], group: Group, quantity: Quantity, side: str
+    known: Sequence[Published], group: Group, quantity: TableQuantity, side: str
 ) -> Iterator[tuple[Published, float]]:
     """The published figures of a group's cells, each in the unit of the quantity."""
     if group.axis != AXES["connections"]:
@@ -139,7 +147,7 @@ def _designs(group: Group, known: Sequence[Published], step: int, side: str) -> 
         *(totals(results.values()) if whole else []),
         *metrics(results.values(), [side], sums=not whole),
     ]
-    theirs: dict[tuple[str, str], dict[Quantity, float]] = {}
+    theirs: dict[tuple[str, str], dict[TableQuantity, float]] = {}
     for quantity in quantities:
         for one, value in beside(known, group, quantity, side):
             if one.connections == step:
@@ -150,7 +158,7 @@ def _designs(group: Group, known: Sequence[Published], step: int, side: str) -> 
         for source in ("", *(source for design, source in theirs if design == name))
     ]
 
-    def figure(quantity: Quantity, name: str, source: str) -> Estimate | float | None:
+    def figure(quantity: TableQuantity, name: str, source: str) -> Estimate | float | None:
         if source:
             return theirs[name, source].get(quantity)
         return quantity.read(results[name], side, group.units)
@@ -175,7 +183,7 @@ def short(source: str) -> str:
 
 
 def _rows(
-    figures: Iterable[tuple[Quantity, Sequence[Estimate | float | None]]],
+    figures: Iterable[tuple[TableQuantity, Sequence[Estimate | float | None]]],
 ) -> tuple[tuple[Row, ...], str]:
     """Rows with a figure, and a sentence about the others, with a leading space."""
     rows: list[Row] = []
@@ -260,7 +268,7 @@ def _chart(
 def _panel(
     analysis: Analysis,
     group: Group,
-    quantity: Quantity,
+    quantity: TableQuantity,
     theirs: list[tuple[Published, float]],
     bars: bool,
 ) -> Panel | None:

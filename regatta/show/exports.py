@@ -34,7 +34,7 @@ Entry = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Figure:
+class ExportedFigure:
     """One metric of one contender under one load."""
 
     contender: str
@@ -55,7 +55,7 @@ class Figure:
         return "/".join(map(_word, [self.contender, *loads, self.metric.name]))
 
 
-def figures(analysis: Analysis) -> Iterator[Figure]:
+def figures(analysis: Analysis) -> Iterator[ExportedFigure]:
     """Those that were measured, contenders in the order of the tables."""
     # Each cell once: a design without a pool is in the table of each pool size.
     results = {one.cell.id: one for group in analysis.groups for one in group.cells}
@@ -65,7 +65,7 @@ def figures(analysis: Analysis) -> Iterator[Figure]:
             estimate = result.estimates[side_of(metric), metric.name]
             if estimate.value is not None:
                 load = loads[result.cell.id]
-                yield Figure(result.cell.contender, load, metric, estimate, estimate.value)
+                yield ExportedFigure(result.cell.contender, load, metric, estimate, estimate.value)
 
 
 def _loads(analysis: Analysis, cells: list[Cell]) -> dict[int, dict[str, str]]:

@@ -25,7 +25,7 @@ PER_REQUEST = "_per_request"
 
 
 @dataclass(frozen=True)
-class Quantity:
+class TableQuantity:
     label: str
     unit: str
     published: str
@@ -36,15 +36,15 @@ class Quantity:
     """The estimate for a cell and a side; None if it has no such quantity."""
 
 
-def of_metric(metric: Metric) -> Quantity:
+def of_metric(metric: Metric) -> TableQuantity:
     def read(result: CellResult, side: str, _units: Units) -> Estimate | None:
         return result.estimates.get((side, metric.name))
 
     per = REQUEST if PER_REQUEST in metric.name else ""
-    return Quantity(metric.label, metric.unit, metric.claimed_as, per, read)
+    return TableQuantity(metric.label, metric.unit, metric.claimed_as, per, read)
 
 
-def of_row(row: CounterRow) -> Quantity:
+def of_row(row: CounterRow) -> TableQuantity:
     """A line of perf stat. Published figures include the kernel and all kinds of core."""
     event = parse_event_name(row.event)
     is_whole = not event.user_only and event.pmu is None
@@ -63,7 +63,7 @@ def of_row(row: CounterRow) -> Quantity:
     return _counter(label, row.unit, published, True, read)
 
 
-def of_event(name: str, unit: str, whole: bool) -> Quantity:
+def of_event(name: str, unit: str, whole: bool) -> TableQuantity:
     """An event in user and kernel mode over all kinds of core; without perf, the kernel's count.
 
     `whole`: per trial, else per request.
@@ -89,16 +89,16 @@ def _is(event: str, name: str) -> bool:
     return parsed.name == name and not parsed.user_only
 
 
-def totals(results: Iterable[CellResult]) -> list[Quantity]:
+def totals(results: Iterable[CellResult]) -> list[TableQuantity]:
     """Every sum that any of these cells has, in perf's order."""
     rows = {(row.origin, row.event): row for result in results for row in result.perf.rows}
     return [of_row(row) for row in rows.values() if row.unit in SUMMED]
 
 
-def metrics(results: Iterable[CellResult], sides: Sequence[str], sums: bool) -> list[Quantity]:
+def metrics(results: Iterable[CellResult], sides: Sequence[str], sums: bool) -> list[TableQuantity]:
     """All metrics of these sides, per kind of core too; `sums`: also those per request."""
     known = sorted({name for result in results for _, name in result.estimates})
-    found: list[Quantity] = []
+    found: list[TableQuantity] = []
     for metric in METRICS:
         if set(sides) & set(metric.sides) and (sums or PER_REQUEST not in metric.name):
             found.append(of_metric(metric))
@@ -118,10 +118,12 @@ def _counter(
     published: str,
     whole: bool,
     read: Callable[[CellResult, str, Units], Estimate | None],
-) -> Quantity:
+) -> TableQuantity:
     if whole:
-        return Quantity(label, "ms" if unit == NS else "", published, PROCESS, read)
-    return Quantity(f"{label} per request", "µs" if unit == NS else "", published, REQUEST, read)
+        return TableQuantity(label, "ms" if unit == NS else "", published, PROCESS, read)
+    return TableQuantity(
+        f"{label} per request", "µs" if unit == NS else "", published, REQUEST, read
+    )
 
 
 def _estimate(

@@ -8,7 +8,7 @@ from regatta.judge.results import Analysis, Group
 from regatta.judge.soundness.clients import ClientFound
 from regatta.judge.soundness.outliers import Outlier
 from regatta.judge.soundness.repeated import ChangedVerdict
-from regatta.judge.soundness.warmup import WarmUp
+from regatta.judge.soundness.warmup import ContenderWarmUp
 from regatta.judge.statistics.units import Between
 from regatta.record.metrics import BY_NAME
 from regatta.record.records import Sitting
@@ -150,7 +150,7 @@ def warm_up_table(analysis: Analysis) -> Table | None:
     return plain_table("Warm-up", WARM_SAYS, header, rows)
 
 
-def moves_words(one: WarmUp) -> str:
+def moves_words(one: ContenderWarmUp) -> str:
     if one.moves is None or one.moves_low is None or one.moves_high is None:
         return ""
     return f"{times(one.moves)}\n{between(one.moves, one.moves_low, one.moves_high)}"

@@ -8,7 +8,7 @@ from rich.console import Console
 from regatta.judge.compare import NO_REGRESSION, REGRESSION, UNDECIDED
 from regatta.judge.judged import CPU
 from regatta.judge.results import Analysis
-from regatta.judge.verdict import NOT_COMPARABLE, LoadVerdict, Ratio, Verdict
+from regatta.judge.verdict import NOT_COMPARABLE, LoadVerdict, Ratio, RegressionVerdict
 from regatta.show.markdown import table_lines
 from regatta.show.numbers import between, capitalized, plural, times
 from regatta.show.terminal import draw_table
@@ -23,7 +23,9 @@ STYLES = {
 }
 
 
-def print_verdict(verdict: Verdict, analysis: Analysis, seen: list[str], console: Console) -> None:
+def print_verdict(
+    verdict: RegressionVerdict, analysis: Analysis, seen: list[str], console: Console
+) -> None:
     """The verdict first, then the figures of all three."""
     console.print()
     console.print(plain(headline(verdict), console, STYLES[verdict.outcome]))
@@ -37,7 +39,7 @@ def print_verdict(verdict: Verdict, analysis: Analysis, seen: list[str], console
     print_warnings(analysis, seen, console)
 
 
-def headline(verdict: Verdict) -> str:
+def headline(verdict: RegressionVerdict) -> str:
     """The outcome, and the figure that it rests on."""
     if verdict.why or not verdict.loads:
         return f"{capitalized(verdict.outcome)}: {verdict.why}"
@@ -51,13 +53,13 @@ def headline(verdict: Verdict) -> str:
     return f"{capitalized(verdict.outcome)}: {figure(verdict, one)}; {means[verdict.outcome]}"
 
 
-def figure(verdict: Verdict, one: LoadVerdict) -> str:
+def figure(verdict: RegressionVerdict, one: LoadVerdict) -> str:
     """`head takes 1.06 times (1.04–1.08) the CPU per request of base`"""
     claimed = one.over_base(Ratio(one.beyond, one.beyond, one.beyond)).value
     return one.judged.says(ratio_words(one.over_base(one.head), claimed)) + load_words(verdict, one)
 
 
-def sentences(verdict: Verdict) -> Iterator[str]:
+def sentences(verdict: RegressionVerdict) -> Iterator[str]:
     """One for each that is judged, under each load."""
     for one in verdict.loads:
         why = f" ({one.why})" if one.why else ""
@@ -66,7 +68,7 @@ def sentences(verdict: Verdict) -> Iterator[str]:
     yield from verdict.missing if verdict.loads else ()
 
 
-def details(verdict: Verdict, analysis: Analysis) -> Iterator[str]:
+def details(verdict: RegressionVerdict, analysis: Analysis) -> Iterator[str]:
     """The floor, the extent of the race, and what a decision would take."""
     for one in verdict.loads:
         if one.judged is CPU or one.equals_differ:
@@ -82,7 +84,7 @@ def details(verdict: Verdict, analysis: Analysis) -> Iterator[str]:
         yield needed(verdict, took_s)
 
 
-def needed(verdict: Verdict, took_s: float) -> str:
+def needed(verdict: RegressionVerdict, took_s: float) -> str:
     """What a decision would take, by what needs most."""
     left = [one for one in verdict.loads if one.outcome == UNDECIDED]
     beyond = [one.judged.name for one in left if one.blocks_needed is None]
@@ -108,7 +110,7 @@ def race_s(analysis: Analysis) -> float:
     return max(0.0, finished - started)
 
 
-def worst(verdict: Verdict) -> LoadVerdict:
+def worst(verdict: RegressionVerdict) -> LoadVerdict:
     """The one that the outcome rests on, by how far it is beyond what is allowed."""
     of = [one for one in verdict.loads if one.outcome == verdict.outcome] or list(verdict.loads)
     if verdict.outcome == REGRESSION:
@@ -116,7 +118,7 @@ def worst(verdict: Verdict) -> LoadVerdict:
     return max(of, key=lambda one: one.most / one.beyond)
 
 
-def load_words(verdict: Verdict, one: LoadVerdict) -> str:
+def load_words(verdict: RegressionVerdict, one: LoadVerdict) -> str:
     """Which load, if there are several."""
     if len({of.cell.connections for of in verdict.loads}) == 1:
         return ""
@@ -129,7 +131,7 @@ def ratio_words(ratio: Ratio, *claimed: float) -> str:
     return f"{value} times ({between(ratio.value, ratio.low, ratio.high, *claimed)})"
 
 
-def verdict_markdown(verdict: Verdict, analysis: Analysis, command: str) -> str:
+def verdict_markdown(verdict: RegressionVerdict, analysis: Analysis, command: str) -> str:
     """`command`: what makes it again."""
     lines = [f"**{escape(headline(verdict))}**", ""]
     lines += [*(f"- {escape(line)}" for line in sentences(verdict)), ""]

@@ -9,7 +9,7 @@ from rich.console import Console
 from regatta.judge.columns import AgainstBest
 from regatta.judge.held_rates import HOLDS, NOTHING, HeldGroup, HeldRate
 from regatta.judge.results import Analysis, CellResult, Group
-from regatta.judge.soundness.warmup import WarmUp
+from regatta.judge.soundness.warmup import ContenderWarmUp
 from regatta.judge.standings import LARGER, NO_DIFFERENCE, UNCONFIRMED
 from regatta.record.metrics import BY_NAME, P50, P99, PRIMARY, Metric, side_of
 from regatta.record.records import DIFFER
@@ -210,7 +210,7 @@ def held_sentences(analysis: Analysis, group: Group, step: int) -> Iterator[str]
     yield from filter(None, (held_verdict(one) for one in held_at(analysis, group, step)))
 
 
-def warm_words(one: WarmUp | None) -> str:
+def warm_words(one: ContenderWarmUp | None) -> str:
     """`12,000 in 4.5 s`"""
     if one is None:
         return "-"

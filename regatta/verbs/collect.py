@@ -21,7 +21,7 @@ from regatta.show.terminal import draw_table
 from regatta.show.text import plain
 from regatta.verbs.fleet.fleet import MachineResult, Plan, read_plan, run_fleet
 from regatta.verbs.fleet.remote_race import RaceOrder
-from regatta.verbs.fleet.standings import Standings, outcome_words, standings_of, summary_of
+from regatta.verbs.fleet.standings import FleetStandings, outcome_words, standings_of, summary_of
 from regatta.verbs.fleet.tables import collected_tables, read_ledgers, sentence, to_markdown
 from regatta.verbs.output import Output, print_json, say
 
@@ -165,7 +165,7 @@ def run_with_progress(plan: Plan, folder: Path, console: Output) -> list[Machine
         ) from error
 
 
-def present(outcomes: list[MachineResult], console: Output, as_json: bool) -> Standings:
+def present(outcomes: list[MachineResult], console: Output, as_json: bool) -> FleetStandings:
     """Prints what holds on all machines, and returns it."""
     standings = standings_of({one.name: one.result for one in outcomes if one.result is not None})
     if as_json:
@@ -179,7 +179,7 @@ def present(outcomes: list[MachineResult], console: Output, as_json: bool) -> St
     return standings
 
 
-def as_dict(standings: Standings, outcomes: list[MachineResult]) -> dict[str, object]:
+def as_dict(standings: FleetStandings, outcomes: list[MachineResult]) -> dict[str, object]:
     machines = sum(one.result is not None for one in outcomes)
     plain_form = asdict(standings)
     for key, rows in (("verdicts", standings.verdicts), ("claims", standings.claims)):

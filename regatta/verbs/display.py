@@ -18,8 +18,8 @@ from regatta.measure.race.events import (
     Display,
     Event,
     Finished,
-    Note,
     Pausing,
+    RaceNote,
     Searched,
     Searching,
     SearchStarted,
@@ -151,7 +151,7 @@ class Lines(Silent):
                     f"{event.number}/{self.trials} block {event.planned.block} "
                     f"({event.planned.kind}) {event.cell.label()}: {repeated(event)}"
                 )
-            case Note():
+            case RaceNote():
                 self.say(f"note: {event.text}")
             case Finished():
                 self.say(ending(event))
@@ -216,7 +216,7 @@ class LiveDisplay(Silent):
                 self.now = f"block {planned.block} ({planned.kind}): {event.cell.label()}, again"
                 if event.disturbed is not None:
                     self.disturbed.append(event.disturbed)
-            case Note():
+            case RaceNote():
                 self.console.print(f"[yellow]note:[/] {escape(event.text)}", highlight=False)
             case Finished():
                 self.console.print(escape(ending(event)), highlight=False)

@@ -12,7 +12,7 @@ from regatta.errors import RegattaError, UsageError
 from regatta.judge.compare import RaceComparison
 from regatta.judge.judged import DEFAULT, thresholds
 from regatta.judge.results import Analysis
-from regatta.judge.verdict import AGAIN, BASE, HEAD, Verdict, verdict_of
+from regatta.judge.verdict import AGAIN, BASE, HEAD, RegressionVerdict, verdict_of
 from regatta.measure.programs import called_with, shown
 from regatta.measure.race.run_plan import Enough
 from regatta.record.read import read, read_failures
@@ -131,14 +131,14 @@ class VerdictOptions:
 
         return enough
 
-    def verdict(self, path: Path, study: Study, over: bool) -> Verdict:
+    def verdict(self, path: Path, study: Study, over: bool) -> RegressionVerdict:
         """Its looks are planned for the blocks that the time has room for, once that is known."""
         race = read(path)
         most = int(race.meta.get("most_blocks") or study.most_blocks or study.blocks)
         return verdict_of(race, thresholds(self.fail_over), most, over)
 
 
-def verdict_json(verdict: Verdict) -> dict[str, Any]:
+def verdict_json(verdict: RegressionVerdict) -> dict[str, Any]:
     loads = [
         {
             "judged": one.judged.name,
@@ -181,7 +181,7 @@ class Results:
     servers: Sequence[Server]
     looked_at: list[str]
     """What the look before the race found."""
-    verdict: Verdict | None
+    verdict: RegressionVerdict | None
     changed: RaceComparison | None
     """Since a stored race."""
 

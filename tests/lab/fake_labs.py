@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from regatta.record.schema import FILE_NAME
-from regatta.teach.lab.state import Setting, State
+from regatta.teach.lab.state import LabSetting, LabState
 from regatta.teach.lab.step import Lab
 from regatta.teach.lab.steps.counting import CLIENT, SERVER, counted_file
 from regatta.teach.lab.steps.racing import RACE, SINGLE_RUNS
@@ -39,7 +39,7 @@ def never_raced(_text: str, _folder: Path) -> Path:
 def lab_in(folder: Path, ask: Callable[[str], str] = no_answer, **changes: Any) -> Lab:
     """`changes`: to the state."""
     heard: list[str] = []
-    state = State(**{"setting": Setting(designs=THREE), **changes})
+    state = LabState(**{"setting": LabSetting(designs=THREE), **changes})
     lab = Lab(folder, state, TOOLS, never_raced, ask, heard.append)
     lab.remember()
     return lab

@@ -17,9 +17,9 @@ from regatta.errors import RegattaError
 from regatta.measure import environment
 from regatta.measure.accounts import cgroup
 from regatta.measure.perf import Perf, probe
-from regatta.measure.places.hosts.host import Engine, Host
+from regatta.measure.places.hosts.host import Host, TaskEngine
 from regatta.measure.places.hosts.network_path import Echo, EndFound, PathFound, ask_end, ask_path
-from regatta.measure.places.hosts.peers import Clock, ask_clock
+from regatta.measure.places.hosts.peers import ClockServer, ask_clock
 from regatta.measure.places.hosts.placement import address_of_client, engine_for, reach
 from regatta.measure.places.side import SidePlacement
 from regatta.measure.places.sides import ClockOffset, HostsWish
@@ -106,7 +106,7 @@ def close_all(hosts: list[Host]) -> None:
 
 
 def try_host(
-    side: str, name: str, engine: Engine, hosts: list[Host], findings: list[Finding]
+    side: str, name: str, engine: TaskEngine, hosts: list[Host], findings: list[Finding]
 ) -> Host | None:
     started_s = time.monotonic()
     try:
@@ -199,7 +199,7 @@ def of_path(server: Host, client: Host, address: str, several: bool) -> list[Fin
         seen = address_of_client(client, server, address)
         with server.make(Echo, here, address, (seen,)) as echo:
             path = client.ask(ask_path, address, echo.port())
-        with server.make(Clock, here, address, (seen,)) as clock:
+        with server.make(ClockServer, here, address, (seen,)) as clock:
             offset = client.ask(ask_clock, address, clock.port())
         ends = (server.ask(ask_end, seen), client.ask(ask_end, address))
     except (RegattaError, OSError, ValueError) as error:

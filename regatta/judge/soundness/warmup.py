@@ -24,7 +24,7 @@ FEWEST_PROCESSES = 3
 
 
 @dataclass(frozen=True)
-class WarmUp:
+class ContenderWarmUp:
     """Of all processes of one contender under one kind of load."""
 
     contender: str
@@ -62,7 +62,7 @@ class WarmUp:
 
 def warm_ups(
     firsts: Sequence[Mapping[str, Any]], cells: Sequence[Cell], trials: Mapping[int, list[Trial]]
-) -> list[WarmUp]:
+) -> list[ContenderWarmUp]:
     """`firsts`: of the ledger's environment, in the order of the race."""
     return [_warm_up(first, cells, trials) for first in firsts]
 
@@ -82,7 +82,7 @@ def _is_of(first: Mapping[str, Any], cell: Cell) -> bool:
 
 def _warm_up(
     first: Mapping[str, Any], cells: Sequence[Cell], trials: Mapping[int, list[Trial]]
-) -> WarmUp:
+) -> ContenderWarmUp:
     own = [cell for cell in cells if _is_of(first, cell) and cell.cold is None]
     watched = [
         (cell, trial)
@@ -94,7 +94,7 @@ def _warm_up(
     ratios = np.array(list(_moves(watched)))
     mean = PairedMean(ratios) if len(ratios) >= FEWEST_PROCESSES else None
     interval = mean.interval() if mean is not None else None
-    return WarmUp(
+    return ContenderWarmUp(
         contender=first["contender"],
         work=first["work"],
         load=first["load"],

@@ -125,7 +125,7 @@ class TrialDisturbed:
 
 
 @dataclass(frozen=True)
-class Note:
+class RaceNote:
     """A message for the user."""
 
     text: str
@@ -150,7 +150,7 @@ Event = (
     | TrialStarted
     | TrialDisturbed
     | TrialFinished
-    | Note
+    | RaceNote
     | Finished
 )
 Tell = Callable[[Event], None]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regatta.errors import HopelessRaceError, HostLostError, RegattaError, TrialError
-from regatta.measure.race.events import Note, Searched, Searching, Tell
+from regatta.measure.race.events import RaceNote, Searched, Searching, Tell
 from regatta.measure.race.folder import need_room
 from regatta.measure.race.run_plan import Repeats
 from regatta.measure.trial.clients import AnswersError
@@ -187,7 +187,7 @@ def find_cells(ledger: Ledger, study: Study, setup: TrialSetup, tell: Tell) -> t
         finder.knee_all(block)
     nothing = notes_on_dropped(finder)
     for line in nothing:
-        tell(Note(line))
+        tell(RaceNote(line))
     cells = with_rates(study.cells, finder.held())
     if not cells:
         raise HopelessRaceError(f"there is nothing to race: {nothing[0]}")
@@ -340,7 +340,7 @@ class Finder:
             again = again and self.has_time()
             self.ledger.record_probe(probe, again)
             if note := self.repeats.note():
-                self.tell(Note(note))
+                self.tell(RaceNote(note))
         self.probes.append(probe)
         return probe
 

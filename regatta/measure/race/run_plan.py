@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from time import monotonic
 
-from regatta.measure.race.events import Note, Progress, Tell
+from regatta.measure.race.events import Progress, RaceNote, Tell
 from regatta.measure.race.folder import need_room
 from regatta.measure.trial.setup import TrialSetup
 from regatta.measure.trial.trial import run_side_by_side
@@ -203,7 +203,7 @@ class Runner:
         for planned in before:
             self.progress.undone(planned, self.study.cells[planned.cell_id - 1], attempt)
         if note := self.repeats.note():
-            self.progress.tell(Note(note))
+            self.progress.tell(RaceNote(note))
         return again
 
     @property

@@ -16,7 +16,7 @@ from regatta.errors import RegattaError
 from regatta.measure import environment
 from regatta.measure.places.placement import make_placement
 from regatta.measure.places.sides import Placement
-from regatta.measure.race.events import Note, Pausing, SittingStarted, Tell
+from regatta.measure.race.events import Pausing, RaceNote, SittingStarted, Tell
 from regatta.measure.race.relink import relink_all
 from regatta.measure.race.resume import keep_accounts
 from regatta.measure.race.run_plan import Enough, run_trials
@@ -86,11 +86,11 @@ def relink_servers(
     if study.sittings == 1:
         return {}
     if note := unchanged_note(study):
-        tell(Note(note))
+        tell(RaceNote(note))
     if all(cell.contender in study.contenders for cell in study.cells):
         return {}
     if len(setup.placement.hosts) > 1:
-        tell(Note("our server is not relinked for each sitting, as it is on another host"))
+        tell(RaceNote("our server is not relinked for each sitting, as it is on another host"))
         return {}
     folder = ledger.path.parent / SERVERS
     if not folder.is_dir() and ledger.was_begun():
@@ -100,7 +100,9 @@ def relink_servers(
         return relink_all(setup.programs.server, orders, folder)
     except RegattaError as error:
         tell(
-            Note(f"our server cannot be relinked, so every sitting races the same binary: {error}")
+            RaceNote(
+                f"our server cannot be relinked, so every sitting races the same binary: {error}"
+            )
         )
         return {}
 

@@ -29,8 +29,7 @@ from regatta.measure.places.side import (
 from regatta.measure.trial.idle_wait import away_from
 from regatta.measure.trial.last_words import error_line
 from regatta.record.counters import SWITCHED_OFF, Counter
-from regatta.record.perf_output import Output as PerfOutput
-from regatta.record.perf_output import read_counters, select
+from regatta.record.perf_output import PerfOutput, read_counters, select
 
 READY_TIMEOUT_S = 20
 READY_POLL_S = 0.005

@@ -53,7 +53,7 @@ def find_study(name: str) -> Path:
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedContender:
     """A `[contenders.NAME]`."""
 
     title: str | None = None
@@ -65,7 +65,7 @@ class Named:
 class Names:
     name: str = "A race"
     title: str | None = None
-    contenders: dict[str, Named] = field(default_factory=dict)
+    contenders: dict[str, NamedContender] = field(default_factory=dict)
 
     @property
     def heading(self) -> str:

@@ -18,7 +18,7 @@ from regatta.show.text import LINES, marked_up, printable
 from regatta.show.verdicts import listed
 from regatta.show.view import Chart, Panel, Section, Spec
 from regatta.teach.lab import commands
-from regatta.teach.lab.state import Picture, Setting, StepResult, work_words
+from regatta.teach.lab.state import LabSetting, Picture, StepResult, work_words
 from regatta.teach.lab.step import Lab, Step
 
 HEIGHT = 240
@@ -169,7 +169,7 @@ def chart_of(picture: Picture) -> Chart:
     return Chart(picture.name, picture.title, picture.says, (panel,))
 
 
-def question_of(setting: Setting) -> str:
+def question_of(setting: LabSetting) -> str:
     quick = " This was a quick lab: its race is too short to detect small differences."
     verb = "sends" if setting.connections == 1 else "send"
     return (

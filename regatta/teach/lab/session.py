@@ -11,7 +11,7 @@ from regatta.record.study import parse_study
 from regatta.teach.lab import commands
 from regatta.teach.lab.console import Log
 from regatta.teach.lab.report import write_report
-from regatta.teach.lab.state import FILE, Guess, Setting, State, check_setting, load_state
+from regatta.teach.lab.state import FILE, Guess, LabSetting, LabState, check_setting, load_state
 from regatta.teach.lab.step import Choice, Lab, Step
 from regatta.teach.lab.steps import STEPS
 from regatta.teach.lab.steps.looking_back import MakeGuess, check_guess, in_words
@@ -106,19 +106,19 @@ class LabOptions:
 
     @property
     def setting_changes(self) -> dict[str, object]:
-        values = {name: getattr(self, name) for name in Setting.__dataclass_fields__}
+        values = {name: getattr(self, name) for name in LabSetting.__dataclass_fields__}
         return {name: value for name, value in values.items() if value is not None}
 
 
 def agreed_state(
     folder: Path, options: LabOptions, programs: Programs, again: str | None = None
-) -> State:
+) -> LabState:
     """The saved state, or a new one; UsageError for options that contradict it.
 
     `again`: the step that is about to be repeated.
     """
     state = load_state(folder)
-    known = Setting() if state is None else state.setting
+    known = LabSetting() if state is None else state.setting
     setting = replace(known, **options.setting_changes)  # type: ignore[arg-type]
     if state is not None and setting != state.setting:
         raise UsageError(
@@ -130,10 +130,10 @@ def agreed_state(
         check_guess(options.guess, setting)
         if state is not None and not (again and MakeGuess.name in steps_to_repeat(again)):
             check_same_guess(folder, options.guess, state.guess)
-    return state or State(setting)
+    return state or LabState(setting)
 
 
-def open_lab(folder: Path, state: State, programs: Programs, races: Races, display: Log) -> Lab:
+def open_lab(folder: Path, state: LabState, programs: Programs, races: Races, display: Log) -> Lab:
     """Everything the steps use; saves the state, so that the lab exists from here on."""
     tools = find_tools(programs)
     race_once = races(tools.server_cpus, tools.client_cpus)
@@ -158,7 +158,7 @@ def check_same_guess(folder: Path, wanted: Guess, made: Guess | None) -> None:
     )
 
 
-def setting_words(setting: Setting) -> str:
+def setting_words(setting: LabSetting) -> str:
     quick = ", quick" if setting.quick else ""
     return (
         f"{', '.join(setting.designs)}; {setting.connections} connections; work {setting.work}"

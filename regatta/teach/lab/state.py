@@ -36,7 +36,7 @@ READINGS = {
 
 
 @dataclass(frozen=True)
-class Setting:
+class LabSetting:
     designs: tuple[str, ...] = ("iterative", "thread-per-client", "select", "epoll")
     connections: int = 10
     work: str = "classic"
@@ -44,7 +44,7 @@ class Setting:
     """Few short blocks: shows the steps, not reliable results."""
 
 
-def check_setting(setting: Setting, known: Sequence[Design]) -> None:
+def check_setting(setting: LabSetting, known: Sequence[Design]) -> None:
     """UsageError for a setting that cannot be measured here."""
     names = {design.name: design for design in known}
     for name in setting.designs:
@@ -132,8 +132,8 @@ class Guess:
 
 
 @dataclass(frozen=True)
-class State:
-    setting: Setting
+class LabState:
+    setting: LabSetting
     guess: Guess | None = None
     done: dict[str, StepResult] = field(default_factory=dict)
     """By step, in the order in which they were done."""
@@ -144,10 +144,10 @@ class State:
     version: int = VERSION
 
 
-STATE: TypeAdapter[State] = TypeAdapter(State)
+STATE: TypeAdapter[LabState] = TypeAdapter(LabState)
 
 
-def load_state(folder: Path) -> State | None:
+def load_state(folder: Path) -> LabState | None:
     """None: there is no lab in this folder."""
     path = folder / FILE
     try:
@@ -169,5 +169,5 @@ def load_state(folder: Path) -> State | None:
     )
 
 
-def save_state(folder: Path, state: State) -> None:
+def save_state(folder: Path, state: LabState) -> None:
     write_whole(folder / FILE, STATE.dump_json(state, indent=1).decode() + "\n")

@@ -12,7 +12,14 @@ from enum import Enum
 from pathlib import Path
 from typing import ClassVar
 
-from regatta.teach.lab.state import CommandOutput, Guess, Setting, State, StepResult, save_state
+from regatta.teach.lab.state import (
+    CommandOutput,
+    Guess,
+    LabSetting,
+    LabState,
+    StepResult,
+    save_state,
+)
 from regatta.teach.lab.tools import Tools
 
 EARLIER = "earlier"
@@ -40,7 +47,7 @@ class Lab:
     """An open lab: its folder, its state, and what its steps use."""
 
     folder: Path
-    state: State
+    state: LabState
     tools: Tools
     race: Callable[[str, Path], Path]
     """Races a study (its text) in this folder; returns the ledger."""
@@ -52,7 +59,7 @@ class Lab:
     """From the command line."""
 
     @property
-    def setting(self) -> Setting:
+    def setting(self) -> LabSetting:
         return self.state.setting
 
     def path(self, name: str) -> Path:

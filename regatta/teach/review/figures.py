@@ -111,7 +111,7 @@ RATE_DECIMALS, LARGEST_RATE = 3, 1000.0
 
 
 @dataclass(frozen=True)
-class Figure:
+class ReportedFigure:
     """One printed number. Times are in seconds, rates per second, shares in %, clocks in GHz."""
 
     name: str  # as in claims: `branch_misses`; a rate is `branches_per_s`, a share `…_percent`
@@ -124,7 +124,7 @@ class Figure:
     user_only: bool = False
     by_group: bool = False  # perf may have computed it from counts of another group of counters
 
-    def same_as(self, other: "Figure") -> bool:
+    def same_as(self, other: "ReportedFigure") -> bool:
         """Whether both may be roundings of the same number."""
         return abs(self.value - other.value) <= (self.half + other.half) * 1.001
 
@@ -134,14 +134,16 @@ class Figure:
         return f"{self.text} {self.unit or self.name.replace('_', ' ')}"
 
 
-def figure_of(quantity: Quantity, number: Number, text: str, line: int) -> Figure:
+def figure_of(quantity: Quantity, number: Number, text: str, line: int) -> ReportedFigure:
     """A rate under the name of a count gets a name of its own, so no check confuses the two."""
     whole = quantity.is_count and quantity.scale == 1
     if whole and number.decimals == RATE_DECIMALS and 0 < number.value < LARGEST_RATE:
         quantity = mistaken(quantity.name) if number.value % 1 else quantity
     half = 0.0 if whole and number.half == 0.5 else number.half * quantity.scale
     value, by_group = number.value * quantity.scale, quantity.by_group
-    return Figure(quantity.name, value, half, text.strip(), quantity.unit, line, by_group=by_group)
+    return ReportedFigure(
+        quantity.name, value, half, text.strip(), quantity.unit, line, by_group=by_group
+    )
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ class Record:
     file: str
     line: int
     keys: Mapping[str, str]
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, ReportedFigure]
     repeated: bool = False  # a mean of several runs, printed with its spread
     table: int | None = None  # the line where its table begins; None: a program printed it
     column: int | None = None  # its column, in a table with a column for each run

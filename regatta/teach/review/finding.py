@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from regatta.judge.estimates import digits
-from regatta.teach.review.figures import Figure, Record
+from regatta.teach.review.figures import Record, ReportedFigure
 
 CONTRADICTION, NOT_SHOWN = KINDS = ("contradiction", "not shown")
 """Two figures that cannot both be right, or one that cannot be what it is called; and figures that
@@ -81,7 +81,7 @@ not shown grouping: digits in groups of two
 
 
 @dataclass(frozen=True)
-class Check:
+class FigureCheck:
     name: str
     kind: str
     title: str
@@ -89,13 +89,13 @@ class Check:
 
 
 ENTRY = re.compile(rf"({'|'.join(KINDS)}) ([\w-]+): (.+)\n  (.+)")
-CHECKS = {name: Check(name, kind, *rest) for kind, name, *rest in ENTRY.findall(TABLE)}
+CHECKS = {name: FigureCheck(name, kind, *rest) for kind, name, *rest in ENTRY.findall(TABLE)}
 ORDER = {one.name: (KINDS.index(one.kind), place) for place, one in enumerate(CHECKS.values())}
 
 
 @dataclass(frozen=True)
-class Finding:
-    check: Check
+class ReviewFinding:
+    check: FigureCheck
     file: str
     line: int
     subject: str
@@ -111,12 +111,14 @@ def found(
     name: str,
     record: Record,
     says: str,
-    at: Figure | tuple[int, float | None] | None = None,
+    at: ReportedFigure | tuple[int, float | None] | None = None,
     computed: float | None = None,
-) -> Finding:
+) -> ReviewFinding:
     """`at`: the printed figure, or the line and the value if no figure was printed so."""
-    line, printed = (at.line, at.value) if isinstance(at, Figure) else at or (record.line, None)
-    return Finding(CHECKS[name], record.file, line, record.label, says, printed, computed)
+    line, printed = (
+        (at.line, at.value) if isinstance(at, ReportedFigure) else at or (record.line, None)
+    )
+    return ReviewFinding(CHECKS[name], record.file, line, record.label, says, printed, computed)
 
 
 def and_others(count: int, word: str) -> str:

@@ -17,7 +17,7 @@ from regatta.errors import UsageError
 from regatta.show.text import plain, printable
 from regatta.teach.review.checks import findings
 from regatta.teach.review.figures import Reading, merged
-from regatta.teach.review.finding import CONTRADICTION, NOT_SHOWN, Finding
+from regatta.teach.review.finding import CONTRADICTION, NOT_SHOWN, ReviewFinding
 from regatta.teach.review.reading.load import read_load
 from regatta.teach.review.reading.perf import read_outputs
 from regatta.teach.review.reading.table import read_csv, read_markdown
@@ -96,7 +96,7 @@ def decoded(file: str, found: bytes) -> str:
 @dataclass(frozen=True)
 class Review:
     readings: tuple[Reading, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[ReviewFinding, ...]
     """Contradictions first; of each kind by check, file and line."""
 
     @property

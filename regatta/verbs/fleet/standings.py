@@ -21,7 +21,7 @@ Results = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Row:
+class FleetRow:
     """One step of one table, or one claim."""
 
     where: str
@@ -40,11 +40,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Standings:
+class FleetStandings:
     kinds: dict[str, list[str]]
     """The machines of each kind."""
-    verdicts: list[Row]
-    claims: list[Row]
+    verdicts: list[FleetRow]
+    claims: list[FleetRow]
 
 
 def kind_of(result: Mapping[str, Any]) -> str:
@@ -61,7 +61,7 @@ def kind_of(result: Mapping[str, Any]) -> str:
     )
 
 
-def standings_of(results: Results) -> Standings:
+def standings_of(results: Results) -> FleetStandings:
     kinds: dict[str, list[str]] = {}
     for name in sorted(results):
         kinds.setdefault(kind_of(results[name]), []).append(name)
@@ -73,7 +73,7 @@ def standings_of(results: Results) -> Standings:
             verdicts.setdefault(where, {})[name] = verdict
         for claim in result["claims"]:
             claims.setdefault(claim["id"], {})[name] = claim["verdict"]
-    return Standings(
+    return FleetStandings(
         kinds=kinds,
         verdicts=[verdict_row(where, found, kind) for where, found in verdicts.items()],
         claims=[claim_row(where, found, kind) for where, found in claims.items()],
@@ -95,7 +95,9 @@ def starred(verdict: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(sorted(verdict["best"])) if verdict["outcome"] in (LARGER, NO_DIFFERENCE) else ()
 
 
-def verdict_row(where: str, found: Mapping[str, Mapping[str, Any]], kind: Mapping[str, str]) -> Row:
+def verdict_row(
+    where: str, found: Mapping[str, Mapping[str, Any]], kind: Mapping[str, str]
+) -> FleetRow:
     best = {name: starred(verdict) for name, verdict in found.items()}
     said = {name: " or ".join(names) or NO_VERDICT for name, names in best.items()}
     known = [set(names) for names in best.values() if names]
@@ -104,12 +106,12 @@ def verdict_row(where: str, found: Mapping[str, Mapping[str, Any]], kind: Mappin
     outcome = UNKNOWN
     if known:
         outcome = (WINS if sure else MAY_WIN) if common else DIFFER
-    return Row(where, tallied(said, kind), outcome, common)
+    return FleetRow(where, tallied(said, kind), outcome, common)
 
 
-def claim_row(where: str, found: Mapping[str, str], kind: Mapping[str, str]) -> Row:
+def claim_row(where: str, found: Mapping[str, str], kind: Mapping[str, str]) -> FleetRow:
     verdicts = set(found.values())
-    return Row(where, tallied(found, kind), verdicts.pop() if len(verdicts) == 1 else DIFFER)
+    return FleetRow(where, tallied(found, kind), verdicts.pop() if len(verdicts) == 1 else DIFFER)
 
 
 def tallied(said: Mapping[str, str], kind: Mapping[str, str]) -> dict[str, dict[str, int]]:
@@ -120,7 +122,7 @@ def tallied(said: Mapping[str, str], kind: Mapping[str, str]) -> dict[str, dict[
     return {kind: dict(tally.most_common()) for kind, tally in found.items()}
 
 
-def outcome_words(row: Row, machines: int) -> str:
+def outcome_words(row: FleetRow, machines: int) -> str:
     """The last column. `machines`: how many there are; some may not have raced this row."""
     some = f" (of {machines})" if row.machines < machines else ""
     names = " or ".join(row.names)

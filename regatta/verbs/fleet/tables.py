@@ -19,9 +19,9 @@ from regatta.show.view import Table, plain_table
 from regatta.verbs.fleet.fleet import MachineResult
 from regatta.verbs.fleet.standings import (
     WINS,
+    FleetRow,
+    FleetStandings,
     Results,
-    Row,
-    Standings,
     kinds_words,
     outcome_words,
     summary_of,
@@ -38,7 +38,7 @@ KINDS_SAY = "Machines of one kind have the same CPU model, number of CPUs and ke
 MACHINES_SAY = "The first verdict of each machine."
 
 
-def collected_tables(standings: Standings, outcomes: Sequence[MachineResult]) -> list[Table]:
+def collected_tables(standings: FleetStandings, outcomes: Sequence[MachineResult]) -> list[Table]:
     """The machines come last."""
     results = {one.name: one.result for one in outcomes if one.result is not None}
     found = [kinds_table(standings), rows_table("Verdicts", VERDICTS_SAY, standings, results)]
@@ -49,14 +49,14 @@ def collected_tables(standings: Standings, outcomes: Sequence[MachineResult]) ->
     return [*found, machines_table(standings, outcomes)]
 
 
-def kinds_table(standings: Standings) -> Table:
+def kinds_table(standings: FleetStandings) -> Table:
     words = kinds_words(standings.kinds)
     rows = [[words[kind], kind, f"{len(names)}"] for kind, names in standings.kinds.items()]
     return plain_table("Kinds of machine", KINDS_SAY, ["kind", "machine", "machines"], rows)
 
 
 def rows_table(
-    title: str, says: str, standings: Standings, results: Results, claims: bool = False
+    title: str, says: str, standings: FleetStandings, results: Results, claims: bool = False
 ) -> Table:
     words = kinds_words(standings.kinds)
     rows = [
@@ -67,7 +67,7 @@ def rows_table(
     return plain_table(title, says, header, rows)
 
 
-def said(row: Row, kind: str) -> str:
+def said(row: FleetRow, kind: str) -> str:
     """`epoll 3, select 1`; without numbers if all machines agree."""
     tally = row.by_kind.get(kind, {})
     if len(tally) == 1:
@@ -75,7 +75,7 @@ def said(row: Row, kind: str) -> str:
     return ", ".join(f"{words} {count}" for words, count in tally.items())
 
 
-def machines_table(standings: Standings, outcomes: Sequence[MachineResult]) -> Table:
+def machines_table(standings: FleetStandings, outcomes: Sequence[MachineResult]) -> Table:
     words = kinds_words(standings.kinds)
     rows = [
         [one.name, *machine_row(one, words)]
@@ -104,7 +104,7 @@ def machine_row(one: MachineResult, words: Mapping[str, str]) -> list[str]:
     ]
 
 
-def sentence(standings: Standings, outcomes: Sequence[MachineResult]) -> str:
+def sentence(standings: FleetStandings, outcomes: Sequence[MachineResult]) -> str:
     """What all machines found, in one line."""
     failed = sum(one.result is None for one in outcomes)
     raced = len(outcomes) - failed
@@ -116,7 +116,7 @@ def sentence(standings: Standings, outcomes: Sequence[MachineResult]) -> str:
     )
 
 
-def to_markdown(title: str, standings: Standings, outcomes: Sequence[MachineResult]) -> str:
+def to_markdown(title: str, standings: FleetStandings, outcomes: Sequence[MachineResult]) -> str:
     lines = [f"# {escape(title)}", "", escape(sentence(standings, outcomes)), ""]
     for table in collected_tables(standings, outcomes):
         lines += [f"## {escape(table.title)}", "", *table_lines(replace(table, title=""))]

@@ -13,13 +13,21 @@ from regatta.measure.programs import discover
 from regatta.teach.lab.report import FILE as ANSWERS
 from regatta.teach.lab.report import begin_answers
 from regatta.teach.lab.session import LabOptions, agreed_state
-from regatta.teach.lab.state import FILE, Guess, Setting, State, StepResult, load_state, save_state
+from regatta.teach.lab.state import (
+    FILE,
+    Guess,
+    LabSetting,
+    LabState,
+    StepResult,
+    load_state,
+    save_state,
+)
 from regatta.teach.lab.step import Lab
 from regatta.teach.lab.steps import STEPS
 from regatta.verbs import lab as verb
 from regatta.verbs.main import app
 
-PAIR = Setting(("iterative", "select"))
+PAIR = LabSetting(("iterative", "select"))
 
 
 def lab(*arguments: object) -> Result:
@@ -61,7 +69,7 @@ def test_a_lab_keeps_its_settings(
     arguments: list[str], words: str, programs_folder: Path, tmp_path: Path
 ) -> None:
     assert programs_folder.is_dir()
-    begun = State(PAIR, Guess("select"))
+    begun = LabState(PAIR, Guess("select"))
     save_state(tmp_path, begun)
     done = lab("--out", tmp_path, *arguments)
     assert isinstance(done.exception, UsageError)
@@ -75,7 +83,7 @@ def test_another_guess_is_accepted_if_the_guess_is_repeated(
     step: str, programs_folder: Path, tmp_path: Path
 ) -> None:
     assert programs_folder.is_dir()
-    begun = State(PAIR, Guess("select"))
+    begun = LabState(PAIR, Guess("select"))
     save_state(tmp_path, begun)
     options = LabOptions(guess=Guess("iterative"))
     assert agreed_state(tmp_path, options, discover(), step) == begun
@@ -87,8 +95,8 @@ def test_changes_by_another_process_before_the_lock_are_kept(
     programs_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert programs_folder.is_dir()
-    save_state(tmp_path, State(PAIR))
-    later = State(PAIR, done={"server": StepResult(said=("It is so.",))})
+    save_state(tmp_path, LabState(PAIR))
+    later = LabState(PAIR, done={"server": StepResult(said=("It is so.",))})
     labs: list[Lab] = []
 
     @contextmanager
@@ -103,7 +111,7 @@ def test_changes_by_another_process_before_the_lock_are_kept(
 
 
 def test_the_status_shows_which_steps_are_done(tmp_path: Path) -> None:
-    save_state(tmp_path, State(PAIR))
+    save_state(tmp_path, LabState(PAIR))
     done = lab("--status", "--out", tmp_path)
     assert done.exit_code == 0
     lines = done.output.splitlines()
@@ -119,7 +127,7 @@ def test_suggested_commands_can_be_copied(
     monkeypatch.setattr(sys, "argv", ["/somewhere/bin/regatta"])
     folder = tmp_path / "my lab"
     folder.mkdir()
-    save_state(folder, State(PAIR, Guess("select")))
+    save_state(folder, LabState(PAIR, Guess("select")))
     called = "/somewhere/bin/regatta lab"
     out = f"--out '{folder}'"
     assert str(lab("--out", folder, "--quick").exception).endswith(f"this one: {called} {out}")

@@ -14,9 +14,9 @@ from regatta.teach.lab.state import (
     FILE,
     CommandOutput,
     Guess,
+    LabSetting,
+    LabState,
     Picture,
-    Setting,
-    State,
     StepResult,
     check_setting,
     load_state,
@@ -31,8 +31,8 @@ KEPT = StepResult(
     tables=(plain_table("a table", "says", ["design", "µs"], [["epoll", "1.2"]]),),
     pictures=(Picture("first", "a picture", "says", {"mark": "bar", "data": {"values": [1]}}),),
 )
-FULL = State(
-    Setting(("epoll", "select"), 3, "snapshot", True),
+FULL = LabState(
+    LabSetting(("epoll", "select"), 3, "snapshot", True),
     Guess("epoll", 1.2),
     {"table": KEPT},
     ("ab",),
@@ -40,8 +40,8 @@ FULL = State(
 )
 
 
-@pytest.mark.parametrize("state", [State(Setting()), FULL])
-def test_a_saved_state_is_read_back(state: State, tmp_path: Path) -> None:
+@pytest.mark.parametrize("state", [LabState(LabSetting()), FULL])
+def test_a_saved_state_is_read_back(state: LabState, tmp_path: Path) -> None:
     save_state(tmp_path, state)
     assert load_state(tmp_path) == state
     assert [path.name for path in tmp_path.iterdir()] == [FILE]
@@ -71,17 +71,23 @@ def test_a_state_of_another_version_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        (Setting(("iterative", "mill")), "mill.*select"),
-        (Setting(("iterative", "absent")), "absent.*too old"),
-        (Setting(("iterative",)), "2 to 8"),
-        (Setting(("iterative", "iterative")), "each once"),
-        (Setting(("iterative", "select"), connections=0), "--connections is 0"),
-        (Setting(("iterative", "select"), work="play"), "--work is play.*snapshot"),
-        (Setting(("iterative", "select"), work="wait=300ms"), "wait=300ms .* takes 3 s; .*fewer"),
-        (Setting(("iterative", "select"), 500, "classic+spin=6ms"), "500 connections.* less than"),
+        (LabSetting(("iterative", "mill")), "mill.*select"),
+        (LabSetting(("iterative", "absent")), "absent.*too old"),
+        (LabSetting(("iterative",)), "2 to 8"),
+        (LabSetting(("iterative", "iterative")), "each once"),
+        (LabSetting(("iterative", "select"), connections=0), "--connections is 0"),
+        (LabSetting(("iterative", "select"), work="play"), "--work is play.*snapshot"),
+        (
+            LabSetting(("iterative", "select"), work="wait=300ms"),
+            "wait=300ms .* takes 3 s; .*fewer",
+        ),
+        (
+            LabSetting(("iterative", "select"), 500, "classic+spin=6ms"),
+            "500 connections.* less than",
+        ),
     ],
 )
-def test_a_setting_that_cannot_be_measured_is_refused(setting: Setting, words: str) -> None:
+def test_a_setting_that_cannot_be_measured_is_refused(setting: LabSetting, words: str) -> None:
     with pytest.raises(UsageError, match=words) as told:
         check_setting(setting, [Design(**one) for one in DESIGNS])
     assert "\n" not in str(told.value)
@@ -90,7 +96,7 @@ def test_a_setting_that_cannot_be_measured_is_refused(setting: Setting, words: s
 @pytest.mark.parametrize(("connections", "work"), [(10, "wait=299ms"), (1, "spin=2s")])
 def test_work_just_below_the_limit_is_accepted(connections: int, work: str) -> None:
     check_setting(
-        Setting(("iterative", "select"), connections, work), [Design(**one) for one in DESIGNS]
+        LabSetting(("iterative", "select"), connections, work), [Design(**one) for one in DESIGNS]
     )
 
 

@@ -10,7 +10,7 @@ from regatta.judge.analyse import analyse
 from regatta.record.read import read
 from regatta.record.study import parse_study
 from regatta.record.study.find import Design
-from regatta.teach.lab.state import Guess, Setting, State
+from regatta.teach.lab.state import Guess, LabSetting, LabState
 from regatta.teach.lab.step import Lab
 from regatta.teach.lab.steps import STEPS
 from regatta.teach.lab.steps.asking import AskByHand, AskWithMany
@@ -143,7 +143,7 @@ def test_a_guess_on_the_command_line_replaces_the_question(tmp_path: Path) -> No
 @pytest.mark.parametrize("guess", [Guess("epoll"), Guess("select", 0.9), Guess("select", 1e9)])
 def test_a_guess_that_can_never_be_right_is_refused(guess: Guess) -> None:
     with pytest.raises(UsageError, match=r"--guess|--by"):
-        check_guess(guess, Setting(designs=THREE))
+        check_guess(guess, LabSetting(designs=THREE))
 
 
 def test_the_winners_of_runs_are_counted() -> None:
@@ -259,7 +259,7 @@ def test_without_a_first_table_only_the_races_are_reported(tmp_path: Path) -> No
 @pytest.mark.parametrize("quick", [True, False])
 @pytest.mark.parametrize("made", [single_runs, whole_race])
 def test_the_studies_are_valid(made: object, quick: bool) -> None:
-    setting = Setting(("iterative", "select"), 7, "wait=5ms", quick)
+    setting = LabSetting(("iterative", "select"), 7, "wait=5ms", quick)
     known = [Design(name, "a design") for name in setting.designs]
     study = parse_study(made(setting), known)
     assert [cell.contender for cell in study.cells] == ["iterative", "select"]
@@ -269,7 +269,7 @@ def test_the_studies_are_valid(made: object, quick: bool) -> None:
 
 def test_the_page_shows_the_same_commands() -> None:
     page = (Path(__file__).resolve().parents[3] / "docs/lab.md").read_text()
-    lab = Lab(Path("lab"), State(Setting()), TOOLS, never_raced, no_answer, print)
+    lab = Lab(Path("lab"), LabState(LabSetting()), TOOLS, never_raced, no_answer, print)
     for number, step in enumerate(STEPS, start=1):
         assert f"## {number}. {step.title}\n" in page
         for typed in () if isinstance(step, MakeTable) else step.commands(lab):

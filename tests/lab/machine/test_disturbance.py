@@ -26,7 +26,7 @@ from regatta.measure.accounts.disturbance import (
 )
 from regatta.measure.accounts.process_tree import cpu_clock_ns
 from regatta.measure.proc import read_stat
-from regatta.measure.race.events import Event, Note, TrialDisturbed, TrialFinished
+from regatta.measure.race.events import Event, RaceNote, TrialDisturbed, TrialFinished
 from regatta.measure.race.run_plan import FIRST_HEATS, MAX_ATTEMPTS, Repeats
 from regatta.record.read import read
 from regatta.record.records import PlannedTrial, Result
@@ -399,7 +399,7 @@ def test_a_busy_machine_is_reported_once_and_its_trials_are_kept(
     script += [BUSY] * 100
     events: list[Event] = []
     folder = race(tmp_path, events)
-    notes = [event.text for event in events if isinstance(event, Note)]
+    notes = [event.text for event in events if isinstance(event, RaceNote)]
     assert len(notes) == 1
     assert "disturbed 6 of 6 groups of compared trials" in notes[0]
     attempts = rows(folder, "SELECT max(attempt) FROM trial GROUP BY cell_id, block")

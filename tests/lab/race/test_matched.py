@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import RegattaError, StudyError
-from regatta.measure.race.events import Event, Note, Searched, Searching, SearchStarted, Started
+from regatta.measure.race.events import Event, RaceNote, Searched, Searching, SearchStarted, Started
 from regatta.measure.race.find_rates import ProbeServer
 from regatta.record.cell import Cell, MatchedCell
 from regatta.record.rate_search import beyond_half
@@ -180,7 +180,7 @@ def test_a_contender_that_holds_nothing_is_one_line_and_the_race_goes_on(
 ) -> None:
     simulated.capacity["iterative"] = 50
     events = race(tmp_path / "race")
-    (line,) = [event.text for event in events if isinstance(event, Note)]
+    (line,) = [event.text for event in events if isinstance(event, RaceNote)]
     assert line == (
         "iterative does not hold 100 requests a second (too slow), and is not in this race"
     )

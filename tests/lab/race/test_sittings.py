@@ -12,7 +12,14 @@ from regatta.measure.places.placement import make_placement
 from regatta.measure.places.side import SidePlacement
 from regatta.measure.places.sides import Placement
 from regatta.measure.race import sittings
-from regatta.measure.race.events import Event, Note, Pausing, SittingStarted, Started, TrialFinished
+from regatta.measure.race.events import (
+    Event,
+    Pausing,
+    RaceNote,
+    SittingStarted,
+    Started,
+    TrialFinished,
+)
 from regatta.measure.race.sittings import MOST_BYTES, draw_sitting, remake_placement, unchanged_note
 from regatta.record.read import read
 from regatta.record.study import Study
@@ -68,7 +75,7 @@ def test_every_sitting_runs_the_whole_study_in_its_own_order(
     query = "SELECT block, position, cell_id, sitting FROM {} ORDER BY 1, 2"
     assert rows(folder, query.format("plan")) == rows(folder, query.format("trial"))
     assert slept == [90, 90]
-    said = [event.text for event in events if isinstance(event, Note)]
+    said = [event.text for event in events if isinstance(event, RaceNote)]
     assert len(said) == 1
     assert "our server cannot be relinked" in said[0]
     assert "make build" in said[0], "these programs have no build folder"

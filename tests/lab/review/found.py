@@ -1,6 +1,6 @@
 """What the checks find in texts."""
 
-from regatta.teach.review import CONTRADICTION, Finding
+from regatta.teach.review import CONTRADICTION, ReviewFinding
 from regatta.teach.review.checks import findings as found_in
 from regatta.teach.review.figures import Reading
 from regatta.teach.review.review import read_lines
@@ -12,14 +12,14 @@ def reading(text: str, file: str = "a file") -> Reading:
     return found
 
 
-def findings(*texts: str) -> list[Finding]:
+def findings(*texts: str) -> list[ReviewFinding]:
     readings = [reading(text, f"file {index}") for index, text in enumerate(texts)]
     return list(found_in(readings))
 
 
-def named(name: str, *texts: str) -> list[Finding]:
+def named(name: str, *texts: str) -> list[ReviewFinding]:
     return [found for found in findings(*texts) if found.check.name == name]
 
 
-def contradictions(*texts: str) -> list[Finding]:
+def contradictions(*texts: str) -> list[ReviewFinding]:
     return [found for found in findings(*texts) if found.check.kind == CONTRADICTION]

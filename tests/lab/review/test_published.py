@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.teach.review import CONTRADICTION, Finding, review
+from regatta.teach.review import CONTRADICTION, ReviewFinding, review
 from tests.lab.review.printed import LOCALES, perf_text
 from tests.servers import REPOSITORY
 
@@ -15,11 +15,11 @@ A_SELECT = "A, select, 30, client"
 SERVER = "server"
 
 
-def found_in(*paths: Path) -> list[Finding]:
+def found_in(*paths: Path) -> list[ReviewFinding]:
     return list(review([str(path) for path in paths]).findings)
 
 
-def by_check(findings: list[Finding], kind: str) -> set[tuple[str, str]]:
+def by_check(findings: list[ReviewFinding], kind: str) -> set[tuple[str, str]]:
     return {(one.subject, one.check.name) for one in findings if one.check.kind == kind}
 
 

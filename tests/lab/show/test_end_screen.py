@@ -15,7 +15,7 @@ from regatta.judge.claims.result import TOO_FEW
 from regatta.judge.columns import AgainstBest
 from regatta.judge.estimates import Estimate
 from regatta.judge.results import Analysis
-from regatta.judge.soundness.warmup import WarmUp
+from regatta.judge.soundness.warmup import ContenderWarmUp
 from regatta.judge.standings import LARGER, NO_DIFFERENCE
 from regatta.judge.statistics.leads import RankConflict
 from regatta.record.metrics import PRIMARY
@@ -345,7 +345,7 @@ def test_a_remedy_is_never_cut(tmp_path: Path) -> None:
         for group in analysis.groups
     ]
     cold = [
-        WarmUp(name, "/", "open", "never steady", 9, 3.0, 9, 9, None, None, None, ())
+        ContenderWarmUp(name, "/", "open", "never steady", 9, 3.0, 9, 9, None, None, None, ())
         for name in names
     ]
     found = notes(replace(analysis, groups=groups, warm_ups=cold, planned=analysis.trials + 1))
@@ -361,7 +361,7 @@ def test_a_remedy_is_never_cut(tmp_path: Path) -> None:
 
 def test_contenders_that_were_not_warm_are_named_before_the_cut(tmp_path: Path) -> None:
     cold = [
-        WarmUp(name, "/", "open", "never steady", 9, 3.0, 9, 9, None, None, None, ())
+        ContenderWarmUp(name, "/", "open", "never steady", 9, 3.0, 9, 9, None, None, None, ())
         for name in ("iterative", "prefork-fdpass", "prethread-queue")
     ]
     (note,) = notes(replace(analysis_of(tmp_path), warm_ups=cold))

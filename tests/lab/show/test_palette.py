@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from regatta.show.palette import DESIGN_STYLES, SCHEMES
-from regatta.teach.lab.state import Setting
+from regatta.teach.lab.state import LabSetting
 
 Colour = NDArray[np.float64]
 SIGHTS = {
@@ -68,7 +68,7 @@ def test_colours_have_contrast_on_both_schemes(design: str) -> None:
 
 @pytest.mark.parametrize("sight", SIGHTS)
 def test_lab_designs_are_distinguishable_with_colour_vision_deficiency(sight: str) -> None:
-    for one, other in combinations(Setting().designs, 2):
+    for one, other in combinations(LabSetting().designs, 2):
         colours = (DESIGN_STYLES[name].colour for name in (one, other))
         first, second = (seen(colour, sight) for colour in colours)
         assert 100 * np.linalg.norm(first - second) >= APART[sight], (one, other)

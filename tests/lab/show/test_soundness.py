@@ -9,7 +9,7 @@ import pytest
 
 from regatta.judge.analyse import analyse
 from regatta.judge.results import Analysis
-from regatta.judge.soundness.warmup import WarmUp
+from regatta.judge.soundness.warmup import ContenderWarmUp
 from regatta.record.metrics import PRIMARY
 from regatta.record.read import read
 from regatta.record.steady import Slice
@@ -80,7 +80,7 @@ def test_without_outliers_there_is_no_sentence(analysis: Analysis) -> None:
 
 def test_the_warm_up_table_has_each_contender(analysis: Analysis) -> None:
     slices = (Slice(0.25, 700, 200.0, 150.0), Slice(0.25, 700, 90.0, 120.0))
-    select = WarmUp(
+    select = ContenderWarmUp(
         *("select", "/", "closed", "warmed", 12_000, 2.4),
         *(20, 4, 0.9, 0.88, 0.92, slices),
     )

@@ -20,7 +20,7 @@ from regatta.judge.verdict import (
     NOT_COMPARABLE,
     SIDES,
     Contrast,
-    Verdict,
+    RegressionVerdict,
     decided,
     verdict_of,
 )
@@ -57,7 +57,7 @@ def cpu_only(share: float) -> Thresholds:
     return thresholds(f"cpu={100 * share}%,p50=1000%,p99=1000%,holds=90%")
 
 
-def judge(path: Path, limits: Thresholds | None = None) -> Verdict:
+def judge(path: Path, limits: Thresholds | None = None) -> RegressionVerdict:
     return verdict_of(read(path), limits or cpu_only(0.05), MOST, over=True)
 
 

@@ -107,7 +107,7 @@ ALWAYS = (
 )
 
 
-class Home(Protocol):
+class ContainerHome(Protocol):
     """What a program needs of its ContainerSide."""
 
     @property
@@ -126,7 +126,7 @@ class Home(Protocol):
     def mounts(self) -> tuple[Path, ...]: ...
 
 
-def box(home: Home, name: str) -> list[str]:
+def box(home: ContainerHome, name: str) -> list[str]:
     """Options for every container of a side."""
     words = [*ALWAYS, "--name", name, "--label", home.label, "--network", home.network]
     return [*words, "--cpuset-cpus", ",".join(map(str, home.cpus))]
@@ -137,7 +137,7 @@ def mount(path: Path, *, read_only: bool) -> list[str]:
     return ["--mount", f"type=bind,source={path},target={path}{',readonly' * read_only}"]
 
 
-def run_words(home: Home, order: ProgramSpec, name: str) -> list[str]:
+def run_words(home: ContainerHome, order: ProgramSpec, name: str) -> list[str]:
     """The engine's arguments to run the program in a container."""
     words = ["run", *box(home, name)]
     if not order.program:  # the image's own command, in the image's own folder
@@ -163,7 +163,7 @@ def run_words(home: Home, order: ProgramSpec, name: str) -> list[str]:
 class ContainerProgram(StartedProgram):
     """The lab waits for the engine's `run`, which exits with the program's status."""
 
-    def __init__(self, home: Home, order: ProgramSpec, name: str) -> None:
+    def __init__(self, home: ContainerHome, order: ProgramSpec, name: str) -> None:
         self.home = home
         self.order = order
         self.name = name

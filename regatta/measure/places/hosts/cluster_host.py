@@ -24,7 +24,7 @@ from regatta.errors import PlacementError, UsageError
 from regatta.measure.network.veth import last_line
 from regatta.measure.places.hosts.clusters import UserCluster
 from regatta.measure.places.hosts.host import BEAT_S, NOT_STARTED, POLL_S, START_TIMEOUT_S, Host
-from regatta.measure.places.hosts.worker import PREFIX, TLS_NAMES, Task
+from regatta.measure.places.hosts.worker import PREFIX, TLS_NAMES, WorkerTask
 from regatta.measure.places.side import readable
 
 SILENT_S = 10.0
@@ -43,7 +43,7 @@ class StartedWorker:
     def __init__(self) -> None:
         here = get_worker()
         security = {name: getattr(here.security, name) for name in TLS_NAMES}
-        task = Task(
+        task = WorkerTask(
             scheduler=here.scheduler.address,
             host=urlsplit(here.address).hostname or "",
             tls={name: value for name, value in security.items() if value},

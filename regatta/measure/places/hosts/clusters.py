@@ -11,7 +11,7 @@ from dask import config
 from distributed import Client, LocalCluster, Security
 
 from regatta.errors import PlacementError
-from regatta.measure.places.hosts.host import CLOSE_S, Engine
+from regatta.measure.places.hosts.host import CLOSE_S, TaskEngine
 from regatta.measure.places.hosts.worker import TLS_NAMES
 
 # Dask's scheduler, in the lab's process, for the workers of a race's hosts. It listens only on
@@ -30,7 +30,7 @@ CONFIG: dict[str, Any] = {
 }
 
 
-class DaskCluster(Engine):
+class DaskCluster(TaskEngine):
     """A cluster of this race's own."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class DaskCluster(Engine):
 CONNECT_S = 20
 
 
-class UserCluster(Engine):
+class UserCluster(TaskEngine):
     """The lab is a client of the scheduler; closing it leaves the cluster as it was."""
 
     def __init__(self, address: str) -> None:

@@ -18,7 +18,7 @@ from regatta.errors import HostLostError, RegattaError, TrialError
 CLOSE_S = 5
 
 
-class Engine:
+class TaskEngine:
     """Close it after the hosts."""
 
     client: Client
@@ -81,7 +81,7 @@ class Host(ABC):
     worker = ""
     """The address of the worker that the race has there."""
 
-    def __init__(self, engine: Engine, all_hosts: list[Host]) -> None:
+    def __init__(self, engine: TaskEngine, all_hosts: list[Host]) -> None:
         """`all_hosts`: the hosts of the race; this one is appended."""
         self.engine = engine
         self.all_hosts = all_hosts

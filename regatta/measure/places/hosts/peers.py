@@ -66,7 +66,7 @@ REPLY = struct.Struct("!qq")
 """When the question arrived and when the reply left, in ns of CLOCK_MONOTONIC."""
 
 
-class Clock(PeerServer):
+class ClockServer(PeerServer):
     """Answers each question with its clock."""
 
     def answer(self, connection: socket.socket) -> None:

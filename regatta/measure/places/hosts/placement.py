@@ -19,8 +19,8 @@ from regatta.measure.network import link_end, steering
 from regatta.measure.network.veth import run_tool
 from regatta.measure.places.hosts.cluster_host import ClusterHost
 from regatta.measure.places.hosts.clusters import DaskCluster, UserCluster
-from regatta.measure.places.hosts.host import Engine, Host, RemoteObject
-from regatta.measure.places.hosts.peers import Clock, ask_clock
+from regatta.measure.places.hosts.host import Host, RemoteObject, TaskEngine
+from regatta.measure.places.hosts.peers import ClockServer, ask_clock
 from regatta.measure.places.hosts.ssh_host import SshHost
 from regatta.measure.places.side import SidePlacement
 from regatta.measure.places.sides import SAME, ClockOffset, HostsWish, Placement
@@ -32,11 +32,11 @@ from regatta.record.study.hosts import host_name
 from regatta.record.study.limits import HOSTS
 
 
-def engine_for(wish: HostsWish) -> Engine:
+def engine_for(wish: HostsWish) -> TaskEngine:
     return DaskCluster() if wish.cluster is None else UserCluster(wish.cluster)
 
 
-def reach(name: str, engine: Engine, hosts: list[Host]) -> Host:
+def reach(name: str, engine: TaskEngine, hosts: list[Host]) -> Host:
     """Starts a worker on the host, which is appended to `hosts`."""
     if isinstance(engine, UserCluster):
         return ClusterHost(name, engine, hosts)
@@ -94,7 +94,7 @@ class HostPlacement(Placement):
     """The clients' addresses as the server sees them."""
     address: str
     """The server's address."""
-    engine: Engine
+    engine: TaskEngine
     wish: HostsWish
     clock: RemoteObject | None = None
     """Serves the clock of the server's host, if there are several clients."""
@@ -118,7 +118,7 @@ class HostPlacement(Placement):
             return [SAME]
         if self.clock is None:
             self.clock = self.server.host.make(
-                Clock, self.server.there(), self.address, self.client_addresses
+                ClockServer, self.server.there(), self.address, self.client_addresses
             )
         port = self.clock.port()
         # ClockExchange for now: within a window nothing is said to the server's host.

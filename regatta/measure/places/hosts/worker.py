@@ -48,7 +48,7 @@ QUIET: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Task:
+class WorkerTask:
     """The first line of the input."""
 
     scheduler: str
@@ -66,7 +66,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Home:
+class WorkerHome:
     """What the worker prints once it is connected."""
 
     root: str
@@ -110,7 +110,7 @@ def make_root() -> tuple[Path, ExitStack]:
             return root, lock
 
 
-async def serve(task: Task, address: str, root: Path) -> None:
+async def serve(task: WorkerTask, address: str, root: Path) -> None:
     security = Security(require_encryption=bool(task.tls), **task.tls)
     async with Worker(
         task.scheduler,
@@ -126,14 +126,14 @@ async def serve(task: Task, address: str, root: Path) -> None:
         security=security,
     ) as worker:
         threading.Thread(target=watch, args=(worker, root, task.patience_s), daemon=True).start()
-        home = Home(str(root), address, task.contact or worker.address)
+        home = WorkerHome(str(root), address, task.contact or worker.address)
         print(json.dumps(asdict(home)), flush=True)
         await worker.finished()
         end(worker, root)
 
 
 def main() -> None:
-    task = Task(**json.loads(open(0, "rb", buffering=0, closefd=False).readline()))  # noqa: SIM115, PTH123
+    task = WorkerTask(**json.loads(open(0, "rb", buffering=0, closefd=False).readline()))  # noqa: SIM115, PTH123
     address = (os.environ.get("SSH_CONNECTION", "").split() + [""] * 3)[SERVER_ADDRESS_FIELD]
     for name in [name for name in os.environ if name not in KEPT]:
         del os.environ[name]

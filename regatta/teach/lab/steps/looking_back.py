@@ -9,7 +9,7 @@ from regatta.judge.results import Group
 from regatta.judge.standings import LARGER, NO_DIFFERENCE, Verdict
 from regatta.show.numbers import between, capitalized, percent, plural, times
 from regatta.show.verdicts import headline, listed
-from regatta.teach.lab.state import Guess, Setting, StepResult
+from regatta.teach.lab.state import Guess, LabSetting, StepResult
 from regatta.teach.lab.step import Lab, Step
 from regatta.teach.lab.steps.counting import SERVER, counted_file, first_counts, first_spent, least
 from regatta.teach.lab.steps.racing import RACE, SINGLE_RUNS, Runs, by_run, raced, winners
@@ -50,7 +50,7 @@ def in_words(guess: Guess) -> str:
     return least if guess.by is None else f"{least}, the runner-up {guess.by:g} times as much"
 
 
-def check_guess(guess: Guess, setting: Setting) -> None:
+def check_guess(guess: Guess, setting: LabSetting) -> None:
     """UsageError for a guess that can never be right."""
     if guess.design not in setting.designs:
         raise UsageError(f"--guess is {guess.design}; it must be {listed_or(setting.designs)}")

@@ -20,7 +20,7 @@ from regatta.show.trials import disturbed_sentence
 from regatta.show.verdicts import LEGEND, verdict_sentence
 from regatta.show.view import plain_table
 from regatta.teach.lab.report import US, runs
-from regatta.teach.lab.state import Picture, Setting, StepResult
+from regatta.teach.lab.state import LabSetting, Picture, StepResult
 from regatta.teach.lab.step import Lab, Step
 
 RUNS = 10
@@ -28,7 +28,7 @@ UNDISTURBED = 1e6
 """Percent of a CPU; more than any machine has, so that no trial counts as disturbed."""
 
 
-def single_runs(setting: Setting) -> str:
+def single_runs(setting: LabSetting) -> str:
     """Ten times what was done by hand; disturbed trials are not repeated, as with single runs."""
     return f"""\
 # Written by regatta lab: ten single runs of each design, counted from start to exit.
@@ -48,7 +48,7 @@ linger_s = {0.01 if setting.quick else 0.2}
 """
 
 
-def whole_race(setting: Setting) -> str:
+def whole_race(setting: LabSetting) -> str:
     """The same question as a race."""
     blocks, counted, requests = (6, 1, 50) if setting.quick else (20, 4, 200)
     return f"""\
@@ -67,7 +67,7 @@ requests = {requests}
 """
 
 
-def cells(setting: Setting) -> str:
+def cells(setting: LabSetting) -> str:
     return f"""\
 designs = {json.dumps(list(setting.designs))}
 connections = {setting.connections}

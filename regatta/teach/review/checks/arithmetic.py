@@ -3,8 +3,15 @@
 from collections.abc import Iterator, Sequence
 
 from regatta.judge.estimates import digits
-from regatta.teach.review.figures import CORE, Figure, Reading, Record, is_indian
-from regatta.teach.review.finding import Finding, amount, and_others, found, milliseconds, share
+from regatta.teach.review.figures import CORE, Reading, Record, ReportedFigure, is_indian
+from regatta.teach.review.finding import (
+    ReviewFinding,
+    amount,
+    and_others,
+    found,
+    milliseconds,
+    share,
+)
 from regatta.teach.review.names import CLOCKS, COUNTS, MISTAKEN_RATE, SCALES, TOPDOWN
 
 # What follows from the figures of one output or row, and what nothing can be. Allows for rounding
@@ -43,7 +50,7 @@ RATIOS: tuple[tuple[str, str, tuple[str, ...], float], ...] = (
 """The first is the factor times the second divided by the first available of the third."""
 
 
-def of_printed(records: Sequence[Record]) -> Iterator[Finding]:
+def of_printed(records: Sequence[Record]) -> Iterator[ReviewFinding]:
     for record in records:
         figures = record.figures
         impossible = next((one for one in figures.values() if why_not(one, record)), None)
@@ -61,7 +68,7 @@ def of_printed(records: Sequence[Record]) -> Iterator[Finding]:
             yield found("top-down", record, says, (slots[0].line, 100.0), total)
 
 
-def why_not(one: Figure, record: Record) -> str:
+def why_not(one: ReportedFigure, record: Record) -> str:
     """Why no machine has this value; empty if one may."""
     cycles, elapsed = record.figures.get("cycles"), record.figures.get("elapsed")
     if one.value < 0:
@@ -82,7 +89,7 @@ def why_not(one: Figure, record: Record) -> str:
     return ""
 
 
-def ratios(record: Record) -> Iterator[Finding]:
+def ratios(record: Record) -> Iterator[ReviewFinding]:
     figures = record.figures
     for name, over, under, factor in RATIOS:
         printed, top = figures.get(name), figures.get(over)
@@ -102,7 +109,9 @@ def ratios(record: Record) -> Iterator[Finding]:
         yield found("ratio", record, says, printed, computed)
 
 
-def agrees(printed: Figure, top: Figure, bottom: Figure, factor: float) -> bool:
+def agrees(
+    printed: ReportedFigure, top: ReportedFigure, bottom: ReportedFigure, factor: float
+) -> bool:
     """Whether the ratio is possible, given the rounding of all three."""
     ran = min(top.running, bottom.running)
     if printed.by_group and ran < LEAST_BY_GROUP:
@@ -115,7 +124,7 @@ def agrees(printed: Figure, top: Figure, bottom: Figure, factor: float) -> bool:
     return low <= printed.value + slack and high >= printed.value - slack
 
 
-def parts(record: Record) -> Iterator[Finding]:
+def parts(record: Record) -> Iterator[ReviewFinding]:
     """Skips multiplexed counters: extrapolated values can be arbitrarily wrong."""
     ran = {name: one for name, one in record.figures.items() if one.running >= ALL_THE_TIME}
     for part_name, whole_name in PARTS:
@@ -131,7 +140,7 @@ def parts(record: Record) -> Iterator[Finding]:
             yield found("clock", record, says, (cycles.line, None), ghz)
 
 
-def multiplexed(record: Record) -> Iterator[Finding]:
+def multiplexed(record: Record) -> Iterator[ReviewFinding]:
     partial = [one for one in record.figures.values() if one.running < LEAST_RUNNING]
     if partial:
         least = min(partial, key=lambda one: one.running)
@@ -147,13 +156,13 @@ def multiplexed(record: Record) -> Iterator[Finding]:
 IDLE_SHARE = 0.1
 
 
-def in_file(reading: Reading) -> Iterator[Finding]:
+def in_file(reading: Reading) -> Iterator[ReviewFinding]:
     for name, cells, word in (("unread", reading.unread, "cell"), ("torn", reading.torn, "row")):
         if cells:
             where = Record(reading.file, cells[0][0], {}, {})
             yield found(name, where, cells[0][1] + and_others(len(cells) - 1, word))
     printed = [(record, one) for record in reading.records for one in record.figures.values()]
-    rates: dict[str, list[tuple[Record, Figure]]] = {}
+    rates: dict[str, list[tuple[Record, ReportedFigure]]] = {}
     for record, one in printed:
         if one.name.endswith(MISTAKEN_RATE):
             rates.setdefault(one.name, []).append((record, one))
@@ -184,7 +193,7 @@ def in_file(reading: Reading) -> Iterator[Finding]:
         yield found("idle", record, says + and_others(len(idle) - 1, "run"), elapsed)
 
 
-def not_a_count(record: Record, figure: Figure) -> str:
+def not_a_count(record: Record, figure: ReportedFigure) -> str:
     what = figure.name.removesuffix(MISTAKEN_RATE).replace("_", " ")
     says = f"{f'{figure.text} {figure.unit}'.strip()} is not a number of {what}, which is an "
     time, unit = record.figures.get("task_clock"), figure.unit or "M/sec"

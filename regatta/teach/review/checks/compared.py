@@ -7,8 +7,15 @@ from statistics import median
 
 from regatta.judge.estimates import digits
 from regatta.teach.review.checks.arithmetic import multiplexed
-from regatta.teach.review.figures import WITHIN, Figure, Record
-from regatta.teach.review.finding import Finding, amount, and_others, found, milliseconds, share
+from regatta.teach.review.figures import WITHIN, Record, ReportedFigure
+from regatta.teach.review.finding import (
+    ReviewFinding,
+    amount,
+    and_others,
+    found,
+    milliseconds,
+    share,
+)
 
 SMALLEST, FEWEST_SAME = 10_000, 2
 """Smaller counts may be equal by chance; a program's instructions alone may well repeat."""
@@ -22,7 +29,7 @@ HARDLY = 0.1
 """Of the next smallest: the cost of a request differs between designs by a factor of 2 or 3."""
 
 
-def of_all(records: Sequence[Record]) -> Iterator[Finding]:
+def of_all(records: Sequence[Record]) -> Iterator[ReviewFinding]:
     yield from mixes(records)
     yield from duplicates(records)
     for group in groups(records, "design"):
@@ -43,7 +50,9 @@ def groups(records: Sequence[Record], *but: str) -> list[list[Record]]:
     return list(same.values())
 
 
-def typical(group: Sequence[Record], name: str, key: str) -> dict[str, tuple[Record, Figure]]:
+def typical(
+    group: Sequence[Record], name: str, key: str
+) -> dict[str, tuple[Record, ReportedFigure]]:
     """By the value of a key (design, connections): the first record that has this figure, and the
     figure, with the median of all."""
     runs: dict[str, list[Record]] = {}
@@ -59,7 +68,7 @@ def typical(group: Sequence[Record], name: str, key: str) -> dict[str, tuple[Rec
     }
 
 
-def mixes(records: Sequence[Record]) -> Iterator[Finding]:
+def mixes(records: Sequence[Record]) -> Iterator[ReviewFinding]:
     """The share of branches among instructions hardly varies, so outliers are misprints: counts
     copied from another line or kind of core, and instructions in place of cycles."""
     for group in groups(records, "design", "connections", "side"):
@@ -80,7 +89,7 @@ def mixes(records: Sequence[Record]) -> Iterator[Finding]:
                 yield found("misplaced", record, f"{says}({digits(usual, 4)}).", of, usual)
 
 
-def branches_among(record: Record, of: str) -> Figure | None:
+def branches_among(record: Record, of: str) -> ReportedFigure | None:
     part, whole = record.figures.get("branches"), record.figures.get(of)
     if part is None or whole is None or part.value <= 0 or whole.value <= 0:
         return None
@@ -88,7 +97,7 @@ def branches_among(record: Record, of: str) -> Figure | None:
     return replace(whole, value=mix, text=f"{part.words} / {whole.words} = {digits(mix, 4)}")
 
 
-def duplicates(records: Sequence[Record]) -> Iterator[Finding]:
+def duplicates(records: Sequence[Record]) -> Iterator[ReviewFinding]:
     """The same run in two places: two runs never have exactly the same cycles."""
     seen: dict[tuple[object, ...], Record] = {}
     repeated: dict[str, list[tuple[Record, str]]] = {}
@@ -115,11 +124,11 @@ def duplicates(records: Sequence[Record]) -> Iterator[Finding]:
         yield found("repeated", those[0][0], says + and_others(len(those) - 1, "row"))
 
 
-def is_large(figure: Figure) -> bool:
+def is_large(figure: ReportedFigure) -> bool:
     return figure.half == 0 and figure.value >= SMALLEST
 
 
-def unserved(group: Sequence[Record]) -> Iterator[Finding]:
+def unserved(group: Sequence[Record]) -> Iterator[ReviewFinding]:
     """A server that used almost no CPU compared with the others, for the same clients."""
     servers = [one for one in group if one.keys.get("side") != "client"]
     times = typical(servers, "task_clock", "design").values()
@@ -133,7 +142,7 @@ def unserved(group: Sequence[Record]) -> Iterator[Finding]:
         yield found("unserved", record, says, least, next_.value)
 
 
-def clocks(group: Sequence[Record]) -> Iterator[Finding]:
+def clocks(group: Sequence[Record]) -> Iterator[ReviewFinding]:
     """Time and cycles rank designs differently, because the clock frequency was not the same: the
     worst pair, else slowest and fastest clock."""
     times, cycles = typical(group, "task_clock", "design"), typical(group, "cycles", "design")
@@ -161,7 +170,7 @@ def clocks(group: Sequence[Record]) -> Iterator[Finding]:
     yield found(name, record, says, replace(figure, value=ran[fast]), ran[slow])
 
 
-def once(records: Sequence[Record]) -> Iterator[Finding]:
+def once(records: Sequence[Record]) -> Iterator[ReviewFinding]:
     """One finding for a table, or for all outputs of perf, if most of their runs are single."""
     compared: dict[object, dict[tuple[str, ...], list[Record]]] = {}
     for record in records:
@@ -178,7 +187,7 @@ def once(records: Sequence[Record]) -> Iterator[Finding]:
             yield found("one-run", single[0], says)
 
 
-def start(records: Sequence[Record]) -> Iterator[Finding]:
+def start(records: Sequence[Record]) -> Iterator[ReviewFinding]:
     """Counts of whole processes that are mostly startup and shutdown.
 
     A cost that does not grow with the number of connections is not caused by them. With only one

@@ -5,8 +5,8 @@ from operator import itemgetter
 
 from regatta.judge.estimates import digits
 from regatta.teach.review.checks.compared import groups, typical
-from regatta.teach.review.figures import Figure, Record
-from regatta.teach.review.finding import Finding, amount, and_others, found, milliseconds
+from regatta.teach.review.figures import Record, ReportedFigure
+from regatta.teach.review.finding import ReviewFinding, amount, and_others, found, milliseconds
 from regatta.teach.review.names import LATENCY, SECONDS
 
 SLACK, WAITING = 1.05, 0.5
@@ -20,7 +20,7 @@ first = itemgetter(0)
 FEW_ERRORS, FEWEST_BEHIND, SAME_RATE, OTHER_SIZE = 1e-3, 10, 1.015, 2.0
 
 
-def of_load(records: Sequence[Record]) -> Iterator[Finding]:
+def of_load(records: Sequence[Record]) -> Iterator[ReviewFinding]:
     loaded = [one for one in records if {"rate", "mean"} & one.figures.keys()]
     for record in loaded:
         yield from latencies(record)
@@ -30,7 +30,7 @@ def of_load(records: Sequence[Record]) -> Iterator[Finding]:
         yield from same_for_all(group)
 
 
-def latencies(record: Record) -> Iterator[Finding]:
+def latencies(record: Record) -> Iterator[ReviewFinding]:
     """Minimum, percentiles and maximum in order, and a mean that they allow."""
     shares = {
         name: 0.0 if name == "min" else 1.0 if name == "max" else float(name[1:]) / 100
@@ -61,13 +61,13 @@ def latencies(record: Record) -> Iterator[Finding]:
         yield found("few-requests", record, f"{says}{named(few[-1][0])}.", few[-1][0])
 
 
-def named(figure: Figure) -> str:
+def named(figure: ReportedFigure) -> str:
     return f"{figure.name} {figure.text} {figure.unit}".rstrip()
 
 
 def mean_of(
-    record: Record, mean: Figure, ranked: Sequence[tuple[float, Figure]]
-) -> Iterator[Finding]:
+    record: Record, mean: ReportedFigure, ranked: Sequence[tuple[float, ReportedFigure]]
+) -> Iterator[ReviewFinding]:
     """The requests between two percentiles took no less than the one and no more than the other."""
     steps = [one for one in ranked if bool(one[1].unit) == bool(mean.unit)]
     below = [(share, max(one.value - one.half, 0)) for share, one in steps if share < 1]
@@ -92,7 +92,7 @@ def mean_of(
         yield found("tail", record, says, p99, mean.value)
 
 
-def in_flight(record: Record) -> Iterator[Finding]:
+def in_flight(record: Record) -> Iterator[ReviewFinding]:
     """Little's law: as many requests are under way as arrive a second, times how long one takes."""
     rate, mean, clients, lost = map(record.figures.get, ("rate", "mean", "clients", "unconnected"))
     told = record.keys.get("connections", "")
@@ -117,7 +117,7 @@ def in_flight(record: Record) -> Iterator[Finding]:
         yield found("client-bound", record, says, mean, closed)
 
 
-def failures(record: Record) -> Iterator[Finding]:
+def failures(record: Record) -> Iterator[ReviewFinding]:
     figures = record.figures
     rate, requests, total = map(figures.get, ("rate", "requests", "bytes"))
     few = FEW_ERRORS * requests.value if requests else 0.0
@@ -138,7 +138,7 @@ def failures(record: Record) -> Iterator[Finding]:
             yield found("size", record, says, total, each)
 
 
-def same_for_all(group: Sequence[Record]) -> Iterator[Finding]:
+def same_for_all(group: Sequence[Record]) -> Iterator[ReviewFinding]:
     rates = sorted(typical(group, "rate", "design").values(), key=lambda one: one[1].value)
     if len(rates) > 2 and 0 < rates[-1][1].value < SAME_RATE * rates[0][1].value:
         means = [one.value for _, one in typical(group, "mean", "design").values()]

@@ -41,7 +41,7 @@ LONGEST_KEY = 200
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """What a column holds: a quantity, a key, or neither."""
 
     index: int
@@ -54,11 +54,11 @@ def words(heading: str) -> str:
     return re.sub(r"[^a-z0-9]+", " ", heading.lower()).strip()
 
 
-def column_of(index: int, heading: str) -> Column:
+def column_of(index: int, heading: str) -> TableColumn:
     """A heading that names a key, such as `server` or `rate`, is not a metric."""
     name = words(heading)
     key = KEYS.get(name) or (name if name in PARAMETERS else "")
-    return Column(index, heading, None if key else heading_of(heading), key)
+    return TableColumn(index, heading, None if key else heading_of(heading), key)
 
 
 def runs_under(header: Sequence[str]) -> dict[int, dict[str, str]]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from regatta.teach.review.figures import DESIGN, Figure, Reading, Record, parse_number
+from regatta.teach.review.figures import DESIGN, Reading, Record, ReportedFigure, parse_number
 from regatta.teach.review.names import LATENCY, OTHER_NAMES, SECONDS, percentile
 
 TOOLS = {
@@ -142,7 +142,7 @@ class Run:
 
     def __init__(self, file: str, line: int, tool: str, asked: Mapping[str, float]) -> None:
         self.file, self.line, self.tool, self.asked = file, line, tool, asked
-        self.figures: dict[str, Figure] = {}
+        self.figures: dict[str, ReportedFigure] = {}
         self.url: list[str] = []
 
     def ends_before(self, tool: str, begun: re.Pattern[str]) -> bool:
@@ -195,7 +195,7 @@ class Run:
         if scale and (before is None or name in SUMMED):
             value = number.value * scale + (before.value if before else 0)
             half = 0.0 if number.half == 0.5 and scale == 1 else number.half * scale
-            self.figures[name] = Figure(name, value, half, cell[1], unit, line)
+            self.figures[name] = ReportedFigure(name, value, half, cell[1], unit, line)
 
     def record(self) -> Record | None:
         """None if these are not the figures of a run."""
@@ -205,7 +205,7 @@ class Run:
         if self.tool == "wrk2" or {"-R", "-q", "--rate"} & asked.keys():
             figures.pop("clients", None)  # an open load: connections wait for a request to be due
         elif "clients" not in figures and "-c" in asked:
-            figures["clients"] = Figure("clients", asked["-c"], 0, "", "", self.line)
+            figures["clients"] = ReportedFigure("clients", asked["-c"], 0, "", "", self.line)
         if "clients" in figures and self.tool == "h2load" and "-m" in asked:
             one = figures["clients"]
             figures["clients"] = replace(one, value=one.value * asked["-m"])

@@ -15,10 +15,10 @@ from regatta.teach.review.figures import (
     DESIGN,
     NUMBER,
     PART,
-    Figure,
     Number,
     Reading,
     Record,
+    ReportedFigure,
     figure_of,
     parse_decimal,
     parse_number,
@@ -188,14 +188,14 @@ class Block:
     keys: Mapping[str, str]
     repeated: bool = False
     events: set[tuple[str, ...]] = field(default_factory=set)  # also those without a value
-    figures: dict[tuple[On, str], Figure] = field(default_factory=dict)
+    figures: dict[tuple[On, str], ReportedFigure] = field(default_factory=dict)
     core: str = ""  # of the last line: metrics with a line of their own belong to it
 
     def has(self, printed: Printed) -> bool:
         """Whether this event came before; a metric of another name needs its counts again."""
         return bool(printed["event"]) and event_key(printed) in self.events
 
-    def add(self, on: On, figure: Figure) -> None:
+    def add(self, on: On, figure: ReportedFigure) -> None:
         """Keeps the first figure of a name, such as that of cycles before cycles:u."""
         self.figures.setdefault((on, figure.name), figure)
 
@@ -219,7 +219,7 @@ class Block:
 
     def records(self) -> list[Record]:
         places = list(dict.fromkeys(on for on, _ in self.figures if any(on)))
-        own: dict[On, list[Figure]] = {on: [] for on in (ALL, *places)}
+        own: dict[On, list[ReportedFigure]] = {on: [] for on in (ALL, *places)}
         for (on, _), figure in self.figures.items():
             own[on if len(places) > 1 else ALL].append(figure)
         if len(places) < 2:

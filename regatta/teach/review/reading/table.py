@@ -16,9 +16,9 @@ from html import unescape
 from regatta.errors import UsageError
 from regatta.teach.review.figures import (
     NUMBER,
-    Figure,
     Reading,
     Record,
+    ReportedFigure,
     figure_of,
     merged,
     parse_number,
@@ -32,7 +32,7 @@ from regatta.teach.review.reading.headings import (
     RUN_NUMBERS,
     SPREADS,
     UNITS,
-    Column,
+    TableColumn,
     column_of,
     runs_under,
     words,
@@ -61,8 +61,8 @@ Numbered = tuple[int, list[str]]
 """A row with the number of the line where it begins."""
 
 
-Figures = dict[str, Figure]
-Cell = tuple[Record, Figures, Column, str, int]
+Figures = dict[str, ReportedFigure]
+Cell = tuple[Record, Figures, TableColumn, str, int]
 """Its record, which these figures become part of, what it holds, its text and its line."""
 
 
@@ -96,7 +96,7 @@ def table_of(file: str, rows: Sequence[Numbered]) -> Reading | None:
     """The first row has the headings."""
     if not rows:
         return None
-    table = Table(file, rows[0][0], [cell.strip() for cell in rows[0][1]], rows[1:])
+    table = FigureTable(file, rows[0][0], [cell.strip() for cell in rows[0][1]], rows[1:])
     names = [heading.lower() for heading in table.header]
     if is_long := METRIC in names and VALUE in names:
         cells = list(table.figure_rows(names.index(METRIC), names.index(VALUE)))
@@ -157,7 +157,7 @@ def check_size(file: str, line: int, rows: int, row: Sequence[str]) -> None:
         )
 
 
-class Table:
+class FigureTable:
     def __init__(
         self, file: str, line: int, header: Sequence[str], rows: Sequence[Numbered]
     ) -> None:
@@ -177,7 +177,7 @@ class Table:
         spread = self.spread or is_mean
         return Record(self.file, line, keys, figures, spread, self.line, column), figures
 
-    def is_text(self, column: Column) -> bool:
+    def is_text(self, column: TableColumn) -> bool:
         """A column of words distinguishes rows, whatever its heading."""
         cells = [cell_at(row, column.index) for _, row in self.rows]
         named = words(column.heading) not in NO_KEYS
@@ -216,7 +216,7 @@ class Table:
             for line, row, metric in metrics:
                 yield *record, metric, cell_at(row, index), line
 
-    def metric_in(self, row: list[str], at: int) -> Column:
+    def metric_in(self, row: list[str], at: int) -> TableColumn:
         """The metric of this row, in the unit that the column of units names."""
         column = column_of(at, cell_at(row, at))
         if column.quantity is None or self.unit_at is None:
