@@ -10,7 +10,7 @@ from bench.sleepers import NO_SLEEPERS, Sleepers
 from bench.testbed import Figures, Testbed
 from regatta.errors import TrialError
 from regatta.measure import programs
-from regatta.measure.guard import guard_environment
+from regatta.measure.processes import guard_environment
 
 PER_PROCESS = "CPU to read all processes, µs for each"
 TIMEOUT_S = 60

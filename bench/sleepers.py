@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.paths import BUILT
 from regatta.errors import RegattaError, TrialError
-from regatta.measure.guard import guard_environment
+from regatta.measure.processes import guard_environment
 
 PID_MAX = Path("/proc/sys/kernel/pid_max")
 # Process ids left for the rest of the machine.

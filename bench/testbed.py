@@ -10,9 +10,9 @@ from pathlib import Path
 from bench.paths import HERE
 from bench.sleepers import RunningSleepers
 from regatta.errors import RegattaError, TrialError
-from regatta.measure.guard import guard_environment
 from regatta.measure.perf import without_perf
 from regatta.measure.places.sides import Placement
+from regatta.measure.processes import guard_environment
 from regatta.measure.trial.side import Side
 
 ASK_TIMEOUT_S = 20

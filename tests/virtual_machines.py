@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from regatta.measure.guard import guard_environment, guarded
+from regatta.measure.processes import guard_environment, guarded
 from tests.commands import Done, run
 from tests.guest_image import LAB_MAC, NETWORK, PAIR_MAC, Image, clone_disk, find_image
 from tests.sockets import free_port

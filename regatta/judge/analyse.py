@@ -22,8 +22,7 @@ from regatta.judge.soundness.clients import (
     lab_use,
 )
 from regatta.judge.soundness.clock import clocks
-from regatta.judge.soundness.outliers import outliers
-from regatta.judge.soundness.repeated import StandingsTable, repeats_of
+from regatta.judge.soundness.repeated import StandingsTable, outliers, repeats_of
 from regatta.judge.soundness.side_by_side import side_by_side_costs
 from regatta.judge.soundness.warmup import not_steady, warm_ups
 from regatta.judge.soundness.wire import on_the_wire

@@ -15,8 +15,7 @@ from regatta.judge.perf_table import PerfTable
 from regatta.judge.soundness.barred import is_held
 from regatta.judge.soundness.clients import ClientsFound, LabUse
 from regatta.judge.soundness.clock import ClockSpeed
-from regatta.judge.soundness.outliers import Outlier
-from regatta.judge.soundness.repeated import Repeated
+from regatta.judge.soundness.repeated import Outlier, Repeated
 from regatta.judge.soundness.side_by_side import SideBySideCost
 from regatta.judge.soundness.warmup import ContenderWarmUp
 from regatta.judge.soundness.wire import OnTheWire

@@ -10,7 +10,7 @@ from regatta import __version__
 from regatta.measure import kernel_config
 from regatta.measure.perf import Perf
 from regatta.measure.places.sides import Placement
-from regatta.measure.proc import read_text
+from regatta.measure.processes import read_text
 from regatta.measure.programs import Programs
 from regatta.record.study import Study
 

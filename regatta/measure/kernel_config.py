@@ -4,7 +4,7 @@ import gzip
 import zlib
 from pathlib import Path
 
-from regatta.measure.proc import read_text
+from regatta.measure.processes import read_text
 
 ROOT = Path("/")
 NOT_SET = "n"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from regatta.errors import CounterError, TrialError
 from regatta.measure.accounts import cgroup
-from regatta.measure.proc import read_text
+from regatta.measure.processes import read_text
 from regatta.measure.programs import find_tool
 from regatta.record.counters import COUNTED, PERF_NAMES, TOPDOWN
 from regatta.record.perf_output import parse_output

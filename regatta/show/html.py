@@ -1,4 +1,5 @@
-"""report.html: the view as one file that needs no network and no other file."""
+"""report.html: the view as one file that needs no network and no other file; and all files of a
+report."""
 
 import json
 import os
@@ -12,6 +13,10 @@ import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from regatta.judge.results import Analysis
+from regatta.record.files import write_whole
+from regatta.show.csv import claims_csv, to_csv, verdicts_csv
+from regatta.show.markdown import to_markdown
 from regatta.show.palette import styles
 from regatta.show.text import LINES, all_printable, pieces, printable
 from regatta.show.view import FOLDED, Spec, View
@@ -116,3 +121,13 @@ def _json(value: Any) -> Markup:
     for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return Markup(text)
+
+
+def write_files(analysis: Analysis, view: View, folder: Path) -> None:
+    """report.html, summary.md and summary.csv; with claims also verdicts.csv and claims.csv."""
+    write_whole(folder / "summary.csv", to_csv(analysis))
+    if analysis.claims:
+        write_whole(folder / "verdicts.csv", verdicts_csv(analysis.claims))
+        write_whole(folder / "claims.csv", claims_csv(analysis.claims))
+    write_whole(folder / "summary.md", to_markdown(view))
+    write_whole(folder / "report.html", to_html(view))

@@ -5,7 +5,7 @@ from typing import Any
 
 from regatta.judge.claims.result import ClaimResult
 from regatta.judge.results import Analysis, CellResult, Group, NotedTrial
-from regatta.judge.soundness.outliers import Outlier
+from regatta.judge.soundness.repeated import Outlier
 from regatta.judge.standings import Verdict
 from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.judge.statistics.leads import RankConflict

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 from regatta.judge.results import Analysis, Group
 from regatta.judge.soundness.clients import ClientFound
-from regatta.judge.soundness.outliers import Outlier
-from regatta.judge.soundness.repeated import ChangedVerdict
+from regatta.judge.soundness.repeated import ChangedVerdict, Outlier
 from regatta.judge.soundness.warmup import ContenderWarmUp
 from regatta.judge.statistics.units import Between
 from regatta.record.metrics import BY_NAME

@@ -20,7 +20,7 @@ from regatta.show.numbers import plural
 from regatta.show.terminal import draw_table
 from regatta.show.text import plain
 from regatta.verbs.fleet.fleet import MachineResult, Plan, read_plan, run_fleet
-from regatta.verbs.fleet.remote_race import RaceOrder
+from regatta.verbs.fleet.machines import RaceOrder
 from regatta.verbs.fleet.standings import FleetStandings, outcome_words, standings_of, summary_of
 from regatta.verbs.fleet.tables import collected_tables, read_ledgers, sentence, to_markdown
 from regatta.verbs.output import Output, print_json, say

@@ -12,7 +12,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from regatta.judge.live import quick_standings
+from regatta.judge.power import quick_standings
 from regatta.measure.race.events import (
     About,
     Display,

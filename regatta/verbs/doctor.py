@@ -7,14 +7,13 @@ from typing import Annotated
 import typer
 
 from regatta.checks.doctor.activity import watch
-from regatta.checks.doctor.examine import EXAMINE_S, examine
+from regatta.checks.doctor.examine import EXAMINE_S, examine, show
 from regatta.checks.doctor.examine import measure as measure_findings
 from regatta.checks.doctor.finding import SERIOUS, Finding, RaceSetup
 from regatta.checks.doctor.finding import as_json as plain
 from regatta.checks.doctor.hosts import examine_hosts
 from regatta.checks.doctor.machine import Machine
 from regatta.checks.doctor.probes.bench import Bench
-from regatta.checks.doctor.show import show
 from regatta.errors import CpuError, PlacementError, UsageError
 from regatta.measure.places.containers.engine import find_engine
 from regatta.measure.places.placement import make_placement

@@ -9,8 +9,7 @@ from regatta.checks.doctor.examine import serious
 from regatta.checks.doctor.finding import RaceSetup
 from regatta.errors import HopelessRaceError, InterruptedRaceError, UsageError
 from regatta.judge.analyse import analyse
-from regatta.judge.live import reason_to_stop
-from regatta.judge.power import claims_power_note, standings_power_note
+from regatta.judge.power import claims_power_note, reason_to_stop, standings_power_note
 from regatta.judge.results import Analysis
 from regatta.judge.statistics.blocks_needed import quick_note, too_few_note
 from regatta.measure.places.sides import Placement
@@ -25,7 +24,7 @@ from regatta.record.schema import FILE_NAME
 from regatta.record.study import Study, find_study, load_study
 from regatta.record.study.limits import HOSTS
 from regatta.show.build import view_of
-from regatta.show.files import write_files
+from regatta.show.html import write_files
 from regatta.show.json_summary import to_dict
 from regatta.show.terminal import print_screen, print_view
 from regatta.show.trials import unfinished

@@ -28,7 +28,7 @@ from regatta.record.study.limits import (
 )
 from regatta.show.build import view_of
 from regatta.show.exports import parse_exports, write_exports
-from regatta.show.files import write_files
+from regatta.show.html import write_files
 from regatta.show.text import printable
 from regatta.show.versus_picture import check_picture, write_picture
 from regatta.verbs.against import compared, find_stored

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from distributed import LocalCluster
 
-from regatta.verbs.fleet.remote_race import fleet_folder
+from regatta.verbs.fleet.machines import fleet_folder
 from tests.commands import run, run_well
 from tests.e2e.racing import begin, environment, needs_programs, needs_two_cpus, regatta, study
 from tests.namespaces import needs_hosts, network

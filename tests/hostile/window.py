@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from regatta.measure.proc import NS_PER_TICK, PROC, STEAL, parse_cpus
+from regatta.measure.processes import NS_PER_TICK, PROC, STEAL, parse_cpus
 from tests.e2e.scripted_servers import Gated
 from tests.hostile.cases import Case
 from tests.processes import resident_kib

@@ -12,7 +12,7 @@ from regatta.judge.analyse import analyse
 from regatta.judge.results import Analysis
 from regatta.record.read import read
 from regatta.show.build import view_of
-from regatta.show.files import write_files
+from regatta.show.html import write_files
 from regatta.show.json_summary import to_dict
 from regatta.show.terminal import print_screen, print_view
 from regatta.show.view import Section, Table

@@ -24,7 +24,7 @@ import numpy as np
 
 from regatta.judge.statistics.percentiles import nearest_rank
 from regatta.measure.accounts.cgroup import ControlGroup, find_home
-from regatta.measure.proc import BUSY, NS_PER_TICK, parse_cpus
+from regatta.measure.processes import BUSY, NS_PER_TICK, parse_cpus
 from regatta.record.samples import ANSWERED, UNSTARTED, records_in
 from tests.servers import program
 from tests.sockets import free_port

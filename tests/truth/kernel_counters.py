@@ -13,7 +13,7 @@ from typing import Any
 
 from regatta.errors import TrialError
 from regatta.measure.accounts import process_tree
-from regatta.measure.proc import MAJOR_FAULTS, MINOR_FAULTS, read_stat
+from regatta.measure.processes import MAJOR_FAULTS, MINOR_FAULTS, read_stat
 from regatta.measure.trial.load import client_command, load_options, load_timeout_s
 from regatta.measure.trial.server import start_server, stop_server
 from regatta.measure.trial.setup import TrialSetup

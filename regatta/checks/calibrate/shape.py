@@ -1,12 +1,16 @@
-"""The shape of a study for the contenders of a calibration, and races of that shape."""
+"""The shape of a study for the contenders of a calibration, races of that shape, and work on all
+CPUs while none runs."""
 
 import json
+import os
+import signal
 import time
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from regatta.checks.calibrate.goals import Context
 from regatta.errors import UsageError
@@ -131,3 +135,17 @@ def run_races(
         context.race(study, path.parent)
         done += 1
     return paths
+
+
+Task = TypeVar("Task")
+Outcome = TypeVar("Outcome")
+
+
+def on_all_cpus(work: Callable[[Task], Outcome], tasks: Sequence[Task]) -> list[Outcome]:
+    """The outcomes in the order of the tasks. Workers inherit the memory of this process."""
+    workers = min(len(os.sched_getaffinity(0)), len(tasks))
+    if workers < 2:
+        return [work(one) for one in tasks]
+    # Only the parent handles Ctrl-C; leaving the pool ends the workers.
+    with get_context("fork").Pool(workers, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+        return list(pool.imap(work, tasks, chunksize=1))

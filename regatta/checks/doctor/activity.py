@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass
 
 from regatta.checks.doctor.machine import Machine
-from regatta.measure.proc import (
+from regatta.measure.processes import (
     BEGAN,
     BUSY,
     PARENT,

@@ -23,7 +23,7 @@ from regatta.measure.places.hosts.peers import ClockServer, ask_clock
 from regatta.measure.places.hosts.placement import address_of_client, engine_for, reach
 from regatta.measure.places.side import SidePlacement
 from regatta.measure.places.sides import ClockOffset, HostsWish
-from regatta.measure.proc import read_text
+from regatta.measure.processes import read_text
 from regatta.measure.programs import Programs, discover
 from regatta.record.study.cpus import cpus_text
 from regatta.record.study.limits import START_SKEW_LIMIT_MS

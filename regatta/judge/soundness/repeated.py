@@ -1,9 +1,5 @@
-"""Which trials were disturbed and repeated, and what the first attempts would have shown.
-
-Repeating is a selection: a disturbed trial is replaced by one from a quieter moment. Trials that
-are compared are repeated together, so no contender is favoured. A permutation test within blocks
-shows whether one contender was disturbed more often than by chance.
-"""
+"""Which trials were disturbed and repeated, what the first attempts would have shown, and
+outliers."""
 
 from collections import Counter as Tally
 from collections.abc import Mapping, Sequence
@@ -15,11 +11,58 @@ from numpy.typing import NDArray
 from regatta.judge.contrast import busy_by_block, usable_by_block
 from regatta.judge.grouping import Members
 from regatta.judge.standings import Entries, Entry, Verdict, verdicts
-from regatta.judge.statistics.sign_flips import LEVEL
+from regatta.judge.statistics.sign_flips import LEVEL, BlockValues
 from regatta.judge.statistics.units import units_of
 from regatta.record.cell import Cell
 from regatta.record.metrics import PRIMARY
 from regatta.record.records import OK, RaceRecord, Trial
+
+# An outlier is beyond Tukey's outer fences, three interquartile ranges away; in logarithms if all
+# values are positive, since times are skewed.
+
+FENCE = 3.0
+FEWEST = 5
+"""With fewer trials none is called an outlier."""
+
+
+@dataclass(frozen=True)
+class Outlier:
+    cell: Cell
+    block: int
+    metric: str
+    value: float
+    """Of its trial, in the metric's unit."""
+    median: float
+    """Of all trials of the cell."""
+
+
+def outliers(cell: Cell, blocks: dict[str, BlockValues]) -> list[Outlier]:
+    """The outliers of one cell in every metric, by metric and block."""
+    return [
+        Outlier(cell, block, metric, values[block], float(np.median(list(values.values()))))
+        for metric, values in blocks.items()
+        for block in outlying_blocks(values)
+    ]
+
+
+def outlying_blocks(values: BlockValues) -> list[int]:
+    """The blocks whose value lies beyond the outer fences."""
+    if len(values) < FEWEST:
+        return []
+    numbers = np.array(list(values.values()), dtype=np.float64)
+    if numbers.min() > 0:
+        numbers = np.log(numbers)
+    low, high = np.quantile(numbers, [0.25, 0.75])
+    reach = FENCE * (high - low)
+    if reach == 0:
+        return []  # half of the values are equal, so any other would be an outlier
+    far = (numbers < low - reach) | (numbers > high + reach)
+    return [block for block, is_far in zip(values, far, strict=True) if is_far]
+
+
+# Repeating is a selection: a disturbed trial is replaced by one from a quieter moment. Trials that
+# are compared are repeated together, so no contender is favoured. A permutation test within blocks
+# shows whether one contender was disturbed more often than by chance.
 
 DRAWS = 4_096
 

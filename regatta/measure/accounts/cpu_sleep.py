@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from regatta.measure.proc import IDLE, IOWAIT, NS_PER_TICK, PROC
+from regatta.measure.processes import IDLE, IOWAIT, NS_PER_TICK, PROC
 
 TIMER_LIST = "timer_list"
 STAT = "stat"

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from regatta.measure.accounts.process_tree import cpu_clock_ns, threads_of
-from regatta.measure.proc import (
+from regatta.measure.processes import (
     BY_PROGRAMS,
     LAST_CPU,
     NS_PER_TICK,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from regatta.measure.proc import read_text
+from regatta.measure.processes import read_text
 from regatta.record.counters import Counter, counted
 
 ENERGY, IDLE_ENERGY, MICROJOULES = "energy", "idle-energy", "µJ"

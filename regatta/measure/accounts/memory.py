@@ -9,7 +9,7 @@ lab's.
 """
 
 from regatta.measure.accounts.process_tree import descendants
-from regatta.measure.proc import PROC, read_text
+from regatta.measure.processes import PROC, read_text
 from regatta.record.counters import BYTES, PEAK_MEMORY, Counter, counted, not_supported
 
 BYTES_PER_KIB = 1024

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from regatta.errors import TrialError
 from regatta.measure.accounts.cgroup import ControlGroup
-from regatta.measure.proc import (
+from regatta.measure.processes import (
     MAJOR_FAULTS,
     MINOR_FAULTS,
     NS_PER_TICK,

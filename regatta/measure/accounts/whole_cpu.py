@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from regatta.measure.accounts import cpu_sleep
-from regatta.measure.proc import NS_PER_TICK, PROC, STEAL, parse_cpus
+from regatta.measure.processes import NS_PER_TICK, PROC, STEAL, parse_cpus
 from regatta.record.counters import Counter, counted, not_supported
 from regatta.record.records import CLIENT, SERVER
 

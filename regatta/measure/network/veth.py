@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from regatta.errors import PlacementError
-from regatta.measure.guard import guard_environment
+from regatta.measure.processes import guard_environment
 from regatta.measure.programs import need_tool
 
 # 198.18.0.0/15 is reserved for benchmarks of network devices (RFC 2544).

@@ -17,8 +17,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from regatta.measure.accounts import cgroup, kernel_memory
 from regatta.measure.accounts.cgroup import ControlGroup
-from regatta.measure.guard import Warden, guard_environment, guarded, kill_descendants
 from regatta.measure.perf import Control, Perf
+from regatta.measure.processes import Warden, guard_environment, guarded, kill_descendants
 from regatta.measure.programs import need_tool
 
 # The channel between the lab and a program, for lines such as `ready`, `go` and `done`. A socket

@@ -20,8 +20,8 @@ from pickle import dumps, loads
 import numpy as np
 
 from regatta.errors import TrialError
-from regatta.measure.guard import guard_environment
 from regatta.measure.places.side import SidePlacement
+from regatta.measure.processes import guard_environment
 from regatta.measure.trial import ask
 from regatta.measure.trial.load import host_of
 from regatta.record.study.request_file import Request

@@ -17,8 +17,8 @@ from pathlib import Path
 from statistics import fmean
 from time import monotonic
 
-from regatta.measure.guard import guard_environment
 from regatta.measure.places.side import SidePlacement, readable
+from regatta.measure.processes import guard_environment
 
 ANSWER_TIMEOUT_S = 10.0
 LINE_LIMIT = 64

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from regatta.measure.accounts.cgroup import ControlGroup
 from regatta.measure.accounts.process_tree import cpu_clock_ns, descendants, threads_of
-from regatta.measure.proc import read_stat
+from regatta.measure.processes import read_stat
 
 WITHIN_S = 0.05
 STILL_S = 0.0005

@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from typing import IO
 
 from regatta.errors import RegattaError
-from regatta.measure.guard import Warden, guard_environment
 from regatta.measure.places.side import readable
+from regatta.measure.processes import Warden, guard_environment
 from regatta.measure.trial.program import LINE_LIMIT
 
 READY_S, STOP_S, ANSWER_S = 20.0, 20.0, 60.0

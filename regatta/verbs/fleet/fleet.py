@@ -18,7 +18,7 @@ from typing import Any
 
 from regatta import __version__
 from regatta.errors import LedgerError, PlacementError, RegattaError, UsageError
-from regatta.verbs.fleet.remote_race import (
+from regatta.verbs.fleet.machines import (
     FILES,
     RaceOrder,
     RaceOutput,

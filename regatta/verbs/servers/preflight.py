@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regatta.errors import RegattaError, TrialError
-from regatta.measure.guard import descendants_left
 from regatta.measure.network.ports import (
     IPV6_LOOPBACK,
     LISTEN,
@@ -27,6 +26,7 @@ from regatta.measure.network.ports import (
 )
 from regatta.measure.perf import without_perf
 from regatta.measure.places.sides import Placement
+from regatta.measure.processes import descendants_left
 from regatta.measure.programs import Programs
 from regatta.measure.race.place_sides import place_sides
 from regatta.measure.trial.answers import (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.judge.live import quick_standings
+from regatta.judge.power import quick_standings
 from regatta.judge.results import Analysis
 from regatta.judge.standings import LARGER, NO_DIFFERENCE, NOT_MEASURED, TOO_FEW
 from regatta.judge.statistics.joint import holm

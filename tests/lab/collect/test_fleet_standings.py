@@ -21,7 +21,7 @@ from regatta.verbs.fleet.fleet import (
     read_plan,
     save,
 )
-from regatta.verbs.fleet.remote_race import RaceOrder, RaceOutput, race_on_this_host
+from regatta.verbs.fleet.machines import RaceOrder, RaceOutput, race_on_this_host
 from regatta.verbs.fleet.standings import letters, outcome_words, standings_of
 from regatta.verbs.fleet.tables import collected_tables, sentence, to_markdown
 from tests.lab.reports import cells

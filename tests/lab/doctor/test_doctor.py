@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from regatta.checks.doctor.examine import CHECKS, examine, serious
+from regatta.checks.doctor.examine import CHECKS, examine, serious, show
 from regatta.checks.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, RaceSetup
-from regatta.checks.doctor.show import show
 from regatta.measure import kernel_config
 from regatta.measure.network.steering import LinkEnd, Steering
 from regatta.measure.race.race import doctor_warnings

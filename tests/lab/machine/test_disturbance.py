@@ -12,7 +12,7 @@ import pytest
 
 from regatta.errors import StudyError
 from regatta.judge.analyse import analyse
-from regatta.judge.live import quick_standings
+from regatta.judge.power import quick_standings
 from regatta.measure.accounts import disturbance
 from regatta.measure.accounts.disturbance import (
     ENDED,
@@ -25,7 +25,7 @@ from regatta.measure.accounts.disturbance import (
     too_much,
 )
 from regatta.measure.accounts.process_tree import cpu_clock_ns
-from regatta.measure.proc import read_stat
+from regatta.measure.processes import read_stat
 from regatta.measure.race.events import Event, RaceNote, TrialDisturbed, TrialFinished
 from regatta.measure.race.run_plan import FIRST_HEATS, MAX_ATTEMPTS, Repeats
 from regatta.record.read import read

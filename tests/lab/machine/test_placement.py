@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from regatta.errors import CpuError, PlacementError
-from regatta.measure.guard import guard_environment
 from regatta.measure.places import placement
 from regatta.measure.places.placement import choose_cpus, make_placement
 from regatta.measure.places.side import SidePlacement
+from regatta.measure.processes import guard_environment
 from tests.commands import run, run_well
 from tests.lab import rootless
 from tests.processes import is_gone, network_namespaces, pids_inside
@@ -100,7 +100,7 @@ def test_as_root_the_sides_have_networks_of_their_own_that_vanish_at_the_end() -
 
 ROOTLESS_PLACEMENT = """
 import json, os, subprocess
-from regatta.measure.guard import guard_environment
+from regatta.measure.processes import guard_environment
 from regatta.measure.places.placement import make_placement
 cpus = sorted(os.sched_getaffinity(0))
 def run(side, *command):
@@ -159,7 +159,7 @@ def test_a_holder_that_cannot_start_gives_its_reason() -> None:
 
 HOLD = """
 import subprocess, sys
-from regatta.measure.guard import guard_environment
+from regatta.measure.processes import guard_environment
 from regatta.measure.places.placement import make_placement
 place = make_placement(sys.argv[1], [0], [0])
 child = subprocess.Popen(place.server.command(["sleep", "600"]), env=guard_environment(),

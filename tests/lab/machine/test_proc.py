@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from regatta.measure.accounts import disturbance
-from regatta.measure.proc import (
+from regatta.measure.processes import (
     BEGAN,
     BUSY,
     BY_PROGRAMS,

@@ -11,7 +11,7 @@ import pytest
 
 from regatta.measure.accounts import process_tree
 from regatta.measure.accounts.process_tree import client_counters, server_counters
-from regatta.measure.proc import NS_PER_TICK
+from regatta.measure.processes import NS_PER_TICK
 from tests.lab.fake_records import reading
 from tests.processes import state
 from tests.waiting import wait_until

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from regatta.measure.guard import guard_environment
 from regatta.measure.network import link_end, steering
 from regatta.measure.network.link_end import cpus_of, mask_of
 from regatta.measure.network.steering import LinkEnd
 from regatta.measure.places.placement import make_placement
 from regatta.measure.places.sides import Placement
+from regatta.measure.processes import guard_environment
 from regatta.record.study.limits import OWN_SIDE, UNSTEERED
 from tests.lab import rootless
 

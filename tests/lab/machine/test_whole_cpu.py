@@ -13,9 +13,15 @@ from regatta.measure.accounts import cpu_sleep, whole_cpu
 from regatta.measure.accounts.cgroup import find_home
 from regatta.measure.accounts.cpu_sleep import STAT, TIMER_LIST, SleepReading, State
 from regatta.measure.accounts.whole_cpu import CpuReading, LabThread, WholeCpu, counters
-from regatta.measure.guard import guard_environment
 from regatta.measure.places.placement import make_placement
-from regatta.measure.proc import IDLE, IOWAIT, NS_PER_TICK, STEAL, parse_cpus
+from regatta.measure.processes import (
+    IDLE,
+    IOWAIT,
+    NS_PER_TICK,
+    STEAL,
+    guard_environment,
+    parse_cpus,
+)
 from regatta.record.records import CLIENT, SERVER
 
 CPUS = sorted(os.sched_getaffinity(0))

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import StudyError
-from regatta.judge import live
+from regatta.judge import power
 from regatta.judge.analyse import leads_of
-from regatta.judge.live import reason_to_stop, widest_lead
+from regatta.judge.power import reason_to_stop, widest_lead
 from regatta.measure.perf import probe
 from regatta.measure.places import placement
 from regatta.measure.race.events import Event, TrialFinished
@@ -144,7 +144,7 @@ def test_a_race_ends_when_its_widest_interval_is_narrow_enough(
     text = STUDY.replace("slices = 3", "width_percent = 3\nmost_blocks = 4")
     study = fake_races.parse(text.replace("connections = [3, 6]", "connections = 3"))
     left = iter(widths)
-    monkeypatch.setattr(live, "widest_lead", lambda _: next(left))
+    monkeypatch.setattr(power, "widest_lead", lambda _: next(left))
     hooks = Hooks(enough=reason_to_stop)
     events: list[Event] = []
     fake_races.race(study, tmp_path, events.append, hooks, use_perf=False)
@@ -173,7 +173,7 @@ def test_a_block_in_which_a_trial_failed_is_replaced_by_another(
     """At most two, as a server that always fails must not keep a race going."""
     text = STUDY.replace("slices = 3", "width_percent = 3\nmost_blocks = 5")
     study = fake_races.parse(text.replace("connections = [3, 6]", "connections = 3"))
-    monkeypatch.setattr(live, "widest_lead", lambda _: 0.02)
+    monkeypatch.setattr(power, "widest_lead", lambda _: 0.02)
     monkeypatch.setattr(Ledger, "blocks_spoilt", lambda *_: failing)
     hooks = Hooks(enough=reason_to_stop)
     fake_races.race(study, tmp_path, lambda _: None, hooks, use_perf=False)

@@ -27,8 +27,7 @@ from regatta.checks.calibrate.equals.reported import (
     reported,
 )
 from regatta.checks.calibrate.goals import CalibrationPart, Context, goal_of
-from regatta.checks.calibrate.shape import Shape, folder_of, run_races, shape_of
-from regatta.checks.calibrate.workers import on_all_cpus
+from regatta.checks.calibrate.shape import Shape, folder_of, on_all_cpus, run_races, shape_of
 from regatta.judge.analyse import analyse
 from regatta.judge.statistics.sign_flips import LEVEL
 from regatta.record.inputs import Goal

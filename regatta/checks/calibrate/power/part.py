@@ -16,8 +16,7 @@ import numpy as np
 
 from regatta.checks.calibrate.goals import CalibrationPart, Context, interval
 from regatta.checks.calibrate.power.curve import Curve, write_picture
-from regatta.checks.calibrate.shape import Shape, run_races, shape_of
-from regatta.checks.calibrate.workers import on_all_cpus
+from regatta.checks.calibrate.shape import Shape, on_all_cpus, run_races, shape_of
 from regatta.errors import CalibrationError, UsageError
 from regatta.judge.analyse import analyse
 from regatta.judge.results import Group

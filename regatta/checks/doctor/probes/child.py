@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from regatta.errors import RegattaError
-from regatta.measure.guard import guard_environment
 from regatta.measure.places.side import SidePlacement
-from regatta.measure.proc import read_stat
+from regatta.measure.processes import guard_environment, read_stat
 
 PROGRAM = Path(__file__).with_name("worker.py")
 ANSWER_TIMEOUT_S = 30

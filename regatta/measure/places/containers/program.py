@@ -17,10 +17,10 @@ from typing import Protocol
 
 from regatta.errors import PlacementError
 from regatta.measure.accounts import cgroup, disturbance
-from regatta.measure.guard import guard_environment, guarded
 from regatta.measure.perf import Control
 from regatta.measure.places.containers.engine import Engine
 from regatta.measure.places.side import Channel, ProgramSpec, StartedProgram
+from regatta.measure.processes import guard_environment, guarded
 from regatta.measure.programs import find_tool
 from regatta.record.study.cpus import cpu_list
 

@@ -17,9 +17,8 @@ from pathlib import Path
 
 from regatta.errors import PlacementError
 from regatta.measure.accounts.cgroup import lock_group
-from regatta.measure.guard import guard_environment
 from regatta.measure.places.containers.engine import Engine
-from regatta.measure.proc import read_text
+from regatta.measure.processes import guard_environment, read_text
 
 LABEL = "regatta.race"
 PREFIX = "regatta-"

@@ -18,11 +18,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from regatta.errors import PlacementError
-from regatta.measure.guard import guard_environment, guarded
 from regatta.measure.network.veth import last_line
 from regatta.measure.places.hosts.clusters import LOOPBACK, DaskCluster
 from regatta.measure.places.hosts.host import BEAT_S, NOT_STARTED, START_TIMEOUT_S, Host
 from regatta.measure.places.side import readable
+from regatta.measure.processes import guard_environment, guarded
 from regatta.measure.programs import need_tool
 from regatta.record.study.hosts import HostName
 

@@ -12,8 +12,8 @@ from regatta.record.read import read
 from regatta.record.schema import FILE_NAME
 from regatta.show.against_best import READ
 from regatta.show.build import view_of
-from regatta.show.files import write_files
 from regatta.show.groups import metric_chart, standings
+from regatta.show.html import write_files
 from regatta.show.numbers import capitalized, plural, short
 from regatta.show.pictures import with_legends
 from regatta.show.trials import disturbed_sentence

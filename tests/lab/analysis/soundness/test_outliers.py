@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from regatta.judge.analyse import analyse
-from regatta.judge.soundness.outliers import outlying_blocks
+from regatta.judge.soundness.repeated import outlying_blocks
 from regatta.record.read import read
 from regatta.record.samples import latencies_in_order
 from tests import ledgers
