@@ -11,8 +11,7 @@ from pathlib import Path
 from regatta import __version__
 from regatta.errors import LedgerError, RegattaError
 from regatta.record.cell import Cell, matched_cells
-from regatta.record.input_tables import write_inputs
-from regatta.record.inputs import RaceInputs
+from regatta.record.inputs import RaceInputs, write_inputs
 from regatta.record.read import in_one_line, read_meta
 from regatta.record.records import PlannedTrial
 from regatta.record.schema import FILE_NAME, SCHEMA, SCHEMA_VERSION, TABLES, check_version, is_cut

@@ -2,6 +2,8 @@
 figures, calibration.
 """
 
+import json
+import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
@@ -293,5 +295,20 @@ class RaceInputs:
     """The machine's newest calibration; or why it could not be read; None: there is none."""
 
 
-RECORDED, BASELINE = TypeAdapter(RecordedClaim), TypeAdapter(Baseline)
-"""Validate what is read from a ledger."""
+INPUTS = TypeAdapter(RaceInputs)
+
+
+def write_inputs(database: sqlite3.Connection, inputs: RaceInputs) -> None:
+    """Written once, before the first trial: a row a field, as JSON."""
+    for name, value in INPUTS.dump_python(inputs, mode="json").items():
+        row = (name, json.dumps(value, ensure_ascii=False))
+        database.execute("INSERT INTO inputs VALUES (?, ?)", row)
+
+
+def read_inputs(database: sqlite3.Connection) -> RaceInputs:
+    """ValueError, in a few words, for a damaged table."""
+    found = {name: json.loads(value) for name, value in database.execute("SELECT * FROM inputs")}
+    missing = sorted(RaceInputs.__dataclass_fields__.keys() - found.keys())
+    if missing:
+        raise ValueError(f"{missing[0]} is missing")
+    return checked(INPUTS, found)

@@ -15,8 +15,7 @@ from typing import Any
 from regatta.errors import LedgerError
 from regatta.record.cell import Cell, MatchedCell
 from regatta.record.counters import COUNTED, Counter
-from regatta.record.input_tables import read_inputs
-from regatta.record.inputs import RaceInputs
+from regatta.record.inputs import RaceInputs, read_inputs
 from regatta.record.records import (
     ClientPart,
     PlannedProbe,

@@ -1,64 +1,51 @@
 """The schema of a ledger, and whether a file is complete and readable by this Regatta."""
 
 import re
+from dataclasses import fields
 from pathlib import Path
+from types import NoneType, UnionType
+from typing import get_args, get_origin, get_type_hints
 
 from regatta.errors import LedgerError
+from regatta.record.cell import AS_RACED, Cell
+from regatta.record.counters import Counter
+from regatta.record.records import PlannedProbe, PlannedTrial, Result, Sitting
 
 FILE_NAME = "ledger.sqlite"
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
+SQL_TYPES = {int: "INTEGER", bool: "INTEGER", float: "REAL", bytes: "BLOB"}
 
-CELL_COLUMNS = """
-  id INTEGER PRIMARY KEY, contender TEXT, contender_order INTEGER, work TEXT, load TEXT,
-  connections INTEGER, engine TEXT, dialect TEXT, rounds INTEGER, duration_s REAL,
-  per_connection INTEGER, top INTEGER, max_age_ms INTEGER, rate INTEGER, arrivals TEXT,
-  idle INTEGER, slow INTEGER, workers INTEGER, path TEXT,
-  scope TEXT, linger_s REAL, backlog INTEGER, counts_taskset INTEGER,
-  request TEXT, until TEXT, requests TEXT, cold INTEGER"""
+
+def columns(record: type, *left_out: str) -> str:
+    """A column a field; lists and maps are JSON."""
+    found = []
+    for name, kind in get_type_hints(record).items():
+        kinds = get_args(kind) if get_origin(kind) is UnionType else (kind,)
+        (stored,) = (one for one in kinds if one is not NoneType)
+        if name in {field.name for field in fields(record)} - set(left_out):
+            found.append(f"{name} {SQL_TYPES.get(stored, 'TEXT')}")
+    return ", ".join(found)
+
+
+CELL_COLUMNS = f"id INTEGER PRIMARY KEY, {columns(Cell, *AS_RACED)}"
 SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE environment(key TEXT PRIMARY KEY, value TEXT);
-CREATE TABLE claim(
-  id TEXT PRIMARY KEY, says TEXT, said_at TEXT, note TEXT, source TEXT, source_title TEXT, per TEXT,
-  published_agrees INTEGER, engine TEXT, workers INTEGER, work TEXT, load TEXT, dialect TEXT,
-  rate INTEGER, idle INTEGER, slow INTEGER, backlog INTEGER, process_engines TEXT);
-CREATE TABLE claim_statement(
-  claim_id TEXT, position INTEGER, kind TEXT, metric TEXT, side TEXT, connections TEXT,
-  designs TEXT, groups TEXT, at_least REAL, within_share REAL, within_amount REAL,
-  within_unit TEXT, PRIMARY KEY (claim_id, position));
-CREATE TABLE claim_published(
-  claim_id TEXT, design TEXT, connections INTEGER, side TEXT, metric TEXT, column TEXT,
-  value REAL, unit TEXT, per TEXT);
-CREATE TABLE baseline(contender TEXT, published_source TEXT, published_at INTEGER);
-CREATE TABLE baseline_published(
-  contender TEXT, column TEXT, value REAL, PRIMARY KEY (contender, column));
-CREATE TABLE calibration(
-  taken_at REAL, elapsed_s REAL, regatta_version TEXT, quick INTEGER, inject TEXT, machine TEXT,
-  problem TEXT);
-CREATE TABLE calibration_goal(
-  name TEXT, goal TEXT, measured TEXT, met INTEGER, value REAL, outcome TEXT, detail TEXT);
+CREATE TABLE inputs(name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE cell({CELL_COLUMNS}, placement TEXT);
-CREATE TABLE plan(
-  block INTEGER, position INTEGER, cell_id INTEGER, kind TEXT, sitting INTEGER,
-  PRIMARY KEY (block, position));
-CREATE TABLE sitting(
-  id INTEGER PRIMARY KEY, number INTEGER, started_at REAL, boot_id TEXT, cpu_model TEXT,
-  kernel TEXT, link_order INTEGER, environment_bytes INTEGER);
+CREATE TABLE plan({columns(PlannedTrial)}, PRIMARY KEY (block, position));
+CREATE TABLE sitting(id INTEGER PRIMARY KEY, {columns(Sitting)});
 CREATE TABLE trial(
-  id INTEGER PRIMARY KEY, block INTEGER, position INTEGER, cell_id INTEGER, kind TEXT,
-  sitting INTEGER, status TEXT, reason TEXT, client_bound TEXT, started_at REAL, window_ns INTEGER,
-  requests INTEGER, answered INTEGER, throughput_per_s REAL, server TEXT, client TEXT,
-  conditions TEXT, samples BLOB, attempt INTEGER, disturbed TEXT,
-  UNIQUE (block, cell_id, attempt));
+  id INTEGER PRIMARY KEY, {columns(PlannedTrial)},
+  {columns(Result, "counters", "printed")}, UNIQUE (block, cell_id, attempt));
 CREATE TABLE search({CELL_COLUMNS},
   shares TEXT, p99_limit_ms REAL, knee INTEGER, placement TEXT);
 CREATE TABLE probe(
-  id INTEGER PRIMARY KEY, search_id INTEGER, kind TEXT, block INTEGER, rate INTEGER,
-  duration_s REAL, share REAL, why_not TEXT, started_at REAL, disturbed TEXT, again INTEGER,
-  client TEXT, samples BLOB);
+  id INTEGER PRIMARY KEY, {columns(PlannedProbe)}, why_not TEXT, started_at REAL, disturbed TEXT,
+  again INTEGER, client TEXT, samples BLOB);
 CREATE TABLE counter(
-  trial_id INTEGER, side TEXT, origin TEXT, event TEXT, value REAL, unit TEXT,
-  running_percent REAL, state TEXT, PRIMARY KEY (trial_id, side, origin, event));
+  trial_id INTEGER, side TEXT, origin TEXT, {columns(Counter)},
+  PRIMARY KEY (trial_id, side, origin, event));
 CREATE TABLE perf_stat(trial_id INTEGER, side TEXT, text TEXT, PRIMARY KEY (trial_id, side));
 """
 TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", SCHEMA))

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from regatta.record.cell import Cell
-from regatta.record.input_tables import write_inputs
-from regatta.record.inputs import RaceInputs
+from regatta.record.inputs import RaceInputs, write_inputs
 from regatta.record.records import PlannedTrial
 from regatta.record.schema import SCHEMA, SCHEMA_VERSION
 from regatta.record.write import cell_row

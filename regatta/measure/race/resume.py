@@ -8,8 +8,7 @@ from regatta.measure.accounts import cpu_sleep
 from regatta.measure.perf import GROUP, Perf
 from regatta.measure.places.sides import Placement
 from regatta.record.cell import matched_cells
-from regatta.record.input_tables import read_claims
-from regatta.record.inputs import Claim
+from regatta.record.inputs import Claim, read_inputs
 from regatta.record.rate_search import held_by
 from regatta.record.study import Study, with_rates
 from regatta.record.study.limits import OWN_SIDE, UNSTEERED
@@ -45,7 +44,7 @@ def left_out_then(ledger: Ledger) -> dict[str, str]:
 def recorded_claims(ledger: Ledger) -> tuple[Claim, ...]:
     """The recorded claims, as the study's files may have changed since the start."""
     try:
-        return tuple(recorded.claim for recorded in read_claims(ledger.database))
+        return tuple(recorded.claim for recorded in read_inputs(ledger.database).claims)
     except ValueError as error:
         raise LedgerError(
             f"{ledger.path}: its claims cannot be read ({error}); is the file complete?"
