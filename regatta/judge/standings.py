@@ -7,7 +7,7 @@ the rate served a lower load, and a client-bound one is known only at the client
 That limit only makes requests cheaper, so a contender that needs more there is worse.
 
 Figures are CPU time that was charged. A contender whose extra need busy time does not show, though
-it would be seen there, is a rival too (statistics/unconfirmed_leads.py): the winner's CPUs may only
+it would be seen there, is a rival too (statistics/leads.py): the winner's CPUs may only
 have slept while the kernel worked for it, which is charged to nobody.
 """
 

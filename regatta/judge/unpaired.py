@@ -113,7 +113,7 @@ def _change(scale: Scale, old: Sample, new: Sample) -> Change:
     if found is not None:
         return Change(scale, difference, found)
     fewest = min(len(old.values), len(new.values))
-    chance = 0.0 if fewest >= FEWEST_ALIKE else 2.0 ** (1 - fewest)  # as in paired_mean.py
+    chance = 0.0 if fewest >= FEWEST_ALIKE else 2.0 ** (1 - fewest)  # as in joint.py
     return Change(scale, difference, None, chance)
 
 

@@ -4,7 +4,7 @@ Judged are server CPU per request, p50, p99 and the rate that is held (judged.py
 The base races twice, as `base` and `base-again`. Head is compared, in each block, with the mean of
 both; base with itself is the floor. If this machine tells even the two bases apart, a verdict must
 hold with that much added to head, or taken off. A race is judged several times while it grows
-(statistics/looks.py), the held rate once: its searches are over before the race. All that is judged
+(judged.py), the held rate once: its searches are over before the race. All that is judged
 and all loads are one family.
 
 - regression: the whole 95 % interval of head / base is beyond its threshold, in anything

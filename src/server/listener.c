@@ -226,11 +226,13 @@ bool listener_is_left_to_others(const struct listener *listener) {
            atomic_load(&listener->last_clients->left) == UNCOUNTED;
 }
 
-bool listener_has_ended(const struct listener *listener) {
-    const int32_t left = atomic_load(&listener->last_clients->left);
-    return left != UNCOUNTED && left <= 0;
-}
-
 bool listener_has_last_clients(const struct listener *listener) {
     return atomic_load(&listener->last_clients->left) > 0 && count_waiting(listener) > 0;
+}
+
+/* A worker that has not noticed the stop takes clients without counting them, so some may be left
+ * when none waits. */
+bool listener_has_ended(const struct listener *listener) {
+    return atomic_load(&listener->last_clients->left) != UNCOUNTED &&
+           !listener_has_last_clients(listener);
 }

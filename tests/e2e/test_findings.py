@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.commands import Done, run
 from tests.e2e.racing import ROOT, needs_programs
 from tests.lab import synthetic
-from tests.lab.ledger.every_input import STUDY, every_input
+from tests.lab.record.every_input import STUDY, every_input
 
 
 def findings(to: Path, *races: Path) -> Done:

@@ -10,8 +10,8 @@ from regatta.teach.lab.step import Lab
 from regatta.teach.lab.steps.counting import CLIENT, SERVER, counted_file
 from regatta.teach.lab.steps.racing import RACE, SINGLE_RUNS
 from regatta.teach.lab.tools import Tools
-from tests.lab.review.printed import perf_text
 from tests.lab.synthetic import make
+from tests.lab.teach.printed import perf_text
 
 THREE = ("iterative", "thread-per-client", "select")
 BY_HAND = {"iterative": 20.0, "thread-per-client": 14.0, "select": 16.5}

@@ -3,7 +3,7 @@
 With slices, the servers of a heat run side by side: they share caches, and a scan reads the
 processes of all of them. Blocks raced alone have one server at a time and are otherwise the same.
 Each is compared with the blocks just before and after it; two that share such a neighbour are not
-independent (soundness/correlated_mean.py). With several sittings each is one number.
+independent (soundness/clock.py). With several sittings each is one number.
 """
 
 import math

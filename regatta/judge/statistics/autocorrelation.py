@@ -166,7 +166,7 @@ def _freedom(squares: Floats, counts: NDArray[np.int64]) -> Floats:
 
 
 def _drawn_in(values: Floats) -> Floats:
-    """Clips values to the outer fences (outliers.py), unless there are many."""
+    """Clips values to the outer fences (soundness/repeated.py), unless there are many."""
     if len(values) >= MANY:
         return values
     low, high = np.quantile(values, [0.25, 0.75])

@@ -91,7 +91,7 @@ class RankConflict:
     first: float
     """Ratio of `more` to `less` by the first measure: above 1."""
     second: float
-    """The same by the second: below 1, or (unconfirmed_leads.py) not shown to be above."""
+    """The same by the second: below 1, or not shown to be above."""
 
 
 def rank_conflicts(

@@ -98,13 +98,13 @@ def pool(trials: Sequence[RequestLatencies]) -> RequestLatencies:
 # autocorrelation.py). Where the higher one would lie beyond all requests, nothing measured bounds
 # the percentile from above.
 #
-# Coverage in simulations (`tests/lab/analysis/test_analysis_coverage.py` repeats some): 89 to 97 %
+# Coverage in simulations (`tests/lab/judge/test_analysis_coverage.py` repeats some): 89 to 97 %
 # for a nominal 95 % interval with bursty requests; 42 to 100 % for the hierarchical bootstrap,
 # which counts the noise of requests twice and cannot see beyond the observed tail
 # (docs/decisions.md). Allowing for autocorrelation costs width: with ten trials of a few hundred
 # requests, mostly the upper end of p99.
 #
-# Requests that an open load never started rank slower than any answered one (request_latencies.py):
+# Requests that an open load never started rank slower than any answered one:
 # a percentile among them has no interval, and an interval that reaches them has no upper end.
 
 ENOUGH_SLOWER = 10

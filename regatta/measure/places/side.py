@@ -23,7 +23,7 @@ from regatta.measure.programs import need_tool
 
 # The channel between the lab and a program, for lines such as `ready`, `go` and `done`. A socket
 # pair, of which the program inherits one end. A program in a container cannot inherit it:
-# containers/channel.py replaces it there.
+# containers/program.py replaces it there.
 
 
 def readable(fd: int, deadline: float) -> bool:
@@ -229,7 +229,7 @@ class SidePlacement:
         return self.entered(self.pinned(program))
 
     def entered(self, program: Sequence[str]) -> list[str]:
-        """The command that runs the program in this network, guarded inside it (guard.py)."""
+        """The command that runs the program in this network, guarded inside it (processes.py)."""
         return [*self.enter, *guarded(program)]
 
     def pinned(self, program: Sequence[str]) -> list[str]:

@@ -50,9 +50,9 @@ class Study(RaceTable, PlacementTable):
     claims: tuple[Claim, ...] = ()
     sources: Mapping[str, Source] = {}
     quick: bool = False
-    """Whether its blocks were cut (quick.py)."""
+    """Whether its blocks were cut (`cut_blocks`)."""
     few_blocks: bool = False
-    """Whether its time allows fewer blocks than sign flips need (versus/plan.py)."""
+    """Whether its time allows fewer blocks than sign flips need (verbs/servers/study_text.py)."""
 
     def but(self, **changes: Any) -> Study:
         """A copy with other values."""

@@ -50,3 +50,21 @@ TEST(workers_with_one_given_socket_count_its_last_clients_once) {
     listener_close(&first);
     free(others);
 }
+
+/* Else each worker would count a failed accept when the listening has ended. */
+TEST(listening_ends_although_a_worker_took_a_last_client_without_counting_it) {
+    const struct design design = {0};
+    struct options options = {.design = &design, .idle_timeout_ms = 1000, .backlog = 16};
+    struct listener listener;
+    assert_int_equal(listener_adopt(&listener, &options, listening_socket()), 0);
+    int client = connect_to(&options.listen);
+    assert_false(listener_has_ended(&listener));
+    listener_begin_draining(&listener);
+    assert_false(listener_has_ended(&listener));
+    int taken = accept(listener.fd, NULL, NULL);
+    assert_true(taken >= 0);
+    assert_true(listener_has_ended(&listener));
+    close(taken);
+    close(client);
+    listener_close(&listener);
+}

@@ -22,7 +22,7 @@ from regatta.checks.calibrate.shape import Shape, shape_of
 from regatta.errors import UsageError
 from regatta.record.study import parse_study
 from tests.lab import simulated_races
-from tests.lab.calibrate.test_equals import context
+from tests.lab.checks.test_equals import context
 
 SHAPE = Shape("quick", {}, {"work": "classic"}, 2)
 PLAIN_US = 600.0

@@ -14,7 +14,7 @@ from regatta.record.read import read
 from regatta.record.study import load_study
 from tests.lab import synthetic
 from tests.lab.designs import every_design
-from tests.lab.ledger.every_input import every_input
+from tests.lab.record.every_input import every_input
 
 STUDIES = Path(__file__).resolve().parents[3] / "studies"
 SMALL = {"connections": [1], "blocks": 1, "counted_blocks": 1, "requests": 2}

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regatta.teach.review.figures import is_indian, parse_decimal, parse_number, point_of
-from tests.lab.review.printed import LOCALES
+from tests.lab.teach.printed import LOCALES
 
 locales = st.sampled_from(sorted(LOCALES)).map(LOCALES.__getitem__)
 

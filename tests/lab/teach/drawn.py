@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from tests.lab.review.printed import LOCALES
+from tests.lab.teach.printed import LOCALES
 
 locales = st.sampled_from(sorted(LOCALES)).map(LOCALES.__getitem__)
 

@@ -13,7 +13,7 @@ from regatta.teach.review import review
 from regatta.teach.review.figures import Record
 from regatta.teach.review.reading.load import TOOLS
 from regatta.teach.review.review import read_lines
-from tests.lab.review.found import findings, named, reading
+from tests.lab.teach.found import findings, named, reading
 
 LOAD = Path(__file__).parents[1] / "fixtures/review/load"
 GOOD = ("wrk", "wrk2", "oha", "hey", "h2load", "ab", "k6")

@@ -42,7 +42,7 @@ LAB = """
 import sys
 from pathlib import Path
 from dataclasses import replace
-from tests.lab.trial import test_whole
+from tests.lab.measure import test_whole
 test_whole.race(Path(sys.argv[1]), replace(test_whole.cells()[0], linger_s=60), "timed", True)
 """
 

@@ -7,7 +7,7 @@ from regatta.judge.claims.comparisons import comparisons
 from regatta.record.inputs import SHAPES
 from regatta.record.study.claim_cells import with_study_connections
 from regatta.record.study.statement import KINDS
-from tests.lab.study.test_claims_study import CELLS, POOL, parsed, shipped
+from tests.lab.record.test_claims_study import CELLS, POOL, parsed, shipped
 
 COST = 'metric = "task_clock"\n'
 SEVERAL = COST + "connections = [5, 10]\n"

@@ -5,7 +5,7 @@ import pytest
 
 from regatta.judge.statistics.autocorrelation import Interval, mean_interval
 from regatta.judge.statistics.percentiles import RequestLatencies, percentile_intervals, pool
-from tests.lab.analysis.statistics.test_autocorrelation import chain
+from tests.lab.judge.statistics.test_autocorrelation import chain
 
 ROUNDS = 400
 # Of 400 simulated races a calibrated interval misses 20, give or take 4.4: three times that.

@@ -3,7 +3,7 @@
 import pytest
 
 from regatta.teach.review.figures import Record
-from tests.lab.review.found import findings, named, reading
+from tests.lab.teach.found import findings, named, reading
 
 
 def values(record: Record) -> dict[str, float]:

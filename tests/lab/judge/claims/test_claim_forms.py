@@ -14,8 +14,8 @@ from regatta.judge.claims.result import REFUTED, SUPPORTED, UNDECIDED, ClaimPart
 from regatta.judge.claims.words import finding
 from regatta.judge.statistics.percentile_comparison import TOO_FEW_REQUESTS, one_percentile
 from regatta.judge.statistics.percentiles import RequestLatencies
-from tests.lab.analysis.claims.test_claims import BLOCKS, assert_agrees, make_claim, noisy
 from tests.lab.claim_form_error_rate import evidence_of, wrong_tables
+from tests.lab.judge.claims.test_claims import BLOCKS, assert_agrees, make_claim, noisy
 
 CPU, WAIT = ("cpu_time_per_request_us", "server"), ("burst_time_ms", "client")
 FAULTS = ("page_faults_per_request", "server")

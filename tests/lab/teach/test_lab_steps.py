@@ -37,8 +37,8 @@ from tests.lab.fake_labs import (
     race_made_up,
 )
 from tests.lab.reports import cells
-from tests.lab.review.printed import perf_text
 from tests.lab.synthetic import make
+from tests.lab.teach.printed import perf_text
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures/review"
 BASH = "\nreal\t0m2.004s\nuser\t0m0.003s\nsys\t1m0.007s\n"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from regatta.errors import UsageError
 from regatta.teach.review.figures import Record
 from regatta.teach.review.review import read, read_lines
-from tests.lab.review.printed import LOCALES, perf_text
+from tests.lab.teach.printed import LOCALES, perf_text
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FIGURES = {

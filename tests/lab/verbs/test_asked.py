@@ -11,7 +11,7 @@ from regatta.verbs.servers.preflight import faults, look_at, notes
 from regatta.verbs.servers.servers import Server
 from regatta.verbs.servers.study_text import Wanted, study_text
 from tests.lab import fake_races
-from tests.lab.versus.line_servers import placed_here
+from tests.lab.verbs.line_servers import placed_here
 from tests.servers import program
 
 CLIENT = Path(program("regatta-client"))

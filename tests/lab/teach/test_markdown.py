@@ -14,9 +14,9 @@ from regatta.teach.review.figures import Record
 from regatta.teach.review.finding import NOT_SHOWN
 from regatta.teach.review.reading.table import cells_of
 from regatta.teach.review.review import read, read_lines
-from tests.lab.review.found import contradictions, findings, named, reading
-from tests.lab.review.printed import LOCALES, perf_text
-from tests.lab.review.test_published import PUBLISHED, rows
+from tests.lab.teach.found import contradictions, findings, named, reading
+from tests.lab.teach.printed import LOCALES, perf_text
+from tests.lab.teach.test_published import PUBLISHED, rows
 
 RULE = "| --- | ---: | ---: |"
 

@@ -12,7 +12,7 @@ from regatta.record.counters import NOT_SUPPORTED
 from regatta.record.metrics import BY_NAME
 from regatta.record.readings import Reading
 from regatta.record.records import Trial
-from tests.lab.ledger.test_readings import read, trial
+from tests.lab.record.test_readings import read, trial
 
 Request = tuple[int, int, int]
 """When it arrived, when it was answered, what it was told."""

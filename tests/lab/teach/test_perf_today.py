@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from regatta.errors import UsageError
 from regatta.teach.review.review import read
-from tests.lab.review.drawn import counted
-from tests.lab.review.found import contradictions, findings, named, reading
-from tests.lab.review.printed import LOCALES, perf_text
+from tests.lab.teach.drawn import counted
+from tests.lab.teach.found import contradictions, findings, named, reading
+from tests.lab.teach.printed import LOCALES, perf_text
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "review"
 NEW = (FIXTURES / "perf-6.19.txt").read_text()

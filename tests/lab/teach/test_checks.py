@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.lab.review.drawn import counted, locales
-from tests.lab.review.found import contradictions, findings, named
-from tests.lab.review.printed import LOCALES, perf_text
+from tests.lab.teach.drawn import counted, locales
+from tests.lab.teach.found import contradictions, findings, named
+from tests.lab.teach.printed import LOCALES, perf_text
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "review"
 QUIET = {"task_clock_ms": 9000.0, "elapsed_s": 10.0, "user_s": 1.0, "system_s": 8.0}

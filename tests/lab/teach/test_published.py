@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from regatta.teach.review import CONTRADICTION, ReviewFinding, review
-from tests.lab.review.printed import LOCALES, perf_text
+from tests.lab.teach.printed import LOCALES, perf_text
 from tests.servers import REPOSITORY
 
 PUBLISHED = REPOSITORY / "studies/published/measurements.csv"

@@ -12,7 +12,7 @@ from regatta.errors import LedgerError
 from regatta.record import read as ledger_read
 from regatta.record.files import open_ledger
 from regatta.record.schema import FILE_NAME
-from tests.lab.ledger.test_ledger import create, plan, result
+from tests.lab.record.test_ledger import create, plan, result
 from tests.ledgers import opened, rows
 
 TRIALS = 6
