@@ -30,7 +30,7 @@ def client_bound_sentence(analysis: Analysis) -> str:
     helps = client_help(min(rated, key=_rate)) if rated else "more CPUs for the client"
     return (
         f"In {plural(len(analysis.client_bound), 'trial')} of {analysis.trials} the client was "
-        f"the bottleneck ({', '.join(names)}): their times and throughput are left out of every "
+        f"the bottleneck ({', '.join(names)}). Such trials' times and throughput are in no "
         "average. A cell with mostly client-bound trials shows the server's CPU at the client's "
         f"maximum rate and wins no star. Remedy: {helps}."
     )
