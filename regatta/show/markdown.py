@@ -65,6 +65,8 @@ class Writer:
 def to_markdown(view: View) -> str:
     """summary.md: all but what is only for the page, without charts."""
     lines = [f"# {escape(view.title)}", "", MADE, ""]
+    for verdict in view.screen.verdicts:
+        lines += [f"- {marked_up(verdict)}", ""]
     for note in view.notes:
         lines += [f"**{marked_up(note.sentence)}**", ""]
     for one in view.sections:
