@@ -17,7 +17,7 @@ from regatta.show.html import to_html
 from regatta.show.markdown import Writer, to_markdown
 from regatta.show.terminal import print_view
 from regatta.show.text import marked_up, printable
-from regatta.show.view import APPENDIX, FOLDED, OPEN, Section, Table, View, plain_table
+from regatta.show.view import APPENDIX, FOLDED, OPEN, Screen, Section, Table, View, plain_table
 from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.lab.synthetic_claims import all_kinds
@@ -119,7 +119,8 @@ def test_no_line_is_wider_than_the_terminal(view: View, width: int) -> None:
 
 def test_names_are_no_markup() -> None:
     section = Section(NASTY, NASTY, (NASTY,), (plain_table(NASTY, NASTY, [NASTY], [[NASTY]]),))
-    view = replace(View(NASTY, (NASTY,), {NASTY: NASTY}, (), None, (section,)))  # type: ignore[arg-type]
+    screen = Screen((NASTY,), NASTY, (), NASTY, (NASTY,))
+    view = View(NASTY, (NASTY,), {NASTY: NASTY}, (), screen, (section,))
     page, text = to_html(view), to_markdown(view)
     assert "<b>a" not in page + text
     assert "\x1b" not in page + text + reports.printed(print_view, view)
