@@ -72,19 +72,12 @@ def merge_clients(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     if len(summaries) == 1:
         return summaries[0]
     last = summaries[-1]
-    merged = {
-        key: sum(summary[key] for summary in summaries) for key in SUMS_OF_SLICES if key in last
-    }
-    merged |= {key: last[key] for key in SAME_IN_EVERY_SLICE if key in last}
+    merged = merged_summary(summaries, SAME_IN_EVERY_SLICE, SUMS_OF_SLICES)
     merged["slices"] = len(summaries)
     merged["throughput_per_s"] = merged["answered"] / merged["elapsed_ns"] * NS_PER_S
     lengths = [summary["elapsed_ns"] for summary in summaries]
     merged["cpu_share"] = weighted([summary["cpu_share"] for summary in summaries], lengths)
     merged["client_bound"] = next((s["client_bound"] for s in summaries if s["client_bound"]), None)
-    merged["errors"] = add_up([summary["errors"] for summary in summaries])
-    merged["usage"] = {
-        who: add_up([summary["usage"][who] for summary in summaries]) for who in last["usage"]
-    }
     if "clients" in last:
         merged["start_skew_ns"] = max(summary["start_skew_ns"] for summary in summaries)
         merged["clients"] = [
@@ -108,6 +101,19 @@ def merge_one(rows: Sequence[dict[str, Any]], lengths: Sequence[int]) -> dict[st
     # Of the same slice as the bound that is kept.
     merged["clock_offset_ns"] = max(rows, key=lambda row: row["clock_bound_ns"])["clock_offset_ns"]
     return merged
+
+
+def merged_summary(
+    summaries: Sequence[dict[str, Any]], same: Sequence[str], sums: Sequence[str]
+) -> dict[str, Any]:
+    """What slices and clients merge alike. Keys that the client did not print are left out."""
+    first = summaries[0]
+    return {
+        **{key: first[key] for key in same if key in first},
+        **{key: sum(one[key] for one in summaries) for key in sums if key in first},
+        "errors": add_up([one["errors"] for one in summaries]),
+        "usage": {who: add_up([one["usage"][who] for one in summaries]) for who in first["usage"]},
+    }
 
 
 def add_up(parts: Sequence[dict[str, int]]) -> dict[str, int]:
@@ -161,9 +167,7 @@ def pool_clients(
 
 
 def pool(summaries: Sequence[dict[str, Any]], told: Sequence[ClientStart]) -> dict[str, Any]:
-    first = summaries[0]
-    pooled = {key: first[key] for key in SHARED if key in first}
-    pooled |= {key: sum(one[key] for one in summaries) for key in SUMS_OF_CLIENTS if key in first}
+    pooled = merged_summary(summaries, SHARED, SUMS_OF_CLIENTS)
     pairs = list(zip(summaries, told, strict=True))
     late = [one["began_ns"] - its.at_ns for one, its in pairs]
     shortest_ns = min(one["elapsed_ns"] for one in summaries)
@@ -171,10 +175,6 @@ def pool(summaries: Sequence[dict[str, Any]], told: Sequence[ClientStart]) -> di
     pooled["cpu_share"] = max(shares.values())  # the busiest client limits all
     pooled["client_bound"] = client_bound(summaries) or shared_cpu_bound(shares, shortest_ns)
     pooled["problem"] = next((one["problem"] for one in summaries if one.get("problem")), None)
-    pooled["errors"] = add_up([one["errors"] for one in summaries])
-    pooled["usage"] = {
-        who: add_up([one["usage"][who] for one in summaries]) for who in first["usage"]
-    }
     pooled["start_skew_ns"] = max(late) - min(late)
     pooled["clients"] = [
         {
