@@ -1,14 +1,32 @@
-"""What a verdict on two versions judges, by how much head may be worse, and when it is looked
-at.
+"""A verdict on two versions: what is judged, by how much it may be worse, when it is looked at, and
+its outcomes.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from regatta.errors import UsageError
 from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.record.metrics import P50, P99, PRIMARY, Metric
+
+REGRESSION = "regression"
+NO_REGRESSION = "no regression"
+UNDECIDED = "undecided"
+EXIT = {NO_REGRESSION: 0, REGRESSION: 1, UNDECIDED: 3}
+
+
+def outcome_of(least: float, most: float, beyond: float) -> str:
+    """`least` to `most`: the interval of how much worse it is; `beyond`: how much it may be."""
+    if least > beyond:
+        return REGRESSION
+    return NO_REGRESSION if most <= beyond else UNDECIDED
+
+
+def worst_of(outcomes: Collection[str]) -> str:
+    """Of several verdicts: a regression in one is one in all, and all must be without."""
+    return next((one for one in (REGRESSION, UNDECIDED) if one in outcomes), NO_REGRESSION)
+
 
 # What a verdict on two versions judges, and by how much head may be worse: `--fail-over`. The
 # defaults are the smallest thresholds of which twice as much is found in five minutes on two shared

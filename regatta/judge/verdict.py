@@ -20,19 +20,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
-from regatta.judge.compare.decide import EXIT, NO_REGRESSION, REGRESSION, UNDECIDED, worst_of
 from regatta.judge.contrast import of_trials, outward, undisturbed
 from regatta.judge.estimates import usable
 from regatta.judge.held_rates import held_groups, worse_by
 from regatta.judge.judged import (
     CPU,
+    EXIT,
     HOLDS,
     JUDGED,
+    NO_REGRESSION,
+    REGRESSION,
+    UNDECIDED,
     Judged,
     PlannedLook,
     Thresholds,
     looks_at,
+    outcome_of,
     planned_looks,
+    worst_of,
 )
 from regatta.judge.soundness.barred import failing, unlike
 from regatta.judge.soundness.warmup import warm_ups
@@ -375,15 +380,13 @@ def judge(
 
 def load_verdict(load: LoadVerdict, accounts: Accounts, level: float) -> LoadVerdict:
     """With its outcome, or why there is none."""
-    if load.least > load.beyond:
-        if denies_regression(accounts, load.threshold):
-            return replace(load, why=DENIED)
-        return replace(load, outcome=REGRESSION)
-    if load.most <= load.beyond:
-        if shows_regression(accounts, load.threshold, level):
-            return replace(load, why=HIDDEN)
-        return replace(load, outcome=NO_REGRESSION)
-    return replace(load, why=EQUALS_DIFFER if load.equals_differ else "")
+    outcome = outcome_of(load.least, load.most, load.beyond)
+    if outcome == REGRESSION and denies_regression(accounts, load.threshold):
+        return replace(load, why=DENIED)
+    if outcome == NO_REGRESSION and shows_regression(accounts, load.threshold, level):
+        return replace(load, why=HIDDEN)
+    why = EQUALS_DIFFER if outcome == UNDECIDED and load.equals_differ else ""
+    return replace(load, outcome=outcome, why=why)
 
 
 def ratio_of(mean: PairedMean, level: float) -> Ratio:

@@ -5,10 +5,11 @@ from typing import Any
 
 from rich.console import Console
 
-from regatta.judge.compare.compare import RaceComparison, RaceSummary
-from regatta.judge.compare.decide import NO_REGRESSION, REGRESSION, CellComparison
-from regatta.judge.compare.disagreements import SAME, Agreement, Disagreement, Overlap, Winners
+from regatta.judge.compare.compare import ComparedRace, RaceComparison
+from regatta.judge.compare.decide import CellComparison
+from regatta.judge.compare.disagreements import SAME, Disagreement, Winners
 from regatta.judge.compare.match import cell_words
+from regatta.judge.judged import NO_REGRESSION, REGRESSION
 from regatta.record.cell import AXES, IDENTITY, Cell
 from regatta.record.metrics import PRIMARY, Metric
 from regatta.show.numbers import interval_of, plural, short, value_of
@@ -16,7 +17,6 @@ from regatta.show.terminal import draw_table
 from regatta.show.text import plain
 from regatta.show.view import Table, plain_table
 
-MOST_APART = 3
 ONE_RACE = (
     "Both versions in one race need far fewer, as the machine's drift cancels: "
     "regatta versus './old --port {port}' './new --port {port}'"
@@ -42,7 +42,8 @@ def print_comparison(comparison: RaceComparison, console: Console) -> None:
         _line(sentence, console)
     console.print()
     _line(verdict_sentence(comparison), console, "bold")
-    _line(standings_sentence(comparison.agreement), console)
+    if comparison.winners:
+        _line(standings_sentence(comparison.winners), console)
     if comparison.disagreements:
         console.print()
         draw_table(_disagreement_table(comparison.disagreements), [], console)
@@ -50,7 +51,7 @@ def print_comparison(comparison: RaceComparison, console: Console) -> None:
         _line(notice, console, "yellow")
 
 
-def _versions(race: RaceSummary) -> str:
+def _versions(race: ComparedRace) -> str:
     server = race.versions.get("server")
     return f"  ({server})" if server else ""
 
@@ -127,20 +128,15 @@ def _are_one_sitting_each(comparison: RaceComparison) -> bool:
     return max(comparison.old.sittings, comparison.new.sittings) < 2
 
 
-def standings_sentence(agreement: Agreement) -> str:
+def standings_sentence(tables: list[Winners]) -> str:
     """Whether the two races agree on the winner."""
-    overall = agreement.overall
-    winners = ""
-    if len(overall) > 1:
-        kinds = {_ahead(each): [one for one in overall if one.won == each.won] for each in overall}
-        winners = "; ".join(_same_in(tables, ahead) for ahead, tables in kinds.items())
-    elif overall and overall[0].agreement == SAME:
-        winners = f"the same {_ahead(overall[0])}, {overall[0].new}"
-    elif overall:
-        one = overall[0]
-        winners = f"the {_ahead(one)} was {one.old} and is {one.new}; {one.agreement}"
-    overlaps = [_overlap("cells", agreement.cells), _overlap("figures", agreement.figures)]
-    return f"Standings: {'; '.join(part for part in (winners, *overlaps) if part)}."
+    kinds = {_ahead(each): [one for one in tables if one.won == each.won] for each in tables}
+    if len(tables) > 1:
+        return f"Standings: {'; '.join(_same_in(of, ahead) for ahead, of in kinds.items())}."
+    one, ahead = tables[0], _ahead(tables[0])
+    if one.agreement == SAME:
+        return f"Standings: the same {ahead}, {one.new}."
+    return f"Standings: the {ahead} was {one.old} and is {one.new}; {one.agreement}."
 
 
 def _same_in(tables: list[Winners], ahead: str) -> str:
@@ -152,20 +148,10 @@ def _ahead(winners: Winners) -> str:
     return "winner" if winners.won else "set of the best"
 
 
-def _overlap(what: str, overlap: Overlap) -> str:
-    if not overlap.of:
-        return ""
-    separate = ""
-    if overlap.apart and what == "figures":
-        shown = ", ".join(overlap.apart[:MOST_APART])
-        more = f" and {len(overlap.apart) - MOST_APART} more" if len(overlap.apart) > 3 else ""
-        separate = f" (apart: {shown}{more})"
-    return f"intervals of {overlap.overlap} of {overlap.of} {what} overlap{separate}"
-
-
 def to_dict(comparison: RaceComparison) -> dict[str, Any]:
     """For `--json`."""
-    agreement = comparison.agreement
+    tables = comparison.winners
+    has_winner = any(one.won for one in tables)
     return {
         "verdict": comparison.verdict,
         "exit_status": comparison.exit_status,
@@ -179,18 +165,21 @@ def to_dict(comparison: RaceComparison) -> dict[str, Any]:
         "only_old": [_cell(cell) for cell in comparison.matched.only_old],
         "only_new": [_cell(cell) for cell in comparison.matched.only_new],
         "standings": {
-            "same_winner": agreement.same_winner if agreement.has_winner else None,
-            "overall": [asdict(each) for each in agreement.overall],
-            "steps": [asdict(each) for each in agreement.steps],
-            "cells": {**asdict(agreement.cells), "share": agreement.cells.share},
-            "figures": {**asdict(agreement.figures), "share": agreement.figures.share},
+            "same_winner": all(one.agreement == SAME for one in tables) if has_winner else None,
+            "overall": [asdict(one) for one in tables],
         },
         "moved": [asdict(one) for one in comparison.disagreements],
     }
 
 
-def _race(race: RaceSummary) -> dict[str, Any]:
-    return {**asdict(race), "path": str(race.path)}
+def _race(race: ComparedRace) -> dict[str, Any]:
+    return {
+        "path": str(race.path),
+        "study": race.study,
+        "created_at": race.ledger.meta.get("created_at"),
+        "sittings": race.sittings,
+        "versions": race.versions,
+    }
 
 
 def _cell(cell: Cell) -> dict[str, Any]:

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from regatta.judge.compare import NO_REGRESSION, REGRESSION, UNDECIDED
-from regatta.judge.judged import CPU
+from regatta.judge.judged import CPU, NO_REGRESSION, REGRESSION, UNDECIDED
 from regatta.judge.results import Analysis
 from regatta.judge.verdict import NOT_COMPARABLE, LoadVerdict, Ratio, RegressionVerdict
 from regatta.show.markdown import table_lines

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import LedgerError, UsageError
-from regatta.judge.compare import CellComparison, ComparisonRequest, RaceComparison, compare
+from regatta.judge.compare.compare import ComparisonRequest, RaceComparison, compare
+from regatta.judge.compare.decide import CellComparison
 from regatta.measure.programs import called_with
 from regatta.record.cell import MATCHED, Cell
 from regatta.record.metrics import P50, P99, PRIMARY

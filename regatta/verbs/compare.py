@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from regatta.errors import UsageError
-from regatta.judge import compare as comparing
+from regatta.judge.compare import compare as comparing
 from regatta.show.compared import print_comparison, to_dict
 from regatta.verbs.output import Output, print_json
 

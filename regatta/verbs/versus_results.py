@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from regatta.errors import RegattaError, UsageError
-from regatta.judge.compare import RaceComparison
+from regatta.judge.compare.compare import RaceComparison
 from regatta.judge.judged import DEFAULT, thresholds
 from regatta.judge.results import Analysis
 from regatta.judge.verdict import AGAIN, BASE, HEAD, RegressionVerdict, verdict_of

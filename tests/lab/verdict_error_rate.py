@@ -12,8 +12,18 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from regatta.judge.compare import NO_REGRESSION, REGRESSION, UNDECIDED
-from regatta.judge.judged import CPU, DEFAULT, HOLDS, JUDGED, Judged, Thresholds, thresholds
+from regatta.judge.judged import (
+    CPU,
+    DEFAULT,
+    HOLDS,
+    JUDGED,
+    NO_REGRESSION,
+    REGRESSION,
+    UNDECIDED,
+    Judged,
+    Thresholds,
+    thresholds,
+)
 from regatta.judge.verdict import EQUALS_DIFFER, Contrast, decided
 from tests.lab.family_error_rate import NOISES, SPREAD, Noise
 from tests.lab.simulated_races import cell

@@ -6,14 +6,15 @@ there are. "No regression" needs no correction: the exit status requires it in e
 wrong no more often than in the least certain cell.
 """
 
-from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from regatta.errors import UsageError
 from regatta.judge.contrast import by_block
 from regatta.judge.estimates import OVER, Estimate
+from regatta.judge.judged import REGRESSION, UNDECIDED, outcome_of
 from regatta.judge.statistics.joint import Decision, holm
 from regatta.judge.statistics.units import units_of
 from regatta.judge.unpaired import Change, Sample, unpaired
@@ -21,16 +22,52 @@ from regatta.record.cell import Cell
 from regatta.record.metrics import Metric, side_of
 from regatta.record.records import RaceRecord
 
-REGRESSION = "regression"
-NO_REGRESSION = "no regression"
-UNDECIDED = "undecided"
 NOT_MEASURED = "not measured"
-EXIT = {NO_REGRESSION: 0, REGRESSION: 1, UNDECIDED: 3}
+UNCORRECTED = "beyond the threshold, but not after correction for multiple comparisons"
 
 
-def worst_of(outcomes: Collection[str]) -> str:
-    """Of several verdicts: a regression in one is one in all, and all must be without."""
-    return next((one for one in (REGRESSION, UNDECIDED) if one in outcomes), NO_REGRESSION)
+@dataclass(frozen=True)
+class CellPair:
+    """A cell in both races, in one metric."""
+
+    cell: Cell
+    """That of the new race."""
+    metric: Metric
+    old: Estimate
+    new: Estimate
+    samples: tuple[Sample, Sample] | str
+    """Of both races, or why they are missing."""
+    broken: str | None
+    """Why every trial of the new race failed, if some of the old race succeeded."""
+
+    @cached_property
+    def change(self) -> Change | None:
+        return None if isinstance(self.samples, str) else unpaired(*self.samples)
+
+    def beyond(self, threshold: float) -> float:
+        """The value beyond which a change is a regression, on the scale of the change."""
+        assert self.change is not None
+        assert not isinstance(self.samples, str), "a change has samples"
+        worse = 1 if self.metric.better == "lower" else -1
+        if self.change.scale == "ratio":
+            return float((1 + threshold) ** worse)
+        return worse * threshold * abs(float(self.samples[0].values.mean()))
+
+    def without_change(self) -> tuple[str, str]:
+        """The verdict if there is no interval, and why."""
+        if self.broken is not None:
+            return REGRESSION, f"every trial failed in NEW: {self.broken}"
+        if self.old.value is None:
+            return NOT_MEASURED, f"in OLD: {state_words(self.old.state)}"
+        if self.new.value is None:
+            return UNDECIDED, f"in NEW: {state_words(self.new.state)}"
+        if isinstance(self.samples, str):
+            return UNDECIDED, self.samples
+        return UNDECIDED, "fewer than two trials in one of the races"
+
+
+def state_words(words: str) -> str:
+    return f"{OVER}: some due requests did not start" if words == OVER else words
 
 
 @dataclass(frozen=True)
@@ -60,20 +97,6 @@ class CellComparison:
     """Blocks per race to confirm "no change" at 80 % power; sittings if either race has several."""
 
 
-@dataclass(frozen=True)
-class CellPair:
-    """A cell in both races, in one metric."""
-
-    cell: Cell
-    metric: Metric
-    old: Estimate
-    new: Estimate
-    samples: tuple[Sample, Sample] | str
-    """Of both races, or why they are missing."""
-    broken: str | None
-    """Why every trial of the new race failed, if some of the old race succeeded."""
-
-
 Blocks = dict[int, float] | str
 """The value of a cell in each block, or why there is none."""
 
@@ -91,15 +114,16 @@ def samples(metric: Metric, ledger: RaceRecord, reference: str | None) -> dict[i
     if reference is not None:
         blocks = _relative(ledger.cells, blocks, reference)
     units = units_of(ledger)
-    found: dict[int, Sample | str] = {}
-    for cell_id, values in blocks.items():
-        if isinstance(values, str):
-            found[cell_id] = values
-        else:
-            ordered = [value for _, value in sorted(units.gathered(values).items())]
-            # Only blocks of one sitting are correlated.
-            found[cell_id] = Sample(np.array(ordered), not units.sitting_of)
-    return found
+
+    def sample(values: dict[int, float]) -> Sample:
+        ordered = [value for _, value in sorted(units.gathered(values).items())]
+        # Only blocks of one sitting are correlated.
+        return Sample(np.array(ordered), not units.sitting_of)
+
+    return {
+        cell_id: values if isinstance(values, str) else sample(values)
+        for cell_id, values in blocks.items()
+    }
 
 
 def _relative(cells: list[Cell], blocks: dict[int, Blocks], reference: str) -> dict[int, Blocks]:
@@ -138,102 +162,46 @@ def _divided(ours: Blocks, theirs: Blocks) -> Blocks:
 
 def decide(pairs: list[CellPair], threshold: float) -> list[CellComparison]:
     """One result for each pair, in order. `threshold` is a fraction: 0.05 for 5 %."""
-    changes = [_change(pair) for pair in pairs]
-    beyond = [
-        None if change is None else regression_limit(pair.metric, change, pair.samples, threshold)
-        for pair, change in zip(pairs, changes, strict=True)
+    p_values = [
+        pair.change.p_value(pair.beyond(threshold)) for pair in pairs if pair.change is not None
     ]
-    known = [index for index, change in enumerate(changes) if change is not None]
-    p_values = [_p_value(changes[index], beyond[index]) for index in known]
-    decisions = dict(zip(known, holm(p_values), strict=True))
+    decisions = iter(holm(p_values))
     return [
-        _compared(pair, changes[index], beyond[index], decisions.get(index), threshold)
-        for index, pair in enumerate(pairs)
+        CellComparison(
+            pair.cell,
+            pair.metric,
+            side_of(pair.metric),
+            pair.old,
+            pair.new,
+            *pair.without_change(),
+        )
+        if pair.change is None
+        else _compared(pair, pair.change, threshold, next(decisions))
+        for pair in pairs
     ]
-
-
-def regression_limit(
-    metric: Metric, change: Change, both: tuple[Sample, Sample] | str, threshold: float
-) -> float:
-    """The value beyond which a change is a regression, on the scale of the change."""
-    worse = 1 if metric.better == "lower" else -1
-    if change.scale == "ratio":
-        return float((1 + threshold) ** worse)
-    assert not isinstance(both, str), "a change has samples"
-    return worse * threshold * abs(float(both[0].values.mean()))
-
-
-def _p_value(change: Change | None, beyond: float | None) -> float:
-    assert change is not None
-    assert beyond is not None
-    return change.p_value(beyond)
-
-
-def _change(pair: CellPair) -> Change | None:
-    return None if isinstance(pair.samples, str) else unpaired(*pair.samples)
 
 
 def _compared(
-    pair: CellPair,
-    change: Change | None,
-    beyond: float | None,
-    decision: Decision | None,
-    threshold: float,
+    pair: CellPair, change: Change, threshold: float, decision: Decision
 ) -> CellComparison:
-    if change is None or beyond is None or decision is None:
-        verdict, why = _without(pair)
-        side = side_of(pair.metric)
-        return CellComparison(pair.cell, pair.metric, side, pair.old, pair.new, verdict, why)
-    low, high = change.interval()
-    verdict, why = _verdict(pair.metric, change, beyond, decision)
+    beyond, (low, high) = pair.beyond(threshold), change.interval()
+    worse = 1 if pair.metric.better == "lower" else -1
+    least, most = (low, high) if worse > 0 else (-high, -low)
+    outcome = outcome_of(least, most, worse * beyond)
+    is_uncorrected = outcome == REGRESSION and not decision.rejected
     return CellComparison(
         cell=pair.cell,
         metric=pair.metric,
         side=side_of(pair.metric),
         old=pair.old,
         new=pair.new,
+        verdict=UNDECIDED if is_uncorrected else outcome,
+        why=UNCORRECTED if is_uncorrected else "",
         scale=change.scale,
         value=change.value,
         low=low,
         high=high,
         beyond=beyond,
         p_value=decision.adjusted_p,
-        verdict=verdict,
-        why=why,
         blocks_needed=change.blocks_for(beyond) if threshold and beyond else None,
     )
-
-
-def _verdict(metric: Metric, change: Change, beyond: float, decision: Decision) -> tuple[str, str]:
-    low, high = change.interval()
-    if metric.better == "higher":
-        is_fine, is_worse, value_worse = low > beyond, high < beyond, change.value < beyond
-    else:
-        is_fine, is_worse, value_worse = high < beyond, low > beyond, change.value > beyond
-    if decision.rejected and value_worse:
-        return REGRESSION, ""
-    if is_fine:
-        return NO_REGRESSION, ""
-    if is_worse:
-        return (
-            UNDECIDED,
-            "beyond the threshold, but not after correction for multiple comparisons",
-        )
-    return UNDECIDED, ""
-
-
-def _state(words: str) -> str:
-    return f"{OVER}: some due requests did not start" if words == OVER else words
-
-
-def _without(pair: CellPair) -> tuple[str, str]:
-    """The verdict without an interval."""
-    if pair.broken is not None:
-        return REGRESSION, f"every trial failed in NEW: {pair.broken}"
-    if pair.old.value is None:
-        return NOT_MEASURED, f"in OLD: {_state(pair.old.state)}"
-    if pair.new.value is None:
-        return UNDECIDED, f"in NEW: {_state(pair.new.state)}"
-    if isinstance(pair.samples, str):
-        return UNDECIDED, _state(pair.samples)
-    return UNDECIDED, "fewer than two trials in one of the races"

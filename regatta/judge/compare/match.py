@@ -19,7 +19,9 @@ MOST_SHOWN = 3
 
 
 def align_rates(new: RaceRecord, old: RaceRecord) -> tuple[RaceRecord, str]:
-    """The old race with the rates of the new one, and a note; empty if nothing changed."""
+    """The old race with the rates and durations of the new one, and a note; empty if no rate
+    changed."""
+    old = _with_durations(old, new)
     ours = _rates(new)
     rates = {
         (load, then): ours[load][share]
@@ -57,7 +59,7 @@ def _searched(cell: Cell) -> Cell:
     return replace(cell, load=MATCHED, rate=None, duration_s=None)
 
 
-def align_durations(old: RaceRecord, new: RaceRecord) -> RaceRecord:
+def _with_durations(old: RaceRecord, new: RaceRecord) -> RaceRecord:
     """The old race with windows as long as the new one's: `versus` chooses that by the time left.
 
     Only where a race has one length of each load: else the length tells its loads apart.

@@ -11,8 +11,17 @@ import numpy as np
 import pytest
 
 from regatta.errors import UsageError
-from regatta.judge.compare import NO_REGRESSION, REGRESSION, UNDECIDED
-from regatta.judge.judged import DEFAULT, JUDGED, Thresholds, looks_at, planned_looks, thresholds
+from regatta.judge.judged import (
+    DEFAULT,
+    JUDGED,
+    NO_REGRESSION,
+    REGRESSION,
+    UNDECIDED,
+    Thresholds,
+    looks_at,
+    planned_looks,
+    thresholds,
+)
 from regatta.judge.verdict import (
     AGAIN,
     BASE,

@@ -2,11 +2,11 @@
 
 import hashlib
 import pickle
-from importlib import import_module
 
 import pytest
 
 from regatta.judge.analyse import analyse
+from regatta.judge.compare import compare
 from regatta.judge.results import Analysis
 from regatta.record.records import RaceRecord
 
@@ -23,5 +23,4 @@ def _analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
             known[what] = analyse(ledger)
         return known[what]
 
-    # `regatta.judge.compare.compare` as an attribute is the function, not the module.
-    monkeypatch.setattr(import_module("regatta.judge.compare.compare"), "analyse", analyse_once)
+    monkeypatch.setattr(compare, "analyse", analyse_once)
