@@ -114,10 +114,12 @@ HOT unsigned answer_requests(struct server *server, int fd, struct exchange *exc
                              unsigned limit, int64_t waiting_ns) {
     struct request request;
     unsigned count = 0;
-    while (count < limit && answer_next(server, fd, exchange, &request)) {
-        bool is_last = exchange_is_answered(exchange);
+    bool is_last = false;
+    while (!is_last && count < limit && answer_next(server, fd, exchange, &request)) {
+        is_last = exchange_is_answered(exchange);
         if (!is_last && waiting_ns == 0)
             waiting_ns = clock_monotonic_ns();
+        request.asked_ns = waiting_ns;
         answer(server, fd, exchange, &request);
         count++;
         if (!is_last && clock_monotonic_ns() - waiting_ns > TURN_US * NS_PER_US)

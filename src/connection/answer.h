@@ -4,7 +4,8 @@
 #include "server/server.h"
 
 /* Answers complete requests whose replies fit: up to `limit`, and at least one, but stops once
- * other clients have waited for a while. waiting_ns: since when, by CLOCK_MONOTONIC; 0: since now.
+ * other clients have waited for a while. waiting_ns: since when, and these requests, by
+ * CLOCK_MONOTONIC; 0: since now.
  * Returns how many were answered. No data is read from or written to fd: it gives the client's
  * address, for the log and for wrong tokens, and after a stop whether more data has arrived. */
 unsigned answer_requests(struct server *server, int fd, struct exchange *exchange, unsigned limit,

@@ -42,6 +42,7 @@ struct request {
     enum by by;
     enum grouping group;
     int64_t window_ns;  /* of BY_RECENT */
+    int64_t asked_ns;   /* CLOCK_MONOTONIC, when it had arrived; 0: just now */
     bool wants_threads; /* each row's busiest threads */
     bool wants_command; /* ... and its command line */
     bool is_guess;      /* invalid because its token is wrong */

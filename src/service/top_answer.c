@@ -121,7 +121,8 @@ HOT const char *top_answer(const struct answering *answering, const struct reque
                            struct text *body) {
     /* Freshness counts from the arrival of the request: a reading taken while it waited is as good
      * as its own. */
-    int64_t oldest_ns = clock_monotonic_ns() - answering->max_age_ns;
+    int64_t asked_ns = request->asked_ns != 0 ? request->asked_ns : clock_monotonic_ns();
+    int64_t oldest_ns = asked_ns - answering->max_age_ns;
     if (answering->is_afresh || request->format != FORMAT_TEXT || !is_of_one_reading(request))
         return find_and_render(answering, request, oldest_ns, body);
     return readings_text(&answering->readings, oldest_ns, request->rows, body) ? NULL : CANNOT_READ;

@@ -65,7 +65,8 @@ HOT static int take_turn(struct server *server, int fd, struct exchange *exchang
     if (got < 0)
         return -errno;
     exchange_received(exchange, (size_t)got);
-    while (answer_requests(server, fd, exchange, REQUEST_BATCH, 0) > 0) {
+    while (exchange_is_partial(exchange) &&
+           answer_requests(server, fd, exchange, REQUEST_BATCH, 0) > 0) {
         int error = send_output(server, fd, exchange);
         if (error != 0)
             return error;
