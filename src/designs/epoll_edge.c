@@ -8,10 +8,12 @@
 #include "loops/reactor.h"
 #include "server/design.h"
 
+#include <sys/epoll.h>
+
 static int run(struct server *server) {
-    struct reactor reactor = reactor_of(server, &epoll_poller);
-    reactor.is_edge_triggered = true;
-    return reactor_run(&reactor);
+    struct reactor reactor = reactor_of(server);
+    reactor.reading = reactor.writing = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+    return epoll_run(&reactor);
 }
 
 const struct design design_epoll_edge = {

@@ -12,6 +12,7 @@
 #include "workers/jobs.h"
 
 #include <errno.h>
+#include <sys/epoll.h>
 
 struct workers_loop {
     struct reactor reactor;
@@ -19,13 +20,13 @@ struct workers_loop {
 };
 
 /* Hands the next request to a worker. Returns 1, 0 if there is none, or -ENOMEM. */
-static int submit_next(struct workers_loop *self, struct reactor_connection *connection) {
-    struct exchange *exchange = &connection->base.exchange;
+static int submit_next(struct workers_loop *self, struct connection *connection) {
+    struct exchange *exchange = &connection->exchange;
     struct jobs *jobs = &self->jobs;
     struct job *job = jobs_new(jobs);
     if (job == NULL)
         return -ENOMEM;
-    if (!answer_next(self->reactor.loop.server, connection->base.fd, exchange, &job->request)) {
+    if (!answer_next(self->reactor.loop.server, connection->fd, exchange, &job->request)) {
         jobs_release(jobs, job);
         return 0;
     }
@@ -38,10 +39,10 @@ static int submit_next(struct workers_loop *self, struct reactor_connection *con
 
 /* One turn of a connection. Input that arrives while a worker answers is remembered (can_read) and
  * read afterwards. */
-static enum next serve(struct loop *loop, struct reactor_connection *connection) {
+static enum next serve(struct loop *loop, struct connection *connection) {
     struct workers_loop *self = (struct workers_loop *)loop;
-    if (idle_restarts(exchange_is_partial(&connection->base.exchange), 0))
-        connections_touch(&loop->connections, &connection->base, loop->now_ns);
+    if (idle_restarts(exchange_is_partial(&connection->exchange), 0))
+        connections_touch(&loop->connections, connection, loop->now_ns);
     int result = turn_receive(connection);
     if (result == 0)
         result = turn_send(connection);
@@ -54,29 +55,29 @@ static void send_answers(struct reactor *reactor) {
     struct workers_loop *self = (struct workers_loop *)reactor;
     struct loop *loop = &reactor->loop;
     for (struct job *next, *job = jobs_take_answered(&self->jobs); job != NULL; job = next) {
-        struct reactor_connection *connection = job->connection;
+        struct connection *connection = job->connection;
         next = job->next;
-        answer_reply(job->server, connection->base.fd, &connection->base.exchange, &job->request,
-                     job->status, &job->body);
+        answer_reply(job->server, connection->fd, &connection->exchange, &job->request, job->status,
+                     &job->body);
         jobs_release(&self->jobs, job);
-        connections_touch(&loop->connections, &connection->base, loop->now_ns);
+        connections_touch(&loop->connections, connection, loop->now_ns);
         reactor_serve_later(reactor, connection);
     }
 }
 
 static int run(struct server *server) {
-    struct workers_loop self = {.reactor = reactor_of(server, &epoll_poller)};
+    struct workers_loop self = {.reactor = reactor_of(server)};
     int error = jobs_open(&self.jobs, server);
     if (error != 0)
         return error;
-    self.reactor.is_edge_triggered = true;
-    self.reactor.serve = serve;
-    self.reactor.handlers[self.reactor.handler_count++] =
-        (struct handler){self.jobs.answered_fd, send_answers};
+    self.reactor.reading = self.reactor.writing = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+    self.reactor.turn = serve;
+    self.reactor.answered_fd = self.jobs.answered_fd;
+    self.reactor.send_answers = send_answers;
     server->counts = &server->stats->loop;
     error = ready_say(server);
     if (error == 0)
-        error = reactor_run(&self.reactor);
+        error = epoll_run(&self.reactor);
     jobs_close(&self.jobs);
     return error;
 }

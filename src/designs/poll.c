@@ -14,30 +14,17 @@ struct set {
     int index[FD_LIMIT]; /* in fds, by descriptor */
 };
 
-static int open_set(struct set *set) {
-    (void)set; /* no kernel object */
+static int watch(struct set *set, int fd, uint32_t before, uint32_t events) {
+    if (before == 0)
+        set->index[fd] = set->count++;
+    if (events == 0) { /* the last entry fills the gap */
+        struct pollfd last = set->fds[--set->count];
+        set->index[last.fd] = set->index[fd];
+        set->fds[set->index[fd]] = last;
+    } else {
+        set->fds[set->index[fd]] = (struct pollfd){.fd = fd, .events = (short)events};
+    }
     return 0;
-}
-
-static void close_set(struct set *set) {
-    (void)set;
-}
-
-static void modify(struct set *set, int fd, uint32_t events) {
-    set->fds[set->index[fd]].events = (short)events;
-}
-
-static int add(struct set *set, int fd, uint32_t events) {
-    set->index[fd] = set->count;
-    set->fds[set->count++] = (struct pollfd){.fd = fd, .events = (short)events};
-    return 0;
-}
-
-/* The last entry fills the gap. */
-static void remove_fd(struct set *set, int fd) {
-    struct pollfd last = set->fds[--set->count];
-    set->index[last.fd] = set->index[fd];
-    set->fds[set->index[fd]] = last;
 }
 
 static int wait_ready(struct set *set, int wait_ms) {
@@ -45,31 +32,33 @@ static int wait_ready(struct set *set, int wait_ms) {
 }
 
 /* From the end, so that an entry that fills a gap has been handled already. */
-static void dispatch(struct set *set, int ready, struct reactor *reactor) {
+static void serve_ready(struct set *set, int ready, struct reactor *reactor) {
     for (int i = set->count - 1; i >= 0 && ready > 0; i--) {
         struct pollfd event = set->fds[i];
         if (event.revents == 0)
             continue;
         ready--;
-        reactor_dispatch_event(reactor, event.fd, (uint32_t)event.revents);
+        reactor_serve(reactor, event.fd, (uint32_t)event.revents);
     }
 }
 
-static const struct poller poller = {
-    .set_bytes = sizeof(struct set),
-    .fd_limit = FD_LIMIT,
-    .open = open_set,
-    .close = close_set,
-    .add = add,
-    .modify = modify,
-    .remove = remove_fd,
-    .wait = wait_ready,
-    .dispatch = dispatch,
-};
+static int poll_run(struct reactor *reactor) {
+    int error = reactor_map(reactor, sizeof(struct set));
+    reactor->loop.fd_limit = FD_LIMIT;
+    error = reactor_open(reactor, watch, error);
+    while (error == 0 && reactor_goes_on(reactor)) {
+        int ready = wait_ready(reactor->set, reactor_wait_ms(reactor));
+        error = reactor_waited(reactor, ready);
+        serve_ready(reactor->set, ready, reactor);
+        reactor_end_turn(reactor);
+    }
+    reactor_close(reactor);
+    return error;
+}
 
 static int run(struct server *server) {
-    struct reactor reactor = reactor_of(server, &poller);
-    return reactor_run(&reactor);
+    struct reactor reactor = reactor_of(server);
+    return poll_run(&reactor);
 }
 
 const struct design design_poll = {

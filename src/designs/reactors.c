@@ -8,9 +8,9 @@
 #include "server/design.h"
 
 static int run_one(struct server *server, struct opening *opening) {
-    struct reactor reactor = reactor_of(server, &epoll_poller);
+    struct reactor reactor = reactor_of(server);
     reactor.loop.opening = opening;
-    return reactor_run(&reactor);
+    return epoll_run(&reactor);
 }
 
 static int run(struct server *server) {

@@ -7,21 +7,26 @@
 
 struct server;
 
-/* A loop that needs more fields has its own struct, which begins with this one. */
+/* The loop on io_uring needs more, and has its own struct, which begins with this one. */
 struct connection {
     struct connection *older, *newer;
     struct connection *next_queued; /* loop_serve_later */
     struct exchange exchange;
-    /* Used in each turn: next to the fields that the loop adds. */
+    /* Used in each turn. */
     int64_t listed_ns;       /* CLOCK_MONOTONIC, when it was put at its place in the list */
     int64_t active_ns;       /* ... when it last received or sent */
     int64_t unsent_since_ns; /* ... since when output has been blocked; 0: it is not */
     int fd;
     int32_t discard_left; /* if leaving: of what it may still send */
+    uint32_t watched;     /* events that a reactor watches; 0: none yet */
     bool is_leaving;      /* everything is sent: only the client's end is awaited */
     bool must_close;      /* close it as soon as nothing else refers to it */
     bool is_queued;       /* it gets another turn, ready or not */
-    bool was_spared; /* past its deadline, as more of its request had arrived; once a request */
+    bool was_spared;    /* past its deadline, as more of its request had arrived; once a request */
+    bool can_read;      /* there may be something to read */
+    bool peer_closed;   /* ... and then the end: the client has closed or reset the connection */
+    bool awaits_worker; /* no turn until a worker has answered */
+    bool has_asked;     /* a worker was given its first request */
 };
 
 struct connection_list {
@@ -30,17 +35,17 @@ struct connection_list {
 
 struct connections {
     struct server *server;
-    size_t size;                 /* of the loop's own struct */
+    size_t size;                 /* of a connection's struct */
     struct connection_list open; /* longest idle first */
     struct connection_list leaving;
     unsigned count;
     struct buffer_pool buffers; /* of their exchanges; freed with the last connection */
 };
 
-/* An empty list. size: bytes of the loop's struct. */
+/* An empty list. size: bytes of a connection's struct. */
 struct connections connections_of(struct server *server, size_t size);
 
-/* Adds and counts a connection, which then owns the descriptor; the loop's own fields are zero.
+/* Adds and counts a connection, which then owns the descriptor; the other fields are zero.
  * Returns NULL, and changes nothing, if all workers together have --max-connections or memory ran
  * out. */
 struct connection *connections_add(struct connections *connections, int fd, int64_t now_ns);

@@ -1,5 +1,5 @@
 /* What all event loops share, whatever they wait with: accepting clients, closing idle connections,
- * taking turns, draining. */
+ * taking turns, draining. A loop calls these functions; none of them calls a loop. */
 #pragma once
 #include "loops/connections.h"
 #include "server/server.h"
@@ -7,32 +7,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
-
-struct loop;
-
-/* What differs between them. */
-struct loop_kind {
-    size_t connection_size; /* bytes of its own struct, which begins with a struct connection */
-
-    /* Starts watching for clients and for a stop. Returns 0 or -errno. */
-    int (*open)(struct loop *loop);
-    void (*close)(struct loop *loop);
-    /* A client was accepted. */
-    void (*begin)(struct loop *loop, struct connection *connection);
-    /* A connection has been idle for --idle-timeout, or leaving for LEAVING_MS. */
-    void (*time_out)(struct loop *loop, struct connection *connection);
-    /* The same, but its input waits to be read. NULL: an event will tell. */
-    void (*spare)(struct loop *loop, struct connection *connection);
-    /* A queued connection has its turn. */
-    void (*serve)(struct loop *loop, struct connection *connection);
-    /* Waits once, for at most wait_ms (-1: until the next idle timeout), handles everything that is
-     * ready, then serves the queue. Returns 0 or -errno. */
-    int (*turn)(struct loop *loop, int wait_ms);
-    /* Stops watching for clients and for a stop. */
-    void (*stop_accepting)(struct loop *loop);
-    /* From now on, only input that has already arrived is read. */
-    void (*end_reading)(struct loop *loop);
-};
 
 /* Where the loops of several threads, and the thread that started them, wait until all are open: no
  * loop serves before, as early clients could take the last descriptors. */
@@ -42,7 +16,6 @@ struct opening {
 };
 
 struct loop {
-    const struct loop_kind *kind;
     struct server *server;
     struct opening *opening; /* NULL: the only loop */
     int fd_limit;            /* descriptors must be below it; 0: no limit */
@@ -51,34 +24,55 @@ struct loop {
     struct connection *queued, *last_queued;
     int64_t now_ns;           /* CLOCK_MONOTONIC, after the last wait */
     int64_t failing_since_ns; /* ... of the first in a row of failed waits; 0: the last succeeded */
+    bool is_draining;         /* accepts no more */
+    bool has_ended_reading;   /* ... and reads only what has already arrived */
 };
 
-/* Serves until the server is stopped, then drains. The caller sets `kind` and `server`. Returns 0
- * or -errno. */
-int loop_run(struct loop *loop);
+/* Begins to serve. error: 0, or -errno if the loop could not open what it waits with. Returns it,
+ * when all loops have come here. */
+int loop_open(struct loop *loop, size_t connection_size, int error);
 
-/* Accepts at most `limit` waiting clients without blocking. Returns how many. */
-int loop_accept(struct loop *loop, int limit);
+/* Closes the connections that are left, past the drain limit. */
+void loop_close(struct loop *loop);
 
-/* Adds an accepted client, or refuses it if a limit is reached. */
-void loop_add_client(struct loop *loop, int fd);
+/* ---- Each turn ---- */
+
+/* After each wait, with its result: 0 or -errno. The kernel may be short of memory for a moment:
+ * backs off and returns 0, so that the loop continues. If waits keep failing, it returns the error,
+ * and the server ends. */
+int loop_waited(struct loop *loop, int error);
+
+/* Adds an accepted client. NULL: a limit is reached, and it was refused. */
+struct connection *loop_add_client(struct loop *loop, int fd);
 
 /* Queues the connection for another turn, after all that are ready now or were queued before. It
  * must not be removed until then. */
 void loop_serve_later(struct loop *loop, struct connection *connection);
 
-/* For `turn`, after everything that was ready: serves the queued connections, but for at most
- * TURN_US, so that connections which have become ready since need not wait for the rest. What is
- * queued meanwhile has its turn after the next wait. */
-void loop_serve_queued(struct loop *loop);
+/* After everything that was ready: serves the queued connections, but for at most TURN_US, so that
+ * connections which have become ready since need not wait for the rest. What is queued meanwhile
+ * has its turn after the next wait. */
+void loop_serve_queued(struct loop *loop,
+                       void (*serve)(struct loop *loop, struct connection *connection));
 
-/* For `turn`, after each wait, with its result: 0 or -errno. The kernel may be short of memory for
- * a moment: backs off and returns 0, so that the loop continues. If waits keep failing, it returns
- * the error, and the server ends. */
-int loop_waited(struct loop *loop, int error);
+/* At the end of a turn: the next connection that has been idle for --idle-timeout, or leaving for
+ * LEAVING_MS. If it was_spared its input waits to be read: then the loop is late, not the client.
+ * NULL: there is none. */
+struct connection *loop_next_late(struct loop *loop);
 
-/* Milliseconds until the next idle timeout; -1: no connection is open. */
-int loop_idle_ms(const struct loop *loop);
+/* Milliseconds that the next wait may take: until the next idle timeout, the next step of a drain;
+ * 0 if connections are queued, -1: no limit. */
+int loop_wait_ms(const struct loop *loop);
 
-/* The same, but at most wait_ms; -1: no limit. */
-int loop_wait_ms(const struct loop *loop, int wait_ms);
+/* ---- Draining, once a stop is requested ---- */
+
+/* Each is true once: when to stop accepting, having accepted the clients that wait; and, after
+ * HEARING_S, when to end the reading. */
+bool loop_must_stop_accepting(struct loop *loop);
+bool loop_must_end_reading(struct loop *loop);
+
+/* Everything is answered, or the drain limit is reached. */
+bool loop_is_over(const struct loop *loop);
+
+/* Milliseconds until the next step of the drain; -1: it has not begun. */
+int loop_drain_ms(const struct loop *loop);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/hot.h"
+#include "connection/accept.h"
 #include "connection/close_connection.h"
 #include "connection/log.h"
 #include "lifecycle/stop.h"
@@ -22,93 +23,79 @@ static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR &&
                   EPOLLHUP == POLLHUP && EPOLLRDHUP == POLLRDHUP,
               "epoll's events are poll's");
 
-static const uint32_t EDGE_EVENTS = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
-
 /* ---- Watching ---- */
 
-/* Returns 0, or -1 with errno. */
-static int reserve(struct reactor *reactor, int fd) {
-    if (fd < reactor->watched_count)
-        return 0;
-    int count = 2 * (fd + 1);
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    struct reactor_connection **more = reallocarray(reactor->watched, (size_t)count, sizeof *more);
-    if (more == NULL)
-        return -1;
-    for (int i = reactor->watched_count; i < count; i++)
-        more[i] = NULL;
-    reactor->watched = more;
-    reactor->watched_count = count;
-    return 0;
-}
-
-static int add_handler(struct reactor *reactor, int fd, uint32_t events) {
-    if (reactor->poller->fd_limit != 0 && fd >= reactor->poller->fd_limit) {
+/* Begins to watch. Returns 0, or -1 with errno. connection: NULL for other descriptors. */
+static int add(struct reactor *reactor, int fd, uint32_t events, struct connection *connection) {
+    if (reactor->loop.fd_limit != 0 && fd >= reactor->loop.fd_limit) {
         errno = EMFILE;
         return -1;
     }
-    return reserve(reactor, fd) == 0 ? reactor->poller->add(reactor->set, fd, events) : -1;
+    if (fd >= reactor->size) {
+        int size = 2 * (fd + 1);
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+        struct connection **more = reallocarray(reactor->connections, (size_t)size, sizeof *more);
+        if (more == NULL)
+            return -1;
+        for (int i = reactor->size; i < size; i++)
+            more[i] = NULL;
+        reactor->connections = more;
+        reactor->size = size;
+    }
+    if (reactor->watch(reactor->set, fd, 0, events) != 0)
+        return -1;
+    reactor->connections[fd] = connection;
+    return 0;
 }
 
-static void add(struct reactor *reactor, struct reactor_connection *connection, uint32_t events) {
-    int fd = connection->base.fd;
-    if (reserve(reactor, fd) == 0 && reactor->poller->add(reactor->set, fd, events) == 0) {
-        connection->is_watched = true;
-        reactor->watched[fd] = connection;
-    } else {
-        log_connection(reactor->loop.server, fd, "cannot be watched");
-        connections_remove(&reactor->loop.connections, &connection->base);
+static void close_watched(struct reactor *reactor, struct connection *connection) {
+    if (connection->watched != 0) {
+        reactor->connections[connection->fd] = NULL;
+        if (!reactor->closing_unwatches)
+            reactor->watch(reactor->set, connection->fd, connection->watched, 0);
     }
-}
-
-static void close_watched(struct reactor *reactor, struct reactor_connection *connection) {
-    if (connection->is_watched) {
-        reactor->watched[connection->base.fd] = NULL;
-        if (!reactor->poller->removes_on_close)
-            reactor->poller->remove(reactor->set, connection->base.fd);
-    }
-    connections_remove(&reactor->loop.connections, &connection->base);
+    connections_remove(&reactor->loop.connections, connection);
 }
 
 /* A connection is registered when it first has to wait: many clients send one request and leave,
  * and are never registered. */
-HOT static void watch(struct reactor *reactor, struct reactor_connection *connection,
-                      bool for_writing) {
-    bool was_for_writing = connection->watches_writing;
-    connection->watches_writing = for_writing;
-    uint32_t events = for_writing ? POLLOUT : POLLIN;
-    if (!connection->is_watched)
-        add(reactor, connection, reactor->is_edge_triggered ? EDGE_EVENTS : events);
-    else if (for_writing != was_for_writing && !reactor->is_edge_triggered)
-        reactor->poller->modify(reactor->set, connection->base.fd, events);
+HOT static void await(struct reactor *reactor, struct connection *connection, uint32_t events) {
+    const uint32_t before = connection->watched;
+    connection->watched = events;
+    if (before != 0 && before != events) {
+        reactor->watch(reactor->set, connection->fd, before, events);
+    } else if (before == 0 && add(reactor, connection->fd, events, connection) != 0) {
+        log_connection(reactor->loop.server, connection->fd, "cannot be watched");
+        connections_remove(&reactor->loop.connections, connection);
+    }
 }
 
 /* ---- Turns ---- */
 
-void reactor_serve_later(struct reactor *reactor, struct reactor_connection *connection) {
+void reactor_serve_later(struct reactor *reactor, struct connection *connection) {
     connection->awaits_worker = false;
-    loop_serve_later(&reactor->loop, &connection->base);
+    loop_serve_later(&reactor->loop, connection);
 }
 
 /* Closes it, unless its client may still be sending. */
-static void end(struct reactor *reactor, struct reactor_connection *connection) {
-    struct connection *base = &connection->base;
-    if (!base->is_leaving && close_must_wait(base->fd, &base->exchange)) {
-        connections_leave(&reactor->loop.connections, base, reactor->loop.now_ns);
+static void end(struct reactor *reactor, struct connection *connection) {
+    if (!connection->is_leaving && close_must_wait(connection->fd, &connection->exchange)) {
+        connections_leave(&reactor->loop.connections, connection, reactor->loop.now_ns);
         reactor_serve_later(reactor, connection);
-    } else if (base->is_queued) { /* freed when its turn comes */
-        base->must_close = true;
+    } else if (connection->is_queued) { /* freed when its turn comes */
+        connection->must_close = true;
     } else {
         close_watched(reactor, connection);
     }
 }
 
-HOT static void apply(struct reactor *reactor, struct reactor_connection *connection,
-                      enum next next) {
+HOT static void apply(struct reactor *reactor, struct connection *connection, enum next next) {
     switch (next) {
     case NEXT_READ:
+        await(reactor, connection, reactor->reading);
+        break;
     case NEXT_WRITE:
-        watch(reactor, connection, next == NEXT_WRITE);
+        await(reactor, connection, reactor->writing);
         break;
     case NEXT_TURN:
         reactor_serve_later(reactor, connection);
@@ -122,155 +109,132 @@ HOT static void apply(struct reactor *reactor, struct reactor_connection *connec
     }
 }
 
-HOT static void serve(struct reactor *reactor, struct reactor_connection *connection) {
-    if (connection->base.must_close || connection->awaits_worker)
+HOT static void serve(struct reactor *reactor, struct connection *connection) {
+    if (connection->must_close || connection->awaits_worker)
         return;
     apply(reactor, connection,
-          connection->base.is_leaving ? turn_discard(connection)
-                                      : reactor->serve(&reactor->loop, connection));
+          connection->is_leaving ? turn_discard(connection)
+                                 : reactor->turn(&reactor->loop, connection));
 }
 
-static void call_handler(struct reactor *reactor, int fd) {
-    for (unsigned i = 0; i < reactor->handler_count; i++)
-        if (reactor->handlers[i].fd == fd && reactor->handlers[i].ready != NULL)
-            reactor->handlers[i].ready(reactor);
-}
-
-HOT void reactor_dispatch_event(struct reactor *reactor, int fd, uint32_t events) {
-    struct reactor_connection *connection = reactor->watched[fd];
-    if (connection == NULL) {
-        call_handler(reactor, fd);
-        return;
-    }
-    connection->peer_closed |= (events & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
-    connection->can_read |= (events & ~(uint32_t)POLLOUT) != 0;
-    if (!connection->base.is_queued)
+/* A new client has usually sent its request already. Returns how many were accepted. */
+static int accept_clients(struct reactor *reactor, int limit) {
+    int fd, count = 0;
+    for (; count < limit && (fd = listener_accept(reactor->loop.server)) >= 0; count++) {
+        struct connection *connection = loop_add_client(&reactor->loop, fd);
+        if (connection == NULL)
+            continue;
+        connection->can_read = true;
         serve(reactor, connection);
+    }
+    return count;
 }
 
-static void accept_clients(struct reactor *reactor) {
+static void listener_ready(struct reactor *reactor) {
     if (reactor->single_accepts_left > 0) {
         reactor->single_accepts_left--;
-        loop_accept(&reactor->loop, 1);
-    } else if (loop_accept(&reactor->loop, ACCEPT_BATCH) <= 1) {
+        accept_clients(reactor, 1);
+    } else if (accept_clients(reactor, ACCEPT_BATCH) <= 1) {
         reactor->single_accepts_left = SINGLE_ACCEPTS;
     }
 }
 
-/* ---- The kind of loop ---- */
-
-static void release(struct reactor *reactor) {
-    munmap(reactor->set, reactor->poller->set_bytes);
-    free(reactor->watched);
+HOT void reactor_serve(struct reactor *reactor, int fd, uint32_t events) {
+    struct connection *connection = reactor->connections[fd];
+    if (connection != NULL) {
+        connection->peer_closed |= (events & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+        connection->can_read |= (events & ~(uint32_t)POLLOUT) != 0;
+        if (!connection->is_queued)
+            serve(reactor, connection);
+    } else if (fd == reactor->loop.server->listener.drain_fd) {
+        listener_ready(reactor);
+    } else if (fd == reactor->answered_fd) {
+        reactor->send_answers(reactor);
+    } /* else a stop */
 }
 
-static void close_reactor(struct loop *loop) {
+static void serve_queued(struct loop *loop, struct connection *connection) {
     struct reactor *reactor = (struct reactor *)loop;
-    reactor->poller->close(reactor->set);
-    release(reactor);
-}
-
-/* A set can be large and mostly untouched: huge pages would make all of it resident. */
-static int open_reactor(struct loop *loop) {
-    struct reactor *reactor = (struct reactor *)loop;
-    size_t bytes = reactor->poller->set_bytes;
-    void *set = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (set == MAP_FAILED)
-        return -errno;
-    madvise(set, bytes, MADV_NOHUGEPAGE);
-    reactor->set = set;
-    if (reactor->poller->open(set) < 0) {
-        int error = -errno;
-        release(reactor);
-        return error;
-    }
-    for (unsigned i = 0; i < reactor->handler_count; i++) {
-        const uint32_t exclusive = i == LISTENER ? reactor->poller->exclusive : 0;
-        if (add_handler(reactor, reactor->handlers[i].fd, POLLIN | exclusive) != 0) {
-            int error = -errno;
-            close_reactor(loop);
-            return error;
-        }
-    }
-    return 0;
-}
-
-/* A new client has usually sent its request already. */
-static void begin(struct loop *loop, struct connection *base) {
-    struct reactor_connection *connection = (struct reactor_connection *)base;
-    connection->can_read = true;
-    serve((struct reactor *)loop, connection);
-}
-
-static void time_out(struct loop *loop, struct connection *base) {
-    struct reactor_connection *connection = (struct reactor_connection *)base;
-    if (base->is_leaving)
-        end((struct reactor *)loop, connection);
-    else if (!connection->awaits_worker && !base->is_queued) /* else we are the slow side */
-        apply((struct reactor *)loop, connection, turn_time_out(loop, connection));
-}
-
-/* Edge-triggered, the event may have come and been of no use, as when the read failed. */
-static void spare(struct loop *loop, struct connection *base) {
-    ((struct reactor_connection *)base)->can_read = true;
-    loop_serve_later(loop, base);
-}
-
-static void serve_queued(struct loop *loop, struct connection *base) {
-    struct reactor *reactor = (struct reactor *)loop;
-    struct reactor_connection *connection = (struct reactor_connection *)base;
-    if (base->must_close)
+    if (connection->must_close)
         close_watched(reactor, connection);
     else
         serve(reactor, connection);
 }
 
-static int turn(struct loop *loop, int wait_ms) {
-    struct reactor *reactor = (struct reactor *)loop;
-    int limit_ms = loop->queued != NULL ? 0 : loop_wait_ms(loop, wait_ms);
-    int ready = reactor->poller->wait(reactor->set, limit_ms);
-    int error = loop_waited(loop, ready < 0 ? -errno : 0);
-    if (error != 0)
-        return error;
-    reactor->poller->dispatch(reactor->set, ready, reactor);
-    loop_serve_queued(loop);
+static void time_out(struct reactor *reactor, struct connection *connection) {
+    if (connection->is_leaving) {
+        end(reactor, connection);
+    } else if (connection->was_spared) {
+        /* Edge-triggered, the event may have come and been of no use, as when the read failed. */
+        connection->can_read = true;
+        loop_serve_later(&reactor->loop, connection);
+    } else if (!connection->awaits_worker && !connection->is_queued) { /* else we are slow */
+        apply(reactor, connection, turn_time_out(&reactor->loop, connection));
+    }
+}
+
+HOT void reactor_end_turn(struct reactor *reactor) {
+    loop_serve_queued(&reactor->loop, serve_queued);
+    for (struct connection *late; (late = loop_next_late(&reactor->loop)) != NULL;)
+        time_out(reactor, late);
+}
+
+/* ---- The loop ---- */
+
+struct reactor reactor_of(struct server *server) {
+    return (struct reactor){.loop.server = server,
+                            .reading = POLLIN,
+                            .writing = POLLOUT,
+                            .accepting = POLLIN,
+                            .turn = turn_serve,
+                            .answered_fd = -1};
+}
+
+/* Huge pages would make all of a large set resident. */
+int reactor_map(struct reactor *reactor, size_t set_bytes) {
+    void *set = mmap(NULL, set_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (set == MAP_FAILED)
+        return -errno;
+    madvise(set, set_bytes, MADV_NOHUGEPAGE);
+    reactor->set = set;
+    reactor->set_bytes = set_bytes;
     return 0;
 }
 
-static void stop_accepting(struct loop *loop) {
-    struct reactor *reactor = (struct reactor *)loop;
-    reactor->poller->remove(reactor->set, reactor->handlers[LISTENER].fd);
-    reactor->poller->remove(reactor->set, reactor->handlers[STOP].fd);
+int reactor_open(struct reactor *reactor, watch_function *watch, int error) {
+    const int listener_fd = reactor->loop.server->listener.drain_fd;
+    reactor->watch = watch;
+    if (error == 0 &&
+        (add(reactor, listener_fd, reactor->accepting, NULL) != 0 ||
+         add(reactor, stop_fd(), POLLIN, NULL) != 0 ||
+         (reactor->answered_fd >= 0 && add(reactor, reactor->answered_fd, POLLIN, NULL) != 0)))
+        error = -errno;
+    return loop_open(&reactor->loop, sizeof(struct connection), error);
 }
 
-static void end_reading(struct loop *loop) {
-    connections_shut_reading(&loop->connections);
+static bool drains(struct reactor *reactor) {
+    struct loop *loop = &reactor->loop;
+    if (loop_must_stop_accepting(loop)) {
+        reactor->watch(reactor->set, loop->server->listener.drain_fd, reactor->accepting, 0);
+        reactor->watch(reactor->set, stop_fd(), POLLIN, 0);
+        accept_clients(reactor, CONNECTION_LIMIT);
+    }
+    if (loop_must_end_reading(loop))
+        connections_shut_reading(&loop->connections);
+    return !loop_is_over(loop);
 }
 
-static const struct loop_kind kind = {
-    .connection_size = sizeof(struct reactor_connection),
-    .open = open_reactor,
-    .close = close_reactor,
-    .begin = begin,
-    .time_out = time_out,
-    .spare = spare,
-    .serve = serve_queued,
-    .turn = turn,
-    .stop_accepting = stop_accepting,
-    .end_reading = end_reading,
-};
-
-struct reactor reactor_of(struct server *server, const struct poller *poller) {
-    return (struct reactor){
-        .loop = {.kind = &kind, .server = server, .fd_limit = poller->fd_limit},
-        .poller = poller,
-        .serve = turn_serve,
-        .handlers =
-            {[LISTENER] = {server->listener.drain_fd, accept_clients}, [STOP] = {stop_fd(), NULL}},
-        .handler_count = DESIGN_HANDLER,
-    };
+HOT bool reactor_goes_on(struct reactor *reactor) {
+    return !stop_is_requested() || drains(reactor);
 }
 
-int reactor_run(struct reactor *reactor) {
-    return loop_run(&reactor->loop);
+HOT int reactor_waited(struct reactor *reactor, int ready) {
+    return loop_waited(&reactor->loop, ready < 0 ? -errno : 0);
+}
+
+void reactor_close(struct reactor *reactor) {
+    loop_close(&reactor->loop);
+    free(reactor->connections);
+    if (reactor->set != NULL)
+        munmap(reactor->set, reactor->set_bytes);
 }

@@ -13,32 +13,21 @@ enum next {
     NEXT_CLOSE,
 };
 
-/* A connection of a reactor. */
-struct reactor_connection {
-    struct connection base;
-    bool is_watched;      /* registered with the poller */
-    bool watches_writing; /* ... for writing instead of reading */
-    bool can_read;        /* there may be something to read */
-    bool peer_closed;     /* ... and then the end: the client has closed or reset the connection */
-    bool awaits_worker;   /* NEXT_ANSWER */
-    bool has_asked;       /* a worker was given its first request */
-};
-
 /* Reads once if `can_read`, answers up to REQUEST_BATCH complete requests, and writes what the
  * socket takes. Clears can_read when nothing is left to read. Restarts the idle timeout if
  * idle_restarts says so. */
-enum next turn_serve(struct loop *loop, struct reactor_connection *connection);
+enum next turn_serve(struct loop *loop, struct connection *connection);
 
 /* Its parts, for a design whose workers answer. Both return 0 or -errno; turn_send returns -EAGAIN
  * if output is left. */
-int turn_receive(struct reactor_connection *connection);
-int turn_send(struct reactor_connection *connection);
+int turn_receive(struct connection *connection);
+int turn_send(struct connection *connection);
 
 /* What to do next when nothing is left to answer. sent: the result of turn_send. */
-enum next turn_next(struct loop *loop, struct reactor_connection *connection, int sent);
+enum next turn_next(struct loop *loop, struct connection *connection, int sent);
 
 /* A turn of a connection that is leaving. */
-enum next turn_discard(struct reactor_connection *connection);
+enum next turn_discard(struct connection *connection);
 
 /* The connection has been idle for --idle-timeout. */
-enum next turn_time_out(struct loop *loop, struct reactor_connection *connection);
+enum next turn_time_out(struct loop *loop, struct connection *connection);

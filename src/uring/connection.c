@@ -47,7 +47,7 @@ static void connection_lost(struct uring_loop *loop, struct uring_connection *co
 /* Whether there will be more to do once the output is sent. */
 static bool has_more(const struct uring_connection *connection) {
     return !exchange_is_answered(&connection->base.exchange) || connection->surplus != NULL ||
-           connection->peer_closed;
+           connection->base.peer_closed;
 }
 
 /* Whether input has, or may have, arrived that the exchange does not have yet: in the surplus, or
@@ -68,7 +68,7 @@ static void end(struct uring_loop *loop, struct uring_connection *connection) {
     struct connection *base = &connection->base;
     base->exchange.is_refused |= has_unread_input(loop, connection);
     surplus_release(&connection->surplus);
-    if (connection->peer_closed || !close_must_wait(base->fd, &base->exchange)) {
+    if (connection->base.peer_closed || !close_must_wait(base->fd, &base->exchange)) {
         finish(loop, connection);
         return;
     }
@@ -93,8 +93,8 @@ static void advance(struct uring_loop *loop, struct uring_connection *connection
                     bool was_partial) {
     struct exchange *exchange = &connection->base.exchange;
     surplus_feed(&connection->surplus, exchange);
-    if (connection->peer_closed && connection->surplus == NULL) {
-        connection->peer_closed = false;
+    if (connection->base.peer_closed && connection->surplus == NULL) {
+        connection->base.peer_closed = false;
         exchange_received(exchange, 0);
     }
     if (stop_is_requested())
@@ -142,7 +142,7 @@ void uring_received(struct uring_loop *loop, struct uring_connection *connection
                (result < 0 && result != -ENOBUFS && result != -ECANCELED && result != -EINTR)) {
         connection_lost(loop, connection);
     } else {
-        connection->peer_closed |= result == 0;
+        connection->base.peer_closed |= result == 0;
         loop->must_not_block |= is_sending_now(connection);
         if (!(connection->under_way & SENDING) && !connection->base.is_queued)
             advance(loop, connection, was_partial);

@@ -24,12 +24,23 @@
 /* Bytes of replies: sending fewer costs less than a system call. */
 enum { SUBMIT_BYTES = 16 * 1024 };
 
+static void begin(struct uring_loop *loop, int fd) {
+    struct connection *connection = loop_add_client(&loop->base, fd);
+    if (connection != NULL)
+        uring_receive(loop, (struct uring_connection *)connection, true);
+}
+
+static void accept_clients(struct uring_loop *loop, int limit) {
+    for (int fd; limit > 0 && (fd = listener_accept(loop->base.server)) >= 0; limit--)
+        begin(loop, fd);
+}
+
 /* A multishot accept ends when it fails. Then listener_accept handles the failure once the next
  * client is waiting: if no descriptor is free, another accept would fail at once. */
 static void accepted(struct uring_loop *loop, int result, uint32_t flags) {
     int fd = result >= 0 ? listener_admit(loop->base.server, result) : result;
     if (fd >= 0)
-        loop_add_client(&loop->base, fd);
+        begin(loop, fd);
     if (flags & IORING_CQE_F_MORE)
         return;
     loop->accepting = 0;
@@ -45,7 +56,7 @@ static void clients_wait(struct uring_loop *loop) {
     loop->accepting = 0;
     if (stop_is_requested())
         return;
-    loop_accept(&loop->base, ACCEPT_BATCH);
+    accept_clients(loop, ACCEPT_BATCH);
     uring_accept(loop);
 }
 
@@ -101,34 +112,7 @@ static void complete(struct uring_loop *loop, char *data, int result, uint32_t f
     }
 }
 
-/* ---- As a loop ---- */
-
-static int open_ring(struct loop *base) {
-    struct uring_loop *loop = (struct uring_loop *)base;
-    const struct uring *prepared = base->server->prepared;
-    if (prepared != NULL)
-        loop->uring = prepared[server_worker(base->server)];
-    int error = prepared != NULL ? uring_enable(&loop->uring) : uring_open(&loop->uring);
-    if (error != 0)
-        return error;
-    uring_accept(loop);
-    uring_watch_stop(loop);
-    return 0;
-}
-
-static void close_ring(struct loop *base) {
-    uring_close(&((struct uring_loop *)base)->uring);
-    for (struct connection *c = base->connections.open.oldest; c != NULL; c = c->newer)
-        surplus_release(&((struct uring_connection *)c)->surplus);
-}
-
-static void begin(struct loop *loop, struct connection *connection) {
-    uring_receive((struct uring_loop *)loop, (struct uring_connection *)connection, true);
-}
-
-static void time_out(struct loop *loop, struct connection *connection) {
-    uring_time_out((struct uring_loop *)loop, (struct uring_connection *)connection);
-}
+/* ---- Turns ---- */
 
 /* What cannot be submitted now is submitted with the next wait. */
 static void submit(struct uring_loop *loop) {
@@ -154,19 +138,28 @@ static void restart_idle_times(struct uring_loop *loop) {
         c->base.active_ns = loop->base.now_ns;
 }
 
-/* A timer in the ring ends the wait for an idle timeout, so most waits need no time limit. */
-static int turn(struct loop *base, int wait_ms) {
-    struct uring_loop *loop = (struct uring_loop *)base;
+/* A timer in the ring ends the wait for an idle timeout, so most waits need no time limit. wait_ms:
+ * -1: none. */
+static int wait(struct uring_loop *loop, int wait_ms) {
     struct io_uring *ring = &loop->uring.ring;
     struct __kernel_timespec limit = {.tv_sec = wait_ms / 1000,
                                       .tv_nsec = wait_ms % 1000 * NS_PER_MS};
     struct io_uring_cqe *completion;
+    if (loop->must_not_block)
+        return io_uring_submit_and_get_events(ring);
+    if (wait_ms < 0)
+        return io_uring_submit_and_wait(ring, 1);
+    return io_uring_submit_and_wait_timeout(ring, &completion, 1, &limit, NULL);
+}
+
+/* Waits once, and handles all that is ready. Errors are in loop->error. */
+static void turn(struct uring_loop *loop, int wait_ms) {
+    struct io_uring *ring = &loop->uring.ring;
+    struct loop *base = &loop->base;
+    struct io_uring_cqe *completion;
     restart_idle_times(loop);
     uring_set_timer(loop);
-    int error = loop->must_not_block ? io_uring_submit_and_get_events(ring)
-                : wait_ms < 0
-                    ? io_uring_submit_and_wait(ring, 1)
-                    : io_uring_submit_and_wait_timeout(ring, &completion, 1, &limit, NULL);
+    int error = wait(loop, wait_ms);
     if (error >= 0 || error == -ETIME || error == -EAGAIN || error == -EBUSY)
         loop_waited(base, 0);
     else if (loop->error == 0) /* keep the error of a failed submission */
@@ -183,42 +176,77 @@ static int turn(struct loop *base, int wait_ms) {
     }
     if (base->queued != NULL) {
         submit(loop); /* replies need not wait for the queue */
-        loop_serve_queued(base);
+        loop_serve_queued(base, serve);
     }
     loop->must_not_block |= base->queued != NULL;
-    return loop->error;
 }
 
-static void stop_accepting(struct loop *base) {
-    struct uring_loop *loop = (struct uring_loop *)base;
+static void close_late(struct uring_loop *loop) {
+    for (struct connection *late; (late = loop_next_late(&loop->base)) != NULL;)
+        if (!late->was_spared) /* else a completion will tell of what it has sent */
+            uring_time_out(loop, (struct uring_connection *)late);
+}
+
+/* ---- The loop ---- */
+
+static void stop_accepting(struct uring_loop *loop) {
     while (loop->accepting != 0 && loop->error == 0 && !stop_is_over()) {
         if (!loop->is_cancelling)
             uring_cancel(loop, loop->accepting);
         loop->is_cancelling = true;
-        turn(base, stop_left_ms());
+        turn(loop, stop_left_ms());
     }
+    accept_clients(loop, CONNECTION_LIMIT);
 }
 
 /* Not with shutdown(2): the sandbox allows it here only to end a reply, because the ring could
  * connect a listener that was shut down (TCP Fast Open). */
-static void end_reading(struct loop *base) {
-    struct uring_loop *loop = (struct uring_loop *)base;
+static void end_reading(struct uring_loop *loop) {
     loop->reads_leftovers = true;
-    for (struct connection *c = base->connections.open.oldest; c != NULL; c = c->newer)
+    for (struct connection *c = loop->base.connections.open.oldest; c != NULL; c = c->newer)
         uring_stop_receiving(loop, (struct uring_connection *)c);
 }
 
-static const struct loop_kind kind = {
-    .connection_size = sizeof(struct uring_connection),
-    .open = open_ring,
-    .close = close_ring,
-    .begin = begin,
-    .time_out = time_out,
-    .serve = serve,
-    .turn = turn,
-    .stop_accepting = stop_accepting,
-    .end_reading = end_reading,
-};
+/* Whether there is another turn. */
+static bool goes_on(struct uring_loop *loop) {
+    if (loop->error != 0 || !stop_is_requested())
+        return loop->error == 0;
+    if (loop_must_stop_accepting(&loop->base))
+        stop_accepting(loop);
+    if (loop_must_end_reading(&loop->base))
+        end_reading(loop);
+    return loop->error == 0 && !loop_is_over(&loop->base);
+}
+
+static int open_ring(struct uring_loop *loop) {
+    const struct server *server = loop->base.server;
+    const struct uring *prepared = server->prepared;
+    if (prepared != NULL)
+        loop->uring = prepared[server_worker(server)];
+    int error = prepared != NULL ? uring_enable(&loop->uring) : uring_open(&loop->uring);
+    if (error != 0)
+        return error;
+    uring_accept(loop);
+    uring_watch_stop(loop);
+    return 0;
+}
+
+int uring_run(struct server *server, struct opening *opening) {
+    struct uring_loop loop = {.base = {.server = server, .opening = opening}};
+    int error = loop_open(&loop.base, sizeof(struct uring_connection), open_ring(&loop));
+    if (error != 0)
+        return error;
+    while (goes_on(&loop)) {
+        turn(&loop, loop_drain_ms(&loop.base));
+        if (loop.error == 0)
+            close_late(&loop);
+    }
+    uring_close(&loop.uring);
+    for (struct connection *c = loop.base.connections.open.oldest; c != NULL; c = c->newer)
+        surplus_release(&((struct uring_connection *)c)->surplus);
+    loop_close(&loop.base);
+    return loop.error;
+}
 
 int uring_prepare(struct server *server) {
     struct uring *rings = calloc(server->options->workers, sizeof *rings);
@@ -227,9 +255,4 @@ int uring_prepare(struct server *server) {
         error = uring_create_disabled(&rings[worker]);
     server->prepared = rings;
     return error;
-}
-
-int uring_run(struct server *server, struct opening *opening) {
-    struct uring_loop loop = {.base = {.kind = &kind, .server = server, .opening = opening}};
-    return loop_run(&loop.base);
 }

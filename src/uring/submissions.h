@@ -26,10 +26,9 @@ enum {
 };
 
 struct uring_connection {
-    struct connection base;
-    uint8_t under_way; /* operations in flight */
-    bool peer_closed;  /* the client has closed its side, after the surplus */
-    int sent;          /* the outcome of SEND: bytes or -errno */
+    struct connection base; /* peer_closed: after the surplus */
+    uint8_t under_way;      /* operations in flight */
+    int sent;               /* the outcome of SEND: bytes or -errno */
     struct uring_connection *next_sending;
     struct surplus *surplus; /* what arrived before the exchange had space; or NULL */
 };

@@ -11,11 +11,11 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-struct reactor_connection;
+struct connection;
 
 struct job {
     struct job *next;
-    struct reactor_connection *connection; /* used only by the loop */
+    struct connection *connection; /* used only by the loop */
     bool is_first;                         /* request of its connection */
     struct request request;
     struct server *server; /* of the worker that answered */
