@@ -15,7 +15,7 @@
 enum { READ_SIZE = 16 * 1024, BODY_LIMIT = 64 * 1024 };
 
 /* A connection and its current request. */
-struct connection {
+struct blocking_connection {
     const struct load *load;
     struct worker *worker;
     uint32_t number;
@@ -36,14 +36,14 @@ static struct timeval to_timeval(int64_t ns) {
     return (struct timeval){.tv_sec = us / 1000000, .tv_usec = us % 1000000};
 }
 
-static void close_connection(struct connection *c) {
+static void close_connection(struct blocking_connection *c) {
     if (c->fd >= 0)
         close(c->fd);
     c->fd = -1;
 }
 
 /* An interrupted request was neither answered nor failed, so it makes no sample. */
-static bool fail(struct connection *c, enum outcome outcome, const char *why) {
+static bool fail(struct blocking_connection *c, enum outcome outcome, const char *why) {
     close_connection(c);
     if (stop_requested())
         return false;
@@ -53,7 +53,7 @@ static bool fail(struct connection *c, enum outcome outcome, const char *why) {
 }
 
 /* Timeouts are set once, on the socket, so that a request costs two system calls. */
-static int open_connection(struct connection *c) {
+static int open_connection(struct blocking_connection *c) {
     const struct address *address = &c->load->address;
     struct timeval timeout = to_timeval(c->load->timeout_ns);
     c->requests = 0;
@@ -73,7 +73,7 @@ static int open_connection(struct connection *c) {
 }
 
 /* Sends some of the request. Returns 0 or -errno. */
-static int send_some(struct connection *c, int flags) {
+static int send_some(struct blocking_connection *c, int flags) {
     const struct text *form = c->form;
     ssize_t more = send(c->fd, form->bytes + c->sent, form->length - c->sent, MSG_NOSIGNAL | flags);
     c->sent += more > 0 ? (size_t)more : 0;
@@ -82,7 +82,7 @@ static int send_some(struct connection *c, int flags) {
 
 /* Sends the rest of the request; of a large one only until bytes of the reply arrive, which a
  * server may send before it has read all. Returns 0 or -errno. */
-static int send_rest(struct connection *c) {
+static int send_rest(struct blocking_connection *c) {
     int outcome = 0;
     while (c->sent < c->form->length &&
            (outcome == 0 || (outcome == -EINTR && !stop_requested()))) {
@@ -106,7 +106,7 @@ static int send_rest(struct connection *c) {
 
 /* Limits the next receive to the rest of the request's timeout, so that a server that sends byte by
  * byte cannot extend it. A reply in one piece needs no system call. */
-static void set_receive_timeout(struct connection *c, int64_t left_ns) {
+static void set_receive_timeout(struct blocking_connection *c, int64_t left_ns) {
     int64_t slack_ns = c->load->timeout_ns / 64;
     if (left_ns >= c->receive_timeout_ns - slack_ns && left_ns <= c->receive_timeout_ns + slack_ns)
         return;
@@ -122,7 +122,7 @@ static enum next next_after(bool has_room) {
     return has_room ? NEXT_REQUEST : STOP;
 }
 
-static enum next answered(struct connection *c, int64_t now_ns) {
+static enum next answered(struct blocking_connection *c, int64_t now_ns) {
     size_t unsent = c->form->length - c->sent;
     if (reply_is_early(c->fd, c->request, unsent, &c->reply))
         return next_after(fail(c, OUTCOME_EARLY, EARLY_PROBLEM));
@@ -135,14 +135,14 @@ static enum next answered(struct connection *c, int64_t now_ns) {
 }
 
 /* The reply is complete, but wrong. */
-static enum next answered_wrongly(struct connection *c, enum verdict verdict) {
+static enum next answered_wrongly(struct blocking_connection *c, enum verdict verdict) {
     char why[PROBLEM_LIMIT];
     reply_explain(&c->reply, verdict, why);
     return next_after(fail(c, load_reply_outcome(verdict), why));
 }
 
 /* The connection has ended; error: or failed. */
-static enum next closed(struct connection *c, int error, int64_t now_ns) {
+static enum next closed(struct blocking_connection *c, int error, int64_t now_ns) {
     /* A server may close a connection at rest just when a request is on its way: one that has
      * answered before, so that there is one further attempt at most. */
     if (error != EINTR && c->requests > 1 && c->first_byte_ns == 0 && c->request->is_repeatable)
@@ -156,12 +156,12 @@ static enum next closed(struct connection *c, int error, int64_t now_ns) {
     return next_after(fail(c, OUTCOME_CLOSED, why));
 }
 
-static enum next timed_out(struct connection *c, const char *why) {
+static enum next timed_out(struct blocking_connection *c, const char *why) {
     return next_after(fail(c, OUTCOME_TIMEOUT, why));
 }
 
 /* Sends the request, reads the reply and records the outcome. */
-static enum next exchange(struct connection *c, int64_t left_ns) {
+static enum next exchange(struct blocking_connection *c, int64_t left_ns) {
     char bytes[READ_SIZE];
     for (;;) {
         const bool is_long = c->form->length - c->sent > READ_SIZE;
@@ -198,7 +198,7 @@ static enum next exchange(struct connection *c, int64_t left_ns) {
 }
 
 /* Tries the request on the open connection or a new one. */
-static enum next attempt(struct connection *c, bool is_last) {
+static enum next attempt(struct blocking_connection *c, bool is_last) {
     int64_t left_ns = c->load->timeout_ns;
     bool is_first = c->fd < 0;
     if (is_first) {
@@ -217,7 +217,7 @@ static enum next attempt(struct connection *c, bool is_last) {
 }
 
 /* Makes one request. Returns false if this worker must stop. */
-static bool ask(struct connection *c, bool is_last) {
+static bool ask(struct blocking_connection *c, bool is_last) {
     c->first_byte_ns = 0;
     c->body.length = 0;
     c->body.overflow = false;
@@ -232,9 +232,9 @@ static bool ask(struct connection *c, bool is_last) {
     return next == NEXT_REQUEST;
 }
 
-static struct connection new_connection(const struct load *load, struct worker *worker,
-                                        uint32_t number) {
-    struct connection made;
+static struct blocking_connection new_connection(const struct load *load, struct worker *worker,
+                                                 uint32_t number) {
+    struct blocking_connection made;
     made.load = load;
     made.worker = worker;
     made.number = number;
@@ -245,7 +245,7 @@ static struct connection new_connection(const struct load *load, struct worker *
 }
 
 void blocking_burst(const struct load *load, struct worker *worker, uint32_t connection) {
-    struct connection c = new_connection(load, worker, connection);
+    struct blocking_connection c = new_connection(load, worker, connection);
     ask(&c, true);
     close_connection(&c);
     text_release(&c.body);
@@ -253,7 +253,7 @@ void blocking_burst(const struct load *load, struct worker *worker, uint32_t con
 
 void blocking_closed(const struct load *load, struct worker *worker, uint32_t connection,
                      int64_t end_ns) {
-    struct connection c = new_connection(load, worker, connection);
+    struct blocking_connection c = new_connection(load, worker, connection);
     while (!stop_requested() && clock_monotonic_ns() < end_ns) {
         bool last =
             load->per_connection != 0 && (c.fd < 0 ? 0 : c.requests) + 1 >= load->per_connection;

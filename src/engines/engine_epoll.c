@@ -24,7 +24,7 @@ static void sweep(struct epoll_engine *e) {
     for (uint32_t i = 0; i < e->load->connections; i++) {
         if (e->deadlines_ns[i] > e->now_ns)
             continue;
-        struct connection *c = &e->connections[i];
+        struct epoll_connection *c = &e->connections[i];
         if (c->state == PAUSED && e->now_ns >= e->end_ns)
             connection_rest(e, c);
         else if (c->state == PAUSED && e->load->shape == SHAPE_OPEN)

@@ -20,7 +20,7 @@ enum state {
     PAUSED,     /* after a failure, before the next request */
 };
 
-struct connection {
+struct epoll_connection {
     int fd; /* −1: not connected */
     enum state state;
     uint32_t requests; /* made on this connection */
@@ -44,7 +44,7 @@ struct slow;
 struct epoll_engine {
     struct load *load;
     struct worker *worker;
-    struct connection *connections;
+    struct epoll_connection *connections;
     int64_t
         *deadlines_ns; /* of each connection; a separate array, because the sweep reads only it */
     int64_t end_ns;    /* no request starts after it */
@@ -58,21 +58,21 @@ struct epoll_engine {
     char bytes[READ_SIZE];
 };
 
-static inline uint32_t number_of(const struct epoll_engine *e, const struct connection *c) {
+static inline uint32_t number_of(const struct epoll_engine *e, const struct epoll_connection *c) {
     return (uint32_t)(c - e->connections);
 }
 
 /* Adds it to the epoll set. Returns 0 or -errno. */
-int connection_watch(struct epoll_engine *e, struct connection *c);
+int connection_watch(struct epoll_engine *e, struct epoll_connection *c);
 
-void connection_hang_up(struct connection *c);
-void connection_enter(struct epoll_engine *e, struct connection *c, enum state state);
+void connection_hang_up(struct epoll_connection *c);
+void connection_enter(struct epoll_engine *e, struct epoll_connection *c, enum state state);
 
 /* Closes the connection; its state is then RESTING. */
-void connection_rest(struct epoll_engine *e, struct connection *c);
+void connection_rest(struct epoll_engine *e, struct epoll_connection *c);
 
 /* Open load: marks a connection as free; returns the one longest free (there must be one); takes
  * that one. */
-void connection_release(struct epoll_engine *e, struct connection *c, int64_t now_ns);
-struct connection *connection_longest_free(const struct epoll_engine *e);
-struct connection *connection_take_free(struct epoll_engine *e);
+void connection_release(struct epoll_engine *e, struct epoll_connection *c, int64_t now_ns);
+struct epoll_connection *connection_longest_free(const struct epoll_engine *e);
+struct epoll_connection *connection_take_free(struct epoll_engine *e);

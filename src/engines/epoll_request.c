@@ -11,7 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-void request_fail(struct epoll_engine *e, struct connection *c, enum outcome outcome,
+void request_fail(struct epoll_engine *e, struct epoll_connection *c, enum outcome outcome,
                   const char *why) {
     uint32_t number = number_of(e, c);
     if (e->load->viewer != NULL)
@@ -26,25 +26,25 @@ void request_fail(struct epoll_engine *e, struct connection *c, enum outcome out
     e->deadlines_ns[number] = clock_monotonic_ns() + RETRY_PAUSE_MS * NS_PER_MS;
 }
 
-static int open_connection(struct epoll_engine *e, struct connection *c) {
+static int open_connection(struct epoll_engine *e, struct epoll_connection *c) {
     c->fd = connect_socket(e->load, e->worker);
     int outcome = c->fd >= 0 ? connect_begin(e->load, c->fd) : c->fd;
     return outcome == 0 ? connection_watch(e, c) : outcome;
 }
 
-static bool is_last_request(const struct load *load, const struct connection *c) {
+static bool is_last_request(const struct load *load, const struct epoll_connection *c) {
     return load->shape == SHAPE_BURST ||
            (load->per_connection != 0 && c->requests >= load->per_connection);
 }
 
-static const struct text *form_of(const struct load *load, const struct connection *c) {
+static const struct text *form_of(const struct load *load, const struct epoll_connection *c) {
     return &c->request->forms[c->requests == 1][is_last_request(load, c)];
 }
 
 /* Sends the request, or the rest of it. After an error there may still be a reply to read, because
  * a server at its limit answers before it reads; so the edge that reports the error is handled like
  * any other. */
-static void send_request(struct epoll_engine *e, struct connection *c) {
+static void send_request(struct epoll_engine *e, struct epoll_connection *c) {
     const struct text *request = form_of(e->load, c);
     ssize_t sent = send(c->fd, request->bytes + c->sent, request->length - c->sent, MSG_NOSIGNAL);
     bool broken = sent < 0 && errno != EAGAIN && errno != EINTR;
@@ -53,7 +53,7 @@ static void send_request(struct epoll_engine *e, struct connection *c) {
 }
 
 /* Sends the request on the open connection or a new one. */
-static void start(struct epoll_engine *e, struct connection *c) {
+static void start(struct epoll_engine *e, struct epoll_connection *c) {
     const struct load *load = e->load;
     c->sent = 0;
     c->requests++;
@@ -69,7 +69,7 @@ static void start(struct epoll_engine *e, struct connection *c) {
         request_fail(e, c, OUTCOME_CONNECT, load_connect_problem(-outcome));
 }
 
-void request_begin(struct epoll_engine *e, struct connection *c, int64_t start_ns) {
+void request_begin(struct epoll_engine *e, struct epoll_connection *c, int64_t start_ns) {
     c->start_ns = start_ns;
     c->first_byte_ns = 0;
     c->body.length = 0;
@@ -80,7 +80,7 @@ void request_begin(struct epoll_engine *e, struct connection *c, int64_t start_n
 }
 
 /* Returns whether the next request has started on the same connection. */
-static bool answered(struct epoll_engine *e, struct connection *c, int64_t now_ns) {
+static bool answered(struct epoll_engine *e, struct epoll_connection *c, int64_t now_ns) {
     const struct load *load = e->load;
     size_t unsent = form_of(load, c)->length - c->sent;
     if (reply_is_early(c->fd, c->request, unsent, &c->reply)) {
@@ -108,14 +108,15 @@ static bool answered(struct epoll_engine *e, struct connection *c, int64_t now_n
     return !reconnect;
 }
 
-static void answered_wrongly(struct epoll_engine *e, struct connection *c, enum verdict verdict) {
+static void answered_wrongly(struct epoll_engine *e, struct epoll_connection *c,
+                             enum verdict verdict) {
     char why[PROBLEM_LIMIT];
     reply_explain(&c->reply, verdict, why);
     request_fail(e, c, load_reply_outcome(verdict), why);
 }
 
 /* Processes received bytes. Returns whether a request is still open on this connection. */
-static bool take(struct epoll_engine *e, struct connection *c, size_t length) {
+static bool take(struct epoll_engine *e, struct epoll_connection *c, size_t length) {
     int64_t now_ns = e->now_ns = clock_monotonic_ns();
     e->worker->bytes_received += length;
     if (c->first_byte_ns == 0)
@@ -131,12 +132,12 @@ static bool take(struct epoll_engine *e, struct connection *c, size_t length) {
 
 /* A server may close a connection at rest just when a request is on its way: one that has answered
  * before, so that a new connection is not left again. */
-static bool may_start_again(const struct connection *c) {
+static bool may_start_again(const struct epoll_connection *c) {
     return c->requests > 1 && c->first_byte_ns == 0 && c->request->is_repeatable;
 }
 
 /* The connection has ended, and the request with it. */
-static void closed(struct epoll_engine *e, struct connection *c, int error) {
+static void closed(struct epoll_engine *e, struct epoll_connection *c, int error) {
     e->now_ns = clock_monotonic_ns();
     if (may_start_again(c)) {
         connection_hang_up(c);
@@ -156,7 +157,7 @@ static void closed(struct epoll_engine *e, struct connection *c, int error) {
 
 /* Reads once: a short read means that the socket is empty. Only if the connection has `ended` can
  * there be more to read, and no other edge would report it. */
-static void receive(struct epoll_engine *e, struct connection *c, bool ended) {
+static void receive(struct epoll_engine *e, struct epoll_connection *c, bool ended) {
     bool more = true;
     while (more) {
         ssize_t length = recv(c->fd, e->bytes, sizeof e->bytes, 0);
@@ -176,7 +177,7 @@ static void receive(struct epoll_engine *e, struct connection *c, bool ended) {
 }
 
 /* Handles the first edge of a connection: it is connected, or has failed. */
-static void connected(struct epoll_engine *e, struct connection *c, uint32_t events) {
+static void connected(struct epoll_engine *e, struct epoll_connection *c, uint32_t events) {
     if ((events & (EPOLLERR | EPOLLHUP)) != 0) {
         int error = 0;
         socklen_t length = sizeof error;
@@ -192,7 +193,7 @@ static void connected(struct epoll_engine *e, struct connection *c, uint32_t eve
     send_request(e, c);
 }
 
-void request_handle(struct epoll_engine *e, struct connection *c, uint32_t events) {
+void request_handle(struct epoll_engine *e, struct epoll_connection *c, uint32_t events) {
     bool readable = (events & (EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)) != 0;
     if (c->state == FREE) {
         if (readable) /* the server has closed it, or sent something without a request */

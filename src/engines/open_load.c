@@ -17,7 +17,7 @@ static int64_t account(struct lateness *lateness, int64_t due_ns, int64_t free_n
 }
 
 /* Returns 0 or -errno. */
-static int connect_one(struct epoll_engine *e, struct connection *c) {
+static int connect_one(struct epoll_engine *e, struct epoll_connection *c) {
     c->fd = connect_socket(e->load, e->worker);
     int outcome = c->fd >= 0 ? connect_wait(e->load, c->fd) : c->fd;
     if (outcome == 0)
@@ -62,7 +62,7 @@ void open_load_start_due(struct epoll_engine *e, uint32_t limit) {
         if (schedule->due_ns > e->now_ns || e->now_ns >= e->end_ns ||
             lateness->count == lateness->limit)
             return;
-        struct connection *c = connection_take_free(e);
+        struct epoll_connection *c = connection_take_free(e);
         lateness->late_ns[lateness->count++] =
             account(lateness, schedule->due_ns, c->free_ns, e->now_ns);
         request_begin(e, c, schedule->due_ns);
