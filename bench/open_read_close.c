@@ -3,8 +3,8 @@
  * `open-read-close`. */
 #include "base/clock.h"
 #include "bench/cost.h"
-#include "procfs/stat.h"
-#include "top/snapshot.h"
+#include "service/procfs/stat.h"
+#include "service/top/snapshot.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* The cost of a snapshot with one of our sources: `source-cost --source NAME`. */
 #include "bench/cost.h"
-#include "source/source.h"
-#include "top/snapshot.h"
+#include "service/source/source.h"
+#include "service/top/snapshot.h"
 
 #include <stdio.h>
 #include <string.h>

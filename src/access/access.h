@@ -1,7 +1,7 @@
 /* Which requests are admitted: from which networks, with which token, for which host names. */
 #pragma once
 #include "base/network.h"
-#include "exchange/exchange.h"
+#include "service/exchange/exchange.h"
 
 #include <stdbool.h>
 

@@ -4,9 +4,9 @@
 #include "base/hot.h"
 #include "connection/close_connection.h"
 #include "connection/log.h"
-#include "exchange/exchange.h"
 #include "lifecycle/stop.h"
 #include "server/server.h"
+#include "service/exchange/exchange.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* Passes requests from the exchange to the service and replies back, the same in every design. */
 #pragma once
-#include "exchange/exchange.h"
 #include "server/server.h"
+#include "service/exchange/exchange.h"
 
 /* Answers complete requests whose replies fit: up to `limit`, and at least one, but stops once
  * other clients have waited for a while. waiting_ns: since when, and these requests, by

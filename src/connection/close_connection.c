@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/hot.h"
-#include "exchange/exchange.h"
+#include "service/exchange/exchange.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 #include "connection/idle_timeout.h"
 
 #include "base/hot.h"
-#include "exchange/exchange.h"
+#include "service/exchange/exchange.h"
 
 #include <sys/socket.h>
 

@@ -1,6 +1,6 @@
 /* The open connections of an event loop, longest idle first. Every operation is O(1). */
 #pragma once
-#include "exchange/exchange.h"
+#include "service/exchange/exchange.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #pragma once
 #include "sandbox/sandbox.h"
 #include "server/options.h"
-#include "source/source.h"
+#include "service/source/source.h"
 
 struct server_command {
     struct options options;

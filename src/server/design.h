@@ -24,8 +24,9 @@ struct design {
     /* Each worker has a listener of its own on the same port (SO_REUSEPORT). */
     bool shares_port;
 
-    /* Its processes live for one client each, so a cache between scans (procfs/scan_cache.h) would
-     * be lost with each process and copied for the next: it is off. */
+    /* Its processes live for one client each, so a cache between scans
+     * (service/procfs/scan_cache.h) would be lost with each process and copied for the next: it is
+     * off. */
     bool scans_uncached;
 
     /* It uses io_uring: the sandbox allows the use of existing rings. */

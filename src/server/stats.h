@@ -1,6 +1,6 @@
 /* The server's counters, in memory that threads and forked processes share. */
 #pragma once
-#include "exchange/exchange.h"
+#include "service/exchange/exchange.h"
 
 #include <assert.h>
 #include <stdalign.h>

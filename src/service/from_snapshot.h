@@ -1,6 +1,6 @@
 /* Converts a snapshot to a history_answer, from which replies are rendered. */
 #pragma once
-#include "history/history.h"
+#include "service/history/history.h"
 
 void row_of_process(const struct process *process, struct history_row *row);
 

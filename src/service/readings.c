@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/hot.h"
-#include "procfs/classic.h"
+#include "service/procfs/classic.h"
 
 #include <errno.h>
 

@@ -3,10 +3,10 @@
  * takes one; other requests wait for it. */
 #pragma once
 #include "base/text.h"
-#include "history/history.h"
+#include "service/history/history.h"
 #include "service/shared_snapshot.h"
-#include "source/source.h"
-#include "top/snapshot.h"
+#include "service/source/source.h"
+#include "service/top/snapshot.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 struct readings_options {
     enum source_kind source;
     unsigned source_flags; /* of source_flag */
-    bool is_classic;       /* fresh ones use procfs/classic.h */
+    bool is_classic;       /* fresh ones use service/procfs/classic.h */
     bool has_recorder;     /* readings_record will be called, and gets its own source */
 };
 

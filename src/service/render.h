@@ -1,9 +1,9 @@
 /* An answer as text or JSON (docs/formats.md). */
 #pragma once
 #include "base/text.h"
-#include "history/history.h"
+#include "service/history/history.h"
 #include "service/request.h"
-#include "source/detail.h"
+#include "service/source/detail.h"
 
 /* What to render. */
 struct rendering {

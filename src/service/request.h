@@ -1,6 +1,6 @@
 /* A client's request: the exchange parses it, the service answers it. */
 #pragma once
-#include "history/ask.h"
+#include "service/history/ask.h"
 
 #include <stdbool.h>
 

@@ -5,11 +5,11 @@
  * The snapshot and the history are in memory that forked processes share. */
 #pragma once
 #include "base/text.h"
-#include "history/history.h"
+#include "service/history/history.h"
 #include "service/request.h"
+#include "service/source/source.h"
 #include "service/tally.h"
 #include "service/work.h"
-#include "source/source.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,7 +31,7 @@ struct service_options {
 int service_open(struct service **opened, const struct service_options *options);
 void service_close(struct service *service);
 
-/* The name of the source, and why it was chosen (source/source.h). */
+/* The name of the source, and why it was chosen (service/source/source.h). */
 const char *service_source(const struct service *service);
 const char *service_source_reason(const struct service *service);
 

@@ -11,7 +11,7 @@
 #pragma once
 #include "base/text.h"
 #include "service/tally.h"
-#include "top/snapshot.h"
+#include "service/top/snapshot.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* A histogram of the durations of readings, in memory that forked processes share. Safe in several
  * threads and processes at once; a struct of zeroes is an empty tally. */
 #pragma once
-#include "top/scan.h"
+#include "service/top/scan.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 
 enum work_kind {
     WORK_SCAN,         /* reads all processes */
-    WORK_CLASSIC,      /* the same without a cache, as in the reports (procfs/classic.h) */
+    WORK_CLASSIC,      /* the same without a cache, as in the reports (service/procfs/classic.h) */
     WORK_SNAPSHOT,     /* answers from the shared snapshot */
     WORK_WAIT,         /* sleeps, like a handler that waits for a database; then as WORK_SNAPSHOT */
     WORK_SPIN,         /* computes, then as WORK_SNAPSHOT */

@@ -1,6 +1,6 @@
 #include "uring/surplus.h"
 
-#include "exchange/exchange.h"
+#include "service/exchange/exchange.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Input: a length (four bytes, native byte order) and that many bytes, repeatedly. Output, one line
  * each: status (0: incomplete), 1 if the connection stays open, number of unused bytes, and the
  * problem in words or "-". */
-#include "exchange/exchange.h"
+#include "service/exchange/exchange.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -22,7 +22,7 @@ from tests.waiting import wait_until
 
 TICK_US = 10**6 // os.sysconf("SC_CLK_TCK")
 PR_SET_NAME = 15
-# From src/source/detail.h.
+# From src/service/source/detail.h.
 THREADS_READ_MOST, THREADS_SURE = 256, 16
 libc = ctypes.CDLL(None, use_errno=True)
 # Two readings of the machine's busy time may differ by this much in either direction: each number

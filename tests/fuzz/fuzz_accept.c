@@ -1,7 +1,7 @@
 /* Accept headers. Input: the value of one. */
 #include "fuzz.h"
 
-#include "exchange/http_accept.h"
+#include "service/exchange/http_accept.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct input input = input_of(bytes, length);

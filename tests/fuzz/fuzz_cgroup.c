@@ -1,7 +1,7 @@
 /* Control groups and their units. Input: the text of /proc/[pid]/cgroup; and a path. */
 #include "fuzz.h"
 
-#include "history/cgroup.h"
+#include "service/history/cgroup.h"
 
 static void check_unit(const char *path, size_t length) {
     /* In memory of just its size: whoever writes beyond is seen. */

@@ -3,8 +3,8 @@
 #include "fuzz.h"
 
 #include "base/clock.h"
-#include "procfs/classic.h"
-#include "procfs/stat.h"
+#include "service/procfs/classic.h"
+#include "service/procfs/stat.h"
 
 #include <errno.h>
 #include <fcntl.h>

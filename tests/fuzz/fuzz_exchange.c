@@ -5,8 +5,8 @@
 #include "fuzz.h"
 
 #include "base/limits.h"
-#include "exchange/exchange.h"
 #include "reply/reply.h"
+#include "service/exchange/exchange.h"
 
 #include <time.h>
 

@@ -1,7 +1,7 @@
 /* Allowed hosts. Input: a list for --host, a newline, the value of a Host header. */
 #include "fuzz.h"
 
-#include "exchange/allowed_hosts.h"
+#include "service/exchange/allowed_hosts.h"
 
 /* Every added name is allowed, however it is written. */
 static void check_added(const struct allowed_hosts *hosts) {

@@ -2,8 +2,8 @@
 #include "fuzz.h"
 
 #include "base/limits.h"
-#include "exchange/allowed_hosts.h"
-#include "exchange/http_request.h"
+#include "service/exchange/allowed_hosts.h"
+#include "service/exchange/http_request.h"
 
 /* http_head_length, byte by byte. */
 static size_t plain_length(const char *bytes, size_t length) {

@@ -5,8 +5,8 @@
 
 #include "base/limits.h"
 #include "base/text.h"
-#include "exchange/http_request.h"
-#include "exchange/line_request.h"
+#include "service/exchange/http_request.h"
+#include "service/exchange/line_request.h"
 
 static void check(const struct request *request) {
     if (request->kind == REQUEST_INVALID) {

@@ -1,8 +1,8 @@
 /* /proc/[pid]/stat and schedstat. Input: the text of such a file. */
 #include "fuzz.h"
 
-#include "procfs/schedstat.h"
-#include "procfs/stat.h"
+#include "service/procfs/schedstat.h"
+#include "service/procfs/stat.h"
 
 #include <inttypes.h>
 

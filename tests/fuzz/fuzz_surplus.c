@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 #include "base/limits.h"
-#include "exchange/exchange.h"
+#include "service/exchange/exchange.h"
 #include "uring/surplus.h"
 
 enum {

@@ -9,8 +9,8 @@
  * the user who scans, after the source was opened. Exit status 3: the source cannot be opened here;
  * stderr has the reason. */
 #include "base/number.h"
-#include "procfs/classic.h"
-#include "source/source.h"
+#include "service/procfs/classic.h"
+#include "service/source/source.h"
 
 #include <grp.h>
 #include <inttypes.h>

@@ -4,8 +4,8 @@
 #include "unit.h"
 
 #include "base/clock.h"
-#include "bpf_source/bpf.h"
-#include "procfs/stat.h"
+#include "service/bpf/bpf.h"
+#include "service/procfs/stat.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -2,8 +2,8 @@
 
 #include "base/limits.h"
 #include "connection/accept.h"
-#include "procfs/scan_cache.h"
 #include "server/server.h"
+#include "service/procfs/scan_cache.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "unit.h"
 
 #include "connection/idle_timeout.h"
-#include "exchange/exchange.h"
+#include "service/exchange/exchange.h"
 
 #include <string.h>
 

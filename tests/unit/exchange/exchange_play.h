@@ -3,7 +3,7 @@
 #define UNIT_OWN_MAIN
 #include "unit.h"
 
-#include "exchange/exchange.h"
+#include "service/exchange/exchange.h"
 
 #include <string.h>
 #include <time.h>

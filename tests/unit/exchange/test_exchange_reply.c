@@ -1,7 +1,7 @@
 /* Replies that are rendered directly into the output. */
 #include "exchange_play.h"
 
-#include "exchange/http_reply.h"
+#include "service/exchange/http_reply.h"
 
 static void ask(struct exchange *exchange, const char *asked) {
     struct span space = exchange_space(exchange);

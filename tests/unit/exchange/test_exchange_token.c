@@ -2,7 +2,7 @@
 #include "exchange_play.h"
 
 #include "base/limits.h"
-#include "exchange/exchange.h"
+#include "service/exchange/exchange.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "exchange/allowed_hosts.h"
+#include "service/exchange/allowed_hosts.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "exchange/http_accept.h"
+#include "service/exchange/http_accept.h"
 
 #include <string.h>
 

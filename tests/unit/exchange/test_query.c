@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "exchange/http_request.h"
-#include "exchange/line_request.h"
+#include "service/exchange/http_request.h"
+#include "service/exchange/line_request.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #pragma once
 #include "unit.h"
 
-#include "history/history.h"
-#include "history/state.h"
+#include "service/history/history.h"
+#include "service/history/state.h"
 #include "simulated.h"
 
 #include <string.h>

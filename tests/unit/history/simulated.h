@@ -1,8 +1,8 @@
 /* A simulated machine: processes, a clock, and a source that reads them. It replaces
- * source/source.c and base/clock.c in the test programs that include it. */
+ * service/source/source.c and base/clock.c in the test programs that include it. */
 #pragma once
 #include "base/clock.h"
-#include "source/source.h"
+#include "service/source/source.h"
 
 #include <errno.h>
 #include <string.h>

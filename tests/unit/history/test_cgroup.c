@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "history/cgroup.h"
+#include "service/history/cgroup.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * much memory it takes. */
 #include "unit.h"
 
-#include "history/history.h"
+#include "service/history/history.h"
 #include "simulated.h"
 
 #include <stdio.h>

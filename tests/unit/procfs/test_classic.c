@@ -3,8 +3,8 @@
 #include "proc_tree.h"
 
 #include "base/clock.h"
-#include "procfs/classic.h"
-#include "procfs/procfs.h"
+#include "service/procfs/classic.h"
+#include "service/procfs/procfs.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
 #include "proc_tree.h"
 
 #include "base/clock.h"
-#include "procfs/procfs.h"
-#include "top/snapshot.h"
+#include "service/procfs/procfs.h"
+#include "service/top/snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include "unit.h"
 
-#include "procfs/schedstat.h"
-#include "procfs/stat.h"
+#include "service/procfs/schedstat.h"
+#include "service/procfs/stat.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
  * backwards. */
 #include "unit.h"
 
-#include "records/from_record.h"
-#include "records/gather.h"
-#include "records/monotonic.h"
-#include "records/order.h"
+#include "service/bpf/from_record.h"
+#include "service/bpf/gather.h"
+#include "service/bpf/monotonic.h"
+#include "service/bpf/order.h"
 
 #include <string.h>
 

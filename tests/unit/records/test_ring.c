@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "records/ring.h"
+#include "service/bpf/ring.h"
 
 #include <stdalign.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 #include "unit.h"
 
 #include "base/clock.h"
-#include "source/detail.h"
-#include "source/source.h"
-#include "top/snapshot.h"
+#include "service/source/detail.h"
+#include "service/source/source.h"
+#include "service/top/snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "top/snapshot.h"
+#include "service/top/snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "unit.h"
 
 #include "base/limits.h"
-#include "exchange/exchange.h"
+#include "service/exchange/exchange.h"
 #include "uring/surplus.h"
 
 #include <stdio.h>

@@ -1,6 +1,0 @@
-/* Makes a process of the kernel's record. */
-#pragma once
-#include "records/record.h"
-#include "top/process.h"
-
-void process_of_record(struct process *process, const struct record *record);
