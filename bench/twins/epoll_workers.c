@@ -1,7 +1,7 @@
 /* The twin of epoll-workers: one loop on edge-triggered epoll reads and writes; each request goes
  * through a pool of threads, which do no work, and back. */
-#include "lifecycle/threads.h"
 #include "queue.h"
+#include "server/threads.h"
 
 #include <errno.h>
 #include <sys/epoll.h>

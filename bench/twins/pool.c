@@ -1,6 +1,6 @@
 #include "pool.h"
 
-#include "lifecycle/threads.h"
+#include "server/threads.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The twin of prefork-fdpass: the parent accepts and passes descriptors to child processes, which
  * send a byte when they are free again. */
+#include "server/workers/fd_channel.h"
 #include "twin.h"
-#include "workers/fd_channel.h"
 
 #include <errno.h>
 #include <poll.h>

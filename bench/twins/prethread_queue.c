@@ -1,7 +1,7 @@
 /* The twin of prethread-queue: this thread accepts, a pool of threads serves from a queue. */
-#include "lifecycle/threads.h"
 #include "pool.h"
 #include "queue.h"
+#include "server/threads.h"
 
 static const struct twin *served;
 static struct queue waiting = QUEUE_INITIALIZER;

@@ -1,5 +1,5 @@
 /* The twin of thread-per-client: a thread for each connection, with the same stack size as ours. */
-#include "lifecycle/threads.h"
+#include "server/threads.h"
 #include "twin.h"
 
 #include <stdint.h>

@@ -4,7 +4,7 @@
  * A client's first receive is not multishot, so that a client with one request can be closed
  * without a cancellation. */
 #include "react.h"
-#include "uring/ring.h"
+#include "server/uring/ring.h"
 
 #include <errno.h>
 #include <stdlib.h>

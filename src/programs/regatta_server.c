@@ -1,15 +1,15 @@
 /* regatta-server: from the command line to the summary. Prints all errors. */
 #include "base/limits.h"
-#include "connection/log.h"
-#include "designs/design_table.h"
-#include "lifecycle/service_manager.h"
-#include "lifecycle/stop.h"
-#include "metrics/summary.h"
 #include "programs/option.h"
 #include "programs/server_options.h"
 #include "programs/server_rights.h"
+#include "server/connection/log.h"
+#include "server/designs/design_table.h"
+#include "server/metrics/summary.h"
 #include "server/recorder.h"
 #include "server/server.h"
+#include "server/service_manager.h"
+#include "server/stop.h"
 
 #include <errno.h>
 #include <fcntl.h>

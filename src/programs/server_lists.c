@@ -1,8 +1,8 @@
 #include "programs/server_lists.h"
 
 #include "base/text.h"
-#include "designs/design_table.h"
 #include "programs/server_rights.h"
+#include "server/designs/design_table.h"
 
 #include <stdio.h>
 

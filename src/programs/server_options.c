@@ -1,10 +1,10 @@
 #include "programs/server_options.h"
 
 #include "base/limits.h"
-#include "designs/design_table.h"
 #include "programs/help.h"
 #include "programs/option.h"
 #include "programs/server_lists.h"
+#include "server/designs/design_table.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* The command line of regatta-server. */
 #pragma once
-#include "sandbox/sandbox.h"
 #include "server/options.h"
+#include "server/sandbox/sandbox.h"
 #include "service/source/source.h"
 
 struct server_command {

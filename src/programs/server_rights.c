@@ -1,8 +1,8 @@
 #include "programs/server_rights.h"
 
-#include "designs/design_table.h"
-#include "lifecycle/service_manager.h"
+#include "server/designs/design_table.h"
 #include "server/server.h"
+#include "server/service_manager.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* Opens what needs rights and gives up the rights (sandbox/sandbox.h), before serving. Each
+/* Opens what needs rights and gives up the rights (server/sandbox/sandbox.h), before serving. Each
  * function prints what is wrong, and returns 0 or the exit status. */
 #pragma once
 #include "programs/server_options.h"

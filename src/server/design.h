@@ -43,7 +43,7 @@ struct design {
      * Returns 0 or -errno. NULL: nothing to prepare. Not called without a sandbox. */
     int (*prepare)(struct server *server);
 
-    /* Serves until told to stop (lifecycle/stop.h), then drains: accepts no more, answers the
+    /* Serves until told to stop (server/stop.h), then drains: accepts no more, answers the
      * requests that have arrived, returns. Returns 0 or -errno. */
     int (*run)(struct server *server);
 };

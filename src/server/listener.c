@@ -1,8 +1,8 @@
 #include "server/listener.h"
 
 #include "base/shared_memory.h"
-#include "lifecycle/stop.h"
 #include "server/options.h"
+#include "server/stop.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* How to serve: the command line, as far as designs need it. */
 #pragma once
-#include "access/access.h"
 #include "base/address.h"
+#include "server/access.h"
 #include "server/design.h"
 #include "service/work.h"
 

@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "lifecycle/service_manager.h"
 #include "server/server.h"
+#include "server/service_manager.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "server/recorder.h"
 
 #include "base/clock.h"
-#include "lifecycle/threads.h"
+#include "server/threads.h"
 
 #include <errno.h>
 #include <signal.h>

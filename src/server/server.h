@@ -1,6 +1,6 @@
 /* The server as a design sees it: listener, service, counters. */
 #pragma once
-#include "access/guesses.h"
+#include "server/guesses.h"
 #include "server/listener.h"
 #include "server/options.h"
 #include "server/output_shares.h"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.servers import table
 
-SOURCES = Path(__file__).resolve().parents[2] / "src" / "designs"
+SOURCES = Path(__file__).resolve().parents[2] / "src" / "server" / "designs"
 FILES = {design.name: SOURCES / f"{design.name.replace('-', '_')}.c" for design in table()}
 LINES = 250
 CHANGED_LINES = 60

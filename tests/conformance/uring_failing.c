@@ -6,7 +6,7 @@
  *    connection is closed, and the received data is discarded.
  * A chosen multishot operation becomes a single one, as it has ended when its error is reported.
  * Every accept does, because there would be only one to choose. */
-#include "uring/submissions.h"
+#include "server/uring/submissions.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -26,8 +26,8 @@ static void fail_completions(struct io_uring *ring);
 #define io_uring_submit_and_wait_timeout(ring, completion, count, limit, mask)                     \
     (fail_submissions(ring), io_uring_submit_and_wait_timeout(ring, completion, count, limit, mask))
 #define io_uring_cq_ready(ring) (fail_completions(ring), io_uring_cq_ready(ring))
-#include "uring/loop.c"
-#include "uring/submissions.c"
+#include "server/uring/loop.c"
+#include "server/uring/submissions.c"
 
 enum {
     FAULTS = 2,

@@ -6,7 +6,7 @@
 static bool overflows(struct io_uring *ring);
 
 #define io_uring_cq_has_overflow overflows
-#include "uring/loop.c"
+#include "server/uring/loop.c"
 
 static bool overflows(struct io_uring *ring) {
     struct io_uring_cqe *completion;

@@ -18,4 +18,4 @@ static inline void spin_for(const struct io_uring *ring) {
     (spin_for(ring), io_uring_submit_and_wait(ring, count))
 #define io_uring_submit_and_wait_timeout(ring, completion, count, limit, mask)                     \
     (spin_for(ring), io_uring_submit_and_wait_timeout(ring, completion, count, limit, mask))
-#include "uring/loop.c"
+#include "server/uring/loop.c"

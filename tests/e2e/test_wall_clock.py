@@ -18,9 +18,9 @@ ROOT = Path(__file__).resolve().parents[2]
 READS = r"CLOCK_REALTIME|\bgettimeofday\(|\btime\(NULL\)|\bclock_unix_ns\(\)"
 MAY_READ = {
     "base/clock.c",  # clock_unix_ns
-    "top/scan.c",  # when a snapshot was taken
+    "service/top/scan.c",  # when a snapshot was taken
     "server/stats.c",  # when the server started
-    "exchange/http_reply.c",  # the header Date
+    "service/exchange/http_reply.c",  # the header Date
     "watch/plain.c",  # the time above a table
     "watch/screen.c",
     "programs/regatta_client.c",  # the offset from a sample's clock to the wall clock

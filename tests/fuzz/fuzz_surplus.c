@@ -6,8 +6,8 @@
 #include "fuzz.h"
 
 #include "base/limits.h"
+#include "server/uring/surplus.h"
 #include "service/exchange/exchange.h"
-#include "uring/surplus.h"
 
 enum {
     PIECES_MOST = 64, /* between replies */

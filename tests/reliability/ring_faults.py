@@ -76,7 +76,7 @@ ANY_CANCEL = 15
 
 def numbers() -> dict[str, int]:
     """Of the operations in the C source."""
-    source = (REPOSITORY / "src/uring/submissions.h").read_text()
+    source = (REPOSITORY / "src/server/uring/submissions.h").read_text()
     (listed,) = re.findall(r"^enum operation \{(.*?)OPERATION_MASK", source, re.S | re.M)
     names = re.findall(r"^ *([A-Z_]+),", listed, re.M)
     return {name: number or ANY_CANCEL for number, name in enumerate(names)}

@@ -1,0 +1,88 @@
+#include "server/loops/turn.h"
+
+#include "base/hot.h"
+#include "base/limits.h"
+#include "server/connection/answer.h"
+#include "server/connection/close_connection.h"
+#include "server/connection/idle_timeout.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+HOT int turn_receive(struct connection *connection) {
+    struct exchange *exchange = &connection->exchange;
+    struct span space = connection->can_read ? exchange_space(exchange) : (struct span){NULL, 0};
+    if (space.length == 0)
+        return 0;
+    ssize_t got = recv(connection->fd, space.bytes, space.length, MSG_DONTWAIT);
+    if (got < 0 && errno == EAGAIN)
+        connection->can_read = false;
+    if (got < 0)
+        return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+    exchange_received(exchange, (size_t)got);
+    /* A short read means that the socket is empty (epoll(7)), except for the end of the stream. */
+    if (got == 0 || ((size_t)got < space.length && !connection->peer_closed))
+        connection->can_read = false;
+    return 0;
+}
+
+HOT int turn_send(struct connection *connection) {
+    struct exchange *exchange = &connection->exchange;
+    for (struct span out; (out = exchange_output(exchange)).length > 0;) {
+        ssize_t sent = send(connection->fd, out.bytes, out.length, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent >= 0)
+            exchange_sent(exchange, (size_t)sent);
+        else if (errno != EINTR)
+            return -errno;
+    }
+    connection->unsent_since_ns = 0; /* all was taken; what is answered next has its own time */
+    return 0;
+}
+
+static enum next connection_lost(struct loop *loop, struct connection *connection) {
+    answer_lost(loop->server, connection->fd, &connection->exchange);
+    return NEXT_CLOSE;
+}
+
+HOT enum next turn_next(struct loop *loop, struct connection *connection, int sent) {
+    struct exchange *exchange = &connection->exchange;
+    if (sent != 0 && sent != -EAGAIN)
+        return connection_lost(loop, connection);
+    if (idle_reply_is_late(exchange, loop->server->options, loop->now_ns,
+                           &connection->unsent_since_ns))
+        return turn_time_out(loop, connection);
+    if (sent == -EAGAIN)
+        return NEXT_WRITE;
+    if (exchange_is_done(exchange))
+        return NEXT_CLOSE;
+    return connection->can_read ? NEXT_TURN : NEXT_READ;
+}
+
+HOT enum next turn_serve(struct loop *loop, struct connection *connection) {
+    struct exchange *exchange = &connection->exchange;
+    bool was_partial = exchange_is_partial(exchange);
+    bool was_held_back = exchange_output(exchange).length > 0;
+    if (turn_receive(connection) != 0)
+        return connection_lost(loop, connection);
+    unsigned answered =
+        answer_requests(loop->server, connection->fd, exchange, REQUEST_BATCH, loop->now_ns);
+    int sent = turn_send(connection);
+    if (idle_restarts(was_partial, answered))
+        connections_touch(&loop->connections, connection, loop->now_ns);
+    /* Other connections first. Sending held-back output made room for requests that have already
+     * been read: no event would announce them. */
+    if (sent == 0 && (answered > 0 || was_held_back) && exchange_is_partial(exchange))
+        return NEXT_TURN;
+    return turn_next(loop, connection, sent);
+}
+
+enum next turn_discard(struct connection *connection) {
+    int result = close_discard(connection->fd, &connection->discard_left);
+    return result < 0 ? NEXT_CLOSE : result > 0 ? NEXT_TURN : NEXT_READ;
+}
+
+enum next turn_time_out(struct loop *loop, struct connection *connection) {
+    answer_timeout(loop->server, connection->fd, &connection->exchange);
+    int sent = turn_send(connection);
+    return sent == 0 ? NEXT_CLOSE : connection_lost(loop, connection);
+}

@@ -1,0 +1,33 @@
+/* One turn of a connection: read, answer and write without blocking. The sockets are blocking ones,
+ * because all designs accept in the same way: here each call has MSG_DONTWAIT, which costs nothing.
+ */
+#pragma once
+#include "server/loops/loop.h"
+
+/* What happens after a turn. */
+enum next {
+    NEXT_READ,   /* wait until it is readable */
+    NEXT_WRITE,  /* wait until it is writable: the client reads its replies slowly */
+    NEXT_TURN,   /* another turn: there is more to do than one turn allows */
+    NEXT_ANSWER, /* no turn until a worker has answered (reactor_serve_later) */
+    NEXT_CLOSE,
+};
+
+/* Reads once if `can_read`, answers up to REQUEST_BATCH complete requests, and writes what the
+ * socket takes. Clears can_read when nothing is left to read. Restarts the idle timeout if
+ * idle_restarts says so. */
+enum next turn_serve(struct loop *loop, struct connection *connection);
+
+/* Its parts, for a design whose workers answer. Both return 0 or -errno; turn_send returns -EAGAIN
+ * if output is left. */
+int turn_receive(struct connection *connection);
+int turn_send(struct connection *connection);
+
+/* What to do next when nothing is left to answer. sent: the result of turn_send. */
+enum next turn_next(struct loop *loop, struct connection *connection, int sent);
+
+/* A turn of a connection that is leaving. */
+enum next turn_discard(struct connection *connection);
+
+/* The connection has been idle for --idle-timeout. */
+enum next turn_time_out(struct loop *loop, struct connection *connection);

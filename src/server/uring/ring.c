@@ -1,0 +1,163 @@
+#include "server/uring/ring.h"
+
+#include "base/backoff.h"
+#include "server/uring/loop.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    SUBMISSIONS = 256,  /* more in one turn cost another system call */
+    COMPLETIONS = 2048, /* room for many clients that connect at once; the kernel keeps the rest */
+    MEMORY_TRIES = 10,  /* the kernel frees the locked memory of a closed ring some time later */
+};
+
+/* Only one thread submits, and it runs completion work when it waits for completions, not on
+ * interrupts or in other system calls: that makes the ring cheap. flags: further setup flags. */
+static int open_ring(struct io_uring *ring, unsigned flags) {
+    int error = -ENOMEM;
+    for (int i = 0; i < MEMORY_TRIES && error == -ENOMEM; i++) {
+        struct io_uring_params params = {
+            .flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
+                     IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE | flags,
+            .cq_entries = COMPLETIONS,
+        };
+        if (i > 0)
+            back_off();
+        error = io_uring_queue_init_params(SUBMISSIONS, ring, &params);
+    }
+    return error;
+}
+
+/* The buffers, whose pages are still untouched, then the ring that provides them. */
+static size_t buffers_size(void) {
+    return (size_t)BUFFER_COUNT * (BUFFER_BYTES + sizeof(struct io_uring_buf));
+}
+
+static_assert(BUFFER_COUNT * BUFFER_BYTES % (64 * 1024) == 0, "the ring begins on a page");
+
+static int provide_buffers(struct uring *uring) {
+    void *memory =
+        mmap(NULL, buffers_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return -errno;
+    uring->buffers = memory;
+    uring->provided = (struct io_uring_buf_ring *)(uring->buffers + BUFFER_COUNT * BUFFER_BYTES);
+    struct io_uring_buf_reg registration = {
+        .ring_addr = (uintptr_t)uring->provided,
+        .ring_entries = BUFFER_COUNT,
+        .bgid = BUFFER_GROUP,
+    };
+    int error = io_uring_register_buf_ring(&uring->ring, &registration, 0);
+    if (error != 0) {
+        munmap(memory, buffers_size());
+        return error;
+    }
+    io_uring_buf_ring_init(uring->provided);
+    for (uint32_t id = 0; id < BUFFER_COUNT; id++)
+        uring_give_back(uring, id << IORING_CQE_BUFFER_SHIFT);
+    return 0;
+}
+
+/* To be called in the thread that uses the ring. */
+static int complete_ring(struct uring *uring) {
+    /* Saves a descriptor lookup in every call. The ring works without it. */
+    io_uring_register_ring_fd(&uring->ring);
+    int error = provide_buffers(uring);
+    if (error != 0)
+        io_uring_queue_exit(&uring->ring);
+    return error;
+}
+
+int uring_open(struct uring *uring) {
+    int error = open_ring(&uring->ring, 0);
+    return error == 0 ? complete_ring(uring) : error;
+}
+
+/* Allows only the operations in submissions.c and the registrations in this file. */
+static int restrict_ring(struct io_uring *ring) {
+    static const uint8_t operations[] = {IORING_OP_ACCEPT,  IORING_OP_RECV,
+                                         IORING_OP_SEND,    IORING_OP_POLL_ADD,
+                                         IORING_OP_TIMEOUT, IORING_OP_ASYNC_CANCEL};
+    static const uint8_t registrations[] = {IORING_REGISTER_RING_FDS, IORING_UNREGISTER_RING_FDS,
+                                            IORING_REGISTER_PBUF_RING, IORING_REGISTER_SYNC_CANCEL};
+    struct io_uring_restriction rules[sizeof operations + sizeof registrations + 1] = {
+        {.opcode = IORING_RESTRICTION_SQE_FLAGS_ALLOWED,
+         .sqe_flags = IOSQE_BUFFER_SELECT | IOSQE_CQE_SKIP_SUCCESS}};
+    unsigned count = 1;
+    for (size_t i = 0; i < sizeof operations; i++)
+        rules[count++] = (struct io_uring_restriction){.opcode = IORING_RESTRICTION_SQE_OP,
+                                                       .sqe_op = operations[i]};
+    for (size_t i = 0; i < sizeof registrations; i++)
+        rules[count++] = (struct io_uring_restriction){.opcode = IORING_RESTRICTION_REGISTER_OP,
+                                                       .register_op = registrations[i]};
+    return io_uring_register_restrictions(ring, rules, count);
+}
+
+int uring_create_disabled(struct uring *uring) {
+    int error = open_ring(&uring->ring, IORING_SETUP_R_DISABLED);
+    if (error != 0)
+        return error;
+    error = restrict_ring(&uring->ring);
+    if (error != 0)
+        io_uring_queue_exit(&uring->ring);
+    return error;
+}
+
+int uring_enable(struct uring *uring) {
+    int error = io_uring_enable_rings(&uring->ring);
+    if (error == 0)
+        return complete_ring(uring);
+    io_uring_queue_exit(&uring->ring);
+    return error;
+}
+
+void uring_close(struct uring *uring) {
+    struct io_uring_sync_cancel_reg all = {
+        .fd = -1, .flags = IORING_ASYNC_CANCEL_ANY, .timeout = {.tv_sec = -1, .tv_nsec = -1}};
+    int error = io_uring_register_sync_cancel(&uring->ring, &all);
+    io_uring_queue_exit(&uring->ring);
+    if (error >= 0 || error == -ENOENT) /* otherwise the kernel may still write to the buffers */
+        munmap(uring->buffers, buffers_size());
+}
+
+/* The sysctl kernel.io_uring_disabled: 0 allowed, 1 only for one group, 2 disabled; -1: unknown. */
+static int read_disabled(void) {
+    int disabled = -1;
+    FILE *file = fopen("/proc/sys/kernel/io_uring_disabled", "re");
+    if (file == NULL)
+        return -1;
+    if (fscanf(file, "%d", &disabled) != 1)
+        disabled = -1;
+    fclose(file);
+    return disabled;
+}
+
+/* With a whole ring: a smaller one may fit where that does not. */
+const char *uring_missing(void) {
+    static char reason[96];
+    struct uring probe;
+    int error = uring_open(&probe);
+    if (error == 0) {
+        uring_close(&probe);
+        return NULL;
+    }
+    int disabled = read_disabled();
+    if (error == -EPERM && disabled > 0)
+        snprintf(reason, sizeof reason,
+                 "this kernel does not allow io_uring (kernel.io_uring_disabled is %d)", disabled);
+    else if (error == -EPERM)
+        return "io_uring is not allowed here, perhaps by the seccomp filter of a container";
+    else if (error == -ENOMEM)
+        return "the limit of locked memory has no room for a ring; raise it (see: ulimit -l)";
+    else if (error == -ENOSYS)
+        return "this kernel has no io_uring, or the seccomp filter of a container blocks it";
+    else if (error == -EINVAL)
+        return "this kernel's io_uring is too old: Linux 6.1 is needed";
+    else
+        snprintf(reason, sizeof reason, "io_uring cannot be set up: %s", strerror(-error));
+    return reason;
+}
