@@ -1,6 +1,6 @@
 #include "programs/help.h"
 
-#include "engines/engines.h"
+#include "client/engines/engines.h"
 
 #include <stdio.h>
 

@@ -2,9 +2,9 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "engines/connect.h"
-#include "engines/engines.h"
-#include "load/request_file.h"
+#include "client/engines/connect.h"
+#include "client/engines/engines.h"
+#include "client/load/request_file.h"
 #include "programs/help.h"
 #include "programs/option.h"
 

@@ -1,6 +1,6 @@
 /* The command line of regatta-client without --watch. */
 #pragma once
-#include "load/load.h"
+#include "client/load/load.h"
 
 #include <stdbool.h>
 

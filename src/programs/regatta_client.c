@@ -2,15 +2,15 @@
  *
  * Options, preparation, the window in which the load runs, the summary. Prints all errors. */
 #include "base/clock.h"
-#include "load/stop.h"
-#include "load/window.h"
+#include "client/load/stop.h"
+#include "client/load/window.h"
+#include "client/results/advice.h"
+#include "client/results/reply_printer.h"
+#include "client/results/samples_file.h"
+#include "client/results/summary.h"
 #include "programs/load_options.h"
 #include "programs/option.h"
 #include "programs/watch_options.h"
-#include "results/advice.h"
-#include "results/reply_printer.h"
-#include "results/samples_file.h"
-#include "results/summary.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* A design: how one server serves many clients.
  *
- * designs/meson.build lists all of them, and says how to add one. */
+ * server/designs/meson.build lists all of them, and says how to add one. */
 #pragma once
 #include <stdbool.h>
 

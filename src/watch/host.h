@@ -3,7 +3,7 @@
  * Each attempt uses a new connection, ends at its deadline at the latest, and limits the size of
  * the answer. After failures the host is asked at growing intervals. */
 #pragma once
-#include "reply/reply.h"
+#include "client/reply/reply.h"
 #include "watch/answer.h"
 #include "watch/question.h"
 #include "watch/resolve.h"

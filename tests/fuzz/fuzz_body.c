@@ -4,7 +4,7 @@
  * Input: the kind of body; how it is split; bytes. */
 #include "fuzz.h"
 
-#include "reply/body.h"
+#include "client/reply/body.h"
 
 #include <inttypes.h>
 

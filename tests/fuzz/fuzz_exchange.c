@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #include "base/limits.h"
-#include "reply/reply.h"
+#include "client/reply/reply.h"
 #include "service/exchange/exchange.h"
 
 #include <time.h>

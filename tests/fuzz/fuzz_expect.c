@@ -3,7 +3,7 @@
  * Input: the file. */
 #include "fuzz.h"
 
-#include "load/expect_file.h"
+#include "client/load/expect_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct expect_list list;

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 #include "terminal.h"
 
-#include "reply/rows.h"
+#include "client/reply/rows.h"
 #include "service/render.h"
 #include "watch/answer.h"
 #include "watch/json.h"

@@ -4,7 +4,7 @@
 #include "base/address.h"
 #include "base/clock.h"
 #include "base/network.h"
-#include "load/sources.h"
+#include "client/load/sources.h"
 #include "service/work.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 
 #include "base/crc32.h"
 #include "base/limits.h"
-#include "reply/reply.h"
+#include "client/reply/reply.h"
 
 enum { IN_HTTP = 1, AFTER_TOKEN = 2, LISTED = 128, EXPECTED = 2, KEPT_LIMIT = 1 << 20 };
 

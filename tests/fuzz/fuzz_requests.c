@@ -3,7 +3,7 @@
  * Input: the dialect; the file. */
 #include "fuzz.h"
 
-#include "load/request_file.h"
+#include "client/load/request_file.h"
 
 static void build(const struct request_list *list, enum dialect dialect) {
     static const struct token token = {4, "word"};

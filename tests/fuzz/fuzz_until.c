@@ -3,7 +3,7 @@
  * Input: how the bytes are split; the pattern; a NUL byte; bytes. */
 #include "fuzz.h"
 
-#include "reply/until.h"
+#include "client/reply/until.h"
 
 static enum until_found feed(const struct until *until, struct input input, unsigned split) {
     char kept[UNTIL_SPAN];

@@ -8,7 +8,7 @@ import pytest
 from regatta.measure.accounts import disturbance
 from regatta.record import rate_search
 
-CLIENT = Path(__file__).resolve().parents[2] / "src" / "results" / "client_bound.c"
+CLIENT = Path(__file__).resolve().parents[2] / "src" / "client" / "results" / "client_bound.c"
 
 
 @pytest.mark.parametrize(

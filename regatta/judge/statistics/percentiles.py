@@ -34,7 +34,7 @@ def nearest_rank(values: NDArray[Any], fraction: float) -> Any:
 # then. Leaving it out would leave out the slowest. All censored requests rank last, however short
 # their own wait, so a percentile is never below the truth. A percentile among them is "over" its
 # value if each had been answered when the window closed, which is never above the truth. The client
-# reports in the same way (src/results/percentile.h).
+# reports in the same way (src/client/results/percentile.h).
 
 Nanoseconds = NDArray[np.int64]
 

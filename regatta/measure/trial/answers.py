@@ -145,7 +145,7 @@ def ask_http(
 
 
 def spelled(request: Request, target: str) -> bytes:
-    """As the client writes it (src/load/request.c)."""
+    """As the client writes it (src/client/load/request.c)."""
     body = request.body.encode()
     said = {name.lower() for name in request.headers}
     head = [f"{request.method} {request.path} HTTP/1.1"]

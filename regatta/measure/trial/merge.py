@@ -137,7 +137,7 @@ SHARED = ("target", "engine", "load", "dialect", "per_connection", "arrivals", "
 SUMS_OF_CLIENTS = (*COUNTS, "connections", "rate_per_s", "achieved_per_s", "idle", "slow")
 NS_PER_MS = 1e6
 SHORTEST_WINDOW_NS = 20_000_000
-"""In a shorter window a CPU share means nothing; as in src/results/client_bound.c."""
+"""In a shorter window a CPU share means nothing; as in src/client/results/client_bound.c."""
 HostCpus = tuple[str, tuple[int, ...]]
 """A host and some of its CPUs."""
 OF_EACH = ("connections", "rate_per_s", "requests", "answered", "unstarted", "cpu_share")

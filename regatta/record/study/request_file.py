@@ -14,7 +14,7 @@ MAX_BYTES = 1 << 20
 MAX_REQUESTS = 1_000
 MAX_WEIGHT = 1_000
 MAX_WEIGHTS = 10_000
-"""The client's limits (src/load/request_file.h)."""
+"""The client's limits (src/client/load/request_file.h)."""
 MAX_HEADERS = 100
 METHOD = re.compile(r"[A-Z-]{1,32}")
 PATH = re.compile(r"/[!-~]{0,8191}|\*")

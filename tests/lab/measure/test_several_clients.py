@@ -243,7 +243,7 @@ def test_clients_on_one_cpu_are_the_limit_together() -> None:
 def test_the_p99_of_a_pool_is_the_clients_own_by_its_own_rule(
     known: list[int], timed_out: list[int], unstarted: list[int]
 ) -> None:
-    """src/results/percentile.h, for one client: nearest rank, what has no end comes last."""
+    """src/client/results/percentile.h, for one client: nearest rank, what has no end comes last."""
     rows = [
         (took, error)
         for error, list_ in ((0, known), (2, timed_out), (6, unstarted))
