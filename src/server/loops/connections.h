@@ -19,14 +19,14 @@ struct connection {
     int fd;
     int32_t discard_left; /* if leaving: of what it may still send */
     uint32_t watched;     /* events that a reactor watches; 0: none yet */
-    bool is_leaving;      /* everything is sent: only the client's end is awaited */
-    bool must_close;      /* close it as soon as nothing else refers to it */
+    bool can_read;        /* there may be something to read */
+    bool peer_closed;     /* ... and then the end: the client has closed or reset the connection */
     bool is_queued;       /* it gets another turn, ready or not */
-    bool was_spared;    /* past its deadline, as more of its request had arrived; once a request */
-    bool can_read;      /* there may be something to read */
-    bool peer_closed;   /* ... and then the end: the client has closed or reset the connection */
-    bool awaits_worker; /* no turn until a worker has answered */
-    bool has_asked;     /* a worker was given its first request */
+    bool is_leaving : 1;  /* everything is sent: only the client's end is awaited */
+    bool must_close : 1;  /* close it as soon as nothing else refers to it */
+    bool was_spared : 1; /* past its deadline, as more of its request had arrived; once a request */
+    bool awaits_worker : 1; /* no turn until a worker has answered */
+    bool has_asked : 1;     /* a worker was given its first request */
 };
 
 struct connection_list {
