@@ -20,20 +20,19 @@ def review(
 ) -> None:
     """Check reported figures: contradictions and gaps.
 
-    Reads perf stat as people paste it (any locale, colours, quotes, prose around it; --per-core,
-    -A), perf stat -j and -x, the output of wrk, wrk2, oha, hey, h2load, ab and k6, and tables in
-    CSV or Markdown with one run a row (task_clock_ms, cycles, rps, p99_ms, …), one run a column, or
-    one figure a row (metric, value). Rows that differ only in design or connections are compared.
+    Reads perf stat as people paste it (any locale, colours, quotes, prose around it), the output of
+    wrk, wrk2, oha, hey, h2load, ab and k6, and tables in CSV or Markdown with one run a row
+    (task_clock_ms, cycles, rps, p99_ms, …) or one run a column. Rows that differ only in design or
+    connections are compared.
 
     Contradictions: GHz, rates and percentages that do not follow from their counts; values that no
-    machine has; a rate in place of a total; counts of another line or core; one run with two
-    values; more requests in flight than connections; percentiles out of order, or with another
-    mean; answers smaller than any.
+    machine has; counts of another line or core; one run with two values; more requests in flight
+    than connections; percentiles out of order, or with another mean.
 
     Gaps: time and cycles rank designs differently; one run only; mostly start and end of the
     server; a server that hardly ran; elapsed time that is waiting; multiplexed counters; user space
-    only; digits grouped by lakh; damaged rows; errors among the answers; answers of different
-    sizes; p99 at or below the mean, or of few requests; a client that was the limit.
+    only; damaged rows; errors among the answers; p99 at or below the mean, or of few requests; a
+    client that was the limit.
 
     Exit status: 0 nothing found, 1 findings, 2 a file cannot be read.
 

@@ -11,21 +11,17 @@ CONTRADICTION, NOT_SHOWN = KINDS = ("contradiction", "not shown")
 may all be right, but do not support the usual conclusion."""
 TABLE = """
 contradiction unread: not a number
-  write it as perf prints it with LC_ALL=C.
+  write it as perf prints it with LC_ALL=C; a number of events is no rate.
 not shown torn: a row has more cells than headings
   give each cell a heading; write a pipe within a cell as \\|.
-contradiction rate: a rate in place of a count
-  use the number on the left of perf's line; the one after # is per second of CPU time.
 contradiction ratio: a ratio does not match its counts
   copy all three again from the same output: one comes from another line, kind of core or run.
 contradiction impossible: a value that no machine has
-  measure again: a counter wrapped or was read wrongly, or a digit was copied wrongly.
+  measure again: a counter wrapped or was read wrongly, or a digit or a unit was copied wrongly.
 contradiction top-down: top-down shares add up to more than 100 %
   copy all four again from the same output and kind of core.
 contradiction part: a part is larger than its whole
   copy both again from the same output: one comes from another line, kind of core or run.
-contradiction clock: an impossible clock frequency
-  copy both again: the count is of another run, its digits are grouped otherwise, or a unit is.
 contradiction mix: an unusual share of branches
   check both figures: one comes from another line or another kind of core.
 contradiction misplaced: instructions in place of cycles
@@ -36,18 +32,12 @@ contradiction mean: a mean that its percentiles exclude
   copy the row again: the mean or a percentile comes from another run, or has another unit.
 contradiction in-flight: more requests in flight than connections
   check all three; if latency counts from when a request was due (wrk2), the rate was not held.
-contradiction size: answers smaller than any
-  check the bytes and the requests: the smallest answer of HTTP/1.1 has 19 bytes.
 contradiction twice: one run with two values
   check it in the output that both come from.
-not shown repeated: one run listed twice
-  count it once.
 not shown unserved: a server that hardly ran
   check that every client got an answer; a server that serves none needs about as much.
 not shown errors: errors among the answers
   make every request succeed, or report the rate of good answers only: an error is often cheaper.
-not shown sizes: answers of different sizes
-  let all servers answer the same, and check it before measuring.
 not shown tail: a p99 at or below the mean
   check both: either they are swapped, or a few requests took very long and p99 hides them.
 not shown client-bound: connections that did not wait for the server
@@ -58,24 +48,16 @@ not shown few-requests: a percentile of too few requests
   send more requests: at least ten should be slower than the percentile.
 not shown ranks: time and cycles rank designs differently
   compare cycles, or fix the clock (cpupower frequency-set -g performance) and measure again.
-not shown clocks: different clock frequencies
-  compare cycles, or fix the clock (cpupower frequency-set -g performance) and measure again.
 not shown one-run: one run only
   repeat each ten times, in turn, and report the spread (perf stat -r 10); or regatta race them.
 not shown start-and-end: mostly startup and shutdown
   count only the load (perf stat -D -1 --control), subtract an idle run, or send more requests.
-not shown short: short enough to be only startup and shutdown
-  count only the load (perf stat -D -1 --control), subtract an idle run, or send more requests.
 not shown idle: elapsed time is mostly waiting
   do not rank by it: it includes waiting for clients, retries or Ctrl-C. Time the requests.
 not shown multiplexed: multiplexed counters
-  count fewer events at once (perf stat -e cycles,instructions).
-not shown two-kinds-of-core: counters of two kinds of core
-  pin the program to one kind of core (taskset): it moved between them.
+  count fewer events at once, or pin the program to one kind of core (taskset) if it has two.
 not shown user-space: the kernel's work was not counted
   count as root, or set sysctl kernel.perf_event_paranoid=1 first.
-not shown grouping: digits in groups of two
-  run perf with LC_ALL=C, or write the number without commas.
 """
 """Kind, name and title of each check, and below them what to do, in the order of a review."""
 
@@ -121,11 +103,11 @@ def found(
     return ReviewFinding(CHECKS[name], record.file, line, record.label, says, printed, computed)
 
 
-def and_others(count: int, word: str) -> str:
-    """The end of an example that stands for several."""
-    if count <= 0:
+def and_others(those: int, word: str) -> str:
+    """The end of an example that stands for several, itself among them."""
+    if those < 2:
         return ""
-    return f" The same holds for {count:,} other {word if count == 1 else word + 's'}."
+    return f" The same holds for {those - 1:,} other {word if those == 2 else word + 's'}."
 
 
 def milliseconds(seconds: float) -> str:

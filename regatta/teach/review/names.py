@@ -10,8 +10,6 @@ TASK_CLOCK, CPU_CLOCK, ELAPSED, USER, SYSTEM = USUAL_TIMES = (
     *("task_clock", "cpu_clock", "elapsed", "user", "system"),
 )
 CYCLES, INSTRUCTIONS = "cycles", "instructions"
-MISTAKEN_RATE = "_mistaken_rate"
-"""Suffix of the name of a figure that should be a count but is a rate."""
 COUNTS = frozenset(one.claimed_as for one in COUNTERS if one.unit == COUNT)
 TOPDOWN = tuple(one.claimed_as for one in COUNTERS if one.unit == PERCENT)
 EVENTS = {one.perf: one.claimed_as for one in COUNTERS if one.perf} | {"cpu-cycles": CYCLES}
@@ -40,7 +38,6 @@ class Quantity:
         return self.name in COUNTS
 
 
-# What perf prints after `#`, and people write as a column heading.
 METRICS = {
     "GHz": Quantity("ghz", 1, "GHz"),
     "CPUs utilized": Quantity("cpus_utilized", 1, "CPUs utilized"),
@@ -50,8 +47,7 @@ METRICS = {
     "frontend cycles idle": Quantity("stalled_cycles_frontend_percent", 1, "%"),
     "backend cycles idle": Quantity("stalled_cycles_backend_percent", 1, "%"),
 }
-# perf 6.19 and later, with its unit before each name. It computes each metric from the counts of
-# the metric's own group of counters, and prints the counts of one group only.
+"""What perf prints after `#`."""
 NEW_METRICS = {
     "CPUs CPUs_utilized": Quantity("cpus_utilized", 1, "CPUs utilized", True),
     "GHz cycles_frequency": Quantity("ghz", 1, "GHz", True),
@@ -64,22 +60,21 @@ NEW_METRICS = {
     "frontend_cycles_idle": Quantity("stalled_cycles_frontend_percent", 100, "of cycles", True),
     "backend_cycles_idle": Quantity("stalled_cycles_backend_percent", 100, "of cycles", True),
 }
+"""perf 6.19 and later, with its unit before each name. It computes each metric from the counts of
+the metric's own group of counters, and prints the counts of one group only."""
+OWNERS = {"ghz": CYCLES, "cpus_utilized": TASK_CLOCK}
 
 
 def metric_of(unit: str, event: str) -> Quantity | None:
     """What perf printed after `#` in the line of this event; None if it is not checked."""
     unit = " ".join(unit.split())
     if rate := re.fullmatch(r"([KMG]?)/sec", unit):
-        return (
-            Quantity(f"{event}_per_s", SCALES[rate[1].lower()], unit) if event in COUNTS else None
-        )
+        scale = SCALES[rate[1].lower()]
+        return Quantity(f"{event}_per_s", scale, unit) if event in COUNTS else None
     if part := METRIC_PATTERN.fullmatch(unit):
         return Quantity(f"tma_{part['name'].lower()}", 1 if part["percent"] else 100, "%")
     found = METRICS.get(unit.removeprefix("%").strip()) or NEW_METRICS.get(unit)
-    if found and found.name == "cpus_utilized" and event == CPU_CLOCK:
-        return Quantity("cpu_clock_cpus", 1, found.unit, found.by_group)
-    owner = {"ghz": CYCLES, "cpus_utilized": TASK_CLOCK}.get(found.name, event) if found else event
-    return found if owner == event else None
+    return found if found and OWNERS.get(found.name, event) == event else None
 
 
 OTHER_NAMES = {
@@ -104,31 +99,37 @@ OTHER_NAMES = {
     for other in others.split()
 }
 """Column headings that people write, with underscores and without a unit."""
-PLAIN = {METRICS[name].name: METRICS[name] for name in ("insn per cycle", "CPUs utilized")}
-RATE = re.compile(r"(.+?)_?(?:(?<=_)([kmg]))?(?:/|_per_)(?:s|sec|second)")
-SHARE = re.compile(r"(.+?)_?(?:%|percent|pct|percentage|rate)")
+BY_NAME = {one.name: one for one in METRICS.values()}
+LATENCY = re.compile(r"mean|min|max|stdev|p\d{1,3}(\.\d+)?")
 # Columns of tables that compare servers under load.
 LOAD_RATE = re.compile(r"(?:(?:avg|mean)_)?(?:rps|qps|req(?:uest)?s?(?:/|_per_)s(?:ec(?:ond)?)?)")
 LOAD_ERRORS = (
     *("errors", "failed", "failures", "failed_requests", "non_2xx", "socket_errors", "timeouts"),
 )
-LATENCY = re.compile(r"mean|min|max|stdev|p\d{1,3}(\.\d+)?")
+OF_LATENCY = "latency|lat|response_time"
 LATENCY_HEADING = re.compile(
-    r"(?P<about>(?:latency|lat|response_time)_)?(?:(?P<word>avg|average|mean|min|max|stdev|median|"
-    r"med)|p_?(?P<percent>\d\d)[._]?(?P<more>9*)|(?P<th>\d\d)(?:th|%)(?:_percentile)?)"
-    r"(?P<of>_(?:latency|lat|response_time))?(?:_(?P<unit>s|ms|us|µs|ns))?"
+    rf"(?P<about>(?:{OF_LATENCY})_)?(?:(?P<word>avg|average|mean|min|max|stdev|median|med)|"
+    r"p_?(?P<percent>\d\d)[._]?(?P<more>9*)|(?P<th>\d\d)(?:th|%)(?:_percentile)?)"
+    rf"(?P<of>_(?:{OF_LATENCY}))?(?:_(?P<unit>s|ms|us|µs|ns))?"
 )
+HEADING = re.compile(
+    r"(?P<name>.+?)(?:_?(?P<letter>(?<=_)[kmg])?(?P<rate>/|_per_)(?:s|sec|second)|"
+    rf"_?(?P<share>%|percent|pct|percentage|rate)|_(?P<time>{'|'.join(SECONDS)}))?"
+)
+"""A name, and perhaps a unit."""
 
 
 def heading_of(text: str) -> Quantity | None:
     """The quantity in a column with this heading; None if it is not checked."""
     words = re.sub(r"[^a-z0-9%/µ]+", "_", text.lower()).strip("_")
     words = re.sub(r"_*/_*", "/", words)
-    known = OTHER_NAMES.get(words, words)
     if LOAD_RATE.fullmatch(words):
         return Quantity("rate", 1, "/s")
     if words in LOAD_ERRORS:
         return Quantity("errors")
+    if words in USUAL_TIMES:  # without a unit: as perf prints it
+        unit = "ms" if words.endswith("clock") else "s"
+        return Quantity(words, SECONDS[unit], unit)
     if (found := LATENCY_HEADING.fullmatch(words)) and (
         # `mean`, alone, may be that of anything.
         not found["word"] or found["about"] or found["of"] or found["unit"]
@@ -136,7 +137,31 @@ def heading_of(text: str) -> Quantity | None:
         share = f"{found['percent'] or found['th']}.{found['more'] or ''}"
         name = OTHER_NAMES.get(found["word"], found["word"]) if found["word"] else percentile(share)
         return Quantity(name, SECONDS.get(found["unit"], 1.0), found["unit"] or "")
-    return _rate(words) or _share(words) or _time(words) or _plain(words, known)
+    if words == "ghz" or words.endswith("_ghz"):
+        return METRICS["GHz"]
+    return _counted(words)
+
+
+def _counted(words: str) -> Quantity | None:
+    """A counter, a time or a share that perf prints, with a unit or without."""
+    found = HEADING.fullmatch(words)
+    if found is None:
+        return None
+    name, letter, time = (
+        OTHER_NAMES.get(found["name"], found["name"]),
+        found["letter"],
+        found["time"],
+    )
+    if found["rate"]:
+        unit = f"{(letter or '').upper()}/sec"
+        return Quantity(f"{name}_per_s", SCALES[letter or ""], unit) if name in COUNTS else None
+    if time:
+        return Quantity(name, SECONDS[time], time) if name in USUAL_TIMES else None
+    if slots := next((one for one in (name, f"tma_{name}") if one in TOPDOWN), ""):
+        return Quantity(slots, 1, "%")
+    if found["share"]:
+        return BY_NAME.get(f"{name}_percent")
+    return BY_NAME.get(name) or (Quantity(name) if name in COUNTS else None)
 
 
 def percentile(text: str) -> str:
@@ -144,71 +169,17 @@ def percentile(text: str) -> str:
     return "max" if float(text) == 100 else f"p{float(text):g}"
 
 
-def _rate(words: str) -> Quantity | None:
-    matched = RATE.fullmatch(words)
-    event = OTHER_NAMES.get(matched[1], matched[1]) if matched else ""
-    if matched is None or event not in COUNTS:
-        return None
-    letter = matched[2] or ""
-    return Quantity(f"{event}_per_s", SCALES[letter], f"{letter.upper()}/sec")
-
-
-def _share(words: str) -> Quantity | None:
-    matched = SHARE.fullmatch(words)
-    name = OTHER_NAMES.get(matched[1], matched[1]) if matched else words
-    known = next((found for found in (name, f"tma_{name}") if found in TOPDOWN), "")
-    if matched is not None and any(one.name == f"{name}_percent" for one in METRICS.values()):
-        known = f"{name}_percent"
-    return Quantity(known, 1, "%") if known else None
-
-
-def _time(words: str) -> Quantity | None:
-    """Perf's own names may give no unit: then it is as perf prints them."""
-    name, _, unit = words.rpartition("_")
-    name = OTHER_NAMES.get(name, name)
-    if words in USUAL_TIMES:
-        name, unit = words, "ms" if words.endswith("clock") else "s"
-    return Quantity(name, SECONDS[unit], unit) if name in USUAL_TIMES and unit in SECONDS else None
-
-
-def _plain(words: str, known: str) -> Quantity | None:
-    if words == "ghz" or words.endswith("_ghz"):
-        return METRICS["GHz"]
-    return PLAIN.get(known) or (Quantity(known) if known in COUNTS else None)
-
-
-NO_UNIT = frozenset(("", "-", "–", "—", "count", "counts", "events", "number", "#"))
-
-
-def in_unit(quantity: Quantity | None, unit: str) -> Quantity | None:
+def in_unit(quantity: Quantity, unit: str) -> Quantity | None:
     """With the unit of the cell, if it has one; None if the quantity has no such unit."""
-    if quantity is None or unit in ("", quantity.unit) or METRICS.get(unit) == quantity:
+    if unit in ("", quantity.unit) or METRICS.get(unit) == quantity:
         return quantity
     letter, slash, _ = unit.lower().partition("/")
     if quantity.unit in SECONDS or LATENCY.fullmatch(quantity.name):
         return Quantity(quantity.name, SECONDS[unit], unit) if unit in SECONDS else None
-    if quantity.is_count and slash:
-        return mistaken(quantity.name, unit)
     is_rate = quantity.name == "rate"
     letter = "" if is_rate and letter in ("req", "requests", "rps") else letter
-    if letter in SCALES and (quantity.is_count or is_rate or (slash and "_per_s" in quantity.name)):
+    if letter in SCALES and (
+        (quantity.is_count and not slash) or is_rate or (slash and "_per_s" in quantity.name)
+    ):
         return Quantity(quantity.name, SCALES[letter], unit)
     return None
-
-
-def in_column_unit(quantity: Quantity, unit: str) -> Quantity | None:
-    """With the unit that the row names; None if a row with that unit is not checked.
-
-    `branches` with the unit `M/sec` is a rate, and is named so.
-    """
-    unit = unit.strip("()[] ")
-    if unit.lower() in NO_UNIT:
-        return quantity
-    if quantity.is_count:
-        named = heading_of(f"{quantity.name} {unit}")
-        return named if named or "/" in unit else in_unit(quantity, unit)
-    return in_unit(quantity, unit) or in_unit(quantity, unit.lower())
-
-
-def mistaken(name: str, unit: str = "") -> Quantity:
-    return Quantity(f"{name}{MISTAKEN_RATE}", 1, unit)

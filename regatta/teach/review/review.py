@@ -11,9 +11,9 @@ from textwrap import wrap
 from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
 from regatta.errors import UsageError
+from regatta.show.numbers import plural
 from regatta.show.text import plain, printable
 from regatta.teach.review.checks import findings
 from regatta.teach.review.figures import Reading, merged
@@ -24,37 +24,32 @@ from regatta.teach.review.reading.table import read_csv, read_markdown
 
 STANDARD_INPUT = "-"
 MOST_BYTES = 4 << 20  # an output of perf takes about 2 KB
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-"""How files written by the Windows shell begin."""
 COLOUR = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]")
-INTERVAL = re.compile(r"\s*\d+\.\d{9}[,;|:\s]\s*[\d<]")
-"""How lines of perf stat -I begin."""
 QUOTED = re.compile(r"^(?:\s{0,3}>)+ ?")
+NO_FIGURES = (
+    "it must be output of perf stat (without -I, -A, -x or -j), wrk, oha, hey, h2load, ab or k6, "
+    "or a table (CSV or Markdown) with a heading such as task_clock_ms, cycles, requests_per_s, "
+    "p99_ms"
+)
 
 
 def read(path: str) -> Reading:
     """UsageError if the file holds no figures."""
     file = "standard input" if path == STANDARD_INPUT else path
-    text = decoded(file, content(path, file))
-    lines = [line.rstrip("\n") for line in io.StringIO(text, newline=None)]
+    lines = [line.rstrip("\n") for line in io.StringIO(content(path, file), newline=None)]
     reading = read_lines(file, lines)
     if reading is None or reading.is_empty:
-        raise UsageError(
-            f"{file} holds no figures: it must be output of perf stat (without -I), wrk, oha, hey, "
-            "h2load, ab or k6, or a table (CSV or Markdown) with a heading such as task_clock_ms, "
-            "cycles, requests_per_s, p99_ms"
-        )
+        raise UsageError(f"{file} holds no figures: {NO_FIGURES}")
     return reading
 
 
 def read_lines(file: str, lines: Sequence[str]) -> Reading | None:
     """A report may mix tables with output of programs; a CSV file is only a table."""
     lines = [QUOTED.sub("", COLOUR.sub("", line)) for line in lines]
-    perf = read_outputs(file, lines, Path(file).stem)
-    parts = (perf, read_markdown(file, lines), read_load(file, lines))
+    parts = (read_outputs(file, lines), read_markdown(file, lines), read_load(file, lines))
     some = [one for one in parts if one and not one.is_empty]
     if not some:
-        return perf or (None if any(map(INTERVAL.match, lines)) else read_csv(file, lines))
+        return parts[0] or read_csv(file, lines)
     found = merged(file, ", ".join(part.form for part in some), some)
     left = (
         number
@@ -64,7 +59,8 @@ def read_lines(file: str, lines: Sequence[str]) -> Reading | None:
     return replace(found, left=tuple(left))
 
 
-def content(path: str, file: str) -> bytes:
+def content(path: str, file: str) -> str:
+    """UTF-8, else Latin-1, whose no-break space groups digits."""
     try:
         if path == STANDARD_INPUT:
             found = sys.stdin.buffer.read(MOST_BYTES + 1)
@@ -78,15 +74,8 @@ def content(path: str, file: str) -> bytes:
         raise UsageError(
             f"{file} is larger than {MOST_BYTES >> 20} MiB; give the part with figures"
         )
-    return found
-
-
-def decoded(file: str, found: bytes) -> str:
-    """UTF-8, else Latin-1, whose no-break space groups digits."""
-    if found.startswith(UTF_16):
-        return found.decode("utf-16", "replace")
     if b"\0" in found:
-        raise UsageError(f"{file} is binary; give text: perf stat, perf stat -j, or a table")
+        raise UsageError(f"{file} is binary; give text: perf stat, or a table")
     try:
         return found.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -145,55 +134,43 @@ MOST_SHOWN = 20  # findings shown per check; a table may have a hundred thousand
 
 def print_review(found: Review, console: Console) -> None:
     """Prints the advice of a check once, below its findings."""
-    for kind, (heading, style) in HEADINGS.items():
-        those = [one for one in found.findings if one.check.kind == kind]
-        if those:
-            _line(heading, console, style)
-            console.print()
-        for check, of_check in groupby(those, key=lambda one: one.check):
+
+    def line(text: str, style: str = "") -> None:
+        console.print(plain(text, console, style), soft_wrap=True)
+
+    def paragraph(text: str) -> None:
+        """Indented, and no wider than the screen."""
+        width = max(console.width - INDENT, NARROWEST)
+        for part in wrap(printable(text), width, break_on_hyphens=False):
+            line(f"{INDENT * ' '}{part}")
+
+    for kind, of_kind in groupby(found.findings, key=lambda one: one.check.kind):
+        line(*HEADINGS[kind])
+        console.print()
+        for check, of_check in groupby(of_kind, key=lambda one: one.check):
             alike = list(of_check)
             for one in alike[:MOST_SHOWN]:
-                head = Text.assemble(
-                    plain(f"{one.file}:{one.line}: ", console),
-                    plain(check.title, console, "bold"),
-                    plain(f" ({one.subject})" if one.subject else "", console),
-                )
-                console.print(head, soft_wrap=True)
-                _paragraph(one.says, console)
+                subject = f" ({one.subject})" if one.subject else ""
+                line(f"{one.file}:{one.line}: {check.title}{subject}", "bold")
+                paragraph(one.says)
             if len(alike) > MOST_SHOWN:
-                _line(f"{len(alike) - MOST_SHOWN:,} more of this kind: --json lists them.", console)
-            _paragraph(f"Do: {check.do}", console)
+                line(f"{len(alike) - MOST_SHOWN:,} more of this kind: --json lists them.")
+            paragraph(f"Do: {check.do}")
             console.print()
     for reading in found.readings:
         if reading.left:
-            lines = _number(len(reading.left), "line")
-            says = f"{reading.file}: {lines} with digits not read, first line {reading.left[0]}."
-            _line(says, console)
-    _line(summary(found), console)
-
-
-def _line(text: str, console: Console, style: str = "") -> None:
-    console.print(plain(text, console, style), soft_wrap=True)
-
-
-def _paragraph(text: str, console: Console) -> None:
-    """Indented, and no wider than the screen."""
-    width = max(console.width - INDENT, NARROWEST)
-    for line in wrap(printable(text), width, break_on_hyphens=False):
-        _line(f"{INDENT * ' '}{line}", console)
+            lines = plural(len(reading.left), "line")
+            line(f"{reading.file}: {lines} with digits not read, first line {reading.left[0]}.")
+    line(summary(found))
 
 
 def summary(found: Review) -> str:
     of = (
-        f"{_number(found.figures, 'figure')} of {_number(found.runs, 'run')} in "
-        f"{_number(len(found.readings), 'file')}"
+        f"{plural(found.figures, 'figure')} of {plural(found.runs, 'run')} in "
+        f"{plural(len(found.readings), 'file')}"
     )
     if not found.findings:
         return f"Nothing found in {of}. That does not prove them right."
     contradictions = sum(one.check.kind == CONTRADICTION for one in found.findings)
     others = len(found.findings) - contradictions
-    return f"{of}: {_number(contradictions, 'contradiction')}, {others:,} not shown."
-
-
-def _number(count: int, word: str) -> str:
-    return f"{count:,} {word if count == 1 else word + 's'}"
+    return f"{of}: {plural(contradictions, 'contradiction')}, {others:,} not shown."

@@ -6,8 +6,7 @@ from itertools import permutations
 from statistics import median
 
 from regatta.judge.estimates import digits
-from regatta.teach.review.checks.arithmetic import multiplexed
-from regatta.teach.review.figures import WITHIN, Record, ReportedFigure
+from regatta.teach.review.figures import CORE, Record, ReportedFigure
 from regatta.teach.review.finding import (
     ReviewFinding,
     amount,
@@ -30,16 +29,15 @@ HARDLY = 0.1
 
 
 def of_all(records: Sequence[Record]) -> Iterator[ReviewFinding]:
-    yield from mixes(records)
+    for group in groups(records, "design", "connections", "side"):
+        yield from mixes(group)
     yield from duplicates(records)
     for group in groups(records, "design"):
         yield from unserved(group)
-        yield from clocks(group)
+        yield from ranks(group)
     yield from once(records)
     for file in dict.fromkeys(one.file for one in records):
         yield from start([one for one in records if one.file == file])
-    for record in records:
-        yield from multiplexed(record)
 
 
 def groups(records: Sequence[Record], *but: str) -> list[list[Record]]:
@@ -68,25 +66,24 @@ def typical(
     }
 
 
-def mixes(records: Sequence[Record]) -> Iterator[ReviewFinding]:
+def mixes(group: Sequence[Record]) -> Iterator[ReviewFinding]:
     """The share of branches among instructions hardly varies, so outliers are misprints: counts
     copied from another line or kind of core, and instructions in place of cycles."""
-    for group in groups(records, "design", "connections", "side"):
-        all_ = [branches_among(record, "instructions") for record in group]
-        known = [one.value for one in all_ if one]
-        usual = median(known) if known else 0.0
-        for record, mix in zip(group, all_, strict=True):
-            if len(known) - (mix is not None) < FEWEST_MIXES:
-                continue
-            if mix and 1 / MIX_FACTOR <= mix.value / usual <= MIX_FACTOR:
-                continue
-            if mix:
-                says = f"{mix.text}, but the median of all is {digits(usual, 4)}."
-                yield found("mix", record, says, mix, usual)
-            of = branches_among(record, "cycles")
-            if of and abs(of.value / usual - 1) <= SAME_MIX:
-                says = f"{of.text}, which in all other runs is branches / instructions "
-                yield found("misplaced", record, f"{says}({digits(usual, 4)}).", of, usual)
+    all_ = [branches_among(record, "instructions") for record in group]
+    known = [one.value for one in all_ if one]
+    usual = median(known) if known else 0.0
+    for record, mix in zip(group, all_, strict=True):
+        if len(known) - (mix is not None) < FEWEST_MIXES:
+            continue
+        if mix and 1 / MIX_FACTOR <= mix.value / usual <= MIX_FACTOR:
+            continue
+        if mix:
+            says = f"{mix.text}, but the median of all is {digits(usual, 4)}."
+            yield found("mix", record, says, mix, usual)
+        of = branches_among(record, "cycles")
+        if of and abs(of.value / usual - 1) <= SAME_MIX:
+            says = f"{of.text}, which in all other runs is branches / instructions "
+            yield found("misplaced", record, f"{says}({digits(usual, 4)}).", of, usual)
 
 
 def branches_among(record: Record, of: str) -> ReportedFigure | None:
@@ -100,38 +97,37 @@ def branches_among(record: Record, of: str) -> ReportedFigure | None:
 def duplicates(records: Sequence[Record]) -> Iterator[ReviewFinding]:
     """The same run in two places: two runs never have exactly the same cycles."""
     seen: dict[tuple[object, ...], Record] = {}
-    repeated: dict[str, list[tuple[Record, str]]] = {}
     for record in records:
         cycles = record.figures.get("cycles")
         if cycles is None or not is_large(cycles):
             continue
         first = seen.setdefault((*record.keys.values(), cycles.value), record)
-        both = [name for name in first.figures if name in record.figures]
-        shared = [(first.figures[name], record.figures[name]) for name in both]
-        same = [one for one in shared if is_large(one[0]) and one[0].same_as(one[1])]
-        if first is record or len(same) < FEWEST_SAME:
+        both = [(one, record.figures.get(name)) for name, one in first.figures.items()]
+        shared = [(one, other) for one, other in both if other]
+        same = [is_same(one, other) for one, other in shared]
+        known = sum(is_large(one) and is_it for (one, _), is_it in zip(shared, same, strict=True))
+        if first is record or known < FEWEST_SAME:
             continue
         where = "line " if first.file == record.file else f"{first.file}:"
-        others = [one for one in shared if not one[0].same_as(one[1])]
-        for earlier, later in others:
-            says = f"{later.words} here, {earlier.words} in {where}{earlier.line}; other counts "
-            says += "are the same to the last digit, so it is one run."
-            yield found("twice", record, says, later, earlier.value)
-        if not others:
-            repeated.setdefault(record.file, []).append((record, f"{where}{first.line}"))
-    for those in repeated.values():
-        says = f"It has the same counts as {those[0][1]}, to the last digit."
-        yield found("repeated", those[0][0], says + and_others(len(those) - 1, "row"))
+        for (earlier, later), is_it in zip(shared, same, strict=True):
+            if not is_it:
+                says = f"{later.words} here, {earlier.words} in {where}{earlier.line}; other "
+                says += "counts are the same to the last digit, so it is one run."
+                yield found("twice", record, says, later, earlier.value)
 
 
 def is_large(figure: ReportedFigure) -> bool:
     return figure.half == 0 and figure.value >= SMALLEST
 
 
+def is_same(one: ReportedFigure, other: ReportedFigure) -> bool:
+    """Whether both may be roundings of the same number."""
+    return abs(one.value - other.value) <= (one.half + other.half) * 1.001
+
+
 def unserved(group: Sequence[Record]) -> Iterator[ReviewFinding]:
     """A server that used almost no CPU compared with the others, for the same clients."""
-    servers = [one for one in group if one.keys.get("side") != "client"]
-    times = typical(servers, "task_clock", "design").values()
+    times = typical([one for one in group if one.is_server], "task_clock", "design").values()
     ranked = sorted(times, key=lambda one: one[1].value)
     if len(ranked) > 2 and ranked[0][1].value < HARDLY * ranked[1][1].value:
         (record, least), (other, next_) = ranked[:2]
@@ -142,45 +138,40 @@ def unserved(group: Sequence[Record]) -> Iterator[ReviewFinding]:
         yield found("unserved", record, says, least, next_.value)
 
 
-def clocks(group: Sequence[Record]) -> Iterator[ReviewFinding]:
-    """Time and cycles rank designs differently, because the clock frequency was not the same: the
-    worst pair, else slowest and fastest clock."""
+def ranks(group: Sequence[Record]) -> Iterator[ReviewFinding]:
+    """Time and cycles rank designs differently, because the clock frequency was not the same."""
     times, cycles = typical(group, "task_clock", "design"), typical(group, "cycles", "design")
     both = {one: (times[one][1].value, cycles[one][1].value) for one in times if one in cycles}
-    ran = {one: of / time / 1e9 for one, (time, of) in both.items() if time > 0 and of > 0}
-    if len(ran) < 2 or max(ran.values()) <= SAME_CLOCK * min(ran.values()):
-        return
+    ghz = {one: of / time / 1e9 for one, (time, of) in both.items() if time > 0 and of > 0}
     inverted = [
         (one, other)
-        for one, other in permutations(list(ran)[:MOST_PAIRED], 2)
+        for one, other in permutations(list(ghz)[:MOST_PAIRED], 2)
         if both[one][0] <= both[other][0] and both[one][1] > both[other][1]
-        if ran[one] > SAME_CLOCK * ran[other]
+        if ghz[one] > SAME_CLOCK * ghz[other]
     ]
-    fast, slow = max(inverted, key=lambda pair: ran[pair[0]] / ran[pair[1]], default=("", ""))
     if not inverted:
-        fast, slow = max(ran, key=ran.__getitem__), min(ran, key=ran.__getitem__)
+        return
+    fast, slow = max(inverted, key=lambda pair: ghz[pair[0]] / ghz[pair[1]])
     record, figure = times[fast]
     names = [one or f"line {times[one][0].line}" for one in (fast, slow)]
     says = (
         f"{names[0]} took {milliseconds(both[fast][0])} and {names[1]} "
         f"{milliseconds(both[slow][0])}, but {amount(both[fast][1])} and "
-        f"{amount(both[slow][1])} cycles: {digits(ran[fast])} and {digits(ran[slow])} GHz."
+        f"{amount(both[slow][1])} cycles: {digits(ghz[fast])} and {digits(ghz[slow])} GHz."
     )
-    name = "ranks" if inverted else "clocks"
-    yield found(name, record, says, replace(figure, value=ran[fast]), ran[slow])
+    yield found("ranks", record, says, replace(figure, value=ghz[fast]), ghz[slow])
 
 
 def once(records: Sequence[Record]) -> Iterator[ReviewFinding]:
-    """One finding for a table, or for all outputs of perf, if most of their runs are single."""
-    compared: dict[object, dict[tuple[str, ...], list[Record]]] = {}
-    for record in records:
-        runs = compared.setdefault(record.same_but(*record.keys), {})
-        what = tuple(value for key, value in record.keys.items() if key not in WITHIN)
-        # Two kinds of core are two records of one run.
-        if all(other.place != record.place for other in runs.get(what, ())):
-            runs.setdefault(what, []).append(record)
-    for runs in compared.values():
-        single = [those[0] for those in runs.values() if len(those) == 1 and not those[0].repeated]
+    """One finding for a table, or for all outputs of programs, if most of their runs are single."""
+    for compared in groups(records, *{key for record in records for key in record.keys}):
+        runs: dict[tuple[str, ...], dict[object, Record]] = {}
+        for record in compared:
+            what = tuple(value for key, value in record.keys.items() if key != CORE)
+            # Two kinds of core are two records of one run.
+            runs.setdefault(what, {}).setdefault(record.place, record)
+        firsts = [next(iter(those.values())) for those in runs.values() if len(those) == 1]
+        single = [one for one in firsts if not one.repeated]
         if 2 * len(single) > len(runs):
             who = "It" if len(runs) == 1 else f"{len(single):,} of {len(runs):,}"
             says = f"{who} ran only once: any difference may be chance."
@@ -193,7 +184,7 @@ def start(records: Sequence[Record]) -> Iterator[ReviewFinding]:
     A cost that does not grow with the number of connections is not caused by them. With only one
     number of connections, a very short process may be nothing but startup.
     """
-    short: dict[int, Record] = {}
+    short: dict[int, tuple[Record, ReportedFigure]] = {}
     for group in groups(records, "connections"):
         steps = sorted(
             (float(count), one.value, record.line, record, one)
@@ -201,7 +192,10 @@ def start(records: Sequence[Record]) -> Iterator[ReviewFinding]:
             if count.isascii() and count.isdecimal()
         )
         if len(steps) < 2:
-            short |= {one.figures["task_clock"].line: one for one in group if is_short(one)}
+            for one in group:
+                time = one.figures.get("task_clock")
+                if time and one.is_server and not one.repeated and 0 < time.value < START_S:
+                    short[time.line] = one, time
             continue
         # By the straight line through the fewest and the most connections.
         (few, low, _, record, least), (many, high, *_) = steps[0], steps[-1]
@@ -219,13 +213,6 @@ def start(records: Sequence[Record]) -> Iterator[ReviewFinding]:
             )
         yield found("start-and-end", record, says, least, at_none)
     if short:
-        record = min(short.values(), key=lambda one: one.figures["task_clock"].value)
-        time = record.figures["task_clock"]
+        record, time = min(short.values(), key=lambda one: one[1].value)
         says = f"{time.words} of CPU in all; startup and shutdown of a server take 1 to 5 ms."
-        yield found("short", record, says + and_others(len(short) - 1, "run"), time, START_S)
-
-
-def is_short(record: Record) -> bool:
-    time = record.figures.get("task_clock")
-    is_server = record.keys.get("side") != "client" and not record.repeated
-    return is_server and time is not None and 0 < time.value < START_S
+        yield found("start-and-end", record, says + and_others(len(short), "run"), time, START_S)

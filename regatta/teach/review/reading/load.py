@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from regatta.teach.review.figures import DESIGN, Reading, Record, ReportedFigure, parse_number
@@ -10,8 +9,8 @@ from regatta.teach.review.names import LATENCY, OTHER_NAMES, SECONDS, percentile
 
 TOOLS = {
     "wrk": """
-Running ... test @ {url}
-{threads} threads and {clients} connections
+> Running ... test @ {url}
+> {threads} threads and {clients} connections
 Thread calibration: ...
 Latency {mean} {stdev} {max} ...
 {percent}% {at}
@@ -22,7 +21,7 @@ Requests/sec: {rate}
 Transfer/sec: {transfer}
 """,
     "hey": """
-Summary:
+> Summary:
 Total: {elapsed}
 Slowest: {max}
 Fastest: {min}
@@ -36,8 +35,8 @@ Size/request: {size}
 [{lost}] {why}
 """,
     "h2load": """
-starting benchmark...
-finished in {elapsed}, {rate} req/s, {transfer}
+> starting benchmark...
+> finished in {elapsed}, {rate} req/s, {transfer}
 spawning thread #{thread}: {clients} total client(s). ...
 Application protocol: {why}
 requests: {total} total, ... started, {requests} done, ... succeeded, {errors} failed, ...
@@ -45,10 +44,11 @@ traffic: ...({bytes}) total, ...
 traffic: {bytes} bytes total, ...
 time for request: {min} {max} {p50} {p95} {p99} {mean} {stdev} ...%
 time for request: {min} {max} {mean} {stdev} ...%
+req/s : ...
 """,
     "ab": """
-This is ApacheBench, ...
-Server Software:...
+> This is ApacheBench, ...
+> Server Software:...
 Server Hostname: {url}
 Server Port: {url}
 Document Path: {url}
@@ -64,19 +64,20 @@ Total: {min} {mean} {stdev} {p50} {max}
 {percent}% {at} (longest request)
 """,
     "k6": """
-execution: ...
-data_received: {bytes} {transfer}
-http_req_duration: {statistics}
+> execution: ...
+> data_received: {bytes} {transfer}
+> http_req_duration: {statistics}
 http_req_failed: {share} ✓ {errors} ✗ {good}
 http_req_failed: {share} {errors} out of {total}
-http_reqs: {requests} {rate}
+> http_reqs: {requests} {rate}
 vus_max: {clients} ...
 """,
 }
-BEGINS = {"wrk": 2, "hey": 1, "h2load": 2, "ab": 2, "k6": 6}
-"""So many of a tool's lines may begin its output. oha prints what hey does."""
+"""`>`: a line that may begin an output. `{name}` stands for a number with or without a unit, `...`
+for anything. oha prints what hey does."""
 SUMMED = ("clients", "errors", "lost", "answers", "requests")
 """Figures that may stand in several lines of one output."""
+ONCE = ("rate", "bytes", "mean")
 IN_BYTES = ("bytes", "transfer", "size")
 KEPT = (*SUMMED, *IN_BYTES, "elapsed", "rate", "unconnected")  # beside latencies
 UNITS = SECONDS | {"m": 60.0, "h": 3600.0}  # of times: wrk writes minutes and hours too
@@ -85,99 +86,46 @@ VALUE = re.compile(rf"({NUMBER}) ?([A-Za-zµμ]*)(?:/s(?:ec)?)?")
 SPECIAL = {"...": ".*?", "{url}": r"(?P<url>\S*)"}
 SPECIAL |= {"{why}": "(?P<why>.+)", "{statistics}": "(?P<statistics>.+)"}
 STATISTIC = re.compile(r"(avg|min|med|max|p\(([\d.]+)\))=(\S+)")
-ASKED = re.compile(r"(?:^|[\s$#>%❯▶/])(?:wrk2?|oha|h2load|ab|hey)\s+-.*")
-OPTION = re.compile(r"\s(-[cmRq]|--connections|--clients|--concurrency|--rate)[ =]?(\d+)")
-"""Of a command line, which tells what the output does not: streams, and a rate."""
 DOTS = re.compile(r"^\s*(?:[✓✗]\s)?(\w+)\.{2,}:")
-IGNORED = re.compile(
-    r"\s*(Req/Sec|DNS|req |resp |progress:|status codes|time |req/s|Copyright|Document|Failed req|"
-    r"Keep-Alive|HTML|Time per|Transfer|Connect:|Processing:|Waiting:|Licensed|Benchmarking|"
-    r"[\d.]+%+ in|[\d.]+ (ms )?\[\d+\]|Success rate|Size/sec|http_req|iteration|data_sent|vus|"
-    r"scenarios:|checks|Write err|TLS |Cipher|Server Temp|\* default:|\{ exp|Value |"
-    r"[\d.]+\s+[01]\.\d{6}\s)"
-)
-"""What else these tools print."""
 LONGEST_LINE = 400
 
 
 def pattern_of(line: str) -> re.Pattern[str]:
-    """`{name}` stands for a number with or without a unit, `...` for anything."""
     made = ""
-    for part in re.split(r"(\{\w+\}|\.\.\.| )", line):
+    for part in re.split(r"(\{\w+\}|\.\.\.| )", line.removeprefix("> ")):
         value = rf"(?P<{part[1:-1]}>{NUMBER} ?[A-Za-zµμ]*(?:/s(?:ec)?)?)"
         made += SPECIAL.get(part) or (value if part.startswith("{") else re.escape(part))
     return re.compile(made)
 
 
-LINES = {tool: [*map(pattern_of, text.strip().splitlines())] for tool, text in TOOLS.items()}
-
-
-def read_load(file: str, lines: Sequence[str]) -> Reading | None:
-    """All outputs of load generators in a file; what else it holds is skipped."""
-    runs: list[Run] = []
-    taken: set[int] = set()
-    asked: dict[str, float] = {}
-    for number, line in enumerate(lines, start=1):
-        if len(line) > LONGEST_LINE:
-            continue
-        text = DOTS.sub(r"\1:", " ".join(line.split()))
-        if command := ASKED.search(text):
-            found = OPTION.findall(command[0])
-            taken |= {number} if found else set()
-            asked = {"-c" if name[:3] == "--c" else name: float(value) for name, value in found}
-        for tool, count in BEGINS.items():
-            begun = next((at for at in LINES[tool][:count] if at.fullmatch(text)), None)
-            if begun and (not runs or runs[-1].ends_before(tool, begun)):
-                runs.append(Run(file, number, tool, asked))
-                asked = {}
-        if runs and runs[-1].take(text, number):
-            taken.add(number)
-    records = tuple(record for run in runs if (record := run.record()))
-    names = ", ".join(dict.fromkeys(record.tool for record in records))
-    return Reading(file, f"output of {names}", records, frozenset(taken)) if records else None
+LINES = {
+    tool: [(tool, pattern_of(line), line[0] == ">") for line in text.strip().splitlines()]
+    for tool, text in TOOLS.items()
+}
+BEGINNINGS = [line for lines in LINES.values() for line in lines if line[2]]
 
 
 class Run:
     """One output while it is read."""
 
-    def __init__(self, file: str, line: int, tool: str, asked: Mapping[str, float]) -> None:
-        self.file, self.line, self.tool, self.asked = file, line, tool, asked
+    def __init__(self, file: str, line: int, tool: str) -> None:
+        self.file, self.line, self.last, self.tool = file, line, line, tool
+        self.is_open = False
+        """Connections wait for a request to be due, or carry any number of them."""
         self.figures: dict[str, ReportedFigure] = {}
         self.url: list[str] = []
 
-    def ends_before(self, tool: str, begun: re.Pattern[str]) -> bool:
-        """Whether a line, which may begin an output, begins another than this one."""
-        names = begun.groupindex.keys() & {"rate", "bytes", "statistics", "share"}
-        names = {"mean" if name == "statistics" else name for name in names}
-        has = names & self.figures.keys() if names else "rate" in self.figures
-        return self.tool.removesuffix("2") != tool or bool(has)
+    def is_over(self, figures: Mapping[str, str], begins: bool) -> bool:
+        """Whether a line with these figures belongs to another output of the same tool."""
+        once = figures.keys() & ONCE
+        return bool(once & self.figures.keys()) or (begins and not once and "rate" in self.figures)
 
-    def take(self, text: str, line: int) -> bool:
-        patterns = LINES[self.tool.removesuffix("2")]
-        found = next((found for one in patterns if (found := one.fullmatch(text))), None)
-        if found is None:
-            return IGNORED.match(text) is not None
-        groups = found.groupdict()
-        self.url += [groups.pop("url")] if "url" in groups else []
-        if text.strip().startswith("Thread calibration"):
-            self.tool = "wrk2"
-        why = groups.pop("why", "")
-        if why == "h2" and "-c" not in self.asked:
-            self.asked = {"-R": 0.0}  # with any number of streams
-        for name, share, value in STATISTIC.findall(groups.pop("statistics", "")):
-            groups[percentile(share) if share else OTHER_NAMES.get(name, name)] = value
-        if "percent" in groups:
-            groups[percentile(groups["percent"])] = groups.pop("at")
-        if "status" in groups:
-            groups["requests"] = groups["answers"]
-            groups["errors"] = groups["answers"] if groups["status"] >= "400" else "0"
-        if why and "lost" in groups:
-            groups["requests"] = groups["lost"]
-            # Those that were under way at the end failed by no fault of the server.
-            groups["lost"] = "0" if "deadline" in why else groups["lost"]
+    def take(self, groups: dict[str, str], line: int) -> None:
+        self.last = line
+        self.url += [groups["url"]] if "url" in groups else []
+        self.is_open |= self.tool == "h2load" and groups.get("why", "").startswith("h2")
         for name, value in groups.items():
             self.add(name.rstrip("23") if name.startswith("lost") else name, value, line)
-        return True
 
     def add(self, name: str, text: str, line: int) -> None:
         cell = VALUE.fullmatch(text)
@@ -199,15 +147,53 @@ class Run:
 
     def record(self) -> Record | None:
         """None if these are not the figures of a run."""
-        figures, asked = self.figures, self.asked
+        figures = self.figures
         if "rate" not in figures and not {"mean", "requests"} <= figures.keys():
             return None
-        if self.tool == "wrk2" or {"-R", "-q", "--rate"} & asked.keys():
-            figures.pop("clients", None)  # an open load: connections wait for a request to be due
-        elif "clients" not in figures and "-c" in asked:
-            figures["clients"] = ReportedFigure("clients", asked["-c"], 0, "", "", self.line)
-        if "clients" in figures and self.tool == "h2load" and "-m" in asked:
-            one = figures["clients"]
-            figures["clients"] = replace(one, value=one.value * asked["-m"])
+        if self.is_open or self.tool == "wrk2":
+            figures.pop("clients", None)
         keys = {DESIGN: Path(self.file).stem, "url": " ".join(self.url)}
         return Record(self.file, self.line, keys, figures, tool=self.tool)
+
+
+def figures_in(found: re.Match[str]) -> dict[str, str]:
+    """What a line tells, under the names of records."""
+    groups = found.groupdict()
+    for name, share, value in STATISTIC.findall(groups.pop("statistics", "")):
+        groups[percentile(share) if share else OTHER_NAMES.get(name, name)] = value
+    if "percent" in groups:
+        groups[percentile(groups["percent"])] = groups.pop("at")
+    if "status" in groups:
+        groups["requests"] = groups["answers"]
+        groups["errors"] = groups["answers"] if groups["status"] >= "400" else "0"
+    if "lost" in groups and "why" in groups:
+        groups["requests"] = groups["lost"]
+        # Those that were under way at the end failed by no fault of the server.
+        groups["lost"] = "0" if "deadline" in groups["why"] else groups["lost"]
+    return groups
+
+
+def read_load(file: str, lines: Sequence[str]) -> Reading | None:
+    """All outputs of load generators in a file; what else it holds is skipped."""
+    runs: list[Run] = []
+    taken: set[int] = set()
+    for number, line in enumerate(lines, start=1):
+        if len(line) > LONGEST_LINE:
+            continue
+        text = DOTS.sub(r"\1:", " ".join(line.split()))
+        tool = runs[-1].tool.removesuffix("2") if runs else ""
+        for name, pattern, begins in (*LINES.get(tool, ()), *BEGINNINGS):
+            if matched := pattern.fullmatch(text):
+                groups = figures_in(matched)
+                if name != tool or runs[-1].is_over(groups, begins):
+                    runs.append(Run(file, number, name))
+                runs[-1].take(groups, number)
+                break
+        if text.startswith("Thread calibration") and runs:
+            runs[-1].tool = "wrk2"
+    whole = [(run, record) for run in runs if (record := run.record())]
+    for run, _ in whole:
+        taken |= set(range(run.line, run.last + 1))
+    names = ", ".join(dict.fromkeys(record.tool for _, record in whole))
+    records = tuple(record for _, record in whole)
+    return Reading(file, f"output of {names}", records, frozenset(taken)) if whole else None

@@ -1,0 +1,326 @@
+"""Tables in CSV and Markdown: a row or a column for each run; what is no figure is named."""
+
+import contextlib
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regatta.errors import UsageError
+from regatta.teach.review.finding import NOT_SHOWN
+from regatta.teach.review.reading.table import cells_of
+from regatta.teach.review.review import read, read_lines
+from tests.lab.teach.found import FIXTURES, checks, contradictions, findings, named, reading, values
+from tests.lab.teach.printed import LOCALES, perf_text
+
+RULE = "| --- | ---: | ---: |"
+
+
+def table(*lines: str, header: str = "| Design | Task clock (ms) | Cycles |") -> str:
+    return "\n".join([header, RULE, *lines, ""])
+
+
+def turned(header: str, *rows: str) -> str:
+    """A column for each run."""
+    rule = "|".join(["---"] * (header.count("|") + 1))
+    return "\n".join([f"| {header} |", f"| {rule} |", *(f"| {row} |" for row in rows), ""])
+
+
+CSV = """# a comment
+design;clients;task-clock (ms);Cycles;Branch misses;instructions per cycle;notes
+
+select;100;238,58;829.282.372;806.342;1,50;x
+iterative;100;297,78 ± 3;826,4 M;<not supported>;;y
+"""
+
+
+def test_a_table_is_read_by_its_headings() -> None:
+    first, second = reading(CSV).records
+    assert (first.line, second.line) == (4, 5)
+    assert dict(first.keys) == {"design": "select", "connections": "100"}
+    assert values(first) == {
+        "task_clock": pytest.approx(0.23858),
+        "cycles": 829_282_372,
+        "branch_misses": 806_342,
+        "instructions_per_cycle": 1.5,
+    }
+    assert values(second) == pytest.approx({"task_clock": 0.29778, "cycles": 826.4e6})
+    assert (first.repeated, second.repeated) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("heading", "cell", "name", "value"),
+    [
+        ("cycles", "2", "cycles", 2),
+        ("page-faults", "2", "page_faults", 2),
+        ("Branches (M/sec)", "2", "branches_per_s", 2e6),
+        ("instructions_per_second", "2", "instructions_per_s", 2),
+        ("branch-misses %", "2", "branch_misses_percent", 2),
+        ("cache_miss_rate", "2", "cache_misses_percent", 2),
+        ("IPC", "2", "instructions_per_cycle", 2),
+        ("Clock [GHz]", "2", "ghz", 2),
+        ("CPUs utilized", "2", "cpus_utilized", 2),
+        ("wall time (ms)", "2", "elapsed", 2e-3),
+        ("user_s", "2", "user", 2),
+        ("tma_retiring_percent", "2", "tma_retiring", 2),
+        ("Backend bound", "2", "tma_backend_bound", 2),
+        ("task_clock_us", "2", "task_clock", 2e-6),
+        ("RPS", "40.5k", "rate", 40_500),
+        ("Requests/sec", "1,234.5 req/s", "rate", 1234.5),
+        ("p99.9 (us)", "12", "p99.9", 12e-6),
+        ("Latency p95", "3.2 ms", "p95", 3.2e-3),
+        ("99th percentile", "3ms", "p99", 3e-3),
+        ("mean latency (ms)", "3", "mean", 3e-3),
+        ("median_ms", "3", "p50", 3e-3),
+        ("non-2xx", "3", "errors", 3),
+    ],
+)
+def test_a_heading_says_what_a_column_holds(
+    heading: str, cell: str, name: str, value: float
+) -> None:
+    (record,) = reading(f"design;{heading};cpu_time;latency_ms\nselect;{cell};1;2\n").records
+    assert values(record) == {name: pytest.approx(value)}, "and the others say nothing"
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_table_in_prose_is_read_in_every_locale(locale: str) -> None:
+    write = LOCALES[locale]
+    row = f"| a | {write.decimal(1238.58, 2)} | {write.whole(829_282_372)} |"
+    found = reading(f"# Results\n\nAs measured:\n{table(row)}\nSo | so.\n")
+    (record,) = found.records
+    assert (found.form, record.line, dict(record.keys)) == ("Markdown table", 6, {"design": "a"})
+    assert values(record) == {"task_clock": pytest.approx(1.23858), "cycles": 829_282_372}
+
+
+@pytest.mark.parametrize(
+    ("line", "cells"),
+    [
+        ("| a | b |", ["a", "b"]),
+        ("a|b", ["a", "b"]),
+        ("| a | |", ["a", ""]),
+        ("|| b", ["", "b"]),
+        (r"| a \| b | `c\|d` |", ["a | b", "c|d"]),
+        (r"| a \\| b |", ["a \\", "b"]),
+        ("| **1,234** | `cycles` | _a_ | b_c | x\\_y |", ["1,234", "cycles", "a", "b_c", "x_y"]),
+        ("| 12.3<br>± 0.4 | 1&nbsp;234 | ~~5~~ |", ["12.3 ± 0.4", "1\u00a0234", "5"]),
+        ("> | a | b |", ["a", "b"]),
+        ("| a | b \\", ["a", "b \\"]),
+    ],
+)
+def test_a_row_is_split_at_its_pipes_and_freed_of_marks(line: str, cells: list[str]) -> None:
+    assert cells_of(line) == cells
+
+
+def test_rows_with_more_cells_than_headings_are_named_and_not_guessed_at() -> None:
+    text = table("| a | 10 | 5 |", "| b | 1 | 0 | 6 |", "| c | 1 | 0 | 7 |", "| d | 10 | 7 |")
+    assert [one.label for one in reading(text).records] == ["a", "d"]
+    assert contradictions(text) == []
+    (found,) = named("torn", text)
+    assert (found.check.kind, found.line) == (NOT_SHOWN, 4)
+    assert found.says == (
+        "4 cells under 3 headings: `b | 1 | 0 | 6`. The row was not checked. "
+        "The same holds for 1 other row."
+    )
+
+
+def test_a_row_with_fewer_cells_than_headings_ends_in_empty_ones() -> None:
+    text = table("| a | 10 | 5 |", "| c | 10 |", "| d | 20", "|")
+    assert [values(one) for one in reading(text).records] == [
+        {"task_clock": pytest.approx(0.01), "cycles": 5},
+        {"task_clock": pytest.approx(0.01)},
+        {"task_clock": pytest.approx(0.02)},
+    ]
+    assert checks(text) == {"one-run"}
+
+
+@pytest.mark.parametrize("huge", ["9" * 70, "1e30", "9" * 400, "1e-300", "about 7", "44.8 K/sec"])
+def test_what_is_no_number_of_it_is_named(huge: str) -> None:
+    (found,) = contradictions(table(f"| a | 10 | {huge} |", "| b | 10 | 5 |", "| c | 1 | 5 ms |"))
+    assert (found.check.name, found.line) == ("unread", 3)
+    assert found.says.endswith("under `Cycles` cannot be read. The same holds for 1 other cell.")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["not supported", "Not counted", "failed", "not&nbsp;supported", "<not supported>"]
+    + ["&lt;not counted&gt;", "`<not supported>`"],
+)
+def test_what_was_not_counted_is_no_number_that_cannot_be_read(cell: str) -> None:
+    found = reading(turned("Design | Cycles | Branches", f"a | 5 | {cell}"))
+    assert [values(one) for one in found.records] == [{"cycles": 5}]
+    assert found.odd == ()
+
+
+def test_rows_of_two_tables_are_not_compared() -> None:
+    fast, slow = "| a | 17.35 | 74061248 |", "| b | 20.52 | 72927439 |"
+    assert named("ranks", table(fast, slow)) != []
+    assert named("ranks", table(fast) + "\n" + table(slow)) == []
+    assert len({one.place for one in reading(table(fast) + "\n" + table(slow)).records}) == 2
+
+
+def test_what_perf_printed_beside_a_table_is_read_too() -> None:
+    pasted = perf_text({"task_clock_ms": 17.35, "elapsed_s": 1.0, "cycles": 74061248}, command="a")
+    found = reading(f"{table('| a | 17.35 | 74061248 |')}\n```\n{pasted}```\n")
+    assert found.form == "perf stat, Markdown table"
+    assert [one.figures["cycles"].line for one in found.records] == [3, 10]
+
+
+TURNED = """
+| Counter | iterative | select | unit |
+| --- | ---: | ---: | --- |
+| connections | 100 | 100 | |
+| task-clock (ms) | 297.78 | 238.58 | ms |
+| cycles | 826,419,040 | 829,282,372 | |
+| cheese | 1 | 2 | |
+| branches | – | 51 M | |
+"""
+
+
+def test_a_table_with_a_column_for_each_run_is_read() -> None:
+    iterative, select = reading(TURNED).records
+    assert dict(iterative.keys) == {"design": "iterative", "connections": "100"}
+    assert values(iterative) == {"task_clock": pytest.approx(0.29778), "cycles": 826_419_040}
+    assert values(select)["branches"] == 51e6
+    assert [figure.line for figure in select.figures.values()] == [5, 6, 8]
+    assert iterative.place != select.place
+    (found,) = named("ranks", TURNED)
+    assert found.says.startswith("select took 238.6 ms and iterative 297.8 ms")
+    as_csv = "counter,iterative,select\ncycles,5,6\n"
+    assert [values(one)["cycles"] for one in reading(as_csv).records] == [5, 6]
+
+
+@pytest.mark.parametrize(
+    "column",
+    ["ratio", "Ratio select : iterative", "select / iterative", "select vs. iterative", "change"]
+    + ["Change (%)", "diff", "% difference", "Δ", "%", "mean", "sd", "95 % CI", "notes", "unit"],
+)
+def test_a_column_that_is_made_of_others_is_no_design(column: str) -> None:
+    """Its cells are no numbers of what their row names."""
+    text = turned(
+        f"Counter | iterative | select | {column}",
+        "task-clock (ms) | 297.78 | 238.58 | -19.9 %",
+        "cycles | 826419040 | 829282372 | 1.003",
+    )
+    found = reading(text)
+    assert [one.design for one in found.records] == ["iterative", "select"]
+    assert found.odd == ()
+
+
+def test_a_mean_alone_is_read_and_is_no_single_run() -> None:
+    (mean,) = reading(turned("Counter | mean | sd", "cycles | 5 | 1")).records
+    assert (dict(mean.keys), values(mean), mean.repeated) == ({}, {"cycles": 5}, True)
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("Connections | 1 | 1,000", [{"connections": "1"}, {"connections": "1000"}]),
+        ("Counter | 1 | 100", [{"connections": "1"}, {"connections": "100"}]),
+        ("Threads | 2 | 4", [{"threads": "2"}, {"threads": "4"}]),
+        ("Counter | 1 client | 10 conns", [{"connections": "1"}, {"connections": "10"}]),
+        ("Counter | Server | client", [{"side": "server"}, {"side": "client"}]),
+        (
+            "Counter | thread-per-client | epoll",
+            [{"design": "thread-per-client"}, {"design": "epoll"}],
+        ),
+        ("Counter | Run 1 | run #2 | trial 3", [{}, {}, {}]),
+        ("Counter | 1 | 2 | 3", [{}, {}, {}]),
+        ("Run | 7 | 8", [{}, {}]),
+        ("Counter | select run 1 | select, run 2", [{"design": "select"}, {"design": "select"}]),
+        ("Counter | model 2 | -1", [{"design": "model 2"}, {"design": "-1"}]),
+    ],
+)
+def test_a_heading_says_what_tells_its_run_apart(
+    header: str, expected: list[dict[str, str]]
+) -> None:
+    cells = " | ".join(str(number) for number in range(5, 5 + header.count("|")))
+    found = reading(turned(header, f"cycles | {cells}")).records
+    assert [dict(one.keys) for one in found] == expected
+    assert len({one.place for one in found}) == len(expected)
+
+
+@pytest.mark.parametrize("header", ["run 1 | run 2 | run 3", "select | select | select"])
+def test_repetitions_are_several_runs_of_one(header: str) -> None:
+    assert findings(turned(f"Counter | {header}", "task-clock (ms) | 300 | 20 | 310")) == []
+    (found,) = findings(turned("Counter | run 1", "task-clock (ms) | 300"))
+    assert found.check.name == "one-run"
+
+
+def read_bytes(folder: Path, content: bytes):
+    path = folder / "a file"
+    path.write_bytes(content)
+    return read(str(path))
+
+
+def test_other_encodings_are_read(tmp_path: Path) -> None:
+    row = "design;cycles\r\na;323\u00a0489\u00a0760\r\n"
+    for encoding in ("utf-8", "utf-8-sig", "latin-1"):
+        (record,) = read_bytes(tmp_path, row.encode(encoding)).records
+        assert record.figures["cycles"].value == 323_489_760
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "holds no figures"),
+        (b"\0\1\2", "is binary"),
+        (b"once upon a time", "holds no figures"),
+        (b"a,b\n1,2\n", "holds no figures"),
+        (b"design,cycles\n", "holds no figures"),
+        (b"0.53,msec,task-clock,526544,100.00,0.468,CPUs utilized\n5,,cycles,1,1\n", "no figures"),
+        (b"| a | 10 | 5 |\n| b | 10 | 6 |\n", "a table (CSV or Markdown) with a heading"),
+        (b"| design | cycles |\n| --- | --- | --- |\n| a | 5 |\n", "holds no figures"),
+        (b"| design | cycles |\n| --- | -x- |\n| a | 5 |\n", "holds no figures"),
+        (b"| design | cycles |\n| --- | --- |\n", "holds no figures"),
+        (b"|\n|\n|\n", "holds no figures"),
+        (b'design,cycles\n"' + b"x" * 200_000, "is this a table?"),
+        (b"design,cycles\n" + b"a,1\n" * 100_001, "may have 100,000 rows"),
+        (table(*["| a | 1 | 5 |"] * 100_001).encode(), "may have 100,000 rows"),
+        (b"cycles" + b",x" * 200, "200 columns"),
+        (b"cycles\n" * (1 << 20), "is larger than 4 MiB"),
+    ],
+)
+def test_what_cannot_be_read_is_one_clear_line(tmp_path: Path, content: bytes, words: str) -> None:
+    with pytest.raises(UsageError) as error:
+        read_bytes(tmp_path, content)
+    assert words in str(error.value)
+    assert len(str(error.value)) < 300 + len(str(tmp_path))
+
+
+def test_parts_of_a_run_and_formats_for_programs_are_refused() -> None:
+    with pytest.raises(UsageError, match="without -I, -A, -x or -j"):
+        read(str(FIXTURES / "intervals.json"))
+
+
+def test_a_file_that_is_not_there_or_is_a_folder_is_named(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "none", "a\0b"):
+        with pytest.raises(UsageError, match="cannot read"):
+            read(str(path))
+
+
+SCRAPS = (
+    *("|", "| design | cycles |", "|---|---|", "| --- |", "\n", "\\", "\\|", "5", "1,234", "**"),
+    *("9" * 70, "cycles", "task-clock", "`", "_", "&#124;", "<br>", "> ", ":-:", "metric"),
+)
+
+
+@given(
+    st.lists(st.sampled_from(SCRAPS), max_size=40).map("".join)
+    | st.text(max_size=300)
+    | st.binary(max_size=300).map(lambda some: some.decode("latin-1"))
+)
+def test_scraps_of_tables_in_any_order_break_no_reader(text: str) -> None:
+    with contextlib.suppress(UsageError):
+        if read_lines("a file", text.splitlines()) is not None:
+            found = [(one.says, one.printed, one.computed) for one in findings(text)]
+            json.dumps(found, allow_nan=False)
+
+
+@pytest.mark.parametrize("cell", ["_" * 19_000 + "a", "a" + "_" * 19_000 + "a", "\\" * 19_000])
+def test_a_long_row_costs_no_more_than_its_length(cell: str) -> None:
+    """The square of it would take minutes."""
+    found = reading(table(*[f"| {cell} | 10 | 5 |"] * 100))
+    assert len(found.records) == 100
+    assert read_lines("a file", ["| " + "-" * 19_000 + "x |", "|" + "-" * 19_000 + "x|"]) is None
