@@ -13,21 +13,18 @@ from regatta.measure.programs import Programs, discover, shown
 from regatta.measure.race.folder import locked
 from regatta.measure.race.options import Options
 from regatta.measure.race.race import RaceOnce, race_with
-from regatta.teach.lab import commands
-from regatta.teach.lab.console import Log, Terminal
+from regatta.teach.lab.console import LabScreen
 from regatta.teach.lab.report import FILE as ANSWERS
 from regatta.teach.lab.report import write_report
 from regatta.teach.lab.session import (
-    LabOptions,
     agreed_state,
-    check_step,
     do_again,
-    next_step,
     open_lab,
     run_steps,
     status_lines,
+    steps_to_repeat,
 )
-from regatta.teach.lab.state import Guess
+from regatta.teach.lab.state import FOLDER, Guess, lab_command
 from regatta.teach.lab.step import Lab
 from regatta.teach.lab.steps import STEPS
 from regatta.verbs.display import display_on
@@ -42,7 +39,7 @@ def lab(  # noqa: PLR0913, PLR0917  (one parameter an option)
     quick: Annotated[
         bool, typer.Option("--quick", help="Short races: all steps in a minute.")
     ] = False,
-    out: Annotated[Path, typer.Option(help="Folder of the lab.")] = commands.FOLDER,
+    out: Annotated[Path, typer.Option(help="Folder of the lab.")] = FOLDER,
     guess: Annotated[
         str | None, typer.Option(help="Your guess: the design with the least server CPU.")
     ] = None,
@@ -87,28 +84,27 @@ def lab(  # noqa: PLR0913, PLR0917  (one parameter an option)
         typer.echo("\n".join(status_lines(out)))
         return
     if again is not None:
-        check_step(again)
-    options = LabOptions(
-        designs=None if designs is None else tuple(name.strip() for name in designs.split(",")),
-        connections=connections,
-        work=work,
-        quick=quick or None,
-        guess=read_guess(guess, by),
-    )
+        steps_to_repeat(again)
+    given = {
+        "designs": designs and tuple(name.strip() for name in designs.split(",")),
+        "connections": connections,
+        "work": work,
+        "quick": quick or None,
+    }
+    changes = {name: value for name, value in given.items() if value is not None}
+    guessed = read_guess(guess, by)
     console = Output()
-    waits = console.is_terminal and sys.stdin.isatty() and not yes
-    display = Terminal(console) if waits else Log(console)
+    screen = LabScreen(console, console.is_terminal and sys.stdin.isatty() and not yes)
     programs = discover()
-    agreed_state(out, options, programs, again)  # reports mistakes before the folder exists
+    agreed_state(out, changes, guessed, programs, again)  # mistakes, before the folder exists
     with locked(out):
         # Until we had the lock, another `regatta lab` may have changed the folder.
-        state = agreed_state(out, options, programs, again)
-        race = partial(races, programs, console, quiet)
-        lab = open_lab(out, state, programs, race, display)
-        lab.guess = options.guess
+        state = agreed_state(out, changes, guessed, programs, again)
+        lab = open_lab(out, state, programs, partial(races, programs, console, quiet), screen)
+        lab.guess = guessed
         if again is not None:
             do_again(lab, again)
-        go(lab, display, yes)
+        go(lab, screen, yes)
 
 
 def read_guess(design: str | None, by: float | None) -> Guess | None:
@@ -130,24 +126,24 @@ def races(
     return race_with(programs, options, partial(display_on, console, quiet), HOOKS)
 
 
-def go(lab: Lab, display: Log, yes: bool) -> None:
+def go(lab: Lab, screen: LabScreen, yes: bool) -> None:
     """Does the remaining steps. If none remain, writes the report again with the new answers."""
-    again = commands.lab_command(lab.folder, *(["--yes"] if yes else []))
+    again = lab_command(lab.folder, *(["--yes"] if yes else []))
     try:
         for line in lab.tools.lacks:
-            display.say(line)
-        if next_step(lab) is None:
+            screen.say(line)
+        if all(step.name in lab.state.done for step in STEPS):
             write_report(lab, STEPS)
-        elif not run_steps(lab, display):
-            display.line(f"Stopped; finished steps are kept. Continue with: {again}")
+        elif not run_steps(lab, screen):
+            screen.line(f"Stopped; finished steps are kept. Continue with: {again}")
             return
     except KeyboardInterrupt as error:
         raise InterruptedRaceError(
             f"interrupted; finished steps are kept. Continue with: {again}"
         ) from error
-    display.line()
-    display.line(
+    screen.line()
+    screen.line(
         f"All steps are done. Answer the questions in {shown(lab.path(ANSWERS))}. To add your "
         f"answers to the report, run: {again}"
     )
-    display.line(f"report: {shown(lab.path('report.html'))}")
+    screen.line(f"report: {shown(lab.path('report.html'))}")

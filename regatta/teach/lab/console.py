@@ -1,48 +1,57 @@
 """Shows the lab: interactively on a terminal, or as a log that runs every step."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import Enum
 
 from rich.console import Console
 
 from regatta.show.terminal import draw_table
 from regatta.show.text import plain
-from regatta.show.view import Table
 from regatta.teach.lab.state import StepResult
-from regatta.teach.lab.step import Choice, Lab, Step
-from regatta.teach.lab.steps import STEPS
+from regatta.teach.lab.step import Lab, Step
 
 INDENT = "    "
 MOST_LINES = 20
 """Shown of a command's output; the rest is in the report."""
 BY_HAND = "Enter: I have typed them   r: run them for me   q: stop here > "
 BY_LAB = "Enter: continue   q: stop here > "
-STOPPING = ("q", "quit", "exit")
 
 
-class Log:
-    """Shows everything, asks nothing, runs every step."""
+class Choice(Enum):
+    """What the student chose to do about a step."""
 
-    def __init__(self, console: Console) -> None:
-        self.console = console
+    GO = "go on"
+    RUN = "run it"
+    STOP = "stop"
+
+
+KEYS = {"": Choice.GO, "r": Choice.RUN, **dict.fromkeys(("q", "quit", "exit"), Choice.STOP)}
+
+
+@dataclass
+class LabScreen:
+    console: Console
+    asks: bool
+    """Whether it waits for the student before each step; else it runs every step."""
 
     def line(self, text: str = "", style: str = "") -> None:
         """Never wrapped, so that commands can be copied."""
         self.console.print(plain(text, self.console, style), soft_wrap=True)
 
-    def say(self, text: str) -> None:
-        self.wrapped(text, "yellow")
-
     def wrapped(self, text: str, style: str = "") -> None:
         self.console.print(plain(text, self.console, style))
+
+    def say(self, text: str) -> None:
+        self.wrapped(text, "yellow")
 
     def paragraph(self, text: str) -> None:
         self.wrapped(text)
         self.console.print()
 
-    def begin(self, number: int, step: Step, lab: Lab) -> None:
+    def begin(self, number: int, of: int, step: Step, lab: Lab) -> None:
         self.line()
-        self.line(f"Step {number} of {len(STEPS)}: {step.title}", "bold")
+        self.line(f"Step {number} of {of}: {step.title}", "bold")
         self.line()
         for paragraph in step.text:
             self.paragraph(paragraph)
@@ -57,7 +66,13 @@ class Log:
 
     def choose(self, by_hand: bool) -> Choice:
         """`by_hand`: whether the student could type the step's commands."""
-        del by_hand
+        while self.asks:
+            key = self.read(BY_HAND if by_hand else BY_LAB)
+            if key is None:
+                return Choice.STOP
+            if key in KEYS:
+                return KEYS[key]
+            self.say(f"{key} is not one of these keys.")
         return Choice.RUN
 
     def report_missing(self, names: Sequence[str]) -> None:
@@ -78,38 +93,16 @@ class Log:
             self.line()
         for table in result.tables:
             self.line()
-            self.table(table)
+            self.line(table.title, "bold")
+            draw_table(replace(table, title=""), [], self.console)
+            self.line()
         for sentence in result.said:
             self.paragraph(sentence)
         for question in step.questions:
             self.wrapped(f"? {question}", "cyan")
 
-    def table(self, table: Table) -> None:
-        self.line(table.title, "bold")
-        draw_table(replace(table, title=""), [], self.console)
-        self.console.print()
-
     def ask(self, question: str) -> str:
-        del question
-        return ""
-
-
-class Terminal(Log):
-    """Asks the student before each step."""
-
-    def choose(self, by_hand: bool) -> Choice:
-        while True:
-            key = self.read(BY_HAND if by_hand else BY_LAB)
-            if key is None or key in STOPPING:
-                return Choice.STOP
-            if not key:
-                return Choice.GO
-            if key == "r":
-                return Choice.RUN
-            self.say(f"{key} is not one of these keys.")
-
-    def ask(self, question: str) -> str:
-        return self.read(question) or ""
+        return (self.read(question) if self.asks else None) or ""
 
     def read(self, question: str) -> str | None:
         """None at the end of input."""

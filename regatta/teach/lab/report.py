@@ -10,65 +10,21 @@ from tempfile import TemporaryDirectory
 
 from regatta.measure.environment import cpu_model, distribution, kernel, virtualisation
 from regatta.record.files import write_whole
-from regatta.show.charts import SCHEMA, colours, drawn_digits, quantity, shapes, word
 from regatta.show.markdown import Writer
 from regatta.show.numbers import plural
 from regatta.show.paper import convert, draw
 from regatta.show.text import LINES, marked_up, printable
 from regatta.show.verdicts import listed
-from regatta.show.view import Chart, Panel, Section, Spec
-from regatta.teach.lab import commands
-from regatta.teach.lab.state import LabSetting, Picture, StepResult, work_words
+from regatta.show.view import Chart, Panel, Section
+from regatta.teach.lab.state import LabSetting, Picture, StepResult, lab_command
 from regatta.teach.lab.step import Lab, Step
 
-HEIGHT = 240
-MS = "server CPU time, ms"
-US = "server CPU per request, µs"
-
-
-def bars(values: Mapping[str, float], title: str) -> Spec:
-    """One bar per design, starting at 0."""
-    rows = [{"design": name, "value": drawn_digits(value)} for name, value in values.items()]
-    names = list(values)
-    return {
-        "$schema": SCHEMA,
-        "height": {"step": 30},
-        "data": {"values": rows},
-        "mark": {"type": "bar", "size": 18},
-        "encoding": {
-            "x": quantity("value", title=title, scale={"zero": True}),
-            "y": word("design", title=None, sort=names, axis={"labelLimit": 160}),
-            "color": colours(names),
-        },
-    }
-
-
-def runs(values: Mapping[str, Mapping[int, float]], title: str) -> Spec:
-    """One line per design; x is the number of the run."""
-    rows = [
-        {"design": name, "run": run, "value": drawn_digits(value)}
-        for name, by_run in values.items()
-        for run, value in by_run.items()
-    ]
-    names = list(values)
-    at = {
-        "x": {"field": "run", "type": "ordinal", "title": "run", "axis": {"labelAngle": 0}},
-        "y": quantity("value", title=title, scale={"zero": False}),
-        "color": colours(names),
-    }
-    points = {
-        "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-        "encoding": {**at, "shape": shapes(names)},
-    }
-    line = {"mark": {"type": "line", "strokeWidth": 1.25, "opacity": 0.6}, "encoding": at}
-    return {
-        "$schema": SCHEMA,
-        "height": HEIGHT,
-        "data": {"values": rows},
-        "layer": [line, points],
-    }
-
-
+READINGS = {
+    "scan": "reads all of /proc again",
+    "classic": "reads all of /proc again, with opendir, fopen and fscanf",
+    "snapshot": "answers from a snapshot of /proc that several requests share",
+}
+"""What the server does for each request, in works without a pause."""
 FILE = "answers.md"
 HEADING = re.compile(r"^## (\w[\w-]*) (\d+): .*$", re.MULTILINE)
 INTRODUCTION = (
@@ -89,7 +45,7 @@ def begin_answers(folder: Path, steps: Sequence[Step]) -> None:
         for step in steps
         for number, question in enumerate(step.questions, start=1)
     ]
-    introduction = INTRODUCTION.format(again=commands.lab_command(folder))
+    introduction = INTRODUCTION.format(again=lab_command(folder))
     write_whole(path, introduction + "".join(asked))
 
 
@@ -172,11 +128,12 @@ def chart_of(picture: Picture) -> Chart:
 def question_of(setting: LabSetting) -> str:
     quick = " This was a quick lab: its race is too short to detect small differences."
     verb = "sends" if setting.connections == 1 else "send"
+    doing = READINGS.get(setting.work)
+    means = f" This means that for each request the server {doing}." if doing else ""
     return (
         f"Which of {listed(setting.designs)} needs the least server CPU time when "
         f"{plural(setting.connections, 'client')} {verb} requests at the same time, with the work "
-        f"{setting.work}? This means that for each request the server "
-        f"{work_words(setting.work)}.{quick if setting.quick else ''}"
+        f"{setting.work}?{means}{quick if setting.quick else ''}"
     )
 
 

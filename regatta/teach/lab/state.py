@@ -11,28 +11,26 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from regatta.errors import RegattaError, UsageError
+from regatta.measure.programs import called_with
 from regatta.record.files import write_whole
 from regatta.record.study.find import Design
-from regatta.record.study.limits import US_PER_UNIT, WORK_NEEDED, WORK_PATTERN, is_work
+from regatta.record.study.limits import WORK_NEEDED, is_work
 from regatta.record.validation import checked
 from regatta.show.view import Table
-from regatta.teach.lab.processes import ANSWER_S
 
+FOLDER = Path("lab")
+"""The lab's folder without --out."""
+FILE = "state.json"
+VERSION = 3
 FEWEST_DESIGNS, MOST_DESIGNS = 2, 8
 MOST_CONNECTIONS = 500
 """More clients at once exceed the descriptor limit of many shells."""
-ROUNDS = 20
-"""Enough rounds for a meaningful rate."""
-CLIENT_WAITS_S = 10.0
-"""The client's own default for each request."""
-LONGEST_ROUND_S = min(CLIENT_WAITS_S, ANSWER_S / ROUNDS)
-"""An iterative server must serve every client once within this time."""
-READINGS = {
-    "scan": "reads all of /proc again",
-    "classic": "reads all of /proc again, with opendir, fopen and fscanf",
-    "snapshot": "answers from a snapshot of /proc that several requests share",
-}
-"""What each work does, after `the server`."""
+
+
+def lab_command(folder: Path, *options: str) -> str:
+    """The command that continues the lab in this folder."""
+    out = [] if folder == FOLDER else ["--out", str(folder)]
+    return called_with("lab", *options, *out)
 
 
 @dataclass(frozen=True)
@@ -42,6 +40,12 @@ class LabSetting:
     work: str = "classic"
     quick: bool = False
     """Few short blocks: shows the steps, not reliable results."""
+
+    @property
+    def words(self) -> str:
+        quick = ", quick" if self.quick else ""
+        designs = ", ".join(self.designs)
+        return f"{designs}; {self.connections} connections; work {self.work}{quick}"
 
 
 def check_setting(setting: LabSetting, known: Sequence[Design]) -> None:
@@ -65,33 +69,6 @@ def check_setting(setting: LabSetting, known: Sequence[Design]) -> None:
         )
     if not is_work(setting.work):
         raise UsageError(f"--work is {setting.work}; it must be {WORK_NEEDED}")
-    round_s = setting.connections * work_s(setting.work)
-    if round_s >= LONGEST_ROUND_S:
-        raise UsageError(
-            f"--work {setting.work} for {setting.connections} connections, one after another, "
-            f"takes {round_s:g} s; it must take less than {LONGEST_ROUND_S:g} s: choose shorter "
-            "work or fewer --connections"
-        )
-
-
-def work_s(work: str) -> float:
-    """The shortest time that a request of this work takes."""
-    found = WORK_PATTERN.fullmatch(work)
-    return int(found[1]) * US_PER_UNIT[found[2]] / 1e6 if found else 0.0
-
-
-def work_words(work: str) -> str:
-    """What the server does for each request; continues `the server`."""
-    doing, _, time = work.partition("=")
-    first, _, then = doing.partition("+")
-    if not time:
-        return READINGS[first]
-    pause = (
-        f"sleeps for {time}, as if waiting for a database"
-        if first == "wait"
-        else f"computes for {time}"
-    )
-    return f"{pause}, then {READINGS[first if then else 'snapshot']}"
 
 
 @dataclass(frozen=True)
@@ -119,10 +96,6 @@ class StepResult:
     pictures: tuple[Picture, ...] = ()
 
 
-FILE = "state.json"
-VERSION = 2
-
-
 @dataclass(frozen=True)
 class Guess:
     design: str
@@ -139,8 +112,6 @@ class LabState:
     """By step, in the order in which they were done."""
     written: tuple[str, ...] = ()
     """SHA-256 of every report file that the lab wrote; any other was edited by the student."""
-    by_hand: dict[str, bool] = field(default_factory=dict)
-    """For steps with commands: True if the student typed them, False if the lab ran them."""
     version: int = VERSION
 
 

@@ -1,16 +1,16 @@
 """What a step is, and the lab that it works in.
 
-A step that a student can do by hand lists its commands; `run` does the same with the same programs.
-Both ways leave the same files in the lab's folder, and `result` reads those files.
+A step that a student can do by hand lists its commands; the lab can run the very same lines. Both
+ways leave the same files in the lab's folder, and `result` reads those files.
 """
 
+import re
+import shlex
 import shutil
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
+from itertools import count
 from pathlib import Path
-from typing import ClassVar
 
 from regatta.teach.lab.state import (
     CommandOutput,
@@ -20,18 +20,16 @@ from regatta.teach.lab.state import (
     StepResult,
     save_state,
 )
-from regatta.teach.lab.tools import Tools
+from regatta.teach.lab.tools import HOST, PORT, Tools
 
 EARLIER = "earlier"
 """The folder for the old files of a repeated step."""
-
-
-class Choice(Enum):
-    """What the student chose to do about a step."""
-
-    GO = "go on"
-    RUN = "run it"
-    STOP = "stop"
+CTRL_C = "Ctrl-C"
+HERE = f"{HOST}:{PORT}"
+ANSWERED = re.compile(
+    r"^rank |: (?:all|[1-9]\d*) answered|: 0 answered, \d+ timeout$", re.MULTILINE
+)
+"""In the output of a client that found a server."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +38,10 @@ class Typed:
 
     terminal: int
     line: str
+    file: str = ""
+    """Of the lab: the line writes it."""
+    asks: bool = False
+    """Whether it is a client, which also writes its file if it finds no server."""
 
 
 @dataclass
@@ -66,62 +68,81 @@ class Lab:
         """Path of a file or folder of this lab."""
         return self.folder / name
 
-    def printed(self, command: str, name: str) -> CommandOutput:
-        """The output of a command, from the file that it was copied to."""
-        text = self.path(name).read_text(encoding="utf-8", errors="replace")
-        return CommandOutput(command, text.strip("\n"))
-
     def remember(self, **changes: object) -> None:
         """Changes the state, and saves it at once."""
         self.state = replace(self.state, **changes)  # type: ignore[arg-type]
         save_state(self.folder, self.state)
 
+    def text(self, name: str) -> str:
+        return self.path(name).read_text(encoding="utf-8", errors="replace").strip("\n")
 
-class Step(ABC):
+    def server(self, design: str) -> list[str]:
+        """Without its recorder, whose CPU time belongs to no request; reads /proc, as in a race."""
+        work = self.setting.work
+        words = [self.tools.server, "--design", design, "--work", work, "--no-recorder"]
+        return words if work.startswith("classic") else [*words, "--source", "procfs"]
+
+    def pinned_server(self, design: str) -> list[str]:
+        """Quiet, as in a race: logging to a terminal would cost four lines for each client."""
+        return self.tools.pinned([*self.server(design), "--quiet"], self.tools.server_cpus)
+
+    def client(self, *options: str) -> list[str]:
+        """With the lab's number of connections; the address of the server follows."""
+        return [self.tools.client, "-c", str(self.setting.connections), *options]
+
+    def asking(self, line: str | Sequence[str], file: str) -> Typed:
+        """A client in terminal 2, whose output is copied to a file."""
+        line = line if isinstance(line, str) else shlex.join(line)
+        tee = f"{line} 2>&1 | tee {shlex.quote(str(self.path(file)))}"
+        return Typed(2, tee, file, asks=True)
+
+    def printed(self, typed: Typed) -> CommandOutput:
+        """The output of a command, from the file that it was copied to."""
+        return CommandOutput(typed.line.partition(" 2>&1 | tee ")[0], self.text(typed.file))
+
+
+@dataclass(frozen=True)
+class Step:
     """One step of the lab."""
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    text: ClassVar[tuple[str, ...]]
+    name: str
+    title: str
+    text: tuple[str, ...]
     """Paragraphs to read before the step."""
-    questions: ClassVar[tuple[str, ...]]
+    questions: tuple[str, ...]
     """To be answered after the step."""
-    depends_on: ClassVar[tuple[str, ...]] = ()
+    result: Callable[[Lab], StepResult]
+    """Reads the files."""
+    commands: Callable[[Lab], Sequence[Typed]] = lambda _: ()
+    """What a student can type, and the lab run; none: `run` does the step."""
+    run: Callable[[Lab], None] = lambda _: None
+    made: tuple[str, ...] = ()
+    """What `run` leaves in the lab's folder."""
+    depends_on: tuple[str, ...] = ()
     """Steps whose results it uses."""
 
-    def commands(self, lab: Lab) -> Sequence[Typed]:
-        """What a student can type instead of `run`; empty: the lab must run it."""
-        del lab
-        return ()
-
-    @abstractmethod
-    def files(self, lab: Lab) -> Sequence[str]:
-        """What the step leaves in the lab's folder."""
-
-    @abstractmethod
-    def run(self, lab: Lab) -> None:
-        """Does the step for the student."""
-
-    @abstractmethod
-    def result(self, lab: Lab) -> StepResult:
-        """Reads the files."""
+    def files(self, lab: Lab) -> list[str]:
+        return [*self.made, *(typed.file for typed in self.commands(lab) if typed.file)]
 
     def missing_files(self, lab: Lab) -> list[str]:
-        """Files that do not exist yet or are empty."""
-        return [name for name in self.files(lab) if not has_content(lab.path(name))]
+        """Files of the commands that do not exist yet, are empty, or hold no answer."""
+        return [
+            typed.file
+            for typed in self.commands(lab)
+            if typed.file and not (lab.path(typed.file).is_file() and has_result(lab, typed))
+        ]
 
     def put_aside(self, lab: Lab) -> None:
         """Moves the step's files into a new folder, so that no work is deleted."""
         existing = [name for name in self.files(lab) if lab.path(name).exists()]
-        if not existing:
-            return
-        number = 1
-        while (aside := lab.path(EARLIER) / f"{self.name}-{number}").exists():
-            number += 1
-        aside.mkdir(parents=True)
-        for name in existing:
-            shutil.move(lab.path(name), aside / Path(name).name)
+        if existing:
+            folders = (lab.path(EARLIER) / f"{self.name}-{number}" for number in count(1))
+            aside = next(folder for folder in folders if not folder.exists())
+            aside.mkdir(parents=True)
+            for name in existing:
+                shutil.move(lab.path(name), aside / Path(name).name)
 
 
-def has_content(path: Path) -> bool:
-    return path.is_dir() or (path.is_file() and path.stat().st_size > 0)
+def has_result(lab: Lab, typed: Typed) -> bool:
+    text = lab.text(typed.file)
+    return ANSWERED.search(text) is not None if typed.asks else bool(text)

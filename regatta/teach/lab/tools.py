@@ -14,11 +14,9 @@ from regatta.measure.programs import Programs, find_tool, typed
 from regatta.record.perf_output import read_counters
 from regatta.record.study.cpus import cpu_list
 
-PORT = 7342
+HOST, PORT = "127.0.0.1", 7342
 """The server's own default."""
 PLAINEST, HARDWARE = "task-clock", "cycles"
-SHELL = 'exec 2> "$1"; shift; time "$@"'
-"""For bash: counts a program where there is no perf."""
 
 
 @dataclass(frozen=True)
@@ -40,34 +38,24 @@ class Tools:
             return ["taskset", "-c", cpu_list(cpus), *words]
         return [*words, "--cpus", cpu_list(cpus)]
 
-    def counted(self, words: Sequence[str], file: Path) -> list[str]:
+    def counted(self, words: Sequence[str], file: Path) -> str:
         """Under perf, or bash's `time`, which writes its counts to the file."""
         if self.perf:
-            return ["perf", "stat", "-o", str(file), *words]
-        return ["bash", "-c", SHELL, "bash", str(file), *words]
-
-    def counted_line(self, words: Sequence[str], file: Path) -> str:
-        """The same, as a student types it."""
-        if self.perf:
-            return shlex.join(self.counted(words, file))
+            return shlex.join(["perf", "stat", "-o", str(file), *words])
         return f"{{ time {shlex.join(words)}; }} 2> {shlex.quote(str(file))}"
 
-    def asking_line(self) -> str:
-        """One request by hand."""
+    def request(self) -> str:
+        """One request by hand; its reply ends with an empty line."""
         if self.nc:
-            return f"echo top 2 | nc -N 127.0.0.1 {PORT}"
-        return f"bash -c {shlex.quote(self.bash_request(f'127.0.0.1:{PORT}'))}"
+            return f"echo top 2 | nc -N {HOST} {PORT}"
+        typed = f"exec 3<>/dev/tcp/{HOST}/{PORT}; echo top 2 >&3; sed '/^$/q' <&3"
+        return f"bash -c {shlex.quote(typed)}"
 
-    def bash_request(self, address: str) -> str:
-        """The same in bash, without nc: the reply ends with an empty line."""
-        host, port = address.split(":")
-        return f"exec 3<>/dev/tcp/{host}/{port}; echo top 2 >&3; sed '/^$/q' <&3"
-
-    def silent_line(self) -> str:
-        """A client that connects and sends nothing for a while."""
+    def silent_client(self) -> str:
+        """Connects and sends nothing for a while."""
         if self.nc:
-            return f"sleep 20 | nc 127.0.0.1 {PORT}"
-        return f"bash -c 'exec 3<>/dev/tcp/127.0.0.1/{PORT}; sleep 20'"
+            return f"sleep 20 | nc {HOST} {PORT}"
+        return f"bash -c 'exec 3<>/dev/tcp/{HOST}/{PORT}; sleep 20'"
 
 
 def find_tools(programs: Programs) -> Tools:

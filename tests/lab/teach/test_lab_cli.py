@@ -10,9 +10,7 @@ from typer.testing import CliRunner, Result
 
 from regatta.errors import UsageError
 from regatta.measure.programs import discover
-from regatta.teach.lab.report import FILE as ANSWERS
-from regatta.teach.lab.report import begin_answers
-from regatta.teach.lab.session import LabOptions, agreed_state
+from regatta.teach.lab.session import agreed_state
 from regatta.teach.lab.state import (
     FILE,
     Guess,
@@ -23,7 +21,6 @@ from regatta.teach.lab.state import (
     save_state,
 )
 from regatta.teach.lab.step import Lab
-from regatta.teach.lab.steps import STEPS
 from regatta.verbs import lab as verb
 from regatta.verbs.main import app
 
@@ -85,10 +82,9 @@ def test_another_guess_is_accepted_if_the_guess_is_repeated(
     assert programs_folder.is_dir()
     begun = LabState(PAIR, Guess("select"))
     save_state(tmp_path, begun)
-    options = LabOptions(guess=Guess("iterative"))
-    assert agreed_state(tmp_path, options, discover(), step) == begun
+    assert agreed_state(tmp_path, {}, Guess("iterative"), discover(), step) == begun
     with pytest.raises(UsageError, match="a guess was already made"):
-        agreed_state(tmp_path, options, discover(), "race")
+        agreed_state(tmp_path, {}, Guess("iterative"), discover(), "race")
 
 
 def test_changes_by_another_process_before_the_lock_are_kept(
@@ -137,13 +133,3 @@ def test_suggested_commands_can_be_copied(
     )
     done = lab("--status", "--out", tmp_path / "none")
     assert str(done.exception).endswith(f": {called} --out {tmp_path / 'none'}")
-
-
-def test_the_answers_file_names_the_command_that_reads_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["/somewhere/bin/regatta"])
-    begin_answers(tmp_path, STEPS)
-    assert f"run `/somewhere/bin/regatta lab --out {tmp_path}`" in (
-        (tmp_path / ANSWERS).read_text()
-    )

@@ -6,10 +6,9 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from regatta.teach.lab.console import Terminal
+from regatta.teach.lab.console import Choice, LabScreen
 from regatta.teach.lab.state import StepResult
-from regatta.teach.lab.step import Choice
-from regatta.teach.lab.steps.asking import AskWithMany
+from regatta.teach.lab.steps.asking import ASK_WITH_MANY
 
 COLUMNS = 60
 
@@ -28,15 +27,15 @@ def test_an_unknown_key_is_reported_and_the_question_repeated(
 ) -> None:
     keys = ["x", "r"]
     monkeypatch.setattr(builtins, "input", lambda *_: keys.pop(0))
-    terminal = Terminal(console())
+    terminal = LabScreen(console(), asks=True)
     assert terminal.choose(by_hand=True) is Choice.RUN
     assert "x is not one of these keys." in shown(terminal.console)
     assert shown(terminal.console).count("q: stop here") == 2
 
 
 def test_lines_break_between_words() -> None:
-    terminal = Terminal(console())
-    step = AskWithMany()
+    terminal = LabScreen(console(), asks=True)
+    step = ASK_WITH_MANY
     said = " ".join(step.text)
     terminal.end(step, StepResult())
     terminal.say(said)

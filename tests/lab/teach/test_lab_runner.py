@@ -2,66 +2,52 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
-from regatta.errors import UsageError
+from regatta.errors import RegattaError, UsageError
 from regatta.teach.lab import session
+from regatta.teach.lab.console import Choice
 from regatta.teach.lab.session import do_again, run_steps
 from regatta.teach.lab.state import StepResult, load_state
-from regatta.teach.lab.step import Choice, Lab, Step, Typed
+from regatta.teach.lab.step import Lab, Step, Typed
 from tests.lab.fake_labs import lab_in
 
-
-class Numbered(Step):
-    """Writes its name into a file; the file's content is its result."""
-
-    text = ("To read.",)
-    questions = ("Why?",)
-    ran: ClassVar[list[str]] = []
-
-    def files(self, lab: Lab) -> Sequence[str]:
-        del lab
-        return (f"{self.name}.txt",)
-
-    def run(self, lab: Lab) -> None:
-        self.ran.append(self.name)
-        lab.path(f"{self.name}.txt").write_text(self.name)
-
-    def result(self, lab: Lab) -> StepResult:
-        return StepResult(said=(lab.path(f"{self.name}.txt").read_text(),))
+RAN: list[str] = []
 
 
-class One(Numbered):
-    name, title = "one", "The first"
+def numbered(name: str, depends_on: tuple[str, ...] = ()) -> Step:
+    """Writes its name into a file; the file's content is its result. Only `one` has a command."""
+    file = f"{name}.txt"
 
-    def commands(self, lab: Lab) -> Sequence[Typed]:
-        del lab
-        return [Typed(1, "echo one > one.txt")]
+    def run(lab: Lab) -> None:
+        RAN.append(name)
+        lab.path(file).write_text(name)
 
-
-class Two(Numbered):
-    name, title, depends_on = "two", "The second", ("one",)
-
-
-class Three(Numbered):
-    name, title, depends_on = "three", "The third", ("two",)
-
-
-class Other(Numbered):
-    name, title = "other", "Beside them"
+    return Step(
+        name=name,
+        title=f"The step {name}",
+        text=("To read.",),
+        questions=("Why?",),
+        result=lambda lab: StepResult(said=(lab.text(file),)),
+        commands=lambda lab: (
+            [Typed(2, f"echo {name} > {lab.path(file)}", file)] if name == "one" else ()
+        ),
+        run=run,
+        made=() if name == "one" else (file,),
+        depends_on=depends_on,
+    )
 
 
 class Scripted:
-    """A display that plays back choices and records what it was shown."""
+    """A screen that plays back choices and records what it was shown."""
 
     def __init__(self, *choices: Choice) -> None:
         self.choices = list(choices)
         self.shown: list[str] = []
 
-    def begin(self, number: int, step: Step, lab: Lab) -> None:
-        del lab
+    def begin(self, number: int, of: int, step: Step, lab: Lab) -> None:
+        assert (of, lab.folder.is_dir()) == (len(session.STEPS), True)
         self.shown.append(f"{number} {step.name}")
 
     def choose(self, by_hand: bool) -> Choice:
@@ -74,31 +60,24 @@ class Scripted:
     def end(self, step: Step, result: StepResult) -> None:
         self.shown.append(f"{step.name}: {' '.join(result.said)}")
 
-    def say(self, text: str) -> None:
-        self.shown.append(text)
-
-    def ask(self, question: str) -> str:
-        del question
-        return ""
-
 
 @pytest.fixture(autouse=True)
 def four_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "STEPS", (One(), Two(), Three(), Other()))
-    Numbered.ran.clear()
+    steps = (numbered("one"), numbered("two", ("one",)), numbered("three", ("two",)))
+    monkeypatch.setattr(session, "STEPS", (*steps, numbered("other")))
+    RAN.clear()
 
 
 def test_a_stopped_lab_continues_at_the_next_step(tmp_path: Path) -> None:
-    lab = lab_in(tmp_path)
-    assert not run_steps(lab, Scripted(Choice.RUN, Choice.STOP))
+    assert not run_steps(lab_in(tmp_path), Scripted(Choice.RUN, Choice.STOP))
     assert list(load_state(tmp_path).done) == ["one"]
     lab = lab_in(tmp_path, done=load_state(tmp_path).done)
-    display = Scripted(*[Choice.GO] * 3)
-    assert run_steps(lab, display)
-    assert display.shown == [
+    screen = Scripted(*[Choice.GO] * 3)
+    assert run_steps(lab, screen)
+    assert screen.shown == [
         *("2 two", "two: two", "3 three", "three: three", "4 other", "other: other")
     ]
-    assert Numbered.ran == ["one", "two", "three", "other"]
+    assert RAN == ["two", "three", "other"]
     assert list(load_state(tmp_path).done) == ["one", "two", "three", "other"]
 
 
@@ -106,36 +85,32 @@ def test_an_interrupted_step_is_not_done(tmp_path: Path, monkeypatch: pytest.Mon
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Two, "run", interrupted)
+    monkeypatch.setattr(session, "run_typed", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        run_steps(lab_in(tmp_path), Scripted(Choice.RUN, Choice.GO))
-    assert list(load_state(tmp_path).done) == ["one"]
+        run_steps(lab_in(tmp_path), Scripted(Choice.RUN))
+    assert not load_state(tmp_path).done
 
 
 def test_typed_results_are_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text("typed by hand")
-    display = Scripted(Choice.GO, Choice.STOP)
-    run_steps(lab_in(tmp_path), display)
-    assert "one: typed by hand" in display.shown
-    assert Numbered.ran == []
-    assert load_state(tmp_path).by_hand == {"one": True}
+    screen = Scripted(Choice.GO, Choice.STOP)
+    run_steps(lab_in(tmp_path), screen)
+    assert "one: typed by hand" in screen.shown
 
 
 @pytest.mark.parametrize("content", [None, ""])
 def test_missing_and_empty_files_are_reported(content: str | None, tmp_path: Path) -> None:
     if content is not None:
         (tmp_path / "one.txt").write_text(content)
-    display = Scripted(Choice.GO, Choice.RUN, Choice.STOP)
-    run_steps(lab_in(tmp_path), display)
-    assert display.shown[:3] == ["1 one", "missing one.txt", "one: one"]
-    assert load_state(tmp_path).by_hand == {"one": False}
+    screen = Scripted(Choice.GO, Choice.RUN, Choice.STOP)
+    run_steps(lab_in(tmp_path), screen)
+    assert screen.shown[:3] == ["1 one", "missing one.txt", "one: one"]
 
 
-def test_repeating_a_step_forgets_whether_it_was_typed(tmp_path: Path) -> None:
-    lab = lab_in(tmp_path)
-    run_steps(lab, Scripted(Choice.RUN, Choice.STOP))
-    do_again(lab, "one")
-    assert load_state(tmp_path).by_hand == {}
+def test_commands_without_a_result_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "run_typed", lambda _: None)
+    with pytest.raises(RegattaError, match=r"got no answer: see .*one\.txt"):
+        run_steps(lab_in(tmp_path), Scripted(Choice.RUN))
 
 
 def test_repeating_a_step_repeats_its_dependents_and_deletes_nothing(tmp_path: Path) -> None:
@@ -147,7 +122,7 @@ def test_repeating_a_step_repeats_its_dependents_and_deletes_nothing(tmp_path: P
         assert (tmp_path / f"earlier/two-{times}/two.txt").read_text() == "two"
         assert (tmp_path / f"earlier/three-{times}/three.txt").exists()
         assert run_steps(lab, Scripted(*[Choice.RUN] * 2))
-    assert Numbered.ran == ["one", "two", "three", "other", *["two", "three"] * 2]
+    assert ["two", "three", "other", *["two", "three"] * 2] == RAN
 
 
 def test_an_unknown_step_is_refused_with_the_list_of_steps(tmp_path: Path) -> None:

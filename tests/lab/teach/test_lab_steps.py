@@ -13,18 +13,24 @@ from regatta.record.study.find import Design
 from regatta.teach.lab.state import Guess, LabSetting, LabState
 from regatta.teach.lab.step import Lab
 from regatta.teach.lab.steps import STEPS
-from regatta.teach.lab.steps.asking import AskByHand, AskWithMany
-from regatta.teach.lab.steps.counting import CountBothSides, MakeTable, counts_in, cpu_s
+from regatta.teach.lab.steps.asking import ASK_BY_HAND, ASK_WITH_MANY
+from regatta.teach.lab.steps.counting import COUNT_BOTH_SIDES, MAKE_TABLE, counts_in, cpu_s
 from regatta.teach.lab.steps.looking_back import (
+    LOOK_BACK,
+    MAKE_GUESS,
     NO_GUESS,
-    LookBack,
-    MakeGuess,
     check_guess,
     judged_design,
     judged_guess,
     start_and_end,
 )
-from regatta.teach.lab.steps.racing import RaceThem, RunTenTimes, single_runs, whole_race, winners
+from regatta.teach.lab.steps.racing import (
+    RACE_THEM,
+    RUN_TEN_TIMES,
+    single_runs,
+    whole_race,
+    winners,
+)
 from regatta.teach.lab.tools import Tools
 from tests.lab.fake_labs import (
     BY_HAND,
@@ -85,12 +91,12 @@ def test_a_kernel_event_counted_in_user_space_is_not_0(tmp_path: Path) -> None:
 def test_the_commands_are_those_that_a_student_would_type(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
     server = "bin/regatta-server --design iterative --work classic --no-recorder"
-    assert [typed.line for typed in AskByHand().commands(lab)] == [
+    assert [typed.line for typed in ASK_BY_HAND.commands(lab)] == [
         server,
         f"echo top 2 | nc -N 127.0.0.1 7342 2>&1 | tee {tmp_path}/answer.txt",
         "Ctrl-C",
     ]
-    typed = CountBothSides().commands(lab)
+    typed = COUNT_BOTH_SIDES.commands(lab)
     assert typed[0].line == (
         f"perf stat -o {tmp_path}/first/iterative-server.txt taskset -c 0 {server} --quiet"
     )
@@ -98,17 +104,17 @@ def test_the_commands_are_those_that_a_student_would_type(tmp_path: Path) -> Non
         f"perf stat -o {tmp_path}/first/iterative-client.txt taskset -c 1 "
         "bin/regatta-client -c 10 --quiet 127.0.0.1:7342"
     )
-    assert [typed.terminal for typed in AskWithMany().commands(lab)] == [1, 2, 3, 2, 3, 1]
+    assert [typed.terminal for typed in ASK_WITH_MANY.commands(lab)] == [1, 2, 3, 2, 3, 1]
 
 
 def test_missing_tools_are_replaced(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
     lab.tools = Tools(**{**vars(TOOLS), "perf": False, "taskset": False, "nc": False})
-    assert CountBothSides().commands(lab)[0].line == (
+    assert COUNT_BOTH_SIDES.commands(lab)[0].line == (
         "{ time bin/regatta-server --design iterative --work classic --no-recorder "
         f"--quiet --cpus 0; }} 2> {tmp_path}/first/iterative-server.txt"
     )
-    assert "/dev/tcp/127.0.0.1/7342" in AskByHand().commands(lab)[1].line
+    assert "/dev/tcp/127.0.0.1/7342" in ASK_BY_HAND.commands(lab)[1].line
 
 
 @pytest.mark.parametrize(
@@ -126,17 +132,17 @@ def test_the_question_is_repeated_until_the_guess_is_valid(
 ) -> None:
     answers = iter(said)
     lab = lab_in(tmp_path, ask=lambda _: next(answers))
-    MakeGuess().run(lab)
+    MAKE_GUESS.run(lab)
     assert lab.state.guess == guess
     assert next(answers, None) is None
-    (sentence,) = MakeGuess().result(lab).said
+    (sentence,) = MAKE_GUESS.result(lab).said
     assert (sentence == NO_GUESS) == (guess is None)
 
 
 def test_a_guess_on_the_command_line_replaces_the_question(tmp_path: Path) -> None:
     lab = lab_in(tmp_path, ask=lambda _: pytest.fail("the question was asked"))
     lab.guess = Guess("select", 1.2)
-    MakeGuess().run(lab)
+    MAKE_GUESS.run(lab)
     assert lab.state.guess == Guess("select", 1.2)
 
 
@@ -156,7 +162,7 @@ def test_the_winners_of_runs_are_counted() -> None:
 def test_ten_runs_that_agree_have_one_winner(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
     race_made_up(lab, cpu_us=FAR)
-    result = RunTenTimes().result(lab)
+    result = RUN_TEN_TIMES.result(lab)
     assert result.said == (
         "How often each needed the least CPU in 10 single runs: iterative 0, thread-per-client 0, "
         "select 10.",
@@ -169,7 +175,7 @@ def test_ten_runs_that_agree_have_one_winner(tmp_path: Path) -> None:
 def test_a_failed_run_is_not_counted(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
     race_made_up(lab, cpu_us=FAR, fail={("select", 10, 4)})
-    result = RunTenTimes().result(lab)
+    result = RUN_TEN_TIMES.result(lab)
     assert result.said[0].endswith("iterative 0, thread-per-client 0, select 9.")
     assert cells(result.tables[0])[3][3] == "failed"
 
@@ -177,7 +183,7 @@ def test_a_failed_run_is_not_counted(tmp_path: Path) -> None:
 def test_the_race_names_the_winner_with_an_interval(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
     race_made_up(lab, cpu_us=FAR)
-    result = RaceThem().result(lab)
+    result = RACE_THEM.result(lab)
     assert "select" in result.said[0]
     assert "by a clear margin" in result.said[0]
     rows = {row.name: (row.mark, row.figures[0].value) for row in result.tables[0].rows}
@@ -189,7 +195,7 @@ def test_the_race_names_the_winner_with_an_interval(tmp_path: Path) -> None:
 def test_the_race_reports_disturbed_trials(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
     race_made_up(lab, cpu_us=FAR, disturbed={("select", 10, 2)})
-    (said,) = [said for said in RaceThem().result(lab).said if "disturbed" in said]
+    (said,) = [said for said in RACE_THEM.result(lab).said if "disturbed" in said]
     assert said.startswith("1 trial disturbed: other programs")
 
 
@@ -235,7 +241,7 @@ def test_looking_back_names_what_was_wrong(tmp_path: Path) -> None:
     lab = lab_in(tmp_path, guess=Guess("select", 1.6))
     count_by_hand(lab, BY_HAND)
     race_made_up(lab, cpu_us=FAR)
-    said = " ".join(LookBack().result(lab).said)
+    said = " ".join(LOOK_BACK.result(lab).said)
     assert "The first table's winner: thread-per-client. Wrong: select needs the least" in said
     assert "thread-per-client needed the least CPU time in 0 of 10 single runs." in said
     # 14 ms in the table, 10 requests of some 0.9 ms in the race.
@@ -251,7 +257,7 @@ def test_without_a_first_table_only_the_races_are_reported(tmp_path: Path) -> No
     for path in (tmp_path / "first").iterdir():
         path.write_text(BASH.replace("1m0", "0m0"))
     race_made_up(lab, cpu_us=FAR)
-    said = " ".join(LookBack().result(lab).said)
+    said = " ".join(LOOK_BACK.result(lab).said)
     assert "Among the ten single runs of" in said
     assert "Do:" not in said
 
@@ -272,7 +278,7 @@ def test_the_page_shows_the_same_commands() -> None:
     lab = Lab(Path("lab"), LabState(LabSetting()), TOOLS, never_raced, no_answer, print)
     for number, step in enumerate(STEPS, start=1):
         assert f"## {number}. {step.title}\n" in page
-        for typed in () if isinstance(step, MakeTable) else step.commands(lab):
+        for typed in () if step is MAKE_TABLE else step.commands(lab):
             assert typed.line in page
 
 

@@ -17,32 +17,13 @@ from regatta.teach.review import review
 from regatta.teach.review.names import TASK_CLOCK
 
 MOST_TIMES = 1000.0
+GUESS = "guess"
 NO_GUESS = "No guess was made."
 
 
-class MakeGuess(Step):
-    name = "guess"
-    title = "A guess"
-    text = (
-        "Before you measure any further: which design needs the least CPU time on the server, and "
-        "how many times as much does the runner-up need? If you commit to a guess first, you will "
-        "read the result more carefully.",
-    )
-    questions = (
-        "Why this design? Name the work that the other designs have to do and this one does not.",
-    )
-    depends_on = ("table",)
-
-    def files(self, lab: Lab) -> Sequence[str]:
-        del lab
-        return ()
-
-    def run(self, lab: Lab) -> None:
-        lab.remember(guess=lab.guess or ask_for(lab))
-
-    def result(self, lab: Lab) -> StepResult:
-        guess = lab.state.guess
-        return StepResult(said=(NO_GUESS if guess is None else f"The guess: {in_words(guess)}.",))
+def said_guess(lab: Lab) -> StepResult:
+    guess = lab.state.guess
+    return StepResult(said=(NO_GUESS if guess is None else f"The guess: {in_words(guess)}.",))
 
 
 def in_words(guess: Guess) -> str:
@@ -125,44 +106,20 @@ def _among(said: Sequence[str], verdict: Verdict) -> str:
     return f"Wrong: {best} are ahead, and cannot be distinguished from each other."
 
 
-class LookBack(Step):
-    name = "wrong"
-    title = "What was wrong with the first table"
-    text = (
-        "The kernel counted every figure in the first table, and none of them is false. The "
-        "mistake was in the conclusion. The lab now compares your table with the ten runs and the "
-        "race, and checks it with `regatta review`, which points out what such figures cannot "
-        "show.",
-    )
-    questions = (
-        "Which of these problems could you have found by looking at the table alone?",
-        "If you had only half an hour for the whole comparison, what would you do first?",
-        "Choose a table from a paper or a web page that you know, and check it in the same way.",
-    )
-    depends_on = ("table", "guess", SINGLE_RUNS, RACE)
-
-    def files(self, lab: Lab) -> Sequence[str]:
-        del lab
-        return ()
-
-    def run(self, lab: Lab) -> None:
-        """Measures nothing."""
-
-    def result(self, lab: Lab) -> StepResult:
-        group = raced(lab, RACE).groups[0]
-        race, single = by_run(group), by_run(raced(lab, SINGLE_RUNS).groups[0])
-        spent = first_spent(lab)
-        said = []
-        if spent:
-            first = least(spent)
-            said.append(f"The first table's winner: {listed(first)}. {judged_design(first, group)}")
-            said.append(how_often(first, single))
-            said += start_and_end(single, race)
-        said += scatter(spent, single)
-        if lab.state.guess is not None:
-            said += judged_guess(lab.state.guess, group)
-        said += reviewed(lab)
-        return StepResult(said=tuple(said))
+def what_was_wrong(lab: Lab) -> StepResult:
+    group = raced(lab, RACE).groups[0]
+    race, single = by_run(group), by_run(raced(lab, SINGLE_RUNS).groups[0])
+    spent = first_spent(lab)
+    said = []
+    if spent:
+        first = least(spent)
+        said.append(f"The first table's winner: {listed(first)}. {judged_design(first, group)}")
+        said.append(how_often(first, single))
+        said += start_and_end(single, race)
+    said += scatter(spent, single)
+    if lab.state.guess is not None:
+        said += judged_guess(lab.state.guess, group)
+    return StepResult(said=(*said, *reviewed(lab)))
 
 
 def how_often(first: Sequence[str], single: Runs) -> str:
@@ -223,3 +180,37 @@ def reviewed(lab: Lab) -> list[str]:
         first = capitalized(check.title)
         said.append(f"{first}{more}: {alike[0].says} Do: {check.do}")
     return said
+
+
+MAKE_GUESS = Step(
+    name=GUESS,
+    title="A guess",
+    text=(
+        "Before you measure any further: which design needs the least CPU time on the server, and "
+        "how many times as much does the runner-up need? If you commit to a guess first, you will "
+        "read the result more carefully.",
+    ),
+    questions=(
+        "Why this design? Name the work that the other designs have to do and this one does not.",
+    ),
+    depends_on=("table",),
+    run=lambda lab: lab.remember(guess=lab.guess or ask_for(lab)),
+    result=said_guess,
+)
+LOOK_BACK = Step(
+    name="wrong",
+    title="What was wrong with the first table",
+    text=(
+        "The kernel counted every figure in the first table, and none of them is false. The "
+        "mistake was in the conclusion. The lab now compares your table with the ten runs and the "
+        "race, and checks it with `regatta review`, which points out what such figures cannot "
+        "show.",
+    ),
+    questions=(
+        "Which of these problems could you have found by looking at the table alone?",
+        "If you had only half an hour for the whole comparison, what would you do first?",
+        "Choose a table from a paper or a web page that you know, and check it in the same way.",
+    ),
+    depends_on=("table", GUESS, SINGLE_RUNS, RACE),
+    result=what_was_wrong,
+)

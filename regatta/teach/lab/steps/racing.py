@@ -1,8 +1,7 @@
 """Ten single runs, which show how much one run varies; and the race, whose result is reliable."""
 
 import json
-from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from regatta.judge.analyse import analyse
@@ -12,14 +11,14 @@ from regatta.record.read import read
 from regatta.record.schema import FILE_NAME
 from regatta.show.against_best import READ
 from regatta.show.build import view_of
+from regatta.show.charts import SCHEMA, colours, drawn_digits, quantity, shapes
 from regatta.show.groups import metric_chart, standings
 from regatta.show.html import write_files
 from regatta.show.numbers import capitalized, plural, short
 from regatta.show.pictures import with_legends
 from regatta.show.trials import disturbed_sentence
 from regatta.show.verdicts import LEGEND, verdict_sentence
-from regatta.show.view import plain_table
-from regatta.teach.lab.report import US, runs
+from regatta.show.view import Spec, plain_table
 from regatta.teach.lab.state import LabSetting, Picture, StepResult
 from regatta.teach.lab.step import Lab, Step
 
@@ -82,10 +81,6 @@ Runs = dict[str, Mapping[int, float]]
 """Server CPU per request in µs, by design and block."""
 
 
-def study_file(name: str) -> str:
-    return f"{name}.toml"
-
-
 def raced(lab: Lab, name: str) -> Analysis:
     return analyse(read(lab.path(name) / FILE_NAME))
 
@@ -107,60 +102,27 @@ def winners(values: Runs) -> dict[str, int]:
     return won
 
 
-class Racing(Step):
-    """Races one of the lab's two studies."""
-
-    @abstractmethod
-    def study(self, lab: Lab) -> str:
-        """The study's TOML text."""
-
-    def files(self, lab: Lab) -> Sequence[str]:
-        del lab
-        return (study_file(self.name), self.name)
-
-    def run(self, lab: Lab) -> None:
-        text = self.study(lab)
-        lab.path(study_file(self.name)).write_text(text, encoding="utf-8")
-        lab.race(text, lab.path(self.name))
+def race(lab: Lab, name: str, study: Callable[[LabSetting], str]) -> None:
+    text = study(lab.setting)
+    lab.path(f"{name}.toml").write_text(text, encoding="utf-8")
+    lab.race(text, lab.path(name))
 
 
-class RunTenTimes(Racing):
-    name = SINGLE_RUNS
-    title = "Ten single runs"
-    text = (
-        "You made a table from one run of each design. Would another run give the same table? The "
-        "lab now repeats what you did by hand ten times: each time it runs every design once, in "
-        "random order, and counts from start to exit.",
-        "Each of these ten runs is what one student, or one report, could have found.",
+def winners_of_ten(lab: Lab) -> StepResult:
+    values = by_run(raced(lab, SINGLE_RUNS).groups[0])
+    count = max((len(blocks) for blocks in values.values()), default=0)
+    often = ", ".join(f"{name} {times}" for name, times in winners(values).items())
+    said = f"How often each needed the least CPU in {plural(count, 'single run')}: {often}."
+    table = plain_table(
+        title="The single runs",
+        says=f"Server CPU per request, {PRIMARY.unit}, of whole processes; * least of the run.",
+        header=["run", *values],
+        rows=[run_row(number, values) for number in range(1, count + 1)],
     )
-    questions = (
-        "How often did the winner of your first table win? How often would it have won by chance "
-        "alone?",
-        "Suppose ten groups each publish one of these runs. How many of their reports would "
-        "contradict another one?",
-    )
-    depends_on = ("guess",)
-
-    def study(self, lab: Lab) -> str:
-        return single_runs(lab.setting)
-
-    def result(self, lab: Lab) -> StepResult:
-        group = raced(lab, self.name).groups[0]
-        values = by_run(group)
-        won = winners(values)
-        count = max((len(blocks) for blocks in values.values()), default=0)
-        often = ", ".join(f"{name} {times}" for name, times in won.items())
-        said = f"How often each needed the least CPU in {plural(count, 'single run')}: {often}."
-        table = plain_table(
-            title="The single runs",
-            says=f"Server CPU per request, {PRIMARY.unit}, of whole processes; * least of the run.",
-            header=["run", *values],
-            rows=[run_row(number, values) for number in range(1, count + 1)],
-        )
-        title = "Ten single runs of each design"
-        says = "Where lines cross, the runs disagree about the order."
-        picture = Picture(self.name, title, says, runs(values, US))
-        return StepResult(said=(said,), tables=(table,), pictures=(picture,))
+    title = "Ten single runs of each design"
+    says = "Where lines cross, the runs disagree about the order."
+    picture = Picture(SINGLE_RUNS, title, says, lines_of(values))
+    return StepResult(said=(said,), tables=(table,), pictures=(picture,))
 
 
 def run_row(number: int, values: Runs) -> list[str]:
@@ -176,47 +138,72 @@ def run_figure(value: float | None, least: float) -> str:
     return f"* {short(value)}" if value == least else short(value)
 
 
-class RaceThem(Racing):
-    name = RACE
-    title = "The race"
-    text = (
-        "Now the same question is measured properly. Only the load is measured, on warmed-up "
-        "servers. Every block contains every design once, in a new random order. Designs are "
-        "compared within blocks, so that disturbances of the machine affect all of them equally. "
-        "Every figure comes with a confidence interval.",
-        "A star marks a difference that is more than noise: ★ for a clear winner, ☆ where several "
-        "designs may be the best.",
-        "The interval of CPU per request is wider than the usual Student's t interval: slow blocks "
-        "tend to follow slow blocks, so ten blocks contain less information than ten independent "
-        "ones. In a ratio within blocks this effect cancels out.",
-    )
-    questions = (
-        "What does the interval of a ratio tell you? What does it mean if the interval contains 1?",
-        "Which sentence would you put into a report now? Compare it with your first one.",
-    )
-    depends_on = ("guess",)
+def lines_of(values: Runs) -> Spec:
+    """One line per design; x is the number of the run."""
+    rows = [
+        {"design": name, "run": run, "value": drawn_digits(value)}
+        for name, by_run in values.items()
+        for run, value in by_run.items()
+    ]
+    names = list(values)
+    at = {
+        "x": {"field": "run", "type": "ordinal", "title": "run", "axis": {"labelAngle": 0}},
+        "y": quantity("value", title="server CPU per request, µs", scale={"zero": False}),
+        "color": colours(names),
+    }
+    points = {
+        "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+        "encoding": {**at, "shape": shapes(names)},
+    }
+    line = {"mark": {"type": "line", "strokeWidth": 1.25, "opacity": 0.6}, "encoding": at}
+    return {
+        "$schema": SCHEMA,
+        "height": 240,
+        "data": {"values": rows},
+        "layer": [line, points],
+    }
 
-    def study(self, lab: Lab) -> str:
-        return whole_race(lab.setting)
 
-    def result(self, lab: Lab) -> StepResult:
-        analysis = raced(lab, self.name)
-        write_files(analysis, view_of(analysis), lab.path(self.name))
-        group = analysis.groups[0]
-        title = f"Server CPU per request in {plural(group.overall.blocks, 'block')}"
-        chart = metric_chart(analysis, group, PRIMARY, side_of(PRIMARY), "")
-        pictures: tuple[Picture, ...] = ()
-        if chart is not None:
-            says = "Bars are 95 % intervals."
-            pictures = (Picture(self.name, title, says, with_legends(chart.panels[0].spec)),)
-        whole = standings(group, group.overall, group.steps[0])
-        table = replace(next(whole.parts(lambda _: False)), title=title, says=f"{LEGEND} {READ}")
-        more = f"The full report is {lab.path(self.name) / 'report.html'}."
-        return StepResult(
-            said=(verdict_sentence(group, group.overall), *notes_of(analysis), more),
-            tables=(table,),
-            pictures=pictures,
-        )
+RUN_TEN_TIMES = Step(
+    name=SINGLE_RUNS,
+    title="Ten single runs",
+    text=(
+        "You made a table from one run of each design. Would another run give the same table? The "
+        "lab now repeats what you did by hand ten times: each time it runs every design once, in "
+        "random order, and counts from start to exit.",
+        "Each of these ten runs is what one student, or one report, could have found.",
+    ),
+    questions=(
+        "How often did the winner of your first table win? How often would it have won by chance "
+        "alone?",
+        "Suppose ten groups each publish one of these runs. How many of their reports would "
+        "contradict another one?",
+    ),
+    depends_on=("guess",),
+    run=lambda lab: race(lab, SINGLE_RUNS, single_runs),
+    made=(f"{SINGLE_RUNS}.toml", SINGLE_RUNS),
+    result=winners_of_ten,
+)
+
+
+def result_of_race(lab: Lab) -> StepResult:
+    analysis = raced(lab, RACE)
+    write_files(analysis, view_of(analysis), lab.path(RACE))
+    group = analysis.groups[0]
+    title = f"Server CPU per request in {plural(group.overall.blocks, 'block')}"
+    chart = metric_chart(analysis, group, PRIMARY, side_of(PRIMARY), "")
+    pictures: tuple[Picture, ...] = ()
+    if chart is not None:
+        says = "Bars are 95 % intervals."
+        pictures = (Picture(RACE, title, says, with_legends(chart.panels[0].spec)),)
+    whole = standings(group, group.overall, group.steps[0])
+    table = replace(next(whole.parts(lambda _: False)), title=title, says=f"{LEGEND} {READ}")
+    more = f"The full report is {lab.path(RACE) / 'report.html'}."
+    return StepResult(
+        said=(verdict_sentence(group, group.overall), *notes_of(analysis), more),
+        tables=(table,),
+        pictures=pictures,
+    )
 
 
 def notes_of(analysis: Analysis) -> list[str]:
@@ -228,3 +215,28 @@ def notes_of(analysis: Analysis) -> list[str]:
     said = [f"{capitalized(str(note))}." for note in found if note]
     disturbed = disturbed_sentence(analysis)
     return [*said, disturbed] if disturbed else said
+
+
+RACE_THEM = Step(
+    name=RACE,
+    title="The race",
+    text=(
+        "Now the same question is measured properly. Only the load is measured, on warmed-up "
+        "servers. Every block contains every design once, in a new random order. Designs are "
+        "compared within blocks, so that disturbances of the machine affect all of them equally. "
+        "Every figure comes with a confidence interval.",
+        "A star marks a difference that is more than noise: ★ for a clear winner, ☆ where several "
+        "designs may be the best.",
+        "The interval of CPU per request is wider than the usual Student's t interval: slow blocks "
+        "tend to follow slow blocks, so ten blocks contain less information than ten independent "
+        "ones. In a ratio within blocks this effect cancels out.",
+    ),
+    questions=(
+        "What does the interval of a ratio tell you? What does it mean if the interval contains 1?",
+        "Which sentence would you put into a report now? Compare it with your first one.",
+    ),
+    depends_on=("guess",),
+    run=lambda lab: race(lab, RACE, whole_race),
+    made=(f"{RACE}.toml", RACE),
+    result=result_of_race,
+)
