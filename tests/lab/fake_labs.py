@@ -7,6 +7,7 @@ from typing import Any
 from regatta.record.schema import FILE_NAME
 from regatta.teach.lab.state import LabSetting, LabState
 from regatta.teach.lab.step import Lab
+from regatta.teach.lab.steps import STEPS
 from regatta.teach.lab.steps.counting import CLIENT, SERVER, counted_file
 from regatta.teach.lab.steps.racing import RACE, SINGLE_RUNS
 from regatta.teach.lab.tools import Tools
@@ -16,6 +17,7 @@ from tests.lab.teach.printed import perf_text
 THREE = ("iterative", "thread-per-client", "select")
 BY_HAND = {"iterative": 20.0, "thread-per-client": 14.0, "select": 16.5}
 """A first table: each server's CPU time in ms."""
+BY_NAME = {step.name: step for step in STEPS}
 TOOLS = Tools(
     server="bin/regatta-server",
     client="bin/regatta-client",

@@ -15,8 +15,8 @@ from regatta.show.numbers import plural
 from regatta.show.paper import convert, draw
 from regatta.show.text import LINES, marked_up, printable
 from regatta.show.verdicts import listed
-from regatta.show.view import Chart, Panel, Section
-from regatta.teach.lab.state import LabSetting, Picture, StepResult, lab_command
+from regatta.show.view import Section
+from regatta.teach.lab.state import LabSetting, StepResult, lab_command
 from regatta.teach.lab.step import Lab, Step
 
 READINGS = {
@@ -71,10 +71,10 @@ PICTURES = "pictures"
 def write_report(lab: Lab, steps: Sequence[Step]) -> None:
     """Writes report.md, .html, .tex and .pdf, and their pictures."""
     begin_answers(lab.folder, steps)
-    charts = [chart_of(one) for result in lab.state.done.values() for one in result.pictures]
     lab.path(PICTURES).mkdir(exist_ok=True)
-    for chart in charts:
-        draw(chart, lab.path(PICTURES))
+    for result in lab.state.done.values():
+        for chart in result.charts:
+            draw(chart, lab.path(PICTURES))
     text = markdown(lab, steps, read_answers(lab.folder))
     with TemporaryDirectory(prefix=".regatta-", dir=lab.folder) as inside:
         made = {
@@ -115,14 +115,9 @@ def section_of(number: int, step: Step, result: StepResult, answers: Answers) ->
         text=step.text,
         printed="\n".join(printed),
         tables=result.tables,
-        charts=tuple(map(chart_of, result.pictures)),
+        charts=result.charts,
         own="\n\n".join(own),
     )
-
-
-def chart_of(picture: Picture) -> Chart:
-    panel = Panel("", "", picture.spec)
-    return Chart(picture.name, picture.title, picture.says, (panel,))
 
 
 def question_of(setting: LabSetting) -> str:

@@ -22,7 +22,8 @@ from regatta.teach.lab.state import (
     load_state,
 )
 from regatta.teach.lab.step import Lab, Step
-from regatta.teach.lab.steps import GUESS, STEPS, check_guess, in_words
+from regatta.teach.lab.steps import STEPS
+from regatta.teach.lab.steps.looking_back import GUESS, check_guess, in_words
 from regatta.teach.lab.tools import find_tools
 
 
@@ -36,7 +37,7 @@ def run_steps(lab: Lab, screen: LabScreen) -> bool:
         screen.begin(number, len(STEPS), step, lab)
         if not do_step(step, lab, screen):
             return False
-        result = step.result(lab)
+        result = step.result_in(lab)
         lab.remember(done={**lab.state.done, step.name: result})
         write_report(lab, STEPS)
         screen.end(step, result)

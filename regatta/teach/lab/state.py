@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -16,7 +15,7 @@ from regatta.record.files import write_whole
 from regatta.record.study.find import Design
 from regatta.record.study.limits import WORK_NEEDED, is_work
 from regatta.record.validation import checked
-from regatta.show.view import Table
+from regatta.show.view import Chart, Table
 
 FOLDER = Path("lab")
 """The lab's folder without --out."""
@@ -78,22 +77,12 @@ class CommandOutput:
 
 
 @dataclass(frozen=True)
-class Picture:
-    name: str
-    """Of its file, without the extension."""
-    title: str
-    says: str
-    spec: dict[str, Any]
-    """Vega-Lite, without `config`."""
-
-
-@dataclass(frozen=True)
 class StepResult:
     said: tuple[str, ...] = ()
     """Sentences below the tables and pictures."""
     printed: tuple[CommandOutput, ...] = ()
     tables: tuple[Table, ...] = ()
-    pictures: tuple[Picture, ...] = ()
+    charts: tuple[Chart, ...] = ()
 
 
 @dataclass(frozen=True)

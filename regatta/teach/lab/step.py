@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from regatta.teach.lab.state import (
     CommandOutput,
@@ -96,9 +97,18 @@ class Lab:
         tee = f"{line} 2>&1 | tee {shlex.quote(str(self.path(file)))}"
         return Typed(2, tee, file, asks=True)
 
-    def printed(self, typed: Typed) -> CommandOutput:
-        """The output of a command, from the file that it was copied to."""
-        return CommandOutput(typed.line.partition(" 2>&1 | tee ")[0], self.text(typed.file))
+    def printed(self, commands: Sequence[Typed]) -> tuple[CommandOutput, ...]:
+        """The output of commands, from the files that they wrote."""
+        return tuple(
+            CommandOutput(typed.line.partition(" 2>&1 | tee ")[0], self.text(typed.file))
+            for typed in commands
+            if typed.file
+        )
+
+
+TEXTS = (Path(__file__).parent / "steps.md").read_text(encoding="utf-8")
+SECTION = re.compile(r"^## ([\w-]+): (.+)\n\n((?:(?!## ).*\n)*)", re.MULTILINE)
+SECTIONS = {name: (title, body) for name, title, body in SECTION.findall(TEXTS)}
 
 
 @dataclass(frozen=True)
@@ -111,15 +121,28 @@ class Step:
     """Paragraphs to read before the step."""
     questions: tuple[str, ...]
     """To be answered after the step."""
-    result: Callable[[Lab], StepResult]
-    """Reads the files."""
     commands: Callable[[Lab], Sequence[Typed]] = lambda _: ()
     """What a student can type, and the lab run; none: `run` does the step."""
     run: Callable[[Lab], None] = lambda _: None
     made: tuple[str, ...] = ()
     """What `run` leaves in the lab's folder."""
+    result: Callable[[Lab], StepResult] | None = None
+    """Reads the files; None: shows what the commands printed."""
     depends_on: tuple[str, ...] = ()
     """Steps whose results it uses."""
+
+    @classmethod
+    def named(cls, name: str, **does: Any) -> "Step":
+        """With the title, the text and the questions of steps.md."""
+        title, body = SECTIONS[name]
+        *text, questions = body.strip().split("\n\n")
+        asked = questions.removeprefix("- ").split("\n- ")
+        return cls(name, title, tuple(text), tuple(asked), **does)
+
+    def result_in(self, lab: Lab) -> StepResult:
+        if self.result is None:
+            return StepResult(printed=lab.printed(self.commands(lab)))
+        return self.result(lab)
 
     def files(self, lab: Lab) -> list[str]:
         return [*self.made, *(typed.file for typed in self.commands(lab) if typed.file)]

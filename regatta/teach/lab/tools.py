@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from regatta.measure.environment import kernel
 from regatta.measure.perf import probe, try_stat
 from regatta.measure.places.placement import choose_cpus
 from regatta.measure.programs import Programs, find_tool, typed
@@ -60,42 +59,24 @@ class Tools:
 
 def find_tools(programs: Programs) -> Tools:
     lacks: list[str] = []
-    if "microsoft" in kernel().lower():
-        lacks.append(
-            "This is WSL 2, a virtual machine that shares its CPUs with Windows: close other "
-            "programs there while a race runs."
-        )
-    server_cpus, client_cpus = find_cpus(lacks)
-    has_perf = find_perf(lacks)
-    has_taskset = find_tool("taskset") is not None
-    if not has_taskset:
+    server_cpus = client_cpus = allowed = tuple(sorted(os.sched_getaffinity(0)))
+    if len(allowed) > 1:
+        server_cpus, client_cpus = choose_cpus(None, None, allowed)
+    else:
+        lacks.append("There is only one CPU: server and client share it and disturb each other.")
+    perf, taskset, nc = find_perf(lacks), find_tool("taskset") is not None, can_end(find_tool("nc"))
+    if not taskset:
         lacks.append(
             "taskset is missing (package util-linux): the programs' own option --cpus replaces it."
         )
-    has_nc = can_end(find_tool("nc"))
-    if not has_nc:
+    if not nc:
         lacks.append(
             "There is no nc with the option -N (package netcat-openbsd): bash replaces it."
         )
+    client = typed(programs.client)
     return Tools(
-        server=typed(programs.server),
-        client=typed(programs.client),
-        server_cpus=server_cpus,
-        client_cpus=client_cpus,
-        perf=has_perf,
-        taskset=has_taskset,
-        nc=has_nc,
-        lacks=tuple(lacks),
+        typed(programs.server), client, server_cpus, client_cpus, perf, taskset, nc, tuple(lacks)
     )
-
-
-def find_cpus(lacks: list[str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The server's and the client's CPUs, chosen as in a race."""
-    allowed = tuple(sorted(os.sched_getaffinity(0)))
-    if len(allowed) > 1:
-        return choose_cpus(None, None, allowed)
-    lacks.append("There is only one CPU: server and client share it and disturb each other.")
-    return allowed, allowed
 
 
 def find_perf(lacks: list[str]) -> bool:

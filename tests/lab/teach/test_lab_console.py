@@ -8,7 +8,7 @@ from rich.console import Console
 
 from regatta.teach.lab.console import Choice, LabScreen
 from regatta.teach.lab.state import StepResult
-from regatta.teach.lab.steps.asking import ASK_WITH_MANY
+from tests.lab.fake_labs import BY_NAME
 
 COLUMNS = 60
 
@@ -35,7 +35,7 @@ def test_an_unknown_key_is_reported_and_the_question_repeated(
 
 def test_lines_break_between_words() -> None:
     terminal = LabScreen(console(), asks=True)
-    step = ASK_WITH_MANY
+    step = BY_NAME["clients"]
     said = " ".join(step.text)
     terminal.end(step, StepResult())
     terminal.say(said)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from regatta.show.view import plain_table
+from regatta.show.view import Chart, Panel, plain_table
 from regatta.teach.lab.report import FILE, read_answers, write_report
-from regatta.teach.lab.state import CommandOutput, Picture, StepResult
+from regatta.teach.lab.state import CommandOutput, StepResult
 from regatta.teach.lab.step import Lab
 from regatta.teach.lab.steps import STEPS
 from tests.lab.fake_labs import lab_in
@@ -22,7 +22,7 @@ KEPT = StepResult(
     said=(f"It is so: {NASTY}.",),
     printed=(CommandOutput("nc -N", "rank pid\n1 42 <java>"),),
     tables=(plain_table("A table", "To be read.", ["design", "µs"], [[NASTY, "1.2"]]),),
-    pictures=(Picture("first", "A picture", "With bars.", BARS),),
+    charts=(Chart("first", "A picture", "With bars.", (Panel("", "", BARS),)),),
 )
 
 
@@ -60,7 +60,7 @@ def test_control_characters_are_escaped_in_every_format(tmp_path: Path) -> None:
         said=(name,),
         printed=(CommandOutput("nc -N", f"rank pid\n1 42 {name}\tx"),),
         tables=(plain_table(name, name, ["design", "µs"], [[name, "1.2"]]),),
-        pictures=(Picture("first", name, name, bars),),
+        charts=(Chart("first", name, name, (Panel("", "", bars),)),),
     )
     lab = lab_in(tmp_path, done={"server": result})
     write_report(lab, STEPS)

@@ -6,14 +6,13 @@ import pytest
 
 from regatta.errors import RegattaError, UsageError
 from regatta.record.study.find import Design
-from regatta.show.view import plain_table
+from regatta.show.view import Chart, Panel, plain_table
 from regatta.teach.lab.state import (
     FILE,
     CommandOutput,
     Guess,
     LabSetting,
     LabState,
-    Picture,
     StepResult,
     check_setting,
     load_state,
@@ -25,7 +24,7 @@ KEPT = StepResult(
     said=("It is so.",),
     printed=(CommandOutput("nc", "rank\n1"),),
     tables=(plain_table("a table", "says", ["design", "µs"], [["epoll", "1.2"]]),),
-    pictures=(Picture("first", "a picture", "says", {"mark": "bar", "data": {"values": [1]}}),),
+    charts=(Chart("first", "a chart", "says", (Panel("", "", {"data": {"values": [1]}}),)),),
 )
 FULL = LabState(
     LabSetting(("epoll", "select"), 3, "snapshot", True),

@@ -13,27 +13,27 @@ from regatta.record.study.find import Design
 from regatta.teach.lab.state import Guess, LabSetting, LabState
 from regatta.teach.lab.step import Lab
 from regatta.teach.lab.steps import STEPS
-from regatta.teach.lab.steps.asking import ASK_BY_HAND, ASK_WITH_MANY
-from regatta.teach.lab.steps.counting import COUNT_BOTH_SIDES, MAKE_TABLE, counts_in, cpu_s
+from regatta.teach.lab.steps.counting import counts_in, cpu_s
 from regatta.teach.lab.steps.looking_back import (
-    LOOK_BACK,
-    MAKE_GUESS,
     NO_GUESS,
     check_guess,
     judged_design,
     judged_guess,
-    start_and_end,
+    make_guess,
+    said_guess,
+    what_was_wrong,
 )
 from regatta.teach.lab.steps.racing import (
-    RACE_THEM,
-    RUN_TEN_TIMES,
+    result_of_race,
     single_runs,
     whole_race,
     winners,
+    winners_of_ten,
 )
 from regatta.teach.lab.tools import Tools
 from tests.lab.fake_labs import (
     BY_HAND,
+    BY_NAME,
     THREE,
     TOOLS,
     count_by_hand,
@@ -91,12 +91,12 @@ def test_a_kernel_event_counted_in_user_space_is_not_0(tmp_path: Path) -> None:
 def test_the_commands_are_those_that_a_student_would_type(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
     server = "bin/regatta-server --design iterative --work classic --no-recorder"
-    assert [typed.line for typed in ASK_BY_HAND.commands(lab)] == [
+    assert [typed.line for typed in BY_NAME["server"].commands(lab)] == [
         server,
         f"echo top 2 | nc -N 127.0.0.1 7342 2>&1 | tee {tmp_path}/answer.txt",
         "Ctrl-C",
     ]
-    typed = COUNT_BOTH_SIDES.commands(lab)
+    typed = BY_NAME["perf"].commands(lab)
     assert typed[0].line == (
         f"perf stat -o {tmp_path}/first/iterative-server.txt taskset -c 0 {server} --quiet"
     )
@@ -104,52 +104,52 @@ def test_the_commands_are_those_that_a_student_would_type(tmp_path: Path) -> Non
         f"perf stat -o {tmp_path}/first/iterative-client.txt taskset -c 1 "
         "bin/regatta-client -c 10 --quiet 127.0.0.1:7342"
     )
-    assert [typed.terminal for typed in ASK_WITH_MANY.commands(lab)] == [1, 2, 3, 2, 3, 1]
+    assert [typed.terminal for typed in BY_NAME["clients"].commands(lab)] == [1, 2, 3, 2, 3, 1]
 
 
 def test_missing_tools_are_replaced(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
     lab.tools = Tools(**{**vars(TOOLS), "perf": False, "taskset": False, "nc": False})
-    assert COUNT_BOTH_SIDES.commands(lab)[0].line == (
+    assert BY_NAME["perf"].commands(lab)[0].line == (
         "{ time bin/regatta-server --design iterative --work classic --no-recorder "
         f"--quiet --cpus 0; }} 2> {tmp_path}/first/iterative-server.txt"
     )
-    assert "/dev/tcp/127.0.0.1/7342" in ASK_BY_HAND.commands(lab)[1].line
+    assert "/dev/tcp/127.0.0.1/7342" in BY_NAME["server"].commands(lab)[1].line
 
 
 @pytest.mark.parametrize(
-    ("said", "guess"),
+    ("said", "expected"),
     [
         ([""], None),
-        (["select", ""], Guess("select")),
-        (["select", "1,25"], Guess("select", 1.25)),
-        (["mill", "select", "0.5", "much", "2"], Guess("select", 2.0)),
+        (["select"], Guess("select")),
+        (["select 1,25"], Guess("select", 1.25)),
+        (["mill", "select 0.5", "select much", "select 2"], Guess("select", 2.0)),
         (["mill", ""], None),
     ],
 )
 def test_the_question_is_repeated_until_the_guess_is_valid(
-    said: list[str], guess: Guess | None, tmp_path: Path
+    said: list[str], expected: Guess | None, tmp_path: Path
 ) -> None:
     answers = iter(said)
     lab = lab_in(tmp_path, ask=lambda _: next(answers))
-    MAKE_GUESS.run(lab)
-    assert lab.state.guess == guess
+    make_guess(lab)
+    assert lab.state.guess == expected
     assert next(answers, None) is None
-    (sentence,) = MAKE_GUESS.result(lab).said
-    assert (sentence == NO_GUESS) == (guess is None)
+    (sentence,) = said_guess(lab).said
+    assert (sentence == NO_GUESS) == (expected is None)
 
 
 def test_a_guess_on_the_command_line_replaces_the_question(tmp_path: Path) -> None:
     lab = lab_in(tmp_path, ask=lambda _: pytest.fail("the question was asked"))
     lab.guess = Guess("select", 1.2)
-    MAKE_GUESS.run(lab)
+    make_guess(lab)
     assert lab.state.guess == Guess("select", 1.2)
 
 
-@pytest.mark.parametrize("guess", [Guess("epoll"), Guess("select", 0.9), Guess("select", 1e9)])
-def test_a_guess_that_can_never_be_right_is_refused(guess: Guess) -> None:
+@pytest.mark.parametrize("wrong", [Guess("epoll"), Guess("select", 0.9), Guess("select", 1e9)])
+def test_a_guess_that_can_never_be_right_is_refused(wrong: Guess) -> None:
     with pytest.raises(UsageError, match=r"--guess|--by"):
-        check_guess(guess, LabSetting(designs=THREE))
+        check_guess(wrong, LabSetting(designs=THREE))
 
 
 def test_the_winners_of_runs_are_counted() -> None:
@@ -162,7 +162,7 @@ def test_the_winners_of_runs_are_counted() -> None:
 def test_ten_runs_that_agree_have_one_winner(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
     race_made_up(lab, cpu_us=FAR)
-    result = RUN_TEN_TIMES.result(lab)
+    result = winners_of_ten(lab)
     assert result.said == (
         "How often each needed the least CPU in 10 single runs: iterative 0, thread-per-client 0, "
         "select 10.",
@@ -175,7 +175,7 @@ def test_ten_runs_that_agree_have_one_winner(tmp_path: Path) -> None:
 def test_a_failed_run_is_not_counted(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
     race_made_up(lab, cpu_us=FAR, fail={("select", 10, 4)})
-    result = RUN_TEN_TIMES.result(lab)
+    result = winners_of_ten(lab)
     assert result.said[0].endswith("iterative 0, thread-per-client 0, select 9.")
     assert cells(result.tables[0])[3][3] == "failed"
 
@@ -183,7 +183,7 @@ def test_a_failed_run_is_not_counted(tmp_path: Path) -> None:
 def test_the_race_names_the_winner_with_an_interval(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
     race_made_up(lab, cpu_us=FAR)
-    result = RACE_THEM.result(lab)
+    result = result_of_race(lab)
     assert "select" in result.said[0]
     assert "by a clear margin" in result.said[0]
     rows = {row.name: (row.mark, row.figures[0].value) for row in result.tables[0].rows}
@@ -195,7 +195,7 @@ def test_the_race_names_the_winner_with_an_interval(tmp_path: Path) -> None:
 def test_the_race_reports_disturbed_trials(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
     race_made_up(lab, cpu_us=FAR, disturbed={("select", 10, 2)})
-    (said,) = [said for said in RACE_THEM.result(lab).said if "disturbed" in said]
+    (said,) = [said for said in result_of_race(lab).said if "disturbed" in said]
     assert said.startswith("1 trial disturbed: other programs")
 
 
@@ -241,14 +241,12 @@ def test_looking_back_names_what_was_wrong(tmp_path: Path) -> None:
     lab = lab_in(tmp_path, guess=Guess("select", 1.6))
     count_by_hand(lab, BY_HAND)
     race_made_up(lab, cpu_us=FAR)
-    said = " ".join(LOOK_BACK.result(lab).said)
+    said = " ".join(what_was_wrong(lab).said)
     assert "The first table's winner: thread-per-client. Wrong: select needs the least" in said
     assert "thread-per-client needed the least CPU time in 0 of 10 single runs." in said
-    # 14 ms in the table, 10 requests of some 0.9 ms in the race.
-    assert "startup, shutdown and cold caches" in said
     assert "The guess was select. Right" in said
     assert "One run only" in said
-    assert "times the smallest" in said
+    assert "it is 1.43 times" in said
 
 
 def test_without_a_first_table_only_the_races_are_reported(tmp_path: Path) -> None:
@@ -257,8 +255,8 @@ def test_without_a_first_table_only_the_races_are_reported(tmp_path: Path) -> No
     for path in (tmp_path / "first").iterdir():
         path.write_text(BASH.replace("1m0", "0m0"))
     race_made_up(lab, cpu_us=FAR)
-    said = " ".join(LOOK_BACK.result(lab).said)
-    assert "Among the ten single runs of" in said
+    said = " ".join(what_was_wrong(lab).said)
+    assert "Among the ten identical single runs of" in said
     assert "Do:" not in said
 
 
@@ -278,15 +276,5 @@ def test_the_page_shows_the_same_commands() -> None:
     lab = Lab(Path("lab"), LabState(LabSetting()), TOOLS, never_raced, no_answer, print)
     for number, step in enumerate(STEPS, start=1):
         assert f"## {number}. {step.title}\n" in page
-        for typed in () if step is MAKE_TABLE else step.commands(lab):
+        for typed in () if step.name == "table" else step.commands(lab):
             assert typed.line in page
-
-
-def test_the_share_of_startup_and_shutdown_is_the_difference_from_the_race() -> None:
-    race = {"select": {1: 900.0, 2: 1100.0}, "epoll": {1: 1000.0}, "poll": {}}
-    single = {"select": {1: 1900.0, 2: 2100.0}, "epoll": {1: 900.0}, "poll": {1: 5.0}}
-    assert start_and_end(single, race) == [
-        "A single run also counts startup, shutdown and cold caches, which the race leaves out. "
-        "Their average share of the single runs: select 50 %."
-    ]
-    assert start_and_end({"epoll": single["epoll"]}, race) == []

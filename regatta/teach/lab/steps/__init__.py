@@ -1,22 +1,44 @@
-"""The steps of the lab, in order."""
+"""The steps of the lab, in order. Their texts and questions are in steps.md."""
 
 from regatta.teach.lab.step import Step
-from regatta.teach.lab.steps.asking import ASK_BY_HAND, ASK_ON_TWO_CPUS, ASK_WITH_MANY
-from regatta.teach.lab.steps.counting import COUNT_BOTH_SIDES, MAKE_TABLE
-from regatta.teach.lab.steps.looking_back import GUESS, LOOK_BACK, MAKE_GUESS, check_guess, in_words
-from regatta.teach.lab.steps.racing import RACE_THEM, RUN_TEN_TIMES
+from regatta.teach.lab.steps import asking, counting, looking_back, racing
+from regatta.teach.lab.steps.looking_back import GUESS
+from regatta.teach.lab.steps.racing import RACE, SINGLE_RUNS
 
-__all__ = ["GUESS", "STEPS", "check_guess", "in_words"]
-
-STEPS: tuple[Step, ...] = (
-    ASK_BY_HAND,
-    ASK_WITH_MANY,
-    ASK_ON_TWO_CPUS,
-    COUNT_BOTH_SIDES,
-    MAKE_TABLE,
-    MAKE_GUESS,
-    RUN_TEN_TIMES,
-    RACE_THEM,
-    LOOK_BACK,
+STEPS = (
+    Step.named("server", commands=asking.one_request),
+    Step.named(
+        "clients", commands=asking.many_and_a_silent_one, result=asking.served_behind_a_silent_one
+    ),
+    Step.named("cpus", commands=asking.apart_and_together),
+    Step.named("perf", commands=counting.first_design),
+    Step.named(
+        "table",
+        commands=counting.other_designs,
+        result=counting.winner_of_one_run,
+        depends_on=("perf",),
+    ),
+    Step.named(
+        GUESS, run=looking_back.make_guess, result=looking_back.said_guess, depends_on=("table",)
+    ),
+    Step.named(
+        SINGLE_RUNS,
+        run=racing.race_single_runs,
+        made=(f"{SINGLE_RUNS}.toml", SINGLE_RUNS),
+        result=racing.winners_of_ten,
+        depends_on=(GUESS,),
+    ),
+    Step.named(
+        RACE,
+        run=racing.race_whole,
+        made=(f"{RACE}.toml", RACE),
+        result=racing.result_of_race,
+        depends_on=(GUESS,),
+    ),
+    Step.named(
+        "wrong",
+        result=looking_back.what_was_wrong,
+        depends_on=("table", GUESS, SINGLE_RUNS, RACE),
+    ),
 )
 """Each depends only on earlier ones."""

@@ -8,8 +8,8 @@ from regatta.record.counters import COUNTERS, NOT_COUNTED
 from regatta.show.numbers import short
 from regatta.show.verdicts import listed
 from regatta.show.view import Table, plain_table
-from regatta.teach.lab.state import CommandOutput, StepResult
-from regatta.teach.lab.step import CTRL_C, HERE, Lab, Step, Typed
+from regatta.teach.lab.state import StepResult
+from regatta.teach.lab.step import CTRL_C, HERE, Lab, Typed
 from regatta.teach.review.names import ELAPSED, INSTRUCTIONS, SYSTEM, TASK_CLOCK, USER
 from regatta.teach.review.reading.perf import read_outputs
 
@@ -72,34 +72,12 @@ def counted(lab: Lab, designs: Sequence[str]) -> list[Typed]:
     return typed
 
 
-def first_commands(lab: Lab) -> list[Typed]:
+def first_design(lab: Lab) -> list[Typed]:
     return counted(lab, lab.setting.designs[:1])
 
 
-COUNT_BOTH_SIDES = Step(
-    name="perf",
-    title="Counting both sides",
-    text=(
-        "`perf stat` has the kernel count what a program does from start to exit: its CPU time, "
-        "context switches and page faults; and, with hardware counters, its instructions and "
-        "cycles. Count the server, and the client that sends requests to it.",
-        "perf prints its counts when the program exits. The server's figures therefore include "
-        "startup, shutdown, and the time in between when it had no requests.",
-    ),
-    questions=(
-        "How much CPU time did the server use, and how long did it run? What did it do for the "
-        "rest of the time?",
-        "Which side used more CPU time: the server, or the client that you measured it with?",
-    ),
-    commands=first_commands,
-    result=lambda lab: StepResult(
-        printed=tuple(
-            CommandOutput(typed.line, lab.text(typed.file))
-            for typed in first_commands(lab)
-            if typed.file
-        )
-    ),
-)
+def other_designs(lab: Lab) -> list[Typed]:
+    return counted(lab, lab.setting.designs[1:])
 
 
 def first_counts(lab: Lab, side: str = SERVER) -> dict[str, Counts]:
@@ -165,21 +143,3 @@ def count(value: float | None) -> str:
     if value is None:
         return ""
     return short(value) if value >= LARGE else f"{value:,.0f}"
-
-
-MAKE_TABLE = Step(
-    name="table",
-    title="A table from one run",
-    text=(
-        "Now do the same for the other designs, once each. The lab puts all counts into one table: "
-        "the kind of table that most lab reports contain.",
-    ),
-    questions=(
-        "According to this table, which design is best? Write down the sentence that you would put "
-        "into a report.",
-        "Which differences between the designs could explain this result?",
-    ),
-    depends_on=("perf",),
-    commands=lambda lab: counted(lab, lab.setting.designs[1:]),
-    result=winner_of_one_run,
-)

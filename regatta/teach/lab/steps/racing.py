@@ -1,7 +1,7 @@
 """Ten single runs, which show how much one run varies; and the race, whose result is reliable."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from regatta.judge.analyse import analyse
@@ -18,9 +18,9 @@ from regatta.show.numbers import capitalized, plural, short
 from regatta.show.pictures import with_legends
 from regatta.show.trials import disturbed_sentence
 from regatta.show.verdicts import LEGEND, verdict_sentence
-from regatta.show.view import Spec, plain_table
-from regatta.teach.lab.state import LabSetting, Picture, StepResult
-from regatta.teach.lab.step import Lab, Step
+from regatta.show.view import Chart, Panel, Spec, plain_table
+from regatta.teach.lab.state import LabSetting, StepResult
+from regatta.teach.lab.step import Lab
 
 RUNS = 10
 UNDISTURBED = 1e6
@@ -102,10 +102,17 @@ def winners(values: Runs) -> dict[str, int]:
     return won
 
 
-def race(lab: Lab, name: str, study: Callable[[LabSetting], str]) -> None:
-    text = study(lab.setting)
-    lab.path(f"{name}.toml").write_text(text, encoding="utf-8")
-    lab.race(text, lab.path(name))
+def race_single_runs(lab: Lab) -> None:
+    race(lab, SINGLE_RUNS, single_runs(lab.setting))
+
+
+def race_whole(lab: Lab) -> None:
+    race(lab, RACE, whole_race(lab.setting))
+
+
+def race(lab: Lab, name: str, study: str) -> None:
+    lab.path(f"{name}.toml").write_text(study, encoding="utf-8")
+    lab.race(study, lab.path(name))
 
 
 def winners_of_ten(lab: Lab) -> StepResult:
@@ -121,21 +128,16 @@ def winners_of_ten(lab: Lab) -> StepResult:
     )
     title = "Ten single runs of each design"
     says = "Where lines cross, the runs disagree about the order."
-    picture = Picture(SINGLE_RUNS, title, says, lines_of(values))
-    return StepResult(said=(said,), tables=(table,), pictures=(picture,))
+    chart = Chart(SINGLE_RUNS, title, says, (Panel("", "", lines_of(values)),))
+    return StepResult(said=(said,), tables=(table,), charts=(chart,))
 
 
 def run_row(number: int, values: Runs) -> list[str]:
-    known = [blocks[number] for blocks in values.values() if number in blocks]
-    figures = (blocks.get(number) for blocks in values.values())
-    return [str(number), *(run_figure(value, min(known, default=0.0)) for value in figures)]
-
-
-def run_figure(value: float | None, least: float) -> str:
-    if value is None:
-        return "failed"
-    # The star comes first, so that the figures stay aligned on the right.
-    return f"* {short(value)}" if value == least else short(value)
+    """The star comes first, so that the figures stay aligned on the right."""
+    known = {name: blocks[number] for name, blocks in values.items() if number in blocks}
+    least = min(known.values(), default=0.0)
+    texts = {name: f"{'* ' * (value == least)}{short(value)}" for name, value in known.items()}
+    return [str(number), *(texts.get(name, "failed") for name in values)]
 
 
 def lines_of(values: Runs) -> Spec:
@@ -150,40 +152,15 @@ def lines_of(values: Runs) -> Spec:
         "x": {"field": "run", "type": "ordinal", "title": "run", "axis": {"labelAngle": 0}},
         "y": quantity("value", title="server CPU per request, µs", scale={"zero": False}),
         "color": colours(names),
+        "shape": shapes(names),
     }
-    points = {
-        "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-        "encoding": {**at, "shape": shapes(names)},
-    }
-    line = {"mark": {"type": "line", "strokeWidth": 1.25, "opacity": 0.6}, "encoding": at}
     return {
         "$schema": SCHEMA,
         "height": 240,
         "data": {"values": rows},
-        "layer": [line, points],
+        "mark": {"type": "line", "strokeWidth": 1.25, "point": {"size": 60}},
+        "encoding": at,
     }
-
-
-RUN_TEN_TIMES = Step(
-    name=SINGLE_RUNS,
-    title="Ten single runs",
-    text=(
-        "You made a table from one run of each design. Would another run give the same table? The "
-        "lab now repeats what you did by hand ten times: each time it runs every design once, in "
-        "random order, and counts from start to exit.",
-        "Each of these ten runs is what one student, or one report, could have found.",
-    ),
-    questions=(
-        "How often did the winner of your first table win? How often would it have won by chance "
-        "alone?",
-        "Suppose ten groups each publish one of these runs. How many of their reports would "
-        "contradict another one?",
-    ),
-    depends_on=("guess",),
-    run=lambda lab: race(lab, SINGLE_RUNS, single_runs),
-    made=(f"{SINGLE_RUNS}.toml", SINGLE_RUNS),
-    result=winners_of_ten,
-)
 
 
 def result_of_race(lab: Lab) -> StepResult:
@@ -192,17 +169,16 @@ def result_of_race(lab: Lab) -> StepResult:
     group = analysis.groups[0]
     title = f"Server CPU per request in {plural(group.overall.blocks, 'block')}"
     chart = metric_chart(analysis, group, PRIMARY, side_of(PRIMARY), "")
-    pictures: tuple[Picture, ...] = ()
     if chart is not None:
-        says = "Bars are 95 % intervals."
-        pictures = (Picture(RACE, title, says, with_legends(chart.panels[0].spec)),)
+        panel = Panel("", "", with_legends(chart.panels[0].spec))
+        chart = Chart(RACE, title, "Bars are 95 % intervals.", (panel,))
     whole = standings(group, group.overall, group.steps[0])
     table = replace(next(whole.parts(lambda _: False)), title=title, says=f"{LEGEND} {READ}")
     more = f"The full report is {lab.path(RACE) / 'report.html'}."
     return StepResult(
         said=(verdict_sentence(group, group.overall), *notes_of(analysis), more),
         tables=(table,),
-        pictures=pictures,
+        charts=(chart,) if chart else (),
     )
 
 
@@ -215,28 +191,3 @@ def notes_of(analysis: Analysis) -> list[str]:
     said = [f"{capitalized(str(note))}." for note in found if note]
     disturbed = disturbed_sentence(analysis)
     return [*said, disturbed] if disturbed else said
-
-
-RACE_THEM = Step(
-    name=RACE,
-    title="The race",
-    text=(
-        "Now the same question is measured properly. Only the load is measured, on warmed-up "
-        "servers. Every block contains every design once, in a new random order. Designs are "
-        "compared within blocks, so that disturbances of the machine affect all of them equally. "
-        "Every figure comes with a confidence interval.",
-        "A star marks a difference that is more than noise: ★ for a clear winner, ☆ where several "
-        "designs may be the best.",
-        "The interval of CPU per request is wider than the usual Student's t interval: slow blocks "
-        "tend to follow slow blocks, so ten blocks contain less information than ten independent "
-        "ones. In a ratio within blocks this effect cancels out.",
-    ),
-    questions=(
-        "What does the interval of a ratio tell you? What does it mean if the interval contains 1?",
-        "Which sentence would you put into a report now? Compare it with your first one.",
-    ),
-    depends_on=("guess",),
-    run=lambda lab: race(lab, RACE, whole_race),
-    made=(f"{RACE}.toml", RACE),
-    result=result_of_race,
-)
