@@ -16,4 +16,4 @@ def findings(readings: Sequence[Reading]) -> list[ReviewFinding]:
     found += [one for record in records for one in of_run(record)]
     found += [*of_load(records), *of_all(records)]
     files = {reading.file: place for place, reading in enumerate(readings)}
-    return sorted(found, key=lambda one: (*ORDER[one.check.name], files[one.file], one.line))
+    return sorted(found, key=lambda one: (ORDER[one.check.name], files[one.file], one.line))

@@ -7,14 +7,10 @@ from regatta.judge.estimates import digits
 from regatta.teach.review.checks.compared import groups, typical
 from regatta.teach.review.figures import Record, ReportedFigure
 from regatta.teach.review.finding import ReviewFinding, amount, and_others, found, milliseconds
-from regatta.teach.review.names import LATENCY, SECONDS
+from regatta.teach.review.names import LATENCY
 
 SLACK, WAITING = 1.05, 0.5
 """More in flight than connections, beyond this factor; fewer, below this share: they waited."""
-CORRECTED = 0.577
-"""wrk adds, to each latency above twice the mean of a closed loop, those of the requests that it
-would have kept back. Of the corrected ones, at least a quarter stays below that (Markov), so the
-standard deviation is at least this share of the distance between it and their mean (Cantelli)."""
 FEW_ERRORS, FEWEST_BEHIND, SAME_RATE = 1e-3, 10, 1.015
 MOMENTS = ("mean", "stdev")
 Steps = Sequence[tuple[float, ReportedFigure]]
@@ -40,19 +36,21 @@ def steps_of(record: Record) -> Steps:
 
 
 def latencies(record: Record, steps: Steps) -> Iterator[ReviewFinding]:
+    low, mean, high = map(record.figures.get, ("min", "mean", "max"))
+    pairs = [*pairwise(one for _, one in steps), (low, mean), (mean, high)]
     wrong = [
         (one, other)
-        for (_, one), (_, other) in pairwise(steps)
-        if one.low > other.high * 1.001 and bool(one.unit) == bool(other.unit)
+        for one, other in pairs
+        if one and other and bool(one.unit) == bool(other.unit) and one.low > other.high * 1.001
     ]
-    mean = record.figures.get("mean")
     if wrong:
         one, other = wrong[0]
         says = f"{named(one)} is more than {named(other)}."
         yield found("order", record, says + and_others(len(wrong), "pair"), one, other.value)
-    elif mean:
-        alike = [one for one in steps if bool(one[1].unit) == bool(mean.unit)]
-        yield from mean_of(record, mean, alike)
+    p99 = next((one for share, one in steps if 0.99 <= share < 1), None)
+    if p99 and mean and p99.value <= mean.value and not wrong:
+        says = f"{named(p99)} and {named(mean)}: only a few very slow requests can cause that."
+        yield found("tail", record, says, p99, mean.value)
     count = record.figures["requests"].value if "requests" in record.figures else float("inf")
     few = [(one, (1 - share) * count) for share, one in steps if 0.9 < share <= 0.99]
     few = [one for one in few if one[1] < FEWEST_BEHIND - 0.01]
@@ -65,26 +63,6 @@ def named(figure: ReportedFigure) -> str:
     return f"{figure.name} {figure.text} {figure.unit}".rstrip()
 
 
-def mean_of(record: Record, mean: ReportedFigure, steps: Steps) -> Iterator[ReviewFinding]:
-    """The requests between two percentiles took no less than the one and no more than the other."""
-    shares = [0.0, *(share for share, _ in steps), 1.0]
-    widths = [high - low for low, high in pairwise(shares)]
-    lows = [0.0, *(max(one.low, 0) for _, one in steps)]
-    highs = [*(one.high for _, one in steps), float("inf")]
-    low = sum(width * value for width, value in zip(widths, lows, strict=True))
-    high = sum(width * value for width, value in zip(widths, highs, strict=True) if width)
-    p99 = next((one for share, one in steps if 0.99 <= share < 1), None)
-    if mean.high < low * 0.999 or mean.low > high * 1.001:
-        bound, edge = ("at least", low) if mean.value < low else ("at most", high)
-        others = ", ".join(named(one) for _, one in steps)
-        limit = f"{digits(edge / SECONDS.get(mean.unit, 1.0), 3)} {mean.unit}".rstrip()
-        says = f"{named(mean)}, but by {others} it is {bound} {limit}."
-        yield found("mean", record, says, mean, edge)
-    elif p99 and p99.value <= mean.value:
-        says = f"{named(p99)} and {named(mean)}: only a few very slow requests can cause that."
-        yield found("tail", record, says, p99, mean.value)
-
-
 def in_flight(record: Record) -> Iterator[ReviewFinding]:
     """Little's law: as many requests are under way as arrive a second, times how long one takes."""
     rate, mean, clients, lost = map(record.figures.get, ("rate", "mean", "clients", "unconnected"))
@@ -95,12 +73,9 @@ def in_flight(record: Record) -> Iterator[ReviewFinding]:
         return
     says = f"{rate.text} a second x {mean.text} {mean.unit} = {digits(rate.value * mean.value, 3)} "
     says += f"requests under way, over {connections:,.0f} connections"
-    closed, stdev = connections / rate.value, record.figures.get("stdev")
-    if record.tool == "wrk" and stdev:
-        may_be = stdev.high > CORRECTED * (mean.value - 2 * closed)
-    else:
-        # A table may hold wrk's, without the standard deviation.
-        may_be = record.tool in ("", "wrk") and mean.value < 2 * SLACK * closed
+    closed = connections / rate.value
+    # wrk adds the latencies of requests that it would have kept back; a table may hold wrk's.
+    may_be = record.tool == "wrk" or (not record.tool and mean.value < 2 * SLACK * closed)
     if rate.low * mean.low > connections * SLACK and not may_be:
         yield found("in-flight", record, f"{says}.", mean, closed)
     elif rate.high * mean.high < WAITING * connections and record.tool != "k6":

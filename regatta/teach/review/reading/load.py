@@ -1,4 +1,4 @@
-"""The output of load generators: a table of the lines that each one prints."""
+"""The output of load generators, by the lines that each one prints (load.txt)."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,74 +7,9 @@ from pathlib import Path
 from regatta.teach.review.figures import DESIGN, Reading, Record, ReportedFigure, parse_number
 from regatta.teach.review.names import LATENCY, OTHER_NAMES, SECONDS, percentile
 
-TOOLS = {
-    "wrk": """
-> Running ... test @ {url}
-> {threads} threads and {clients} connections
-Thread calibration: ...
-Latency {mean} {stdev} {max} ...
-{percent}% {at}
-{requests} requests in {elapsed}, {bytes} read
-Socket errors: connect {unconnected}, read {lost}, write {lost2}, timeout {lost3}
-Non-2xx or 3xx responses: {errors}
-Requests/sec: {rate}
-Transfer/sec: {transfer}
-""",
-    "hey": """
-> Summary:
-Total: {elapsed}
-Slowest: {max}
-Fastest: {min}
-Average: {mean}
-Requests/sec: {rate}
-Total data: {bytes}
-Size/request: {size}
-{percent}% in {at}
-{percent}%% in {at}
-[{status}] {answers} responses
-[{lost}] {why}
-""",
-    "h2load": """
-> starting benchmark...
-> finished in {elapsed}, {rate} req/s, {transfer}
-spawning thread #{thread}: {clients} total client(s). ...
-Application protocol: {why}
-requests: {total} total, ... started, {requests} done, ... succeeded, {errors} failed, ...
-traffic: ...({bytes}) total, ...
-traffic: {bytes} bytes total, ...
-time for request: {min} {max} {p50} {p95} {p99} {mean} {stdev} ...%
-time for request: {min} {max} {mean} {stdev} ...%
-req/s : ...
-""",
-    "ab": """
-> This is ApacheBench, ...
-> Server Software:...
-Server Hostname: {url}
-Server Port: {url}
-Document Path: {url}
-Concurrency Level: {clients}
-Time taken for tests: {elapsed}
-Complete requests: {requests}
-(Connect: {unconnected}, Receive: {lost}, Length: {length}, Exceptions: {lost2})
-Non-2xx responses: {errors}
-Total transferred: {bytes}
-Requests per second: {rate} [#/sec] (mean)
-Total: {min} {mean} {stdev} {p50} {max}
-{percent}% {at}
-{percent}% {at} (longest request)
-""",
-    "k6": """
-> execution: ...
-> data_received: {bytes} {transfer}
-> http_req_duration: {statistics}
-http_req_failed: {share} ✓ {errors} ✗ {good}
-http_req_failed: {share} {errors} out of {total}
-> http_reqs: {requests} {rate}
-vus_max: {clients} ...
-""",
-}
-"""`>`: a line that may begin an output. `{name}` stands for a number with or without a unit, `...`
-for anything. oha prints what hey does."""
+TOOLS = re.split(
+    r"^\[(\w+)\]\n", (Path(__file__).parent / "load.txt").read_text("utf-8"), flags=re.M
+)
 SUMMED = ("clients", "errors", "lost", "answers", "requests")
 """Figures that may stand in several lines of one output."""
 ONCE = ("rate", "bytes", "mean")
@@ -100,7 +35,7 @@ def pattern_of(line: str) -> re.Pattern[str]:
 
 LINES = {
     tool: [(tool, pattern_of(line), line[0] == ">") for line in text.strip().splitlines()]
-    for tool, text in TOOLS.items()
+    for tool, text in zip(TOOLS[1::2], TOOLS[2::2], strict=True)
 }
 BEGINNINGS = [line for lines in LINES.values() for line in lines if line[2]]
 
