@@ -17,13 +17,13 @@ from regatta.teach.lab.state import (
     Guess,
     LabSetting,
     LabState,
-    check_setting,
     lab_command,
     load_state,
 )
 from regatta.teach.lab.step import Lab, Step
 from regatta.teach.lab.steps import STEPS
 from regatta.teach.lab.steps.looking_back import GUESS, check_guess, in_words
+from regatta.teach.lab.steps.racing import whole_race
 from regatta.teach.lab.tools import find_tools
 
 
@@ -86,6 +86,23 @@ def do_again(lab: Lab, name: str) -> None:
     )
 
 
+FEWEST_DESIGNS, MOST_DESIGNS = 2, 8
+MOST_CONNECTIONS = 500
+"""More clients at once exceed the descriptor limit of many shells."""
+
+
+def check_setting(setting: LabSetting, programs: Programs, folder: Path) -> None:
+    """UsageError for a setting that cannot be raced here."""
+    parse_study(whole_race(setting), programs.designs, folder)
+    for design in programs.designs:
+        if design.name in setting.designs and design.missing is not None:
+            raise UsageError(f"--designs names {design.name}: {design.missing}")
+    if not FEWEST_DESIGNS <= len(setting.designs) <= MOST_DESIGNS:
+        raise UsageError(f"--designs must name {FEWEST_DESIGNS} to {MOST_DESIGNS} designs")
+    if setting.connections > MOST_CONNECTIONS:
+        raise UsageError(f"--connections is over {MOST_CONNECTIONS}; choose fewer")
+
+
 def agreed_state(
     folder: Path,
     changes: Mapping[str, Any],
@@ -105,7 +122,7 @@ def agreed_state(
             f"{folder} holds a lab with other settings ({state.setting.words}). Start a "
             f"new lab with another --out, or continue this one: {lab_command(folder)}"
         )
-    check_setting(setting, programs.designs)
+    check_setting(setting, programs, folder)
     if guess is not None:
         check_guess(guess, setting)
         made = state and state.guess

@@ -3,7 +3,6 @@ step.
 """
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,8 +11,6 @@ from pydantic import TypeAdapter
 from regatta.errors import RegattaError, UsageError
 from regatta.measure.programs import called_with
 from regatta.record.files import write_whole
-from regatta.record.study.find import Design
-from regatta.record.study.limits import WORK_NEEDED, is_work
 from regatta.record.validation import checked
 from regatta.show.view import Chart, Table
 
@@ -21,9 +18,6 @@ FOLDER = Path("lab")
 """The lab's folder without --out."""
 FILE = "state.json"
 VERSION = 3
-FEWEST_DESIGNS, MOST_DESIGNS = 2, 8
-MOST_CONNECTIONS = 500
-"""More clients at once exceed the descriptor limit of many shells."""
 
 
 def lab_command(folder: Path, *options: str) -> str:
@@ -45,29 +39,6 @@ class LabSetting:
         quick = ", quick" if self.quick else ""
         designs = ", ".join(self.designs)
         return f"{designs}; {self.connections} connections; work {self.work}{quick}"
-
-
-def check_setting(setting: LabSetting, known: Sequence[Design]) -> None:
-    """UsageError for a setting that cannot be measured here."""
-    names = {design.name: design for design in known}
-    for name in setting.designs:
-        if name not in names:
-            raise UsageError(f"--designs names {name}; it must be one of {', '.join(names)}")
-        if (missing := names[name].missing) is not None:
-            raise UsageError(f"--designs names {name}, which cannot run here: {missing}")
-    count = len(set(setting.designs))
-    if count != len(setting.designs) or not FEWEST_DESIGNS <= count <= MOST_DESIGNS:
-        raise UsageError(
-            f"--designs must name {FEWEST_DESIGNS} to {MOST_DESIGNS} designs, each once, "
-            "separated by commas"
-        )
-    if not 1 <= setting.connections <= MOST_CONNECTIONS:
-        raise UsageError(
-            f"--connections is {setting.connections}; it must be a whole number from 1 to "
-            f"{MOST_CONNECTIONS}"
-        )
-    if not is_work(setting.work):
-        raise UsageError(f"--work is {setting.work}; it must be {WORK_NEEDED}")
 
 
 @dataclass(frozen=True)

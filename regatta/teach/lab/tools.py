@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from regatta.measure.perf import probe, try_stat
+from regatta.measure.perf import probe
 from regatta.measure.places.placement import choose_cpus
 from regatta.measure.programs import Programs, find_tool, typed
-from regatta.record.perf_output import read_counters
 from regatta.record.study.cpus import cpu_list
 
 HOST, PORT = "127.0.0.1", 7342
 """The server's own default."""
-PLAINEST, HARDWARE = "task-clock", "cycles"
+PLAINEST = "task-clock"
+ONE_CPU = "There is only one CPU: server and client share it and disturb each other."
+NO_TASKSET = "taskset is missing (util-linux): the programs' own option --cpus replaces it."
+NO_NC = "There is no nc with the option -N (netcat-openbsd): bash replaces it."
 
 
 @dataclass(frozen=True)
@@ -58,45 +60,30 @@ class Tools:
 
 
 def find_tools(programs: Programs) -> Tools:
-    lacks: list[str] = []
     server_cpus = client_cpus = allowed = tuple(sorted(os.sched_getaffinity(0)))
     if len(allowed) > 1:
         server_cpus, client_cpus = choose_cpus(None, None, allowed)
-    else:
-        lacks.append("There is only one CPU: server and client share it and disturb each other.")
-    perf, taskset, nc = find_perf(lacks), find_tool("taskset") is not None, can_end(find_tool("nc"))
-    if not taskset:
-        lacks.append(
-            "taskset is missing (package util-linux): the programs' own option --cpus replaces it."
-        )
-    if not nc:
-        lacks.append(
-            "There is no nc with the option -N (package netcat-openbsd): bash replaces it."
-        )
-    client = typed(programs.client)
-    return Tools(
-        typed(programs.server), client, server_cpus, client_cpus, perf, taskset, nc, tuple(lacks)
+    perf, taskset, nc = (
+        probe((PLAINEST,)),
+        find_tool("taskset") is not None,
+        can_end(find_tool("nc")),
     )
-
-
-def find_perf(lacks: list[str]) -> bool:
-    found = probe((PLAINEST,))
-    if found.path is None:
-        lacks.append(f"{found.note} (bash's `time` replaces it).")
-        return False
-    text, _ = try_stat(found.path, ["-e", HARDWARE])
-    counters = read_counters(text, (HARDWARE,)) if text is not None else []
-    if not any(counter.value is not None for counter in counters):
-        lacks.append(
-            "This machine has no hardware counters, like most virtual machines: cycles and "
-            "instructions stay “not supported”."
-        )
-    if text is not None and f"{HARDWARE}:u" in text:
-        lacks.append(
-            "perf counts user space only here, but most of a server's work happens in the kernel: "
-            "run the lab as root, or set sysctl kernel.perf_event_paranoid=1 first."
-        )
-    return True
+    notes = {
+        ONE_CPU: len(allowed) > 1,
+        f"{perf.note} (bash's `time` replaces it).": perf.path is not None,
+        NO_TASKSET: taskset,
+        NO_NC: nc,
+    }
+    return Tools(
+        server=typed(programs.server),
+        client=typed(programs.client),
+        server_cpus=server_cpus,
+        client_cpus=client_cpus,
+        perf=perf.path is not None,
+        taskset=taskset,
+        nc=nc,
+        lacks=tuple(note for note, is_well in notes.items() if not is_well),
+    )
 
 
 def can_end(nc: str | None) -> bool:

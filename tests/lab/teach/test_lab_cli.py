@@ -40,7 +40,10 @@ def lab(*arguments: object) -> Result:
         (["--designs", "iterative, select", "--guess", "pool"], "iterative or select"),
         (["--status"], "no lab in .*regatta lab"),
         (["--again", "mill"], "server, clients"),
-        (["--designs", "iterative,select", "--work", "play"], "--work is play"),
+        (["--designs", "iterative,select", "--work", "play"], "contains 'play'; it must be one of"),
+        (["--designs", "iterative"], "2 to 8 designs"),
+        (["--designs", "iterative,select", "--connections", "501"], "--connections is over 500"),
+        (["--designs", "iterative,absent"], "absent: .*too old"),
     ],
 )
 def test_a_mistake_is_reported_before_anything_starts(

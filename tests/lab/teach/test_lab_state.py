@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import RegattaError, UsageError
-from regatta.record.study.find import Design
 from regatta.show.view import Chart, Panel, plain_table
 from regatta.teach.lab.state import (
     FILE,
@@ -14,11 +13,9 @@ from regatta.teach.lab.state import (
     LabSetting,
     LabState,
     StepResult,
-    check_setting,
     load_state,
     save_state,
 )
-from tests.lab.fake_programs import DESIGNS
 
 KEPT = StepResult(
     said=("It is so.",),
@@ -60,20 +57,3 @@ def test_a_state_of_another_version_is_refused(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text('{"version": 1}')
     with pytest.raises(UsageError, match=r"another version .*\(version 1, not 3\)"):
         load_state(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("setting", "words"),
-    [
-        (LabSetting(("iterative", "mill")), "mill.*select"),
-        (LabSetting(("iterative", "absent")), "absent.*too old"),
-        (LabSetting(("iterative",)), "2 to 8"),
-        (LabSetting(("iterative", "iterative")), "each once"),
-        (LabSetting(("iterative", "select"), connections=0), "--connections is 0"),
-        (LabSetting(("iterative", "select"), work="play"), "--work is play.*snapshot"),
-    ],
-)
-def test_a_setting_that_cannot_be_measured_is_refused(setting: LabSetting, words: str) -> None:
-    with pytest.raises(UsageError, match=words) as told:
-        check_setting(setting, [Design(**one) for one in DESIGNS])
-    assert "\n" not in str(told.value)
