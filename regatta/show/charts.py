@@ -21,10 +21,6 @@ MOST_BANDS = 5
 """With more designs, bands would hide one another; the bars remain."""
 MOST_TICKS = 12
 """With more steps, the axis chooses its own ticks."""
-MOST_BARS = 60
-"""More bars would be too thin to tell apart."""
-FAINT = 0.45
-"""Opacity of a bar, so that the interval and the point on it are visible."""
 TOO_FEW = "none: too few trials"
 WITH_INTERVAL = {"filter": "isValid(datum.low)"}
 Rows = list[dict[str, Any]]
@@ -356,57 +352,3 @@ def warm_up_spec(analysis: Analysis) -> Spec:
     }
     line = {"mark": {"type": "line", "strokeWidth": 1.75, "tooltip": None}, "encoding": at}
     return chart(analysis.contenders, rows, [line, spots], HEIGHT)
-
-
-def lines_beside(contenders: list[str], axis: Axis, named: Named, rows: Rows, theirs: Rows) -> Spec:
-    """Lines over the axis, with published figures; bars if there is only one step."""
-    if len({row["step"] for row in rows}) == 1:
-        return bars_beside(contenders, axis, named, rows, theirs)
-    layers = lines(contenders, axis, named, [*rows, *theirs])
-    layers += _hollow(contenders, axis, named, theirs, {"x": quantity("step")})
-    return chart(contenders, rows, layers, HEIGHT)
-
-
-def bars_beside(contenders: list[str], axis: Axis, named: Named, rows: Rows, theirs: Rows) -> Spec:
-    """A bar a design and step; only points where bars make no sense."""
-    logarithmic = is_logarithmic([*rows, *theirs])
-    scale = value_scale([*rows, *theirs]) if logarithmic else {"zero": True, "nice": True}
-    place = {"title": named.unit or None, "scale": scale}
-    at = {
-        "x": {"field": "step", "type": "ordinal", "title": axis.many, "axis": {"labelAngle": 0}},
-        "xOffset": word("design", scale={"domain": contenders}),
-    }
-    value = {**at, "y": quantity("value", **place), "color": colours(contenders)}
-    bars = {"mark": {"type": "bar", "opacity": FAINT}, "encoding": value}
-    ends = {**value, "y": quantity("low", **place), "y2": {"field": "high"}}
-    intervals = {
-        "transform": [WITH_INTERVAL],
-        "mark": {"type": "rule", "strokeWidth": 1.5},
-        "encoding": ends,
-    }
-    points = {
-        "mark": {"type": "point", "filled": True, "size": 45, "opacity": 1},
-        "encoding": {**value, "shape": shapes(contenders), "tooltip": tooltips(axis, named)},
-    }
-    layers: list[Spec] = [intervals, points, *_hollow(contenders, axis, named, theirs, at)]
-    # Bars start at 0, which a logarithmic axis does not have.
-    if not logarithmic and len(rows) <= MOST_BARS:
-        layers.insert(0, bars)
-    return chart(contenders, rows, layers, HEIGHT)
-
-
-def _hollow(contenders: list[str], axis: Axis, named: Named, theirs: Rows, at: Spec) -> list[Spec]:
-    """Published figures, whose uncertainty is unknown."""
-    layer = {
-        "data": {"values": theirs},
-        "transform": [SHOWN],
-        "mark": {"type": "point", "filled": False, "size": 60, "opacity": 1, "strokeWidth": 1.5},
-        "encoding": {
-            **at,
-            "y": quantity("value"),
-            "color": colours(contenders),
-            "shape": shapes(contenders),
-            "tooltip": [tip("source", "published"), *tooltips(axis, named)[:3]],
-        },
-    }
-    return [layer] if theirs else []

@@ -17,7 +17,6 @@ from regatta.record.metrics import (
     side_of,
 )
 from regatta.show.against_best import READ, RelativeFigure, relative_figures, seen_sentence
-from regatta.show.as_reports import reports_section, run_section
 from regatta.show.charts import latency_spec, metric_spec
 from regatta.show.group_tables import step_tables, worker_columns
 from regatta.show.numbers import (
@@ -30,6 +29,7 @@ from regatta.show.numbers import (
     ratio_around,
     value_of,
 )
+from regatta.show.perf_run import run_section
 from regatta.show.verdicts import FAMILIES, LEGEND, headline, mark, verdict_sentence
 from regatta.show.view import (
     APPENDIX,
@@ -100,7 +100,6 @@ def group_section(analysis: Analysis, group: Group, number: int) -> Section:
                 sections=tuple(run_section(one, group.units) for one in group.cells),
                 rank=APPENDIX,
             ),
-            *reports_section(analysis, group, prefix),
         ),
         quiet=() if number else HOW,
     )

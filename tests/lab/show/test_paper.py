@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,17 +11,21 @@ from typer.testing import CliRunner
 from regatta.errors import RegattaError
 from regatta.show.build import view_of
 from regatta.show.paper import convert, write_paper
+from regatta.show.text import marked_up
 from regatta.show.view import View
 from regatta.verbs.main import app
 from tests.lab import reports
-from tests.lab.published_races import raced, with_published
 from tests.lab.show.test_report import HOSTILE
 from tests.lab.synthetic import make
+from tests.lab.synthetic_claims import all_kinds
 
 
 @pytest.fixture(scope="module")
 def view(tmp_path_factory: pytest.TempPathFactory) -> View:
-    return view_of(with_published(raced(tmp_path_factory.mktemp("race"))))
+    folder = tmp_path_factory.mktemp("race")
+    race = {"scopes": ["window", "process"], "connections": [5, 15], "blocks": 6, "requests": 60}
+    analysis = reports.analysed(make(folder / "ledger.sqlite", **race))
+    return view_of(replace(analysis, claims=all_kinds()))
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +64,7 @@ def test_the_appendix_has_every_other_table(view: View, folder: Path, tmp_path: 
     for section in view.every():
         for table in section.tables:
             for row in table.rows:
-                assert row.name.split(",")[0].split("(")[0].split("_")[0] in text
+                assert marked_up(row.name) in text
     assert "A run of" in text
     assert pages(tmp_path / "paper.pdf") > pages(folder / "paper.pdf")
 

@@ -1,14 +1,16 @@
 """The counters of a cell as perf stat prints them, also per kind of core."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from regatta.judge.results import Analysis
 from regatta.record.counters import EVENTS
+from regatta.record.metrics import METRICS
 from regatta.record.perf_output import read_counters
-from regatta.show.as_reports import run_section
 from regatta.show.build import view_of
+from regatta.show.perf_run import run_section
 from regatta.show.view import Row
 from tests.lab import reports
 from tests.lab.reports import analysed
@@ -102,9 +104,34 @@ def test_rates_have_figures_but_no_charts(tmp_path: Path) -> None:
     assert cell["metrics"]["server"]["context_switches_per_second"]["value"] > 0
 
 
-def test_peak_memory_is_in_mib(tmp_path: Path) -> None:
-    found = run(analysed(make(tmp_path / "ledger.sqlite", **SMALL)))
+def test_a_run_has_all_counters_and_metrics_of_both_sides_that_are_not_per_request(
+    tmp_path: Path,
+) -> None:
+    analysis = analysed(make(tmp_path / "ledger.sqlite", **SMALL, hardware=True))
+    (result,) = analysis.groups[0].cells
+    found = run(analysis)
+    counters = ["task-clock, ms", "cpu-clock, ms", "context-switches", "cpu-migrations"]
+    assert list(found)[:4] == counters
     assert found["peak memory, MiB"].figures[0].value == "2.00"
+    measured = {
+        f"{metric.label}, {metric.unit}" if metric.unit else metric.label
+        for metric in METRICS
+        if "_per_request" not in metric.name
+        for side in metric.sides
+        if result.estimates[side, metric.name].value is not None
+    }
+    assert measured <= set(found)
+    cycles = next(row for row in result.perf.rows if row.event == "cycles")
+    shown = found["cycles"].figures[0]
+    assert shown.value.startswith(f"{cycles.sides['server'].per_trial / 1e6:.1f}"[:3])
+    assert shown.interval.startswith("±")
+
+
+def test_unsupported_counters_are_named_without_a_row(tmp_path: Path) -> None:
+    analysis = analysed(make(tmp_path / "ledger.sqlite", **SMALL))
+    assert "cycles" not in run(analysis)
+    (table,) = run_section(analysis.groups[0].cells[0], analysis.units).tables
+    assert re.search(r"Without a figure: .*cycles.*\(not supported\)", table.says)
 
 
 def test_the_page_has_perf_stats_output_for_a_whole_process(tmp_path: Path) -> None:
