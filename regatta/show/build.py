@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from textwrap import shorten
 
-from regatta.judge.results import Analysis, Group, NotedTrial
+from regatta.judge.results import Analysis, Group
 from regatta.show.claim_words import tally
 from regatta.show.claims import claims_section
 from regatta.show.environment import calibration_section, environment_section
@@ -22,8 +22,9 @@ from regatta.show.held import held_lines, held_section
 from regatta.show.notes import notes
 from regatta.show.numbers import plural
 from regatta.show.soundness import sittings_line, soundness_section
+from regatta.show.trials import trials_sections
 from regatta.show.verdicts import headline
-from regatta.show.view import COLUMNS, FOLDED, Screen, Section, Table, View, plain_table
+from regatta.show.view import COLUMNS, FOLDED, Screen, Section, View
 
 SHOWN_FACTS = ("raced", "CPU", "kernel")
 HOW_TO_READ = (
@@ -89,53 +90,6 @@ def _sections(analysis: Analysis) -> Iterator[Section]:
     yield from trials_sections(analysis)
     yield soundness_section(analysis)
     yield calibration_section(analysis)
-
-
-def trials_sections(analysis: Analysis) -> Iterator[Section]:
-    """The trials that a note counts, one by one."""
-    for title, name, noted, says in (
-        (
-            "Failed trials",
-            "failed",
-            analysis.failures,
-            "They are in the ledger, and in no average.",
-        ),
-        (
-            "Client-bound trials",
-            "client-bound",
-            analysis.client_bound,
-            "The client was the bottleneck. They are in the ledger, and in no average; a cell with "
-            "mostly such trials has no latency or throughput.",
-        ),
-        (
-            "Disturbed trials",
-            "disturbed",
-            analysis.disturbed,
-            "In per cent of one CPU over the window. Repeated trials are in the ledger, and in no "
-            "average.",
-        ),
-    ):
-        if noted:
-            yield Section(title, tables=(_noted(title, says, noted),), rank=FOLDED, name=name)
-
-
-def _noted(title: str, says: str, noted: list[NotedTrial]) -> Table:
-    header = ["cell", "block", "kind", "attempt", "reason", "then"]
-    rows = [
-        [
-            one.cell.label(),
-            f"{one.trial.block}",
-            one.trial.kind,
-            f"{one.trial.attempt}",
-            one.trial.reason
-            or one.trial.client_bound
-            or one.trial.disturbed
-            or "no reason recorded",
-            "run again" if one.trial.superseded else "kept",
-        ]
-        for one in noted
-    ]
-    return plain_table(title, says, header, rows)
 
 
 def screen_of(analysis: Analysis) -> Screen:

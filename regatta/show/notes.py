@@ -1,29 +1,25 @@
 """Caveats of a race: a sentence each for the report, and a line with a remedy for the screen."""
 
 from collections import Counter as Tally
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import NamedTuple
 
 from regatta.judge.claims.result import TOO_FEW
-from regatta.judge.results import Analysis, Group, rate_words
+from regatta.judge.results import Analysis, CellResult, NotedTrial, rate_words
 from regatta.judge.soundness.clients import uses_more_cpus
-from regatta.judge.statistics.leads import RankConflict
+from regatta.judge.soundness.repeated import ChangedVerdict
 from regatta.judge.statistics.percentile_comparison import FEWEST_BEYOND, enough_beyond
 from regatta.record.metrics import FRACTIONS, P99
 from regatta.record.study.limits import HOSTS, OWN_SIDE
-from regatta.show.numbers import plural, times
-from regatta.show.soundness import changed_sentence, clock_sentence, side_by_side_sentence
-from regatta.show.trials import (
-    client_bound_sentence,
-    disturbed_sentence,
-    failure_sentence,
-    left_out_sentence,
-    progress_sentence,
-    unfinished,
-    warm_up_sentence,
-)
+from regatta.show.numbers import plural, ratio_words, times
+from regatta.show.trials import HELD_UP, client_help, unfinished
+from regatta.show.verdicts import listed, step_words
 from regatta.show.view import Note
 
-NAMED = 3
+NAMED, MOST_CHANGES = 3, 3
+CONTINUE = "Continue it with `regatta race --resume` and its folder."
+STOP_OTHERS = "stop other programs"
 WHO_PAYS = "docs/reading.md, CPU accounting"
 TWO_ACCOUNTS = (
     "Charged time lacks the kernel's work for a sleeping server, busy time includes other programs "
@@ -32,260 +28,7 @@ TWO_ACCOUNTS = (
 
 
 def notes(analysis: Analysis) -> list[Note]:
-    found = (note(analysis) for note in NOTES)
-    return [one for one in found if one.sentence]
-
-
-def _quick(analysis: Analysis) -> Note:
-    """How many claims a quick race leaves undecided; unknown until it is finished."""
-    if analysis.meta.get("quick") != "yes":
-        return Note("")
-    lost = sum(claim.verdict == TOO_FEW for claim in analysis.claims)
-    says = what = "A first look detects only large differences"
-    if lost and not unfinished(analysis):
-        lose = f"{plural(lost, 'claim')} cannot be decided"
-        says, what = f"A first look: {lose} with so few blocks", f"{lose} in a first look"
-    sentence = f"{says}. Race the study without --quick for more."
-    return Note(sentence, what, "leave out --quick")
-
-
-def _progress(analysis: Analysis) -> Note:
-    done, planned = analysis.trials, analysis.planned
-    what = f"Not finished, {done} of {plural(planned, 'trial')}" if done < planned else ""
-    return Note(progress_sentence(analysis), what, "resume it")
-
-
-def _left_out(analysis: Analysis) -> Note:
-    what = f"Left out {few(analysis.left_out)}"
-    return Note(left_out_sentence(analysis), what, "`regatta doctor` says what is missing")
-
-
-def _failures(analysis: Analysis) -> Note:
-    sentence = failure_sentence(analysis)
-    if not sentence:
-        return Note("")
-    first = analysis.failures[0]
-    count = f"{len(analysis.failures)} of {plural(analysis.trials, 'trial')} failed"
-    what = f"{count}, first {first.cell.contender}: {first.trial.reason or 'no reason recorded'}"
-    return Note(sentence, what, "report.html says why", "failed")
-
-
-def _client_bound(analysis: Analysis) -> Note:
-    affected = [
-        result for group in analysis.groups for result in group.cells if result.client_bound
-    ]
-    rates = [result.comfortable_rate for result in affected if result.comfortable_rate is not None]
-    helps = [f"offer at most {min(rates):,}/s"] if rates else []
-    if not rates or any(uses_more_cpus(result.cell) for result in affected):
-        helps.append("raise --client-cpus")
-    count = f"{len(analysis.client_bound)} of {plural(analysis.trials, 'trial')}"
-    by_contender = Tally(one.cell.contender for one in analysis.client_bound)
-    what = f"Client-bound in {count}, {few(name for name, _ in by_contender.most_common())}"
-    return Note(client_bound_sentence(analysis), what, " or ".join(helps), "client-bound")
-
-
-def _shared_cache(analysis: Analysis) -> Note:
-    """Where two of our own designs are compared under a scan work."""
-    known = analysis.environment.get("designs")
-    designs = known if isinstance(known, dict) else {}
-    raced: dict[str, set[str]] = {}
-    for cell in (result.cell for group in analysis.groups for result in group.cells):
-        if cell.work.startswith("scan") and cell.contender in designs:
-            raced.setdefault(cell.work, set()).add(cell.contender)
-    works = sorted(work for work, names in raced.items() if len(names) > 1)
-    sentence = (
-        f"Under the work {' and '.join(works)} designs share a cache: the server keeps file "
-        "descriptors and the data read through them between requests, and the children of "
-        "fork-per-client cannot use that cache. The work classic caches nothing."
-    )
-    what = "Designs share a cache under the work scan"
-    return Note(sentence if works else "", what, "compare them under the work classic")
-
-
-def _rate(analysis: Analysis) -> Note:
-    late = [result for group in analysis.groups for result in group.cells if rate_words(result)]
-    if not late:
-        return Note("")
-    worst = min(late, key=lambda result: result.started or 0.0)
-    words = f"{worst.cell.contender} {rate_words(worst)}"
-    more = f", nor do {plural(len(late) - 1, 'other cell')}" if len(late) > 1 else ""
-    at = "" if worst.cell.rate is None else f" at {worst.cell.rate:,} requests/s"
-    sentence = f"{words}{at}{more}; its cost per request is that of a lower load."
-    return Note(sentence, f"{words}{more}", "lower the rate")
-
-
-def _cold(analysis: Analysis) -> Note:
-    names = few(dict.fromkeys(one.contender for one in analysis.warm_ups if one.why_not))
-    do = "raise the warm-up limit"
-    return Note(warm_up_sentence(analysis), f"Not warm: {names}", do)
-
-
-def _disturbed(analysis: Analysis) -> Note:
-    in_averages = sum(not noted.trial.superseded for noted in analysis.disturbed)
-    count = f"{in_averages} of {plural(analysis.trials, 'trial')}"
-    what = f"{count} disturbed and kept" if in_averages else ""
-    do = "stop other programs (regatta doctor)"
-    return Note(disturbed_sentence(analysis), what, do, "disturbed")
-
-
-def _repeated(analysis: Analysis) -> Note:
-    what = f"Repeats change {plural(len(analysis.repeated.changed), 'verdict')}"
-    return Note(changed_sentence(analysis), what, "stop other programs, then race again")
-
-
-def _clock(analysis: Analysis) -> Note:
-    names = few(ran.contender for ran in analysis.clocks if ran.differs)
-    what = f"{names} ran at another clock speed"
-    return Note(clock_sentence(analysis), what, "fix it (regatta doctor), then race again")
-
-
-def _inversions(analysis: Analysis) -> Note:
-    def say(where: str, worst: RankConflict, more: str) -> Note:
-        sentence = (
-            f"Clock speeds differed. {where} {worst.more} takes {times(worst.first)} "
-            f"times the server CPU time of {worst.less} per request, but {times(worst.second)} "
-            f"times its cycles{more}: time and cycles rank designs in opposite order. Compare them "
-            "by cycles, or race at a fixed clock speed."
-        )
-        what = f"Clock speeds differed: time and cycles rank {worst.less}, {worst.more} oppositely"
-        return Note(sentence, what, "fix it (regatta doctor)")
-
-    return _of_pairs(analysis, lambda group: group.inversions, say)
-
-
-def _of_pairs(
-    analysis: Analysis,
-    of: Callable[[Group], list[RankConflict]],
-    say: Callable[[str, RankConflict, str], Note],
-) -> Note:
-    """`say` is told where the pair with the largest conflict is, the pair, and how many others
-    there are."""
-    found = [(group, one) for group in analysis.groups for one in of(group)]
-    if not found:
-        return Note("")
-    group, worst = min(found, key=lambda pair: pair[1].second / pair[1].first)
-    more = f", as with {plural(len(found) - 1, 'other pair')}" if len(found) > 1 else ""
-    return say(group.axis.at(worst.at), worst, more)
-
-
-def _company(analysis: Analysis) -> Note:
-    names = few(one.contender for one in analysis.side_by_side if one.differs)
-    what = f"Running side by side changes the cost of {names}"
-    return Note(side_by_side_sentence(analysis), what, "race with `slices = 1`")
-
-
-def _restless(analysis: Analysis) -> Note:
-    """Servers that were still busy when their CPU account was read."""
-    if not analysis.restless:
-        return Note("")
-    names = sorted({noted.cell.contender for noted in analysis.restless})
-    return Note(
-        f"In {plural(len(analysis.restless), 'trial')} of {analysis.trials:,} the server was not "
-        f"idle when the window opened or closed ({', '.join(names)}): if it was busy before the "
-        "load, its CPU time is read at the last answer, otherwise 50 ms later."
-    )
-
-
-def _accounts(analysis: Analysis) -> Note:
-    def say(where: str, worst: RankConflict, more: str) -> Note:
-        sentence = (
-            f"{where} the two accounts contradict each other: {worst.more} is "
-            f"charged {times(worst.first)} times the server CPU per request of {worst.less}, but "
-            f"its CPUs are busy {times(worst.second)} times as long{more}. {TWO_ACCOUNTS}"
-        )
-        what = f"CPU busy ranks {worst.more} before {worst.less}{more}"
-        return Note(sentence, what, "see CPU accounting")
-
-    return _of_pairs(analysis, lambda group: group.contradictions, say)
-
-
-def _unconfirmed(analysis: Analysis) -> Note:
-    def say(where: str, worst: RankConflict, more: str) -> Note:
-        sentence = (
-            f"{where} busy time does not show the lead of {worst.less} over {worst.more}, which is "
-            f"charged {times(worst.first)} times the server CPU per request, but keeps its CPUs "
-            f"busy {times(worst.second)} times as long{more}. {TWO_ACCOUNTS}"
-        )
-        what = f"CPU busy does not show the lead of {worst.less} over {worst.more}{more}"
-        return Note(sentence, what, "see CPU accounting")
-
-    return _of_pairs(analysis, lambda group: group.unconfirmed, say)
-
-
-def _unsteered(analysis: Analysis) -> Note:
-    """Empty where packets were steered, or where the placement is unknown."""
-    placement = analysis.environment.get("placement")
-    if not isinstance(placement, dict) or placement.get("steering") == OWN_SIDE:
-        return Note("")
-    if placement.get("kind") == HOSTS:
-        return Note(
-            "Each host receives its own packets, on whichever CPU its network card interrupts: "
-            "time on CPUs other than the server's is in neither account."
-        )
-    if analysis.environment.get("irq_time_accounting") is True:
-        return Note(
-            "Packets were not steered: CPU busy per request includes the client's receive path and "
-            "lacks the server's own; this kernel charges interrupt time to no program "
-            f"({WHO_PAYS})."
-        )
-    return Note(
-        "Packets were not steered: server CPU per request includes the client's receive path and "
-        "lacks the server's own, as does CPU busy: both accounts may agree and be wrong "
-        f"({WHO_PAYS})."
-    )
-
-
-def _wire(analysis: Analysis) -> Note:
-    """A timer of TCP that explains a latency."""
-    if not analysis.wire:
-        return Note("")
-    by_sign: dict[str, list[str]] = {}
-    for one in analysis.wire:
-        by_sign.setdefault(f"{one.says}; {one.sign.do}.", []).append(one.cell.contender)
-    sentence = " ".join(f"{few(dict.fromkeys(of))}: {says}" for says, of in by_sign.items())
-    first = analysis.wire[0]
-    what = f"{first.cell.contender}: {first.says}"
-    return Note(sentence, what, first.sign.do, whole=True)
-
-
-def _few_requests(analysis: Analysis) -> Note:
-    requests = [
-        result.latencies.requests
-        for group in analysis.groups
-        for result in group.cells
-        if result.latencies.requests > 0
-        and not enough_beyond(FRACTIONS[P99.name], result.latencies.requests)
-    ]
-    if not requests:
-        return Note("")
-    return Note(
-        f"The p99 of {plural(len(requests), 'cell')} rests on fewer than {FEWEST_BEYOND} slower "
-        f"requests (smallest cell: {min(requests):,} requests): it is shown but not compared."
-    )
-
-
-NOTES: tuple[Callable[[Analysis], Note], ...] = (
-    _inversions,
-    _quick,
-    _progress,
-    _failures,
-    _client_bound,
-    _shared_cache,
-    _accounts,
-    _unconfirmed,
-    _unsteered,
-    _rate,
-    _wire,
-    _cold,
-    _disturbed,
-    _repeated,
-    _clock,
-    _company,
-    _restless,
-    _few_requests,
-    _left_out,
-)
-"""In the order shown; each returns an empty note where it does not apply."""
+    return [note for found in NOTES for note in found(analysis)]
 
 
 def few(names: Iterable[str]) -> str:
@@ -293,3 +36,325 @@ def few(names: Iterable[str]) -> str:
     every = list(names)
     more = len(every) - NAMED
     return ", ".join(every[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _cells(analysis: Analysis) -> list[CellResult]:
+    return [result for group in analysis.groups for result in group.cells]
+
+
+def _contenders(noted: Iterable[NotedTrial]) -> str:
+    return ", ".join(sorted({one.cell.contender for one in noted}))
+
+
+class Conflict(NamedTuple):
+    """What is said of pairs that two measures rank differently, with the words of `_conflict`."""
+
+    sentence: str
+    what: str
+    do: str
+
+
+INVERSION = Conflict(
+    "Clock speeds differed. {where} {more} takes {first} times the server CPU time of {less} per "
+    "request, but {second} times its cycles{others}: time and cycles rank designs in opposite "
+    "order. Compare them by cycles, or race at a fixed clock speed.",
+    "Clock speeds differed: time and cycles rank {less}, {more} oppositely",
+    "fix it (regatta doctor)",
+)
+CONTRADICTION = Conflict(
+    "{where} the two accounts contradict each other: {more} is charged {first} times the server "
+    "CPU per request of {less}, but its CPUs are busy {second} times as long{others}. "
+    + TWO_ACCOUNTS,
+    "CPU busy ranks {more} before {less}{others}",
+    "see CPU accounting",
+)
+UNCONFIRMED = Conflict(
+    "{where} busy time does not show the lead of {less} over {more}, which is charged {first} "
+    "times the server CPU per request, but keeps its CPUs busy {second} times as long{others}. "
+    + TWO_ACCOUNTS,
+    "CPU busy does not show the lead of {less} over {more}{others}",
+    "see CPU accounting",
+)
+
+
+def _conflict(analysis: Analysis, kind: str, says: Conflict) -> Iterator[Note]:
+    """The pair with the largest conflict, and how many others there are."""
+    found = [(group, one) for group in analysis.groups for one in getattr(group, kind)]
+    if not found:
+        return
+    group, worst = min(found, key=lambda pair: pair[1].second / pair[1].first)
+    words = {
+        "where": group.axis.at(worst.at),
+        "less": worst.less,
+        "more": worst.more,
+        "first": times(worst.first),
+        "second": times(worst.second),
+        "others": f", as with {plural(len(found) - 1, 'other pair')}" if len(found) > 1 else "",
+    }
+    yield Note(says.sentence.format(**words), says.what.format(**words), says.do)
+
+
+def _quick(analysis: Analysis) -> Iterator[Note]:
+    """How many claims a quick race leaves undecided; unknown until it is finished."""
+    if analysis.meta.get("quick") != "yes":
+        return
+    lost = sum(claim.verdict == TOO_FEW for claim in analysis.claims)
+    says = what = "A first look detects only large differences"
+    if lost and not unfinished(analysis):
+        lose = f"{plural(lost, 'claim')} cannot be decided"
+        says, what = f"A first look: {lose} with so few blocks", f"{lose} in a first look"
+    yield Note(f"{says}. Race the study without --quick for more.", what, "leave out --quick")
+
+
+def progress(analysis: Analysis) -> Iterator[Note]:
+    """While rate searches run, the number of trials is unknown."""
+    done, planned = analysis.trials, analysis.planned
+    early = analysis.meta.get("ended_early")
+    if analysis.held and not planned:
+        says = "the rates that its contenders hold are not known yet"
+        yield Note(f"This race is not finished: {says}. {CONTINUE}")
+    elif done < planned:
+        trials = f"{done} of {plural(planned, 'trial')}"
+        says = f"This race is not finished: {trials} so far. {CONTINUE}"
+        yield Note(says, f"Not finished, {trials}", "resume it")
+    elif early:
+        yield Note(f"This race ended early, as its study asks, {early}.")
+
+
+def _failures(analysis: Analysis) -> Iterator[Note]:
+    failed = analysis.failures
+    if not failed:
+        return
+    total = plural(analysis.trials, "trial")
+    reason = failed[0].trial.reason or "no reason recorded"
+    yield Note(
+        f"{plural(len(failed), 'trial')} of {analysis.trials} failed ({_contenders(failed)}); they "
+        "are left out of every average.",
+        f"{len(failed)} of {total} failed, first {failed[0].cell.contender}: {reason}",
+        "report.html says why",
+        "failed",
+    )
+
+
+def _client_bound(analysis: Analysis) -> Iterator[Note]:
+    bound = analysis.client_bound
+    if not bound:
+        return
+    affected = [result for result in _cells(analysis) if result.client_bound]
+    rated = [result for result in affected if result.comfortable_rate is not None]
+    slowest = min(rated, key=lambda result: result.comfortable_rate or 0, default=None)
+    remedies = [f"offer at most {slowest.comfortable_rate:,}/s"] if slowest else []
+    if slowest is None or any(uses_more_cpus(result.cell) for result in affected):
+        remedies.append("raise --client-cpus")
+    names = few(name for name, _ in Tally(one.cell.contender for one in bound).most_common())
+    yield Note(
+        f"In {plural(len(bound), 'trial')} of {analysis.trials} the client was the bottleneck "
+        f"({_contenders(bound)}). Such trials' times and throughput are in no average. A cell with "
+        "mostly client-bound trials shows the server's CPU at the client's maximum rate and wins "
+        f"no star. Remedy: {client_help(slowest) if slowest else 'more CPUs for the client'}.",
+        f"Client-bound in {len(bound)} of {plural(analysis.trials, 'trial')}, {names}",
+        " or ".join(remedies),
+        "client-bound",
+    )
+
+
+def _shared_cache(analysis: Analysis) -> Iterator[Note]:
+    """Where two of our own designs are compared under a scan work."""
+    known = analysis.environment.get("designs")
+    designs = known if isinstance(known, dict) else {}
+    raced: dict[str, set[str]] = {}
+    for cell in (result.cell for result in _cells(analysis)):
+        if cell.work.startswith("scan") and cell.contender in designs:
+            raced.setdefault(cell.work, set()).add(cell.contender)
+    if works := sorted(work for work, names in raced.items() if len(names) > 1):
+        yield Note(
+            f"Under the work {' and '.join(works)} designs share a cache: the server keeps file "
+            "descriptors and the data read through them between requests, and the children of "
+            "fork-per-client cannot use that cache. The work classic caches nothing.",
+            "Designs share a cache under the work scan",
+            "compare them under the work classic",
+        )
+
+
+def _unsteered(analysis: Analysis) -> Iterator[Note]:
+    """Nothing where packets were steered, or where the placement is unknown."""
+    placement = analysis.environment.get("placement")
+    if not isinstance(placement, dict) or placement.get("steering") == OWN_SIDE:
+        return
+    says = (
+        "Packets were not steered: server CPU per request includes the client's receive path and "
+        "lacks the server's own, as does CPU busy: both accounts may agree and be wrong "
+        f"({WHO_PAYS})."
+    )
+    if placement.get("kind") == HOSTS:
+        says = (
+            "Each host receives its own packets, on whichever CPU its network card interrupts: "
+            "time on CPUs other than the server's is in neither account."
+        )
+    elif analysis.environment.get("irq_time_accounting") is True:
+        says = (
+            "Packets were not steered: CPU busy per request includes the client's receive path and "
+            "lacks the server's own; this kernel charges interrupt time to no program "
+            f"({WHO_PAYS})."
+        )
+    yield Note(says)
+
+
+def _rate(analysis: Analysis) -> Iterator[Note]:
+    late = [result for result in _cells(analysis) if rate_words(result)]
+    if not late:
+        return
+    worst = min(late, key=lambda result: result.started or 0.0)
+    words = f"{worst.cell.contender} {rate_words(worst)}"
+    more = f", nor do {plural(len(late) - 1, 'other cell')}" if len(late) > 1 else ""
+    at = "" if worst.cell.rate is None else f" at {worst.cell.rate:,} requests/s"
+    says = f"{words}{at}{more}; its cost per request is that of a lower load."
+    yield Note(says, f"{words}{more}", "lower the rate")
+
+
+def _wire(analysis: Analysis) -> Iterator[Note]:
+    """A timer of TCP that explains a latency."""
+    by_sign: dict[str, list[str]] = {}
+    for one in analysis.wire:
+        by_sign.setdefault(f"{one.says}; {one.sign.do}.", []).append(one.cell.contender)
+    if analysis.wire:
+        first = analysis.wire[0]
+        says = " ".join(f"{few(dict.fromkeys(of))}: {says}" for says, of in by_sign.items())
+        yield Note(says, f"{first.cell.contender}: {first.says}", first.sign.do, whole=True)
+
+
+def _cold(analysis: Analysis) -> Iterator[Note]:
+    if cold := [one for one in analysis.warm_ups if one.why_not]:
+        parts = "; ".join(f"{one.contender} was {one.why_not}" for one in cold)
+        names = few(dict.fromkeys(one.contender for one in cold))
+        says = f"{parts}: it cannot win. Raise the warm-up limit."
+        yield Note(says, f"Not warm: {names}", "raise the warm-up limit")
+
+
+def disturbed(analysis: Analysis) -> Iterator[Note]:
+    found = [noted.trial for noted in analysis.disturbed]
+    if not found:
+        return
+    kept = [trial for trial in found if not trial.superseded]
+    late = sum(trial.held_up is not None for trial in kept)
+    again, averaged = len(found) - len(kept), len(kept) - late
+    parts = [f"{again} repeated (only the last attempt is kept)"] if again else []
+    parts += [f"{averaged} kept in the averages"] if averaged else []
+    parts += [f"{late} whose times are left out of every average: {HELD_UP}"] if late else []
+    limit = analysis.meta.get("disturbance_limit_percent")
+    more = "too much" if limit is None else f"more than {limit} % of a CPU"
+    yield Note(
+        f"{plural(len(found), 'trial')} disturbed: other programs or the host took {more} during "
+        f"the window; {', '.join(parts)}.",
+        f"{len(kept)} of {plural(analysis.trials, 'trial')} disturbed and kept" if kept else "",
+        f"{STOP_OTHERS} (regatta doctor)",
+        "disturbed",
+    )
+
+
+def changed_verdicts(analysis: Analysis) -> Iterator[Note]:
+    """Where the first attempts would give other standings than those that count."""
+    changed = analysis.repeated.changed
+    if changed:
+        parts = [_change(analysis, one) for one in changed[:MOST_CHANGES]]
+        left = len(changed) - MOST_CHANGES
+        more = f"; and {plural(left, 'other verdict')}" if left > 0 else ""
+        says = f"Repeated trials change verdicts: with the first attempts {'; '.join(parts)}{more}."
+        what = f"Repeats change {plural(len(changed), 'verdict')}"
+        yield Note(says, what, f"{STOP_OTHERS}, then race again")
+
+
+def _change(analysis: Analysis, changed: ChangedVerdict) -> str:
+    group = analysis.groups[changed.group]
+    where = step_words(group, changed.then)
+    table = f" ({group.title})" if len(analysis.groups) > 1 else ""
+    now, then = (
+        f"{listed(sorted(one.best)) if one.best else 'none'} ({one.outcome})"
+        for one in (changed.now, changed.then)
+    )
+    return f"{where[0].lower()}{where[1:]}{table} the best would be {then}, not {now}"
+
+
+def different_clocks(analysis: Analysis) -> Iterator[Note]:
+    if differ := [ran for ran in analysis.clocks if ran.differs]:
+        ran_at = "; ".join(
+            f"{ran.contender} ran at {ratio_words(ran.clock, ran.low, ran.high)}" for ran in differ
+        )
+        yield Note(
+            f"Clock speeds differ: relative to the contenders it is compared with, {ran_at}. Their "
+            "CPU times differ by clock speed, not by the work alone.",
+            f"{few(ran.contender for ran in differ)} ran at another clock speed",
+            "fix it (regatta doctor), then race again",
+        )
+
+
+def company(analysis: Analysis) -> Iterator[Note]:
+    """Where running side by side costs one contender more than the others."""
+    if differ := [one for one in analysis.side_by_side if one.differs]:
+        costs = "; ".join(
+            f"raced alone, {one.contender} costs "
+            f"{ratio_words(one.ratio, one.low, one.high, of=' times')} what it costs side by side, "
+            f"{times(one.beside)} relative to all ({plural(one.blocks, 'block')})"
+            for one in differ
+        )
+        names = few(one.contender for one in differ)
+        yield Note(
+            f"Running side by side changes a comparison: {costs}.",
+            f"Running side by side changes the cost of {names}",
+            "race with `slices = 1`",
+        )
+
+
+def _restless(analysis: Analysis) -> Iterator[Note]:
+    """Servers that were still busy when their CPU account was read."""
+    if analysis.restless:
+        yield Note(
+            f"In {plural(len(analysis.restless), 'trial')} of {analysis.trials:,} the server was "
+            f"not idle when the window opened or closed ({_contenders(analysis.restless)}): if it "
+            "was busy before the load, its CPU time is read at the last answer, otherwise 50 ms "
+            "later."
+        )
+
+
+def _few_requests(analysis: Analysis) -> Iterator[Note]:
+    counts = [result.latencies.requests for result in _cells(analysis)]
+    scarce = [one for one in counts if one > 0 and not enough_beyond(FRACTIONS[P99.name], one)]
+    if scarce:
+        yield Note(
+            f"The p99 of {plural(len(scarce), 'cell')} rests on fewer than {FEWEST_BEYOND} slower "
+            f"requests (smallest cell: {min(scarce):,} requests): it is shown but not compared."
+        )
+
+
+def _left_out(analysis: Analysis) -> Iterator[Note]:
+    if analysis.left_out:
+        parts = ", ".join(f"{name} ({reason})" for name, reason in analysis.left_out.items())
+        yield Note(
+            f"Left out, because this machine cannot run it: {parts}.",
+            f"Left out {few(analysis.left_out)}",
+            "`regatta doctor` says what is missing",
+        )
+
+
+NOTES: tuple[Callable[[Analysis], Iterator[Note]], ...] = (
+    partial(_conflict, kind="inversions", says=INVERSION),
+    _quick,
+    progress,
+    _failures,
+    _client_bound,
+    _shared_cache,
+    partial(_conflict, kind="contradictions", says=CONTRADICTION),
+    partial(_conflict, kind="unconfirmed", says=UNCONFIRMED),
+    _unsteered,
+    _rate,
+    _wire,
+    _cold,
+    disturbed,
+    changed_verdicts,
+    different_clocks,
+    company,
+    _restless,
+    _few_requests,
+    _left_out,
+)
+"""In the order shown."""

@@ -192,6 +192,22 @@ def between(value: float, low: float, high: float, *claimed: float) -> str:
     return f"under {under or most}" if far else TOO_FEW_TO_SAY
 
 
+def ratio_words(value: float, low: float, high: float, *claimed: float, of: str = "") -> str:
+    """`1.06 (1.04–1.08)`, with `of` after the ratio."""
+    known = value, low, high
+    return f"{times(*known, *claimed)}{of} ({between(*known, *claimed)})"
+
+
+def ratio_cell(value: float, low: float, high: float) -> str:
+    """For `plain_table`: the interval on a second line."""
+    return f"{times(value, low, high)}\n{between(value, low, high)}"
+
+
+def cell_of(estimate: Estimate) -> str:
+    """The same of an estimate."""
+    return f"{value_of(estimate)}\n{interval_of(estimate)}".strip()
+
+
 def capitalized(words: str) -> str:
     """With the first letter in upper case, the others unchanged."""
     return words[:1].upper() + words[1:]

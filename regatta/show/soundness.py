@@ -1,177 +1,52 @@
 """How far the trials can be trusted: tables of sittings, clients, repeats, clocks, outliers and
-warm-up, and a sentence where one of them changes what a comparison means."""
+warm-up. Where one of them changes what a comparison means, a note says so (notes.py)."""
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from regatta.judge.results import Analysis, Group
-from regatta.judge.soundness.clients import ClientFound
-from regatta.judge.soundness.repeated import ChangedVerdict, Outlier
+from regatta.judge.results import Analysis
+from regatta.judge.soundness.repeated import Outlier
 from regatta.judge.soundness.warmup import ContenderWarmUp
 from regatta.judge.statistics.units import Between
 from regatta.record.metrics import BY_NAME
-from regatta.record.records import Sitting
 from regatta.record.study.limits import START_SKEW_LIMIT_MS
 from regatta.show.charts import warm_up_spec
-from regatta.show.numbers import between, percent, plural, short, times
-from regatta.show.verdicts import listed, step_words
-from regatta.show.view import FOLDED, Chart, Panel, Section, Table, plain_table
+from regatta.show.numbers import percent, plural, ratio_cell, short, times
+from regatta.show.view import FOLDED, Chart, Panel, Section, Table, table_of
 
 NS_PER_US, NS_PER_MS = 1e3, 1e6
-
-
-def clients_table(analysis: Analysis) -> Table | None:
-    """None where one client made every load."""
-    found = analysis.clients
-    if not found.each:
-        return None
-    says = (
-        "Several clients shared each load; percentiles pool all their requests. They started "
-        f"within {short(found.skew_p99_ns / NS_PER_MS)} ms of each other in 99 % of trials, by "
-        f"their own clocks; a trial with more than {START_SKEW_LIMIT_MS:g} ms is repeated. Each "
-        "client runs its own burst rounds."
-    )
-    header = [
-        *("client", "connections", "CPU used", "peak", "client-bound", "worst p99 lateness"),
-        *("start delay", "clock error"),
-    ]
-    return plain_table(
-        "Clients", says, header, [_client_row(at, one) for at, one in enumerate(found.each, 1)]
-    )
-
-
-def _client_row(at: int, one: ClientFound) -> list[str]:
-    late = one.late_p99_ns
-    return [
-        f"{at}, {one.host}" if one.host else f"{at}",
-        f"{one.connections:,}",
-        percent(one.cpu_share),
-        percent(one.most_cpu_share),
-        f"{one.bound} of {one.trials}",
-        "" if late is None else f"{short(late / NS_PER_MS)} ms",
-        f"{short(one.began_late_ns / NS_PER_US)} µs",
-        f"{short(one.clock_bound_ns / NS_PER_US)} µs" if one.clock_bound_ns else "the same clock",
-    ]
-
-
 MOST = 25
 """Rows of the outlier table; more are not read."""
-OUTLIERS = "Outliers"
-OUTLIERS_SAY = (
-    "Trials beyond Tukey's outer fences of their cell, three times its interquartile range away; "
-    "rings in the charts. Outliers are kept, so their intervals are wide."
-)
-WARM_SAYS = (
-    "Each server's first process was watched from its first request, as fast as it answers, until "
-    "its CPU per request and p50 were level; later processes get 1.5 times as many requests and "
-    "are watched again. A server whose cost still moves in the window, or that is not steady in "
-    "over 1 of 10 processes, cannot win."
-)
+ALIKE = "not distinguishable"
+Tables = Sequence[Table]
+"""One, or none where it does not apply."""
 
 
-def soundness_tables(analysis: Analysis) -> list[Table]:
-    """The tables that apply to this race."""
-    found = [
-        *sittings_tables(analysis),
-        clients_table(analysis),
-        repeated_table(analysis),
-        clock_table(analysis),
-        side_by_side_table(analysis),
-        outlier_table(analysis),
-        warm_up_table(analysis),
-    ]
-    return [table for table in found if table is not None]
-
-
-def outlier_sentence(analysis: Analysis) -> str:
-    """Empty without outliers."""
-    trials = {(one.cell.id, one.block) for one in analysis.outliers}
-    if not trials:
-        return ""
-    names = sorted({one.cell.contender for one in analysis.outliers})
-    return (
-        f"{plural(len(trials), 'outlier')} in {plural(analysis.trials, 'trial')} "
-        f"({', '.join(names)}), kept in every average."
+def soundness_section(analysis: Analysis) -> Section:
+    """What can be said of the trials as such."""
+    return Section(
+        "Soundness of the trials",
+        text=tuple(filter(None, [sittings_sentence(analysis), outlier_sentence(analysis)])),
+        tables=(
+            *sittings_tables(analysis),
+            *_clients_table(analysis),
+            *repeated_table(analysis),
+            *clock_table(analysis),
+            *side_by_side_table(analysis),
+            *outlier_table(analysis),
+            *warm_up_table(analysis),
+        ),
+        charts=(_warm_up_chart(analysis),) if analysis.warm_ups else (),
+        rank=FOLDED,
+        name="soundness",
     )
-
-
-def outlier_table(analysis: Analysis) -> Table | None:
-    """A row a metric and trial, the most extreme first; the JSON has all of them."""
-    if not analysis.outliers:
-        return None
-    rows = []
-    for one in sorted(analysis.outliers, key=_how_far, reverse=True)[:MOST]:
-        metric = BY_NAME[one.metric]
-        unit = f" {metric.unit}" if metric.unit else ""
-        ratio = f"{times(one.value / one.median)} times" if one.median > 0 else ""
-        figures = [f"{short(one.value)}{unit}", f"{short(one.median)}{unit}", ratio]
-        rows.append([one.cell.label(), f"{one.block}", metric.label, *figures])
-    header = ["cell", "block", "metric", "this trial", "median of all", ""]
-    more = len(analysis.outliers) - len(rows)
-    rest = f" {more:,} less extreme ones are in the JSON (`regatta report --json`)." if more else ""
-    return plain_table(OUTLIERS, f"{OUTLIERS_SAY}{rest}", header, rows)
-
-
-def _how_far(one: Outlier) -> float:
-    """As a factor in either direction; a value without one sorts last."""
-    if min(one.value, one.median) <= 0:
-        return 0.0
-    return abs(math.log(one.value / one.median))
-
-
-def warm_up_table(analysis: Analysis) -> Table | None:
-    """A row a contender and work, with what its first process needed."""
-    if not analysis.warm_ups:
-        return None
-    rows = [
-        [
-            one.contender,
-            one.work,
-            one.kind,
-            f"{one.requests:,}",
-            f"{one.seconds:.1f} s",
-            f"{one.unsteady} of {one.watched}",
-            moves_words(one),
-            one.why_not or "warm",
-        ]
-        for one in analysis.warm_ups
-    ]
-    header = [
-        "design",
-        "work",
-        "first process",
-        "warm after, requests",
-        "under load",
-        "processes not steady",
-        "window ÷ end of warm-up",
-        "measured",
-    ]
-    return plain_table("Warm-up", WARM_SAYS, header, rows)
-
-
-def moves_words(one: ContenderWarmUp) -> str:
-    if one.moves is None or one.moves_low is None or one.moves_high is None:
-        return ""
-    return f"{times(one.moves)}\n{between(one.moves, one.moves_low, one.moves_high)}"
 
 
 ONE = (
     "Raced in one sitting: the results do not cover other builds, boots and hours "
     "(with `--sittings 5` they would)."
 )
-BETWEEN = "How far sittings differ"
-BETWEEN_SAYS = (
-    "The share of the variance of one block's ratio that lies between sittings, averaged over all "
-    "pairs of contenders; more blocks do not reduce it. Another race: with 95 % probability a "
-    "ratio from one other sitting of as many blocks is within this of the ratio here; for all "
-    "ratios of a table at once the probability is lower."
-)
-WHEN = "When each sitting ran, and with what"
-WHEN_SAYS = (
-    "A sitting that was stopped and resumed has several rows. Functions: the seed of their link "
-    "order in our server. Environment: bytes of padding in every server's environment."
-)
-AS_BUILT = "as built"
 RESTS_ON = (
     "verdicts and intervals of standings, claims and accounts rest on one number a sitting; "
     "clocks, repeats and warm-up on blocks or trials"
@@ -188,18 +63,18 @@ def sittings_sentence(analysis: Analysis) -> str:
     if not units.sitting_of:
         return ONE
     count = len(set(units.sitting_of.values()))
-    unit = f"{plural(count, 'sitting')}: {RESTS_ON}"
-    unit += SEARCHED_ONCE if analysis.held else ""
+    says = f"{plural(count, 'sitting')}: {RESTS_ON}" + SEARCHED_ONCE * bool(analysis.held)
     if count < units.fewest:
-        return f"{unit}, and a verdict needs {units.fewest} of them."
+        return f"{says}, and a verdict needs {units.fewest} of them."
+    several = len(analysis.groups) > 1
     parts = [
-        f"{_titled(group, analysis)}{share_words(group.between)} of the variance lies between "
-        "them; another race of one sitting would find a ratio within "
+        f"{f'{group.title}: ' if several else ''}{share_words(group.between)} of the variance lies "
+        "between them; another race of one sitting would find a ratio within "
         f"±{percent(group.between.reach)}"
         for group in analysis.groups
         if group.between is not None
     ]
-    return ". ".join([unit, *parts]) + "."
+    return ". ".join([says, *parts]) + "."
 
 
 def sittings_line(analysis: Analysis) -> str:
@@ -223,194 +98,212 @@ def share_words(between: Between) -> str:
     return f"{share} % ({low} to {high} %)"
 
 
-def sittings_tables(analysis: Analysis) -> list[Table]:
-    """Empty for a race in one sitting."""
+def sittings_tables(analysis: Analysis) -> Tables:
+    """How far sittings differ, and when each was; empty for a race in one sitting."""
     if not analysis.units.sitting_of:
-        return []
-    return [table for table in (_between_table(analysis), _when_table(analysis)) if table.rows]
+        return ()
+    found = [(group.title, group.between) for group in analysis.groups if group.between is not None]
+    return (
+        *table_of(
+            "How far sittings differ",
+            "The share of the variance of one block's ratio that lies between sittings, averaged "
+            "over all pairs of contenders; more blocks do not reduce it. Another race: with 95 % "
+            "probability a ratio from one other sitting of as many blocks is within this of the "
+            "ratio here; for all ratios of a table at once the probability is lower.",
+            found,
+            {
+                "cells": lambda one: one[0] or "all contenders",
+                "sittings": lambda one: f"{one[1].sittings}",
+                "variance between them": lambda one: share_words(one[1]),
+                "another race": lambda one: f"±{percent(one[1].reach)}",
+            },
+        ),
+        *table_of(
+            "When each sitting ran, and with what",
+            "A sitting that was stopped and resumed has several rows. Functions: the seed of their "
+            "link order in our server. Environment: bytes of padding in every server's "
+            "environment.",
+            analysis.sittings,
+            {
+                "sitting": lambda one: f"{one.number}",
+                "begun": lambda one: (
+                    f"{datetime.fromtimestamp(one.started_at, UTC):%Y-%m-%d %H:%M} UTC"
+                ),
+                "boot": lambda one: (one.boot_id or "unknown").partition("-")[0],
+                "functions": lambda one: (
+                    "as built" if one.link_order is None else f"order {one.link_order}"
+                ),
+                "environment": lambda one: f"{one.environment_bytes:,} bytes",
+                "CPU": lambda one: one.cpu_model,
+                "kernel": lambda one: one.kernel,
+            },
+        ),
+    )
 
 
-def _between_table(analysis: Analysis) -> Table:
-    rows = [
-        [
-            group.title or "all contenders",
-            f"{group.between.sittings}",
-            share_words(group.between),
-            f"±{percent(group.between.reach)}",
-        ]
-        for group in analysis.groups
-        if group.between is not None
-    ]
-    header = ["cells", "sittings", "variance between them", "another race"]
-    return plain_table(BETWEEN, BETWEEN_SAYS, header, rows)
+def _clients_table(analysis: Analysis) -> Tables:
+    """Empty where one client made every load."""
+    found = analysis.clients
+    return table_of(
+        "Clients",
+        "Several clients shared each load; percentiles pool all their requests. They started "
+        f"within {short(found.skew_p99_ns / NS_PER_MS)} ms of each other in 99 % of trials, by "
+        f"their own clocks; a trial with more than {START_SKEW_LIMIT_MS:g} ms is repeated. Each "
+        "client runs its own burst rounds.",
+        list(enumerate(found.each, 1)),
+        {
+            "client": lambda one: f"{one[0]}, {one[1].host}" if one[1].host else f"{one[0]}",
+            "connections": lambda one: f"{one[1].connections:,}",
+            "CPU used": lambda one: percent(one[1].cpu_share),
+            "peak": lambda one: percent(one[1].most_cpu_share),
+            "client-bound": lambda one: f"{one[1].bound} of {one[1].trials}",
+            "worst p99 lateness": lambda one: (
+                "" if one[1].late_p99_ns is None else f"{short(one[1].late_p99_ns / NS_PER_MS)} ms"
+            ),
+            "start delay": lambda one: f"{short(one[1].began_late_ns / NS_PER_US)} µs",
+            "clock error": lambda one: (
+                f"{short(one[1].clock_bound_ns / NS_PER_US)} µs"
+                if one[1].clock_bound_ns
+                else "the same clock"
+            ),
+        },
+    )
 
 
-def _when_table(analysis: Analysis) -> Table:
-    header = ["sitting", "begun", "boot", "functions", "environment", "CPU", "kernel"]
-    return plain_table(WHEN, WHEN_SAYS, header, [_sitting_row(one) for one in analysis.sittings])
-
-
-def _sitting_row(one: Sitting) -> list[str]:
-    begun = datetime.fromtimestamp(one.started_at, UTC)
-    order = AS_BUILT if one.link_order is None else f"order {one.link_order}"
-    boot = (one.boot_id or "unknown").partition("-")[0]
-    size = f"{one.environment_bytes:,} bytes"
-    when = f"{begun:%Y-%m-%d %H:%M} UTC"
-    return [f"{one.number}", when, boot, order, size, one.cpu_model, one.kernel]
-
-
-def _titled(group: Group, analysis: Analysis) -> str:
-    return f"{group.title}: " if len(analysis.groups) > 1 else ""
-
-
-REPEATED_SAYS = (
-    "A disturbed trial is repeated together with the trials of its block that it is compared with; "
-    "only the last attempt counts. By chance: the expected number of disturbed first attempts if "
-    "disturbances hit contenders at random within blocks."
-)
-MOST_CHANGES = 3
-
-
-def repeated_table(analysis: Analysis) -> Table | None:
-    """A row a contender; None where no trial was run again."""
-    if not analysis.repeated.hits:
-        return None
-    rows = [
-        [hit.contender, f"{hit.trials}", f"{hit.disturbed}", f"{hit.by_chance:.1f}", f"{hit.again}"]
-        for hit in analysis.repeated.hits
-    ]
-    header = ["design", "trials", "disturbed at first", "by chance", "repeated"]
+def repeated_table(analysis: Analysis) -> Tables:
+    """A row a contender; empty where no trial was run again."""
     found = analysis.repeated
     unequal = "No design was disturbed more often than by chance."
     if found.is_unequal:
         beyond = f"was disturbed more often than by chance (p = {found.p_value:.2g})"
         unequal = f"{found.furthest} {beyond}."
-    return plain_table("Repeated trials", f"{REPEATED_SAYS} {unequal}", header, rows)
-
-
-def changed_sentence(analysis: Analysis) -> str:
-    """Empty unless the first attempts would give other standings than those that count."""
-    changed = analysis.repeated.changed
-    if not changed:
-        return ""
-    changes = [_change_words(analysis, one) for one in changed[:MOST_CHANGES]]
-    more = (
-        f"; and {plural(len(changed) - MOST_CHANGES, 'other verdict')}"
-        if len(changed) > MOST
-        else ""
+    return table_of(
+        "Repeated trials",
+        "A disturbed trial is repeated together with the trials of its block that it is compared "
+        "with; only the last attempt counts. By chance: the expected number of disturbed first "
+        f"attempts if disturbances hit contenders at random within blocks. {unequal}",
+        found.hits,
+        {
+            "design": lambda hit: hit.contender,
+            "trials": lambda hit: f"{hit.trials}",
+            "disturbed at first": lambda hit: f"{hit.disturbed}",
+            "by chance": lambda hit: f"{hit.by_chance:.1f}",
+            "repeated": lambda hit: f"{hit.again}",
+        },
     )
-    return f"Repeated trials change verdicts: with the first attempts {'; '.join(changes)}{more}."
 
 
-def _change_words(analysis: Analysis, changed: ChangedVerdict) -> str:
-    group = analysis.groups[changed.group]
-    where = step_words(group, changed.then)
-    table = f" ({group.title})" if len(analysis.groups) > 1 else ""
-    now, then = (
-        f"{listed(sorted(one.best)) if one.best else 'none'} ({one.outcome})"
-        for one in (changed.now, changed.then)
+def clock_table(analysis: Analysis) -> Tables:
+    """A row a contender; empty where no canary ran."""
+    return table_of(
+        "Clock speed",
+        "A fixed number of dependent instructions runs nine times on the server's CPUs before each "
+        "window. Their shortest time shows the clock speed, here relative to the contenders "
+        "compared in the same block; a median far above it means interrupts. Not detected: a clock "
+        "that changes while the server runs, and CPU time that the host takes inside a window.",
+        analysis.clocks,
+        {
+            "design": lambda ran: ran.contender,
+            "trials": lambda ran: f"{ran.trials}",
+            "clock": lambda ran: ratio_cell(ran.clock, ran.low, ran.high),
+            "shortest time": lambda ran: f"{ran.low_ns / 1000:.1f} µs",
+            "median ÷ shortest": lambda ran: times(ran.median_ns / ran.low_ns),
+            "": lambda ran: "differs" if ran.differs else ALIKE,
+        },
     )
-    return f"{where[0].lower()}{where[1:]}{table} the best would be {then}, not {now}"
 
 
-CLOCK_SAYS = (
-    "A fixed number of dependent instructions runs nine times on the server's CPUs before each "
-    "window. Their shortest time shows the clock speed, here relative to the contenders compared "
-    "in the same block; a median far above it means interrupts. Not detected: a clock that changes "
-    "while the server runs, and CPU time that the host takes inside a window."
-)
+def side_by_side_table(analysis: Analysis) -> Tables:
+    """A row a contender; empty where none was raced alone."""
+    return table_of(
+        "Alone and side by side",
+        "Server CPU per request of a server that runs alone ÷ side by side with the others, in the "
+        "blocks just before and after, over all steps. An effect common to all changes no "
+        "comparison; the last columns show the rest.",
+        analysis.side_by_side,
+        {
+            "design": lambda one: one.contender,
+            "blocks alone": lambda one: f"{one.blocks}",
+            "alone ÷ side by side": lambda one: ratio_cell(one.ratio, one.low, one.high),
+            "÷ mean of all": lambda one: times(one.beside),
+            "comparison": lambda one: "changed" if one.differs else ALIKE,
+        },
+    )
 
 
-def clock_table(analysis: Analysis) -> Table | None:
-    """A row a contender; None where no canary ran."""
-    if not analysis.clocks:
-        return None
-    rows = [
-        [
-            ran.contender,
-            f"{ran.trials}",
-            f"{times(*clock)}\n{between(*clock)}",
-            f"{ran.low_ns / 1000:.1f} µs",
-            times(ran.median_ns / ran.low_ns),
-            "differs" if ran.differs else "not distinguishable",
-        ]
-        for ran in analysis.clocks
-        for clock in [(ran.clock, ran.low, ran.high)]
-    ]
-    header = ["design", "trials", "clock", "shortest time", "median ÷ shortest", ""]
-    return plain_table("Clock speed", CLOCK_SAYS, header, rows)
-
-
-def clock_sentence(analysis: Analysis) -> str:
-    """Empty where no clock speed is distinguishable from the others."""
-    ran_at = [
-        f"{ran.contender} ran at {times(*clock)} ({between(*clock)})"
-        for ran in analysis.clocks
-        if ran.differs
-        for clock in [(ran.clock, ran.low, ran.high)]
-    ]
-    if not ran_at:
+def outlier_sentence(analysis: Analysis) -> str:
+    """Empty without outliers."""
+    trials = {(one.cell.id, one.block) for one in analysis.outliers}
+    if not trials:
         return ""
+    names = sorted({one.cell.contender for one in analysis.outliers})
     return (
-        f"Clock speeds differ: relative to the contenders it is compared with, "
-        f"{'; '.join(ran_at)}. Their CPU times differ by clock speed, not by the work alone."
+        f"{plural(len(trials), 'outlier')} in {plural(analysis.trials, 'trial')} "
+        f"({', '.join(names)}), kept in every average."
     )
 
 
-SIDE_BY_SIDE_SAYS = (
-    "Server CPU per request of a server that runs alone ÷ side by side with the others, in the "
-    "blocks just before and after, over all steps. An effect common to all changes no "
-    "comparison; the last columns show the rest."
-)
+def outlier_table(analysis: Analysis) -> Tables:
+    """A row a metric and trial, the most extreme first; the JSON has all of them."""
+    shown = sorted(analysis.outliers, key=_how_far, reverse=True)[:MOST]
+    more = len(analysis.outliers) - len(shown)
+    rest = f" {more:,} less extreme ones are in the JSON (`regatta report --json`)." if more else ""
 
+    def figure(one: Outlier, value: float) -> str:
+        return f"{short(value)} {BY_NAME[one.metric].unit}".strip()
 
-def side_by_side_table(analysis: Analysis) -> Table | None:
-    """A row a contender; None where none was raced alone."""
-    if not analysis.side_by_side:
-        return None
-    rows = [
-        [
-            one.contender,
-            f"{one.blocks}",
-            f"{times(*ratio)}\n{between(*ratio)}",
-            times(one.beside),
-            "changed" if one.differs else "not distinguishable",
-        ]
-        for one in analysis.side_by_side
-        for ratio in [(one.ratio, one.low, one.high)]
-    ]
-    header = ["design", "blocks alone", "alone ÷ side by side", "÷ mean of all", "comparison"]
-    return plain_table("Alone and side by side", SIDE_BY_SIDE_SAYS, header, rows)
-
-
-def side_by_side_sentence(analysis: Analysis) -> str:
-    """Empty unless running side by side costs one contender more than the others."""
-    costs = [
-        f"raced alone, {one.contender} costs {times(*ratio)} times ({between(*ratio)}) "
-        f"what it costs side by side, {times(one.beside)} relative to all "
-        f"({plural(one.blocks, 'block')})"
-        for one in analysis.side_by_side
-        if one.differs
-        for ratio in [(one.ratio, one.low, one.high)]
-    ]
-    return f"Running side by side changes a comparison: {'; '.join(costs)}." if costs else ""
-
-
-def soundness_section(analysis: Analysis) -> Section:
-    """What can be said of the trials as such."""
-    sentences = [sittings_sentence(analysis), outlier_sentence(analysis)]
-    tables = soundness_tables(analysis)
-    return Section(
-        "Soundness of the trials",
-        text=tuple(filter(None, sentences)),
-        tables=tuple(tables),
-        charts=(warm_up_chart(analysis),) if analysis.warm_ups else (),
-        rank=FOLDED,
-        name="soundness",
+    return table_of(
+        "Outliers",
+        "Trials beyond Tukey's outer fences of their cell, three times its interquartile range "
+        f"away; rings in the charts. Outliers are kept, so their intervals are wide.{rest}",
+        shown,
+        {
+            "cell": lambda one: one.cell.label(),
+            "block": lambda one: f"{one.block}",
+            "metric": lambda one: BY_NAME[one.metric].label,
+            "this trial": lambda one: figure(one, one.value),
+            "median of all": lambda one: figure(one, one.median),
+            "": lambda one: f"{times(one.value / one.median)} times" if one.median > 0 else "",
+        },
     )
 
 
-def warm_up_chart(analysis: Analysis) -> Chart:
+def _how_far(one: Outlier) -> float:
+    """As a factor in either direction; a value without one sorts last."""
+    if min(one.value, one.median) <= 0:
+        return 0.0
+    return abs(math.log(one.value / one.median))
+
+
+def warm_up_table(analysis: Analysis) -> Tables:
+    """A row a contender and work, with what its first process needed."""
+    return table_of(
+        "Warm-up",
+        "Each server's first process was watched from its first request, as fast as it answers, "
+        "until its CPU per request and p50 were level; later processes get 1.5 times as many "
+        "requests and are watched again. A server whose cost still moves in the window, or that is "
+        "not steady in over 1 of 10 processes, cannot win.",
+        analysis.warm_ups,
+        {
+            "design": lambda one: one.contender,
+            "work": lambda one: one.work,
+            "first process": lambda one: one.kind,
+            "warm after, requests": lambda one: f"{one.requests:,}",
+            "under load": lambda one: f"{one.seconds:.1f} s",
+            "processes not steady": lambda one: f"{one.unsteady} of {one.watched}",
+            "window ÷ end of warm-up": _moves,
+            "measured": lambda one: one.why_not or "warm",
+        },
+    )
+
+
+def _moves(one: ContenderWarmUp) -> str:
+    if one.moves is None or one.moves_low is None or one.moves_high is None:
+        return ""
+    return ratio_cell(one.moves, one.moves_low, one.moves_high)
+
+
+def _warm_up_chart(analysis: Analysis) -> Chart:
     title = "Server CPU per request of each server's first process"
     says = "In slices of its load, from its first request on."
     return Chart("warm-up", title, says, (Panel("", "µs", warm_up_spec(analysis)),))

@@ -4,10 +4,10 @@ All text is untrusted (names of servers and hosts, errors); each renderer escape
 backticks` is code.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from textwrap import shorten
-from typing import Any
+from typing import Any, TypeVar
 
 DECIDES, OPEN, FOLDED, APPENDIX = range(4)
 """A section is in the paper, the summary and the page; in the last two; in them, but folded on the
@@ -18,6 +18,7 @@ LONGEST_FIGURE = 24
 """Letters; longer ones are text, which wraps and is aligned on the left."""
 Spec = dict[str, Any]
 """Vega-Lite."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,14 @@ def plain_table(
         tuple(map(Heading, header)),
         tuple(Row(name, tuple(map(in_lines, figures))) for name, *figures in rows),
     )
+
+
+def table_of(
+    title: str, says: str, records: Sequence[T], columns: Mapping[str, Callable[[T], str]]
+) -> tuple[Table, ...]:
+    """The same with a row a record, named by the first column; empty without records."""
+    rows = [[cell(one) for cell in columns.values()] for one in records]
+    return (plain_table(title, says, list(columns), rows),) if rows else ()
 
 
 def in_lines(text: str) -> Figure:

@@ -33,7 +33,7 @@ from regatta.record.records import PlannedTrial, Result
 from regatta.record.schema import FILE_NAME
 from regatta.record.study.plan import make_plan
 from regatta.record.write import Ledger
-from regatta.show.trials import disturbed_sentence, progress_sentence
+from regatta.show.notes import disturbed, progress
 from tests.lab import fake_races, reports
 from tests.ledgers import rows
 from tests.waiting import wait_until
@@ -285,7 +285,8 @@ def test_a_disturbed_trial_is_run_again_with_those_it_is_compared_with(
     assert finished[-1].left == 0
     analysis = analyse(ledger)
     assert (analysis.trials, analysis.planned) == (12, 12)
-    assert disturbed_sentence(analysis) == (
+    (note,) = disturbed(analysis)
+    assert note.sentence == (
         "4 trials disturbed: other programs or the host took more than 10 % of a CPU during the "
         "window; 3 repeated (only the last attempt is kept), 1 kept in the averages."
     )
@@ -363,7 +364,8 @@ def test_a_race_killed_before_its_last_trials_were_run_again_is_not_finished(
     assert sum(trial.superseded for trial in ledger.trials) == 2
     analysis = analyse(ledger)
     assert (analysis.trials, analysis.planned) == (10, 12)
-    assert "not finished: 10 of 12 trials" in progress_sentence(analysis)
+    (note,) = progress(analysis)
+    assert "not finished: 10 of 12 trials" in note.sentence
     assert sorted(row["trials"] for row in quick_standings(path)) == [5, 5]
     fake_races.resume(tmp_path / "race")
     assert analyse(read(path)).trials == 12

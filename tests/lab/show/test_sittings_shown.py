@@ -112,7 +112,7 @@ def test_a_race_in_one_sitting_states_its_limits(tmp_path: Path) -> None:
     one = synthetic.make(tmp_path / "ledger.sqlite", connections=(1,))
     analysis = reports.analysed(one)
     assert sittings_sentence(analysis) == ONE
-    assert sittings_tables(analysis) == []
+    assert sittings_tables(analysis) == ()
     assert "sitting" not in shown(one, explain=False)
     assert "--sittings" in shown(one, explain=True)
 

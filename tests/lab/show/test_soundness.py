@@ -38,7 +38,7 @@ def analysis(tmp_path_factory: pytest.TempPathFactory) -> Analysis:
 
 
 def test_an_outlier_is_listed_with_its_value_and_the_median(analysis: Analysis) -> None:
-    table = outlier_table(analysis)
+    (table,) = outlier_table(analysis)
     (row,) = [row for row in cells(table) if row[2] == PRIMARY.label and row[1] == "7"]
     assert "select" in row[0]
     assert float(row[5].split()[0]) == pytest.approx(FAR, rel=0.1)
@@ -51,7 +51,7 @@ def test_an_outlier_is_listed_with_its_value_and_the_median(analysis: Analysis) 
 def test_only_the_most_extreme_outliers_are_listed(analysis: Analysis) -> None:
     one = max(analysis.outliers, key=lambda one: one.value / one.median)
     near = [replace(one, block=block, value=one.median * 1.1) for block in range(100)]
-    table = outlier_table(replace(analysis, outliers=[*near, one]))
+    (table,) = outlier_table(replace(analysis, outliers=[*near, one]))
     assert len(table.rows) == MOST
     assert cells(table)[0][1] == f"{one.block}"
     assert f"{101 - MOST} less extreme ones are in the JSON" in table.says
@@ -86,7 +86,7 @@ def test_the_warm_up_table_has_each_contender(analysis: Analysis) -> None:
     )
     flat = replace(select, contender="iterative", kind="flat", requests=0, seconds=0.0, unsteady=0)
     calm = replace(flat, moves=1.0, moves_low=0.99, moves_high=1.01)
-    table = warm_up_table(replace(analysis, warm_ups=[select, calm]))
+    (table,) = warm_up_table(replace(analysis, warm_ups=[select, calm]))
     assert [row[:6] for row in cells(table)] == [
         ["select", "/", "warmed", "12,000", "2.4 s", "4 of 20"],
         ["iterative", "/", "flat", "0", "0.0 s", "0 of 20"],

@@ -14,9 +14,9 @@ from regatta.show.build import view_of
 from regatta.show.charts import SCHEMA, colours, drawn_digits, quantity, shapes
 from regatta.show.groups import metric_chart, standings
 from regatta.show.html import write_files
+from regatta.show.notes import disturbed
 from regatta.show.numbers import capitalized, plural, short
 from regatta.show.pictures import with_legends
-from regatta.show.trials import disturbed_sentence
 from regatta.show.verdicts import LEGEND, verdict_sentence
 from regatta.show.view import Chart, Panel, Spec, plain_table
 from regatta.teach.lab.state import LabSetting, StepResult
@@ -189,5 +189,4 @@ def notes_of(analysis: Analysis) -> list[str]:
     found = [placement.get("note") if isinstance(placement, dict) else None]
     found.append(environment.get("perf_note"))
     said = [f"{capitalized(str(note))}." for note in found if note]
-    disturbed = disturbed_sentence(analysis)
-    return [*said, disturbed] if disturbed else said
+    return [*said, *(note.sentence for note in disturbed(analysis))]

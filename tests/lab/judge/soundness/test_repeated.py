@@ -11,8 +11,8 @@ import pytest
 from regatta.judge.analyse import analyse
 from regatta.judge.results import Analysis
 from regatta.record.read import read
-from regatta.show.notes import notes
-from regatta.show.soundness import changed_sentence, repeated_table
+from regatta.show.notes import changed_verdicts, notes
+from regatta.show.soundness import repeated_table
 from tests.lab.reports import cells, told
 from tests.lab.synthetic import make
 from tests.ledgers import opened
@@ -78,26 +78,26 @@ def spoil(ledger: sqlite3.Connection, name: str, block: int, dearer: float) -> N
 
 def test_a_race_without_repeats_has_no_table(tmp_path: Path) -> None:
     analysis = raced(tmp_path, {})
-    assert repeated_table(analysis) is None
-    assert changed_sentence(analysis) == ""
+    assert repeated_table(analysis) == ()
+    assert not any(changed_verdicts(analysis))
 
 
 def test_repeats_that_change_a_verdict_are_reported(tmp_path: Path) -> None:
     analysis = raced(tmp_path, {"first": BLOCKS})
     assert analysis.groups[0].overall.best == ("first",)
-    said = changed_sentence(analysis)
-    assert said == (
+    (note,) = changed_verdicts(analysis)
+    assert note in notes(analysis)
+    assert note.sentence == (
         "Repeated trials change verdicts: with the first attempts at 10 connections the best would "
         "be second (larger than the noise), not first (larger than the noise)."
     )
-    assert said in [note.sentence for note in notes(analysis)]
     assert "Repeated trials change verdicts" in told(analysis)
 
 
 def test_repeats_that_change_no_verdict_are_not_reported(tmp_path: Path) -> None:
     analysis = raced(tmp_path, {"first": [2, 7], "second": [4]}, dearer=1.01)
-    assert changed_sentence(analysis) == ""
-    table = repeated_table(analysis)
+    assert not any(changed_verdicts(analysis))
+    (table,) = repeated_table(analysis)
     assert cells(table) == [["first", "10", "2", "1.5", "3"], ["second", "10", "1", "1.5", "3"]]
 
 
@@ -117,7 +117,7 @@ def test_a_contender_disturbed_more_often_than_by_chance_is_named(
 ) -> None:
     analysis = raced(tmp_path, hit, dearer=1.0)
     assert analysis.repeated.is_unequal == is_unequal
-    table = repeated_table(analysis)
+    (table,) = repeated_table(analysis)
     assert ("first was disturbed more often" in table.says) == is_unequal
     assert ("No design was disturbed more often" in table.says) != is_unequal
 
@@ -136,5 +136,5 @@ def test_the_p_value_belongs_to_the_named_contender(tmp_path: Path) -> None:
     assert beyond["first"] > beyond["third"] > 0
     assert analysis.repeated.is_unequal
     assert analysis.repeated.furthest == "third"
-    table = repeated_table(analysis)
+    (table,) = repeated_table(analysis)
     assert "third was disturbed more often" in table.says

@@ -21,9 +21,9 @@ from regatta.record.read import read
 from regatta.record.records import ALONE, COUNTED_TRIAL, TIMED, Result
 from regatta.record.schema import FILE_NAME
 from regatta.record.study.plan import AloneBlocks, block_kinds, make_plan
-from regatta.show.notes import notes
+from regatta.show.notes import company, notes
 from regatta.show.numbers import between, times
-from regatta.show.soundness import side_by_side_sentence, side_by_side_table
+from regatta.show.soundness import side_by_side_table
 from tests.lab import fake_races
 from tests.lab.reports import cells, told
 from tests.lab.synthetic import make
@@ -113,11 +113,12 @@ def test_a_side_by_side_cost_of_one_contender_is_reported(tmp_path: Path) -> Non
     assert found["select"].low < 0.9 < found["select"].high
     assert found["select"].ratio == pytest.approx(0.9, abs=0.03)
     assert found["select"].differs
-    said = side_by_side_sentence(analysis)
+    (note,) = company(analysis)
+    said = note.sentence
+    assert note in notes(analysis)
     one = found["select"]
     ratio = (one.ratio, one.low, one.high)
     assert f"raced alone, select costs {times(*ratio)} times ({between(*ratio)}) what" in said
-    assert said in [note.sentence for note in notes(analysis)]
     assert "Running side by side changes a comparison" in told(analysis)
 
 
@@ -126,8 +127,8 @@ def test_a_side_by_side_cost_common_to_all_changes_no_comparison(tmp_path: Path)
     analysis = race_with_alone_blocks(tmp_path, cheaper)
     assert all(one.ratio == pytest.approx(0.9, abs=0.03) for one in analysis.side_by_side)
     assert not any(one.differs for one in analysis.side_by_side)
-    assert side_by_side_sentence(analysis) == ""
-    table = side_by_side_table(analysis)
+    assert not any(company(analysis))
+    (table,) = side_by_side_table(analysis)
     assert [row[-1] for row in cells(table)] == ["not distinguishable"] * 3
 
 
@@ -146,4 +147,4 @@ def test_trials_raced_alone_are_in_no_average(tmp_path: Path) -> None:
 def test_without_alone_blocks_there_is_no_side_by_side_table(tmp_path: Path) -> None:
     analysis = analyse(read(make(tmp_path / FILE_NAME, connections=[10], requests=40)))
     assert analysis.side_by_side == []
-    assert side_by_side_table(analysis) is None
+    assert side_by_side_table(analysis) == ()
