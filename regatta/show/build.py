@@ -7,21 +7,20 @@ from regatta.judge.results import Analysis, Group
 from regatta.show.claim_words import tally
 from regatta.show.claims import claims_section
 from regatta.show.environment import calibration_section, environment_section
-from regatta.show.groups import (
-    HOW,
+from regatta.show.groups import HOW, group_section
+from regatta.show.held import held_lines, held_section
+from regatta.show.notes import notes
+from regatta.show.numbers import plural
+from regatta.show.soundness import sittings_line, soundness_section
+from regatta.show.standings import (
     MEANS,
     UNIT,
     compares,
-    group_section,
     lead_words,
     overview,
     overview_title,
     signs,
 )
-from regatta.show.held import held_lines, held_section
-from regatta.show.notes import notes
-from regatta.show.numbers import plural
-from regatta.show.soundness import sittings_line, soundness_section
 from regatta.show.trials import trials_sections
 from regatta.show.verdicts import headline
 from regatta.show.view import COLUMNS, FOLDED, Screen, Section, View

@@ -2,7 +2,7 @@
 configuration: a browser or vl-convert draws them, and knows the size and the colour scheme."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from regatta.judge.estimates import DRAWN, OVER, Estimate
 from regatta.judge.held_rates import HeldGroup
@@ -23,17 +23,8 @@ MOST_TICKS = 12
 """With more steps, the axis chooses its own ticks."""
 TOO_FEW = "none: too few trials"
 WITH_INTERVAL = {"filter": "isValid(datum.low)"}
+SHOWN = {"filter": "indexof(shown, datum.design) >= 0"}
 Rows = list[dict[str, Any]]
-
-
-class Named(Protocol):
-    """What a chart shows: a metric or a counter."""
-
-    @property
-    def label(self) -> str: ...
-
-    @property
-    def unit(self) -> str: ...
 
 
 def quantity(name: str, **more: Any) -> Spec:
@@ -44,52 +35,13 @@ def word(name: str, **more: Any) -> Spec:
     return {"field": name, "type": "nominal", **more}
 
 
-def tip(name: str, title: str, **more: Any) -> Spec:
-    return word(name, title=title, **more)
+def tip(name: str, title: str) -> Spec:
+    return word(name, title=title)
 
 
 def drawn_digits(value: float) -> float:
     """Six digits are more than a chart can show."""
     return float(f"{value:.6g}")
-
-
-def chart_row(design: str, step: int, estimate: Estimate, named: Named) -> dict[str, Any]:
-    """One point of a chart, with its interval.
-
-    A percentile of which only a lower bound is known is drawn at that bound; without it a chart
-    would show only the fast designs.
-    """
-    is_over = estimate.state == OVER
-    value = estimate.low if is_over else estimate.value
-    assert value is not None, "what is drawn was measured"
-    row = {
-        "design": design,
-        "step": step,
-        "value": drawn_digits(value),
-        "says": f"{value_of(estimate)} {named.unit}".strip(),
-        "interval": interval_of(estimate) or ("not known" if is_over else TOO_FEW),
-        "trials": estimate.trials,
-    }
-    if estimate.low is not None and not is_over:
-        row["low"] = drawn_digits(estimate.low)
-        row["high"] = drawn_digits(value if estimate.high is None else estimate.high)
-    return row
-
-
-def chart(contenders: list[str], rows: Rows, layers: Sequence[Spec], height: int | Spec) -> Spec:
-    """Of the designs that the reader has left checked."""
-    return {
-        "$schema": SCHEMA,
-        "width": "container",
-        "height": height,
-        "params": [{"name": "shown", "value": contenders}],
-        "data": {"values": rows},
-        "transform": [SHOWN],
-        "layer": layers,
-    }
-
-
-SHOWN = {"filter": "indexof(shown, datum.design) >= 0"}
 
 
 def looks(contenders: list[str], part: Callable[[Style], Any]) -> Spec:
@@ -111,39 +63,46 @@ def dashes(contenders: list[str]) -> Spec:
     return looks(contenders, lambda style: style.dash or [1, 0])
 
 
-def tooltips(axis: Axis, named: Named) -> list[Spec]:
-    return [
-        tip("design", "design"),
-        quantity("step", title=axis.many, format=","),
-        tip("says", named.label),
-        tip("interval", "95 % interval"),
-        quantity("trials"),
-    ]
+def layer(mark: str, encoding: Spec, bounded: bool = False, **look: Any) -> Spec:
+    """`bounded`: of the rows that have an interval."""
+    of = {"transform": [WITH_INTERVAL]} if bounded else {}
+    return {**of, "mark": {"type": mark, **look}, "encoding": encoding}
 
 
-def step_scale(rows: Rows) -> Spec:
-    numbers = [row["step"] for row in rows]
-    if max(numbers) >= 8 * min(numbers):
-        # symlog includes 0 and is logarithmic from 1 on.
-        return {"type": "symlog" if min(numbers) == 0 else "log", "nice": False, "padding": 14}
-    return {"nice": False, "zero": False, "padding": 14}
+def chart(contenders: list[str], rows: Rows, layers: Sequence[Spec], height: int | Spec) -> Spec:
+    """Of the designs that the reader has left checked."""
+    return {
+        "$schema": SCHEMA,
+        "width": "container",
+        "height": height,
+        "params": [{"name": "shown", "value": contenders}],
+        "data": {"values": rows},
+        "transform": [SHOWN],
+        "layer": layers,
+    }
 
 
-def value_scale(rows: Rows) -> Spec:
-    if is_logarithmic(rows):
-        return {"type": "log", "nice": True}
-    ends = _ends(rows)
-    # From 0, unless that would press all values against the upper edge.
-    return {"zero": min(ends) < 0.6 * max(ends), "nice": True}
+def chart_row(design: str, step: int, estimate: Estimate, metric: Metric) -> dict[str, Any]:
+    """One point of a chart, with its interval.
 
-
-def is_logarithmic(rows: Rows) -> bool:
-    values = [row["value"] for row in rows]
-    return min(_ends(rows)) > 0 and max(values) > LOG_FROM * min(values)
-
-
-def _ends(rows: Rows) -> list[float]:
-    return [row[end] for row in rows for end in ("value", "low", "high") if end in row]
+    A percentile of which only a lower bound is known is drawn at that bound; without it a chart
+    would show only the fast designs.
+    """
+    is_over = estimate.state == OVER
+    value = estimate.low if is_over else estimate.value
+    assert value is not None, "what is drawn was measured"
+    row = {
+        "design": design,
+        "step": step,
+        "value": drawn_digits(value),
+        "says": f"{value_of(estimate)} {metric.unit}".strip(),
+        "interval": interval_of(estimate) or ("not known" if is_over else TOO_FEW),
+        "trials": estimate.trials,
+    }
+    if estimate.low is not None and not is_over:
+        row["low"] = drawn_digits(estimate.low)
+        row["high"] = drawn_digits(value if estimate.high is None else estimate.high)
+    return row
 
 
 def metric_rows(group: Group, metric: Metric, side: str) -> Rows:
@@ -157,11 +116,6 @@ def metric_rows(group: Group, metric: Metric, side: str) -> Rows:
 
 def outlier_rows(analysis: Analysis, group: Group, metric: Metric, side: str) -> Rows:
     """The outliers among the trials of a chart."""
-    if side != side_of(metric):
-        return []
-    steps: dict[int, list[int]] = {}
-    for step, result in group.step_cells():
-        steps.setdefault(result.cell.id, []).append(step)
     return [
         {
             "design": one.cell.contender,
@@ -171,8 +125,9 @@ def outlier_rows(analysis: Analysis, group: Group, metric: Metric, side: str) ->
             "trial": f"block {one.block}, an outlier",
         }
         for one in analysis.outliers
-        if one.metric == metric.name
-        for step in steps.get(one.cell.id, [])
+        if one.metric == metric.name and side == side_of(metric)
+        for step, result in group.step_cells()
+        if result.cell.id == one.cell.id
     ]
 
 
@@ -180,89 +135,91 @@ def metric_spec(analysis: Analysis, group: Group, metric: Metric, side: str) -> 
     """Lines over the axis; with one step, a row a design. Outliers are rings."""
     rows, far = metric_rows(group, metric, side), outlier_rows(analysis, group, metric, side)
     names = analysis.contenders
-    one_step = len({row["step"] for row in rows}) == 1
-    drawn = _dots if one_step else lines
-    layers = drawn(names, group.axis, metric, rows)
+    told = tooltips(group.axis, metric)
+    if len({row["step"] for row in rows}) > 1:
+        places: Spec = {"x": quantity("step"), "y": quantity("value")}
+        height: int | Spec = HEIGHT
+        layers = lines(names, group.axis, metric, rows)
+    else:
+        places, height = {"x": quantity("value"), "y": word("design", sort=names)}, {"step": 26}
+        labels = word("design", title=None, sort=names, axis={"labelLimit": 140})
+        place = {"title": metric.unit or None, "scale": value_scale(rows)}
+        layers = dots(names, labels, place, size=70, tooltip=told)
     if far:
-        places = {"x": quantity("value"), "y": word("design", sort=names)}
-        over = {"x": quantity("step"), "y": quantity("value")}
-        layers.insert(0, _rings(names, metric, rows, far, places if one_step else over))
-    return chart(names, rows, layers, {"step": 26} if one_step else HEIGHT)
+        layers.insert(0, _rings(names, metric, rows, far, places))
+    return chart(names, rows, layers, height)
 
 
 def _rings(contenders: list[str], metric: Metric, rows: Rows, far: Rows, at: Spec) -> Spec:
     # Includes the estimates, invisibly: if the designs of all outliers are filtered out, an empty
     # layer would have no scale.
+    ring = {
+        **at,
+        "color": colours(contenders),
+        "opacity": {"condition": {"test": "datum.far", "value": 0.9}, "value": 0},
+        "tooltip": [tip("design", "design"), tip("trial", "trial"), tip("says", metric.label)],
+    }
     return {
         "data": {"values": [*rows, *({**row, "far": True} for row in far)]},
         "transform": [SHOWN],
-        "mark": {"type": "point", "shape": "circle", "filled": False, "size": 60},
-        "encoding": {
-            **at,
-            "color": colours(contenders),
-            "opacity": {"condition": {"test": "datum.far", "value": 0.9}, "value": 0},
-            "tooltip": [tip("design", "design"), tip("trial", "trial"), tip("says", metric.label)],
-        },
+        **layer("point", ring, shape="circle", filled=False, size=60),
     }
 
 
-def lines(contenders: list[str], axis: Axis, named: Named, rows: Rows) -> list[Spec]:
+def lines(contenders: list[str], axis: Axis, metric: Metric, rows: Rows) -> list[Spec]:
     """`rows`: what the scales must cover."""
     steps = sorted({row["step"] for row in rows})
     ticks: Spec = {"labelOverlap": True, **({"values": steps} if len(steps) <= MOST_TICKS else {})}
-    unit = named.unit or None
-    x = quantity("step", title=axis.many, scale=step_scale(rows), axis=ticks)
+    unit = metric.unit or None
+    x = quantity("step", title=axis.many, scale=step_scale(steps), axis=ticks)
     y = quantity("value", title=unit, scale=value_scale(rows))
     at = {"x": x, "color": colours(contenders)}
     ends = {**at, "y": quantity("low", title=unit), "y2": {"field": "high"}}
-    band = {
-        "transform": [WITH_INTERVAL],
-        "mark": {"type": "area", "opacity": 0.13, "tooltip": None},
-        "encoding": ends,
-    }
-    line = {
-        "mark": {"type": "line", "strokeWidth": 1.75},
-        "encoding": {**at, "y": y, "strokeDash": dashes(contenders)},
-    }
-    bars = {
-        "transform": [WITH_INTERVAL],
-        "mark": {"type": "rule", "strokeWidth": 1.5},
-        "encoding": ends,
-    }
-    points = {
-        "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
-        "encoding": {
-            **at,
-            "y": y,
-            "shape": shapes(contenders),
-            "tooltip": tooltips(axis, named),
-        },
-    }
-    return [*([band] if len(contenders) <= MOST_BANDS else []), line, bars, points]
-
-
-def _dots(contenders: list[str], axis: Axis, named: Named, rows: Rows) -> list[Spec]:
-    at = {
-        "y": word("design", title=None, sort=contenders, axis={"labelLimit": 140}),
-        "color": colours(contenders),
-    }
-    place = {"title": named.unit or None, "scale": value_scale(rows)}
+    spots = {**at, "y": y, "shape": shapes(contenders), "tooltip": tooltips(axis, metric)}
+    band = layer("area", ends, bounded=True, opacity=0.13, tooltip=None)
     return [
-        {
-            "transform": [WITH_INTERVAL],
-            "mark": {"type": "rule", "strokeWidth": 2},
-            "encoding": {**at, "x": quantity("low", **place), "x2": {"field": "high"}},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
-            "encoding": {
-                **at,
-                "x": quantity("value", **place),
-                "shape": shapes(contenders),
-                "tooltip": tooltips(axis, named),
-            },
-        },
+        *([band] if len(contenders) <= MOST_BANDS else []),
+        layer("line", {**at, "y": y, "strokeDash": dashes(contenders)}, strokeWidth=1.75),
+        layer("rule", ends, bounded=True, strokeWidth=1.5),
+        layer("point", spots, filled=True, size=55, opacity=1),
     ]
+
+
+def dots(contenders: list[str], labels: Spec, place: Spec, size: int, **told: Any) -> list[Spec]:
+    """A row a design, with its interval. `labels`: of the rows; `place`: title and scale."""
+    at = {"y": labels, "color": colours(contenders)}
+    ends = {**at, "x": quantity("low", **place), "x2": {"field": "high"}}
+    spots = {**at, "x": quantity("value", **place), "shape": shapes(contenders), **told}
+    return [
+        layer("rule", ends, bounded=True, strokeWidth=2),
+        layer("point", spots, filled=True, size=size, opacity=1),
+    ]
+
+
+def tooltips(axis: Axis, metric: Metric) -> list[Spec]:
+    return [
+        tip("design", "design"),
+        quantity("step", title=axis.many, format=","),
+        tip("says", metric.label),
+        tip("interval", "95 % interval"),
+        quantity("trials"),
+    ]
+
+
+def step_scale(steps: list[int]) -> Spec:
+    if steps[-1] >= 8 * steps[0]:
+        # symlog includes 0 and is logarithmic from 1 on.
+        return {"type": "log" if steps[0] else "symlog", "nice": False, "padding": 14}
+    return {"nice": False, "zero": False, "padding": 14}
+
+
+def value_scale(rows: Rows) -> Spec:
+    values = [row["value"] for row in rows]
+    ends = [row[end] for row in rows for end in ("value", "low", "high") if end in row]
+    if min(ends) > 0 and max(values) > LOG_FROM * min(values):
+        return {"type": "log", "nice": True}
+    # From 0, unless that would press all values against the upper edge.
+    return {"zero": min(ends) < 0.6 * max(ends), "nice": True}
 
 
 def knee_spec(analysis: Analysis, group: HeldGroup, metric: Metric, name: str) -> Spec:
@@ -292,6 +249,7 @@ def latency_spec(analysis: Analysis, group: Group, step: int) -> Spec:
         for result in group.at(step)
         for share, milliseconds in result.latencies.quantiles_ms
     ]
+    names = analysis.contenders
     at = {
         "x": quantity(
             "ms",
@@ -305,21 +263,15 @@ def latency_spec(analysis: Analysis, group: Group, step: int) -> Spec:
             scale={"domain": [0, 1]},
             axis={"format": "%", "tickCount": 5},
         ),
-        "color": colours(analysis.contenders),
+        "color": colours(names),
     }
-    line = {
-        "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2, "tooltip": None},
-        "encoding": {
-            **at,
-            "strokeDash": dashes(analysis.contenders),
-            "order": quantity("share"),
-        },
-    }
-    spots = {
-        "mark": {"type": "point", "filled": True, "size": 90, "opacity": 0},
-        "encoding": {**at, "tooltip": [tip("design", "design"), tip("says", "answered")]},
-    }
-    return chart(analysis.contenders, rows, [line, spots], 320)
+    steps = {**at, "strokeDash": dashes(names), "order": quantity("share")}
+    told = {**at, "tooltip": [tip("design", "design"), tip("says", "answered")]}
+    layers = [
+        layer("line", steps, interpolate="step-after", strokeWidth=2, tooltip=None),
+        layer("point", told, filled=True, size=90, opacity=0),
+    ]
+    return chart(names, rows, layers, 320)
 
 
 def warm_up_spec(analysis: Analysis) -> Spec:
@@ -346,9 +298,9 @@ def warm_up_spec(analysis: Analysis) -> Spec:
         "detail": word("line"),
     }
     told = [tip("design", "design"), quantity("step", title=title, format=",")]
-    spots = {
-        "mark": {"type": "point", "filled": True, "size": 25, "opacity": 1},
-        "encoding": {**at, "tooltip": [*told, tip("says", "server CPU")]},
-    }
-    line = {"mark": {"type": "line", "strokeWidth": 1.75, "tooltip": None}, "encoding": at}
-    return chart(analysis.contenders, rows, [line, spots], HEIGHT)
+    spots = {**at, "tooltip": [*told, tip("says", "server CPU")]}
+    layers = [
+        layer("line", at, strokeWidth=1.75, tooltip=None),
+        layer("point", spots, filled=True, size=25, opacity=1),
+    ]
+    return chart(analysis.contenders, rows, layers, HEIGHT)

@@ -1,22 +1,22 @@
-"""Prints a comparison as tables and sentences, or converts it to plain data."""
+"""A comparison of two races as tables and sentences, or as plain data."""
 
 from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
 
-from regatta.judge.compare.compare import ComparedRace, RaceComparison
-from regatta.judge.compare.decide import CellComparison
-from regatta.judge.compare.disagreements import SAME, Disagreement, Winners
+from regatta.judge.compare.compare import RaceComparison, RaceSummary
+from regatta.judge.compare.decide import NO_REGRESSION, REGRESSION, CellComparison
+from regatta.judge.compare.disagreements import SAME, Agreement, Overlap, Winners
 from regatta.judge.compare.match import cell_words
-from regatta.judge.judged import NO_REGRESSION, REGRESSION
 from regatta.record.cell import AXES, IDENTITY, Cell
 from regatta.record.metrics import PRIMARY, Metric
-from regatta.show.numbers import interval_of, plural, short, value_of
+from regatta.show.numbers import DASH, cell_of, plural, short
 from regatta.show.terminal import draw_table
-from regatta.show.text import plain
-from regatta.show.view import Table, plain_table
+from regatta.show.text import put
+from regatta.show.view import table_of
 
+MOST_APART = 3
 ONE_RACE = (
     "Both versions in one race need far fewer, as the machine's drift cancels: "
     "regatta versus './old --port {port}' './new --port {port}'"
@@ -26,132 +26,130 @@ ONE_RACE = (
 def print_comparison(comparison: RaceComparison, console: Console) -> None:
     """Prints a table for each metric, then the verdict in one sentence."""
     for name, race in (("OLD", comparison.old), ("NEW", comparison.new)):
-        _line(f"{name}  {race.path}{_versions(race)}", console, "dim")
+        server = race.versions.get("server")
+        put(console, f"{name}  {race.path}{f'  ({server})' if server else ''}", style="dim")
     for metric in dict.fromkeys(compared.metric for compared in comparison.cells):
-        of_metric = [compared for compared in comparison.cells if compared.metric is metric]
-        console.print()
-        draw_table(_table(metric, of_metric), [], console)
-    if comparison.reference is not None:
-        _line(
-            f"NEW / OLD is relative to {comparison.reference}: each figure is divided by that of "
-            f"{comparison.reference} in the same block.",
+        _print_metric(metric, [one for one in comparison.cells if one.metric is metric], console)
+    if reference := comparison.reference:
+        put(
             console,
-            "dim",
+            f"NEW / OLD is relative to {reference}: each figure is divided by that of {reference} "
+            "in the same block.",
+            style="dim",
         )
-    for sentence in reasons(comparison):
-        _line(sentence, console)
+    where = cell_words([compared.cell for compared in comparison.cells])
+    for one in comparison.cells:
+        if one.why:
+            name = f"{one.cell.contender}, {where[one.cell.id]}"
+            put(console, f"{name}: {one.verdict}, {one.why}.")
     console.print()
-    _line(verdict_sentence(comparison), console, "bold")
-    if comparison.winners:
-        _line(standings_sentence(comparison.winners), console)
-    if comparison.disagreements:
+    put(console, verdict_sentence(comparison), style="bold")
+    put(console, standings_sentence(comparison.agreement))
+    moved = table_of(
+        "changed ranks by server CPU per request, and verdicts on claims",
+        "",
+        comparison.disagreements,
+        {
+            "where": lambda one: one.where,
+            "design or claim": lambda one: one.what,
+            "OLD": lambda one: one.old,
+            "NEW": lambda one: one.new,
+        },
+    )
+    for table in moved:
         console.print()
-        draw_table(_disagreement_table(comparison.disagreements), [], console)
-    for notice in comparison.notices:
-        _line(notice, console, "yellow")
+        draw_table(table, [], console)
+    put(console, *comparison.notices, style="yellow")
 
 
-def _versions(race: ComparedRace) -> str:
-    server = race.versions.get("server")
-    return f"  ({server})" if server else ""
-
-
-def _table(metric: Metric, cells: list[CellComparison]) -> Table:
+def _print_metric(metric: Metric, cells: list[CellComparison], console: Console) -> None:
     unit = f", {metric.unit}" if metric.unit else ""
     side = "server " if cells[0].side == "server" and metric is PRIMARY else ""
     where = cell_words([compared.cell for compared in cells])
-    rows = [
-        [
-            compared.cell.contender,
-            where[compared.cell.id],
-            f"{value_of(compared.old)}\n{interval_of(compared.old)}",
-            f"{value_of(compared.new)}\n{interval_of(compared.new)}",
-            _change(compared),
-            compared.verdict,
-        ]
-        for compared in cells
-    ]
-    header = ["design", "cell", "OLD", "NEW", "NEW / OLD", "verdict"]
-    return plain_table(f"{side}{metric.label}{unit}", "", header, rows)
+    (table,) = table_of(
+        f"{side}{metric.label}{unit}",
+        "",
+        cells,
+        {
+            "design": lambda one: one.cell.contender,
+            "cell": lambda one: where[one.cell.id],
+            "OLD": lambda one: cell_of(one.old),
+            "NEW": lambda one: cell_of(one.new),
+            "NEW / OLD": _change,
+            "verdict": lambda one: one.verdict,
+        },
+    )
+    console.print()
+    draw_table(table, [], console)
 
 
 def _change(compared: CellComparison) -> str:
     if compared.value is None or compared.low is None or compared.high is None:
-        return "–"
+        return DASH
     if compared.scale == "ratio":
         return f"{compared.value:.3f}\n{compared.low:.3f}–{compared.high:.3f}"
     half = max((compared.high - compared.low) / 2, 1e-12)
-    parts = [short(end, half) for end in (compared.value, compared.low, compared.high)]
-    return f"{'+' if compared.value > 0 else ''}{parts[0]}\n{parts[1]} to {parts[2]}"
-
-
-def _disagreement_table(disagreements: list[Disagreement]) -> Table:
-    rows = [[one.where, one.what, one.old, one.new] for one in disagreements]
-    title = "changed ranks by server CPU per request, and verdicts on claims"
-    return plain_table(title, "", ["where", "design or claim", "OLD", "NEW"], rows)
-
-
-def reasons(comparison: RaceComparison) -> list[str]:
-    """A line for each verdict that needs a reason."""
-    where = cell_words([compared.cell for compared in comparison.cells])
-    return [
-        f"{compared.cell.contender}, {where[compared.cell.id]}: {compared.verdict}, {compared.why}."
-        for compared in comparison.cells
-        if compared.why
-    ]
+    value, low, high = (short(end, half) for end in (compared.value, compared.low, compared.high))
+    return f"{'+' if compared.value > 0 else ''}{value}\n{low} to {high}"
 
 
 def verdict_sentence(comparison: RaceComparison) -> str:
     limit = f"{comparison.threshold * 100:g} %"
     found = [compared for compared in comparison.cells if compared.verdict == comparison.verdict]
     of = plural(len(comparison.cells), "comparison")
+    each_is_one = max(comparison.old.sittings, comparison.new.sittings) < 2
+    # A verdict on two races of one sitting each holds for these.
+    within = ", in these two sittings" if each_is_one else ""
     if comparison.verdict == REGRESSION:
-        return f"Regression beyond {limit} in {len(found)} of {of}{_in_sittings(comparison)}."
+        return f"Regression beyond {limit} in {len(found)} of {of}{within}."
     if comparison.verdict == NO_REGRESSION:
-        return f"No regression beyond {limit} in any of {of}{_in_sittings(comparison)}."
-    unit = "block" if _are_one_sitting_each(comparison) else "sitting"
+        return f"No regression beyond {limit} in any of {of}{within}."
     needed = [each.blocks_needed for each in found if each.blocks_needed is not None]
-    advice = (
-        f' Confirming "no change" needs about {plural(max(needed), unit)} per race.'
-        if needed
-        else ""
-    )
+    advice = ""
+    if needed:
+        units = plural(max(needed), "block" if each_is_one else "sitting")
+        advice = f' Confirming "no change" needs about {units} per race.'
     return f"Undecided: {len(found)} of {of} may or may not be beyond {limit}.{advice} {ONE_RACE}"
 
 
-def _in_sittings(comparison: RaceComparison) -> str:
-    """Limits a verdict on two races of one sitting each to these sittings."""
-    return ", in these two sittings" if _are_one_sitting_each(comparison) else ""
-
-
-def _are_one_sitting_each(comparison: RaceComparison) -> bool:
-    return max(comparison.old.sittings, comparison.new.sittings) < 2
-
-
-def standings_sentence(tables: list[Winners]) -> str:
+def standings_sentence(agreement: Agreement) -> str:
     """Whether the two races agree on the winner."""
-    kinds = {_ahead(each): [one for one in tables if one.won == each.won] for each in tables}
-    if len(tables) > 1:
-        return f"Standings: {'; '.join(_same_in(of, ahead) for ahead, of in kinds.items())}."
-    one, ahead = tables[0], _ahead(tables[0])
-    if one.agreement == SAME:
-        return f"Standings: the same {ahead}, {one.new}."
-    return f"Standings: the {ahead} was {one.old} and is {one.new}; {one.agreement}."
-
-
-def _same_in(tables: list[Winners], ahead: str) -> str:
-    same = sum(each.agreement == SAME for each in tables)
-    return f"the same {ahead} in {same} of {plural(len(tables), 'table')}"
+    overall = agreement.overall
+    winners = ""
+    if len(overall) > 1:
+        parts = []
+        for ahead in dict.fromkeys(map(_ahead, overall)):
+            tables = [one for one in overall if _ahead(one) == ahead]
+            same = sum(each.agreement == SAME for each in tables)
+            parts.append(f"the same {ahead} in {same} of {plural(len(tables), 'table')}")
+        winners = "; ".join(parts)
+    elif overall and overall[0].agreement == SAME:
+        winners = f"the same {_ahead(overall[0])}, {overall[0].new}"
+    elif overall:
+        one = overall[0]
+        winners = f"the {_ahead(one)} was {one.old} and is {one.new}; {one.agreement}"
+    overlaps = [_overlap("cells", agreement.cells), _overlap("figures", agreement.figures)]
+    return f"Standings: {'; '.join(part for part in (winners, *overlaps) if part)}."
 
 
 def _ahead(winners: Winners) -> str:
     return "winner" if winners.won else "set of the best"
 
 
+def _overlap(what: str, overlap: Overlap) -> str:
+    if not overlap.of:
+        return ""
+    separate = ""
+    if overlap.apart and what == "figures":
+        left = len(overlap.apart) - MOST_APART
+        more = f" and {left} more" if left > 0 else ""
+        separate = f" (apart: {', '.join(overlap.apart[:MOST_APART])}{more})"
+    return f"intervals of {overlap.overlap} of {overlap.of} {what} overlap{separate}"
+
+
 def to_dict(comparison: RaceComparison) -> dict[str, Any]:
     """For `--json`."""
-    tables = comparison.winners
-    has_winner = any(one.won for one in tables)
+    agreement = comparison.agreement
     return {
         "verdict": comparison.verdict,
         "exit_status": comparison.exit_status,
@@ -165,21 +163,17 @@ def to_dict(comparison: RaceComparison) -> dict[str, Any]:
         "only_old": [_cell(cell) for cell in comparison.matched.only_old],
         "only_new": [_cell(cell) for cell in comparison.matched.only_new],
         "standings": {
-            "same_winner": all(one.agreement == SAME for one in tables) if has_winner else None,
-            "overall": [asdict(one) for one in tables],
+            **asdict(agreement),
+            "same_winner": agreement.same_winner if agreement.has_winner else None,
+            "cells": {**asdict(agreement.cells), "share": agreement.cells.share},
+            "figures": {**asdict(agreement.figures), "share": agreement.figures.share},
         },
         "moved": [asdict(one) for one in comparison.disagreements],
     }
 
 
-def _race(race: ComparedRace) -> dict[str, Any]:
-    return {
-        "path": str(race.path),
-        "study": race.study,
-        "created_at": race.ledger.meta.get("created_at"),
-        "sittings": race.sittings,
-        "versions": race.versions,
-    }
+def _race(race: RaceSummary) -> dict[str, Any]:
+    return {**asdict(race), "path": str(race.path)}
 
 
 def _cell(cell: Cell) -> dict[str, Any]:
@@ -187,17 +181,13 @@ def _cell(cell: Cell) -> dict[str, Any]:
 
 
 def _compared(compared: CellComparison) -> dict[str, Any]:
+    cell, metric = compared.cell, compared.metric
     return {
-        "label": compared.cell.label(),
-        "contender": compared.cell.contender,
-        **{name: getattr(compared.cell, name) for name in AXES},
         **{name: value for name, value in vars(compared).items() if name != "cell"},
-        "metric": compared.metric.name,
-        "unit": compared.metric.unit,
+        "label": cell.label(),
+        **{name: getattr(cell, name) for name in ("contender", *AXES)},
+        "metric": metric.name,
+        "unit": metric.unit,
         "old": asdict(compared.old),
         "new": asdict(compared.new),
     }
-
-
-def _line(text: str, console: Console, style: str = "") -> None:
-    console.print(plain(text, console, style))

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from regatta.judge.results import Analysis
-from regatta.judge.soundness.clients import LabUse
 from regatta.record.inputs import MET, MISSED, NOT_REFUTED, Calibration, Goal, to_plain
 from regatta.show.numbers import capitalized, short
 from regatta.show.text import duration
@@ -45,26 +44,27 @@ ELSEWHERE = ("designs", "left_out", "warm_ups")
 """Shown in sections of their own."""
 SETTINGS = ("seed", "use_perf", "disturbance_limit_percent")
 """Settings of the race that are listed with its environment."""
+MOMENT = "%d %B %Y, %H:%M UTC"
 
 
 def environment_section(analysis: Analysis) -> Section:
     """The known facts in a fixed order; in the appendix everything else that was recorded."""
-    settings = {key: analysis.meta[key] for key in SETTINGS if key in analysis.meta}
-    known = {**analysis.environment, **settings}
+    meta = analysis.meta
+    known = analysis.environment | {key: meta[key] for key in SETTINGS if key in meta}
     facts = [
-        ["raced", _moment(analysis.meta.get("created_at"))],
-        ["study", analysis.meta.get("study_name", "unknown")],
+        ["raced", _raced(meta.get("created_at"))],
+        ["study", meta.get("study_name", "unknown")],
         *([label, _fact(key, known[key])] for key, label in LABELS.items() if key in known),
     ]
-    if analysis.lab_use is not None:
-        facts.append(["used by the lab during windows", _lab_use(analysis.lab_use)])
+    if use := analysis.lab_use:
+        says = f"mean {short(use.mean)} %, maximum {short(use.maximum)} % of a CPU"
+        facts.append(["used by the lab during windows", says])
     details = [
         [LABELS.get(key, key.replace("_", " ")), _details(value)]
         for key, value in known.items()
         if key not in ELSEWHERE and (isinstance(value, dict) or key not in LABELS)
     ]
-    study = analysis.meta.get("study_toml", "")
-    recorded = plain_table("", "", ["what", "value"], details)
+    recorded, study = plain_table("", "", ["what", "value"], details), meta.get("study_toml")
     return Section(
         "Where it was measured",
         tables=(plain_table("", "", ["what", "value"], facts),),
@@ -76,14 +76,50 @@ def environment_section(analysis: Analysis) -> Section:
     )
 
 
-def _lab_use(use: LabUse) -> str:
-    return f"mean {short(use.mean)} %, maximum {short(use.maximum)} % of a CPU"
+def _raced(seconds: str | None) -> str:
+    try:
+        return f"{datetime.fromtimestamp(float(seconds or ''), UTC):{MOMENT}}"
+    except (ValueError, OverflowError, OSError):
+        return seconds or "unknown"
 
 
 def _fact(key: str, value: Any) -> str:
-    if key == "memory_bytes" and isinstance(value, int | float):
-        return f"{value / 2**30:.1f} GiB"
-    return _summary(key, value) if isinstance(value, dict) else _text(value)
+    match key, value:
+        case "memory_bytes", int() | float():
+            return f"{value / 2**30:.1f} GiB"
+        case "mitigations", dict():
+            active, vulnerable = (
+                sum(str(state).startswith(word) for state in value.values())
+                for word in ("Mitigation", "Vulnerable")
+            )
+            return f"{active} active, {vulnerable} vulnerable, {len(value)} in all"
+        case "client_hosts", dict():
+            kinds = [
+                f"{_text(one['cpu_model'])}, kernel {_text(one['kernel'])}"
+                for one in value.values()
+            ]
+            return "; ".join(dict.fromkeys(kinds))
+        case "placement", dict():
+            return _placement(value)
+    return _text(value)
+
+
+def _placement(value: dict[str, Any]) -> str:
+    kind = str(value.get("kind", "unknown"))
+    if names := value.get("host_names"):
+        clients = names.get("clients") or [names["client"]]  # of an older race
+        who = "client" if len(clients) == 1 else "clients"
+        kind += f" (server {names['server']}, {who} {', '.join(clients)})"
+    elif "engine" in value:
+        engine = f"{value['engine']} {value.get('engine_version')}"
+        kind += f" ({engine}, network {value.get('network')})"
+    count = value.get("clients", 1)
+    who = "client" if count == 1 else f"{count} clients"
+    return (
+        f"{kind}, server on CPU {_text(value.get('server_cpus'))}, "
+        f"{who} on CPU {_text(value.get('client_cpus'))}, "
+        f"packets steered: {_text(value.get('steering'))}"
+    )
 
 
 def _details(value: Any) -> str:
@@ -92,59 +128,19 @@ def _details(value: Any) -> str:
     return "; ".join(f"{name.replace('_', ' ')} {_text(part)}" for name, part in value.items())
 
 
-def _summary(key: str, value: dict[str, Any]) -> str:
-    if key == "mitigations":
-        active = [name for name, state in value.items() if str(state).startswith("Mitigation")]
-        open_ = [name for name, state in value.items() if str(state).startswith("Vulnerable")]
-        return f"{len(active)} active, {len(open_)} vulnerable, {len(value)} in all"
-    if key == "client_hosts":
-        kinds = (
-            f"{_text(one['cpu_model'])}, kernel {_text(one['kernel'])}" for one in value.values()
-        )
-        return "; ".join(dict.fromkeys(kinds))
-    if key == "placement":
-        count = value.get("clients", 1)
-        who = "client" if count == 1 else f"{count} clients"
-        return (
-            f"{_kind(value)}, server on CPU {_text(value.get('server_cpus'))}, "
-            f"{who} on CPU {_text(value.get('client_cpus'))}, "
-            f"packets steered: {_text(value.get('steering'))}"
-        )
-    return _text(value)
-
-
-def _kind(placement: dict[str, Any]) -> str:
-    kind = placement.get("kind", "unknown")
-    if names := placement.get("host_names"):
-        clients = names.get("clients") or [names["client"]]  # of an older race
-        who = "client" if len(clients) == 1 else "clients"
-        return f"{kind} (server {names['server']}, {who} {', '.join(clients)})"
-    if "engine" not in placement:
-        return str(kind)
-    engine = f"{placement['engine']} {placement.get('engine_version')}"
-    return f"{kind} ({engine}, network {placement.get('network')})"
-
-
 def _text(value: Any) -> str:
-    if value is None or value == "":
-        return "not known"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return ", ".join(_text(part) for part in value) or "none"
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_text(part)}" for name, part in value.items())
-    if isinstance(value, float):
-        return f"{value:.6g}"
+    match value:
+        case None | "":
+            return "not known"
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return ", ".join(map(_text, value)) or "none"
+        case dict():
+            return ", ".join(f"{name} {_text(part)}" for name, part in value.items())
+        case float():
+            return f"{value:.6g}"
     return str(value)
-
-
-def _moment(seconds: str | None) -> str:
-    try:
-        moment = datetime.fromtimestamp(float(seconds or ""), UTC)
-    except (ValueError, OverflowError, OSError):
-        return seconds or "unknown"
-    return moment.strftime("%d %B %Y, %H:%M UTC")
 
 
 EQUALS = "equals: "
@@ -155,7 +151,7 @@ NOT_RUN = "A/A: not run"
 
 def headline(calibration: Calibration) -> str:
     """When it ran, with which version, and how many goals it met."""
-    moment = datetime.fromtimestamp(calibration.taken_at, UTC).strftime("%d %B %Y, %H:%M UTC")
+    moment = f"{datetime.fromtimestamp(calibration.taken_at, UTC):{MOMENT}}"
     kind = "quick calibration, which proves little," if calibration.quick else "calibration"
     error = f" with an injected error ({calibration.inject})" if calibration.inject else ""
     counts = {word: len(calibration.that_are(word)) for word in (MET, NOT_REFUTED, MISSED)}
@@ -167,43 +163,39 @@ def headline(calibration: Calibration) -> str:
     )
 
 
-def aa_state(calibration: Calibration) -> str:
+def calibration_sentence(analysis: Analysis) -> str:
+    calibration = analysis.calibration
+    if calibration is None:
+        return (
+            "This machine had not been calibrated: how often its verdicts are wrong is unknown. "
+            "`regatta calibrate` measures it."
+        )
+    if isinstance(calibration, str):
+        return f"The calibration of this machine could not be read: {calibration}."
+    missed = ", ".join(goal.name for goal in calibration.missed)
+    missed = f"; missed: {missed}" if missed else ""
+    return f"{capitalized(headline(calibration))}{missed}. {_equals(calibration)}."
+
+
+def _equals(calibration: Calibration) -> str:
     """How often equal copies were called different, if they were raced."""
     found = [goal for goal in calibration.goals if goal.name.startswith(EQUALS)]
-    if not found:
-        return NOT_RUN
-    goal = next((goal for goal in found if goal.name.startswith(PAIRS)), found[0])
-    if goal.measured == NOT_RUN:
+    goal = next(
+        (goal for goal in found if goal.name.startswith(PAIRS)), found[0] if found else None
+    )
+    if goal is None or goal.measured == NOT_RUN:
         return NOT_RUN
     few = ", too few to prove it" if goal.met is None else ""
     return f"A/A: equal copies called different in {goal.measured} races{few}"
 
 
-NONE = (
-    "This machine had not been calibrated: how often its verdicts are wrong is unknown. "
-    "`regatta calibrate` measures it."
-)
-SAYS = (
-    "Measured on this machine: how often equal copies of one server are called different, how "
-    "small a difference is detectable, and whether times and counts are right."
-)
-
-
-def calibration_sentence(analysis: Analysis) -> str:
-    calibration = analysis.calibration
-    if calibration is None:
-        return NONE
-    if isinstance(calibration, str):
-        return f"The calibration of this machine could not be read: {calibration}."
-    missed = ", ".join(goal.name for goal in calibration.missed)
-    words = headline(calibration)
-    sentence = f"{capitalized(words)}{f'; missed: {missed}' if missed else ''}"
-    return f"{sentence}. {aa_state(calibration)}."
-
-
 def goals_table(goals: Sequence[Goal]) -> Table:
+    says = (
+        "Measured on this machine: how often equal copies of one server are called different, how "
+        "small a difference is detectable, and whether times and counts are right."
+    )
     rows = [[one.name, one.goal, one.measured, one.outcome, one.detail] for one in goals]
-    return plain_table("", SAYS, ["what", "goal", "measured", "", "how"], rows)
+    return plain_table("", says, ["what", "goal", "measured", "", "how"], rows)
 
 
 def calibration_json(analysis: Analysis) -> dict[str, Any] | None:

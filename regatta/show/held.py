@@ -1,4 +1,4 @@
-"""The rate that each contender of a matched load holds: sentences, tables, CSV and JSON."""
+"""The rate that each contender of a matched load holds: sentences, table, charts, CSV and JSON."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -8,26 +8,16 @@ from typing import Any
 
 from regatta.judge.columns import AgainstBest
 from regatta.judge.estimates import DRAWN, MEASURED, Estimate
-from regatta.judge.held_rates import AT_LEAST, HOLDS, NOTHING, HeldGroup, HeldRate, Point
+from regatta.judge.held_rates import AT_LEAST, HOLDS, NOTHING, HeldGroup, HeldRate
 from regatta.judge.results import Analysis
 from regatta.judge.standings import LARGER, NO_DIFFERENCE, seen
 from regatta.record.cell import AXES
-from regatta.record.metrics import BY_NAME
+from regatta.record.metrics import P50, P99
 from regatta.record.rate_search import CLIENT
 from regatta.show.charts import knee_spec
-from regatta.show.numbers import (
-    DASH,
-    between,
-    capitalized,
-    fixed,
-    interval_of,
-    more_than_one,
-    plural,
-    times,
-    value_of,
-)
+from regatta.show.numbers import DASH, capitalized, detectable, fixed, ratio_words
 from regatta.show.verdicts import listed
-from regatta.show.view import COLUMNS, FOLDED, Chart, Panel, Section, Table, plain_table
+from regatta.show.view import COLUMNS, FOLDED, Chart, Panel, Section, Table, table_of
 
 DIGITS = 3
 MOST_LINES = 6
@@ -36,10 +26,10 @@ SAYS = (
     "answered, the backlog did not grow, p99 was at most {limit:g} ms and the client used at most "
     "half its capacity; with its 95 % interval over the blocks of the search."
 )
-KNEES = {"p50": BY_NAME["latency_p50_ms"], "p99": BY_NAME["latency_p99_ms"]}
+KNEES = {"p50": P50, "p99": P99}
 KNEE_SAYS = (
-    "At shares of each contender's held rate, with 95 % intervals over the blocks. The knee is "
-    "where latency rises much faster than the rate."
+    "Up to the rate that each contender holds. Bars and bands are 95 % intervals; a point without "
+    "one may be higher. The knee is where latency rises much faster than the rate."
 )
 
 
@@ -47,15 +37,6 @@ def rounded_rate(rate: float) -> str:
     """31,412 as `31,400`: the search resolves a few per cent, so three digits are enough."""
     size = math.floor(math.log10(rate))
     return f"{round(rate, DIGITS - 1 - size):,.0f}"
-
-
-def figure(one: HeldRate) -> str:
-    """`holds 31,400 a second (30,900 to 31,800)`."""
-    if one.rate.value is None:
-        return one.state
-    ends = ends_of(one.rate)
-    value = f"{one.state} {rounded_rate(one.rate.value)} a second"
-    return f"{value} ({ends})" if ends else value
 
 
 def ends_of(rate: Estimate) -> str:
@@ -71,11 +52,31 @@ def ends_of(rate: Estimate) -> str:
 
 
 def sentence(one: HeldRate, brief: bool = False) -> str:
-    """With the reason if the figure is not the server's capacity."""
-    words = f"{one.cell.contender} {figure(one)}"
+    """`select holds 31,400 a second (30,900 to 31,800)`, with the reason if that is not the
+    server's capacity."""
+    words = f"{one.cell.contender} {one.state}"
+    if one.rate.value is not None:
+        ends = ends_of(one.rate)
+        words += f" {rounded_rate(one.rate.value)} a second" + (f" ({ends})" if ends else "")
     if one.state == HOLDS or not one.why:
         return words
     return f"{words}: {CLIENT if brief and one.why.startswith(CLIENT) else one.why}"
+
+
+def sentences(analysis: Analysis, brief: bool = False) -> Iterator[str]:
+    """A line a contender, prefixed with its group if there are several."""
+    for group in analysis.held:
+        title = f"{group.title}: " if len(analysis.held) > 1 else ""
+        for one in group.members:
+            yield f"{title}{sentence(one, brief)}"
+
+
+def held_lines(analysis: Analysis) -> list[str]:
+    """The same for the screen, cut to its width and to a few lines."""
+    lines = list(sentences(analysis, brief=True))
+    shown = [shorten(line, COLUMNS, placeholder=" …") for line in lines[:MOST_LINES]]
+    more = len(lines) - MOST_LINES
+    return [*shown, f"{more} more in the report"] if more > 0 else shown
 
 
 def star(against: Sequence[AgainstBest], contender: str) -> str:
@@ -98,9 +99,7 @@ def verdict(group: HeldGroup) -> str:
     outcomes = {one.outcome for one in group.against}
     if outcomes == {NO_DIFFERENCE}:
         names = listed([best, *(one.contender for one in group.against)])
-        shown = max((one.detectable or math.inf for one in group.against), default=math.inf)
-        seen = f"detectable at 80 % power: {more_than_one(shown)}"
-        return f"held rate: {names} are not distinguishable ({seen})"
+        return f"held rate: {names} are not distinguishable ({detectable(group.against)})"
     leads = "is best" if outcomes == {LARGER} else "is ahead"
     return f"held rate: {best} {leads}: {'; '.join(map(_behind, group.against))}"
 
@@ -111,95 +110,60 @@ def _behind(one: AgainstBest) -> str:
         return f"{one.contender} is not distinguishable"
     if one.value is None or one.low is None:
         return f"{one.contender} cannot be compared: {one.outcome}"
+    holds = f" times what {one.contender} holds"
     if one.high is None:
-        least = fixed(one.low, 0 if one.low >= 10 else 2)
-        return f"at least {least} times what {one.contender} holds"
-    known = one.value, one.low, one.high
-    return f"{times(*known)} times what {one.contender} holds ({between(*known)})"
-
-
-def sentences(analysis: Analysis, brief: bool = False) -> Iterator[str]:
-    """A line a contender, prefixed with its group if there are several."""
-    for group in analysis.held:
-        title = f"{group.title}: " if len(analysis.held) > 1 else ""
-        for one in group.members:
-            yield f"{title}{sentence(one, brief)}"
-
-
-def held_lines(analysis: Analysis) -> list[str]:
-    """The same for the screen, cut to its width and to a few lines."""
-    lines = list(sentences(analysis, brief=True))
-    shown = [shorten(line, COLUMNS, placeholder=" …") for line in lines[:MOST_LINES]]
-    more = len(lines) - MOST_LINES
-    return [*shown, f"{more} more in the report"] if more > 0 else shown
-
-
-def held_table(group: HeldGroup) -> Table:
-    rows = [
-        [one.cell.contender, star(group.against, one.cell.contender) + _rate(one), one.why or DASH]
-        for one in group.members
-    ]
-    title = f"Held rates: {group.title}"
-    header = ["design", "requests/s", "why not more"]
-    compared = verdict(group)
-    says = SAYS.format(limit=group.p99_limit_ms) + (f" {capitalized(compared)}." * bool(compared))
-    return plain_table(title, says, header, rows)
-
-
-def knee_tables(group: HeldGroup) -> list[Table]:
-    """p50 and p99 at each share of the held rate; empty if the study asks for no knee."""
-    shares = sorted({point.share for one in group.kneed for point in one.knee})
-    if not shares:
-        return []
-    header = ["design", *(f"{share * 100:g} %" for share in shares)]
-    tables = []
-    for name in ("p50", "p99"):
-        rows = [
-            [
-                one.cell.contender,
-                *(_latency({point.share: point for point in one.knee}, at, name) for at in shares),
-            ]
-            for one in group.kneed
-        ]
-        title = f"{name} in ms up to the held rate: {group.title}"
-        tables.append(plain_table(title, KNEE_SAYS, header, rows))
-    return tables
+        return f"at least {fixed(one.low, 0 if one.low >= 10 else 2)}{holds}"
+    return ratio_words(one.value, one.low, one.high, of=holds)
 
 
 def held_section(analysis: Analysis) -> Section:
+    several = len(analysis.held) > 1
+    knees = [
+        (group.title, tuple(_charts(analysis, group, f"{number}-" if several else "")))
+        for number, group in enumerate(analysis.held, start=1)
+    ]
     return Section(
         "Held rates",
-        tables=tuple(held_table(group) for group in analysis.held),
+        tables=tuple(table for group in analysis.held for table in _table(group)),
         sections=tuple(
-            Section(
-                f"Up to the held rate: {group.title}",
-                tables=tuple(knee_tables(group)),
-                charts=charts,
-                rank=FOLDED,
-            )
-            for number, group in enumerate(analysis.held, start=1)
-            if (
-                charts := tuple(
-                    _charts(analysis, group, f"{number}-" if len(analysis.held) > 1 else "")
-                )
-            )
+            Section(f"Up to the held rate: {title}", charts=charts, rank=FOLDED)
+            for title, charts in knees
+            if charts
         ),
         name="held",
     )
 
 
+def _table(group: HeldGroup) -> tuple[Table, ...]:
+    compared = f" {capitalized(verdict(group))}." if group.against else ""
+    return table_of(
+        f"Held rates: {group.title}",
+        SAYS.format(limit=group.p99_limit_ms) + compared,
+        group.members,
+        {
+            "design": lambda one: one.cell.contender,
+            "requests/s": lambda one: star(group.against, one.cell.contender) + _rate(one),
+            "why not more": lambda one: one.why or DASH,
+        },
+    )
+
+
+def _rate(one: HeldRate) -> str:
+    rate = one.rate
+    if rate.value is None:
+        return "nothing" if one.state == NOTHING else one.state
+    least = "≥ " if one.state == AT_LEAST else ""
+    return f"{least}{rounded_rate(rate.value)}\n{ends_of(rate)}".strip()
+
+
 def _charts(analysis: Analysis, group: HeldGroup, prefix: str) -> Iterator[Chart]:
     """Of the knee: p50 and p99 against the offered rate."""
-    says = (
-        "Up to the rate that each contender holds. Bars and bands are 95 % intervals; a point "
-        "without one may be higher."
-    )
     for name, metric in KNEES.items():
         points = [getattr(point, name) for one in group.kneed for point in one.knee]
         if any(point.state in DRAWN for point in points):
             title = f"{metric.label} against the offered rate"
             panel = Panel("", metric.unit, knee_spec(analysis, group, metric, name))
-            yield Chart(f"{prefix}knee-{name}", title, says, (panel,))
+            yield Chart(f"{prefix}knee-{name}", title, KNEE_SAYS, (panel,))
 
 
 def held_json(analysis: Analysis) -> list[dict[str, Any]]:
@@ -230,31 +194,12 @@ CsvRow = tuple[Any, int | None, str, str, str, Estimate]
 
 def held_rows(analysis: Analysis) -> Iterator[CsvRow]:
     """Rows of summary.csv: cell, rate, side, metric, unit and estimate."""
-    for group in analysis.held:
-        for one in group.members:
-            state = MEASURED if one.state == HOLDS else one.state
-            if one.state == AT_LEAST and one.why.startswith(CLIENT):
-                state = CLIENT
-            rate = replace(one.rate, state=state)
-            yield one.cell, None, "server", "held_rate_per_s", "/s", rate
-            for point in one.knee:
-                yield one.cell, point.rate, "client", "latency_p50_ms", "ms", point.p50
-                yield one.cell, point.rate, "client", "latency_p99_ms", "ms", point.p99
-
-
-def _rate(one: HeldRate) -> str:
-    rate = one.rate
-    if rate.value is None:
-        return "nothing" if one.state == NOTHING else one.state
-    least = "≥ " if one.state == AT_LEAST else ""
-    return f"{least}{rounded_rate(rate.value)}\n{ends_of(rate)}".strip()
-
-
-def _latency(points: dict[float, Point], share: float, name: str) -> str:
-    if share not in points:
-        return DASH
-    point = points[share]
-    estimate: Estimate = getattr(point, name)
-    some = f"\n{estimate.trials} of {plural(point.blocks, 'block')}"
-    known = f"{value_of(estimate)}\n{interval_of(estimate)}".strip()
-    return known + (some if estimate.trials < point.blocks else "")
+    for one in (one for group in analysis.held for one in group.members):
+        state = MEASURED if one.state == HOLDS else one.state
+        if one.state == AT_LEAST and one.why.startswith(CLIENT):
+            state = CLIENT
+        rate = replace(one.rate, state=state)
+        yield one.cell, None, "server", "held_rate_per_s", "/s", rate
+        for point in one.knee:
+            for name, metric in KNEES.items():
+                yield one.cell, point.rate, "client", metric.name, "ms", getattr(point, name)

@@ -5,31 +5,31 @@ from typing import Any
 
 from regatta.judge.claims.result import ClaimResult
 from regatta.judge.results import Analysis, CellResult, Group, NotedTrial
-from regatta.judge.soundness.repeated import Outlier
 from regatta.judge.standings import Verdict
 from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.judge.statistics.leads import RankConflict
-from regatta.record.cell import AXES
+from regatta.judge.twins import twin_shares
+from regatta.record.cell import AXES, Cell
 from regatta.record.metrics import BY_NAME, PRIMARY, metric_named
 from regatta.show.claim_words import detectable, seen_of
 from regatta.show.environment import calibration_json
-from regatta.show.group_tables import shares, twin_sentence
+from regatta.show.group_tables import twin_sentence
 from regatta.show.held import held_json
 from regatta.show.notes import notes
 from regatta.show.soundness import sittings_sentence
 from regatta.show.trials import cell_words
 from regatta.show.verdicts import FAMILIES, verdict_sentence
 
+META = ("regatta_version", "seed", "created_at", "finished_at")
+
 
 def to_dict(analysis: Analysis) -> dict[str, Any]:
+    meta, repeated = analysis.meta, analysis.repeated
     return {
-        "study": analysis.meta.get("study_name"),
+        "study": meta.get("study_name"),
         "title": analysis.names.heading,
-        "regatta_version": analysis.meta.get("regatta_version"),
-        "seed": analysis.meta.get("seed"),
-        "quick": analysis.meta.get("quick") == "yes",
-        "created_at": analysis.meta.get("created_at"),
-        "finished_at": analysis.meta.get("finished_at"),
+        **{name: meta.get(name) for name in META},
+        "quick": meta.get("quick") == "yes",
         "trials": {
             "planned": analysis.planned,
             "run": analysis.trials,
@@ -41,57 +41,45 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
         "contenders": analysis.contenders,
         "families": {"primary": PRIMARY.name, "fewest_blocks": FEWEST_BLOCKS, "says": FAMILIES},
         "units": {"are": analysis.units.name, "fewest": analysis.units.fewest},
-        "sittings": [asdict(sitting) for sitting in analysis.sittings],
+        "sittings": [asdict(one) for one in analysis.sittings],
         "sittings_say": sittings_sentence(analysis),
         "groups": [group_json(analysis, group) for group in analysis.groups],
         "held": held_json(analysis),
-        "baseline": None if analysis.baseline is None else asdict(analysis.baseline),
+        "baseline": analysis.baseline and asdict(analysis.baseline),
         "claims": [_claim(claim) for claim in analysis.claims],
         "warm_ups": [asdict(one) for one in analysis.warm_ups],
-        "outliers": [_outlier(one) for one in analysis.outliers],
+        "outliers": [
+            _of_cell(one.cell, vars(one) | {"unit": BY_NAME[one.metric].unit})
+            for one in analysis.outliers
+        ],
         "left_out": analysis.left_out,
         "notices": [note.sentence for note in notes(analysis)],
-        "failures": [_noted(noted, noted.trial.reason) for noted in analysis.failures],
-        "client_bound": [
-            _noted(noted, noted.trial.client_bound) for noted in analysis.client_bound
-        ],
+        "failures": [_noted(one, one.trial.reason) for one in analysis.failures],
+        "client_bound": [_noted(one, one.trial.client_bound) for one in analysis.client_bound],
         "disturbed": [
-            {
-                **_noted(noted, noted.trial.disturbed),
-                "attempt": noted.trial.attempt,
-                "run_again": noted.trial.superseded,
-            }
-            for noted in analysis.disturbed
+            _noted(one, one.trial.disturbed)
+            | {"attempt": one.trial.attempt, "run_again": one.trial.superseded}
+            for one in analysis.disturbed
         ],
         "repeated": {
-            "contenders": [asdict(hit) for hit in analysis.repeated.hits],
-            "p_value": analysis.repeated.p_value,
-            "furthest": analysis.repeated.furthest,
-            "verdicts_that_move": len(analysis.repeated.changed),
+            "contenders": [asdict(hit) for hit in repeated.hits],
+            "p_value": repeated.p_value,
+            "furthest": repeated.furthest,
+            "verdicts_that_move": len(repeated.changed),
         },
         "memory_per_connection": [
-            {
-                "cell": one.cell.label(),
-                "contender": one.cell.contender,
-                "metric": one.metric,
-                "kib": asdict(one.kib),
-            }
+            _of_cell(one.cell, {"metric": one.metric, "kib": asdict(one.kib)})
             for one in analysis.memory_per_connection
         ],
         "clients": asdict(analysis.clients),
-        "lab_use": None if analysis.lab_use is None else asdict(analysis.lab_use),
+        "lab_use": analysis.lab_use and asdict(analysis.lab_use),
         "wire": [
-            {
-                "contender": one.cell.contender,
-                "cell": one.cell.label(),
-                "share": one.share,
-                "ms": one.ms,
-                "says": one.says,
-                "do": one.sign.do,
-            }
+            _of_cell(
+                one.cell, {"share": one.share, "ms": one.ms, "says": one.says, "do": one.sign.do}
+            )
             for one in analysis.wire
         ],
-        "clocks": [asdict(ran) for ran in analysis.clocks],
+        "clocks": [asdict(one) for one in analysis.clocks],
         "company": [asdict(one) for one in analysis.side_by_side],
         "calibration": calibration_json(analysis),
         "environment": analysis.environment,
@@ -106,28 +94,14 @@ def _claim(claim: ClaimResult) -> dict[str, Any]:
     return plain
 
 
-def _outlier(one: Outlier) -> dict[str, Any]:
-    return {
-        "cell": one.cell.label(),
-        "contender": one.cell.contender,
-        "block": one.block,
-        "metric": one.metric,
-        "value": one.value,
-        "median": one.median,
-        "unit": BY_NAME[one.metric].unit,
-    }
+def _of_cell(cell: Cell, more: dict[str, Any]) -> dict[str, Any]:
+    return more | {"cell": cell.label(), "contender": cell.contender}
 
 
 def _noted(noted: NotedTrial, why: str | None) -> dict[str, Any]:
-    return {
-        "cell": noted.cell.label(),
-        "contender": noted.cell.contender,
-        "connections": noted.cell.connections,
-        "engine": noted.cell.engine,
-        "block": noted.trial.block,
-        "kind": noted.trial.kind,
-        "reason": why,
-    }
+    of_cell = {name: getattr(noted.cell, name) for name in ("connections", "engine")}
+    of_trial = {name: getattr(noted.trial, name) for name in ("block", "kind")}
+    return _of_cell(noted.cell, {**of_cell, **of_trial, "reason": why})
 
 
 def group_json(analysis: Analysis, group: Group) -> dict[str, Any]:
@@ -137,14 +111,15 @@ def group_json(analysis: Analysis, group: Group) -> dict[str, Any]:
         "cells_share": group.facts,
         "overall": _verdict(group, group.overall),
         "by_step": [_verdict(group, verdict) for verdict in group.by_step],
-        "differences": [asdict(difference) for difference in group.differences],
-        "between_sittings": None if group.between is None else asdict(group.between),
+        "differences": [asdict(one) for one in group.differences],
+        "between_sittings": group.between and asdict(group.between),
         "against_best": [asdict(one) for one in group.against],
         "accounts_contradict": [_opposed(one, "charged", "busy") for one in group.contradictions],
         "leads_unconfirmed": [_opposed(one, "charged", "busy") for one in group.unconfirmed],
         "clock_inverts": [_opposed(one, "time", "cycles") for one in group.inversions],
         "twins": [
-            {**asdict(share), "sentence": twin_sentence(share)} for share in shares(analysis, group)
+            {**asdict(share), "sentence": twin_sentence(share)}
+            for share in twin_shares(group, analysis.names.twins)
         ],
         "cells": [_cell(result) for result in group.cells],
     }

@@ -19,9 +19,9 @@ from regatta.judge.results import Analysis, Group
 from regatta.record.cell import Cell
 from regatta.record.read import read, read_outline
 from regatta.record.schema import FILE_NAME
-from regatta.show.groups import compares, overview, overview_title
 from regatta.show.json_summary import group_json
 from regatta.show.numbers import plural
+from regatta.show.standings import compares, overview, overview_title
 from regatta.show.terminal import overviews
 from regatta.show.text import plain
 from regatta.show.verdicts import verdict_sentence

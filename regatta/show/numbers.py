@@ -1,6 +1,7 @@
 """Formats numbers with as many digits as their interval supports."""
 
 import math
+from collections.abc import Iterable
 
 from regatta.judge.columns import AgainstBest
 from regatta.judge.estimates import MEASURED, OVER, Estimate
@@ -169,6 +170,12 @@ def more_than_one(ratio: float | None) -> str:
     if ratio is None or seen(ratio) is None:
         return TOO_FEW_TO_SAY
     return percent(abs(ratio - 1))
+
+
+def detectable(against: Iterable[AgainstBest]) -> str:
+    """What is seen of all of these, if of any nothing is known."""
+    shown = max((one.detectable or math.inf for one in against), default=math.inf)
+    return f"detectable at 80 % power: {more_than_one(shown)}"
 
 
 def between(value: float, low: float, high: float, *claimed: float) -> str:

@@ -85,6 +85,11 @@ def plain(sentence: str, console: Console, style: str = "") -> Text:
     return Text(encodable(printable(sentence), console), style=style)
 
 
+def put(console: Console, *lines: str, style: str = "") -> None:
+    for line in lines:
+        console.print(plain(line, console, style))
+
+
 def encodable(text: str, console: Console) -> str:
     """With ASCII substitutes if the terminal's encoding lacks a character."""
     try:

@@ -1,36 +1,33 @@
 """The end of a comparison on one screen: who is better in what, and how sure that is."""
 
-import math
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from rich.console import Console
 
 from regatta.judge.columns import AgainstBest
 from regatta.judge.held_rates import HOLDS, NOTHING, HeldGroup, HeldRate
-from regatta.judge.results import Analysis, CellResult, Group
+from regatta.judge.results import Analysis, Group
 from regatta.judge.soundness.warmup import ContenderWarmUp
 from regatta.judge.standings import LARGER, NO_DIFFERENCE, UNCONFIRMED
 from regatta.record.metrics import BY_NAME, P50, P99, PRIMARY, Metric, side_of
 from regatta.record.records import DIFFER
 from regatta.record.steady import STEADY
 from regatta.record.study.limits import NETNS
-from regatta.show.groups import HEADINGS
 from regatta.show.held import rounded_rate, star
 from regatta.show.held import verdict as held_verdict
 from regatta.show.notes import notes
-from regatta.show.numbers import around, between, more_than_one, times
+from regatta.show.numbers import around, detectable, plural, ratio_words, times
+from regatta.show.standings import HEADINGS
 from regatta.show.terminal import draw_table
-from regatta.show.text import plain
+from regatta.show.text import put
 from regatta.show.trials import cell_words
 from regatta.show.verdicts import listed
 from regatta.show.view import Figure, Heading, Row, Table
 
-MEMORY = BY_NAME["peak_memory_mib"]
 COMPARED = (PRIMARY, P50, P99)
 """What has a verdict."""
-FIGURES = (*COMPARED, MEMORY)
-ALIKE = "≈"
+FIGURES = (*COMPARED, BY_NAME["peak_memory_mib"])
 MOST_NOTES = 5
 ABSENT = "is not in this race:"
 FAR_APART = 2.0
@@ -41,33 +38,36 @@ UNREACHED = re.compile(
 """What a server or its client says where another service cannot be reached."""
 
 
-def print_versus(analysis: Analysis, seen: list[str], console: Console) -> None:
+def print_versus(analysis: Analysis, seen: Sequence[str], console: Console) -> None:
     """`seen`: what a look before the race found."""
     for group in analysis.groups:
         for step in group.steps:
-            console.print()
-            console.print(plain(where(group, step), console, "bold"))
-            draw_table(table(analysis, group, step), analysis.contenders, console)
-            for line in [*sentences(group, step), *held_sentences(analysis, group, step)]:
-                console.print(plain(line, console))
+            print_load(analysis, group, step, console)
+            put(console, *sentences(group, step))
+            put(console, *filter(None, map(held_verdict, _searches(analysis, group, step))))
     print_warnings(analysis, [*broken(analysis), *seen], console)
 
 
-def print_warnings(analysis: Analysis, seen: list[str], console: Console) -> None:
+def print_load(analysis: Analysis, group: Group, step: int, console: Console) -> None:
+    """The figures under one load."""
+    print_lines([], console)
+    put(console, where(group, step), style="bold")
+    draw_table(table(analysis, group, step), analysis.contenders, console)
+
+
+def print_warnings(analysis: Analysis, seen: Sequence[str], console: Console) -> None:
     warnings = [*seen, *(note.line for note in notes(analysis) if note.line)]
     if warnings:
         console.print()
-    for line in warnings[:MOST_NOTES]:
-        console.print(plain(line, console, "yellow"))
+    put(console, *warnings[:MOST_NOTES], style="yellow")
     if len(warnings) > MOST_NOTES:
-        console.print(plain(f"{len(warnings) - MOST_NOTES} more in the report", console, "dim"))
+        put(console, f"{len(warnings) - MOST_NOTES} more in the report", style="dim")
 
 
 def print_lines(lines: Iterable[str], console: Console) -> None:
     """After an empty line."""
     console.print()
-    for line in lines:
-        console.print(plain(line, console))
+    put(console, *lines)
 
 
 def broken(analysis: Analysis) -> Iterator[str]:
@@ -76,25 +76,22 @@ def broken(analysis: Analysis) -> Iterator[str]:
     left = {name: why for name, why in analysis.unlike.items() if name in analysis.contenders}
     for name in left.keys() - (analysis.environment.get(DIFFER) or {}).keys():
         yield f"{name} {left[name]}: no star"
-    for held in analysis.held:
-        for one in held.members:
-            why = one.why.removeprefix("failed: ")
-            name = one.cell.contender
-            if one.state == NOTHING and name in analysis.unlike:
-                yield f"{name} {ABSENT} it {analysis.unlike[name]}"
-            elif one.state == NOTHING:
-                yield f"{name} {ABSENT} it holds no rate ({why}){own_network(one)}"
-            elif why != one.why:
-                yield f"{one.cell.contender} failed while its rate was searched: {why}"
-            if one.apart >= FAR_APART:
-                yield (
-                    f"the searches for the rate of {one.cell.contender} found some that are "
-                    f"{one.apart:.1f} times as high as others, so all may race at a wrong rate: "
-                    "race again on a quiet machine"
-                )
+    for one in (one for held in analysis.held for one in held.members):
+        name, why = one.cell.contender, one.why.removeprefix("failed: ")
+        if one.state == NOTHING and name in analysis.unlike:
+            yield f"{name} {ABSENT} it {analysis.unlike[name]}"
+        elif one.state == NOTHING:
+            yield f"{name} {ABSENT} it holds no rate ({why}){_own_network(one)}"
+        elif why != one.why:
+            yield f"{name} failed while its rate was searched: {why}"
+        if one.apart >= FAR_APART:
+            yield (
+                f"the searches for the rate of {name} found some that are {one.apart:.1f} times as "
+                "high as others, so all may race at a wrong rate: race again on a quiet machine"
+            )
 
 
-def own_network(one: HeldRate) -> str:
+def _own_network(one: HeldRate) -> str:
     """What most often fails in a network of its own, after a look on loopback that went well."""
     if one.cell.placement != NETNS or not UNREACHED.search(one.why):
         return ""
@@ -120,60 +117,55 @@ def where(group: Group, step: int) -> str:
     cell = group.at(step)[0].cell
     rate = "" if cell.rate is None else f", {cell.rate:,} requests a second"
     each = ", a new one for each request" if cell.per_connection == 1 else ""
-    many = "connection" if cell.connections == 1 else "connections"
-    return f"{cell.connections:,} {many}{each}{rate}"
+    return f"{plural(cell.connections, 'connection')}{each}{rate}"
 
 
 def sentences(group: Group, step: int) -> Iterator[str]:
     """One for each metric that was compared, and one for each server that failed."""
     barred = {one.cell.contender for one in group.at(step) if one.entry.barred}
     for metric in COMPARED:
-        against = [one for one in group.against if (one.at, one.metric) == (step, metric.name)]
-        if against:
-            yield sentence(against, metric, barred)
+        if against := _against(group, step, metric):
+            yield f"{metric.label}: {_sentence(against, barred)}"
     for result in group.at(step):
         if result.failed and not result.ok:
             yield f"{result.cell.contender} {cell_words(result)}"
 
 
-def sentence(against: list[AgainstBest], metric: Metric, barred: Collection[str] = ()) -> str:
+def _against(group: Group, step: int, metric: Metric) -> list[AgainstBest]:
+    return [one for one in group.against if (one.at, one.metric) == (step, metric.name)]
+
+
+def _sentence(against: list[AgainstBest], barred: Collection[str]) -> str:
     """`against`: all others against the best, or against the least of those that cannot win."""
-    if all(one.outcome == NO_DIFFERENCE for one in against):
-        names = listed([against[0].best, *(one.contender for one in against)])
-        seen = max((one.detectable or math.inf for one in against), default=math.inf)
-        return f"{metric.label}: {names} are not distinguishable ({detectable(seen)})"
-    is_best = all(one.outcome == LARGER for one in against) and against[0].best not in barred
-    leads = "is best" if is_best else "is ahead"
-    if not any(one.outcome in {LARGER, UNCONFIRMED} for one in against):
+    best, outcomes = against[0].best, {one.outcome for one in against}
+    if outcomes == {NO_DIFFERENCE}:
+        names = listed([best, *(one.contender for one in against)])
+        return f"{names} are not distinguishable ({detectable(against)})"
+    leads = "is best" if outcomes == {LARGER} and best not in barred else "is ahead"
+    if not outcomes & {LARGER, UNCONFIRMED}:
         leads = "is not shown to be ahead"
-    others = "; ".join(f"{one.contender} {compared(one)}" for one in against)
-    return f"{metric.label}: {against[0].best} {leads}; {others}"
+    return f"{best} {leads}; {'; '.join(f'{one.contender} {_compared(one)}' for one in against)}"
 
 
-def compared(one: AgainstBest) -> str:
+def _compared(one: AgainstBest) -> str:
     """With the best."""
     if one.outcome == NO_DIFFERENCE:
-        return f"is not distinguishable ({detectable(one.detectable)})"
+        return f"is not distinguishable ({detectable([one])})"
     if one.outcome not in {LARGER, UNCONFIRMED}:
         return f"cannot be compared: {one.outcome}"
     if one.scale != "ratio" or one.value is None:
         return "is worse by a clear margin"
-    interval = ""
+    ratio = f"{times(one.value)} times as much"
     if one.low is not None and one.high is not None:
-        interval = f" ({between(one.value, one.low, one.high)})"
-    ratio = f"{times(one.value, one.low, one.high)} times as much{interval}"
+        ratio = ratio_words(one.value, one.low, one.high, of=" times as much")
     if one.outcome == UNCONFIRMED:
         return f"is charged {ratio}, which busy time does not show"
     return f"takes {ratio}"
 
 
-def detectable(ratio: float | None) -> str:
-    return f"detectable at 80 % power: {more_than_one(ratio)}"
-
-
 def table(analysis: Analysis, group: Group, step: int) -> Table:
     """A row a server, a column a metric: figures with 95 % intervals."""
-    searched = held_at(analysis, group, step)
+    searched = _searches(analysis, group, step)
     held = {one.cell.contender: one for of in searched for one in of.members}
     warm = {one.contender: one for one in analysis.warm_ups}
     header = [Heading(""), *(Heading(*HEADINGS[metric.name]) for metric in FIGURES)]
@@ -181,36 +173,27 @@ def table(analysis: Analysis, group: Group, step: int) -> Table:
     header += [Heading("warm after", "requests")] if warm else []
     rows = []
     for result in group.at(step):
-        name = result.cell.contender
-        figures = []
+        name, figures = result.cell.contender, []
         for metric in FIGURES:
-            against = [one for one in group.against if (one.at, one.metric) == (step, metric.name)]
-            figures.append(Figure(figure(result, metric), mark=star(against, name)))
+            value, half = around(result.estimates[side_of(metric), metric.name])
+            marked = star(_against(group, step, metric), name)
+            figures.append(Figure(f"{value} ±{half}" if half else value, mark=marked))
         if held:
             marks = "".join(star(of.against, name) for of in searched)
-            figures.append(Figure(held_words(held.get(name)), mark=marks))
+            figures.append(Figure(_held_words(held.get(name)), mark=marks))
         if warm:
-            figures.append(Figure(warm_words(warm.get(name))))
+            figures.append(Figure(_warm_words(warm.get(name))))
         rows.append(Row(name, tuple(figures)))
     return Table("", "", tuple(header), tuple(rows))
 
 
-def figure(result: CellResult, metric: Metric) -> str:
-    value, half = around(result.estimates[side_of(metric), metric.name])
-    return f"{value} ±{half}" if half else value
-
-
-def held_at(analysis: Analysis, group: Group, step: int) -> list[HeldGroup]:
-    """The searches over as many connections."""
+def _searches(analysis: Analysis, group: Group, step: int) -> list[HeldGroup]:
+    """Those over as many connections."""
     connections = group.at(step)[0].cell.connections
     return [held for held in analysis.held if held.members[0].cell.connections == connections]
 
 
-def held_sentences(analysis: Analysis, group: Group, step: int) -> Iterator[str]:
-    yield from filter(None, (held_verdict(one) for one in held_at(analysis, group, step)))
-
-
-def warm_words(one: ContenderWarmUp | None) -> str:
+def _warm_words(one: ContenderWarmUp | None) -> str:
     """`12,000 in 4.5 s`"""
     if one is None:
         return "-"
@@ -219,8 +202,7 @@ def warm_words(one: ContenderWarmUp | None) -> str:
     return f"{one.requests:,} in {one.seconds:.1f} s" if one.requests else "0"
 
 
-def held_words(one: HeldRate | None) -> str:
+def _held_words(one: HeldRate | None) -> str:
     if one is None or one.rate.value is None:
         return "-" if one is None else one.state
-    least = "" if one.state == HOLDS else "≥ "
-    return f"{least}{rounded_rate(one.rate.value)}"
+    return f"{'' if one.state == HOLDS else '≥ '}{rounded_rate(one.rate.value)}"

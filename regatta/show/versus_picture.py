@@ -8,9 +8,9 @@ from regatta.errors import RegattaError, UsageError
 from regatta.judge.estimates import DRAWN
 from regatta.judge.results import Analysis, Group
 from regatta.record.metrics import PRIMARY, Metric, side_of
-from regatta.show.charts import SCHEMA, Rows, chart_row
-from regatta.show.groups import HEADINGS
-from regatta.show.palette import LIGHT, config, styles
+from regatta.show.charts import SCHEMA, Rows, chart_row, dots, word
+from regatta.show.palette import LIGHT, config
+from regatta.show.standings import HEADINGS
 from regatta.show.text import all_printable
 from regatta.show.versus import FIGURES, where
 from regatta.show.view import Spec
@@ -18,6 +18,8 @@ from regatta.show.view import Spec
 SVG, PNG = KINDS = (".svg", ".png")
 SCALE = 2.0
 """Pixels of a PNG per CSS pixel, for high-density screens."""
+WIDTH, ROW = 190, 34
+"""Pixels of a panel, and of a server in it."""
 
 
 def check_picture(file: Path | None) -> None:
@@ -44,19 +46,15 @@ def write_picture(analysis: Analysis, file: Path) -> None:
         ) from error
 
 
-WIDTH, ROW = 190, 34
-"""Pixels of a panel, and of a server in it."""
-
-
 def picture(analysis: Analysis) -> Spec:
     """A line of panels for each load."""
     loads = []
     for group in analysis.groups:
         for step in group.steps:
             panels = [
-                panel(analysis, metric, rows)
+                _panel(analysis.contenders, metric, rows)
                 for metric in FIGURES
-                if (rows := rows_of(group, step, metric))
+                if (rows := _rows(group, step, metric))
             ]
             loads.append({"hconcat": panels, "spacing": 24, "title": where(group, step)})
     heading = {
@@ -66,64 +64,26 @@ def picture(analysis: Analysis) -> Spec:
     return {"$schema": SCHEMA, "vconcat": loads, "title": heading}
 
 
-def rows_of(group: Group, step: int, metric: Metric) -> Rows:
-    found = (
-        (one.cell.contender, one.estimates[side_of(metric), metric.name]) for one in group.at(step)
-    )
-    rows = [
-        (estimate, chart_row(name, step, estimate, metric))
-        for name, estimate in found
-        if estimate.state in DRAWN
-    ]
-    for estimate, row in rows:
-        if estimate.high is None:  # an open end drawn to the value would look like a closed one
-            row.pop("low", None)
-    return [row for _, row in rows]
+def _rows(group: Group, step: int, metric: Metric) -> Rows:
+    rows = []
+    for result in group.at(step):
+        estimate = result.estimates[side_of(metric), metric.name]
+        if estimate.state in DRAWN:
+            row = chart_row(result.cell.contender, step, estimate, metric)
+            if estimate.high is None:  # an end drawn to the value would look like a closed one
+                row.pop("low", None)
+            rows.append(row)
+    return rows
 
 
-def panel(analysis: Analysis, metric: Metric, rows: Rows) -> Spec:
-    known = styles(analysis.contenders)
-    order = analysis.contenders
-
-    def scale(looks: list[str]) -> Spec:
-        return {"domain": order, "range": looks}
-
+def _panel(contenders: list[str], metric: Metric, rows: Rows) -> Spec:
     title, unit = HEADINGS[metric.name]
-    shared: Spec = {
-        "y": {
-            "field": "design",
-            "type": "nominal",
-            "sort": order,
-            "scale": {"domain": order},
-            "axis": {"title": None, "labels": metric is PRIMARY, "labelLimit": 140},
-        },
-        "color": {
-            "field": "design",
-            "type": "nominal",
-            "scale": scale([known[name].colour for name in order]),
-            "legend": None,
-        },
-    }
-    value: Spec = {"type": "quantitative", "scale": {"zero": True}, "title": unit}
-    interval = {
-        "transform": [{"filter": "isValid(datum.low)"}],
-        "mark": {"type": "rule", "strokeWidth": 2},
-        "encoding": {**shared, "x": {"field": "low", **value}, "x2": {"field": "high"}},
-    }
-    shape = {
-        "field": "design",
-        "type": "nominal",
-        "scale": scale([known[name].shape for name in order]),
-        "legend": None,
-    }
-    point = {
-        "mark": {"type": "point", "filled": True, "size": 80, "opacity": 1},
-        "encoding": {**shared, "x": {"field": "value", **value}, "shape": shape},
-    }
+    axis = {"title": None, "labels": metric is PRIMARY, "labelLimit": 140}
+    labels = word("design", sort=contenders, scale={"domain": contenders}, axis=axis)
     return {
         "data": {"values": rows},
         "width": WIDTH,
-        "height": ROW * len(order),
+        "height": ROW * len(contenders),
         "title": {"text": title, "fontSize": 13},
-        "layer": [interval, point],
+        "layer": dots(contenders, labels, {"scale": {"zero": True}, "title": unit}, size=80),
     }

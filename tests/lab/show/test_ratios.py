@@ -10,8 +10,8 @@ from regatta.judge.columns import AgainstBest
 from regatta.judge.standings import LARGER, NO_DIFFERENCE
 from regatta.record.metrics import PRIMARY, THROUGHPUT
 from regatta.record.read import read
-from regatta.show.against_best import relative_figures, seen_sentence
 from regatta.show.numbers import between, ratio_around, times
+from regatta.show.standings import relative_figures, seen_sentence
 from regatta.show.verdicts import verdict_sentence
 from tests.lab.synthetic import make
 
@@ -72,11 +72,11 @@ def test_table_and_sentence_format_a_ratio_alike(select_us: float, tmp_path: Pat
     path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=(10,), blocks=20)
     group = analyse(read(path)).groups[0]
     name = group.overall.runner_up
-    figure = relative_figures(group, group.steps[0])[name, PRIMARY.name]
+    value, interval = relative_figures(group, group.steps[0])[name, PRIMARY.name]
     said = verdict_sentence(group, group.overall)
-    assert f" {figure.value.strip('×≈ ')} times as much (95 % interval {figure.interval})" in said
+    assert f" {value.strip('×≈ ')} times as much (95 % interval {interval})" in said
     (one,) = [one for one in group.against if (one.contender, one.metric) == (name, PRIMARY.name)]
-    assert ratio_around(one)[0] == figure.value.strip("×≈ ")
+    assert ratio_around(one)[0] == value.strip("×≈ ")
 
 
 def test_what_is_detectable_goes_from_small_to_large_where_more_is_better_too(

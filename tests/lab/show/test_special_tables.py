@@ -16,8 +16,8 @@ from regatta.record.read import read
 from regatta.record.study.baseline import read_published
 from regatta.show.build import view_of
 from regatta.show.csv import to_csv
-from regatta.show.groups import standings
 from regatta.show.numbers import interval_of, value_of
+from regatta.show.standings import standings
 from regatta.show.trials import client_help
 from regatta.show.verdicts import headline, mark, verdict_sentence
 from tests.lab import reports

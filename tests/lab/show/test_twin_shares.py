@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import StudyError
-from regatta.show.group_tables import shares, twin_sentence
+from regatta.judge.results import Analysis
+from regatta.judge.twins import TwinShare, twin_shares
+from regatta.show.group_tables import twin_sentence
 from regatta.show.json_summary import to_dict
 from tests.lab import fake_races
 from tests.lab.reports import analysed, told
@@ -39,10 +41,13 @@ def made(folder: Path, bare_us: float = 312.0, **changes: object) -> Path:
     return make(folder / "ledger.sqlite", cpu_us=cpu_us, **{**RACE, **changes})
 
 
+def shares(analysis: Analysis) -> list[TwinShare]:
+    return twin_shares(analysis.groups[0], analysis.names.twins)
+
+
 def test_the_share_is_that_of_the_twin_at_the_same_step(tmp_path: Path) -> None:
     analysis = analysed(made(tmp_path))
-    (group,) = analysis.groups
-    found = shares(analysis, group)
+    found = shares(analysis)
     assert [(one.at, one.design, one.twin) for one in found] == [
         (10, "select", "bare"),
         (100, "select", "bare"),
@@ -67,7 +72,7 @@ def test_the_view_and_the_json_have_it(tmp_path: Path) -> None:
 
 def test_a_twin_that_costs_more_gives_an_upper_bound(tmp_path: Path) -> None:
     analysis = analysed(made(tmp_path, bare_us=500.0))
-    first = shares(analysis, analysis.groups[0])[0]
+    first = shares(analysis)[0]
     assert "the difference is too small to measure" in twin_sentence(first)
 
 
@@ -82,7 +87,7 @@ def test_a_twin_that_costs_more_gives_an_upper_bound(tmp_path: Path) -> None:
 )
 def test_without_a_pair_there_is_no_table(tmp_path: Path, changes: dict[str, object]) -> None:
     analysis = analysed(made(tmp_path, **changes))
-    assert shares(analysis, analysis.groups[0]) == []
+    assert shares(analysis) == []
     assert "the strategy" not in told(analysis)
 
 

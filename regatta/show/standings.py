@@ -1,0 +1,260 @@
+"""The standings of a group as tables: each contender against the best of each column.
+
+The ratio comes before the figure itself in every form of the report: machine drift cancels in a
+ratio within blocks, but not in a figure.
+"""
+
+import math
+
+from regatta.judge.columns import AgainstBest
+from regatta.judge.results import Analysis, CellResult, Group, rate_words
+from regatta.judge.standings import LARGER, NO_DIFFERENCE, Verdict
+from regatta.record.metrics import BY_NAME, NEAR_ZERO, PRIMARY, STANDINGS, Metric, side_of
+from regatta.show.numbers import (
+    TOO_FEW_TO_SAY,
+    around,
+    between,
+    interval_of,
+    more_than_one,
+    plural,
+    ratio_around,
+    short,
+    times,
+    value_of,
+)
+from regatta.show.verdicts import mark
+from regatta.show.view import Figure, Heading, Row, Table
+
+ALIKE = "≈"
+"""Marks a figure that is not distinguishable from the best of its column."""
+RIVAL = "?"
+REFERENCE = "1"
+"""The figure of a column's best, which the others are multiples of."""
+LEVELS = f"{REFERENCE}, in {PRIMARY.unit}"
+READ = (
+    "First the ratio to the best of the column (a difference where a figure may be 0, or where the "
+    f"smallest count is below {NEAR_ZERO} a request), paired within blocks (with several sittings, "
+    "by the mean of each); all intervals of a column hold simultaneously at 95 %. Pairing cancels "
+    "machine drift; the interval covers this sitting, and other builds and hours only if the race "
+    "has several sittings. Below it the figure itself with its 95 % interval, valid for this "
+    "machine in this hour only."
+)
+"""How the figures of a table are read."""
+HEADINGS = {
+    "cpu_time_per_request_us": ("server CPU", "µs/request"),
+    "cpu_busy_per_request_us": ("CPU busy", "µs/request"),
+    "context_switches_per_request": ("switches", "/request"),
+    "page_faults_per_request": ("page faults", "/request"),
+    "latency_p50_ms": ("p50", "ms"),
+    "latency_p99_ms": ("p99", "ms"),
+    "latency_max_ms": ("max", "ms"),
+    "throughput_per_s": ("throughput", "/s"),
+    "peak_memory_mib": ("memory", "MiB"),
+}
+"""Title and unit of a metric's column."""
+MEANS = {
+    "★": "★ the least, by a clear margin",
+    "☆": "☆ not distinguishable from the least",
+    RIVAL: f"{RIVAL} may be as good",
+}
+UNIT = f"{PRIMARY.unit}: this machine, this hour only"
+
+
+def standings(group: Group, verdict: Verdict, step: int) -> Table:
+    """A row a contender: each figure as a ratio to the best of its column, and below it itself."""
+    relative = relative_figures(group, step)
+    rows = tuple(
+        Row(
+            name,
+            tuple(_figure(result, of, relative.get((name, of.name))) for of in STANDINGS),
+            mark(verdict, name),
+            _remarks(result),
+        )
+        for result in group.at(step)
+        for name in [result.cell.contender]
+    )
+    header = (Heading("design"), *(Heading(*HEADINGS[of.name], of.says) for of in STANDINGS))
+    return Table("", seen_sentence(group, step), header, rows)
+
+
+def _remarks(result: CellResult) -> tuple[str, ...]:
+    """What is wrong with a contender's trials."""
+    counts = {
+        "failed": result.failed,
+        "client-bound": result.client_bound,
+        "disturbed": result.held_up,
+    }
+    said = (f"{plural(count, 'trial')} {what}" for what, count in counts.items() if count)
+    return (*said, *filter(None, [rate_words(result)]))
+
+
+def _figure(result: CellResult, metric: Metric, relative: tuple[str, str] | None) -> Figure:
+    estimate = result.estimates[side_of(metric), metric.name]
+    number = estimate.low if estimate.value is None else estimate.value
+    value, interval = value_of(estimate), interval_of(estimate)
+    if relative is None:
+        return Figure(value, interval, number=number)
+    return Figure(*relative, f"{value} [{interval}]" if interval else value, number=number)
+
+
+def relative_figures(group: Group, step: int) -> dict[tuple[str, str], tuple[str, str]]:
+    """By contender and metric, for all figures that can be compared: `×1.08`, `+0.4` or `best`,
+    with ≈ where it is not distinguishable from the best, and the interval."""
+    found = {}
+    for one in group.against:
+        if one.at == step and (known := _relative(one)) is not None:
+            found[one.contender, one.metric] = known
+            found[one.best, one.metric] = "best", ""
+    return found
+
+
+def _relative(one: AgainstBest) -> tuple[str, str] | None:
+    """None where too few blocks bound nothing."""
+    if one.value is None:
+        return None
+    alike = f" {ALIKE}" if one.outcome == NO_DIFFERENCE else ""
+    if one.low is None or one.high is None:
+        # One-sided: a percentile whose slow requests come mostly from one trial.
+        ends = f"over {times(one.low)}" if one.low is not None else ""
+        ends = ends or (f"under {times(one.high)}" if one.high is not None else "")
+        return (f"×{times(one.value)}{alike}", ends) if ends else None
+    if one.scale == "ratio":
+        interval = between(one.value, one.low, one.high)
+        value = f"×{times(one.value, one.low, one.high)}{alike}"
+        return None if interval == TOO_FEW_TO_SAY else (value, interval)
+    return f"{_signed(one.value)}{alike}", f"{_signed(one.low)} to {_signed(one.high)}"
+
+
+def _signed(value: float) -> str:
+    text = short(abs(value))
+    return text if text.strip("0.") == "" else f"{'+' if value > 0 else '-'}{text}"
+
+
+def seen_sentence(group: Group, step: int) -> str:
+    """The smallest detectable difference of each column; empty if all differences were detected."""
+    parts = []
+    for metric in STANDINGS:
+        place = step, metric.name, NO_DIFFERENCE
+        sizes = sorted(
+            (
+                (_size(one), _smallest(one))
+                for one in group.against
+                if (one.at, one.metric, one.outcome) == place and one.detectable
+            ),
+            key=lambda size: size[0],
+        )
+        if sizes:
+            low, high = sizes[0][1], sizes[-1][1]
+            parts.append(f"{metric.label} {low if low == high else f'{low} to {high}'}")
+    if not parts:
+        return ""
+    return (
+        f"{ALIKE} not distinguishable from the column's best. Detectable at 80 % power: "
+        f"{', '.join(parts)}."
+    )
+
+
+def _size(one: AgainstBest) -> float:
+    """Of what is detectable, also of a ratio below 1 (where more is better)."""
+    assert one.detectable
+    return abs(math.log(one.detectable)) if one.scale == "ratio" else one.detectable
+
+
+def _smallest(one: AgainstBest) -> str:
+    if one.scale == "ratio":
+        return more_than_one(one.detectable)
+    return f"{short(one.detectable or 0.0)} {BY_NAME[one.metric].unit}".strip()
+
+
+def compares(analysis: Analysis) -> bool:
+    """Whether any figure of an overview is a ratio."""
+    return any(_ratios(group, step) for group in analysis.groups for step in group.steps)
+
+
+def overview(group: Group, compares: bool) -> Table:
+    """A row a contender, a column a step: ratios to the best of the column, in which the machine's
+    drift cancels. The last row has the level of the best.
+
+    `compares`: other tables beside it have ratios, so that a level must have its unit."""
+    columns = [
+        _column(group, verdict, step, compares)
+        for verdict, step in zip(group.by_step, group.steps, strict=True)
+    ]
+    names = dict.fromkeys(name for column in columns for name in column if name != LEVELS)
+    if any(LEVELS in column for column in columns):
+        names[LEVELS] = None
+    rows = tuple(
+        Row(name, tuple(column.get(name, Figure("")) for column in columns)) for name in names
+    )
+    header = (Heading(group.axis.many), *(Heading(f"{step:,}") for step in group.steps))
+    return Table(group.title, overview_title(compares, bool(group.units.sitting_of)), header, rows)
+
+
+def overview_title(compares: bool, sittings: bool) -> str:
+    if not compares:
+        return f"Server CPU per request, {PRIMARY.unit} ± its 95 % interval"
+    within = "by sitting" if sittings else "within blocks"
+    return f"Server CPU per request, times that of the best ± its 95 % interval, {within}"
+
+
+def _ratios(group: Group, step: int) -> dict[str, AgainstBest]:
+    """By contender, for all that can be compared with the best."""
+    return {
+        one.contender: one
+        for one in group.against
+        if (one.at, one.metric) == (step, PRIMARY.name) and ratio_around(one)
+    }
+
+
+def _column(group: Group, verdict: Verdict, step: int, compares: bool) -> dict[str, Figure]:
+    ratios = _ratios(group, step)
+    best = next((one.best for one in ratios.values()), None)
+    found: dict[str, Figure] = {}
+    for result in group.at(step):
+        name, marked = result.cell.contender, sign(verdict, result)
+        cpu = result.estimates["server", PRIMARY.name]
+        value, half = around(cpu)
+        if name == best:
+            found[LEVELS] = Figure(value, f"±{half}" if half else "")
+            value, half = REFERENCE, ""
+        elif name in ratios:
+            value, half = ratio_around(ratios[name]) or (value, half)
+        elif result.failed and not result.ok:
+            value, half = "failed", ""
+        elif ratios:
+            # A level among ratios is shown without its interval, which is in the report.
+            value, half = _with_unit(value, compares and cpu.value is not None), ""
+        elif half:
+            half = _with_unit(half, compares and cpu.value is not None)
+        else:
+            value = _with_unit(value, compares and cpu.value is not None)
+        found[name] = Figure(value, f"±{half}" if half else "", mark=marked)
+    return found
+
+
+def _with_unit(text: str, needed: bool) -> str:
+    return f"{text} {PRIMARY.unit}" if needed else text
+
+
+def sign(verdict: Verdict, result: CellResult) -> str:
+    """The star, or the mark of a rival that cannot be compared; empty for others."""
+    name = result.cell.contender
+    known = result.estimates["server", PRIMARY.name].value is not None
+    return mark(verdict, name) or (RIVAL if known and name in verdict.rivals else "")
+
+
+def signs(group: Group) -> set[str]:
+    """All that the group's tables have."""
+    return {
+        sign(verdict, result)
+        for verdict, step in zip(group.by_step, group.steps, strict=True)
+        for result in group.at(step)
+    }
+
+
+def lead_words(verdict: Verdict) -> str:
+    """The interval of the winner's lead; empty where it bounds nothing."""
+    if verdict.lead is None or verdict.low is None or verdict.high is None:
+        return ""
+    says = between(verdict.lead, verdict.low, verdict.high)
+    return f" ({says})" if verdict.outcome == LARGER and says != TOO_FEW_TO_SAY else ""
