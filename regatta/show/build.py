@@ -28,9 +28,6 @@ from regatta.show.view import COLUMNS, FOLDED, Screen, Section, View
 SHOWN_FACTS = ("raced", "CPU", "kernel")
 HOW_TO_READ = (
     "A trial is one run of a fresh server. Trials, not requests, are the independent units.",
-    "Ratios come first. Both contenders raced in the same minutes, so the machine's drift cancels. "
-    "A ratio's interval covers this sitting, and other builds and hours only if the race has "
-    "several sittings. The figure below it is valid for this machine in this hour only.",
     "Intervals are 95 % intervals. Neighbouring blocks are correlated, so a mean's interval weighs "
     "every autocorrelation from 0 to 0.95 by its likelihood, and is wide with few trials; with "
     "several sittings it is Student's t over the sittings. Percentiles are exact, from the pooled "
@@ -39,15 +36,13 @@ HOW_TO_READ = (
     "of claims at once, by sign flips of whole blocks (with several sittings, by rotations); this "
     "needs at least six blocks or three sittings. “Over 3” means that there are too few requests "
     "to bound the percentile from above.",
-    "The winner uses the least server CPU per request. A contender may be the best if it is not "
-    "shown to need more than another: ★ for a single one, ☆ for each of several. The family-wise "
-    "error rate of a table is 5 %.",
     "Counting disturbs the measurement, so CPU time, latency and throughput come from timed "
     "trials, and all other counters from separate counted trials.",
     "Latency max is the slowest of all requests. A longer race may find a slower one, so its "
     "interval has no upper end.",
     "“Not supported” means that this machine cannot count it. It does not mean 0.",
 )
+"""What the standings do not say themselves."""
 
 
 def view_of(analysis: Analysis) -> View:
@@ -55,20 +50,15 @@ def view_of(analysis: Analysis) -> View:
     summaries = (designs if isinstance(designs, dict) else {}) | analysis.names.titles
     where = environment_section(analysis)
     known = {row.name: row.figures[0].value for row in where.tables[0].rows}
+    facts = [known[name] for name in SHOWN_FACTS if name in known]
+    how = Section("How to read this", text=HOW_TO_READ, rank=FOLDED)
     return View(
         title=analysis.names.heading,
-        facts=(
-            *(known[name] for name in SHOWN_FACTS if name in known),
-            plural(analysis.trials, "trial"),
-        ),
+        facts=(*facts, plural(analysis.trials, "trial")),
         contenders={name: str(summaries.get(name, "")) for name in analysis.contenders},
         notes=tuple(notes(analysis)),
         screen=screen_of(analysis),
-        sections=(
-            *_sections(analysis),
-            where,
-            Section("How to read this", text=HOW_TO_READ, rank=FOLDED),
-        ),
+        sections=(*_sections(analysis), where, how),
     )
 
 

@@ -13,6 +13,7 @@ import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from regatta.errors import RegattaError
 from regatta.judge.results import Analysis
 from regatta.record.files import write_whole
 from regatta.show.csv import claims_csv, to_csv, verdicts_csv
@@ -21,24 +22,27 @@ from regatta.show.palette import styles
 from regatta.show.text import LINES, all_printable, pieces, printable
 from regatta.show.view import FOLDED, Spec, View
 
-# Vega, Vega-Lite and vega-embed as one script without imports. Bundling takes seconds, more than
-# the rest of a report, and the bundle is the same in all reports. It is cached below
-# XDG_CACHE_HOME, one file for each version of the bundler.
-
-NO_HOME = RuntimeError
-"""Raised by pathlib for a user without a home folder."""
+NO_CACHE = (OSError, RegattaError, RuntimeError, UnicodeDecodeError)
+"""Nothing readable or writable there; pathlib raises RuntimeError for a user without a home."""
 
 
 @cache
 def vega() -> str:
-    bundle = _cached()
-    if bundle is None:
-        # Without a snippet the bundle exports all three as globals; the stubs require one.
-        bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]
-        # Without a writable cache every report takes the seconds to bundle.
-        with suppress(OSError, NO_HOME):
-            _store(bundle)
+    """Vega, Vega-Lite and vega-embed as one script without imports.
+
+    Bundling takes seconds, more than the rest of a report, and the bundle is the same in all
+    reports: it is cached below XDG_CACHE_HOME, one file for each version of the bundler.
+    """
+    with suppress(*NO_CACHE), path().open("rb") as file:
+        # Only a file of this user is trusted: it becomes a script in their pages.
+        if os.fstat(file.fileno()).st_uid == os.geteuid() and (cached := file.read()):
+            return cached.decode()
+    # Without a snippet the bundle exports all three as globals; the stubs require one.
+    bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]
     assert "</script" not in bundle.lower(), "the bundle would end its own element"
+    with suppress(*NO_CACHE):
+        path().parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path(), bundle)
     return bundle
 
 
@@ -47,29 +51,6 @@ def path() -> Path:
     # By the specification a relative path is ignored.
     folder = Path(named) if Path(named).is_absolute() else Path.home() / ".cache"
     return folder / "regatta" / f"vega-{version('vl-convert-python')}.js"
-
-
-def _cached() -> str | None:
-    """Trusts only a file that belongs to this user: it becomes a script in their pages."""
-    with suppress(OSError, NO_HOME, UnicodeDecodeError), path().open("rb") as file:
-        if os.fstat(file.fileno()).st_uid == os.geteuid():
-            return file.read().decode()
-    return None
-
-
-def _store(bundle: str) -> None:
-    """Atomically: the file is renamed once it is complete and on disk."""
-    cached = path()
-    new = cached.with_name(f".{cached.name}.{os.getpid()}.new")
-    cached.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with new.open("wb") as file:
-            file.write(bundle.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(cached)
-    finally:
-        new.unlink(missing_ok=True)
 
 
 def to_html(view: View) -> str:

@@ -6,7 +6,7 @@ out anew: verdicts and figures are those of the race's own report, of the steps 
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,9 @@ from regatta.record.read import read, read_outline
 from regatta.record.schema import FILE_NAME
 from regatta.show.json_summary import group_json
 from regatta.show.numbers import plural
+from regatta.show.overviews import print_overviews
 from regatta.show.standings import compares, overview, overview_title
-from regatta.show.terminal import overviews
-from regatta.show.text import plain
+from regatta.show.text import put
 from regatta.show.verdicts import verdict_sentence
 
 NUMBERS = ("connections", "rate", "idle")
@@ -89,11 +89,10 @@ def near(asked: Asked, races: Path, machine: dict[str, Any]) -> tuple[list[NearG
         except LedgerError as error:
             notes.append(f"Not read: {error}.")
             continue
+        is_near = any(distance(asked, one) < math.inf for one in race.cells)
         if any(race.environment.get(name) != machine[name] for name in SAME_MACHINE):
             others += 1
-        elif "finished_at" in race.meta and any(
-            distance(asked, one) < math.inf for one in race.cells
-        ):
+        elif is_near and "finished_at" in race.meta:
             created = float(race.meta.get("created_at") or 0)
             # Races of `versus` have one name and different contenders.
             key = race.meta.get("study_name"), frozenset(one.contender for one in race.cells)
@@ -115,53 +114,46 @@ def _near_groups(asked: Asked, folder: Path, analysis: Analysis) -> Iterator[Nea
             step: min(distance(asked, one.cell) for one in group.at(step)) for step in group.steps
         }
         steps = [step for step in group.steps if far[step] < math.inf]
-        if not steps:
-            continue
-        by_step = [one for one in group.by_step if one.at in steps]
-        narrowed = replace(group, steps=steps, by_step=by_step)
-        cells = [one for one in group.cells if any(one in narrowed.at(step) for step in steps)]
-        load = replace(cells[0].cell, workers=None).label().partition(" · ")[2]
-        yield NearGroup(
-            folder,
-            replace(analysis, groups=[replace(narrowed, cells=cells)]),
-            min(far[step] for step in steps),
-            load,
-        )
+        if steps:
+            by_step = [one for one in group.by_step if one.at in steps]
+            ids = {one.cell.id for step in steps for one in group.at(step)}
+            cells = [one for one in group.cells if one.cell.id in ids]
+            narrowed = replace(group, steps=steps, by_step=by_step, cells=cells)
+            load = replace(cells[0].cell, workers=None).label().partition(" · ")[2]
+            of_it = replace(analysis, groups=[narrowed])
+            yield NearGroup(folder, of_it, min(far[step] for step in steps), load)
 
 
-def print_near(found: list[NearGroup], notes: list[str], races: Path, console: Console) -> None:
+def print_near(
+    found: Sequence[NearGroup], notes: Sequence[str], races: Path, console: Console
+) -> None:
     for one in found:
         how = "" if one.distance else ", exactly this"
         created = time.localtime(float(one.analysis.meta.get("created_at") or 0))
         day = time.strftime("%Y-%m-%d", created)
-        console.print(plain(f"{one.folder}, {day}: {one.load}{how}", console, "bold"))
-        for verdict in one.group.by_step:
-            console.print(plain(verdict_sentence(one.group, verdict), console))
+        put(console, f"{one.folder}, {day}: {one.load}{how}", style="bold")
+        put(console, *(verdict_sentence(one.group, verdict) for verdict in one.group.by_step))
         ratios = compares(one.analysis)
-        title = overview_title(ratios, bool(one.group.units.sitting_of))
-        console.print(plain(title, console, "dim"))
-        table = overview(one.group, ratios)
-        for lines in overviews((table,), one.analysis.contenders, console):
-            for line in lines:
-                console.print(line, soft_wrap=True)
+        put(console, overview_title(ratios, bool(one.group.units.sitting_of)), style="dim")
+        print_overviews((overview(one.group, ratios),), one.analysis.contenders, console)
         console.print()
     if not found:
         none = f"No finished race of this machine in {races} is within a factor of 2 of that load."
-        console.print(plain(none, console, "yellow"))
-    for note in notes:
-        console.print(plain(note, console, "yellow"))
+        put(console, none, style="yellow")
+    put(console, *notes, style="yellow")
 
 
-def near_json(found: list[NearGroup], notes: list[str]) -> dict[str, Any]:
-    plain_groups = [
-        {
-            "race": str(one.folder),
-            "created_at": one.analysis.meta.get("created_at"),
-            "load": one.load,
-            "distance": one.distance,
-            **{name: group[name] for name in ("axis", "by_step", "cells")},
-        }
-        for one in found
-        for group in [group_json(one.analysis, one.group)]
-    ]
-    return {"near": plain_groups, "notes": notes}
+def near_json(found: Sequence[NearGroup], notes: Sequence[str]) -> dict[str, Any]:
+    plain_groups = []
+    for one in found:
+        group = group_json(one.analysis, one.group)
+        plain_groups.append(
+            {
+                "race": str(one.folder),
+                "created_at": one.analysis.meta.get("created_at"),
+                "load": one.load,
+                "distance": one.distance,
+                **{name: group[name] for name in ("axis", "by_step", "cells")},
+            }
+        )
+    return {"near": plain_groups, "notes": list(notes)}

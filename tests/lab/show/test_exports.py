@@ -16,14 +16,7 @@ from regatta.errors import UsageError
 from regatta.judge.analyse import analyse
 from regatta.judge.results import Analysis
 from regatta.record.read import read
-from regatta.show.exports import (
-    NAMES,
-    REVISION,
-    Export,
-    parse_exports,
-    revision,
-    write_exports,
-)
+from regatta.show.exports import REVISION, Export, parse_exports, write_exports
 from tests.commands import run
 from tests.lab.synthetic import make
 from tests.lab.synthetic_held import add_held
@@ -56,58 +49,28 @@ def exported(analysis: Analysis, name: str, folder: Path) -> str:
     return file.read_text()
 
 
-def check_bmf(document: Any) -> int:
-    """By the schema at bencher.dev/bmf.json, and its limits on names; returns the metrics."""
-    assert isinstance(document, dict)
-    count = 0
-    for benchmark, measures in document.items():
-        assert 0 < len(benchmark) <= 1024
-        assert isinstance(measures, dict)
-        for measure, metric in measures.items():
-            assert 0 < len(measure) <= 64
-            assert "value" in metric
-            assert metric.keys() <= {"value", "lower_value", "upper_value"}
-            assert all(type(value) in (int, float) for value in metric.values())
-            low, high = (metric.get(key, metric["value"]) for key in ("lower_value", "upper_value"))
-            assert low <= metric["value"] <= high
-            count += 1
-    return count
-
-
 def test_bmf_follows_benchers_schema(tmp_path: Path) -> None:
+    """bencher.dev/bmf.json, and its limits on names."""
     document = json.loads(exported(raced(tmp_path), "bmf", tmp_path))
-    assert check_bmf(document) == 2 * 2 * 4
+    found = [(name, of, one) for name, each in document.items() for of, one in each.items()]
+    assert len(found) == 2 * 2 * 4
+    for benchmark, measure, metric in found:
+        assert 0 < len(benchmark) <= 1024
+        assert 0 < len(measure) <= 64
+        assert metric.keys() <= {"value", "lower_value", "upper_value"}
+        assert all(type(value) in (int, float) for value in metric.values())
+        low, high = (metric.get(key, metric["value"]) for key in ("lower_value", "upper_value"))
+        assert low <= metric["value"] <= high
     estimate = document["select, connections 10"][CPU]
     assert 580 < estimate["lower_value"] < estimate["value"] < estimate["upper_value"] < 680
-
-
-def test_github_action_benchmark_reads_an_array_of_named_numbers(tmp_path: Path) -> None:
-    """Its reader parses an array of {name, unit, value} and optional strings."""
-    entries = json.loads(exported(raced(tmp_path), "github-action-benchmark", tmp_path))
-    assert len(entries) == len({entry["name"] for entry in entries}) == 2 * 2 * 4
-    for entry in entries:
-        assert (
-            {"name", "unit", "value"}
-            <= entry.keys()
-            <= {*("name", "unit", "value", "range", "extra")}
-        )
-        assert type(entry["value"]) is float
-        texts = {key: entry[key] for key in entry.keys() - {"value"}}
-        assert all(isinstance(text, str) for text in texts.values())
-    cpu = next(one for one in entries if one["name"] == "select, connections 10: CPU per request")
-    assert cpu["unit"] == "µs"
-    assert re.fullmatch(r"± \d+(\.\d+)?", cpu["range"])
 
 
 def test_openmetrics_is_parsed_in_base_units(tmp_path: Path) -> None:
     hostile = 'a"b\\c\nd'
     path = make(tmp_path / "odd.sqlite", contenders=PAIR, connections=[10], blocks=8)
     change(path, f"UPDATE cell SET contender = '{hostile}' WHERE contender = 'iterative'")
-    analysis = analyse(read(path))
-    families = {
-        one.name: one
-        for one in text_string_to_metric_families(exported(analysis, "openmetrics", tmp_path))
-    }
+    text = exported(analyse(read(path)), "openmetrics", tmp_path)
+    families = {one.name: one for one in text_string_to_metric_families(text)}
     cpu = families["regatta_server_cpu_per_request_seconds"]
     assert (cpu.type, cpu.unit) == ("gauge", "seconds")
     values = {(one.labels["contender"], one.labels["bound"]): one.value for one in cpu.samples}
@@ -144,7 +107,6 @@ def test_otava_finds_a_planted_change_in_a_history_of_60_runs(tmp_path: Path) ->
         analysis = raced(tmp_path, cpu_us=cpu_us, seed=number, **small)
         analysis.meta["created_at"] = str(1_760_000_000 + 3_600 * number)
         write_exports(analysis, parse_exports([f"otava:{history}"]))
-    assert len(json.loads(history.read_text())) == RUNS
     (tmp_path / "otava.yaml").write_text(
         f"tests:\n  regatta:\n    type: json\n    file: {history}\n"
     )
@@ -158,13 +120,26 @@ def test_otava_finds_a_planted_change_in_a_history_of_60_runs(tmp_path: Path) ->
     assert f"iterative/connections-10/{CPU}" not in changes
 
 
+def test_a_race_is_added_to_the_history_with_its_revision(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    analysis = raced(tmp_path, connections=[10])
+    exported(analysis, "otava", tmp_path)
+    github = {"GITHUB_SHA": "abc", "GITHUB_REF_NAME": "main", "GITHUB_HEAD_REF": ""}
+    for name, value in github.items():
+        monkeypatch.setenv(name, value)
+    first, second = json.loads(exported(analysis, "otava", tmp_path))
+    assert {one["name"] for one in first["metrics"]} >= {f"select/connections-10/{CPU}"}
+    assert (first["attributes"]["branch"], first["attributes"]["commit"]) == ("", "")
+    assert (second["attributes"]["branch"], second["attributes"]["commit"]) == ("main", "abc")
+
+
 def test_a_name_is_the_same_whatever_rates_a_matched_load_found(tmp_path: Path) -> None:
     names = []
     for rates in ((1_000, 4_000), (1_100, 4_200)):
         path = tmp_path / f"{rates[0]}.sqlite"
         race = {"axis": "rate", "steps": rates, "connections": [10], "blocks": 8}
         analysis = analyse(read(add_held(make(path, contenders=PAIR, **race))))
-        assert analysis.held
         names.append(list(json.loads(exported(analysis, "bmf", tmp_path))))
     assert names[0] == names[1]
     assert "select, connections 10, rate 2 of 2" in names[0]
@@ -190,13 +165,3 @@ def test_what_cannot_be_written_is_refused_in_one_line(
         parse_exports([text])
     assert complaint in str(refused.value)
     assert "\n" not in str(refused.value)
-
-
-def test_a_revision_is_named_as_the_ci_system_does() -> None:
-    github = {"GITHUB_SHA": "abc", "GITHUB_REF_NAME": "main", "GITHUB_HEAD_REF": ""}
-    assert revision(github) == {"branch": "main", "commit": "abc"}
-    assert revision({}) == {"branch": "", "commit": ""}
-
-
-def test_all_formats_can_be_asked_for() -> None:
-    assert [one.format for one in parse_exports([f"{name}:/tmp/x" for name in NAMES])] == [*NAMES]

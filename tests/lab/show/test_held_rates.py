@@ -1,7 +1,7 @@
-"""Held rates in every form of the report, with intervals over the blocks."""
+"""Held rates, with intervals over the blocks: in the view, the CSV and the JSON."""
 
 import csv
-import json
+import io
 import shutil
 from pathlib import Path
 
@@ -13,14 +13,8 @@ from regatta.judge.results import Analysis
 from regatta.judge.standings import FAILED
 from regatta.record.records import KNEE
 from regatta.show.build import view_of
-from regatta.show.held import (
-    ends_of,
-    held_lines,
-    knee_tables,
-    rounded_rate,
-    sentences,
-)
-from regatta.show.view import Figure
+from regatta.show.csv import to_csv
+from regatta.show.held import ends_of, held_lines, rounded_rate, sentences
 from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.lab.synthetic_held import CAPACITY, add_held
@@ -30,9 +24,7 @@ from tests.ledgers import change
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("held")
-    path = add_held(make(folder / "ledger.sqlite", connections=[1], blocks=2, requests=20))
-    reports.write(path)
-    return path
+    return add_held(make(folder / "ledger.sqlite", connections=[1], blocks=2, requests=20))
 
 
 @pytest.fixture
@@ -55,29 +47,28 @@ def test_the_interval_over_the_blocks_holds_the_truth(ledger: Path) -> None:
         assert rate.high / rate.low < 1.2
 
 
-def test_every_form_says_who_holds_most_and_how_many_times_as_much(ledger: Path) -> None:
+def test_the_view_and_the_json_say_who_holds_most_and_how_many_times_as_much(ledger: Path) -> None:
     found = reports.summary_json(ledger)["held"][0]
     assert found["says"].startswith("held rate: select is best: 2.")
     ratios = {one["contender"]: one["value"] for one in found["against_best"]}
     assert ratios["iterative"] == pytest.approx(5, rel=0.05)
-    section = reports.section(reports.analysed(ledger), "Held rates")
-    assert "eld rate: select is best: 2." in section.tables[0].says
-    assert "★" in section.tables[0].rows[2].figures[0].value
+    (table,) = reports.section(reports.analysed(ledger), "Held rates").tables
+    assert "Held rate: select is best: 2." in table.says
+    assert "★" in table.rows[2].figures[0].value
+    assert [one["says"].partition(" holds")[0] for one in found["contenders"]] == list(CAPACITY)
 
 
 def test_a_client_bound_search_gives_a_lower_bound(tmp_path: Path) -> None:
     path = add_held(make(tmp_path / "ledger.sqlite", blocks=2), {"select": 90_000, "iterative": 50})
     analysis = reports.analysed(path)
     found = held(analysis)
-    assert found["select"].state == AT_LEAST
-    assert found["select"].rate.high is None
+    assert (found["select"].state, found["select"].rate.high) == (AT_LEAST, None)
     assert found["iterative"].state == NOTHING
-    lines = list(sentences(analysis))
-    assert lines[0] == (
+    assert list(sentences(analysis))[:2] == [
         "select holds at least 30,000 a second (30,000 or more): the client's limit: half of its "
-        "capacity is 30,000 a second"
-    )
-    assert lines[1] == "iterative holds nothing: 88.0 % of what was due was started"
+        "capacity is 30,000 a second",
+        "iterative holds nothing: 88.0 % of what was due was started",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -95,21 +86,20 @@ def test_an_end_that_bounds_nothing_is_left_out(low: float, high: float | None, 
 
 
 def test_a_knee_has_p50_and_p99_at_each_share_and_rises(ledger: Path) -> None:
-    for one in held(reports.analysed(ledger)).values():
+    analysis = reports.analysed(ledger)
+    for one in held(analysis).values():
         assert [point.share for point in one.knee] == [0.1, 0.25, 0.5, 0.75, 0.9, 1.0]
         first, last = one.knee[0], one.knee[-1]
         assert last.p50.value > first.p50.high
         assert all(point.p99.trials == 4 for point in one.knee)
+    assert {"knee-p50", "knee-p99"} <= {chart.name for chart in view_of(analysis).charts()}
 
 
 def test_client_bound_probes_are_not_in_the_knee(copy: Path) -> None:
     late = "UPDATE probe SET client = json_set(client, '$.client_bound', 'was late')"
     change(copy, f"{late} WHERE kind = '{KNEE}' AND block = 1")
-    analysis = reports.analysed(copy)
-    knee = held(analysis)["select"].knee
+    knee = held(reports.analysed(copy))["select"].knee
     assert {(point.p50.trials, point.blocks) for point in knee} == {(3, 4)}
-    for table in knee_tables(analysis.held[0]):
-        assert all("3 of 4 blocks" in one.interval for row in table.rows for one in row.figures)
 
 
 @pytest.mark.parametrize(
@@ -122,15 +112,9 @@ def test_client_bound_probes_are_not_in_the_knee(copy: Path) -> None:
 def test_a_share_missing_in_most_blocks_has_no_latency(copy: Path, told: str, state: str) -> None:
     where = f"kind = '{KNEE}' AND share = 1.0 AND block < 4 AND search_id = 1"
     change(copy, f"UPDATE probe SET {told} WHERE {where}")
-    reports.write(copy)
-    analysis = reports.analysed(copy)
-    first = analysis.held[0].kneed[0]
-    last = first.knee[-1]
+    last = reports.analysed(copy).held[0].kneed[0].knee[-1]
     assert (last.p99.value, last.p99.state, last.p99.trials, last.blocks) == (None, state, 1, 4)
-    (_, p99) = knee_tables(analysis.held[0])
-    rows = {row.name: row.figures for row in p99.rows}
-    assert rows[first.cell.contender][-1] == Figure(state, "1 of 4 blocks")
-    assert "of 4 blocks" not in rows[first.cell.contender][-2].interval
+    assert reports.told(reports.analysed(copy))
 
 
 def test_an_unfinished_search_is_in_the_report(copy: Path) -> None:
@@ -138,56 +122,28 @@ def test_an_unfinished_search_is_in_the_report(copy: Path) -> None:
     change(copy, f"DELETE FROM probe WHERE kind = '{KNEE}'")
     for table in ("trial", "cell", "plan", "counter"):
         change(copy, f"DELETE FROM {table}")
-    reports.write(copy)
     found = held(reports.analysed(copy))
     assert found["select"].state == UNKNOWN
-    assert (found["thread-per-client"].rate.trials, found["thread-per-client"].rate.low) == (
-        1,
-        None,
-    )
-    text = copy.with_name("summary.md").read_text()
-    assert (
-        "This race is not finished: the rates that its contenders hold are not known yet." in text
-    )
-    assert "| select | not known yet |" in text
+    rate = found["thread-per-client"].rate
+    assert (rate.trials, rate.low) == (1, None)
+    text = reports.told(reports.analysed(copy))
+    assert "not finished: the rates that its contenders hold are not known yet." in text
+    assert "select  | not known yet |" in text
 
 
-def test_every_form_of_the_report_has_the_held_rates(ledger: Path) -> None:
-    folder = ledger.parent
-    text = reports.told(reports.analysed(ledger))
-    (line,) = [line for line in sentences(reports.analysed(ledger)) if line.startswith("select")]
-    figure = line.removeprefix("select holds ").partition(" ")[0]
-    for words in ("Held rates", figure, "p99 in ms up to the held rate"):
-        assert words in text
-    rows = list(csv.DictReader((folder / "summary.csv").open()))
-    (own,) = [
-        row for row in rows if (row["contender"], row["metric"]) == ("select", "held_rate_per_s")
-    ]
-    assert (own["load"], own["rate"], own["state"], own["trials"]) == (
-        "matched",
-        "",
-        "measured",
-        "4",
-    )
+def test_the_csv_has_the_held_rates_and_the_knee(ledger: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(to_csv(reports.analysed(ledger)))))
+    of = ("select", "held_rate_per_s")
+    (own,) = [row for row in rows if (row["contender"], row["metric"]) == of]
+    shown = {name: own[name] for name in ("load", "rate", "state", "trials")}
+    assert shown == {"load": "matched", "rate": "", "state": "measured", "trials": "4"}
     assert float(own["low"]) < float(own["value"]) < float(own["high"])
     assert sum(row["load"] == "matched" and row["rate"] != "" for row in rows) == 3 * 6 * 2
-    (group,) = json.loads(json.dumps(reports.summary_json(ledger)))["held"]
-    assert [one["says"].partition(" holds")[0] for one in group["contenders"]] == list(CAPACITY)
-    assert group["contenders"][2]["says"] == line
 
 
-def test_the_knee_is_a_picture(ledger: Path) -> None:
-    drawn = {chart.name for chart in view_of(reports.analysed(ledger)).charts()}
-    assert {"knee-p50", "knee-p99"} <= drawn
-
-
-def test_a_race_ends_with_the_held_rates(ledger: Path) -> None:
+def test_a_race_ends_with_at_most_six_held_rates(ledger: Path, tmp_path: Path) -> None:
     told = reports.printed(reports.screen, ledger, width=80).splitlines()
-    for line in sentences(reports.analysed(ledger)):
-        assert line in told
-
-
-def test_the_screen_lists_at_most_six_held_rates(tmp_path: Path) -> None:
+    assert all(line in told for line in sentences(reports.analysed(ledger)))
     many = {f"server-{number}": 1_000 * number for number in range(1, 10)}
     path = add_held(make(tmp_path / "ledger.sqlite", blocks=2), many, blocks=2)
     lines = held_lines(reports.analysed(path))
