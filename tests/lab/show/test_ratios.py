@@ -7,10 +7,18 @@ import pytest
 
 from regatta.judge.analyse import analyse
 from regatta.judge.columns import AgainstBest
+from regatta.judge.estimates import Estimate
 from regatta.judge.standings import LARGER, NO_DIFFERENCE
 from regatta.record.metrics import PRIMARY, THROUGHPUT
 from regatta.record.read import read
-from regatta.show.numbers import between, ratio_around, times
+from regatta.show.numbers import (
+    TOO_FEW_TO_SAY,
+    around,
+    between,
+    more_than_one,
+    ratio_around,
+    times,
+)
 from regatta.show.standings import relative_figures, seen_sentence
 from regatta.show.verdicts import verdict_sentence
 from tests.lab.synthetic import make
@@ -89,3 +97,28 @@ def test_what_is_detectable_goes_from_small_to_large_where_more_is_better_too(
         for size in (0.93, 0.99, 0.96)
     ]
     assert "throughput 1.0 % to 7.0 %." in seen_sentence(replace(group, against=found), 10)
+
+
+def test_a_half_width_covers_both_ends_and_is_never_shown_as_zero() -> None:
+    for value, low, high, words in (
+        (133.2, 96.3, 169.4, ("133", "37")),
+        (34.57, 32.81, 36.31, ("34.6", "1.8")),
+        (0.0531, 0.0502, 0.0561, ("0.053", "0.003")),
+        (1_962_000, 1_950_000, 1_980_000, ("1.96 M", "0.02 M")),
+        (500.0, 499.99, 500.01, ("500.0", "0.1")),
+        (0.0, 0.0, 0.0, ("0", "0")),
+        (531.0, 431.0, 5_895.0, ("531", "")),
+        (3.0, None, None, ("3.00", "")),
+    ):
+        assert around(Estimate(value, low, high, 10, "measured")) == words
+    assert around(Estimate(None, None, None, 0, "client-bound")) == ("client-bound", "")
+
+
+def test_no_figure_is_beyond_a_thousand_percent() -> None:
+    assert more_than_one(1.083) == "8.3 %"
+    assert more_than_one(11.0) == "1,000 %"
+    assert more_than_one(11.01) == more_than_one(None) == TOO_FEW_TO_SAY
+    assert between(2400.0, 1900.0, 3100.0) == "1,900–3,100", "a large ratio that is well known"
+    assert between(2.0, 1.5, 1e9) == "over 1.50"
+    assert between(2.0, 1e-9, 2.5) == "under 2.50"
+    assert between(2.0, 1e-9, 1e9) == TOO_FEW_TO_SAY
