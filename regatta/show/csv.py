@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
 
-from regatta.judge.claims.result import ClaimPart, ClaimResult, MeasuredFigure
+from regatta.judge.claims.result import ClaimResult
 from regatta.judge.results import Analysis
 from regatta.record.cell import IDENTITY
-from regatta.record.inputs import PublishedFigure
 from regatta.record.metrics import metric_named
 from regatta.show.claim_words import SCOPES, seen_of
 from regatta.show.held import held_rows
@@ -27,14 +26,17 @@ HEADER = (
     *("side", "metric", "unit", "value", "low", "high", "trials", "state"),
     *("started_share", "says"),
 )
+CLAIMS = (
+    *("claim", "scope", "row", "verdict", "label"),
+    *("design", "connections", "engine", "side", "metric"),
+    *("scale", "value", "low", "high", "unit", "per"),
+    *("p_value", "blocks", "detectable", "says"),
+)
+VERDICTS = ("claim", "source", "where", "says", *SCOPES, "published_agrees", "why", "note")
 FORMULAS = (*"=+-@", *"\uff1d\uff0b\uff0d\uff20")
 """Full-width forms too. Tabs and line ends are escaped before, so they cannot precede one."""
 NUMBER = re.compile(r"[+-]?\d+([.,]\d+)*([eE][+-]?\d+)?")
 Cells = dict[str, object]
-
-
-def to_csv(analysis: Analysis) -> str:
-    return written(HEADER, _rows(analysis))
 
 
 def written(header: tuple[str, ...], rows: Iterable[Mapping[str, object]]) -> str:
@@ -47,12 +49,23 @@ def written(header: tuple[str, ...], rows: Iterable[Mapping[str, object]]) -> st
     return out.getvalue()
 
 
+def _text(cell: object) -> object:
+    if isinstance(cell, str):
+        shown = printable(cell)
+        # Behind an apostrophe a spreadsheet shows a formula instead of evaluating it (OWASP, "CSV
+        # Injection").
+        return f"'{shown}" if shown.startswith(FORMULAS) and not NUMBER.fullmatch(shown) else shown
+    return f"{cell:.9g}" if isinstance(cell, float) else "" if cell is None else cell
+
+
+def to_csv(analysis: Analysis) -> str:
+    return written(HEADER, _rows(analysis))
+
+
 def _rows(analysis: Analysis) -> Iterator[Cells]:
-    seen: set[int] = set()
-    for result in (result for group in analysis.groups for result in group.cells):
-        if result.cell.id in seen:  # a design without a pool is in the table of each pool size
-            continue
-        seen.add(result.cell.id)
+    # Each cell once: a design without a pool is in the table of each pool size.
+    results = {one.cell.id: one for group in analysis.groups for one in group.cells}
+    for result in results.values():
         more = {"started_share": result.started, "says": cell_words(result)}
         for (side, name), estimate in result.estimates.items():
             figure: Cells = {"side": side, "metric": name, "unit": metric_named(name).unit}
@@ -62,38 +75,20 @@ def _rows(analysis: Analysis) -> Iterator[Cells]:
         yield {**vars(cell), **figure, **vars(estimate)}
 
 
-def _text(cell: object) -> object:
-    if cell is None:
-        return ""
-    if isinstance(cell, str):
-        return _no_formula(printable(cell))
-    return f"{cell:.9g}" if isinstance(cell, float) else cell
-
-
-def _no_formula(text: str) -> str:
-    """Behind an apostrophe a spreadsheet shows a formula instead of evaluating it (OWASP, "CSV
-    Injection")."""
-    return f"'{text}" if text.startswith(FORMULAS) and not NUMBER.fullmatch(text) else text
-
-
-CLAIMS = (
-    *("claim", "scope", "row", "verdict", "label"),
-    *("design", "connections", "engine", "side", "metric"),
-    *("scale", "value", "low", "high", "unit", "per"),
-    *("p_value", "blocks", "detectable", "says"),
-)
-VERDICTS = ("claim", "source", "where", "says", *SCOPES, "published_agrees", "why", "note")
-
-
 def verdicts_csv(claims: list[ClaimResult]) -> str:
     """A claim, its source, and the verdict in each scope."""
-    return written(VERDICTS, map(_verdicts, claims))
-
-
-def _verdicts(claim: ClaimResult) -> Cells:
-    found = {scope: result.verdict for scope, result in claim.scopes.items()}
-    agrees = "yes" if claim.published_agrees else "no"
-    return {**vars(claim), **found, "claim": claim.id, "published_agrees": agrees}
+    return written(
+        VERDICTS,
+        (
+            {
+                **vars(claim),
+                **{scope: result.verdict for scope, result in claim.scopes.items()},
+                "claim": claim.id,
+                "published_agrees": "yes" if claim.published_agrees else "no",
+            }
+            for claim in claims
+        ),
+    )
 
 
 def claims_csv(claims: list[ClaimResult]) -> str:
@@ -103,21 +98,16 @@ def claims_csv(claims: list[ClaimResult]) -> str:
     )
 
 
-def _claim_rows(claim: ClaimResult) -> list[Cells]:
-    found = [
-        _row("published", one, label=one.column, metric=one.metric or claim.metric)
-        for one in claim.published
-    ]
+def _claim_rows(claim: ClaimResult) -> Iterator[Cells]:
+    """Of each its attributes that are columns, and values for columns of another name."""
+    for one in claim.published:
+        metric = one.metric or claim.metric
+        yield {**vars(one), "row": "published", "label": one.column, "metric": metric}
     for scope, result in claim.scopes.items():
-        verdict: Cells = {"row": "claim", "verdict": result.verdict, "says": claim.says}
-        parts = [
-            _row("part", part, detectable=seen_of(part), says=part.reason) for part in result.parts
-        ]
-        figures = [_row("figure", one, blocks=one.trials, says=one.state) for one in result.figures]
-        found += [{"scope": scope, **row} for row in (verdict, *parts, *figures)]
-    return found
-
-
-def _row(kind: str, of: MeasuredFigure | ClaimPart | PublishedFigure, **more: object) -> Cells:
-    """Its attributes that are columns, and values for columns of another name."""
-    return {**vars(of), **more, "row": kind}
+        yield {"scope": scope, "row": "claim", "verdict": result.verdict, "says": claim.says}
+        for part in result.parts:
+            told = {"detectable": seen_of(part), "says": part.reason}
+            yield {**vars(part), **told, "scope": scope, "row": "part"}
+        for figure in result.figures:
+            told = {"blocks": figure.trials, "says": figure.state}
+            yield {**vars(figure), **told, "scope": scope, "row": "figure"}

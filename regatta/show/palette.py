@@ -11,46 +11,33 @@ from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
+SHAPES: dict[str, tuple[list[int], str]] = {
+    "circle": ([], "M-.9 0a.9.9 0 1 0 1.8 0a.9.9 0 1 0-1.8 0Z"),
+    "square": ([8, 3], "M-.8-.8H.8V.8H-.8Z"),
+    "triangle-up": ([2, 2], "M0-.9L.95 .75H-.95Z"),
+    "diamond": ([12, 3, 2, 3], "M0-1L.75 0L0 1L-.75 0Z"),
+    "triangle-down": ([5, 2], "M0 .9L.95-.75H-.95Z"),
+    "cross": ([5, 2, 1, 2], "M-.33-1H.33V-.33H1V.33H.33V1H-.33V.33H-1V-.33H-.33Z"),
+    "triangle-right": ([14, 4], "M.9 0L-.75-.95V.95Z"),
+    "triangle-left": ([2, 5], "M-.9 0L.75-.95V.95Z"),
+}
+"""By Vega's name: the dash of its line, and an SVG path in a box from -1 to 1."""
+
 
 @dataclass(frozen=True)
 class Style:
     colour: str
     shape: str
-    """A Vega shape."""
-
-    @property
-    def path(self) -> str:
-        return SVG_PATHS[self.shape]
 
     @property
     def dash(self) -> list[int]:
         """Pixels drawn and left out of its line; unique within a family, as the shape is."""
-        return DASHES[self.shape]
+        return SHAPES[self.shape][0]
 
+    @property
+    def path(self) -> str:
+        return SHAPES[self.shape][1]
 
-DASHES = {
-    "circle": [],
-    "square": [8, 3],
-    "triangle-up": [2, 2],
-    "diamond": [12, 3, 2, 3],
-    "triangle-down": [5, 2],
-    "cross": [5, 2, 1, 2],
-    "triangle-right": [14, 4],
-    "triangle-left": [2, 5],
-}
-
-
-SVG_PATHS = {
-    "circle": "M-.9 0a.9.9 0 1 0 1.8 0a.9.9 0 1 0-1.8 0Z",
-    "square": "M-.8-.8H.8V.8H-.8Z",
-    "diamond": "M0-1L.75 0L0 1L-.75 0Z",
-    "cross": "M-.33-1H.33V-.33H1V.33H.33V1H-.33V.33H-1V-.33H-.33Z",
-    "triangle-up": "M0-.9L.95 .75H-.95Z",
-    "triangle-down": "M0 .9L.95-.75H-.95Z",
-    "triangle-right": "M.9 0L-.75-.95V.95Z",
-    "triangle-left": "M-.9 0L.75-.95V.95Z",
-}
-"""The shapes as SVG paths in a box from -1 to 1."""
 
 DESIGN_STYLES: dict[str, Style] = {
     "iterative": Style("#76676e", "circle"),
@@ -71,7 +58,6 @@ DESIGN_STYLES: dict[str, Style] = {
     "uring": Style("#896ad1", "circle"),
     "uring-reactors": Style("#9245ba", "triangle-right"),
 }
-
 OTHER_STYLES = (
     Style("#b0356f", "cross"),
     Style("#8a7a1e", "cross"),
@@ -94,9 +80,6 @@ def styles(contenders: list[str]) -> dict[str, Style]:
     return chosen
 
 
-FONT = "'Liberation Sans', Arial, 'DejaVu Sans', sans-serif"
-
-
 @dataclass(frozen=True)
 class Scheme:
     """A colour scheme."""
@@ -116,43 +99,23 @@ SCHEMES = (LIGHT, DARK)
 
 def config(scheme: Scheme) -> dict[str, Any]:
     """The Vega-Lite configuration that report.js builds from the page's style."""
-    words = {"labelColor": scheme.soft, "titleColor": scheme.soft}
-    lines = {"gridColor": scheme.line, "domainColor": scheme.line, "tickColor": scheme.line}
+    soft, line, ink = scheme.soft, scheme.line, scheme.ink
+    sizes = {"labelFontSize": 11.5, "titleFontSize": 11.5, "titleFontWeight": "normal"}
+    lines = {"gridColor": line, "domainColor": line, "tickColor": line}
+    symbols = {"labelColor": ink, "labelFontSize": 12, "labelLimit": 200, "symbolSize": 70}
+    place = {"anchor": "start", "frame": "group", "fontSize": 15, "offset": 14}
+    below = {"subtitleColor": soft, "subtitleFontSize": 12, "subtitlePadding": 5}
     return {
         "background": scheme.paper,
-        "font": FONT,
+        "font": "'Liberation Sans', Arial, 'DejaVu Sans', sans-serif",
         "padding": 16,
         "view": {"stroke": None},
-        "axis": {
-            **words,
-            **lines,
-            "labelFontSize": 11.5,
-            "titleFontSize": 11.5,
-            "titleFontWeight": "normal",
-            "tickCount": 5,
-        },
+        "axis": {"labelColor": soft, "titleColor": soft, **lines, **sizes, "tickCount": 5},
         "axisX": {"grid": False},
         "axisY": {"domain": False, "ticks": False, "labelPadding": 6},
-        "legend": {
-            "orient": "bottom",
-            "title": None,
-            "columns": 4,
-            "labelColor": scheme.ink,
-            "labelFontSize": 12,
-            "labelLimit": 200,
-            "symbolSize": 70,
-        },
-        "title": {
-            "anchor": "start",
-            "frame": "group",
-            "color": scheme.ink,
-            "fontSize": 15,
-            "offset": 14,
-            "subtitleColor": scheme.soft,
-            "subtitleFontSize": 12,
-            "subtitlePadding": 5,
-        },
-        "text": {"color": scheme.ink, "fontSize": 12},
-        "rule": {"color": scheme.line},
-        "header": {"labelColor": scheme.ink, "titleColor": scheme.soft},
+        "legend": {"orient": "bottom", "title": None, "columns": 4, **symbols},
+        "title": {"color": ink, **place, **below},
+        "text": {"color": ink, "fontSize": 12},
+        "rule": {"color": line},
+        "header": {"labelColor": ink, "titleColor": soft},
     }
