@@ -55,11 +55,6 @@ def test_a_contender_name_cannot_become_a_path(tmp_path: Path) -> None:
     assert {file.parent for file in written} == {tmp_path}
 
 
-def test_a_control_character_in_a_name_is_drawn_escaped(tmp_path: Path) -> None:
-    path = make(tmp_path / "ledger.sqlite", contenders=["\x1b[31mred"], connections=[1], blocks=2)
-    assert write_pictures(charts(path), tmp_path)
-
-
 def test_a_folder_that_cannot_be_made_is_one_line(ledger: Path, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(RegattaError, match=r"cannot write pictures to .*taken: .* another folder"):

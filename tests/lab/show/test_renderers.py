@@ -4,7 +4,6 @@ import html
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -160,8 +159,7 @@ def test_a_table_of_markdown_keeps_its_shape(view: View) -> None:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table}) == 1, table[0]
 
 
-def test_every_link_of_a_note_leads_somewhere(view: View, tmp_path: Path) -> None:
-    del tmp_path
+def test_every_link_of_a_note_leads_somewhere(view: View) -> None:
     names = {section.name for section in view.every()}
     assert {note.link for note in view.notes if note.link} <= names
     assert sum(bool(note.link) for note in view.notes) >= 3

@@ -1,6 +1,5 @@
 """Sittings in every form of the report: how far they differ, and the limits of a single one."""
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -94,7 +93,6 @@ def test_the_report_lists_each_sitting(path: Path) -> None:
     assert [one["boot_id"] for one in plain["sittings"]] == [f"boot-{n}" for n in range(1, 6)]
     assert plain["units"] == {"are": "sittings", "fewest": 3}
     assert plain["groups"][0]["between_sittings"]["sittings"] == SITTINGS
-    json.dumps(plain)
 
 
 def test_the_screen_has_one_line_about_sittings(path: Path) -> None:

@@ -169,9 +169,7 @@ def open_race(path: Path, times: dict[str, float]) -> Path:
 @pytest.fixture(scope="module")
 def race(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("race")
-    path = open_race(folder / "ledger.sqlite", {"select": 0.4, "iterative": 3.0, "epoll": 0.3})
-    reports.write(path)
-    return path
+    return open_race(folder / "ledger.sqlite", {"select": 0.4, "iterative": 3.0, "epoll": 0.3})
 
 
 def trials_of(ledger: RaceRecord, contender: str) -> list[Trial]:
