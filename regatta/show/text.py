@@ -101,9 +101,6 @@ def encodable(text: str, console: Console) -> str:
     return text
 
 
-"""How a duration is written."""
-
-
 def duration(seconds: float) -> str:
     """12 s, 3 min 05 s, 2 h 07 min."""
     whole = round(seconds)
