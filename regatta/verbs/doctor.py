@@ -7,13 +7,12 @@ from typing import Annotated
 import typer
 
 from regatta.checks.doctor.activity import watch
-from regatta.checks.doctor.examine import EXAMINE_S, examine, show
+from regatta.checks.doctor.bench import Bench
+from regatta.checks.doctor.examine import EXAMINE_S, examine
 from regatta.checks.doctor.examine import measure as measure_findings
-from regatta.checks.doctor.finding import SERIOUS, Finding, RaceSetup
-from regatta.checks.doctor.finding import as_json as plain
+from regatta.checks.doctor.finding import SERIOUS, Finding, RaceSetup, as_plain, show
 from regatta.checks.doctor.hosts import examine_hosts
 from regatta.checks.doctor.machine import Machine
-from regatta.checks.doctor.probes.bench import Bench
 from regatta.errors import CpuError, PlacementError, UsageError
 from regatta.measure.places.containers.engine import find_engine
 from regatta.measure.places.placement import make_placement
@@ -74,14 +73,12 @@ def doctor(  # noqa: PLR0913  (one parameter an option)
     if measure:
         findings = with_probes(findings, machine, setup)
     if as_json:
-        document = plain(setup, findings, measure)
-        print_json(document)
+        print_json({"situation": asdict(setup), "measured": measure, **as_plain(findings)})
     else:
         console = Output()
         say(console, f"A race here would run: {setup.text()}.\n")
         show(console, findings, measure)
-    if any(finding.level == SERIOUS for finding in findings):
-        raise typer.Exit(1)
+    exit_if_serious(findings)
 
 
 def check_hosts(study: str, as_json: bool) -> None:
@@ -90,18 +87,15 @@ def check_hosts(study: str, as_json: bool) -> None:
     if wish is None:
         raise UsageError(f'{study} names no hosts; add [placement] kind = "hosts" (docs/hosts.md)')
     findings = examine_hosts(wish)
-    serious = sum(finding.level == SERIOUS for finding in findings)
     if as_json:
-        print_json(
-            {
-                "hosts": asdict(wish),
-                "serious": serious,
-                "findings": [asdict(finding) for finding in findings],
-            }
-        )
+        print_json({"hosts": asdict(wish), **as_plain(findings)})
     else:
         show(Output(), findings, measured=None)
-    if serious:
+    exit_if_serious(findings)
+
+
+def exit_if_serious(findings: list[Finding]) -> None:
+    if any(finding.level == SERIOUS for finding in findings):
         raise typer.Exit(1)
 
 

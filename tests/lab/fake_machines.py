@@ -170,4 +170,4 @@ def build(files: Files, folder: Path) -> Machine:
 def second(machine: Machine) -> Activity:
     """What happens on it in the next second."""
     later = Machine(machine.root / "later")
-    return between(read_ticks(machine, LAB), read_ticks(later, LAB), 1.0, LAB)
+    return between(read_ticks(machine), read_ticks(later), 1.0, LAB)

@@ -1,9 +1,13 @@
-"""A finding of the doctor, as plain data for the terminal and the JSON."""
+"""A finding of the doctor, as plain data for the JSON and in print, and where a race would run."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, TypedDict
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from regatta.judge.estimates import digits
 from regatta.measure.network.steering import Steering
@@ -14,15 +18,14 @@ SERIOUS = "serious"
 MINOR = "minor"
 UNKNOWN = "unknown"
 FINE = "fine"
-LEVELS = (SERIOUS, MINOR, UNKNOWN, FINE)
+STYLES = {SERIOUS: "bold red", MINOR: "yellow", UNKNOWN: "cyan", FINE: "green"}
+LEVELS = tuple(STYLES)
 """The worst first. Serious: results would be wrong, or too noisy to decide anything."""
 
 # Trials of the study quick differ by 3 to 5 % on our machine. A larger effect is beyond the noise
 # that repetition averages out; one below 1 % disappears in it.
 SERIOUS_PERCENT = 5.0
 NEGLIGIBLE_PERCENT = 1.0
-
-MEASURE_IT = "Measure it: regatta doctor --measure"
 
 Words = tuple[str, ...]
 
@@ -32,10 +35,12 @@ class Remedy(TypedDict):
     undo: Words
 
 
-def sysctl(name: str, value: object, now: object) -> Remedy:
-    """Sets it to `value`, and back to what it is `now`."""
-    fix, undo = (f"sudo sysctl {name}={one}" for one in (value, now))
-    return {"fix": (fix,), "undo": (undo,)}
+def switch(value: object, now: object, *commands: str) -> Remedy:
+    """Commands with `{}` in place of a value: the new one, and what it is `now`."""
+    fix, undo = (
+        tuple(command.replace("{}", str(one)) for command in commands) for one in (value, now)
+    )
+    return {"fix": fix, "undo": undo}
 
 
 @dataclass(frozen=True)
@@ -60,11 +65,11 @@ class Effect:
 class Finding:
     """One property of this machine, how bad it is for a race, and what to do."""
 
-    name: str
+    name: str = field(default="", kw_only=True)
     level: str
     says: str
     """The state of the machine, in one line."""
-    matters: str
+    matters: str = field(default="", kw_only=True)
     """Why it matters to a race."""
     fix: Words = ()
     """Commands that fix it, ready to copy."""
@@ -74,26 +79,6 @@ class Finding:
     effects: tuple[Effect, ...] = ()
     unmeasured: str = ""
     """Why a requested measurement failed."""
-
-    def measured(self, effects: list[Effect], level: str, advice: str = "") -> Finding:
-        """The finding with its effects and new level. `advice` is used if it had none."""
-        own_advice = "" if self.advice == MEASURE_IT else self.advice
-        if level != FINE and not self.fix:
-            own_advice = own_advice or advice
-        return replace(self, effects=tuple(effects), level=level, advice=own_advice)
-
-
-@dataclass(frozen=True)
-class Subject:
-    """The name of a check, and why it matters to a race."""
-
-    name: str
-    matters: str
-
-    def found(
-        self, level: str, says: str, *, fix: Words = (), undo: Words = (), advice: str = ""
-    ) -> Finding:
-        return Finding(self.name, level, says, self.matters, fix, undo, advice)
 
 
 @dataclass(frozen=True)
@@ -140,21 +125,70 @@ def level_of(effect: Effect, negligible: float = NEGLIGIBLE_PERCENT) -> str:
     return FINE if may_be_zero or effect.high < negligible else MINOR
 
 
-def worse(first: str, second: str) -> str:
-    """The worse of two levels. Unknown is worse than fine."""
-    return min(first, second, key=LEVELS.index)
+def worst(level: str, effects: list[Effect]) -> str:
+    """The worst of a level and those of the effects. Unknown is worse than fine."""
+    return min([level, *map(level_of, effects)], key=LEVELS.index)
 
 
-def by_level(findings: list[Finding]) -> list[Finding]:
-    """The worst first, in stable order."""
-    return sorted(findings, key=lambda finding: LEVELS.index(finding.level))
+def as_plain(findings: list[Finding]) -> dict[str, Any]:
+    """As in the JSON (docs/formats.md)."""
+    serious = sum(finding.level == SERIOUS for finding in findings)
+    return {"serious": serious, "findings": [asdict(finding) for finding in findings]}
 
 
-def as_json(setup: RaceSetup, findings: list[Finding], measured: bool) -> dict[str, Any]:
-    """The examination as plain data (docs/formats.md)."""
-    return {
-        "situation": asdict(setup),
-        "measured": measured,
-        "serious": sum(finding.level == SERIOUS for finding in findings),
-        "findings": [asdict(finding) for finding in findings],
-    }
+INDENT = 9  # the width of the longest level and a space
+
+
+def show(console: Console, findings: list[Finding], measured: bool | None) -> None:
+    """Prints problems in full, one line for each check that is fine, and the counts.
+
+    `measured`: whether effects were; None where none can be.
+    """
+    for finding in sorted(findings, key=lambda one: LEVELS.index(one.level)):
+        bad = finding.level != FINE
+        head = Text.assemble((f"{finding.name}: ", "bold"), finding.says)
+        _print_row(console, Text(finding.level, STYLES[finding.level]), head)
+        rows = [("why", finding.matters)] if bad else []
+        rows += [("here", effect.text()) for effect in finding.effects]
+        rows += [("here", f"not measured: {finding.unmeasured}")] if finding.unmeasured else []
+        for word, text in rows:
+            _print_row(console, Text(f"  {word}", "dim"), Text(text))
+        if bad:
+            _print_remedy(console, finding)
+            console.print()
+    console.print()
+    counts = {level: sum(finding.level == level for finding in findings) for level in LEVELS}
+    words = ", ".join(f"{count} {level}" for level, count in counts.items())
+    verdict = "nothing here spoils a race."
+    if counts[SERIOUS]:
+        verdict = "fix the serious ones before you trust a race."
+    lines = [f"{words}: {verdict}"]
+    if measured and any(f.name == "load" and f.level == SERIOUS for f in findings):
+        lines.append(
+            "Other programs were running: measure again without them for narrower intervals."
+        )
+    if measured is False:
+        lines.append(
+            "To measure how much each matters here: regatta doctor --measure (half a minute)"
+        )
+    for line in lines:
+        console.print(line, markup=False, highlight=False)
+
+
+def _print_remedy(console: Console, finding: Finding) -> None:
+    for word, commands in (("fix", finding.fix), ("undo", finding.undo)):
+        for command in commands:
+            # Not wrapped, so that it can be copied.
+            line = Text.assemble((f"  {word}".ljust(INDENT), "dim"), (command, "bold"))
+            console.print(line, soft_wrap=True)
+    if finding.advice:
+        _print_row(console, Text("  do", "dim"), Text(finding.advice))
+
+
+def _print_row(console: Console, word: Text, text: Text) -> None:
+    """Prints a word and beside it a wrapped paragraph."""
+    grid = Table.grid()
+    grid.add_column(width=INDENT, no_wrap=True)
+    grid.add_column()
+    grid.add_row(word, text)
+    console.print(grid)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from regatta import __version__
-from regatta.checks.doctor.checks.network import PORTS
-from regatta.checks.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, Subject, sysctl
+from regatta.checks.doctor.examine import CHECKS
+from regatta.checks.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, switch
 from regatta.errors import RegattaError
 from regatta.measure import environment
 from regatta.measure.accounts import cgroup
@@ -28,16 +28,6 @@ from regatta.measure.programs import Programs, discover
 from regatta.record.study.cpus import cpus_text
 from regatta.record.study.limits import START_SKEW_LIMIT_MS
 
-REACHED = Subject("reached", "A race cannot use a host that it cannot reach.")
-PROGRAMS = Subject("programs", "Two versions of the server are two different services.")
-PERF = Subject("perf", "Without perf only the kernel's own accounting is recorded.")
-GROUPS = Subject("control groups", "Without one, CPU time misses the exit of each thread.")
-KERNEL = Subject("kernel and CPU", "Results hold for this kernel and this CPU.")
-CLOCK = Subject("clock", "The hosts refuse connections if their clocks are far apart.")
-TRIP = Subject("round trip", "It is part of every latency, and its spread of every percentile.")
-BANDWIDTH = Subject("bandwidth", "A load that fills the network measures the network.")
-DEVICES = Subject("devices", "Packet size and offloads determine the cost of a packet.")
-START = Subject("start", "Clients that do not start together produce a different load.")
 TW_REUSE = "/proc/sys/net/ipv4/tcp_tw_reuse"
 CLOCK_READINGS = 10
 NS_PER_MS = 1e6
@@ -45,6 +35,19 @@ FAR_S = 1.0
 STATES = {True: "on", False: "off", None: "unknown"}
 UNEVEN = 10.0
 """Ratio of p99 to p50 beyond which the path is shared or the card coalesces interrupts."""
+MATTERS = {
+    "reached": "A race cannot use a host that it cannot reach.",
+    "programs": "Two versions of the server are two different services.",
+    "perf": "Without perf only the kernel's own accounting is recorded.",
+    "control groups": "Without one, CPU time misses the exit of each thread.",
+    "kernel and CPU": "Results hold for this kernel and this CPU.",
+    "ports": CHECKS["ports"].matters,
+    "clock": "The hosts refuse connections if their clocks are far apart.",
+    "round trip": "It is part of every latency, and its spread of every percentile.",
+    "bandwidth": "A load that fills the network measures the network.",
+    "devices": "Packet size and offloads determine the cost of a packet.",
+    "start": "Clients that do not start together produce a different load.",
+}
 
 
 @dataclass(frozen=True)
@@ -88,9 +91,9 @@ def examine_hosts(wish: HostsWish) -> list[Finding]:
         engine = engine_for(wish)
         stack.callback(engine.close)
         hosts: list[Host] = []
-        stack.callback(close_all, hosts)
-        server = try_host("server", wish.server, engine, hosts, findings)
-        clients = [try_host("client", name, engine, hosts, findings) for name in wish.clients]
+        stack.callback(lambda: [host.close() for host in hosts])
+        server = _try_host("server", wish.server, engine, hosts, findings)
+        clients = [_try_host("client", name, engine, hosts, findings) for name in wish.clients]
         for host in hosts:
             findings += of_host(host)
         for client in clients:
@@ -100,96 +103,95 @@ def examine_hosts(wish: HostsWish) -> list[Finding]:
     return findings
 
 
-def close_all(hosts: list[Host]) -> None:
-    for host in hosts:
-        host.close()
+def named(found: dict[str, Finding]) -> list[Finding]:
+    return [replace(finding, name=name, matters=MATTERS[name]) for name, finding in found.items()]
 
 
-def try_host(
+def _judged(fine: bool, says: str, advice: str) -> Finding:
+    """Fine, or else minor with this advice."""
+    return Finding(FINE, says) if fine else Finding(MINOR, says, advice=advice)
+
+
+def _try_host(
     side: str, name: str, engine: TaskEngine, hosts: list[Host], findings: list[Finding]
 ) -> Host | None:
     started_s = time.monotonic()
+    host = None
     try:
         host = reach(name, engine, hosts)
+        took_s = time.monotonic() - started_s
+        found = Finding(FINE, f"{host}: the {side}; its worker started in {took_s:.1f} s")
     except RegattaError as error:
-        findings.append(
-            REACHED.found(
-                SERIOUS,
-                f"{side}: {error}",
-                advice=(
-                    "ssh must log in without a prompt, and Regatta with Dask must be in the same "
-                    "folder as here or in the one that the study names (docs/hosts.md)."
-                ),
-            )
+        advice = (
+            "ssh must log in without a prompt, and Regatta with Dask must be in the same "
+            "folder as here or in the one that the study names (docs/hosts.md)."
         )
-        return None
-    took_s = time.monotonic() - started_s
-    findings.append(
-        REACHED.found(FINE, f"{host}: the {side}; its worker started in {took_s:.1f} s")
-    )
+        found = Finding(SERIOUS, f"{side}: {error}", advice=advice)
+    findings += named({"reached": found})
     return host
 
 
 def of_host(host: Host) -> list[Finding]:
     facts = host.ask(read_facts)
-    findings = [programs_of(host, facts)]
-    if facts.found.path is None:
-        findings.append(
-            PERF.found(MINOR, f"{host}: {facts.found.note}", advice="Install linux-perf there.")
+    perf, cpus = facts.found, cpus_text(facts.cpus)
+    ports = Finding(FINE, f"{host}: free again after a second")
+    if facts.tw_reuse != "1":
+        ports = Finding(
+            MINOR,
+            f"{host}: a client has 14,000 short connections a minute; beyond, it looks for free "
+            "ports",
+            **switch(1, facts.tw_reuse or 2, "sudo sysctl net.ipv4.tcp_tw_reuse={}"),
         )
-    else:
-        findings.append(PERF.found(FINE, f"{host}: {facts.found.version}"))
-    if facts.groups:
-        findings.append(GROUPS.found(FINE, f"{host}: permitted"))
-    else:
-        advice = "Name root in the study: ssh://root@HOST."
-        findings.append(GROUPS.found(MINOR, f"{host}: not permitted", advice=advice))
-    says = f"{host}: {facts.cpu_model}, {cpus_text(facts.cpus)}, Linux {facts.kernel}"
-    if len(facts.cpus) > 1:
-        findings.append(KERNEL.found(FINE, says))
-    else:
-        advice = "Give the host a second CPU, for the worker that starts and watches its side."
-        findings.append(KERNEL.found(MINOR, says, advice=advice))
-    return [*findings, ports_of(host, facts), clock_of(host)]
-
-
-def ports_of(host: Host, facts: HostFacts) -> Finding:
-    if facts.tw_reuse == "1":
-        return PORTS.found(FINE, f"{host}: free again after a second")
-    return PORTS.found(
-        MINOR,
-        f"{host}: a client has 14,000 short connections a minute; beyond, it looks for free ports",
-        **sysctl("net.ipv4.tcp_tw_reuse", 1, facts.tw_reuse or 2),
+    return named(
+        {
+            "programs": _programs_of(host, facts),
+            "perf": _judged(
+                perf.path is not None,
+                f"{host}: {perf.note if perf.path is None else perf.version}",
+                "Install linux-perf there.",
+            ),
+            "control groups": _judged(
+                facts.groups,
+                f"{host}: {'' if facts.groups else 'not '}permitted",
+                "Name root in the study: ssh://root@HOST.",
+            ),
+            "kernel and CPU": _judged(
+                len(facts.cpus) > 1,
+                f"{host}: {facts.cpu_model}, {cpus}, Linux {facts.kernel}",
+                "Give the host a second CPU, for the worker that starts and watches its side.",
+            ),
+            "ports": ports,
+            "clock": _clock_of(host),
+        }
     )
 
 
-def programs_of(host: Host, facts: HostFacts) -> Finding:
+def _programs_of(host: Host, facts: HostFacts) -> Finding:
     here = discover().server_version
     if isinstance(facts.programs, str):
-        return PROGRAMS.found(SERIOUS, f"{host}: {facts.programs}", advice="Run make build there.")
+        return Finding(SERIOUS, f"{host}: {facts.programs}", advice="Run make build there.")
     there = facts.programs.server_version
     if (facts.version, there) == (__version__, here):
-        return PROGRAMS.found(FINE, f"{host}: {there}, as here")
-    return PROGRAMS.found(
+        return Finding(FINE, f"{host}: {there}, as here")
+    return Finding(
         SERIOUS,
         f"{host}: Regatta {facts.version} with {there}; here {__version__} with {here}",
         advice="Install the same version there and run make build.",
     )
 
 
-def clock_of(host: Host) -> Finding:
+def _clock_of(host: Host) -> Finding:
     """The offset of its clock; the fastest answer is the most exact."""
-    best_s, offset_s = float("inf"), 0.0
+    answers: list[tuple[float, float]] = []
     for _ in range(CLOCK_READINGS):
-        began = time.time()
-        there = host.ask(time.time)
-        ended = time.time()
-        if ended - began < best_s:
-            best_s, offset_s = ended - began, there - (began + ended) / 2
-    says = f"{host}: {offset_s * 1000:+.0f} ms from this machine, ± {best_s * 500:.0f} ms"
-    if abs(offset_s) < FAR_S + best_s:
-        return CLOCK.found(FINE, says)
-    return CLOCK.found(MINOR, says, advice="Synchronise both hosts with a time server (chrony).")
+        began, there, ended = time.time(), host.ask(time.time), time.time()
+        answers.append((ended - began, there - (began + ended) / 2))
+    took_s, offset_s = min(answers)
+    return _judged(
+        abs(offset_s) < FAR_S + took_s,
+        f"{host}: {offset_s * 1000:+.0f} ms from this machine, ± {took_s * 500:.0f} ms",
+        "Synchronise both hosts with a time server (chrony).",
+    )
 
 
 def of_path(server: Host, client: Host, address: str, several: bool) -> list[Finding]:
@@ -203,38 +205,34 @@ def of_path(server: Host, client: Host, address: str, several: bool) -> list[Fin
             offset = client.ask(ask_clock, address, clock.port())
         ends = (server.ask(ask_end, seen), client.ask(ask_end, address))
     except (RegattaError, OSError, ValueError) as error:
-        return [
-            TRIP.found(
-                SERIOUS,
-                f"{client} cannot reach {server} at {address}: {error}",
-                advice="Allow TCP between the hosts, or set another `address` in the study.",
-            )
-        ]
+        says = f"{client} cannot reach {server} at {address}: {error}"
+        advice = "Allow TCP between the hosts, or set another `address` in the study."
+        return named({"round trip": Finding(SERIOUS, says, advice=advice)})
     name = f"{client}: " if several else ""
-    found = [
-        trip(name, path),
-        BANDWIDTH.found(FINE, f"{name}{path.bits_per_s / 1e9:.2f} Gbit/s"),
-        devices(name, ends),
-    ]
-    return [*found, start_of(client, offset)] if several else found
+    found = {
+        "round trip": trip(name, path),
+        "bandwidth": Finding(FINE, f"{name}{path.bits_per_s / 1e9:.2f} Gbit/s"),
+        "devices": devices(name, ends),
+    }
+    return named({**found, "start": start_of(client, offset)} if several else found)
 
 
 def start_of(client: Host, offset: ClockOffset) -> Finding:
     """Whether the clocks are known well enough to start all clients together."""
     bound_ms = offset.bound_ns / NS_PER_MS
-    says = f"{client}: the offset of its clock is known to ± {bound_ms:.3f} ms"
-    if 2 * bound_ms <= START_SKEW_LIMIT_MS:
-        return START.found(FINE, says)
-    advice = "Use a faster path between the hosts: two clients may differ by twice this."
-    return START.found(MINOR, says, advice=advice)
+    return _judged(
+        2 * bound_ms <= START_SKEW_LIMIT_MS,
+        f"{client}: the offset of its clock is known to ± {bound_ms:.3f} ms",
+        "Use a faster path between the hosts: two clients may differ by twice this.",
+    )
 
 
 def trip(name: str, path: PathFound) -> Finding:
-    says = f"{name}p50 {path.p50_us:.0f} µs, p99 {path.p99_us:.0f} µs"
-    if path.p99_us < UNEVEN * path.p50_us:
-        return TRIP.found(FINE, says)
-    advice = "Race when the network is idle; check interrupt coalescing (ethtool -c)."
-    return TRIP.found(MINOR, says, advice=advice)
+    return _judged(
+        path.p99_us < UNEVEN * path.p50_us,
+        f"{name}p50 {path.p50_us:.0f} µs, p99 {path.p99_us:.0f} µs",
+        "Race when the network is idle; check interrupt coalescing (ethtool -c).",
+    )
 
 
 def devices(name: str, ends: tuple[EndFound, EndFound]) -> Finding:
@@ -244,11 +242,11 @@ def devices(name: str, ends: tuple[EndFound, EndFound]) -> Finding:
         for side, end in zip(("server", "client"), ends, strict=True)
     )
     if len({end.mtu for end in ends}) > 1:
-        return DEVICES.found(MINOR, says, advice="Give both devices the same MTU.")
+        return Finding(MINOR, says, advice="Give both devices the same MTU.")
     server, client = (end.offloads for end in ends)
     differ = [one for one, state in server.items() if {state, client[one]} == {True, False}]
     if differ:
         advice = f"Set {' and '.join(differ)} alike on both (ethtool -K)."
-        return DEVICES.found(MINOR, says, advice=advice)
+        return Finding(MINOR, says, advice=advice)
     known = None not in {*server.values(), *client.values()}
-    return DEVICES.found(FINE if known else UNKNOWN, says)
+    return Finding(FINE if known else UNKNOWN, says)

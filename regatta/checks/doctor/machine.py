@@ -1,14 +1,18 @@
-"""A machine as the files of its kernel show it, below `/` or the root of a simulated machine."""
+"""A machine as the files of its kernel show it, below `/` or the root of a simulated machine, and
+what limits the lab's control group there."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
+from regatta.measure.processes import read_text
 from regatta.record.study.cpus import cpus_of
 
 CAP_SYS_ADMIN = 21
 CAP_SYS_RESOURCE = 24
 CAP_PERFMON = 38
 TOOL_FOLDERS = ("/usr/sbin", "/sbin", "/usr/local/sbin")
+GROUPS = "/sys/fs/cgroup"
 
 
 class Machine:
@@ -21,10 +25,10 @@ class Machine:
         return self.root / name.lstrip("/")
 
     def text(self, name: str) -> str | None:
-        try:
-            return self.path(name).read_text(errors="replace").strip()
-        except OSError:
-            return None
+        return read_text(self.path(name))
+
+    def lines(self, name: str) -> list[str]:
+        return (self.text(name) or "").splitlines()
 
     def number(self, name: str) -> int | None:
         try:
@@ -46,75 +50,125 @@ class Machine:
         except OSError:
             return []
 
-    def cpu_set(self, name: str) -> tuple[int, ...]:
-        """The CPUs in a file in the kernel's list format: `0-3,8`."""
-        return cpu_set(self.text(name))
+    def field(self, file: str, name: str) -> str:
+        """The value in the file's first line `NAME : VALUE`; empty if there is none."""
+        pairs = (line.partition(":") for line in self.lines(file))
+        return next((value.strip() for key, _, value in pairs if key.strip() == name), "")
 
-    def status(self, field: str) -> str | None:
+    def status(self, name: str) -> str:
         """A field of /proc/self/status; programs that the lab starts inherit its value."""
-        return field_of(self.text("/proc/self/status") or "", field)
-
-    def cpu_info(self, field: str) -> str | None:
-        """The first CPU's value of a field of /proc/cpuinfo."""
-        return field_of(self.text("/proc/cpuinfo") or "", field)
+        return self.field("/proc/self/status", name)
 
     def allowed_cpus(self) -> tuple[int, ...]:
         return cpu_set(self.status("Cpus_allowed_list"))
 
-    def may(self, capability: int) -> bool:
-        """Whether the lab has this capability (capabilities(7))."""
-        try:
-            return bool(int(self.status("CapEff") or "", 16) >> capability & 1)
-        except ValueError:
-            return False
-
-    def is_root(self) -> bool:
-        return (self.status("Uid") or "").split()[:1] == ["0"]
-
-    def hard_limit(self, name: str) -> int | None:
-        """A hard limit in /proc/self/limits; None if unlimited."""
-        for line in (self.text("/proc/self/limits") or "").splitlines():
-            if line.startswith(name):
-                fields = line[len(name) :].split()
-                return int(fields[1]) if len(fields) > 1 and fields[1].isdigit() else None
-        return None
-
-    def hypervisor(self) -> str | None:
-        """The vendor of this virtual machine; None on bare metal."""
-        if "hypervisor" in (self.cpu_info("flags") or "").split():
-            return self.text("/sys/class/dmi/id/sys_vendor") or "a hypervisor"
-        return self.text("/sys/hypervisor/type")
-
-    def kernel(self) -> tuple[int, int]:
-        """Major and minor version of the kernel; (0, 0) if unknown."""
-        parts = (self.text("/proc/sys/kernel/osrelease") or "").split(".")
-        try:
-            return int(parts[0]), int(parts[1])
-        except (ValueError, IndexError):
-            return 0, 0
+    def cpu_set(self, name: str) -> tuple[int, ...]:
+        """The CPUs in a file in the kernel's list format: `0-3,8`."""
+        return cpu_set(self.text(name) or "")
 
     def siblings(self, cpu: int) -> set[int]:
         """The CPUs that share a core with this one, including itself."""
         folder = f"/sys/devices/system/cpu/cpu{cpu}/topology"
         return {cpu, *self.cpu_set(f"{folder}/thread_siblings_list")}
 
+    def may(self, capability: int) -> bool:
+        """Whether the lab has this capability (capabilities(7))."""
+        return bool(int(self.status("CapEff") or "0", 16) >> capability & 1)
+
+    def is_root(self) -> bool:
+        return self.status("Uid").split()[:1] == ["0"]
+
+    def hard_limit(self, name: str) -> int | None:
+        """A hard limit in /proc/self/limits; None if unlimited."""
+        for line in self.lines("/proc/self/limits"):
+            if line.startswith(name):
+                hard = line.removeprefix(name).split()[1]
+                return int(hard) if hard.isdigit() else None
+        return None
+
+    def hypervisor(self) -> str | None:
+        """The vendor of this virtual machine; None on bare metal."""
+        if "hypervisor" in self.field("/proc/cpuinfo", "flags").split():
+            return self.text("/sys/class/dmi/id/sys_vendor") or "a hypervisor"
+        return self.text("/sys/hypervisor/type")
+
+    def kernel(self) -> tuple[int, int]:
+        """Major and minor version of the kernel; (0, 0) if unknown."""
+        major, minor, *_ = [*(self.text("/proc/sys/kernel/osrelease") or "").split("."), "", ""]
+        return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else (0, 0)
+
     def has_program(self, name: str) -> bool:
         folders = [*os.environ.get("PATH", os.defpath).split(os.pathsep), *TOOL_FOLDERS]
         return any(self.exists(f"{folder}/{name}") for folder in folders if folder)
 
 
-def field_of(text: str, field: str) -> str | None:
-    """The value in the first line `FIELD : VALUE`."""
-    for line in text.splitlines():
-        name, colon, value = line.partition(":")
-        if colon and name.strip() == field:
-            return value.strip()
-    return None
-
-
-def cpu_set(text: str | None) -> tuple[int, ...]:
+def cpu_set(text: str) -> tuple[int, ...]:
     """The CPUs in a list; none if it is missing or malformed."""
     try:
-        return cpus_of(text or "")
+        return cpus_of(text)
     except ValueError:
         return ()
+
+
+@dataclass(frozen=True)
+class GroupLimit:
+    value: float
+    path: str
+    """The file that sets it."""
+    text: str
+    """The content of that file."""
+
+
+def group_folders(machine: Machine, controller: str) -> list[str]:
+    """The folders of the lab's group and its ancestors, for one controller.
+
+    In a container /proc/self/cgroup may show the path on the host, where no folder exists; the root
+    is then the container's own group.
+    """
+    found: list[str] = []
+    for line in machine.lines("/proc/self/cgroup"):
+        _, names, path = line.split(":", 2)
+        if names and controller not in names.split(","):
+            continue
+        # In v2 there are no names.
+        mounts = [f"{GROUPS}/{one}" for one in (names, controller)]
+        mounts = mounts if names else [f"{GROUPS}/unified", GROUPS]
+        parts = [part for part in path.split("/") if part not in ("", "..")]
+        for mount in filter(machine.exists, mounts):
+            folders = ("/".join((mount, *parts[:at])) for at in range(len(parts), -1, -1))
+            found += filter(machine.exists, folders)
+            break
+    return found
+
+
+def smallest(machine: Machine, controller: str, file: str) -> GroupLimit | None:
+    """The smallest number in files of this name; `max` and a missing file are no limit."""
+    paths = [f"{folder}/{file}" for folder in group_folders(machine, controller)]
+    found = [(value, path) for path in paths if (value := machine.number(path)) is not None]
+    return GroupLimit(*min(found), str(min(found)[0])) if found else None
+
+
+def cpu_quota(machine: Machine) -> GroupLimit | None:
+    """The smallest CPU quota of the groups, in CPUs."""
+    found: list[GroupLimit] = []
+    for folder in group_folders(machine, "cpu"):
+        new, old = f"{folder}/cpu.max", f"{folder}/cpu.cfs_quota_us"
+        text = machine.text(new) or ""
+        quota, _, period = text.partition(" ")
+        if quota.isdigit() and period.isdigit() and int(period):
+            found.append(GroupLimit(int(quota) / int(period), new, text))
+        quota_us, period_us = machine.number(old), machine.number(f"{folder}/cpu.cfs_period_us")
+        if quota_us is not None and quota_us > 0 and period_us:
+            found.append(GroupLimit(quota_us / period_us, old, str(quota_us)))
+    return min(found, key=lambda limit: limit.value, default=None)
+
+
+def throttled(machine: Machine) -> int:
+    """How often a group was throttled because its quota was used up."""
+    times = [
+        int(value)
+        for folder in group_folders(machine, "cpu")
+        for name, _, value in (line.partition(" ") for line in machine.lines(f"{folder}/cpu.stat"))
+        if name == "nr_throttled" and value.isdigit()
+    ]
+    return max(times, default=0)

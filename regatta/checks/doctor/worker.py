@@ -3,7 +3,7 @@
 It runs as `python worker.py` and imports nothing else of the lab: a request a line in, an answer as
 a line of JSON out.
 
-    compute N       N rounds of arithmetic: wall and CPU time in ns
+    compute N       N rounds of arithmetic: CPU time in ns
     calls N         opens, reads and closes a small file N times: the same
     watch SECONDS   reads the clock continuously: time lost where it jumps, in ns
     nap N US        sleeps N times for US microseconds: by how many ns each was too long
@@ -17,6 +17,7 @@ import json
 import resource
 import sys
 import time
+from collections.abc import Callable
 
 # A timer interrupt takes a few µs on any CPU; shorter jumps are no disturbance.
 JUMP_NS = 10_000
@@ -25,23 +26,24 @@ PR_SET_TIMERSLACK = 29
 SMALL_FILE = "/proc/self/stat"
 
 
-def rounds(count: int) -> int:
+def rounds(count: int) -> None:
     value = 1
     for _ in range(count):
         value = (value * 6364136223846793005 + 1442695040888963407) & 0xFFFFFFFFFFFFFFFF
-    return value
 
 
-def reads(count: int) -> None:
+def compute(count: int) -> int:
+    cpu_ns = time.thread_time_ns()
+    rounds(count)
+    return time.thread_time_ns() - cpu_ns
+
+
+def calls(count: int) -> int:
+    cpu_ns = time.thread_time_ns()
     for _ in range(count):
         with open(SMALL_FILE, "rb", buffering=0) as file:  # noqa: PTH123  (least overhead)
             file.read(4096)
-
-
-def timed(task: str, count: int) -> dict[str, int]:
-    wall, cpu = time.monotonic_ns(), time.thread_time_ns()
-    rounds(count) if task == "compute" else reads(count)
-    return {"cpu_ns": time.thread_time_ns() - cpu, "wall_ns": time.monotonic_ns() - wall}
+    return time.thread_time_ns() - cpu_ns
 
 
 def switches() -> int:
@@ -97,24 +99,18 @@ def clock(count: int) -> int:
     return (second - first) - (cpu_ns() - second)
 
 
-def answer(task: str, values: list[str]) -> object:
-    if task in {"compute", "calls"}:
-        return timed(task, int(values[0]))
-    if task == "watch":
-        return watch(float(values[0]))
-    if task == "nap":
-        return nap(int(values[0]), int(values[1]))
-    if task == "clock":
-        return clock(int(values[0]))
-    if task == "busy":
-        print("true", flush=True)
-        while True:
-            rounds(100_000)
-    raise SystemExit(f"no such task: {task}")
+def busy() -> None:
+    print("true", flush=True)
+    while True:
+        rounds(100_000)
 
+
+TASKS: dict[str, Callable[..., object]] = {
+    task.__name__: task for task in (compute, calls, watch, nap, clock, busy)
+}
 
 if __name__ == "__main__":
     gc.disable()
     for request in sys.stdin:
-        name, *arguments = request.split()
-        print(json.dumps(answer(name, arguments)), flush=True)
+        name, *numbers = request.split()
+        print(json.dumps(TASKS[name](*map(json.loads, numbers))), flush=True)

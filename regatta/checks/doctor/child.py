@@ -16,6 +16,7 @@ from regatta.measure.processes import guard_environment, read_stat
 
 PROGRAM = Path(__file__).with_name("worker.py")
 ANSWER_TIMEOUT_S = 30
+ENOUGH_NS = 5_000_000
 
 
 class ProbeError(RegattaError):
@@ -40,6 +41,8 @@ class Child:
             )
         except OSError as error:
             raise ProbeError(f"a probe did not start: {error}") from error
+        assert self.process.stdin and self.process.stdout  # noqa: PT018  (for the types)
+        self.requests, self.answers = self.process.stdin, self.process.stdout
 
     def __enter__(self) -> Self:
         return self
@@ -47,28 +50,24 @@ class Child:
     def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout):
+        for stream in (self.requests, self.answers):
             # Closing flushes what could not be sent.
             with suppress(OSError):
-                if stream is not None:
-                    stream.close()
+                stream.close()
 
     def send(self, *words: object) -> None:
-        assert self.process.stdin
         try:
-            self.process.stdin.write(" ".join(map(str, words)) + "\n")
-            self.process.stdin.flush()
+            self.requests.write(" ".join(map(str, words)) + "\n")
+            self.requests.flush()
         except OSError as error:
             raise ProbeError("a probe exited before its request") from error
 
     def receive(self) -> Any:
         """The answer to the last request."""
-        assert self.process.stdout
-        if not select.select([self.process.stdout], [], [], ANSWER_TIMEOUT_S)[0]:
+        if not select.select([self.answers], [], [], ANSWER_TIMEOUT_S)[0]:
             raise ProbeError(f"a probe did not answer within {ANSWER_TIMEOUT_S} s")
-        line = self.process.stdout.readline()
         try:
-            return json.loads(line)
+            return json.loads(self.answers.readline())
         except ValueError as error:
             raise ProbeError("a probe exited without an answer") from error
 
@@ -79,11 +78,10 @@ class Child:
     def size(self, task: str, seconds: float) -> int:
         """The number of repetitions of the task that takes about `seconds` here."""
         count = 200
-        while True:
-            took_ns: int = self.ask(task, count)["cpu_ns"]
-            if took_ns > 5_000_000:
-                return max(1, round(count * seconds * 1e9 / took_ns))
+        took_ns: int
+        while (took_ns := self.ask(task, count)) <= ENOUGH_NS:
             count *= 4
+        return max(1, round(count * seconds * 1e9 / took_ns))
 
 
 class Neighbour(Child):
@@ -97,9 +95,8 @@ class Neighbour(Child):
     def let(self, run: bool) -> None:
         """Resumes or stops it, and waits until it has."""
         self.process.send_signal(signal.SIGCONT if run else signal.SIGSTOP)
-        wanted = {"R"} if run else {"T"}
         deadline = time.monotonic() + ANSWER_TIMEOUT_S
-        while read_stat(self.process.pid).state not in wanted:
+        while read_stat(self.process.pid).state != ("R" if run else "T"):
             if time.monotonic() > deadline:
                 raise ProbeError("a probe could not be stopped and resumed")
             time.sleep(0.0005)

@@ -1,1 +1,0 @@
-"""Probes: measurements of a few seconds, each with an interval."""
