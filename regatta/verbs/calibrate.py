@@ -8,11 +8,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from regatta.checks.calibrate import store
-from regatta.checks.calibrate.equals import part as equals
-from regatta.checks.calibrate.goals import CalibrationPart, Context
-from regatta.checks.calibrate.instruments import stopped, window
-from regatta.checks.calibrate.power import part as power
+from regatta.checks.calibrate import equals, power, store
+from regatta.checks.calibrate.goals import Context
+from regatta.checks.calibrate.instruments import STOPPED, WINDOW
 from regatta.checks.calibrate.run import choose, newest_folder, run
 from regatta.errors import CalibrationError, GoalsMissedError, InterruptedRaceError, UsageError
 from regatta.measure.programs import called_with, discover, shown
@@ -31,17 +29,7 @@ from regatta.verbs.display import display_on
 from regatta.verbs.output import Output, print_json, say
 from regatta.verbs.session import HOOKS
 
-
-def all_parts() -> tuple[CalibrationPart, ...]:
-    """Every part of a whole calibration."""
-    return (
-        equals.PART,
-        power.PART,
-        stopped.PART,
-        window.PART,
-    )
-
-
+PARTS = (equals.PART, power.PART, STOPPED, WINDOW)
 SHAPE = "quick"
 MOST_RACES = 1_000
 
@@ -153,7 +141,7 @@ class CalibrationSession:
 
 def measure(session: CalibrationSession, only: list[str], inject: str | None) -> Calibration:
     """Runs the parts. After Ctrl-C the error says how to continue."""
-    parts = choose(all_parts(), only, inject)
+    parts = choose(PARTS, only, inject)
     session.folder = (session.out or new_folder("calibration")).absolute()
     if inject and session.out is None:
         # An injected error is applied to races that exist.

@@ -13,9 +13,8 @@ PARTS = (
     *("equals: standings of pairs, CPU per request", "equals: secondary column, latency p99"),
     *("equals: standings of 8, as raced", "equals: a table of claims"),
     *("power: quick, over all steps", "power: quick, at one step"),
-    *("p99 of a stopped server", "CPU time of fork-per-client"),
-    *("stars: 3 equal contenders", "stars: one of 3 is", "stars: 5 % cheaper, but with bursts"),
-    *("context switches of thread-per-client", "counted time of a load (closed)"),
+    *("p99 of a stopped server", "CPU time in the window of fork-per-client"),
+    "counted time of a load (closed)",
 )
 
 

@@ -11,9 +11,14 @@ from pathlib import Path
 import pytest
 
 from regatta.checks.calibrate.goals import CalibrationPart, Context
-from regatta.checks.calibrate.instruments import stopped, window
-from regatta.checks.calibrate.instruments.stopped import CLOSED, NOT_BELOW
-from regatta.checks.calibrate.instruments.window import burst_cell, trial_setup
+from regatta.checks.calibrate.instruments import (
+    BURST,
+    CLOSED,
+    NOT_BELOW,
+    STOPPED,
+    WINDOW,
+    trial_setup,
+)
 from regatta.measure.perf import probe
 from regatta.measure.programs import discover
 from regatta.measure.race.options import Options
@@ -54,13 +59,13 @@ def run(part: CalibrationPart, context: Context) -> dict[str, Goal]:
 
 def test_a_stopped_server_is_seen_in_an_open_load_and_not_in_a_closed_one(context: Make) -> None:
     """No request that waited for the stopped server may be shorter than the stop."""
-    for goal in run(stopped.PART, context(None)).values():
+    for goal in run(STOPPED, context(None)).values():
         assert goal.value is not None
         if goal.goal == NOT_BELOW:
             assert goal.met, goal
         else:
             assert goal.value > -5, goal
-    for goal in run(stopped.PART, context(CLOSED)).values():
+    for goal in run(STOPPED, context(CLOSED)).values():
         assert goal.value is not None
         if goal.goal != NOT_BELOW:
             assert goal.met is False, goal
@@ -79,7 +84,7 @@ def test_perf_misses_no_thread_and_no_child_of_real_servers(context: Make) -> No
         setup = replace(placed, perf=found, events=EVENTS)
         for design in ("fork-per-client", "thread-per-client", "epoll"):
             try:
-                check = compare(setup, burst_cell(design, ROUNDS))
+                check = compare(setup, replace(BURST, contender=design, rounds=ROUNDS))
             except TaskstatsError as error:
                 pytest.skip(str(error))
             for event in (SWITCHES, FAULTS, CPU):
@@ -88,7 +93,7 @@ def test_perf_misses_no_thread_and_no_child_of_real_servers(context: Make) -> No
 
 
 def test_windows_of_real_loads_contain_their_work(context: Make) -> None:
-    found = run(window.PART, context(None))
+    found = run(WINDOW, context(None))
     assert len(found) == 6
     for name, goal in found.items():
         if name == "CPU time in the window of fork-per-client" and goal.met is None:

@@ -1,6 +1,5 @@
-"""The parts of a calibration, their context, and exact binomial statistics for a count of
-errors.
-"""
+"""The parts of a calibration, their context, and goals with exact binomial statistics for a count
+of errors."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ TOO_OFTEN = 0.1
 """The goal of 5 % errors is met if this true share is excluded."""
 CHANCE = 0.005
 """Probability that a sound instrument misses a goal: small, as there are a dozen goals."""
+QUICK_RACES = 2
 
 
 def interval(wrong: int, of: int) -> tuple[float, float]:
@@ -43,29 +43,13 @@ def goal_of(name: str, wrong: Sequence[bool], detail: str) -> Goal:
         return Goal(name, goal, "no races", met=None, detail=detail)
     most = allowed(races)
     low, high = (100 * end for end in interval(count, races))
-    beyond = count > most
     return Goal(
         name,
         f"{goal}: missed beyond {most} of {races}, met if surely below {100 * TOO_OFTEN:g} %",
         f"{count} of {races} ({low:.1f} to {high:.1f} %)",
-        met=False if beyond else True if high < 100 * TOO_OFTEN else None,
+        met=False if count > most else True if high < 100 * TOO_OFTEN else None,
         detail=detail,
         value=100 * count / races,
-    )
-
-
-QUICK_RACES = 2
-
-
-def within(percent: float, name: str, of: str, deviation: float, detail: str) -> Goal:
-    """The goal that a deviation is within `percent`."""
-    return Goal(
-        name=name,
-        goal=f"within {percent:g} % of {of}",
-        measured=f"{deviation:+.2f} %",
-        met=abs(deviation) <= percent,
-        detail=detail,
-        value=deviation,
     )
 
 
@@ -118,11 +102,9 @@ class CalibrationPart:
     """Its default number of fresh races, if the user can choose it."""
     injected: tuple[str, ...] = ()
     """The errors that can be injected into it."""
-    reads_races: bool = False
-    """Whether its goals are judged again from its ledgers each time, rather than stored."""
 
     def expected_s(self, races: int | None) -> float:
         """About how long it takes with this number of races."""
-        return (
-            self.takes_s * races / self.races if races is not None and self.races else self.takes_s
-        )
+        if races is None or not self.races:
+            return self.takes_s
+        return self.takes_s * races / self.races

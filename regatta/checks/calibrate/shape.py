@@ -1,5 +1,10 @@
 """The shape of a study for the contenders of a calibration, races of that shape, and work on all
-CPUs while none runs."""
+CPUs while none runs.
+
+The shape of a study is its blocks, slices and cells. It is read from the study's file, so that a
+calibration measures what people race. Of several groups of cells, works, loads or dialects only the
+first is used.
+"""
 
 import json
 import os
@@ -20,10 +25,6 @@ from regatta.record.schema import FILE_NAME
 from regatta.record.study import Study, find_study, load_study, parse_study
 from regatta.record.study.limits import DEFAULT_MAX_AGE_MS, scans_each_request
 from regatta.show.text import duration
-
-# The shape of a study, that is its blocks, slices and cells, for the contenders of a calibration.
-# It is read from the study's file, so that a calibration measures what people race. Of several
-# groups of cells, works, loads or dialects only the first is used.
 
 QUICK_BLOCKS = {"blocks": 6, "counted_blocks": 2}
 """The fewest blocks that can show a difference."""
@@ -72,69 +73,75 @@ class Shape:
         self, context: Context, title: str, commands: Mapping[str, Sequence[str]], **changes: int
     ) -> Study:
         """The race of these contenders, in order; `changes` override keys of `[race]`."""
-        race = {**self.race, **changes}
-        lines = ['name = "calibration"', f"title = {json.dumps(title)}", "[race]"]
-        # JSON's numbers, strings and lists are valid TOML.
-        lines += [f"{key} = {json.dumps(value)}" for key, value in race.items()]
-        dialect = f"dialect = {json.dumps(self.cells['dialect'])}"
+        cells = {"contenders": list(commands), **self.cells}
+        lines = [
+            'name = "calibration"',
+            *_toml({"title": title}),
+            *("[race]", *_toml({**self.race, **changes})),
+        ]
         for name, command in commands.items():
-            lines += [f"[contenders.{name}]", f"command = {json.dumps(command)}", dialect]
-        lines += ["[[cells]]", f"contenders = {json.dumps(list(commands))}"]
-        lines += [f"{key} = {json.dumps(value)}" for key, value in self.cells.items()]
+            contender = {"command": command, "dialect": self.cells["dialect"]}
+            lines += [f"[contenders.{name}]", *_toml(contender)]
+        lines += ["[[cells]]", *_toml(cells)]
         return parse_study("\n".join(lines) + "\n", context.programs.designs, context.folder)
+
+
+def _toml(values: Mapping[str, object]) -> list[str]:
+    """JSON's numbers, strings and lists are valid TOML."""
+    return [f"{key} = {json.dumps(value)}" for key, value in values.items()]
 
 
 def shape_of(context: Context) -> Shape:
     """The shape of the study that the calibration names."""
     study = load_study(find_study(context.shape), context.programs.designs)
     content = tomllib.loads(study.toml)
-    group = content["cells"][0]
     if study.cells[0].load == MATCHED:
         raise UsageError(
             f"--shape is {context.shape}, whose first cells are a search; use quick or reports"
         )
     chosen = {key: getattr(study.cells[0], key) for key in ("work", "load", "dialect")}
-    cells = {key: value for key, value in group.items() if key not in NOT_OF_THE_SHAPE} | chosen
     race = {**content.get("race", {}), **(QUICK_BLOCKS if context.quick else {})}
     return Shape(
         name=study.name,
-        race={key: value for key, value in race.items() if key not in NOT_OF_ONE_RACE},
-        cells=cells,
+        race=_without(race, NOT_OF_ONE_RACE),
+        cells=_without(content["cells"][0], NOT_OF_THE_SHAPE) | chosen,
         groups=len(content["cells"]),
         cut=context.quick,
     )
 
 
-def about_s(study: Study) -> float:
-    """About how long a race of it takes."""
-    blocks = study.blocks + study.counted_blocks
-    return blocks * sum(TRIAL_S + (cell.duration_s or 0.0) for cell in study.cells)
-
-
-def folder_of(context: Context, part: str, shape: Shape, number: int) -> Path:
-    """The folder of a race of a part; numbers start at 1."""
-    return context.folder_for(f"{part}/{shape.name}-{number:02}")
+def _without(values: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key not in keys}
 
 
 def run_races(
-    context: Context, part: str, shape: Shape, wanted: int, study_of: Callable[[int], Study]
+    context: Context, part: str, shape: Shape, wanted: int, study_of: Callable[[int, Path], Study]
 ) -> list[Path]:
-    """Runs the races that are not finished and returns the ledgers of all."""
-    paths = [folder_of(context, part, shape, at + 1) / FILE_NAME for at in range(wanted)]
-    finished = [path for path in paths if is_finished(path)]
+    """Runs the races that are not finished and returns the ledgers of all.
+
+    `study_of` gets the number of the race, from 1, and its folder.
+    """
+    folders = [context.folder_for(f"{part}/{shape.name}-{at + 1:02}") for at in range(wanted)]
+    finished = [folder / FILE_NAME for folder in folders if is_finished(folder / FILE_NAME)]
     if context.inject and finished:
         return finished  # an injected error is applied to existing races
     left, done, begun_s = wanted - len(finished), 0, time.monotonic()
-    for number, path in enumerate(paths, start=1):
-        if path in finished:
+    for number, folder in enumerate(folders, start=1):
+        if folder / FILE_NAME in finished:
             continue
-        study = study_of(number)
-        each_s = (time.monotonic() - begun_s) / done if done else about_s(study)
+        study = study_of(number, folder)
+        each_s = (time.monotonic() - begun_s) / done if done else _about_s(study)
         progress = f"{shape.words()}; about {duration(each_s * (left - done))} left"
         context.say(f"race {number} of {wanted}, {progress}")
-        context.race(study, path.parent)
+        context.race(study, folder)
         done += 1
-    return paths
+    return [folder / FILE_NAME for folder in folders]
+
+
+def _about_s(study: Study) -> float:
+    """About how long a race of it takes."""
+    blocks = study.blocks + study.counted_blocks
+    return blocks * sum(TRIAL_S + (cell.duration_s or 0.0) for cell in study.cells)
 
 
 Task = TypeVar("Task")

@@ -7,12 +7,12 @@ is validated when it is read.
 import hashlib
 import json
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from regatta.errors import CalibrationError
 from regatta.measure import environment
+from regatta.record.files import write_whole
 from regatta.record.inputs import Calibration, from_plain, to_plain
 
 MOST_BYTES = 1 << 20
@@ -36,24 +36,12 @@ def path_for(facts: dict[str, Any]) -> Path:
     return folder / "regatta" / f"calibration-{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Replaces a file atomically, after the new content is on disk."""
-    new = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with new.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            new.unlink()
-        raise CalibrationError(f"cannot write {path}: {error.strerror}") from error
-
-
 def save(calibration: Calibration) -> Path:
     path = path_for(calibration.machine)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CalibrationError(f"cannot write {path}: {error.strerror}") from error
     write_whole(path, json.dumps(to_plain(calibration), ensure_ascii=False, indent=2) + "\n")
     return path
 
@@ -61,22 +49,22 @@ def save(calibration: Calibration) -> Path:
 def load() -> Calibration | None:
     """The calibration of this machine, or None. CalibrationError if the file is damaged."""
     path = path_for(machine())
-    again = "remove it and run `regatta calibrate`"
     try:
         with path.open("rb") as file:
             raw = file.read(MOST_BYTES + 1)
+        if len(raw) > MOST_BYTES:
+            raise ValueError("it is too large")
+        return from_plain(json.loads(raw))
     except FileNotFoundError:
         return None
-    except OSError as error:
-        raise CalibrationError(f"cannot read {path}: {error.strerror}; {again}") from error
-    if len(raw) > MOST_BYTES:
-        raise CalibrationError(f"{path} is not a calibration: it is too large; {again}")
-    try:
-        return from_plain(json.loads(raw))
-    except (ValueError, RecursionError) as error:
-        # Line and column of a JSON error do not help with a generated file.
-        reason = "it is not JSON" if isinstance(error, json.JSONDecodeError) else str(error)
-        raise CalibrationError(f"{path} is not a calibration: {reason}; {again}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        reason = f"is not a calibration: {error}"
+        if isinstance(error, OSError):
+            reason = f"cannot be read: {error.strerror}"
+        elif isinstance(error, json.JSONDecodeError):
+            # Line and column of the error do not help with a generated file.
+            reason = "is not a calibration: it is not JSON"
+        raise CalibrationError(f"{path} {reason}; remove it and run `regatta calibrate`") from error
 
 
 def for_ledger() -> Calibration | str | None:

@@ -1,1 +1,0 @@
-"""Races of equal copies, in which every difference found is a false alarm."""

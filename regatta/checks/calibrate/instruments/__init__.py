@@ -1,1 +1,0 @@
-"""Checks of the instruments of a trial against known truths."""

@@ -1,1 +1,0 @@
-"""Power: how often races detect a server slowed by a known amount."""
