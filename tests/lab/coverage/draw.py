@@ -52,11 +52,6 @@ class Chain:
         return found
 
 
-def stretches(of: int, blocks: int) -> list[Blocks]:
-    """All stretches of consecutive real blocks, wrapping around at the end."""
-    return [(np.arange(blocks) + start) % of for start in range(of)]
-
-
 def scores(figures: Floats) -> Floats:
     """Normal scores of the ranks: the position of the chain when it draws each block."""
     ranks = stats.rankdata(figures)
