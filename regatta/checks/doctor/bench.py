@@ -1,19 +1,21 @@
 """The probes of one examination: measurements of a few seconds, each with its 95 % interval. A
 probe that several checks need runs once."""
 
+import json
 import math
-import random
 import statistics
+import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
-from regatta.checks.doctor.child import Child, Neighbour, ProbeError
 from regatta.checks.doctor.finding import Effect, RaceSetup
 from regatta.checks.doctor.machine import Machine
 from regatta.errors import RegattaError
@@ -22,6 +24,8 @@ from regatta.judge.statistics.autocorrelation import mean_interval
 from regatta.judge.statistics.joint import PairedMean
 from regatta.judge.statistics.sign_flips import LEVEL
 from regatta.judge.unpaired import Sample, unpaired
+from regatta.measure.places.side import SidePlacement
+from regatta.measure.processes import guard_environment
 from regatta.measure.programs import discover
 from regatta.measure.race.options import Options
 from regatta.measure.race.race import begin
@@ -32,6 +36,8 @@ from regatta.record.schema import FILE_NAME
 from regatta.record.study import parse_study
 from regatta.record.study.cpus import cpus_text
 
+WORKER = Path(__file__).with_name("worker.py")
+ANSWER_TIMEOUT_S = 60
 WATCH_S = 3.0
 PAIRS = 12
 PIECE_S = 0.08
@@ -62,6 +68,47 @@ requests = 100
 """
 
 
+class ProbeError(RegattaError):
+    """A probe could not measure."""
+
+
+@contextmanager
+def worker(cpu: int, task: str, *numbers: float) -> Iterator[subprocess.Popen[str]]:
+    """A process that does a task (worker.py) on one CPU; it is killed at the end."""
+    words = [sys.executable, "-E", "-S", str(WORKER), task, *map(str, numbers)]
+    try:
+        process = subprocess.Popen(
+            SidePlacement((), (cpu,)).command(words),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=guard_environment(),
+            # Only the lab handles Ctrl-C.
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ProbeError(f"a probe did not start: {error}") from error
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def answer(process: subprocess.Popen[str]) -> Any:
+    try:
+        return json.loads(process.communicate(timeout=ANSWER_TIMEOUT_S)[0])
+    except subprocess.TimeoutExpired as error:
+        raise ProbeError(f"a probe did not answer within {ANSWER_TIMEOUT_S} s") from error
+    except ValueError as error:
+        raise ProbeError("a probe exited without an answer") from error
+
+
+def ask(cpu: int, task: str, *numbers: float) -> Any:
+    with worker(cpu, task, *numbers) as process:
+        return answer(process)
+
+
 class Bench:
     """Measures on the CPUs of a race. `say` is called with what is being measured."""
 
@@ -73,14 +120,12 @@ class Bench:
 
     @cached_property
     def watched(self) -> dict[int, list[dict[str, int]]]:
-        """What a busy program loses on one CPU of each side, by CPU, in pieces (worker.py)."""
+        """What a busy program loses on one CPU of each side, by CPU, in pieces."""
         self.say("time lost on the pinned CPUs")
-        cpus = list(dict.fromkeys((self.cpu, self.setup.client_cpus[0])))
+        cpus = dict.fromkeys((self.cpu, self.setup.client_cpus[0]))
         with ExitStack() as stack:
-            children = {cpu: stack.enter_context(Child(cpu)) for cpu in cpus}
-            for child in children.values():
-                child.send("watch", WATCH_S)
-            return {cpu: child.receive() for cpu, child in children.items()}
+            workers = {cpu: stack.enter_context(worker(cpu, "watch", WATCH_S)) for cpu in cpus}
+            return {cpu: answer(process) for cpu, process in workers.items()}
 
     def _lost(self, taker: str, words: str) -> list[Effect]:
         found: list[Effect] = []
@@ -116,34 +161,25 @@ class Bench:
         if other is None:
             raise ProbeError("there is no other CPU to keep busy")
         self.say(f"the server's CPU while {cpus_text([other])} is busy")
-        found: list[Effect] = []
-        with Child(self.cpu) as worker, Neighbour(other) as busy:
-            for task, word in (("compute", "computing"), ("calls", "system calls")):
-                count = worker.size(task, PIECE_S)
-                # In pairs of random order, with a quiet and a busy neighbour.
-                times: dict[bool, list[float]] = {False: [], True: []}
-                for _ in range(PAIRS):
-                    for run in random.sample((False, True), 2):
-                        busy.let(run)
-                        times[run].append(worker.ask(task, count))
-                what = f"extra CPU time of {word} on CPU {self.cpu} while CPU {other} computes"
-                found.append(extra_cost(what, times[False], times[True]))
-        return found
+        with worker(other, "busy") as busy:
+            assert busy.stdout
+            busy.stdout.readline()  # it has begun
+            found = ask(self.cpu, "beside", busy.pid, PAIRS, PIECE_S)
+        return [
+            extra_cost(
+                f"extra CPU time of {words} on CPU {self.cpu} while CPU {other} computes",
+                *zip(*pairs, strict=True),
+            )
+            for words, pairs in zip(("computing", "system calls"), found, strict=True)
+        ]
 
     @cached_property
     def speed(self) -> tuple[list[float], list[float]]:
         """CPU time of the first piece of work after each rest, and the median of later ones."""
         self.say("the speed after a rest")
-        first: list[float] = []
-        steady: list[float] = []
-        with Child(self.cpu) as worker:
-            count = worker.size("compute", FIRST_S)
-            for _ in range(RESTS):
-                worker.ask("nap", 1, REST_MS * 1000)
-                times = [float(worker.ask("compute", count)) for _ in range(STEADY)]
-                first.append(times[0])
-                steady.append(statistics.median(times[STEADY // 2 :]))
-        return first, steady
+        times = ask(self.cpu, "work", RESTS, REST_MS, FIRST_S, STEADY)
+        first = [pieces[0] for pieces in times]
+        return first, [statistics.median(pieces[STEADY // 2 :]) for pieces in times]
 
     @property
     def ramp(self) -> list[Effect]:
@@ -162,21 +198,20 @@ class Bench:
     @property
     def wake(self) -> list[Effect]:
         self.say("the delay of a wake-up")
-        with Child(self.cpu) as worker:
-            late_ns = [
-                statistics.median(worker.ask("nap", NAPS, NAP_US)) for _ in range(NAP_ROUNDS)
-            ]
+        late_us = [
+            statistics.median(late_ns) / 1000
+            for late_ns in ask(self.cpu, "nap", NAP_ROUNDS, NAPS, NAP_US)
+        ]
         what = f"delay of a wake-up on CPU {self.cpu} after {NAP_US // 1000} ms of sleep"
         # The geometric mean, as delays have a long tail.
-        found = mean(what, "µs", [math.log(max(one / 1000, LEAST_US)) for one in late_ns])
+        found = mean(what, "µs", [math.log(max(one, LEAST_US)) for one in late_us])
         value, low, high = map(math.exp, (found.value, found.low, found.high))
         return [Effect(what, value, low, high, "µs", found.samples)]
 
     @property
     def clock(self) -> list[Effect]:
         self.say("the cost of reading the clock")
-        with Child(self.cpu) as worker:
-            costs = [worker.ask("clock", READINGS) / READINGS for _ in range(CLOCK_ROUNDS)]
+        costs = [one / READINGS for one in ask(self.cpu, "clock", CLOCK_ROUNDS, READINGS)]
         return [mean("CPU time to read the clock", "ns", costs)]
 
     @property

@@ -1,20 +1,24 @@
-"""A program that does small tasks on the CPU that it is pinned to and reports how long they took.
+"""A program that does one small task on the CPU that it is pinned to and reports how long it took.
 
-It runs as `python worker.py` and imports nothing else of the lab: a request a line in, an answer as
-a line of JSON out.
+It runs as `python worker.py TASK NUMBER…` and imports nothing else of the lab. The answer is a line
+of JSON.
 
-    compute N       N rounds of arithmetic: CPU time in ns
-    calls N         opens, reads and closes a small file N times: the same
-    watch SECONDS   reads the clock continuously: time lost where it jumps, in ns
-    nap N US        sleeps N times for US microseconds: by how many ns each was too long
-    clock N         the cost of N readings of the clock in ns, without that of a function call
-    busy            computes until it is killed
+    watch SECONDS               reads the clock continuously: time lost where it jumps, in ns
+    work RESTS MS SECONDS N     after each rest N pieces of arithmetic: CPU time of each in ns
+    beside PID PAIRS SECONDS    equal pieces of arithmetic, and of system calls, while that process
+                                is stopped and while it runs: CPU time of both of each pair in ns
+    nap ROUNDS N US             sleeps N times for US microseconds: by how many ns each was too long
+    clock ROUNDS N              the cost of N readings in ns, without that of a function call
+    busy                        computes until it is killed
 """
 
 import ctypes
 import gc
 import json
+import os
+import random
 import resource
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -24,26 +28,36 @@ JUMP_NS = 10_000
 PIECES = 10
 PR_SET_TIMERSLACK = 29
 SMALL_FILE = "/proc/self/stat"
+ENOUGH_NS = 5_000_000
+
+Loop = Callable[[int], None]
 
 
-def rounds(count: int) -> None:
+def compute(count: int) -> None:
     value = 1
     for _ in range(count):
         value = (value * 6364136223846793005 + 1442695040888963407) & 0xFFFFFFFFFFFFFFFF
 
 
-def compute(count: int) -> int:
-    cpu_ns = time.thread_time_ns()
-    rounds(count)
-    return time.thread_time_ns() - cpu_ns
-
-
-def calls(count: int) -> int:
-    cpu_ns = time.thread_time_ns()
+def calls(count: int) -> None:
+    """Opens, reads and closes a small file."""
     for _ in range(count):
         with open(SMALL_FILE, "rb", buffering=0) as file:  # noqa: PTH123  (least overhead)
             file.read(4096)
-    return time.thread_time_ns() - cpu_ns
+
+
+def cpu_ns(loop: Loop, count: int) -> int:
+    began_ns = time.thread_time_ns()
+    loop(count)
+    return time.thread_time_ns() - began_ns
+
+
+def size(loop: Loop, seconds: float) -> int:
+    """The number of repetitions that takes about `seconds` here."""
+    count = 200
+    while (took_ns := cpu_ns(loop, count)) <= ENOUGH_NS:
+        count *= 4
+    return max(1, round(count * seconds * 1e9 / took_ns))
 
 
 def switches() -> int:
@@ -76,41 +90,73 @@ def watch_piece(length_ns: int) -> dict[str, int]:
     return {"wall_ns": last - first, **lost}
 
 
-def nap(count: int, us: int) -> list[int]:
+def work(rests: int, ms: int, seconds: float, pieces: int) -> list[list[int]]:
+    count, found = size(compute, seconds), []
+    for _ in range(rests):
+        time.sleep(ms / 1000)
+        found.append([cpu_ns(compute, count) for _ in range(pieces)])
+    return found
+
+
+def beside(pid: int, pairs: int, seconds: float) -> list[list[tuple[int, int]]]:
+    """Both of a pair in random order."""
+    found = []
+    for loop in (compute, calls):
+        count, times = size(loop, seconds), []
+        for _ in range(pairs):
+            pair = [0, 0]
+            for run in random.sample((0, 1), 2):
+                let(pid, bool(run))
+                pair[run] = cpu_ns(loop, count)
+            times.append((pair[0], pair[1]))
+        found.append(times)
+    return found
+
+
+def let(pid: int, run: bool) -> None:
+    """Resumes or stops the process, and waits until it has."""
+    os.kill(pid, signal.SIGCONT if run else signal.SIGSTOP)
+    while True:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123  (starts faster)
+            if file.read().rpartition(b")")[2].split()[0] == (b"R" if run else b"T"):
+                return
+        time.sleep(0.0005)
+
+
+def nap(rounds: int, count: int, us: int) -> list[list[int]]:
     """Without timer slack, by which the kernel may delay a timer by 50 µs."""
     ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1)
-    late: list[int] = []
-    for _ in range(count):
+
+    def late_ns() -> int:
         began = time.monotonic_ns()
         time.sleep(us / 1e6)
-        late.append(time.monotonic_ns() - began - us * 1000)
-    return late
+        return time.monotonic_ns() - began - us * 1000
+
+    return [[late_ns() for _ in range(count)] for _ in range(rounds)]
 
 
-def clock(count: int) -> int:
+def clock(rounds: int, count: int) -> list[int]:
     """Two loops call a function that returns a number; only the first reads the clock."""
-    now, other, cpu_ns = time.monotonic_ns, sys.getrecursionlimit, time.thread_time_ns
-    first = cpu_ns()
-    for _ in range(count):
-        now()
-    second = cpu_ns()
-    for _ in range(count):
-        other()
-    return (second - first) - (cpu_ns() - second)
+
+    def cost_ns(function: Callable[[], int]) -> int:
+        began_ns = time.thread_time_ns()
+        for _ in range(count):
+            function()
+        return time.thread_time_ns() - began_ns
+
+    return [cost_ns(time.monotonic_ns) - cost_ns(sys.getrecursionlimit) for _ in range(rounds)]
 
 
 def busy() -> None:
     print("true", flush=True)
     while True:
-        rounds(100_000)
+        compute(100_000)
 
 
 TASKS: dict[str, Callable[..., object]] = {
-    task.__name__: task for task in (compute, calls, watch, nap, clock, busy)
+    task.__name__: task for task in (watch, work, beside, nap, clock, busy)
 }
 
 if __name__ == "__main__":
     gc.disable()
-    for request in sys.stdin:
-        name, *numbers = request.split()
-        print(json.dumps(TASKS[name](*map(json.loads, numbers))), flush=True)
+    print(json.dumps(TASKS[sys.argv[1]](*map(json.loads, sys.argv[2:]))))

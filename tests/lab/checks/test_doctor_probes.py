@@ -15,8 +15,16 @@ from typing import Any
 
 import pytest
 
-from regatta.checks.doctor.bench import cost_of_counting, extra_cost, mean, spread
-from regatta.checks.doctor.child import Child, Neighbour, ProbeError
+from regatta.checks.doctor.bench import (
+    ProbeError,
+    answer,
+    ask,
+    cost_of_counting,
+    extra_cost,
+    mean,
+    spread,
+    worker,
+)
 from regatta.checks.doctor.cpus import MEASURE_IT
 from regatta.checks.doctor.examine import CHECKS, examine, measure
 from regatta.checks.doctor.finding import (
@@ -28,7 +36,7 @@ from regatta.checks.doctor.finding import (
     RaceSetup,
     level_of,
 )
-from regatta.errors import RegattaError
+from regatta.checks.doctor.worker import let
 from regatta.record.counters import counted
 from regatta.record.records import Trial
 from tests.lab import fake_machines as machines
@@ -60,37 +68,49 @@ def measured(kind: Callable[[], machines.Files], folder: Path, found: Effect) ->
     return {finding.name: finding for finding in measure(findings, bench(found))}
 
 
-def test_the_level_depends_on_the_whole_interval() -> None:
-    assert level_of(SMALL) == FINE
-    assert level_of(LARGE) == SERIOUS
-    assert level_of(UNSURE) == MINOR
-    assert level_of(effect(-2, 3)) == FINE
-    assert level_of(effect(-2, 8)) == MINOR
-    assert level_of(effect(2, 40)) == MINOR
+@pytest.mark.parametrize(
+    ("low", "high", "level"),
+    [
+        (0.1, 0.4, FINE),
+        (20, 30, SERIOUS),
+        (0.5, 9, MINOR),
+        (-2, 3, FINE),
+        (-2, 8, MINOR),
+        (2, 40, MINOR),
+    ],
+)
+def test_the_level_depends_on_the_whole_interval(low: float, high: float, level: str) -> None:
+    assert level_of(effect(low, high)) == level
 
 
-def test_a_problem_with_little_measured_effect_is_not_serious(tmp_path: Path) -> None:
-    found = measured(machines.laptop, tmp_path, SMALL)
-    assert found["governor"].level == MINOR
-    assert found["turbo"].level == FINE
-    assert found["clock"].level == FINE
-    assert found["smt"].level == SERIOUS  # the client is on the server's own core
+def idle_cloud() -> machines.Files:
+    return machines.cloud() | {"later/proc/stat": machines.cloud()["proc/stat"]}
 
 
-def test_measuring_finds_problems_that_no_file_shows(tmp_path: Path) -> None:
-    found = measured(machines.cloud, tmp_path, LARGE)
-    assert {found[name].level for name in ("governor", "turbo", "smt", "load")} == {SERIOUS}
-    assert "core" in found["smt"].advice
-    assert MEASURE_IT not in {finding.advice for finding in found.values()}
-
-
-def test_a_virtual_machine_that_loses_nothing_is_fine(tmp_path: Path) -> None:
-    def idle_cloud() -> machines.Files:
-        files = machines.cloud()
-        return files | {"later/proc/stat": files["proc/stat"]}
-
-    assert measured(idle_cloud, tmp_path / "one", SMALL)["steal"].level == FINE
-    assert measured(idle_cloud, tmp_path / "two", LARGE)["steal"].level == SERIOUS
+@pytest.mark.parametrize(
+    ("kind", "found", "levels"),
+    [
+        # A problem with little measured effect is not serious, but the client on the server's core.
+        (
+            machines.laptop,
+            SMALL,
+            {"governor": MINOR, "turbo": FINE, "clock": FINE, "smt": SERIOUS},
+        ),
+        # Measuring finds problems that no file shows.
+        (machines.cloud, LARGE, dict.fromkeys(("governor", "turbo", "smt", "load"), SERIOUS)),
+        # A virtual machine that loses nothing is fine.
+        (idle_cloud, SMALL, {"steal": FINE}),
+        (idle_cloud, LARGE, {"steal": SERIOUS}),
+    ],
+)
+def test_levels_follow_from_measured_effects(
+    kind: Callable[[], machines.Files], found: Effect, levels: dict[str, str], tmp_path: Path
+) -> None:
+    after = measured(kind, tmp_path, found)
+    assert {name: after[name].level for name in levels} == levels
+    assert MEASURE_IT not in {finding.advice for finding in after.values()}
+    if found is LARGE:
+        assert "core" in after["smt"].advice
 
 
 @pytest.mark.parametrize("kind", machines.KINDS)
@@ -150,50 +170,47 @@ def test_the_cost_of_perf_is_measured_by_kernel_accounting() -> None:
 
 
 def test_a_worker_on_a_shared_cpu_sees_the_time_that_the_other_takes() -> None:
-    with Child(CPU) as child, Neighbour(CPU) as other:
-        other.let(True)
-        pieces = child.ask("watch", 1.0)
+    with worker(CPU, "busy") as busy:
+        busy.stdout.readline()
+        pieces = ask(CPU, "watch", 1.0)
     taken = sum(piece["others_ns"] for piece in pieces) / sum(p["wall_ns"] for p in pieces)
     assert taken > 0.25
     assert max(piece["others_longest_ns"] for piece in pieces) > 1_000_000
 
 
-def test_a_neighbour_runs_only_while_resumed() -> None:
-    def used(pid: int) -> int:
-        return time.clock_gettime_ns((~pid << 3) | 2)
+def test_a_neighbour_runs_only_while_it_is_let() -> None:
+    def used_ns() -> int:
+        return time.clock_gettime_ns((~busy.pid << 3) | 2)
 
-    with Neighbour(CPU) as other:
-        pid = other.process.pid
-        began = used(pid)
+    with worker(CPU, "busy") as busy:
+        busy.stdout.readline()
+        let(busy.pid, False)
+        began = used_ns()
         time.sleep(0.1)
-        assert used(pid) == began
-        other.let(True)
+        assert used_ns() == began
+        let(busy.pid, True)
         time.sleep(0.3)
-        other.let(False)
-        assert used(pid) > began
+        assert used_ns() > began
+        compute, calls = ask(CPU, "beside", busy.pid, 2, 0.01)
+    assert len(compute) == len(calls) == 2
 
 
 def test_tasks_take_the_time_they_are_sized_for() -> None:
-    with Child(CPU) as child:
-        for task in ("compute", "calls"):
-            count = child.size(task, 0.05)
-            took_ns = child.ask(task, count)
-            # On a busy machine a CPU is slower by some factor, but not by ten.
-            assert 0.005e9 < took_ns < 0.5e9
-        assert 1 < child.ask("clock", 20_000) / 20_000 < 20_000
-        naps = child.ask("nap", 3, 1000)
-    assert len(naps) == 3
-    assert min(naps) > 0
+    found = [took_ns for pieces in ask(CPU, "work", 2, 1, 0.05, 3) for took_ns in pieces]
+    assert len(found) == 6
+    # On a busy machine a CPU is slower by some factor, but not by ten.
+    assert all(0.005e9 < took_ns < 0.5e9 for took_ns in found)
+    assert all(1 < one / 20_000 < 20_000 for one in ask(CPU, "clock", 2, 20_000))
+    ((first, second, third),) = ask(CPU, "nap", 1, 3, 1000)
+    assert min(first, second, third) > 0
 
 
 def test_a_dead_worker_is_a_one_line_error_and_leaves_no_process() -> None:
-    with Child(CPU) as child:
-        child.ask("compute", 1)
-        child.process.kill()
-        child.process.wait()
-        with pytest.raises(RegattaError, match="exited"):
-            child.ask("compute", 1)
-    assert not Path(f"/proc/{child.process.pid}").exists()
+    with worker(CPU, "watch", 20) as process:
+        process.kill()
+        with pytest.raises(ProbeError, match="exited"):
+            answer(process)
+    assert not Path(f"/proc/{process.pid}").exists()
 
 
 def children(pid: int) -> list[int]:
