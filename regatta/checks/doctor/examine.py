@@ -28,10 +28,10 @@ GLANCE_S = 0.2
 
 
 @dataclass(frozen=True)
-class Measure:
+class Gauge:
     """How much a finding matters here."""
 
-    probe: str
+    name: str
     """The name of a property of the bench."""
     level: Callable[[str, list[Effect]], str]
     """The new level, from the old one and the effects."""
@@ -45,7 +45,7 @@ class Measure:
 class Check:
     matters: str
     look: Callable[[Machine, RaceSetup, Activity], Finding]
-    measure: Measure | None = None
+    measure: Gauge | None = None
     """None if there is nothing to measure."""
 
 
@@ -84,7 +84,7 @@ CHECKS = {
         "Two CPUs of one core share its execution units: while one is busy, the other is a third "
         "to a half slower. If the client runs on the server's sibling, it slows the server down.",
         cpus.cores,
-        Measure(
+        Gauge(
             "neighbour",
             # Computing alone decides, as it slows down only if the core is shared; system calls
             # also suffer from shared caches and memory.
@@ -98,7 +98,7 @@ CHECKS = {
         "A CPU that slows down when idle makes requests more expensive under a light load and at "
         "the start of a trial. That looks like a difference between designs, but is not.",
         cpus.governor,
-        Measure(
+        Gauge(
             "ramp", after_ramp, "Set the power profile of the firmware or the host to performance."
         ),
     ),
@@ -106,7 +106,7 @@ CHECKS = {
         "Turbo speed depends on temperature and on how many CPUs are busy: a design that keeps "
         "more CPUs busy, or runs later, gets a slower machine.",
         cpus.turbo,
-        Measure(
+        Gauge(
             "steadiness",
             lambda level, effects: level if level == FINE else level_of(effects[0], STEADY_PERCENT),
             "Firmware or host control it; race more blocks.",
@@ -116,7 +116,7 @@ CHECKS = {
         "When a server waits for requests its CPU may sleep, and the wake-up is part of the "
         "latency: at low rates, most of it. Designs that block more often pay it more often.",
         cpus.idle,
-        Measure(
+        Gauge(
             "wake",
             lambda _, effects: FINE if effects[0].high < SLOW_WAKE_US else MINOR,
             "Keep the CPUs awake: boot with processor.max_cstate=1 (Intel: "
@@ -132,14 +132,14 @@ CHECKS = {
         "Another program on the server's CPU takes time and cache from it: requests wait and cost "
         "more. Both sides are pinned and cannot move away.",
         cpus.load,
-        Measure("others", worst, "See which programs: top -b -n 1 | head -n 15"),
+        Gauge("others", worst, "See which programs: top -b -n 1 | head -n 15"),
     ),
     "steal": Check(
         "While the host runs another guest, requests wait. The host may report that time as steal, "
         "or not at all; then only jumps of the clock reveal it. Nothing is stolen from an idle "
         "CPU, so an idle machine looks better than it is.",
         cpus.steal,
-        Measure(
+        Gauge(
             "unseen",
             # Jumps of the clock decide: the host may not report steal.
             lambda level, effects: worst(level if level == SERIOUS else FINE, effects),
@@ -157,14 +157,14 @@ CHECKS = {
         "clock adds up to a microsecond to every latency and to the CPU time of designs that "
         "switch often.",
         kernel.clock,
-        Measure("clock", after_clock, kernel.CLOCK_REJECTED),
+        Gauge("clock", after_clock, kernel.CLOCK_REJECTED),
     ),
     "counters": Check(
         "Hardware counters show why a design wins: cycles, instructions, cache misses. Without "
         'them standings stay valid, but claims about counters are "not measurable here".',
         kernel.counters,
         # Counting costs only counted trials, not timed ones.
-        Measure("perf_cost", lambda level, _: level),
+        Gauge("perf_cost", lambda level, _: level),
     ),
     "paranoid": Check(
         "Events that perf may not count are missing from all tables. Context switches and most of "
@@ -236,11 +236,11 @@ def measure(findings: list[Finding], bench: Bench) -> list[Finding]:
     return [measured(finding, CHECKS[finding.name].measure, bench) for finding in findings]
 
 
-def measured(finding: Finding, how: Measure | None, bench: Bench) -> Finding:
+def measured(finding: Finding, how: Gauge | None, bench: Bench) -> Finding:
     if how is None:
         return finding
     try:
-        effects: list[Effect] = getattr(bench, how.probe)
+        effects: list[Effect] = getattr(bench, how.name)
     except (RegattaError, OSError) as error:
         words = error.strerror if isinstance(error, OSError) else str(error)
         return replace(finding, unmeasured=words or type(error).__name__)
