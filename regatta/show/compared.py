@@ -5,10 +5,11 @@ from typing import Any
 
 from rich.console import Console
 
-from regatta.judge.compare.compare import RaceComparison, RaceSummary
-from regatta.judge.compare.decide import NO_REGRESSION, REGRESSION, CellComparison
-from regatta.judge.compare.disagreements import SAME, Agreement, Overlap, Winners
+from regatta.judge.compare.compare import ComparedRace, RaceComparison
+from regatta.judge.compare.decide import CellComparison
+from regatta.judge.compare.disagreements import SAME, Winners
 from regatta.judge.compare.match import cell_words
+from regatta.judge.judged import NO_REGRESSION, REGRESSION
 from regatta.record.cell import AXES, IDENTITY, Cell
 from regatta.record.metrics import PRIMARY, Metric
 from regatta.show.numbers import DASH, cell_of, plural, short
@@ -16,7 +17,6 @@ from regatta.show.terminal import draw_table
 from regatta.show.text import put
 from regatta.show.view import table_of
 
-MOST_APART = 3
 ONE_RACE = (
     "Both versions in one race need far fewer, as the machine's drift cancels: "
     "regatta versus './old --port {port}' './new --port {port}'"
@@ -44,7 +44,8 @@ def print_comparison(comparison: RaceComparison, console: Console) -> None:
             put(console, f"{name}: {one.verdict}, {one.why}.")
     console.print()
     put(console, verdict_sentence(comparison), style="bold")
-    put(console, standings_sentence(comparison.agreement))
+    if comparison.winners:
+        put(console, standings_sentence(comparison.winners))
     moved = table_of(
         "changed ranks by server CPU per request, and verdicts on claims",
         "",
@@ -112,44 +113,29 @@ def verdict_sentence(comparison: RaceComparison) -> str:
     return f"Undecided: {len(found)} of {of} may or may not be beyond {limit}.{advice} {ONE_RACE}"
 
 
-def standings_sentence(agreement: Agreement) -> str:
+def standings_sentence(tables: list[Winners]) -> str:
     """Whether the two races agree on the winner."""
-    overall = agreement.overall
-    winners = ""
-    if len(overall) > 1:
+    if len(tables) > 1:
         parts = []
-        for ahead in dict.fromkeys(map(_ahead, overall)):
-            tables = [one for one in overall if _ahead(one) == ahead]
-            same = sum(each.agreement == SAME for each in tables)
-            parts.append(f"the same {ahead} in {same} of {plural(len(tables), 'table')}")
-        winners = "; ".join(parts)
-    elif overall and overall[0].agreement == SAME:
-        winners = f"the same {_ahead(overall[0])}, {overall[0].new}"
-    elif overall:
-        one = overall[0]
-        winners = f"the {_ahead(one)} was {one.old} and is {one.new}; {one.agreement}"
-    overlaps = [_overlap("cells", agreement.cells), _overlap("figures", agreement.figures)]
-    return f"Standings: {'; '.join(part for part in (winners, *overlaps) if part)}."
+        for ahead in dict.fromkeys(map(_ahead, tables)):
+            of = [one for one in tables if _ahead(one) == ahead]
+            same = sum(each.agreement == SAME for each in of)
+            parts.append(f"the same {ahead} in {same} of {plural(len(of), 'table')}")
+        return f"Standings: {'; '.join(parts)}."
+    one, ahead = tables[0], _ahead(tables[0])
+    if one.agreement == SAME:
+        return f"Standings: the same {ahead}, {one.new}."
+    return f"Standings: the {ahead} was {one.old} and is {one.new}; {one.agreement}."
 
 
 def _ahead(winners: Winners) -> str:
     return "winner" if winners.won else "set of the best"
 
 
-def _overlap(what: str, overlap: Overlap) -> str:
-    if not overlap.of:
-        return ""
-    separate = ""
-    if overlap.apart and what == "figures":
-        left = len(overlap.apart) - MOST_APART
-        more = f" and {left} more" if left > 0 else ""
-        separate = f" (apart: {', '.join(overlap.apart[:MOST_APART])}{more})"
-    return f"intervals of {overlap.overlap} of {overlap.of} {what} overlap{separate}"
-
-
 def to_dict(comparison: RaceComparison) -> dict[str, Any]:
     """For `--json`."""
-    agreement = comparison.agreement
+    tables = comparison.winners
+    has_winner = any(one.won for one in tables)
     return {
         "verdict": comparison.verdict,
         "exit_status": comparison.exit_status,
@@ -163,17 +149,21 @@ def to_dict(comparison: RaceComparison) -> dict[str, Any]:
         "only_old": [_cell(cell) for cell in comparison.matched.only_old],
         "only_new": [_cell(cell) for cell in comparison.matched.only_new],
         "standings": {
-            **asdict(agreement),
-            "same_winner": agreement.same_winner if agreement.has_winner else None,
-            "cells": {**asdict(agreement.cells), "share": agreement.cells.share},
-            "figures": {**asdict(agreement.figures), "share": agreement.figures.share},
+            "same_winner": all(one.agreement == SAME for one in tables) if has_winner else None,
+            "overall": [asdict(one) for one in tables],
         },
         "moved": [asdict(one) for one in comparison.disagreements],
     }
 
 
-def _race(race: RaceSummary) -> dict[str, Any]:
-    return {**asdict(race), "path": str(race.path)}
+def _race(race: ComparedRace) -> dict[str, Any]:
+    return {
+        "path": str(race.path),
+        "study": race.study,
+        "created_at": race.ledger.meta.get("created_at"),
+        "sittings": race.sittings,
+        "versions": race.versions,
+    }
 
 
 def _cell(cell: Cell) -> dict[str, Any]:

@@ -127,7 +127,7 @@ LINE_LIMIT, HEAD_LIMIT = 1024, 8192
 
 
 def refused_on_purpose(request: bytes) -> bool:
-    """Whether it has something that h11 may accept and ours rejects (service/exchange/http_request.c)."""
+    """Whether it has something that h11 may accept and ours rejects (http_request.c)."""
     head = re.split(rb"\n\r?\n", request, maxsplit=1)[0]
     lines = head.split(b"\n")
     names = [line.partition(b":")[0].lower() for line in lines[1:]]

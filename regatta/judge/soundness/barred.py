@@ -16,7 +16,7 @@ from regatta.record.records import DIFFER, OK, RaceRecord, Trial
 ANSWERS = "answers "
 """Each reason begins with it."""
 WRONG = re.compile(r"(?:\d+|for example) (changed|early)\b(?:.*?\banswered ([^;)]*))?")
-"""In a client's reason for a failed load (measure/trial/clients.py, src/client/results/advice.c)."""
+"""In a client's reason for a failed load (measure/trial, src/client/results/advice.c)."""
 
 
 def unlike(ledger: RaceRecord) -> dict[str, str]:

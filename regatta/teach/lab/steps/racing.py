@@ -9,14 +9,14 @@ from regatta.judge.results import Analysis, Group
 from regatta.record.metrics import PRIMARY, side_of
 from regatta.record.read import read
 from regatta.record.schema import FILE_NAME
-from regatta.show.against_best import READ
 from regatta.show.build import view_of
 from regatta.show.charts import SCHEMA, colours, drawn_digits, quantity, shapes
-from regatta.show.groups import metric_chart, standings
+from regatta.show.groups import metric_chart
 from regatta.show.html import write_files
 from regatta.show.notes import disturbed
 from regatta.show.numbers import capitalized, plural, short
 from regatta.show.pictures import with_legends
+from regatta.show.standings import READ, standings
 from regatta.show.verdicts import LEGEND, verdict_sentence
 from regatta.show.view import Chart, Panel, Spec, plain_table
 from regatta.teach.lab.state import LabSetting, StepResult
