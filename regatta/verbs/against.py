@@ -28,7 +28,7 @@ from regatta.verbs.servers.servers import Server
 LAST = "last"
 THRESHOLD = 0.05
 """Of the comparison's verdict, which is not shown: only the intervals are."""
-METRICS = (PRIMARY, P50, P99)
+METRICS = tuple(metric.name for metric in (PRIMARY, P50, P99))
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,17 @@ def find_stored(against: str, studies: Sequence[Study], races: Path) -> Stored:
     `against`: the folder of a race, or `last`, the newest one that started the servers with the
     same commands.
     """
-    if against != LAST:
-        found = [stored_in(Path(against), study, commands=False) for study in studies]
-        fits = next((one for one in found if isinstance(one, Stored)), None)
-        if fits is None:
-            raise UsageError(f"--against {against}: {found[0]}; name another race")
-        return fits
-    for folder in newest_first(races, studies[0].name):
+    is_last = against == LAST
+    folders = newest_first(races, studies[0].name) if is_last else [Path(against)]
+    why = []
+    for folder in folders:
         for study in studies:
-            one = stored_in(folder, study, commands=True)
-            if isinstance(one, Stored):
-                return one
+            found = stored_in(folder, study, commands=is_last)
+            if isinstance(found, Stored):
+                return found
+            why.append(found)
+    if not is_last:
+        raise UsageError(f"--against {against}: {why[0]}; name another race")
     raise UsageError(
         f"{races} holds no finished race of these commands under this load; race them once without "
         "--against, or name the folder of a race"
@@ -93,12 +93,8 @@ def stored_in(folder: Path, study: Study, commands: bool) -> Stored | str:
 
 def load_of(cell: Cell) -> tuple[object, ...]:
     """All that a cell is known by but its rate and duration, which a race chooses itself."""
-    return replace(plain(cell), load=MATCHED, rate=None, duration_s=None).identity()
-
-
-def plain(cell: Cell) -> Cell:
-    """Without what the cell of a matched load has besides."""
-    return cell.at(0) if hasattr(cell, "at") else cell
+    plain = cell.at(0) if hasattr(cell, "at") else cell  # without what a matched load has besides
+    return replace(plain, load=MATCHED, rate=None, duration_s=None).identity()
 
 
 def same_commands(meta: dict[str, str], study: Study) -> bool:
@@ -106,40 +102,34 @@ def same_commands(meta: dict[str, str], study: Study) -> bool:
     then = tomllib.loads(meta.get("study_toml", "")).get("contenders", {})
     folder = meta.get("study_folder", "")
     return all(
-        name in then and started(then[name], folder) == started_now(study, name)
-        for name in study.contenders
+        name in then and started(then[name], folder) == started(vars(one), str(study.folder))
+        for name, one in study.contenders.items()
     )
 
 
-def started(table: dict[str, Any], folder: str) -> tuple[object, ...]:
-    words = [str(word).replace("{folder}", folder) for word in table.get("command", ())]
-    return (*words, table.get("image"), table.get("port"))
-
-
-def started_now(study: Study, name: str) -> tuple[object, ...]:
-    one = study.contenders[name]
-    words = [word.replace("{folder}", str(study.folder)) for word in one.command]
-    return (*words, one.image, one.port)
+def started(contender: dict[str, Any], folder: str) -> tuple[object, ...]:
+    words = [str(word).replace("{folder}", folder) for word in contender.get("command", ())]
+    return (*words, contender.get("image"), contender.get("port"))
 
 
 def compared(stored: Stored, folder: Path) -> RaceComparison:
-    return compare(
-        ComparisonRequest(
-            stored.folder, folder, THRESHOLD, tuple(metric.name for metric in METRICS)
-        )
-    )
+    return compare(ComparisonRequest(stored.folder, folder, THRESHOLD, METRICS))
 
 
 def against_lines(found: RaceComparison, servers: Sequence[Server]) -> Iterator[str]:
-    """What changed, in words."""
+    """What changed, in words, and the command that races the old and the new version."""
     yield f"against {found.old.path.parent}, at the same rates:"
     several = len({one.cell.connections for one in found.cells}) > 1
     for one in found.cells:
         at = f", {plural(one.cell.connections, 'connection')}" if several else ""
         yield f"{one.cell.contender}{at}, {one.metric.label}: {change(one)}"
+    first = servers[0]
+    words = ["old=COMMAND", f"new={first.name if first.design else shlex.join(first.command)}"]
+    if first.image is not None:
+        words = ["--image", "old=IMAGE", "--image", f"new={first.image}"]
     yield (
         "Two sittings differ by more than these intervals say. Surer is one race of both versions: "
-        f"{together(servers)}"
+        f"{called_with('versus', *words)}"
     )
 
 
@@ -153,12 +143,3 @@ def change(one: CellComparison) -> str:
     if one.low <= 1 <= one.high:
         return f"no change is shown: {figure}"
     return f"{'more' if one.low > 1 else 'less'} than before: {figure}"
-
-
-def together(servers: Sequence[Server]) -> str:
-    """The command that races the old and the new version of the first server."""
-    first = servers[0]
-    if first.image is not None:
-        return called_with("versus", "--image", "old=IMAGE", "--image", f"new={first.image}")
-    words = first.name if first.design else shlex.join(first.command)
-    return called_with("versus", "old=COMMAND", f"new={words}")

@@ -1,41 +1,36 @@
 """`regatta compare`: find regressions between two races."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from regatta.errors import UsageError
 from regatta.judge.compare import compare as comparing
 from regatta.show.compared import print_comparison, to_dict
-from regatta.verbs.output import Output, print_json
+from regatta.verbs.output import Output, options, print_json
 
 DEFAULT_METRIC = "cpu_time_per_request_us"
 MAX_THRESHOLD = 1000.0
 
 
+@options(
+    old=typer.Argument(help="The race before the change: its folder or ledger."),
+    new=typer.Argument(help="The race after it."),
+    threshold="Percentage: a larger change for the worse is a regression.",
+    metric=typer.Option(
+        help="Metric to compare, as in summary.csv; repeatable.", show_default=DEFAULT_METRIC
+    ),
+    reference="A design that the change did not touch. Dividing the others by it in each block "
+    "cancels drift of the machine.",
+    json="Print the result as JSON.",
+)
 def compare(  # noqa: PLR0913, PLR0917  (one parameter an option)
-    old: Annotated[Path, typer.Argument(help="The race before the change: its folder or ledger.")],
-    new: Annotated[Path, typer.Argument(help="The race after it.")],
-    threshold: Annotated[
-        float,
-        typer.Option(help="Percentage: a larger change for the worse is a regression."),
-    ] = 5.0,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Metric to compare, as in summary.csv; repeatable.",
-            show_default=DEFAULT_METRIC,
-        ),
-    ] = None,
-    reference: Annotated[
-        str | None,
-        typer.Option(
-            help="A design that the change did not touch. Dividing the others by it in each block "
-            "cancels drift of the machine."
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    old: Path,
+    new: Path,
+    threshold: float = 5.0,
+    metric: list[str] | None = None,
+    reference: str | None = None,
+    json: bool = False,
 ) -> None:
     """Compare two races of one study, before and after a change.
 
@@ -63,12 +58,11 @@ def compare(  # noqa: PLR0913, PLR0917  (one parameter an option)
         raise UsageError(
             f"--threshold is {threshold:g}; it must be a percentage from 0 to {MAX_THRESHOLD:g}"
         )
+    metrics = tuple(metric or [DEFAULT_METRIC])
     found = comparing.compare(
-        comparing.ComparisonRequest(
-            old, new, threshold / 100, tuple(metric or [DEFAULT_METRIC]), reference
-        )
+        comparing.ComparisonRequest(old, new, threshold / 100, metrics, reference)
     )
-    if as_json:
+    if json:
         print_json(to_dict(found))
     else:
         print_comparison(found, Output())

@@ -2,7 +2,6 @@
 
 import os
 from dataclasses import asdict
-from typing import Annotated
 
 import typer
 
@@ -20,32 +19,27 @@ from regatta.measure.places.sides import Placement
 from regatta.measure.programs import discover
 from regatta.measure.race.place_sides import hosts_of
 from regatta.record.study import PLACEMENTS, cpus_option, find_study, load_study
-from regatta.verbs.output import Output, print_json, say
+from regatta.verbs.output import CLIENT_CPUS, SERVER_CPUS, Output, options, print_json, say
 
 
-def doctor(  # noqa: PLR0913  (one parameter an option)
-    study: Annotated[
-        str | None,
-        typer.Argument(
-            help="A study whose placement is hosts: check them and the path between them.",
-            show_default="this machine",
-        ),
-    ] = None,
-    *,
-    measure: Annotated[
-        bool,
-        typer.Option(
-            "--measure", help="Also measure how much each finding matters, in half a minute."
-        ),
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
-    placement: Annotated[
-        str, typer.Option(help="Placement of the race: auto, netns, loopback or containers.")
-    ] = "auto",
-    server_cpus: Annotated[
-        str | None, typer.Option(help="CPUs of the server: 0 or 0,2 or 2-5.")
-    ] = None,
-    client_cpus: Annotated[str | None, typer.Option(help="CPUs of the client.")] = None,
+@options(
+    study=typer.Argument(
+        help="A study whose placement is hosts: check them and the path between them.",
+        show_default="this machine",
+    ),
+    measure="Also measure how much each finding matters, in half a minute.",
+    json="Print the findings as JSON.",
+    placement="Placement of the race: auto, netns, loopback or containers.",
+    server_cpus=SERVER_CPUS,
+    client_cpus=CLIENT_CPUS,
+)
+def doctor(  # noqa: PLR0913, PLR0917  (one parameter an option)
+    study: str | None = None,
+    measure: bool = False,
+    json: bool = False,
+    placement: str = "auto",
+    server_cpus: str | None = None,
+    client_cpus: str | None = None,
 ) -> None:
     """Find what spoils races on this machine, or on the hosts of a study.
 
@@ -65,14 +59,14 @@ def doctor(  # noqa: PLR0913  (one parameter an option)
     if study is not None:
         if measure or server_cpus or client_cpus or placement != "auto":
             raise UsageError("with a study, only --json may be given")
-        check_hosts(study, as_json)
+        check_hosts(study, json)
         return
     setup = find_setup(placement, server_cpus, client_cpus)
     machine = Machine()
     findings = examine(machine, setup, watch(machine, EXAMINE_S))
     if measure:
         findings = with_probes(findings, machine, setup)
-    if as_json:
+    if json:
         print_json({"situation": asdict(setup), "measured": measure, **as_plain(findings)})
     else:
         console = Output()

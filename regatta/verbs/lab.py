@@ -3,12 +3,11 @@
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from regatta.errors import InterruptedRaceError, UsageError
+from regatta.errors import UsageError
 from regatta.measure.programs import Programs, discover, shown
 from regatta.measure.race.folder import locked
 from regatta.measure.race.options import Options
@@ -28,40 +27,35 @@ from regatta.teach.lab.state import FOLDER, Guess, lab_command
 from regatta.teach.lab.step import Lab
 from regatta.teach.lab.steps import STEPS
 from regatta.verbs.display import display_on
-from regatta.verbs.output import Output
-from regatta.verbs.session import HOOKS
+from regatta.verbs.output import Output, options
+from regatta.verbs.session import HOOKS, stoppable
 
 
+@options(
+    yes="Do every step without waiting for Enter.",
+    quick="Short races: all steps in a minute.",
+    out="Folder of the lab.",
+    guess="Your guess: the design with the least server CPU.",
+    by="Your guess: how many times as much the runner-up needs, as 1.2.",
+    designs="Designs to compare, separated by commas.",
+    connections="Number of concurrent clients.",
+    work="Work of each request: classic, snapshot, wait=5ms …",
+    status="Show which steps are done and exit.",
+    again="Repeat this step and those that depend on it; keeps old files.",
+    quiet="Hide the progress of races.",
+)
 def lab(  # noqa: PLR0913, PLR0917  (one parameter an option)
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Do every step without waiting for Enter.")
-    ] = False,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Short races: all steps in a minute.")
-    ] = False,
-    out: Annotated[Path, typer.Option(help="Folder of the lab.")] = FOLDER,
-    guess: Annotated[
-        str | None, typer.Option(help="Your guess: the design with the least server CPU.")
-    ] = None,
-    by: Annotated[
-        float | None,
-        typer.Option(help="Your guess: how many times as much the runner-up needs, as 1.2."),
-    ] = None,
-    designs: Annotated[
-        str | None, typer.Option(help="Designs to compare, separated by commas.")
-    ] = None,
-    connections: Annotated[int | None, typer.Option(help="Number of concurrent clients.")] = None,
-    work: Annotated[
-        str | None, typer.Option(help="Work of each request: classic, snapshot, wait=5ms …")
-    ] = None,
-    status: Annotated[
-        bool, typer.Option("--status", help="Show which steps are done and exit.")
-    ] = False,
-    again: Annotated[
-        str | None,
-        typer.Option(help="Repeat this step and those that depend on it; keeps old files."),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Hide the progress of races.")] = False,
+    yes: bool = False,
+    quick: bool = False,
+    out: Path = FOLDER,
+    guess: str | None = None,
+    by: float | None = None,
+    designs: str | None = None,
+    connections: int | None = None,
+    work: str | None = None,
+    status: bool = False,
+    again: str | None = None,
+    quiet: bool = False,
 ) -> None:
     """Take a guided hour, from one run by hand to a full race.
 
@@ -129,7 +123,7 @@ def races(
 def go(lab: Lab, screen: LabScreen, yes: bool) -> None:
     """Does the remaining steps. If none remain, writes the report again with the new answers."""
     again = lab_command(lab.folder, *(["--yes"] if yes else []))
-    try:
+    with stoppable("finished steps are kept", lambda: again):
         for line in lab.tools.lacks:
             screen.say(line)
         if all(step.name in lab.state.done for step in STEPS):
@@ -137,10 +131,6 @@ def go(lab: Lab, screen: LabScreen, yes: bool) -> None:
         elif not run_steps(lab, screen):
             screen.line(f"Stopped; finished steps are kept. Continue with: {again}")
             return
-    except KeyboardInterrupt as error:
-        raise InterruptedRaceError(
-            f"interrupted; finished steps are kept. Continue with: {again}"
-        ) from error
     screen.line()
     screen.line(
         f"All steps are done. Answer the questions in {shown(lab.path(ANSWERS))}. To add your "

@@ -62,24 +62,23 @@ VERBS = {
 is imported only when the verb is called: the imports take longer than the rest of `--help`."""
 
 
-def without_flag_types(parameters: list[Any]) -> list[Any]:
+class Flags:
     """typer shows `<bool>` beside a flag, as if it took a value."""
-    for parameter in parameters:
-        if getattr(parameter, "is_flag", False):
-            parameter.metavar = ""
-    return parameters
 
-
-class Verb(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
-        return without_flag_types(super().get_params(ctx))
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+        return parameters
 
 
-class Verbs(TyperGroup):
+class Verb(Flags, TyperCommand):
+    """A command that shows its flags so."""
+
+
+class Verbs(Flags, TyperGroup):
     """A group that imports the module of a verb when the verb is called, not to list it."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        return without_flag_types(super().get_params(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)

@@ -1,18 +1,45 @@
-"""What verbs share: safe output, the option --export, and options of one subject as a dataclass."""
+"""What verbs share: safe output, and the help of their options."""
 
-import inspect
 import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, is_dataclass
-from functools import wraps
-from typing import Any, get_type_hints
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from regatta.show.text import LINES, is_seen, printable
+
+Verb = TypeVar("Verb", bound=Callable[..., None])
+QUIET = "Show no progress."
+EXPLAIN = "Print every figure with its interval, all sentences and claims."
+SERVER_CPUS, CLIENT_CPUS = "CPUs of the server: 0 or 0,2 or 2-5.", "CPUs of the client."
+EXPORT = typer.Option(
+    metavar="FORMAT:FILE",
+    help="Also write the figures for a tool that keeps a history: bmf (Bencher), otava (added to "
+    "FILE) or openmetrics. Repeatable.",
+    show_default=False,
+)
+
+
+def options(**told: Any) -> Callable[[Verb], Verb]:
+    """Gives each parameter of a verb its help: a text, or an Option or Argument of typer's.
+
+    A bool with a text is a flag of its name: typer would add the opposite, `--no-quiet`.
+    """
+
+    def described(verb: Verb) -> Verb:
+        kinds = verb.__annotations__
+        assert {*told, "return"} == set(kinds), "each parameter has a help, and each help one"
+        for name, info in told.items():
+            is_flag = isinstance(info, str) and kinds[name] is bool
+            flag = [f"--{name.replace('_', '-')}"] if is_flag else []
+            shown = typer.Option(*flag, help=info) if isinstance(info, str) else info
+            kinds[name] = Annotated[kinds[name], shown]
+        return verb
+
+    return described
 
 
 class Output(Console):
@@ -39,58 +66,3 @@ def print_json(document: Any) -> None:
 
 def quoted(char: str) -> str:
     return char if is_seen(char) else json.dumps(char)[1:-1]
-
-
-EXPORT = typer.Option(
-    metavar="FORMAT:FILE",
-    help="Also write the figures for a tool that keeps a history: bmf (Bencher), "
-    "otava (added to FILE) or openmetrics. Repeatable.",
-    show_default=False,
-)
-
-
-@dataclass(frozen=True)
-class OptionGroup:
-    parameter: str
-    kind: Any
-    """The dataclass; its fields are options."""
-
-    def taken_from(self, values: dict[str, Any]) -> Any:
-        return self.kind(**{field.name: values.pop(field.name) for field in fields(self.kind)})
-
-
-def with_option_groups(verb: Callable[..., None]) -> Callable[..., None]:
-    """The verb as typer sees it: each field of a dataclass is an option of its own."""
-    hints = get_type_hints(verb, include_extras=True)
-    signature = inspect.signature(verb)
-    groups = [OptionGroup(name, hints[name]) for name in signature.parameters]
-    groups = [group for group in groups if is_dataclass(group.kind)]
-    parameters: list[inspect.Parameter] = []
-    for name, parameter in signature.parameters.items():
-        if is_dataclass(hints[name]):
-            parameters += _options_of(hints[name])
-        else:
-            kind = inspect.Parameter.KEYWORD_ONLY
-            parameters.append(parameter.replace(kind=kind, annotation=hints[name]))
-
-    @wraps(verb)
-    def called(**values: Any) -> None:
-        made = {group.parameter: group.taken_from(values) for group in groups}
-        verb(**values, **made)
-
-    called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    called.__annotations__ = {one.name: one.annotation for one in parameters}
-    return called
-
-
-def _options_of(kind: Any) -> list[inspect.Parameter]:
-    hints = get_type_hints(kind, include_extras=True)
-    return [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=field.default,
-            annotation=hints[field.name],
-        )
-        for field in fields(kind)
-    ]

@@ -1,12 +1,16 @@
 """`regatta race`: race the designs of a study."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from regatta.errors import RegattaError, UsageError
+from regatta.measure.programs import Programs, discover
+from regatta.measure.race.events import Tell
+from regatta.measure.race.folder import RACES
 from regatta.measure.race.options import Options
+from regatta.measure.race.race import begin, reopen
+from regatta.record.files import find_unfinished
 from regatta.record.read import read_failures
 from regatta.record.schema import FILE_NAME
 from regatta.record.study import (
@@ -16,93 +20,58 @@ from regatta.record.study import (
     PLACEMENTS,
     STEERINGS,
     cpus_option,
+    find_study,
+    load_study,
     parse_pause,
     suggestion,
 )
-from regatta.verbs.session import (
-    EXPLAIN,
-    RaceSession,
-    analysis_of,
-    run_race,
-    show_results,
+from regatta.verbs.output import CLIENT_CPUS, EXPLAIN, QUIET, SERVER_CPUS, options
+from regatta.verbs.session import HOOKS, RaceSession, analysis_of, raced, show_results
+
+
+@options(
+    study=typer.Argument(
+        help="A TOML file, or the name of a shipped study (quick, reports). With --resume also the "
+        "folder of a race.",
+        show_default="quick",
+    ),
+    resume="Continue the race in STUDY, or the newest unfinished one.",
+    seed="Seed of the random order; chosen and recorded if not given.",
+    blocks="Timed trials per cell; overrides the study.",
+    quick="A first look: all cells in one sitting, in few blocks that still give intervals.",
+    sittings="Repeat the whole race, each time with another link order, environment size and "
+    "network, to include how much builds and hours vary.",
+    pause="Wait between sittings: 10min, 1h. Or stop, and --resume later.",
+    out=typer.Option(help="Folder for the ledger and report.", show_default="races/NAME-TIME"),
+    placement="auto, netns (two network namespaces), loopback or containers.",
+    server_cpus=SERVER_CPUS,
+    client_cpus=CLIENT_CPUS,
+    steering=typer.Option(
+        help="own-side (the receiver's CPUs process its packets, where permitted) or none.",
+        show_default="own-side",
+    ),
+    json="Print the results as JSON, progress on stderr.",
+    explain=EXPLAIN,
+    quiet=QUIET,
+    no_perf="Use only the kernel's own accounting.",
 )
-
-
-def check_range(option: str, value: int | None, high: int, low: int = 1) -> None:
-    if value is not None and not low <= value <= high:
-        raise UsageError(f"{option} is {value}; it must be a whole number from {low} to {high}")
-
-
-def check_choice(option: str, value: str | None, allowed: tuple[str, ...]) -> None:
-    if value is not None and value not in allowed:
-        like = suggestion(value, allowed)
-        raise UsageError(f"{option} is {value}; it must be one of {', '.join(allowed)}{like}")
-
-
 def race(  # noqa: PLR0913, PLR0917  (one parameter an option)
-    study: Annotated[
-        str | None,
-        typer.Argument(
-            help="A TOML file, or the name of a shipped study (quick, reports). With --resume "
-            "also the folder of a race.",
-            show_default="quick",
-        ),
-    ] = None,
-    resumes: Annotated[
-        bool,
-        typer.Option("--resume", help="Continue the race in STUDY, or the newest unfinished one."),
-    ] = False,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of the random order; chosen and recorded if not given.")
-    ] = None,
-    blocks: Annotated[
-        int | None, typer.Option(help="Timed trials per cell; overrides the study.")
-    ] = None,
-    quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick",
-            help="A first look: all cells in one sitting, in few blocks that still give intervals.",
-        ),
-    ] = False,
-    sittings: Annotated[
-        int | None,
-        typer.Option(
-            help="Repeat the whole race, each time with another link order, environment size and "
-            "network, to include how much builds and hours vary."
-        ),
-    ] = None,
-    pause: Annotated[
-        str | None,
-        typer.Option(help="Wait between sittings: 10min, 1h. Or stop, and --resume later."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the ledger and report.", show_default="races/NAME-TIME"),
-    ] = None,
-    placement: Annotated[
-        str | None,
-        typer.Option(help="auto, netns (two network namespaces), loopback or containers."),
-    ] = None,
-    server_cpus: Annotated[
-        str | None, typer.Option(help="CPUs of the server: 0 or 0,2 or 2-5.")
-    ] = None,
-    client_cpus: Annotated[str | None, typer.Option(help="CPUs of the client.")] = None,
-    steering: Annotated[
-        str | None,
-        typer.Option(
-            help="own-side (the receiver's CPUs process its packets, where permitted) or none.",
-            show_default="own-side",
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the results as JSON, progress on stderr.")
-    ] = False,
-    explain: Annotated[bool, EXPLAIN] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
-    no_perf: Annotated[
-        bool, typer.Option("--no-perf", help="Use only the kernel's own accounting.")
-    ] = False,
+    study: str | None = None,
+    resume: bool = False,
+    seed: int | None = None,
+    blocks: int | None = None,
+    quick: bool = False,
+    sittings: int | None = None,
+    pause: str | None = None,
+    out: Path | None = None,
+    placement: str | None = None,
+    server_cpus: str | None = None,
+    client_cpus: str | None = None,
+    steering: str | None = None,
+    json: bool = False,
+    explain: bool = False,
+    quiet: bool = False,
+    no_perf: bool = False,
 ) -> None:
     """Race the designs of a study and report which one wins.
 
@@ -122,7 +91,7 @@ def race(  # noqa: PLR0913, PLR0917  (one parameter an option)
       regatta race --server-cpus 2 --client-cpus 3
       regatta race --json --quiet > result.json
     """
-    session = RaceSession(as_json, quiet, explain)
+    session = RaceSession(json, quiet, explain)
     check_range("--seed", seed, MAX_SEED, low=0)
     check_range("--blocks", blocks, MAX_BLOCKS)
     if quick and blocks is not None:
@@ -130,7 +99,7 @@ def race(  # noqa: PLR0913, PLR0917  (one parameter an option)
     check_range("--sittings", sittings, MAX_SITTINGS)
     check_choice("--placement", placement, PLACEMENTS)
     check_choice("--steering", steering, STEERINGS)
-    options = Options(
+    given = Options(
         out=out,
         seed=seed,
         blocks=blocks,
@@ -143,7 +112,39 @@ def race(  # noqa: PLR0913, PLR0917  (one parameter an option)
         use_perf=not no_perf,
         quick=quick,
     )
-    folder = run_race(study, resumes, options, session)
+    if resume and given != Options():
+        raise UsageError(
+            "a resumed race keeps its options; only --json, --explain and --quiet may be given "
+            "with --resume"
+        )
+    programs = discover()
+
+    def run(tell: Tell) -> Path:
+        if resume:
+            return resumed(study, programs, tell)
+        read = load_study(find_study(study or "quick"), programs.designs)
+        return begin(read, given, programs, tell, HOOKS)
+
+    folder = raced(run, session)
     show_results(analysis_of(folder), folder, session)
     if failures := read_failures(folder / FILE_NAME):
         raise RegattaError(f"{len(failures)} trials failed and are excluded; the report says why")
+
+
+def check_range(option: str, value: int | None, high: int, low: int = 1) -> None:
+    if value is not None and not low <= value <= high:
+        raise UsageError(f"{option} is {value}; it must be a whole number from {low} to {high}")
+
+
+def check_choice(option: str, value: str | None, allowed: tuple[str, ...]) -> None:
+    if value is not None and value not in allowed:
+        like = suggestion(value, allowed)
+        raise UsageError(f"{option} is {value}; it must be one of {', '.join(allowed)}{like}")
+
+
+def resumed(study: str | None, programs: Programs, tell: Tell) -> Path:
+    """Continues the race in a folder, or the newest unfinished race of a study."""
+    if study is not None and Path(study).is_dir():
+        return reopen(Path(study), None, programs, tell, HOOKS)
+    wanted = load_study(find_study(study or "quick"), programs.designs)
+    return reopen(find_unfinished(RACES, wanted.name), wanted, programs, tell, HOOKS)

@@ -1,7 +1,6 @@
 """`regatta report`: write the report of a race again."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -13,45 +12,42 @@ from regatta.show.build import view_of
 from regatta.show.exports import parse_exports, write_exports
 from regatta.show.near import SAME_MACHINE, Asked, near_json, parse_near, print_near
 from regatta.show.near import near as near_groups
-from regatta.verbs.output import EXPORT, Output, print_json
-from regatta.verbs.session import EXPLAIN, RaceSession, analysis_of, show_results
+from regatta.verbs.output import EXPLAIN, EXPORT, Output, options, print_json
+from regatta.verbs.session import RaceSession, analysis_of, show_results
 
 
+@options(
+    folder=typer.Argument(help="The folder of a race, or its ledger.", show_default=False),
+    near=typer.Option(
+        metavar="LOAD",
+        help="Instead of a race: what the finished races of this machine say about a load, within "
+        "a factor of 2: connections, rate, idle; also work, load, dialect.",
+        show_default=False,
+    ),
+    races="The races that --near searches.",
+    json="Print the results as JSON.",
+    explain=EXPLAIN,
+    pictures=typer.Option(
+        help="Also write each chart into this folder, as NAME.png and NAME-dark.png.",
+        show_default=False,
+    ),
+    paper=typer.Option(
+        help="Also write a paper of a few pages into this folder, as paper.md, .tex and .pdf.",
+        show_default=False,
+    ),
+    appendix="With every other table at the end of the paper.",
+    export=EXPORT,
+)
 def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
-    folder: Annotated[
-        Path | None,
-        typer.Argument(help="The folder of a race, or its ledger.", show_default=False),
-    ] = None,
-    near: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LOAD",
-            help="Instead of a race: what the finished races of this machine say about a load, "
-            "within a factor of 2: connections, rate, idle; also work, load, dialect.",
-            show_default=False,
-        ),
-    ] = None,
-    races: Annotated[Path, typer.Option(help="The races that --near searches.")] = RACES,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
-    explain: Annotated[bool, EXPLAIN] = False,
-    pictures: Annotated[
-        Path | None,
-        typer.Option(
-            help="Also write each chart into this folder, as NAME.png and NAME-dark.png.",
-            show_default=False,
-        ),
-    ] = None,
-    paper: Annotated[
-        Path | None,
-        typer.Option(
-            help="Also write a paper of a few pages into this folder, as paper.md, .tex and .pdf.",
-            show_default=False,
-        ),
-    ] = None,
-    appendix: Annotated[
-        bool, typer.Option("--appendix", help="With every other table at the end of the paper.")
-    ] = False,
-    export: Annotated[list[str] | None, EXPORT] = None,
+    folder: Path | None = None,
+    near: str | None = None,
+    races: Path = RACES,
+    json: bool = False,
+    explain: bool = False,
+    pictures: Path | None = None,
+    paper: Path | None = None,
+    appendix: bool = False,
+    export: list[str] | None = None,
 ) -> None:
     """Write the report of a race again and print its results.
 
@@ -70,14 +66,14 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
     if near is not None:
         if folder or explain or pictures or paper or export:
             raise UsageError("--near searches all races: with it only --races and --json count")
-        show_near(parse_near(near), races, as_json)
+        show_near(parse_near(near), races, json)
         return
     if folder is None:
         raise UsageError("name the folder of a race, or a load with --near")
     race_folder = (folder.parent if folder.name == FILE_NAME else folder).absolute()
     if appendix and paper is None:
         raise UsageError("--appendix is that of a paper; name its folder with --paper")
-    session = RaceSession(as_json, quiet=True, explain=explain)
+    session = RaceSession(json, quiet=True, explain=explain)
     exports = parse_exports(export or [])
     analysis = analysis_of(race_folder)
     show_results(analysis, race_folder, session)

@@ -1,23 +1,19 @@
 """`regatta review`: check measurements that somebody reports."""
 
-from typing import Annotated
-
 import typer
 
 from regatta.teach import review as reviewing
-from regatta.verbs.output import Output, print_json
+from regatta.verbs.output import Output, options, print_json
 
 
-def review(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE...",
-            help="Output of perf stat or of a load generator, or a table; - is stdin.",
-        ),
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
-) -> None:
+@options(
+    files=typer.Argument(
+        metavar="FILE...",
+        help="Output of perf stat or of a load generator, or a table; - is stdin.",
+    ),
+    json="Print the findings as JSON.",
+)
+def review(files: list[str], json: bool = False) -> None:
     """Check reported figures: contradictions and gaps.
 
     Reads perf stat as people paste it (any locale, colours, quotes, prose around it), the output of
@@ -46,7 +42,7 @@ def review(
       regatta review studies/published/measurements.csv     five lab reports
     """
     found = reviewing.review(files)
-    if as_json:
+    if json:
         print_json(found.to_dict())
     else:
         reviewing.print_review(found, Output())

@@ -1,8 +1,10 @@
 """Runs or resumes a race with its display, and shows its results."""
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-
-import typer
 
 from regatta.checks.calibrate import store
 from regatta.checks.doctor.examine import serious
@@ -13,15 +15,19 @@ from regatta.judge.power import claims_power_note, reason_to_stop, standings_pow
 from regatta.judge.results import Analysis
 from regatta.judge.statistics.blocks_needed import quick_note, too_few_note
 from regatta.measure.places.sides import Placement
-from regatta.measure.programs import Programs, called_with, discover, shown
-from regatta.measure.race.events import Display, Event, SearchStarted, Started
-from regatta.measure.race.folder import RACES
-from regatta.measure.race.options import Hooks, Options
-from regatta.measure.race.race import begin, reopen
-from regatta.record.files import find_unfinished
+from regatta.measure.programs import called_with, shown
+from regatta.measure.race.events import (
+    Event,
+    Searched,
+    SearchStarted,
+    Started,
+    Tell,
+    TrialFinished,
+)
+from regatta.measure.race.options import Hooks
 from regatta.record.read import read
 from regatta.record.schema import FILE_NAME
-from regatta.record.study import Study, find_study, load_study
+from regatta.record.study import Study
 from regatta.record.study.limits import HOSTS
 from regatta.show.build import view_of
 from regatta.show.html import write_files
@@ -37,41 +43,23 @@ def spoilers(study: Study, placement: Placement) -> dict[str, str]:
     if placement.kind == HOSTS:
         return {}  # `regatta doctor STUDY` examines remote hosts
     most = max(cell.connections + cell.idle + cell.slow for cell in study.cells)
-    groups = placement.server.groups is not None
-    return serious(
-        RaceSetup(
-            placement.server.cpus,
-            placement.client.cpus,
-            placement.kind,
-            most,
-            groups,
-            placement.steering,
-            placement.network,
-        )
-    )
+    server, client = placement.server, placement.client
+    groups = server.groups is not None
+    where = (placement.kind, most, groups, placement.steering, placement.network)
+    return serious(RaceSetup(server.cpus, client.cpus, *where))
 
 
 def unseen(study: Study) -> tuple[str, ...]:
     """Notes on what the verdicts of the study cannot show."""
-    notes = (
-        quick_note(study),
-        too_few_note(study),
-        standings_power_note(study),
-        claims_power_note(study),
-    )
-    return tuple(note for note in notes if note)
+    found = (quick_note, too_few_note, standings_power_note, claims_power_note)
+    return tuple(note for about in found if (note := about(study)))
 
 
 HOOKS = Hooks(spoilers=spoilers, unseen=unseen, calibration=store.for_ledger, enough=reason_to_stop)
 
 
-EXPLAIN = typer.Option(
-    "--explain", help="Print every figure with its interval, all sentences and claims."
-)
-
-
 class RaceSession:
-    """Where the output of one `regatta race` goes, and the folder of its race."""
+    """Where the output of one verb goes, and the folder of its race."""
 
     def __init__(self, as_json: bool, quiet: bool, explain: bool = False) -> None:
         if as_json and explain:
@@ -90,55 +78,45 @@ class RaceSession:
         """Beside the progress display."""
         say(self.console if self.console.is_terminal else Output(stderr=True), line)
 
-
-def resume(study: str | None, programs: Programs, display: Display) -> Path:
-    """Continues the race in a folder, or the newest unfinished race of a study."""
-    if study is not None and Path(study).is_dir():
-        return reopen(Path(study), None, programs, display, HOOKS)
-    wanted = load_study(find_study(study or "quick"), programs.designs)
-    folder = find_unfinished(RACES, wanted.name)
-    return reopen(folder, wanted, programs, display, HOOKS)
+    def again(self) -> str:
+        """The command that continues its race."""
+        if self.folder is None:
+            raise InterruptedRaceError("interrupted before anything started")
+        return called_with("race", "--resume", shown(self.folder))
 
 
-def run_race(study: str | None, resumes: bool, options: Options, session: RaceSession) -> Path:
-    """Runs or resumes a race. After Ctrl-C the error says how to continue."""
-    if resumes and options != Options():
-        raise UsageError(
-            "a resumed race keeps its options; only --json, --explain and --quiet may be given "
-            "with --resume"
-        )
-    programs = discover()
+@contextmanager
+def stoppable(kept: str, again: Callable[[], str]) -> Iterator[None]:
+    """After Ctrl-C the error says what is kept, and the command that continues."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise InterruptedRaceError(f"interrupted; {kept}. Continue with: {again()}") from error
+
+
+def raced(race: Callable[[Tell], Path], session: RaceSession, ends_s: float | None = None) -> Path:
+    """Runs a race with its display and returns its folder.
+
+    `ends_s`: when it will be over, by time.monotonic(), whatever is left.
+    """
     display = display_on(session.console, session.quiet)
 
     def on_event(event: Event) -> None:
         if isinstance(event, SearchStarted | Started):
             session.folder = event.about.folder
+        if ends_s is not None and isinstance(event, Searched | TrialFinished):
+            left_s = max(0.0, ends_s - time.monotonic())
+            event = replace(event, left_s=min(event.left_s, left_s))
         display(event)
 
     try:
-        with display:
-            if resumes:
-                return resume(study, programs, on_event)  # type: ignore[arg-type]
-            path = find_study(study or "quick")
-            study_read = load_study(path, programs.designs)
-            return begin(study_read, options, programs, on_event, HOOKS)
-    except KeyboardInterrupt as error:
-        raise interrupted(session.folder) from error
+        with stoppable("finished trials are kept", session.again), display:
+            return race(on_event)
     except HopelessRaceError as error:
         assert session.folder is not None, "it had begun"
         analysis = analysis_of(session.folder)
         write_files(analysis, view_of(analysis), session.folder)
         raise HopelessRaceError(f"{error}. Report: {shown(session.folder)}/report.html") from error
-
-
-def interrupted(folder: Path | None) -> InterruptedRaceError:
-    """`folder`: of the race that Ctrl-C stopped; None: it had none yet."""
-    if folder is None:
-        return InterruptedRaceError("interrupted before anything started")
-    return InterruptedRaceError(
-        "interrupted; finished trials are kept. Continue with: "
-        f"{called_with('race', '--resume', shown(folder))}"
-    )
 
 
 def analysis_of(folder: Path) -> Analysis:

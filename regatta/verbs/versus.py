@@ -1,42 +1,34 @@
 """`regatta versus`: race servers that are given on the command line."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from regatta.errors import RegattaError, UsageError
-from regatta.judge.verdict import AGAIN, BASE
+from regatta.judge.judged import DEFAULT
+from regatta.judge.results import Analysis
+from regatta.judge.verdict import AGAIN, BASE, HEAD
 from regatta.measure.programs import called_with, discover, shown
-from regatta.measure.race.events import Event, Searched, SearchStarted, Started, TrialFinished
 from regatta.measure.race.folder import RACES, new_folder
 from regatta.measure.race.look import look_notes, recorded_looks
 from regatta.measure.race.options import Options
 from regatta.measure.race.race import begin
 from regatta.measure.trial.warming import WarmUps
-from regatta.record.schema import FILE_NAME
 from regatta.record.study import Study, parse_pause, parse_study
-from regatta.record.study.limits import (
-    CONTAINERS,
-    MAX_CONNECTIONS,
-    MAX_WARMUP_LIMIT_S,
-    MAX_WIDTH_PERCENT,
-    MIN_WIDTH_PERCENT,
-)
+from regatta.record.study.limits import CONTAINERS, MAX_CONNECTIONS, MAX_WARMUP_LIMIT_S
 from regatta.show.build import view_of
-from regatta.show.exports import parse_exports, write_exports
+from regatta.show.exports import Export, parse_exports, write_exports
 from regatta.show.html import write_files
 from regatta.show.text import printable
 from regatta.show.versus_picture import check_picture, write_picture
 from regatta.verbs.against import compared, find_stored
-from regatta.verbs.asked import AskedOptions
-from regatta.verbs.display import display_on
-from regatta.verbs.output import EXPORT, with_option_groups
-from regatta.verbs.servers.by_client import FEWER, fewer
-from regatta.verbs.servers.preflight import (
+from regatta.verbs.output import EXPORT, QUIET, options
+from regatta.verbs.servers.client import FEWER, fewer
+from regatta.verbs.servers.fit import fit
+from regatta.verbs.servers.look import (
     Seen,
     differing,
     faults,
@@ -46,10 +38,10 @@ from regatta.verbs.servers.preflight import (
     queue_notes,
     stalls,
 )
-from regatta.verbs.servers.servers import FEWEST, Server, read_images, same_commands
-from regatta.verbs.servers.study_text import Wanted, fit, study_text
-from regatta.verbs.session import HOOKS, RaceSession, analysis_of, interrupted
-from regatta.verbs.versus_results import Results, VerdictOptions, chosen_form, show
+from regatta.verbs.servers.servers import Server, read_images, read_servers, same_commands
+from regatta.verbs.servers.wanted import ANY, SEARCH_BLOCKS, Wanted, study_text
+from regatta.verbs.session import HOOKS, RaceSession, analysis_of, raced
+from regatta.verbs.versus_results import Results, Versions, chosen_form, show
 
 NAME = "versus"
 HOST = "{host}"
@@ -57,109 +49,126 @@ FEWEST_WARMUP_S = 5.0
 REPORT_S = 3.0
 """Of --time: to analyse the race and write the report."""
 AUTO, NETNS, LOOPBACK = OFFERED = ("auto", "netns", "loopback")
+PANEL = "A verdict for CI"
+SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
+"""Of the budget for a block of searches, which takes some 8 s, and how many are enough."""
 
 
-@with_option_groups
-def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
-    servers: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Commands with {port} in place of the port, NAME=COMMAND to name one, designs of "
-            "regatta-server, or nginx.",
-            show_default=False,
-        ),
-    ] = None,
-    *,
-    verdict: VerdictOptions,
-    asked: AskedOptions,
-    image: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Container image to race, or NAME=IMAGE; all sides are containers then. "
-            "Repeatable.",
-            show_default=False,
-        ),
-    ] = None,
-    image_port: Annotated[
-        int | None,
-        typer.Option(
-            min=1, max=65_535, help="Where images listen.", show_default="the port they expose"
-        ),
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(
-            metavar="last|FOLDER",
-            help="Compare with a stored race of the same servers, at its rates. One server is "
-            "enough.",
-        ),
-    ] = None,
-    picture: Annotated[
-        Path | None, typer.Option(help="Also draw the comparison: FILE.svg or FILE.png.")
-    ] = None,
-    connections: Annotated[
-        str | None,
-        typer.Option(
-            help="Concurrent connections, or several numbers: 1,50,500.",
-            show_default="50, or fewer if a server's listen queue is short",
-        ),
-    ] = None,
-    short: Annotated[
-        bool, typer.Option("--short", help="A new connection for each request.")
-    ] = False,
-    warmup_limit: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=MAX_WARMUP_LIMIT_S,
-            help="Warm each process for at most so many seconds until it is steady; a server that "
-            "is not cannot win. It is part of --time.",
-            show_default="30, or a quarter of --time",
-        ),
-    ] = None,
-    cold: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Race the first N requests after the start instead of warm servers.",
-            show_default=False,
-        ),
-    ] = None,
-    width: Annotated[
-        float,
-        typer.Option(
-            help="Stop when each lead in server CPU is known to within this percentage.",
-        ),
-    ] = 5.0,
-    limit: Annotated[
-        str,
-        typer.Option(
-            "--time",
-            "--budget",
-            help="Stop after this time, but not before six blocks, or three where warming takes "
-            "long: 90s, 10min.",
-        ),
-    ] = "2min",
-    placement: Annotated[str, typer.Option(help="auto, netns or loopback.")] = AUTO,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of the random order; chosen if not given.", min=0)
-    ] = None,
-    save: Annotated[
-        Path | None,
-        typer.Option(help="Write the study to this file and race nothing."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the ledger and report.", show_default="races/versus-TIME"),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print the figures as CSV.")] = False,
-    as_markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print the results as Markdown.")
-    ] = False,
-    export: Annotated[list[str] | None, EXPORT] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+@options(
+    servers=typer.Argument(
+        help="Commands with {port} in place of the port, NAME=COMMAND to name one, designs of "
+        "regatta-server, or nginx.",
+        show_default=False,
+    ),
+    base=typer.Option(
+        metavar="CMD",
+        help="The version before a change, with {port} in it.",
+        rich_help_panel=PANEL,
+        show_default=False,
+    ),
+    head=typer.Option(
+        metavar="CMD",
+        help="The version after it. --base races twice: its difference from itself is the floor.",
+        rich_help_panel=PANEL,
+        show_default=False,
+    ),
+    fail_over=typer.Option(
+        metavar="PERCENT",
+        help="Exit status 1 if head is shown to be worse than base by more than this, in CPU per "
+        "request, p50, p99 or the rate that it holds; 0 if it is shown not to be, in any; 3 if "
+        "neither. 2% alone is of cpu; the others have their defaults. A difference of just this "
+        "much stays undecided: to catch 5%, say 2%.",
+        rich_help_panel=PANEL,
+    ),
+    path="Path of the requests to commands; /café becomes /caf%C3%A9.",
+    request='JSON lines, sent by "weight": {"method": "POST", "path": "/items", "body": "x"}.',
+    raw=r"Text for servers of another protocol, with \r \n \t \xHH \\.",
+    until=typer.Option(metavar="REGEX", help="Where the reply to --raw ends."),
+    answers_may_differ="Race servers that answer differently, or each time, unchecked.",
+    ready_timeout=typer.Option(help="How long a server may start: 60s.", show_default="20s"),
+    p99_limit=typer.Option(
+        metavar="MS",
+        help="The p99 up to which a rate is held.",
+        show_default="50, or more if an answer takes over 10 without load",
+    ),
+    image=typer.Option(
+        help="Container image to race, or NAME=IMAGE; all sides are containers then. Repeatable.",
+        show_default=False,
+    ),
+    image_port=typer.Option(
+        min=1, max=65_535, help="Where images listen.", show_default="the port they expose"
+    ),
+    against=typer.Option(
+        metavar="last|FOLDER",
+        help="Compare with a stored race of the same servers, at its rates. One server is enough.",
+    ),
+    picture="Also draw the comparison: FILE.svg or FILE.png.",
+    connections=typer.Option(
+        help="Concurrent connections, or several numbers: 1,50,500.",
+        show_default="50, or fewer if a server's listen queue is short",
+    ),
+    short="A new connection for each request.",
+    warmup_limit=typer.Option(
+        min=0,
+        max=MAX_WARMUP_LIMIT_S,
+        help="Warm each process for at most so many seconds until it is steady; a server that is "
+        "not cannot win. It is part of --time.",
+        show_default="30, or a quarter of --time",
+    ),
+    cold=typer.Option(
+        min=1,
+        metavar="N",
+        help="Race the first N requests after the start instead of warm servers.",
+        show_default=False,
+    ),
+    width="Stop when each lead in server CPU is known to within this percentage.",
+    limit=typer.Option(
+        "--time",
+        "--budget",
+        help="Stop after this time, but not before six blocks, or three where warming takes long: "
+        "90s, 10min.",
+    ),
+    placement="auto, netns or loopback.",
+    seed=typer.Option(help="Seed of the random order; chosen if not given.", min=0),
+    save="Write the study to this file and race nothing.",
+    out=typer.Option(help="Folder for the ledger and report.", show_default="races/versus-TIME"),
+    json="Print the results as JSON.",
+    csv="Print the figures as CSV.",
+    markdown="Print the results as Markdown.",
+    export=EXPORT,
+    quiet=QUIET,
+)
+def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
+    servers: list[str] | None = None,
+    base: str | None = None,
+    head: str | None = None,
+    fail_over: str = DEFAULT,
+    path: str = ANY,
+    request: Path | None = None,
+    raw: str | None = None,
+    until: str | None = None,
+    answers_may_differ: bool = False,
+    ready_timeout: str | None = None,
+    p99_limit: float | None = None,
+    image: list[str] | None = None,
+    image_port: int | None = None,
+    against: str | None = None,
+    picture: Path | None = None,
+    connections: str | None = None,
+    short: bool = False,
+    warmup_limit: float | None = None,
+    cold: int | None = None,
+    width: float = 5.0,
+    limit: str = "2min",
+    placement: str = AUTO,
+    seed: int | None = None,
+    save: Path | None = None,
+    out: Path | None = None,
+    json: bool = False,
+    csv: bool = False,
+    markdown: bool = False,
+    export: list[str] | None = None,
+    quiet: bool = False,
 ) -> None:
     r"""Compare servers in one line: which is better, and by how much.
 
@@ -183,31 +192,44 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
       regatta versus --image mine:1.4 --image mine:1.5
       regatta versus 'python3 app.py {port}' --against last
     """
-    session = RaceSession(as_json or as_csv or as_markdown, quiet)
-    form = chosen_form(as_json, as_csv, as_markdown)
-    started_s, time_s = time.monotonic(), parse_pause(limit, "--time")
+    started_s = time.monotonic()
+    session = RaceSession(json or csv or markdown, quiet)
+    form = chosen_form(json, csv, markdown)
+    versions = Versions.read(base, head, fail_over)
+    time_s = parse_pause(limit, "--time")
     wanted = Wanted(
-        path=asked.encoded_path,
-        requests=asked.request,
-        raw=asked.raw,
-        until=asked.until,
-        answers_may_differ=asked.may_differ,
+        path=path,
         connections=Wanted.connections if connections is None else connection_counts(connections),
         short=short,
-        width_percent=checked_width(width),
+        width_percent=width,
         placement=checked_placement(placement, bool(image)),
         time_s=time_s,
-        warmup_limit_s=warmup_limit_s(warmup_limit, time_s),
+        requests=request,
+        raw=raw,
+        until=until,
+        # With less than the fewest, no server could be shown to be warm.
+        warmup_limit_s=min(Wanted.warmup_limit_s, max(FEWEST_WARMUP_S, time_s / 4))
+        if warmup_limit is None
+        else warmup_limit,
         cold=cold,
-        search_blocks=verdict.search_blocks(time_s),
-        ready_timeout_s=asked.ready_timeout_s,
-        p99_limit_ms=asked.p99_limit or Wanted.p99_limit_ms,
+        answers_may_differ=answers_may_differ,
+        # A verdict on what is held gets a good third of the time.
+        search_blocks=max(SEARCH_BLOCKS, min(MOST_SEARCHES, round(time_s / SEARCH_EACH_S)))
+        if versions
+        else SEARCH_BLOCKS,
+        ready_timeout_s=None
+        if ready_timeout is None
+        else max(1, parse_pause(ready_timeout, "--ready-timeout")),
+        p99_limit_ms=p99_limit,
     )
-    programs = discover()
+    programs, here = discover(), Path.cwd()
     images = read_images(image or [], image_port)
-    fewest = FEWEST if against is None else 1
-    named = verdict.servers(servers or [], programs.designs, Path.cwd(), images, fewest)
-    asked.check(named, programs.client)
+    if versions:
+        named = versions.servers([*(servers or []), *(one.name for one in images)], programs)
+    else:
+        fewest = 2 if against is None else 1
+        named = read_servers(servers or [], programs.designs, here, images, fewest)
+    wanted.check(named, programs.client)
     check_picture(picture)
     exports = parse_exports(export or [])
 
@@ -220,49 +242,45 @@ def versus(  # noqa: PLR0913, PLR0917  (one parameter an option)
         return
     stored = None
     if against is not None:
-        counts = [(count,) for count in FEWER] if connections is None else [wanted.connections]
+        counts = [(few,) for few in FEWER] if connections is None else [wanted.connections]
         every = [replace(wanted, connections=one) for one in counts]
-        stored = find_stored(against, [study_in(Path.cwd(), one) for one in every], RACES)
+        stored = find_stored(against, [study_in(here, one) for one in every], RACES)
         wanted = replace(wanted, rates=stored.rates)
     session.progress(f"looking at {', '.join(one.name for one in named)}")
-    seen = look_at(verdict.looked_at(study_in(Path.cwd(), wanted)), programs)
+    study = study_in(here, wanted)
+    # What is started once before the race: the base is, so base again need not be.
+    seen = look_at(
+        study.but(cells=tuple(cell for cell in study.cells if cell.contender != AGAIN)), programs
+    )
     refuse(faults(seen))
-    if verdict.asked and not asked.may_differ:
-        verdict.check_answers(differing(seen))
+    if versions and not answers_may_differ and (differs := differing(seen).get(HEAD)):
+        raise RegattaError(
+            f"not comparable: head {differs}; race them all the same with --answers-may-differ"
+        )
     named = as_early(seen, named)
-    lowers = connections is None and stored is None
-    found, wanted = as_seen(seen, named, wanted, lowers, asked.p99_limit)
-    found += [] if verdict.asked else same_commands(named)
+    found, wanted = as_seen(seen, named, wanted, connections is None)
+    found += [] if versions else same_commands(named)
     for line in found:
         session.progress(line)
-    study = study_in(Path.cwd(), wanted)
-    enough = verdict.enough(study) if verdict.asked else HOOKS.enough
+    study = study_in(here, wanted)
     ends_s = started_s + max(time_s / 2, time_s - REPORT_S)
 
     def fitted(found: Study, warm_ups: WarmUps) -> Study:
         left_s = max(1.0, ends_s - time.monotonic())
-        return fit(found, warm_ups, left_s, verdict.asked, session.progress)
+        return fit(found, warm_ups, left_s, versions is not None, session.progress)
 
+    enough = versions.enough(study) if versions else HOOKS.enough
     hooks = replace(HOOKS, enough=enough, unseen=lambda _: (), fit=fitted, ends_s=ends_s)
-    options = Options(seed=seed, out=out or new_folder(NAME))
-    folder = raced(
-        lambda on_event: begin(study, options, programs, on_event, hooks), session, ends_s
-    )
-    analysis = analysis_of(folder)
-    write_files(analysis, view_of(analysis), folder)
-    write_exports(analysis, exports)
-    if picture is not None:
-        write_picture(analysis, picture)
+    given = Options(seed=seed, out=out or new_folder(NAME))
+    folder = raced(lambda tell: begin(study, given, programs, tell, hooks), session, ends_s)
+    analysis = written(folder, exports, picture)
+    looks = look_notes(recorded_looks(analysis.environment))
     results = Results(
         folder=folder,
         analysis=analysis,
         servers=named,
-        looked_at=[
-            *found,
-            *notes(seen, checked=not asked.may_differ),
-            *look_notes(recorded_looks(analysis.environment)),
-        ],
-        verdict=verdict.verdict(folder / FILE_NAME, study, over=True) if verdict.asked else None,
+        looked_at=[*found, *notes(seen, checked=not answers_may_differ), *looks],
+        verdict=versions.verdict(folder, study, over=True) if versions else None,
         changed=None if stored is None else compared(stored, folder),
     )
     show(results, form, session)
@@ -276,27 +294,6 @@ def refuse(found: list[str]) -> None:
         raise RegattaError(found[-1])
 
 
-def raced(
-    race: Callable[[Callable[[Event], None]], Path], session: RaceSession, ends_s: float
-) -> Path:
-    """Runs the race and returns its folder. After Ctrl-C the error says how to continue."""
-    display = display_on(session.console, session.quiet)
-
-    def on_event(event: Event) -> None:
-        if isinstance(event, SearchStarted | Started):
-            session.folder = event.about.folder
-        if isinstance(event, Searched | TrialFinished):
-            left_s = max(0.0, ends_s - time.monotonic())
-            event = replace(event, left_s=min(event.left_s, left_s))
-        display(event)
-
-    try:
-        with display:
-            return race(on_event)
-    except KeyboardInterrupt as error:
-        raise interrupted(session.folder) from error
-
-
 def as_early(seen: list[Seen], named: list[Server]) -> list[Server]:
     """With those marked that must be waited for until they answer."""
     early = {one.name for one in seen if one.was_early}
@@ -305,60 +302,51 @@ def as_early(seen: list[Seen], named: list[Server]) -> list[Server]:
 
 
 def as_seen(
-    seen: list[Seen], named: list[Server], wanted: Wanted, lowers: bool, limit_ms: float | None
+    seen: list[Seen], named: list[Server], wanted: Wanted, lowers: bool
 ) -> tuple[list[str], Wanted]:
     """The race that suits all servers, and a note for each change.
 
-    `lowers`: the number of connections may be lowered; `limit_ms`: of p99, if it is asked for.
+    `lowers`: the number of connections may be lowered, unless rates are given.
     """
-    placed, wanted = placed_where_reached(seen, named, wanted)
-    queues, wanted = over_what_all_take(seen, wanted, lowers)
-    limited: list[str] = []
-    if limit_ms is None and wanted.rates is None:
-        limit_ms, note = p99_limit_ms(seen)
-        wanted = replace(wanted, p99_limit_ms=limit_ms)
-        limited = [note] if note else []
-    return [*placed, *queues, *limited], wanted
-
-
-def placed_where_reached(
-    seen: list[Seen], named: list[Server], wanted: Wanted
-) -> tuple[list[str], Wanted]:
-    """Chooses loopback, with a note, if a server listens nowhere else."""
+    found: list[str] = []
     configurable = {
         one.name for one in named if one.design or any(HOST in word for word in one.command)
     }
     confined = [one.name for one in seen if one.only_on_loopback and one.name not in configurable]
-    if not confined or wanted.placement in (LOOPBACK, CONTAINERS):
-        return [], wanted
-    names = ", ".join(confined)
-    if wanted.placement != AUTO:
-        raise UsageError(
-            f"{names} listens only on 127.0.0.1, which clients of another network cannot reach; "
-            "let it listen on {host} or 0.0.0.0, or use --placement loopback"
+    if confined and wanted.placement not in (LOOPBACK, CONTAINERS):
+        names = ", ".join(confined)
+        if wanted.placement != AUTO:
+            raise UsageError(
+                f"{names} listens only on 127.0.0.1, which clients of another network cannot "
+                "reach; let it listen on {host} or 0.0.0.0, or use --placement loopback"
+            )
+        found.append(
+            f"raced on loopback, as {names} listens only on 127.0.0.1; {{host}} in a command is "
+            "replaced by the address to listen on"
         )
-    note = (
-        f"raced on loopback, as {names} listens only on 127.0.0.1; {{host}} in a command is "
-        "replaced by the address to listen on"
-    )
-    return [note], replace(wanted, placement=LOOPBACK)
-
-
-def over_what_all_take(seen: list[Seen], wanted: Wanted, lowers: bool) -> tuple[list[str], Wanted]:
-    """Fewer connections, with a note, if a server cannot take all at once."""
+        wanted = replace(wanted, placement=LOOPBACK)
     few = [one.at_once for one in seen if one.queue_is_short or one.leaves_waiting]
-    raced_over = fewer(min(few)) if few and lowers else None
+    raced_over = fewer(min(few)) if few and lowers and wanted.rates is None else None
     if raced_over is None:
         refuse(stalls(seen))
-        return list(queue_notes(seen, None)), wanted
-    return list(queue_notes(seen, raced_over)), replace(wanted, connections=(raced_over,))
+    else:
+        wanted = replace(wanted, connections=(raced_over,))
+    found += queue_notes(seen, raced_over)
+    if wanted.p99_limit_ms is None and wanted.rates is None:
+        limit_ms, note = p99_limit_ms(seen)
+        wanted = replace(wanted, p99_limit_ms=limit_ms)
+        found += [note] if note else []
+    return found, wanted
 
 
-def warmup_limit_s(wanted: float | None, time_s: int) -> float:
-    """With less than the fewest, no server could be shown to be warm."""
-    if wanted is not None:
-        return wanted
-    return min(Wanted.warmup_limit_s, max(FEWEST_WARMUP_S, time_s / 4))
+def written(folder: Path, exports: Sequence[Export], picture: Path | None) -> Analysis:
+    """All files of a race that has ended, and its analysis."""
+    analysis = analysis_of(folder)
+    write_files(analysis, view_of(analysis), folder)
+    write_exports(analysis, exports)
+    if picture is not None:
+        write_picture(analysis, picture)
+    return analysis
 
 
 def save_study(file: Path, text: str) -> None:
@@ -369,14 +357,6 @@ def save_study(file: Path, text: str) -> None:
         raise UsageError(f"{file} exists; name another file, or remove it") from error
     except OSError as error:
         raise UsageError(f"cannot write {file}: {error.strerror or error}") from error
-
-
-def checked_width(width: float) -> float:
-    if not MIN_WIDTH_PERCENT <= width <= MAX_WIDTH_PERCENT:
-        raise UsageError(
-            f"--width is {width:g}; it must be from {MIN_WIDTH_PERCENT:g} to {MAX_WIDTH_PERCENT:g}"
-        )
-    return width
 
 
 def checked_placement(placement: str, images: bool) -> str:

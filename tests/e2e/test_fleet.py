@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from distributed import LocalCluster
 
-from regatta.verbs.fleet.machines import fleet_folder
+from regatta.verbs.fleet import fleet_folder
 from tests.commands import run, run_well
 from tests.e2e.racing import begin, environment, needs_programs, needs_two_cpus, regatta, study
 from tests.namespaces import needs_hosts, network
@@ -111,19 +111,22 @@ def test_a_fleet_with_a_lost_machine_can_be_resumed(tmp_path: Path) -> None:
         reasons = {one["name"]: one["reason"] for one in machines}
         assert reasons["alpha"] == ""
         assert "No route" in reasons["beta"] or "timed out" in reasons["beta"]
-        before = (tmp_path / "fleet" / "alpha" / "result.json").stat().st_mtime_ns
+        before = (tmp_path / "fleet" / "alpha" / "ledger.sqlite").stat().st_mtime_ns
         hosts.add("beta")
-        printed = run_well(*hosts.enter, *regatta("collect", "--resume", "fleet"), **settings)
+        printed = run_well(
+            *hosts.enter, *regatta("collect", "--resume", "fleet", "--json"), **settings
+        )
         wait_until(
             lambda: hosts.running("alpha") + hosts.running("beta") == [], "a process is left"
         )
-    assert (tmp_path / "fleet" / "alpha" / "result.json").stat().st_mtime_ns == before
-    assert "2 machines of 1 kind" in printed
+    assert (tmp_path / "fleet" / "alpha" / "ledger.sqlite").stat().st_mtime_ns == before
+    results = {one["name"]: one["result"] for one in json.loads(printed)["machines"]}
     page = (tmp_path / "fleet" / "collected.md").read_text()
+    assert "2 machines of 1 kind" in page
     for name in ("alpha", "beta"):
         assert f"| {name} |" in page
         assert (tmp_path / "fleet" / name / "report.html").exists()
-        result = json.loads((tmp_path / "fleet" / name / "result.json").read_text())
+        result = results[name]
         assert result["trials"]["ok"] == {"timed": 12}
         assert result["environment"]["placement"]["kind"] == "loopback"
     assert left() <= before_all, "files are left on the machines"

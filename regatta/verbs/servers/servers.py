@@ -8,10 +8,12 @@ import re
 import shlex
 import shutil
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from glob import glob
+from itertools import chain, count
 from pathlib import Path
 
 from regatta.errors import PlacementError, StudyError, UsageError
@@ -79,7 +81,7 @@ def read_servers(
             "versus needs two servers or more: commands with {port} in them, designs or nginx; "
             "for instance: regatta versus './old --port {port}' './new --port {port}'"
         )
-    shipped = {one.name: one for one in shipped_contenders(designs)}
+    shipped = shipped_contenders(designs)
     found = [read_server(word, designs, shipped, folder) for word in words]
     if images and (commands := [one.name for one in found if not one.design]):
         raise UsageError(
@@ -187,31 +189,21 @@ def name_of(command: Sequence[str]) -> str:
 def with_own_names(servers: Sequence[Server]) -> list[Server]:
     """Where two have one name the commands' file names tell them apart, else a number does."""
     taken = {one.name for one in servers if one.design}
+    if len(taken) < sum(one.design for one in servers):
+        raise UsageError("a design is named twice; it would race against itself")
     often = Counter(one.name for one in servers)
-    files = Counter(file_of(one) for one in servers)
+    files = Counter(map(file_of, servers))
     found = []
     for one in servers:
-        tells = often[one.name] > 1 and files[file_of(one)] == 1
-        name = file_of(one) if tells else one.name
-        name = one.name if one.design else free_name(name, taken)
+        name = one.name
+        if not one.design:
+            file = file_of(one)
+            name = file if often[name] > 1 and files[file] == 1 else name
+            numbered = (f"{name}-{number}" for number in count(2))
+            name = next(free for free in chain([name], numbered) if free not in taken)
         taken.add(name)
         found.append(replace(one, name=name))
-    if len({one.name for one in found}) < len(found):
-        raise UsageError("a design is named twice; it would race against itself")
     return found
-
-
-def same_commands(servers: Sequence[Server]) -> list[str]:
-    """A line for each server that is another one again."""
-    first: dict[object, str] = {}
-    for one in servers:
-        if one.command:
-            first.setdefault((one.command, one.folder), one.name)
-    return [
-        f"{one.name} is the same command as {name}: only chance tells them apart"
-        for one in servers
-        if (name := first.get((one.command, one.folder), one.name)) != one.name
-    ]
 
 
 def file_of(one: Server) -> str:
@@ -220,30 +212,33 @@ def file_of(one: Server) -> str:
     return next((file for file in files if NAME_PATTERN.fullmatch(file)), one.name)
 
 
-def free_name(name: str, taken: Collection[str]) -> str:
-    if name not in taken:
-        return name
-    number = 2
-    while f"{name}-{number}" in taken:
-        number += 1
-    return f"{name}-{number}"
+def same_commands(servers: Sequence[Server]) -> list[str]:
+    """A line for each server that is another one again."""
+    first: dict[object, str] = {}
+    return [
+        f"{one.name} is the same command as {name}: only chance tells them apart"
+        for one in servers
+        if one.command
+        and (name := first.setdefault((one.command, one.folder), one.name)) != one.name
+    ]
 
 
-def shipped_contenders(designs: Sequence[Design]) -> Iterator[Server]:
+def shipped_contenders(designs: Sequence[Design]) -> dict[str, Server]:
     """Those that speak HTTP: of contenders/*/contender.toml and, in place of one of the same name,
     of the studies beside it."""
+    found: dict[str, tuple[Contender, Path]] = {}
     for folder in {one.parent / "contenders" for one in shipped_folders()}:
         if folder.is_dir():
-            for name, contender in read_folders(folder.resolve(), designs).items():
-                yield shipped_server(name, contender, folder)
+            read = read_folders(folder.resolve(), designs)
+            found |= {name: (one, folder) for name, one in read.items()}
         for file in sorted(folder.glob("*/*.toml")):
-            try:
-                study = load_study(file, designs)
-            except StudyError:
-                continue  # of a design that this build lacks; nobody asked for it
-            for name, contender in study.contenders.items():
-                if contender.dialect == "http":
-                    yield shipped_server(name, contender, file.resolve().parent)
+            with suppress(StudyError):  # of a design that this build lacks; nobody asked for it
+                contenders = load_study(file, designs).contenders
+                beside = file.resolve().parent
+                found |= {
+                    name: (one, beside) for name, one in contenders.items() if one.dialect == "http"
+                }
+    return {name: shipped_server(name, *found[name]) for name in found}
 
 
 def shipped_server(name: str, contender: Contender, folder: Path) -> Server:
@@ -253,38 +248,33 @@ def shipped_server(name: str, contender: Contender, folder: Path) -> Server:
     return Server(name, False, words, ready_line=line, path=contender.path, missing=missing)
 
 
-FORMAT = "{{json .Config.ExposedPorts}}"
+EXPOSED = ("image", "inspect", "--format", "{{json .Config.ExposedPorts}}")
 TCP = re.compile(r"(\d+)(/tcp)?")
 
 
 def read_images(words: Sequence[str], port: int | None) -> list[Server]:
-    """Each with the port that it listens on: `port`, or the one that it exposes."""
+    """`words`: each an image, or NAME=IMAGE. `port`: where they listen; None: where they say."""
     if not words:
         if port is not None:
             raise UsageError("--image-port is only for --image; add one, or remove it")
         return []
-    engine = find_engine()
-    return [read_image(word, port, engine) for word in words]
-
-
-def read_image(word: str, port: int | None, engine: Engine) -> Server:
-    """`word`: an image, or NAME=IMAGE."""
-    named = NAMED.fullmatch(word)
-    name, image = (named[1], named[2]) if named else (image_name(word), word)
-    need_image(engine, image)
-    return Server(name, design=False, image=image, port=port or exposed(engine, image))
-
-
-def image_name(image: str) -> str:
-    """`mine-1.4` of registry.example/mine:1.4."""
-    last = image.rpartition("/")[2].partition("@")[0]
-    return re.sub(r"[^A-Za-z0-9._-]", "-", last).strip("-._")[:64] or "image"
+    engine, found = find_engine(), []
+    for word in words:
+        named = NAMED.fullmatch(word)
+        image = named[2] if named else word
+        # `mine-1.4` of registry.example/mine:1.4
+        last = image.rpartition("/")[2].partition("@")[0]
+        name = re.sub(r"[^A-Za-z0-9._-]", "-", last).strip("-._")[:64] or "image"
+        need_image(engine, image)
+        listens = port or exposed(engine, image)
+        found.append(Server(named[1] if named else name, False, image=image, port=listens))
+    return found
 
 
 def exposed(engine: Engine, image: str) -> int:
     """The only TCP port of its EXPOSE lines."""
     try:
-        found = json.loads(engine.run("image", "inspect", "--format", FORMAT, image)) or {}
+        found = json.loads(engine.run(*EXPOSED, image)) or {}
     except ValueError as error:
         raise PlacementError(f"{engine.name} does not say which ports {image} exposes") from error
     ports = sorted(int(match[1]) for key in found if (match := TCP.fullmatch(key)))

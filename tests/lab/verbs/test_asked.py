@@ -6,10 +6,9 @@ import pytest
 
 from regatta.errors import UsageError
 from regatta.record.cell import MatchedCell
-from regatta.verbs.asked import AskedOptions
-from regatta.verbs.servers.preflight import faults, look_at, notes
+from regatta.verbs.servers.look import faults, look_at, notes
 from regatta.verbs.servers.servers import Server
-from regatta.verbs.servers.study_text import Wanted, study_text
+from regatta.verbs.servers.wanted import Wanted, study_text
 from tests.lab import fake_races
 from tests.lab.verbs.line_servers import placed_here
 from tests.servers import program
@@ -22,7 +21,7 @@ PING, PONG = r"PING\r\n", r"^\+PONG\r\n"
 
 def refused(*servers: Server, **options: object) -> str:
     with pytest.raises(UsageError) as error:
-        AskedOptions(**options).check(servers or [MINE], CLIENT)  # type: ignore[arg-type]
+        Wanted(**options).check(servers or [MINE], CLIENT)  # type: ignore[arg-type]
     assert "\n" not in str(error.value)
     return str(error.value)
 
@@ -31,25 +30,23 @@ def test_wrong_options_are_refused_in_one_line(tmp_path: Path) -> None:
     assert "--path and --raw exclude each other" in refused(path="/x", raw="a", until="b")
     assert "give both" in refused(raw="a")
     assert "give both" in refused(until="a")
-    assert "does not exist" in refused(request=tmp_path / "none")
+    assert "does not exist" in refused(requests=tmp_path / "none")
     assert "--raw is 'a\\\\q'" in refused(raw=r"a\q", until="b")
     assert "leave out $" in refused(raw="a", until="b$")
     assert "epoll is a design" in refused(Server("epoll", True), MINE, raw="a", until="b")
-    AskedOptions(raw=PING, until=PONG).check([MINE], CLIENT)
+    Wanted(raw=PING, until=PONG).check([MINE], CLIENT)
 
 
 def test_a_path_in_any_script_is_encoded() -> None:
-    asked = AskedOptions(path="/café au lait?q=%20&x=[1]")
+    asked = Wanted(path="/café au lait?q=%20&x=[1]")
     asked.check([MINE], CLIENT)
     assert asked.encoded_path == "/caf%C3%A9%20au%20lait?q=%20&x=[1]"
 
 
 def test_how_long_a_server_may_start_and_answer(tmp_path: Path) -> None:
-    asked = AskedOptions(ready_timeout="2min")
-    text = study_text([MINE], Wanted(ready_timeout_s=asked.ready_timeout_s), tmp_path)
+    text = study_text([MINE], Wanted(ready_timeout_s=120), tmp_path)
     assert fake_races.parse(text, tmp_path).contenders["mine"].ready_timeout_s == 120
-    assert AskedOptions().ready_timeout_s is None
-    assert "--p99-limit is 0; it must be from 0.1" in refused(p99_limit=0.0)
+    assert "--p99-limit is 0; it must be from 0.1" in refused(p99_limit_ms=0.0)
     study = fake_races.parse(study_text([MINE], Wanted(p99_limit_ms=400), tmp_path), tmp_path)
     (cell,) = study.cells
     assert isinstance(cell, MatchedCell)

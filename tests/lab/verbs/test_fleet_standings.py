@@ -1,6 +1,5 @@
 """The results of a fleet: verdicts on all machines, the report, and resuming."""
 
-import json
 import zlib
 from pathlib import Path
 from typing import Any
@@ -9,22 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta import __version__
 from regatta.errors import HostLostError, LedgerError, UsageError
 from regatta.judge.standings import LARGER, NO_DIFFERENCE, RIVALS
+from regatta.record.schema import FILE_NAME
 from regatta.record.study.cluster import cluster_risk
-from regatta.verbs.fleet.fleet import (
+from regatta.verbs.collected import (
+    SHORT,
     MachineResult,
-    Plan,
-    finished,
-    race_on,
-    read_plan,
-    save,
+    collected_tables,
+    sentence,
+    standings_of,
+    to_markdown,
 )
-from regatta.verbs.fleet.machines import RaceOrder, RaceOutput, race_on_this_host
-from regatta.verbs.fleet.standings import letters, outcome_words, standings_of
-from regatta.verbs.fleet.tables import collected_tables, sentence, to_markdown
-from tests.lab.reports import cells
+from regatta.verbs.fleet import Fleet, finished, race_on, race_on_this_host, read_fleet
+from tests.lab.reports import cells, summary_json
+from tests.lab.synthetic import make
 
 DESIGNS = ("epoll", "select", "uring")
 
@@ -37,11 +35,14 @@ def result(best: list[str], outcome: str = "", cpu: str = "CPU A", **claims: str
         "environment": {"cpu_model": cpu, "cpus_allowed": [0, 1], "kernel": "6.1"},
         "groups": [{"title": "", "axis": "connections", "by_step": [verdict], "overall": verdict}],
         "claims": [{"id": name, "verdict": said} for name, said in claims.items()],
-        "regatta_version": __version__,
         "trials": {"run": 9, "planned": 9, "disturbed": 2, "failed": 0},
         "created_at": "100.5",
         "finished_at": "171.5",
     }
+
+
+def outcomes_of(*results: dict[str, Any]) -> list[MachineResult]:
+    return [MachineResult(chr(97 + number), one) for number, one in enumerate(results)]
 
 
 @pytest.mark.parametrize(
@@ -56,71 +57,65 @@ def result(best: list[str], outcome: str = "", cpu: str = "CPU A", **claims: str
     ],
 )
 def test_the_verdict_over_all_machines(on_each: list[list[str]], says: str) -> None:
-    results = {
-        f"m{number}": result(best, "" if best else RIVALS) for number, best in enumerate(on_each)
-    }
-    (row,) = standings_of(results).verdicts
-    assert row.where == "50 connections"
-    assert outcome_words(row, len(results)) == says
+    results = [result(best, "" if best else RIVALS) for best in on_each]
+    (row,) = standings_of(outcomes_of(*results)).verdicts
+    assert (row.where, row.says) == ("50 connections", says)
 
 
 @given(st.lists(st.sets(st.sampled_from(DESIGNS)), min_size=1, max_size=40))
 def test_a_winner_on_all_won_on_each_and_every_machine_counts(each: list[set[str]]) -> None:
-    results = {
-        f"m{number:02}": result(sorted(best), "" if best else RIVALS, cpu=f"CPU {number % 3}")
-        for number, best in enumerate(each)
-    }
-    standings = standings_of(results)
+    standings = standings_of(
+        outcomes_of(
+            *(
+                result(sorted(best), "" if best else RIVALS, cpu=f"CPU {number % 3}")
+                for number, best in enumerate(each)
+            )
+        )
+    )
     (row,) = standings.verdicts
-    assert sum(sum(tally.values()) for tally in row.by_kind.values()) == len(each)
-    assert sum(map(len, standings.kinds.values())) == len(each)
+    assert row.machines == sum(map(len, standings.kinds.values())) == len(each)
     wins = all(len(best) == 1 for best in each) and len(set.union(*each)) == 1
     assert (row.outcome == "wins on all") == wins
-    if row.names:
-        assert all(set(row.names) <= best for best in each if best)
+    assert all(set(row.names) <= best for best in each if best)
 
 
 def test_machines_are_grouped_by_kind() -> None:
-    results = {
-        "a": result(["epoll"], C1="supported", C2="supported"),
-        "b": result(["select"], cpu="CPU B", C1="supported", C2="refuted"),
-        "c": result(["epoll"], C1="supported", C2="supported"),
-    }
-    standings = standings_of(results)
+    standings = standings_of(
+        outcomes_of(
+            result(["epoll"], C1="supported", C2="supported"),
+            result(["select"], cpu="CPU B", C1="supported", C2="refuted"),
+            result(["epoll"], C1="supported", C2="supported"),
+        )
+    )
     first, second = standings.kinds
     assert standings.kinds == {first: ["a", "c"], second: ["b"]}
-    assert first.startswith("CPU A × 2, bare metal, Linux 6.1")
-    assert standings.verdicts[0].by_kind == {
-        first: {"epoll": 2},
-        second: {"select": 1},
-    }
-    assert [outcome_words(row, 3) for row in standings.claims] == ["supported", "machines differ"]
+    assert first == "CPU A × 2, bare metal, Linux 6.1"
+    assert standings.verdicts[0].by_kind == {first: {"epoll": 2}, second: {"select": 1}}
+    assert [row.says for row in standings.claims] == ["supported", "machines differ"]
+    assert (SHORT[:2], SHORT[25:28]) == (["A", "B"], ["Z", "AA", "AB"])
 
 
 def test_the_report_lists_every_machine_and_escapes_its_text() -> None:
-    evil = "<b>x</b> | =cmd()"
-    outcomes = [
-        MachineResult("a", result(["epoll"], cpu=evil)),
-        MachineResult("b", None, "the host b was lost"),
-    ]
-    standings = standings_of({"a": outcomes[0].result or {}})
+    (raced,) = outcomes_of(result(["epoll"], cpu="<b>x</b> | =cmd()"))
+    outcomes = [MachineResult(name, None, "was lost") for name in ("h10", "9", "h2")] + [raced]
+    standings = standings_of(outcomes)
     text = to_markdown("mine", standings, outcomes)
-    assert "failed: the host b was lost" in text
+    assert "failed: was lost" in text
     assert "<b>x" not in text
-    machines = collected_tables(standings, outcomes)[-1]
-    assert [row.name for row in machines.rows] == ["a", "b"]
-    assert cells(machines)[0][4] == "71 s"
+    machines = cells(collected_tables(standings, outcomes)[-1])
+    assert [row[0] for row in machines] == ["9", "a", "h2", "h10"]
+    assert machines[1][1:5] == ["A", "9 of 9", "2", "71 s"]
     assert sentence(standings, outcomes) == (
-        "1 machine of 1 kind: one design wins on all in 1 of 1 verdict; 1 machine without a result."
+        "1 machine of 1 kind: one design wins on all in 1 of 1 verdict; 3 machines without a "
+        "result."
     )
 
 
 def test_a_row_that_some_machines_did_not_race_says_so() -> None:
-    results = {"a": result(["epoll"], C1="supported"), "b": {**result([]), "groups": []}}
-    standings = standings_of(results)
-    assert outcome_words(standings.verdicts[0], 2) == "epoll wins on all 1 (of 2)"
-    assert outcome_words(standings.claims[0], 2) == "supported, on 1 (of 2)"
-    outcomes = [MachineResult(name, one) for name, one in results.items()]
+    outcomes = outcomes_of(result(["epoll"], C1="supported"), {**result([]), "groups": []})
+    standings = standings_of(outcomes)
+    assert standings.verdicts[0].says == "epoll wins on all 1 (of 2)"
+    assert standings.claims[0].says == "supported, on 1 (of 2)"
     assert "one design wins on all in 0 of 1 verdict" in sentence(standings, outcomes)
 
 
@@ -129,26 +124,45 @@ class FaultyMachines:
 
     names = ("ok", "old", "gone", "odd")
 
-    def ask(self, name: str, question: object, *_: object) -> object:
+    def __init__(self, ledger: bytes) -> None:
+        self.files = {FILE_NAME: ledger, "report.html": b""}
+
+    def ask(self, name: str, question: object, *words: Any) -> object:
         if name == "gone":
             raise HostLostError("gone: its worker is gone")
         if name == "odd":
             raise ModuleNotFoundError("No module named 'regatta.fleet'")
         if question is race_on_this_host:
-            found = result(["epoll"])
-            text = json.dumps({**found, "regatta_version": "0.0.1"} if name == "old" else found)
-            return RaceOutput(text, {"ledger.sqlite": 3, "report.html": 3})
-        return zlib.compress(b"abc")
+            return {file: len(data) for file, data in self.files.items()}
+        _, _, file, offset = words
+        data = self.files[file][offset : offset + 10_000]
+        return zlib.compress(bytes(len(data)) if name == "old" else data)
 
 
 def test_a_failure_on_one_machine_does_not_stop_the_others(tmp_path: Path) -> None:
-    machines, order = FaultyMachines(), RaceOrder("mine-1", "")
-    outcomes = {name: race_on(machines, name, order, tmp_path) for name in machines.names}
-    assert outcomes["ok"].result == result(["epoll"])
+    ledger = make(tmp_path / "there.sqlite", connections=(10,))
+    machines, fleet = FaultyMachines(ledger.read_bytes()), Fleet("mine-1", "", False, [])
+    folder = tmp_path / "fleet"
+    folder.mkdir()
+    outcomes = {name: race_on(machines, name, fleet, folder) for name in machines.names}
+    assert outcomes["ok"].result == summary_json(ledger)
     assert outcomes["gone"].reason == "its worker is gone"
     assert "No module named" in outcomes["odd"].reason
-    assert "0.0.1" in outcomes["old"].reason
-    assert sorted(finished(tmp_path)) == ["ok"]
+    assert "ledger.sqlite" in outcomes["old"].reason
+    assert finished(folder) == [outcomes["ok"]], "--resume races on the others"
+    (folder / "ok" / FILE_NAME).write_text("{")
+    with pytest.raises(LedgerError, match="or remove this file and --resume"):
+        finished(folder)
+
+
+def test_a_fleet_is_resumed_from_its_folder(tmp_path: Path) -> None:
+    fleet = Fleet("mine-1", 'name = "mine"', True, ["ssh://a", "ssh://b"])
+    fleet.write(tmp_path)
+    assert read_fleet(tmp_path) == fleet
+    with pytest.raises(UsageError, match="already has a fleet"):
+        fleet.write(tmp_path)
+    with pytest.raises(LedgerError, match="not the folder of a fleet"):
+        read_fleet(tmp_path / "a")
 
 
 @pytest.mark.parametrize(
@@ -174,40 +188,3 @@ def test_a_cluster_that_others_can_use_is_recognised(address: str, is_open: bool
 def test_an_address_that_is_none_is_refused() -> None:
     with pytest.raises(UsageError, match="is not a scheduler"):
         cluster_risk("tcp://[::1")
-
-
-def test_kinds_have_unique_short_names() -> None:
-    names = [letters(number) for number in range(1000)]
-    assert names[:3] == ["A", "B", "C"]
-    assert names[25:28] == ["Z", "AA", "AB"]
-    assert len(set(names)) == 1000
-
-
-def test_a_fleet_resumes_with_the_machines_without_a_result(tmp_path: Path) -> None:
-    plan = Plan(RaceOrder("mine-1", 'name = "mine"', ("--quick",)), ["ssh://a", "ssh://b"])
-    plan.write(tmp_path)
-    assert read_plan(tmp_path) == plan
-    with pytest.raises(UsageError, match="already has a fleet"):
-        plan.write(tmp_path)
-    assert finished(tmp_path) == {}
-    there = {"ledger.sqlite": bytes(range(256)) * 5, "report.html": b""}
-    raced = RaceOutput(
-        json.dumps(result(["epoll"])), {name: len(one) for name, one in there.items()}
-    )
-    save(tmp_path / "a", raced, lambda name, offset: there[name][offset : offset + 100])
-    assert (tmp_path / "a" / "ledger.sqlite").read_bytes() == there["ledger.sqlite"]
-    assert (tmp_path / "a" / "report.html").read_bytes() == b""
-    assert finished(tmp_path) == {"a": result(["epoll"])}
-    other = json.dumps({**result([]), "regatta_version": "0.0.1"})
-    for text, complaint in (("{", "cannot be read"), ("{}", "cannot be read"), (other, "0.0.1")):
-        (tmp_path / "a" / "result.json").write_text(text)
-        with pytest.raises(LedgerError, match=complaint):
-            finished(tmp_path)
-    with pytest.raises(LedgerError, match="not the folder of a fleet"):
-        read_plan(tmp_path / "a")
-
-
-def test_machines_are_in_the_order_of_their_numbers() -> None:
-    outcomes = [MachineResult(name, None, "lost") for name in ("host10", "9", "host2", "a")]
-    machines = collected_tables(standings_of({}), outcomes)[-1]
-    assert [row.name for row in machines.rows] == ["9", "a", "host2", "host10"]

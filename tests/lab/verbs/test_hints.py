@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import UsageError
-from regatta.measure.programs import called_with
 from regatta.measure.race.events import Event, Started
-from regatta.verbs.calibrate import CalibrationSession, repeated_options
+from regatta.verbs.calibrate import command_again
 from tests.lab import fake_races
 
 RESUME = "regatta race --resume 'my race'"
@@ -39,9 +38,8 @@ def test_a_calibration_is_continued_with_its_options(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    session = CalibrationSession(None, quick=True, quiet=True, shape="reports", races=3)
-    session.folder = tmp_path / "my calibration"
-    assert called_with("calibrate", *repeated_options(session, ["equals", "power"])) == (
+    folder = tmp_path / "my calibration"
+    assert command_again(folder, True, ["equals", "power"], 3, "reports") == (
         "regatta calibrate --quick --only equals --only power --races 3 --shape reports "
         "--out 'my calibration'"
     )

@@ -7,9 +7,13 @@ from typing import Any
 import pytest
 
 from regatta.errors import LedgerError
-from regatta.verbs.collect import as_dict
-from regatta.verbs.fleet.standings import MAY_WIN, WINS, outcome_words, standings_of
-from regatta.verbs.fleet.tables import collected_tables, read_ledgers
+from regatta.verbs.collected import (
+    MAY_WIN,
+    WINS,
+    collected_tables,
+    read_ledgers,
+    standings_of,
+)
 from tests.lab.reports import cells
 from tests.lab.synthetic import make
 from tests.ledgers import change
@@ -43,7 +47,7 @@ def said() -> list[str]:
 
 def test_the_winners_of_all_machines_are_counted(ledgers: list[Path], said: list[str]) -> None:
     outcomes = read_ledgers(ledgers, said.append)
-    standings = standings_of({one.name: one.result for one in outcomes if one.result})
+    standings = standings_of(outcomes)
     (row,) = standings.verdicts
     assert (row.outcome, row.machines) == (MAY_WIN, 4)
     assert row.names == ("select",)
@@ -51,11 +55,8 @@ def test_the_winners_of_all_machines_are_counted(ledgers: list[Path], said: list
     machines = collected_tables(standings, outcomes)[-1]
     assert [one.name for one in machines.rows] == [str(path) for path in ledgers]
     assert "needs the least" in machines.rows[0].figures[-1].value
-    two = standings_of({one.name: one.result for one in outcomes[:2] if one.result})
-    assert two.verdicts[0].outcome == WINS
-    assert outcome_words(two.verdicts[0], 2) == "select wins on all 2"
-    document = json.loads(json.dumps(as_dict(two, outcomes[:2])))
-    assert document["verdicts"][0]["says"] == "select wins on all 2"
+    two = standings_of(outcomes[:2])
+    assert (two.verdicts[0].outcome, two.verdicts[0].says) == (WINS, "select wins on all 2")
     assert said == []
 
 
@@ -95,5 +96,5 @@ def test_a_race_that_was_stopped_says_so(tmp_path: Path, said: list[str]) -> Non
     path = handed_in(tmp_path, "stopped")
     change(path, "DELETE FROM trial WHERE block > 8")
     outcomes = read_ledgers([path], said.append)
-    standings = standings_of({one.name: one.result for one in outcomes if one.result})
+    standings = standings_of(outcomes)
     assert cells(collected_tables(standings, outcomes)[-1])[0][2] == "24 of 36"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from regatta.measure.programs import discover
-from regatta.verbs.servers.preflight import (
+from regatta.verbs.servers.look import (
     Seen,
     faults,
     look_at,
@@ -19,7 +19,7 @@ from regatta.verbs.servers.preflight import (
     stalls,
 )
 from regatta.verbs.servers.servers import Server
-from regatta.verbs.servers.study_text import Wanted, study_text
+from regatta.verbs.servers.wanted import Wanted, study_text
 from tests.e2e.racing import needs_two_cpus
 from tests.lab import fake_races
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from regatta.measure.programs import discover
-from regatta.verbs.servers.by_client import fewer
-from regatta.verbs.servers.preflight import Seen, faults, look_at, notes, queue_notes
+from regatta.verbs.servers.client import fewer
+from regatta.verbs.servers.look import Seen, faults, look_at, notes, queue_notes
 from regatta.verbs.servers.servers import Server
-from regatta.verbs.servers.study_text import Wanted, study_text
+from regatta.verbs.servers.wanted import Wanted, study_text
 from tests.lab import fake_races
 
 SERVER = """

@@ -9,7 +9,7 @@ from regatta.errors import UsageError
 from regatta.record.study import parse_study
 from regatta.record.study.find import Design
 from regatta.verbs.servers.servers import Server, read_servers, same_commands
-from regatta.verbs.servers.study_text import BLOCKS, Wanted, study_text
+from regatta.verbs.servers.wanted import BLOCKS, Wanted, study_text
 
 DESIGNS = (
     Design("epoll", "", False, None),

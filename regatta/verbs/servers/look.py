@@ -50,17 +50,17 @@ from regatta.record.study import Study
 from regatta.record.study.limits import CONTAINERS, DEFAULT_P99_LIMIT_MS, LOOPBACK, UNSTEERED
 from regatta.record.study.request_file import Request
 from regatta.show.numbers import plural
-from regatta.verbs.servers.by_client import (
+from regatta.verbs.servers.client import (
     MOST_TRIED,
     TIMES,
+    advised,
     ask_raw,
     by_client,
     fewer,
+    other_protocol,
     taken_at_once,
-    taken_by_each,
     under_load,
 )
-from regatta.verbs.servers.causes import advised, other_protocol
 
 STREAMS = ("stdout", "stderr")
 DEFAULT_PATH = "/top?n=2"
@@ -75,6 +75,13 @@ P99_FACTOR = 5
 P99_LIMITS_MS = (DEFAULT_P99_LIMIT_MS, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4)
 NS_PER_MS = 1e6
 SERVER_ERROR = 500
+ONLY_IPV6 = (
+    "it listens only on ::1, not on 127.0.0.1 (`localhost` may mean either); let it listen on "
+    "{host}, 127.0.0.1 or 0.0.0.0"
+)
+ONLY_INSIDE = (
+    "it listens only on 127.0.0.1, where no other container reaches it; let it listen on 0.0.0.0"
+)
 UNHEARD = "it does not answer: {why}"
 RAW = "raw"
 UNANSWERED = {
@@ -258,17 +265,11 @@ def _seen(setup: TrialSetup, placement: Placement, cell: Cell, target: str, serv
     """TrialError if it cannot be raced."""
     port = int(target.rpartition(":")[2])
     hosts = placement.server.ask(listening_at, placement.network_of, port)
-    if set(hosts) == {IPV6_LOOPBACK}:
-        raise TrialError(
-            "it listens only on ::1, not on 127.0.0.1 (`localhost` may mean either); let it "
-            "listen on {host}, 127.0.0.1 or 0.0.0.0"
-        )
     confined = are_loopback(hosts)
+    if set(hosts) == {IPV6_LOOPBACK}:
+        raise TrialError(ONLY_IPV6)
     if confined and placement.is_private:
-        raise TrialError(
-            "it listens only on 127.0.0.1, where no other container reaches it; let it listen on "
-            "0.0.0.0"
-        )
+        raise TrialError(ONLY_INSIDE)
     before, requests = _printed(server), _requests(setup, cell)
     was_early = _wait_answered(setup, cell, target, server)
     asked = (
@@ -287,9 +288,8 @@ def _seen(setup: TrialSetup, placement: Placement, cell: Cell, target: str, serv
     tried = min(cell.connections, MOST_TRIED)
     again = spelled(requests[0], target) if requests and not cell.per_connection else b""
     patience_s = QUIET_S + P99_FACTOR * p99_ms / 1000
-    with taken_at_once(target, tried, again, patience_s) as (connected, answered):
-        is_spread = len(placement.server.cpus) > 1 and again
-        taken = taken_by_each(server.pid, port) if is_spread and server.pid is not None else ()
+    spread_of = server.pid if len(placement.server.cpus) > 1 else None
+    connected, answered, taken = taken_at_once(target, tried, again, patience_s, spread_of)
     return Seen(
         name=cell.contender,
         answers=answers,
@@ -310,7 +310,7 @@ def _wait_answered(setup: TrialSetup, cell: Cell, target: str, server: Side) -> 
     is no answer, or it cannot be read; a wrong status is left for others to tell."""
     ends_s = time.monotonic() + server.patience_s
     was_early = False
-    while (told := by_client(setup, cell, target, ())).why:
+    while (told := by_client(setup, cell, target)).why:
         if server.ended():
             raise server.failure("the server exited before it was ready")
         if told.is_foreign and not was_early and (other := other_protocol(target)):

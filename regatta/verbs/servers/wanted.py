@@ -1,0 +1,201 @@
+"""What a person asks of a comparison, and the study that does the same, as TOML."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import ascii_letters, digits, punctuation
+from typing import Any
+from urllib.parse import quote
+
+from regatta.errors import UsageError
+from regatta.record.study import limits
+from regatta.record.study.request_file import RequestFileError, read_request_file
+from regatta.verbs.servers.client import check_raw
+from regatta.verbs.servers.servers import Server
+
+ANY = "/"
+PRINTED = ascii_letters + digits + punctuation
+BLOCKS, MOST_BLOCKS = 6, 200
+"""The fewest that carry a verdict, and how many are enough."""
+OVERHEAD_S = 3.0
+"""Of a trial, beside its load: starting, warming up and stopping a server."""
+SEARCH_BLOCKS = 3
+"""The fewest whose ratio can be told from 1."""
+SLICES = 4
+TRIAL_S = 1.0
+SHARE = 0.5
+"""Of what the weakest holds: the rate at which all are compared."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    path: str = ANY
+    connections: tuple[int, ...] = (50,)
+    short: bool = False
+    """Whether each request has a connection of its own."""
+    width_percent: float = 5.0
+    placement: str = "auto"
+    time_s: int = 120
+    """The race takes no more blocks than fit into it, but for the fewest that carry a verdict."""
+    requests: Path | None = None
+    """A file of requests, instead of the path."""
+    raw: str | None = None
+    """What servers of another protocol are sent, with escapes, instead of the path."""
+    until: str | None = None
+    """What their reply ends with."""
+    warmup_limit_s: float = limits.DEFAULT_WARMUP_LIMIT_S
+    cold: int | None = None
+    """Only so many requests, the first after the start."""
+    answers_may_differ: bool = False
+    search_blocks: int = SEARCH_BLOCKS
+    rates: Mapping[int, int] | None = None
+    """By number of connections; None: half of what the weakest holds."""
+    ready_timeout_s: int | None = None
+    """Of commands; None: the usual one."""
+    p99_limit_ms: float | None = None
+    """None: the usual one, or more if a server is slow without load."""
+
+    @property
+    def encoded_path(self) -> str:
+        """As HTTP writes it."""
+        return quote(self.path, safe=PRINTED)
+
+    def most_blocks(self, servers: int) -> int:
+        block_s = servers * len(self.connections) * (TRIAL_S + OVERHEAD_S)
+        return min(MOST_BLOCKS, max(BLOCKS, round(self.time_s / block_s)))
+
+    def check(self, servers: Sequence[Server], client: Path) -> None:
+        """UsageError unless all servers can be asked that."""
+        if not limits.PATH_PATTERN.fullmatch(self.encoded_path) or not self.path.isprintable():
+            raise UsageError(
+                f"--path is {self.path!r}; it must begin with a slash, and be printable and short"
+            )
+        check_number("--width", self.width_percent, "WIDTH_PERCENT", "")
+        if self.p99_limit_ms is not None:
+            check_number("--p99-limit", self.p99_limit_ms, "P99_LIMIT_MS", " ms")
+        given = {"--path": self.path != ANY, "--request": self.requests, "--raw": self.raw}
+        options = [option for option, value in given.items() if value not in (None, False)]
+        if len(options) > 1:
+            raise UsageError(f"{' and '.join(options)} exclude each other; choose one")
+        if (self.raw is None) != (self.until is None):
+            raise UsageError("--raw TEXT and --until REGEX need each other; give both")
+        designs = [one.name for one in servers if one.design]
+        if designs and options and options != ["--path"]:
+            raise UsageError(
+                f"{options[0]} is only for commands; {designs[0]} is a design, which answers only "
+                "its own paths; leave it out"
+            )
+        if self.requests is not None:
+            try:
+                read_request_file(self.requests, str(self.requests))
+            except RequestFileError as error:
+                raise UsageError(f"--request {str(self.requests)!r} {error}") from error
+        if self.raw is not None and self.until is not None:
+            check_text("--raw", self.raw, limits.RAW_PATTERN, r" with the escapes \r \n \t \\ \xHH")
+            check_text("--until", self.until, limits.UNTIL_PATTERN, "")
+            check_raw(client, self.raw, self.until)
+
+
+def check_number(option: str, value: float, name: str, unit: str) -> None:
+    """`name`: of its limits."""
+    low, high = getattr(limits, f"MIN_{name}"), getattr(limits, f"MAX_{name}")
+    if not low <= value <= high:
+        raise UsageError(f"{option} is {value:g}; it must be from {low:g} to {high:,g}{unit}")
+
+
+def check_text(option: str, text: str, pattern: Any, more: str) -> None:
+    if not pattern.fullmatch(text):
+        raise UsageError(
+            f"{option} is {text!r}; it must be 1 to 256 printable ASCII characters{more}"
+        )
+
+
+def study_text(servers: Sequence[Server], wanted: Wanted, folder: Path) -> str:
+    """`folder`: where the study will lie; commands below it are named relative to it."""
+    # Images share one port, so they cannot run at once; the first requests come in one go.
+    at_once = wanted.cold is None and not any(one.image for one in servers)
+    lines = [
+        "# Written by regatta versus; race it again with: regatta race FILE",
+        *pairs(name="versus", title=" versus ".join(one.name for one in servers)),
+        *("", "[race]"),
+        *pairs(
+            blocks=BLOCKS,
+            most_blocks=wanted.most_blocks(len(servers)),
+            width_percent=wanted.width_percent,
+            slices=SLICES if at_once else None,
+            search_blocks=wanted.search_blocks,
+            counted_blocks=1,
+            warmup_limit_s=wanted.warmup_limit_s,
+            answers_may_differ=wanted.answers_may_differ or None,
+        ),
+        *("", "[placement]", *pairs(kind=wanted.placement)),
+    ]
+    for one in servers:
+        if not one.design:
+            lines += ["", f"[contenders.{toml(one.name)}]", *contender(one, wanted, folder)]
+    if wanted.rates is None:
+        loads: list[tuple[Sequence[int], int | None]] = [(wanted.connections, None)]
+    else:
+        loads = [([connections], rate) for connections, rate in wanted.rates.items()]
+    for connections, rate in loads:
+        matched = rate is None
+        lines += ["", "[[cells]]"]
+        lines += pairs(
+            designs=[one.name for one in servers if one.design] or None,
+            contenders=[one.name for one in servers if not one.design] or None,
+            connections=connections,
+            work="snapshot",
+            dialect="http" if wanted.raw is None else "line",
+            load="matched" if matched else "open",
+            shares=[SHARE] if matched else None,
+            p99_limit_ms=unusual(wanted.p99_limit_ms) if matched else None,
+            rate=rate,
+            duration_s=TRIAL_S if wanted.cold is None else None,
+            cold=wanted.cold,
+            per_connection=1 if wanted.short else None,
+        )
+    return "\n".join(lines) + "\n"
+
+
+def unusual(p99_limit_ms: float | None) -> float | None:
+    return None if p99_limit_ms == limits.DEFAULT_P99_LIMIT_MS else p99_limit_ms
+
+
+def contender(one: Server, wanted: Wanted, folder: Path) -> Iterator[str]:
+    """A command is started where it was typed: by env, which becomes the server."""
+    words = list(one.command)
+    if one.folder is not None:
+        same = one.folder.resolve() == folder.resolve()
+        words = ["env", "-C", "{folder}" if same else str(one.folder.resolve()), *words]
+    is_line = one.ready_line is not None and not one.was_early
+    ready = "answer" if one.was_early else "line" if is_line else None
+    yield from pairs(
+        ready_timeout_s=wanted.ready_timeout_s,
+        ready=ready,
+        ready_line=one.ready_line if is_line else None,
+        image=one.image,
+        port=one.port,
+        # Process 1 of a container ignores a signal that it has no handler for.
+        stop_signal="SIGKILL" if one.image else None,
+        command=words or None,
+    )
+    if wanted.requests is not None:
+        file, here = wanted.requests.absolute(), folder.absolute()
+        yield from pairs(requests=str(file.relative_to(here) if here in file.parents else file))
+    elif wanted.raw is not None:
+        yield from pairs(dialect="line", request=wanted.raw, until=wanted.until)
+    else:
+        yield from pairs(path=one.path or wanted.encoded_path)
+
+
+def pairs(**values: Any) -> list[str]:
+    """A line for each that is not None."""
+    return [f"{key} = {toml(value)}" for key, value in values.items() if value is not None]
+
+
+def toml(value: Any) -> str:
+    """As JSON, but for DEL, which a basic string of TOML must escape too."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
