@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -36,26 +37,18 @@ from regatta.show.text import duration
 from regatta.verbs.output import Output, say
 
 
-def heading(event: Started) -> str:
-    sittings = f" in {event.sittings} sittings" if event.sittings > 1 else ""
-    return f"{which(event.about)}: {event.trials} trials{sittings}, {where(event.about)}"
-
-
-def search_heading(event: SearchStarted) -> str:
+def heading(event: Started | SearchStarted) -> str:
+    """What begins, and where it runs."""
+    about: About = event.about
+    if isinstance(event, Started):
+        what = f"{event.trials} trials"
+        what += f" in {event.sittings} sittings" if event.sittings > 1 else ""
+    else:
+        what = f"search for the highest rate of {event.contenders} contenders, "
+        what += f"in {event.blocks} blocks"
     return (
-        f"{which(event.about)}: search for the highest rate of {event.contenders} contenders, "
-        f"in {event.blocks} blocks, {where(event.about)}"
-    )
-
-
-def which(about: About) -> str:
-    return f"{about.title} ({about.name}, seed {about.seed})"
-
-
-def where(about: About) -> str:
-    return (
-        f"{about.placement}, server on {cpus_text(about.server_cpus)}, "
-        f"client on {cpus_text(about.client_cpus)}"
+        f"{about.title} ({about.name}, seed {about.seed}): {what}, {about.placement}, "
+        f"server on {cpus_text(about.server_cpus)}, client on {cpus_text(about.client_cpus)}"
     )
 
 
@@ -77,24 +70,26 @@ def sitting(event: SittingStarted | Pausing) -> str:
     )
 
 
+def trial(event: TrialStarted | TrialFinished | TrialDisturbed, between: str = ": ") -> str:
+    planned = event.planned
+    return f"block {planned.block} ({planned.kind}){between}{event.cell.label()}"
+
+
 def ending(event: Finished) -> str:
-    failures = len(event.failures)
-    failed = f", {failures} failed" if failures else ""
+    failed = f", {len(event.failures)} failed" if event.failures else ""
     return f"raced in {duration(event.elapsed_s)}{failed}: {event.folder}"
 
 
-def outcome(event: TrialFinished) -> str:
+def outcome(event: TrialFinished | TrialDisturbed) -> str:
+    if isinstance(event, TrialDisturbed):
+        why = event.disturbed or "a trial that it is compared with was disturbed"
+        return f"disturbed ({why}): repeated"
+    left = f"; {duration(event.left_s)} left"
     if event.failed is not None:
-        return f"failed: {event.failed}"
-    marked = "" if event.disturbed is None else f", disturbed: {event.disturbed}"
-    if event.cpu_us_per_request is None:
-        return f"done{marked}"
-    return f"server CPU {event.cpu_us_per_request:,.1f} µs/request{marked}"
-
-
-def repeated(event: TrialDisturbed) -> str:
-    why = event.disturbed or "a trial that it is compared with was disturbed"
-    return f"disturbed ({why}): repeated"
+        return f"failed: {event.failed}{left}"
+    cpu = event.cpu_us_per_request
+    done = "done" if cpu is None else f"server CPU {cpu:,.1f} µs/request"
+    return f"{done}{'' if event.disturbed is None else f', disturbed: {event.disturbed}'}{left}"
 
 
 class Silent:
@@ -117,49 +112,32 @@ class Lines(Silent):
         self.console = console
         self.trials = 0
 
-    def say(self, text: str) -> None:
-        say(self.console, text)
-
     def __call__(self, event: Event) -> None:
+        for line in self.lines(event):
+            say(self.console, line)
+
+    def lines(self, event: Event) -> Iterator[str]:
         match event:
-            case SearchStarted():
-                self.say(search_heading(event))
-                for note in event.notes:
-                    self.say(f"note: {note}")
+            case SearchStarted() | Started():
+                yield heading(event)
+                yield from (f"note: {note}" for note in event.notes)
+                if isinstance(event, Started):
+                    self.trials = event.trials
+                    if event.done:
+                        yield f"{event.done} trials are already in the ledger"
             case Searched():
-                self.say(
-                    f"search {event.number}/{event.turns} {searched(event)}; "
-                    f"{duration(event.left_s)} left"
-                )
-            case Started():
-                self.trials = event.trials
-                self.say(heading(event))
-                for note in event.notes:
-                    self.say(f"note: {note}")
-                if event.done:
-                    self.say(f"{event.done} trials are already in the ledger")
+                left = f"{duration(event.left_s)} left"
+                yield f"search {event.number}/{event.turns} {searched(event)}; {left}"
             case SittingStarted() | Pausing():
-                self.say(sitting(event))
-            case TrialFinished():
-                self.say(
-                    f"{event.number}/{self.trials} block {event.planned.block} "
-                    f"({event.planned.kind}) {event.cell.label()}: {outcome(event)}; "
-                    f"{duration(event.left_s)} left"
-                )
-            case TrialDisturbed():
-                self.say(
-                    f"{event.number}/{self.trials} block {event.planned.block} "
-                    f"({event.planned.kind}) {event.cell.label()}: {repeated(event)}"
-                )
+                yield sitting(event)
+            case TrialFinished() | TrialDisturbed():
+                yield f"{event.number}/{self.trials} {trial(event, ' ')}: {outcome(event)}"
             case RaceNote():
-                self.say(f"note: {event.text}")
+                yield f"note: {event.text}"
             case Finished():
-                self.say(ending(event))
+                yield ending(event)
             case _:
                 pass
-
-
-Standings = Callable[[], list[dict[str, Any]]]
 
 
 class LiveDisplay(Silent):
@@ -169,17 +147,20 @@ class LiveDisplay(Silent):
     being measured.
     """
 
-    def __init__(self, console: Console, standings: Callable[[Started], Standings]) -> None:
+    def __init__(
+        self,
+        console: Console,
+        standings: Callable[[Path], list[dict[str, Any]]] = quick_standings,
+    ) -> None:
+        """`standings`: of a ledger."""
         self.console = console
-        self.make_standings = standings
-        self.standings: Standings | None = None
+        self.standings = standings
         self.live = Live(console=console, auto_refresh=False, transient=True)
-        self.started: Started | None = None
-        self.searched: Searched | None = None
-        self.done = 0
+        self.ledger: Path | None = None
+        self.unit = "searches"
+        self.done, self.of = 0, 0
         self.left_s: float | None = None
-        self.now = ""
-        self.sitting: str | None = None
+        self.now = self.then = ""
         self.failures: list[str] = []
         self.disturbed: list[str] = []
         self.rows: list[dict[str, Any]] = []
@@ -193,94 +174,66 @@ class LiveDisplay(Silent):
 
     def __call__(self, event: Event) -> None:
         match event:
-            case SearchStarted():
-                self.begin(search_heading(event), event.notes)
+            case SearchStarted() | Started():
+                self.console.print(escape(heading(event)), highlight=False)
+                self.note(*event.notes)
+                if isinstance(event, Started):
+                    self.ledger = event.about.folder / FILE_NAME
+                    self.unit, self.done, self.of = "trials", event.done, event.trials
+                    self.left_s, self.then = None, ""
             case Searching():
                 rate = f"at {event.rate:,} requests/s" if event.rate else "in a closed load"
                 self.now = f"{event.cell.contender} {rate}"
             case Searched():
-                self.searched = event
-            case Started():
-                self.started, self.done = event, event.done
-                self.standings = self.make_standings(event)
-                self.begin(heading(event), event.notes)
+                self.done, self.of, self.left_s = event.number, event.turns, event.left_s
+                self.then = f"last {searched(event)}"
             case SittingStarted() | Pausing():
-                self.sitting = sitting(event)
+                self.then = sitting(event)
             case TrialStarted():
-                planned = event.planned
-                self.now = f"block {planned.block} ({planned.kind}): {event.cell.label()}"
+                self.now = trial(event)
             case TrialFinished():
-                self.end_trial(event)
+                self.done, self.left_s = event.number, event.left_s
+                self.failures += [event.failed] if event.failed is not None else []
+                self.disturbed += [event.disturbed] if event.disturbed is not None else []
+                self.rows = self.standings(self.ledger) if self.ledger is not None else []
             case TrialDisturbed():
-                planned = event.planned
-                self.now = f"block {planned.block} ({planned.kind}): {event.cell.label()}, again"
-                if event.disturbed is not None:
-                    self.disturbed.append(event.disturbed)
+                self.now = f"{trial(event)}, again"
+                self.disturbed += [event.disturbed] if event.disturbed is not None else []
             case RaceNote():
-                self.console.print(f"[yellow]note:[/] {escape(event.text)}", highlight=False)
+                self.note(event.text)
             case Finished():
                 self.console.print(escape(ending(event)), highlight=False)
         self.live.update(self.draw(), refresh=True)
 
-    def begin(self, head: str, notes: tuple[str, ...]) -> None:
-        self.console.print(escape(head), highlight=False)
+    def note(self, *notes: str) -> None:
         for note in notes:
             self.console.print(f"[yellow]note:[/] {escape(note)}", highlight=False)
 
-    def end_trial(self, event: TrialFinished) -> None:
-        self.done, self.left_s = event.number, event.left_s
-        if event.failed is not None:
-            self.failures.append(event.failed)
-        if event.disturbed is not None:
-            self.disturbed.append(event.disturbed)
-        if self.standings is not None:
-            self.rows = self.standings()
-
-    def draw_search(self) -> RenderableType:
-        """Before the race: what is being tried, and the last result."""
-        last = self.searched
-        if last is None:
-            return Text(f"now  {self.now}", style="dim")
-        head = Table.grid(padding=(0, 1))
-        head.add_row(
-            ProgressBar(total=last.turns, completed=last.number, width=30),
-            Text(f"{last.number}/{last.turns} searches  about {duration(last.left_s)} left"),
-        )
-        return Group(head, Text(f"now  {self.now}\nlast {searched(last)}", style="dim"))
-
     def draw(self) -> RenderableType:
-        if self.started is None:
-            return self.draw_search()
-        left = "" if self.left_s is None else f"  about {duration(self.left_s)} left"
-        head = Table.grid(padding=(0, 1))
-        head.add_row(
-            ProgressBar(total=self.started.trials, completed=self.done, width=30),
-            Text(f"{self.done}/{self.started.trials} trials{left}"),
-        )
-        parts: list[RenderableType] = [head, Text(f"now  {self.now}", style="dim")]
-        if self.sitting is not None:
-            parts.append(Text(self.sitting, style="dim"))
-        if self.failures:
-            text = f"{len(self.failures)} failed, the last: {self.failures[-1]}"
-            parts.append(Text(text, style="red"))
-        if self.disturbed:
-            text = f"{len(self.disturbed)} disturbed, the last: {self.disturbed[-1]}"
-            parts.append(Text(text, style="yellow"))
+        parts: list[RenderableType] = []
+        if self.of:
+            left = "" if self.left_s is None else f"  about {duration(self.left_s)} left"
+            head = Table.grid(padding=(0, 1))
+            head.add_row(
+                ProgressBar(total=self.of, completed=self.done, width=30),
+                Text(f"{self.done}/{self.of} {self.unit}{left}"),
+            )
+            parts.append(head)
+        parts.append(Text(f"now  {self.now}", style="dim"))
+        if self.then:
+            parts.append(Text(self.then, style="dim"))
+        for what, whys, style in (
+            ("failed", self.failures, "red"),
+            ("disturbed", self.disturbed, "yellow"),
+        ):
+            if whys:
+                parts.append(Text(f"{len(whys)} {what}, the last: {whys[-1]}", style=style))
         if self.rows:
             parts.append(standings_so_far(self.rows))
         return Group(*parts)
 
 
-def row_name(row: dict[str, Any], varying: list[str]) -> str:
-    """The contender and whatever else distinguishes its rows in this study."""
-    return " · ".join(
-        AXES[key].count(row[key]) if key in AXES else str(row[key])
-        for key in ("contender", *varying)
-        if row[key] is not None
-    )
-
-
-def standings_so_far(rows: list[dict[str, Any]]) -> RenderableType:
+def standings_so_far(rows: Sequence[dict[str, Any]]) -> RenderableType:
     """A row for each contender, a column for each step of the axis; the least is green.
 
     Contenders are compared only where everything else is equal.
@@ -294,29 +247,29 @@ def standings_so_far(rows: list[dict[str, Any]]) -> RenderableType:
     ]
     steps = sorted({row[axis.name] for row in rows if row[axis.name] is not None})
     values: dict[str, dict[int, float]] = {}
-    best: dict[tuple[object, ...], float] = {}
-    groups: dict[str, tuple[object, ...]] = {}
+    group_of: dict[str, tuple[object, ...]] = {}
     for row in rows:
-        name = row_name(row, varying)
-        groups[name] = tuple(row[key] for key in varying)
-        value = float(row["cpu_us_per_request"])
+        name = " · ".join(
+            AXES[key].count(row[key]) if key in AXES else str(row[key])
+            for key in ("contender", *varying)
+            if row[key] is not None
+        )
+        group_of[name] = tuple(row[key] for key in varying)
         # A design without this quantity (workers) is shown at every step.
-        for step in steps if row[axis.name] is None else [row[axis.name]]:
-            values.setdefault(name, {})[step] = value
-            key = (*groups[name], step)
-            best[key] = min(value, best.get(key, value))
+        at = steps if row[axis.name] is None else [row[axis.name]]
+        values.setdefault(name, {}).update(dict.fromkeys(at, float(row["cpu_us_per_request"])))
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column(axis.many, style="bold", no_wrap=True)
     for step in steps:
         table.add_column(str(step), justify="right", no_wrap=True)
     for name, known in values.items():
+        equals = [values[other] for other in values if group_of[other] == group_of[name]]
         cells = []
         for step in steps:
-            if step not in known:
-                cells.append(Text("–"))
-                continue
-            leads = known[step] == best[(*groups[name], step)]
-            cells.append(Text(f"{known[step]:,.0f}", style="bold green" if leads else ""))
+            least = min(one[step] for one in equals if step in one) if step in known else None
+            is_best = step in known and known[step] == least
+            text = f"{known[step]:,.0f}" if step in known else "–"
+            cells.append(Text(text, style="bold green" if is_best else ""))
         table.add_row(Text(name), *cells)
     return Group(Text("so far: server CPU per request in µs", style="dim"), table)
 
@@ -324,12 +277,4 @@ def standings_so_far(rows: list[dict[str, Any]]) -> RenderableType:
 def display_on(console: Console, quiet: bool) -> Display:
     if quiet:
         return Silent()
-    if console.is_terminal:
-        return LiveDisplay(console, standings_of)
-    return Lines(Output(stderr=True))
-
-
-def standings_of(started: Started) -> Standings:
-    """A function that returns the standings so far."""
-    path = started.about.folder / FILE_NAME
-    return lambda: quick_standings(path)
+    return LiveDisplay(console) if console.is_terminal else Lines(Output(stderr=True))

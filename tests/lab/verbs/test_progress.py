@@ -71,7 +71,7 @@ def shown(make: Callable[[Console], Display], events: Sequence[Event], **termina
 def test_sittings_and_pauses_are_shown(terminal: bool) -> None:
     started = replace(STARTED, sittings=3)
     events = (started, SittingStarted(2, 3, 77, 1234), EVENTS[1], Pausing(3, 3600))
-    display = (lambda console: LiveDisplay(console, lambda _: list)) if terminal else Lines
+    display = (lambda console: LiveDisplay(console, lambda _: [])) if terminal else Lines
     text = " ".join(shown(display, events, force_terminal=terminal).split())
     assert "2 trials in 3 sittings, netns" in text
     assert "sitting 2 of 3: link order 77, environment larger by 1234 bytes" in text
@@ -92,7 +92,7 @@ def test_lines_show_progress_time_left_and_failures() -> None:
 
 
 def test_the_live_display_shows_the_standings_so_far() -> None:
-    display = partial(LiveDisplay, standings=lambda _: lambda: ROWS)
+    display = partial(LiveDisplay, standings=lambda _: ROWS)
     text = shown(display, EVENTS, force_terminal=True)
     assert "2/2 trials" in text
     assert "server CPU per request" in text
