@@ -21,17 +21,7 @@ from regatta.record.study.limits import HOSTS
 from regatta.show.numbers import plural
 from regatta.show.terminal import draw_table
 from regatta.show.text import plain
-from regatta.verbs.collected import (
-    FleetStandings,
-    MachineResult,
-    collected_tables,
-    first_verdict,
-    read_ledgers,
-    sentence,
-    standings_of,
-    to_markdown,
-    took,
-)
+from regatta.verbs import collected
 from regatta.verbs.fleet import Fleet, read_fleet, run_fleet
 from regatta.verbs.output import Output, options, print_json, say
 from regatta.verbs.session import stoppable
@@ -97,7 +87,7 @@ def collect(  # noqa: PLR0913, PLR0917  (one parameter an option)
         raise UsageError(f"name ledgers, or machines to race {what[0]} on: --host ssh://HOST")
     if out:
         raise UsageError("--out is for races on machines; what ledgers hold is printed")
-    outcomes = read_ledgers(list(map(Path, what)), lambda text: say(console, text))
+    outcomes = collected.read_ledgers(list(map(Path, what)), lambda text: say(console, text))
     present(outcomes, console, json)
     if failed := [one for one in outcomes if one.result is None]:
         raise RegattaError("; ".join(one.reason for one in failed))
@@ -139,10 +129,11 @@ def race_all(fleet: Fleet, folder: Path, console: Output, as_json: bool) -> None
     again = partial(called_with, "collect", "--resume", shown(folder))
     numbers = count(1)
 
-    def on_result(one: MachineResult) -> None:
+    def on_result(one: collected.MachineResult) -> None:
         says = f"failed: {one.reason}"
         if one.result is not None:
-            says = f"raced in {took(one.result) or '0 s'}. {first_verdict(one.result)}"
+            took = collected.took(one.result) or "0 s"
+            says = f"raced in {took}. {collected.first_verdict(one.result)}"
         say(console, f"{next(numbers)} {one.name}: {says}")
 
     kept = "finished machines are kept, and the others continue where they were"
@@ -150,7 +141,7 @@ def race_all(fleet: Fleet, folder: Path, console: Output, as_json: bool) -> None
         outcomes = run_fleet(fleet, folder, on_result)
     standings = present(outcomes, console, as_json)
     title = f"{fleet.name}, on {plural(len(outcomes), 'machine')}"
-    write_whole(folder / REPORT, to_markdown(title, standings, outcomes))
+    write_whole(folder / REPORT, collected.to_markdown(title, standings, outcomes))
     if not as_json:
         say(console, f"report: {shown(folder / REPORT)}")
     if names := [one.name for one in outcomes if one.result is None]:
@@ -160,15 +151,17 @@ def race_all(fleet: Fleet, folder: Path, console: Output, as_json: bool) -> None
         )
 
 
-def present(outcomes: Sequence[MachineResult], console: Output, as_json: bool) -> FleetStandings:
+def present(
+    outcomes: Sequence[collected.MachineResult], console: Output, as_json: bool
+) -> collected.FleetStandings:
     """Prints what holds on all machines, and returns it."""
-    standings = standings_of(outcomes)
+    standings = collected.standings_of(outcomes)
     if as_json:
         print_json({"machines": [asdict(one) for one in outcomes], **asdict(standings)})
         return standings
-    for one in collected_tables(standings, outcomes):
+    for one in collected.collected_tables(standings, outcomes):
         console.print()
         draw_table(one, [], console)
     console.print()
-    console.print(plain(sentence(standings, outcomes), console, "bold"))
+    console.print(plain(collected.sentence(standings, outcomes), console, "bold"))
     return standings

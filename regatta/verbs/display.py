@@ -14,33 +14,19 @@ from rich.table import Table
 from rich.text import Text
 
 from regatta.judge.power import quick_standings
-from regatta.measure.race.events import (
-    About,
-    Display,
-    Event,
-    Finished,
-    Pausing,
-    RaceNote,
-    Searched,
-    Searching,
-    SearchStarted,
-    SittingStarted,
-    Started,
-    TrialDisturbed,
-    TrialFinished,
-    TrialStarted,
-)
-from regatta.record.cell import AXES, choose_axis
+from regatta.measure.race import events as ev
+from regatta.record.cell import AXES, Cell, choose_axis
+from regatta.record.records import PlannedTrial
 from regatta.record.schema import FILE_NAME
 from regatta.record.study.cpus import cpus_text
 from regatta.show.text import duration
 from regatta.verbs.output import Output, say
 
 
-def heading(event: Started | SearchStarted) -> str:
+def heading(event: ev.Started | ev.SearchStarted) -> str:
     """What begins, and where it runs."""
-    about: About = event.about
-    if isinstance(event, Started):
+    about: ev.About = event.about
+    if isinstance(event, ev.Started):
         what = f"{event.trials} trials"
         what += f" in {event.sittings} sittings" if event.sittings > 1 else ""
     else:
@@ -52,13 +38,13 @@ def heading(event: Started | SearchStarted) -> str:
     )
 
 
-def searched(event: Searched) -> str:
+def searched(event: ev.Searched) -> str:
     return f"block {event.block} of {event.blocks}, {event.cell.label()}: {event.says}"
 
 
-def sitting(event: SittingStarted | Pausing) -> str:
+def sitting(event: ev.SittingStarted | ev.Pausing) -> str:
     """The sitting that begins, or the pause before it."""
-    if isinstance(event, Pausing):
+    if isinstance(event, ev.Pausing):
         return (
             f"sitting {event.next_sitting} begins in {duration(event.pause_s)}; or stop with "
             "Ctrl-C and continue with --resume at any time"
@@ -70,18 +56,17 @@ def sitting(event: SittingStarted | Pausing) -> str:
     )
 
 
-def trial(event: TrialStarted | TrialFinished | TrialDisturbed, between: str = ": ") -> str:
-    planned = event.planned
-    return f"block {planned.block} ({planned.kind}){between}{event.cell.label()}"
+def trial(planned: PlannedTrial, cell: Cell, between: str = ": ") -> str:
+    return f"block {planned.block} ({planned.kind}){between}{cell.label()}"
 
 
-def ending(event: Finished) -> str:
+def ending(event: ev.Finished) -> str:
     failed = f", {len(event.failures)} failed" if event.failures else ""
     return f"raced in {duration(event.elapsed_s)}{failed}: {event.folder}"
 
 
-def outcome(event: TrialFinished | TrialDisturbed) -> str:
-    if isinstance(event, TrialDisturbed):
+def outcome(event: ev.TrialFinished | ev.TrialDisturbed) -> str:
+    if isinstance(event, ev.TrialDisturbed):
         why = event.disturbed or "a trial that it is compared with was disturbed"
         return f"disturbed ({why}): repeated"
     left = f"; {duration(event.left_s)} left"
@@ -95,7 +80,7 @@ def outcome(event: TrialFinished | TrialDisturbed) -> str:
 class Silent:
     """The display of `--quiet`: shows nothing."""
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: ev.Event) -> None:
         pass
 
     def __enter__(self) -> Silent:
@@ -112,29 +97,30 @@ class Lines(Silent):
         self.console = console
         self.trials = 0
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: ev.Event) -> None:
         for line in self.lines(event):
             say(self.console, line)
 
-    def lines(self, event: Event) -> Iterator[str]:
+    def lines(self, event: ev.Event) -> Iterator[str]:
         match event:
-            case SearchStarted() | Started():
+            case ev.SearchStarted() | ev.Started():
                 yield heading(event)
                 yield from (f"note: {note}" for note in event.notes)
-                if isinstance(event, Started):
+                if isinstance(event, ev.Started):
                     self.trials = event.trials
                     if event.done:
                         yield f"{event.done} trials are already in the ledger"
-            case Searched():
+            case ev.Searched():
                 left = f"{duration(event.left_s)} left"
                 yield f"search {event.number}/{event.turns} {searched(event)}; {left}"
-            case SittingStarted() | Pausing():
+            case ev.SittingStarted() | ev.Pausing():
                 yield sitting(event)
-            case TrialFinished() | TrialDisturbed():
-                yield f"{event.number}/{self.trials} {trial(event, ' ')}: {outcome(event)}"
-            case RaceNote():
+            case ev.TrialFinished() | ev.TrialDisturbed():
+                at = f"{event.number}/{self.trials} {trial(event.planned, event.cell, ' ')}"
+                yield f"{at}: {outcome(event)}"
+            case ev.RaceNote():
                 yield f"note: {event.text}"
-            case Finished():
+            case ev.Finished():
                 yield ending(event)
             case _:
                 pass
@@ -172,36 +158,36 @@ class LiveDisplay(Silent):
     def __exit__(self, *_: object) -> None:
         self.live.stop()
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: ev.Event) -> None:
         match event:
-            case SearchStarted() | Started():
+            case ev.SearchStarted() | ev.Started():
                 self.console.print(escape(heading(event)), highlight=False)
                 self.note(*event.notes)
-                if isinstance(event, Started):
+                if isinstance(event, ev.Started):
                     self.ledger = event.about.folder / FILE_NAME
                     self.unit, self.done, self.of = "trials", event.done, event.trials
                     self.left_s, self.then = None, ""
-            case Searching():
+            case ev.Searching():
                 rate = f"at {event.rate:,} requests/s" if event.rate else "in a closed load"
                 self.now = f"{event.cell.contender} {rate}"
-            case Searched():
+            case ev.Searched():
                 self.done, self.of, self.left_s = event.number, event.turns, event.left_s
                 self.then = f"last {searched(event)}"
-            case SittingStarted() | Pausing():
+            case ev.SittingStarted() | ev.Pausing():
                 self.then = sitting(event)
-            case TrialStarted():
-                self.now = trial(event)
-            case TrialFinished():
+            case ev.TrialStarted():
+                self.now = trial(event.planned, event.cell)
+            case ev.TrialFinished():
                 self.done, self.left_s = event.number, event.left_s
                 self.failures += [event.failed] if event.failed is not None else []
                 self.disturbed += [event.disturbed] if event.disturbed is not None else []
                 self.rows = self.standings(self.ledger) if self.ledger is not None else []
-            case TrialDisturbed():
-                self.now = f"{trial(event)}, again"
+            case ev.TrialDisturbed():
+                self.now = f"{trial(event.planned, event.cell)}, again"
                 self.disturbed += [event.disturbed] if event.disturbed is not None else []
-            case RaceNote():
+            case ev.RaceNote():
                 self.note(event.text)
-            case Finished():
+            case ev.Finished():
                 self.console.print(escape(ending(event)), highlight=False)
         self.live.update(self.draw(), refresh=True)
 
@@ -274,7 +260,7 @@ def standings_so_far(rows: Sequence[dict[str, Any]]) -> RenderableType:
     return Group(Text("so far: server CPU per request in µs", style="dim"), table)
 
 
-def display_on(console: Console, quiet: bool) -> Display:
+def display_on(console: Console, quiet: bool) -> ev.Display:
     if quiet:
         return Silent()
     return LiveDisplay(console) if console.is_terminal else Lines(Output(stderr=True))

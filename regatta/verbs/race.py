@@ -10,21 +10,10 @@ from regatta.measure.race.events import Tell
 from regatta.measure.race.folder import RACES
 from regatta.measure.race.options import Options
 from regatta.measure.race.race import begin, reopen
+from regatta.record import study as studies
 from regatta.record.files import find_unfinished
 from regatta.record.read import read_failures
 from regatta.record.schema import FILE_NAME
-from regatta.record.study import (
-    MAX_BLOCKS,
-    MAX_SEED,
-    MAX_SITTINGS,
-    PLACEMENTS,
-    STEERINGS,
-    cpus_option,
-    find_study,
-    load_study,
-    parse_pause,
-    suggestion,
-)
 from regatta.verbs.output import CLIENT_CPUS, EXPLAIN, QUIET, SERVER_CPUS, options
 from regatta.verbs.session import HOOKS, RaceSession, analysis_of, raced, show_results
 
@@ -92,22 +81,22 @@ def race(  # noqa: PLR0913, PLR0917  (one parameter an option)
       regatta race --json --quiet > result.json
     """
     session = RaceSession(json, quiet, explain)
-    check_range("--seed", seed, MAX_SEED, low=0)
-    check_range("--blocks", blocks, MAX_BLOCKS)
+    check_range("--seed", seed, studies.MAX_SEED, low=0)
+    check_range("--blocks", blocks, studies.MAX_BLOCKS)
     if quick and blocks is not None:
         raise UsageError("--quick and --blocks cannot be combined: --quick sets the blocks")
-    check_range("--sittings", sittings, MAX_SITTINGS)
-    check_choice("--placement", placement, PLACEMENTS)
-    check_choice("--steering", steering, STEERINGS)
+    check_range("--sittings", sittings, studies.MAX_SITTINGS)
+    check_choice("--placement", placement, studies.PLACEMENTS)
+    check_choice("--steering", steering, studies.STEERINGS)
     given = Options(
         out=out,
         seed=seed,
         blocks=blocks,
         sittings=sittings,
-        pause_s=None if pause is None else parse_pause(pause, "--pause"),
+        pause_s=None if pause is None else studies.parse_pause(pause, "--pause"),
         placement=placement,
-        server_cpus=cpus_option(server_cpus, "--server-cpus"),
-        client_cpus=cpus_option(client_cpus, "--client-cpus"),
+        server_cpus=studies.cpus_option(server_cpus, "--server-cpus"),
+        client_cpus=studies.cpus_option(client_cpus, "--client-cpus"),
         steering=steering,
         use_perf=not no_perf,
         quick=quick,
@@ -122,7 +111,7 @@ def race(  # noqa: PLR0913, PLR0917  (one parameter an option)
     def run(tell: Tell) -> Path:
         if resume:
             return resumed(study, programs, tell)
-        read = load_study(find_study(study or "quick"), programs.designs)
+        read = studies.load_study(studies.find_study(study or "quick"), programs.designs)
         return begin(read, given, programs, tell, HOOKS)
 
     folder = raced(run, session)
@@ -138,7 +127,7 @@ def check_range(option: str, value: int | None, high: int, low: int = 1) -> None
 
 def check_choice(option: str, value: str | None, allowed: tuple[str, ...]) -> None:
     if value is not None and value not in allowed:
-        like = suggestion(value, allowed)
+        like = studies.suggestion(value, allowed)
         raise UsageError(f"{option} is {value}; it must be one of {', '.join(allowed)}{like}")
 
 
@@ -146,5 +135,5 @@ def resumed(study: str | None, programs: Programs, tell: Tell) -> Path:
     """Continues the race in a folder, or the newest unfinished race of a study."""
     if study is not None and Path(study).is_dir():
         return reopen(Path(study), None, programs, tell, HOOKS)
-    wanted = load_study(find_study(study or "quick"), programs.designs)
+    wanted = studies.load_study(studies.find_study(study or "quick"), programs.designs)
     return reopen(find_unfinished(RACES, wanted.name), wanted, programs, tell, HOOKS)

@@ -16,14 +16,7 @@ from regatta.judge.results import Analysis
 from regatta.judge.statistics.blocks_needed import quick_note, too_few_note
 from regatta.measure.places.sides import Placement
 from regatta.measure.programs import called_with, shown
-from regatta.measure.race.events import (
-    Event,
-    Searched,
-    SearchStarted,
-    Started,
-    Tell,
-    TrialFinished,
-)
+from regatta.measure.race import events as ev
 from regatta.measure.race.options import Hooks
 from regatta.record.read import read
 from regatta.record.schema import FILE_NAME
@@ -94,17 +87,19 @@ def stoppable(kept: str, again: Callable[[], str]) -> Iterator[None]:
         raise InterruptedRaceError(f"interrupted; {kept}. Continue with: {again()}") from error
 
 
-def raced(race: Callable[[Tell], Path], session: RaceSession, ends_s: float | None = None) -> Path:
+def raced(
+    race: Callable[[ev.Tell], Path], session: RaceSession, ends_s: float | None = None
+) -> Path:
     """Runs a race with its display and returns its folder.
 
     `ends_s`: when it will be over, by time.monotonic(), whatever is left.
     """
     display = display_on(session.console, session.quiet)
 
-    def on_event(event: Event) -> None:
-        if isinstance(event, SearchStarted | Started):
+    def on_event(event: ev.Event) -> None:
+        if isinstance(event, ev.SearchStarted | ev.Started):
             session.folder = event.about.folder
-        if ends_s is not None and isinstance(event, Searched | TrialFinished):
+        if ends_s is not None and isinstance(event, ev.Searched | ev.TrialFinished):
             left_s = max(0.0, ends_s - time.monotonic())
             event = replace(event, left_s=min(event.left_s, left_s))
         display(event)

@@ -16,6 +16,7 @@ from regatta.measure.race.folder import RACES, new_folder
 from regatta.measure.race.look import look_notes, recorded_looks
 from regatta.measure.race.options import Options
 from regatta.measure.race.race import begin
+from regatta.measure.trial.answers import differences
 from regatta.measure.trial.warming import WarmUps
 from regatta.record.study import Study, parse_pause, parse_study
 from regatta.record.study.limits import CONTAINERS, MAX_CONNECTIONS, MAX_WARMUP_LIMIT_S
@@ -26,18 +27,9 @@ from regatta.show.text import printable
 from regatta.show.versus_picture import check_picture, write_picture
 from regatta.verbs.against import compared, find_stored
 from regatta.verbs.output import EXPORT, QUIET, options
+from regatta.verbs.servers import look
 from regatta.verbs.servers.client import FEWER, fewer
 from regatta.verbs.servers.fit import fit
-from regatta.verbs.servers.look import (
-    Seen,
-    differing,
-    faults,
-    look_at,
-    notes,
-    p99_limit_ms,
-    queue_notes,
-    stalls,
-)
 from regatta.verbs.servers.servers import Server, read_images, read_servers, same_commands
 from regatta.verbs.servers.wanted import ANY, SEARCH_BLOCKS, Wanted, study_text
 from regatta.verbs.session import HOOKS, RaceSession, analysis_of, raced
@@ -249,13 +241,15 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     session.progress(f"looking at {', '.join(one.name for one in named)}")
     study = study_in(here, wanted)
     # What is started once before the race: the base is, so base again need not be.
-    seen = look_at(
+    seen = look.look_at(
         study.but(cells=tuple(cell for cell in study.cells if cell.contender != AGAIN)), programs
     )
-    refuse(faults(seen))
-    if versions and not answers_may_differ and (differs := differing(seen).get(HEAD)):
+    refuse(look.faults(seen))
+    differs = differences({one.name: one.expected for one in seen})
+    if versions and not answers_may_differ and HEAD in differs:
         raise RegattaError(
-            f"not comparable: head {differs}; race them all the same with --answers-may-differ"
+            f"not comparable: head {differs[HEAD]}; race them all the same with "
+            "--answers-may-differ"
         )
     named = as_early(seen, named)
     found, wanted = as_seen(seen, named, wanted, connections is None)
@@ -279,7 +273,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
         folder=folder,
         analysis=analysis,
         servers=named,
-        looked_at=[*found, *notes(seen, checked=not answers_may_differ), *looks],
+        looked_at=[*found, *look.notes(seen, checked=not answers_may_differ), *looks],
         verdict=versions.verdict(folder, study, over=True) if versions else None,
         changed=None if stored is None else compared(stored, folder),
     )
@@ -294,7 +288,7 @@ def refuse(found: list[str]) -> None:
         raise RegattaError(found[-1])
 
 
-def as_early(seen: list[Seen], named: list[Server]) -> list[Server]:
+def as_early(seen: list[look.Seen], named: list[Server]) -> list[Server]:
     """With those marked that must be waited for until they answer."""
     early = {one.name for one in seen if one.was_early}
     early |= {AGAIN} if BASE in early else set()
@@ -302,7 +296,7 @@ def as_early(seen: list[Seen], named: list[Server]) -> list[Server]:
 
 
 def as_seen(
-    seen: list[Seen], named: list[Server], wanted: Wanted, lowers: bool
+    seen: list[look.Seen], named: list[Server], wanted: Wanted, lowers: bool
 ) -> tuple[list[str], Wanted]:
     """The race that suits all servers, and a note for each change.
 
@@ -328,12 +322,12 @@ def as_seen(
     few = [one.at_once for one in seen if one.queue_is_short or one.leaves_waiting]
     raced_over = fewer(min(few)) if few and lowers and wanted.rates is None else None
     if raced_over is None:
-        refuse(stalls(seen))
+        refuse(look.stalls(seen))
     else:
         wanted = replace(wanted, connections=(raced_over,))
-    found += queue_notes(seen, raced_over)
+    found += look.queue_notes(seen, raced_over)
     if wanted.p99_limit_ms is None and wanted.rates is None:
-        limit_ms, note = p99_limit_ms(seen)
+        limit_ms, note = look.p99_limit_ms(seen)
         wanted = replace(wanted, p99_limit_ms=limit_ms)
         found += [note] if note else []
     return found, wanted

@@ -17,28 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regatta.errors import RegattaError, TrialError
-from regatta.measure.network.ports import (
-    IPV6_LOOPBACK,
-    LISTEN,
-    are_loopback,
-    listening_at,
-    ports_of,
-)
+from regatta.measure.network import ports
 from regatta.measure.perf import without_perf
-from regatta.measure.places.sides import Placement
 from regatta.measure.processes import descendants_left
 from regatta.measure.programs import Programs
 from regatta.measure.race.place_sides import place_sides
-from regatta.measure.trial.answers import (
-    Answer,
-    Expected,
-    ask_http,
-    difference_notes,
-    differences,
-    expected,
-    is_right,
-    spelled,
-)
+from regatta.measure.trial import answers as replies
 from regatta.measure.trial.program import READY_POLL_S
 from regatta.measure.trial.server import start_server, stop_server
 from regatta.measure.trial.setup import TrialSetup
@@ -50,19 +34,8 @@ from regatta.record.study import Study
 from regatta.record.study.limits import CONTAINERS, DEFAULT_P99_LIMIT_MS, LOOPBACK, UNSTEERED
 from regatta.record.study.request_file import Request
 from regatta.show.numbers import plural
-from regatta.verbs.servers.client import (
-    MOST_TRIED,
-    TIMES,
-    advised,
-    ask_raw,
-    by_client,
-    fewer,
-    other_protocol,
-    taken_at_once,
-    under_load,
-)
+from regatta.verbs.servers import client
 
-STREAMS = ("stdout", "stderr")
 DEFAULT_PATH = "/top?n=2"
 """What a design of ours is asked for."""
 MOST_ASKED = 20
@@ -97,8 +70,8 @@ class Seen:
     """What one server did."""
 
     name: str
-    answers: tuple[Answer, ...] = ()
-    expected: tuple[Expected, ...] = ()
+    answers: tuple[replies.Answer, ...] = ()
+    expected: tuple[replies.Expected, ...] = ()
     """What it answers to each request."""
     only_on_loopback: bool = False
     """Whether clients of other networks cannot reach it."""
@@ -130,21 +103,12 @@ class Seen:
         return min(self.connected, 2 * self.answered)
 
     @property
-    def is_one_sided(self) -> bool:
-        """Whether one of several processes takes nearly all connections, and there are enough."""
-        return (
-            len(self.taken) > 1
-            and self.connected >= ENOUGH * len(self.taken)
-            and self.taken[0] >= NEARLY_ALL * self.connected
-        )
-
-    @property
     def leaves_waiting(self) -> str:
         """Clients that are connected but never answered; empty if there are none."""
         if self.answered == self.connected:
             return ""
         many = "one keep-alive connection" if self.answered == 1 else f"{self.answered} of them"
-        return f"{self.name} answers {many} at a time, and leaves other clients waiting"
+        return f"answers {many} at a time, and leaves other clients waiting"
 
 
 def look_at(study: Study, programs: Programs) -> list[Seen]:
@@ -165,7 +129,7 @@ def look_at(study: Study, programs: Programs) -> list[Seen]:
             contenders=study.contenders,
             folder=study.folder,
         )
-        return [_look(setup, placement, cell) for cell in cells.values()]
+        return [_look(setup, cell) for cell in cells.values()]
 
 
 def faults(seen: Sequence[Seen]) -> list[str]:
@@ -181,7 +145,8 @@ def notes(seen: Sequence[Seen], checked: bool = False) -> Iterator[str]:
             yield f"{one.name} closes the connection after each answer: its clients must reconnect"
         if one.logs:
             yield f"{one.name} prints something for each request: turn its log off, or log in all"
-        if one.is_one_sided:
+        enough = len(one.taken) > 1 and one.connected >= ENOUGH * len(one.taken)
+        if enough and one.taken[0] >= NEARLY_ALL * one.connected:
             others = plural(len(one.taken) - 1, "other has", "others have")
             yield (
                 f"{one.name} lets one worker accept nearly all connections, {one.taken[0]} of "
@@ -192,7 +157,7 @@ def notes(seen: Sequence[Seen], checked: bool = False) -> Iterator[str]:
         if len({(of.asked, of.body) for of in one.answers}) > len(one.expected):
             yield f"{one.name} answers differently each time"
     known = {one.name: one.expected for one in loose}
-    yield from difference_notes(known, "the work may differ too")
+    yield from replies.difference_notes(known, "the work may differ too")
 
 
 def queue_notes(seen: Sequence[Seen], raced_over: int | None) -> Iterator[str]:
@@ -202,7 +167,7 @@ def queue_notes(seen: Sequence[Seen], raced_over: int | None) -> Iterator[str]:
             f"raced over {raced_over}"
             if raced_over is not None
             else "the other clients wait a second or more in each trial; enlarge its backlog, "
-            f"or use --connections {fewer(one.connected)}"
+            f"or use --connections {client.fewer(one.connected)}"
         )
         if one.queue_is_short:
             yield (
@@ -239,17 +204,12 @@ def p99_limit_ms(seen: Sequence[Seen]) -> tuple[float, str]:
     )
 
 
-def differing(seen: Sequence[Seen]) -> dict[str, str]:
-    """By name, what it answers otherwise than the others."""
-    return differences({one.name: one.expected for one in seen})
-
-
-def _look(setup: TrialSetup, placement: Placement, cell: Cell) -> Seen:
+def _look(setup: TrialSetup, cell: Cell) -> Seen:
     setup.clear_scratch()
-    with setup.side(placement.server, SERVER, accounted=True) as server:
+    with setup.side(setup.placement.server, SERVER, accounted=True) as server:
         try:
             target = start_server(setup, cell, (), server)
-            seen = _seen(setup, placement, cell, target, server)
+            seen = _seen(setup, cell, target, server)
             stop_server(setup, cell, server)
             check_stopped(server)
         except TrialError as error:
@@ -261,39 +221,40 @@ def _look(setup: TrialSetup, placement: Placement, cell: Cell) -> Seen:
     return seen
 
 
-def _seen(setup: TrialSetup, placement: Placement, cell: Cell, target: str, server: Side) -> Seen:
+def _seen(setup: TrialSetup, cell: Cell, target: str, server: Side) -> Seen:
     """TrialError if it cannot be raced."""
+    placement = setup.placement
     port = int(target.rpartition(":")[2])
-    hosts = placement.server.ask(listening_at, placement.network_of, port)
-    confined = are_loopback(hosts)
-    if set(hosts) == {IPV6_LOOPBACK}:
+    hosts = placement.server.ask(ports.listening_at, placement.network_of, port)
+    confined = ports.are_loopback(hosts)
+    if set(hosts) == {ports.IPV6_LOOPBACK}:
         raise TrialError(ONLY_IPV6)
     if confined and placement.is_private:
         raise TrialError(ONLY_INSIDE)
     before, requests = _printed(server), _requests(setup, cell)
     was_early = _wait_answered(setup, cell, target, server)
     asked = (
-        ask_http(target, requests, TIMES, setup.placement.client)
+        replies.ask_http(target, requests, client.TIMES, placement.client)
         if requests
-        else [ask_raw(setup, cell, target)]
+        else [client.ask_raw(setup, cell, target)]
     )
     for request, of in zip(requests, asked, strict=False):
         for answer in of:
-            if not is_right(answer, request.status):
+            if not replies.is_right(answer, request.status):
                 raise _not_right(answer, cell, server)
     answers = tuple(answer for of in asked for answer in of)
-    load = under_load(setup, cell, target)
+    load = client.under_load(setup, cell, target)
     logs = 2 * (_printed(server) - before) >= len(answers) + load["requests"]
     p99_ms = (load["latency_ns"]["p99"] or 0) / NS_PER_MS
-    tried = min(cell.connections, MOST_TRIED)
-    again = spelled(requests[0], target) if requests and not cell.per_connection else b""
+    tried = min(cell.connections, client.MOST_TRIED)
+    again = replies.spelled(requests[0], target) if requests and not cell.per_connection else b""
     patience_s = QUIET_S + P99_FACTOR * p99_ms / 1000
     spread_of = server.pid if len(placement.server.cpus) > 1 else None
-    connected, answered, taken = taken_at_once(target, tried, again, patience_s, spread_of)
+    connected, answered, taken = client.taken_at_once(target, tried, again, patience_s, spread_of)
     return Seen(
         name=cell.contender,
         answers=answers,
-        expected=tuple(map(expected, asked)),
+        expected=tuple(map(replies.expected, asked)),
         only_on_loopback=confined,
         logs=logs,
         tried=tried,
@@ -310,10 +271,10 @@ def _wait_answered(setup: TrialSetup, cell: Cell, target: str, server: Side) -> 
     is no answer, or it cannot be read; a wrong status is left for others to tell."""
     ends_s = time.monotonic() + server.patience_s
     was_early = False
-    while (told := by_client(setup, cell, target)).why:
+    while (told := client.by_client(setup, cell, target)).why:
         if server.ended():
             raise server.failure("the server exited before it was ready")
-        if told.is_foreign and not was_early and (other := other_protocol(target)):
+        if told.is_foreign and not was_early and (other := client.other_protocol(target)):
             raise TrialError(other)
         if not told.is_early or time.monotonic() > ends_s:
             if told.kind == "refused":
@@ -333,7 +294,7 @@ def _requests(setup: TrialSetup, cell: Cell) -> Sequence[Request]:
     return [Request(cell.path or DEFAULT_PATH)] if cell.until is None else []
 
 
-def _not_right(answer: Answer, cell: Cell, server: Side) -> RegattaError:
+def _not_right(answer: replies.Answer, cell: Cell, server: Side) -> RegattaError:
     """With what the server said of an error of its own."""
     why = f"it answers {answer.status} to {answer.asked}"
     if cell.requests is not None:
@@ -352,22 +313,20 @@ def check_stopped(server: Side) -> None:
 
 def _printed(server: Side) -> int:
     """Lines of its output so far."""
-    return sum(
-        path.read_bytes().count(b"\n")
-        for path in (server.folder / f"{server.name}.{stream}" for stream in STREAMS)
-        if path.exists()
-    )
+    files = (server.folder / f"{server.name}.{stream}" for stream in ("stdout", "stderr"))
+    return sum(file.read_bytes().count(b"\n") for file in files if file.exists())
 
 
 def _fault(why: str, server: Side) -> str:
     """With what to do."""
     if "was not ready" in why and (other := elsewhere(server)):
         return f"{other}; it must listen on {{port}} ({why})"
-    return advised(why)
+    return client.advised(why)
 
 
 def elsewhere(server: Side) -> str:
     """Where it listens instead; empty if nowhere."""
     pid = server.process.pid
-    ports = {port for one in (pid, *descendants_left(pid)) for port in ports_of(one, LISTEN)}
-    return f"it listens on port {', '.join(map(str, sorted(ports)))}" if ports else ""
+    every = (pid, *descendants_left(pid))
+    found = {port for one in every for port in ports.ports_of(one, ports.LISTEN)}
+    return f"it listens on port {', '.join(map(str, sorted(found)))}" if found else ""

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from glob import glob
-from itertools import chain, count
+from itertools import chain, count, dropwhile
 from pathlib import Path
 
 from regatta.errors import PlacementError, StudyError, UsageError
@@ -32,7 +32,7 @@ INTERPRETERS = re.compile(
 """Programs whose argument names the server better than they do."""
 QUOTED = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 """Of a command: where no shell would see its own signs."""
-ASSIGNED = re.compile(r"[A-Za-z_]\w*=(\S*)")
+ASSIGNED = re.compile(r"[A-Za-z_]\w*=\S*")
 OF_A_SHELL = re.compile(r"^\s*(cd)\s|(&&|\|\||[|;&<>`]|\$\w+|\$[({])|(?:^|\s)(~)")
 GLOB = re.compile(r"\S*[*?\[]\S*")
 SUBCOMMANDS = frozenset({"run", "exec", "start", "-m", "-jar"})
@@ -145,11 +145,12 @@ def program_at(word: str, folder: Path) -> Path | None:
 def assigned(text: str, folder: Path) -> bool:
     """Whether variables are set before a command, rather than a server named."""
     words = text.split()
-    values = [found[1] for word in words if (found := ASSIGNED.fullmatch(word))]
-    after = words[len(values) :]
-    starts = bool(values) and all(map(ASSIGNED.fullmatch, words[: len(values)]))
-    named = starts and (ASSIGNED.fullmatch(values[0]) or program_at(values[0], folder))
-    return starts and not named and bool(after) and program_at(after[0], folder) is not None
+    after = list(dropwhile(ASSIGNED.fullmatch, words))
+    if not after or after == words:
+        return False
+    value = words[0].partition("=")[2]
+    is_named = ASSIGNED.fullmatch(value) or program_at(value, folder)
+    return not is_named and program_at(after[0], folder) is not None
 
 
 def check_shell(word: str, name: str, text: str, folder: Path) -> None:
