@@ -35,7 +35,13 @@ REPLIES = {
     "locked": whole(status=b"401 Unauthorized"),
     "broken": whole(status=b"500 Internal Server Error"),
     "unready": whole(status=b"503 Service Unavailable"),
+    "lost": whole(status=b"404 No"),
+    "garbage": b"220 mail.example ESMTP\r\n",
+    "short": b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhello",
+    "closes": whole(more=b"Connection: close\r\n"),
+    "longer": whole(b"hello, hello", more=b"Content-Type: text/plain\r\n"),
 }
+CLOSES = {"garbage", "short", "closes", "pong-closes"}
 asked = itertools.count()
 
 
@@ -51,7 +57,17 @@ def reply(how: str, head: list[bytes]) -> bytes:
         print("GET / 200 hello world" * 9)  # into a file: written when 8 KiB are full
     if how == "broken":
         print("KeyError: 'price'", file=sys.stderr, flush=True)
+    if how == "varies":
+        return whole(b"answer %d" % next(asked))
+    if b" /gone " in head[0]:
+        return REPLIES["lost"]
     return REPLIES.get(how, whole())
+
+
+def pong(how: str) -> bytes:
+    """Of a server of another protocol, which answers each line."""
+    line = b"+%d\r\n" % (next(asked) % 10) if how == "pong-varies" else b"+PONG\r\n"
+    return line * 2 if how == "pong-twice" else line
 
 
 def handle(connection: socket.socket, how: str) -> None:
@@ -65,6 +81,9 @@ def handle(connection: socket.socket, how: str) -> None:
             head.append(line)
             if how == "greets":
                 connection.sendall(b"250 OK\r\n")
+            elif how.startswith("pong"):
+                connection.sendall(pong(how))
+                head = []
             elif how == "http2":
                 return
             elif line == b"\r\n":
@@ -72,6 +91,8 @@ def handle(connection: socket.socket, how: str) -> None:
                     return
                 connection.sendall(answer)
                 head = []
+            if how in CLOSES and not head:
+                return
 
 
 def secured(connection: socket.socket, folder: Path, how: str) -> None:
@@ -89,7 +110,7 @@ def secured(connection: socket.socket, folder: Path, how: str) -> None:
 
 
 def serve(listener: socket.socket, how: str, folder: Path) -> NoReturn:
-    at_once = threading.Semaphore({"one": 1, "four": 4}.get(how, 1000))
+    at_once = threading.Semaphore({"one": 1, "short-queue": 1, "four": 4}.get(how, 1000))
     while True:
         at_once.acquire()
         connection, _ = listener.accept()
@@ -115,11 +136,13 @@ def main(port: int, how: str, folder: str = ".") -> None:
     if how == "dies":
         print("cannot open config.toml", file=sys.stderr)
         sys.exit(1)
+    if how == "daemon" and os.fork():
+        sys.exit()
     six = how == "six"
+    backlog = 5 if how == "short-queue" else 512
     family = socket.AF_INET6 if six else socket.AF_INET
-    listener = socket.create_server(
-        ("::1" if six else "127.0.0.1", port), family=family, backlog=512
-    )
+    at = ("::1" if six else "127.0.0.1", port)
+    listener = socket.create_server(at, family=family, backlog=backlog)
     if how == "one-sided":
         # A master and two workers, as nginx: one accepts, the other has nothing to do.
         workers = [os.fork() or work(listener, is_idle) for is_idle in (False, True)]

@@ -5,12 +5,9 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import UsageError
-from regatta.record.cell import MatchedCell
-from regatta.verbs.servers.look import faults, look_at, notes
 from regatta.verbs.servers.servers import Server
 from regatta.verbs.servers.wanted import Wanted, study_text
 from tests.lab import fake_races
-from tests.lab.verbs.line_servers import placed_here
 from tests.servers import program
 
 CLIENT = Path(program("regatta-client"))
@@ -19,22 +16,33 @@ POST = '{"path": "/", "weight": 2}\n{"method": "POST", "path": "/items", "body":
 PING, PONG = r"PING\r\n", r"^\+PONG\r\n"
 
 
-def refused(*servers: Server, **options: object) -> str:
+@pytest.mark.parametrize(
+    ("wanted", "complaint"),
+    [
+        (Wanted(path="/x", raw="a", until="b"), "--path and --raw exclude each other"),
+        (Wanted(path="x"), "--path is 'x'; it must begin with a slash"),
+        (Wanted(raw="a"), "give both"),
+        (Wanted(until="a"), "give both"),
+        (Wanted(requests=Path("none")), "does not exist"),
+        (Wanted(raw=r"a\q", until="b"), r"--raw is 'a\\q'"),
+        (Wanted(raw="a", until="b\n"), r"--until is 'b\n'"),
+        (Wanted(raw="a", until="b$"), "leave out $"),
+        (Wanted(p99_limit_ms=0.0), "--p99-limit is 0; it must be from 0.1 to 60,000 ms"),
+        (Wanted(width_percent=0.0), "--width is 0; it must be from 0.1 to 100"),
+    ],
+)
+def test_wrong_options_are_refused_in_one_line(wanted: Wanted, complaint: str) -> None:
     with pytest.raises(UsageError) as error:
-        Wanted(**options).check(servers or [MINE], CLIENT)  # type: ignore[arg-type]
+        wanted.check([MINE], CLIENT)
+    assert complaint in str(error.value)
     assert "\n" not in str(error.value)
-    return str(error.value)
 
 
-def test_wrong_options_are_refused_in_one_line(tmp_path: Path) -> None:
-    assert "--path and --raw exclude each other" in refused(path="/x", raw="a", until="b")
-    assert "give both" in refused(raw="a")
-    assert "give both" in refused(until="a")
-    assert "does not exist" in refused(requests=tmp_path / "none")
-    assert "--raw is 'a\\\\q'" in refused(raw=r"a\q", until="b")
-    assert "leave out $" in refused(raw="a", until="b$")
-    assert "epoll is a design" in refused(Server("epoll", True), MINE, raw="a", until="b")
-    Wanted(raw=PING, until=PONG).check([MINE], CLIENT)
+def test_a_design_answers_only_its_own_paths() -> None:
+    asked = Wanted(raw=PING, until=PONG)
+    asked.check([MINE], CLIENT)
+    with pytest.raises(UsageError, match="epoll is a design"):
+        asked.check([Server("epoll", True), MINE], CLIENT)
 
 
 def test_a_path_in_any_script_is_encoded() -> None:
@@ -43,59 +51,17 @@ def test_a_path_in_any_script_is_encoded() -> None:
     assert asked.encoded_path == "/caf%C3%A9%20au%20lait?q=%20&x=[1]"
 
 
-def test_how_long_a_server_may_start_and_answer(tmp_path: Path) -> None:
-    text = study_text([MINE], Wanted(ready_timeout_s=120), tmp_path)
-    assert fake_races.parse(text, tmp_path).contenders["mine"].ready_timeout_s == 120
-    assert "--p99-limit is 0; it must be from 0.1" in refused(p99_limit_ms=0.0)
-    study = fake_races.parse(study_text([MINE], Wanted(p99_limit_ms=400), tmp_path), tmp_path)
-    (cell,) = study.cells
-    assert isinstance(cell, MatchedCell)
-    assert cell.p99_limit_ms == 400
-
-
 def test_the_study_asks_the_same(tmp_path: Path) -> None:
     file, folder = tmp_path / "posts.jsonl", tmp_path / "there"
     file.write_text(POST)
     folder.mkdir()
     for place, name in ((tmp_path, "posts.jsonl"), (folder, str(file))):
-        text = study_text([MINE], Wanted(requests=file), place)
+        text = study_text([MINE], Wanted(requests=file, ready_timeout_s=120), place)
         contender = fake_races.parse(text, place).contenders["mine"]
         assert contender.requests is not None
-        assert contender.requests.name == name
+        assert (contender.requests.name, contender.ready_timeout_s) == (name, 120)
         assert [one.method for one in contender.requests.requests] == ["GET", "POST"]
-    study = fake_races.parse(study_text([MINE], Wanted(raw=PING, until=PONG), folder), folder)
-    (cell,) = study.cells
+    wanted = Wanted(raw=PING, until=PONG, p99_limit_ms=400)
+    (cell,) = fake_races.parse(study_text([MINE], wanted, folder), folder).cells
     assert (cell.dialect, cell.request, cell.until) == ("line", PING, PONG)
-
-
-@pytest.mark.parametrize(
-    ("how", "short", "says"),
-    [
-        ("pong", False, ""),
-        ("varies", False, "answers differently each time"),
-        ("closes", False, "add --short if it closes"),
-        ("closes", True, ""),
-        ("garbage", False, "does not answer --raw so that --until matches: bytes follow"),
-    ],
-)
-def test_a_server_of_another_protocol_is_looked_at(
-    tmp_path: Path, how: str, short: bool, says: str
-) -> None:
-    servers, programs = placed_here(tmp_path, how)
-    wanted = Wanted(raw=PING, until=r"\r\n", short=short)
-    study = fake_races.parse(study_text(servers, wanted, tmp_path), tmp_path)
-    seen = look_at(study.but(server_cpus=(0,), client_cpus=(0,)), programs)
-    said = [*faults(seen)] or [*notes(seen)]
-    assert says in " ".join(said)
-    assert bool(said) == bool(says)
-
-
-def test_each_request_of_a_file_is_looked_at(tmp_path: Path) -> None:
-    servers, programs = placed_here(tmp_path, "http")
-    file = tmp_path / "posts.jsonl"
-    file.write_text(POST + '{"method": "DELETE", "path": "/gone"}\n')
-    study = fake_races.parse(study_text(servers, Wanted(requests=file), tmp_path), tmp_path)
-    (seen,) = look_at(study.but(server_cpus=(0,), client_cpus=(0,)), programs)
-    assert seen.fault == (
-        'it answers 404 to DELETE /gone; correct the request, or expect it: "status": 404'
-    )
+    assert getattr(cell, "p99_limit_ms", None) == 400
