@@ -1,16 +1,21 @@
-"""Tests of a comparison: its value, on which side of a null value it lies, and the verdict that the
-family decides.
+"""Tests of a comparison: its value, on which side of a null value it lies, and its verdict.
+
+For a null value each test gives one number a unit, with mean 0 if the null value is true and above
+0 beyond it. So all parts of all claims are one family of differences (statistics/joint.py). Tests
+of percentiles are in statistics/percentile_comparison.py.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
 from typing import Protocol, TypeGuard
 
 import numpy as np
 
 from regatta.judge.claims.comparisons import Comparison
-from regatta.judge.claims.evidence import Blocks
+from regatta.judge.claims.evidence import Blocks, common_blocks
 from regatta.judge.claims.result import (
     REFUTED,
     SUPPORTED,
@@ -30,15 +35,10 @@ from regatta.judge.statistics.joint import (
     agreeing,
     errors_of,
 )
-from regatta.judge.statistics.percentile_comparison import TOO_FEW_BLOCKS
+from regatta.judge.statistics.percentile_comparison import FEWEST_BLOCKS, TOO_FEW_BLOCKS
 from regatta.judge.statistics.units import BLOCKS, Units
 
-# Tests of a comparison: its value, and on which side of a null value it lies. There are tests of
-# two cells, of a ratio whose values may be 0 or negative, and of one number a block against a fixed
-# value. For a null value each gives one number a block, with mean 0 if the null value is true and
-# above 0 beyond it. So all parts of all claims are one family of differences (statistics/joint.py).
-
-FEWEST_TO_SHOW = 2
+NEAR_ZERO = "its reference may be 0, so a relative margin is undefined"
 
 
 class Test(Protocol):
@@ -60,11 +60,10 @@ class Test(Protocol):
 
 
 @dataclass(frozen=True)
-class PairedContrast:
-    """Two cells, paired within blocks."""
+class Level:
+    """One number a unit: a difference, a ratio's logarithm, a growth exponent, or a figure."""
 
-    first: Blocks
-    second: Blocks
+    values: Blocks
     scale: Scale
 
     @property
@@ -73,37 +72,33 @@ class PairedContrast:
 
     @property
     def blocks(self) -> int:
-        return len(self._differences)
+        return len(self.values)
 
     def against(self, null_value: float) -> Blocks:
         at_null = math.log(null_value) if self.scale == "ratio" else null_value
-        return {block: difference - at_null for block, difference in self._differences.items()}
+        return {block: value - at_null for block, value in self.values.items()}
 
     def interval(self, score: float) -> Ends:
         low, high = self._mean.interval(score)
         return self._out(low), self._out(high)
 
-    def detectable(self, score: float) -> float:
-        return self._out(self._mean.detectable(score))
-
-    @property
-    def _differences(self) -> Blocks:
-        common = sorted(self.first.keys() & self.second.keys())
-        if self.scale == "ratio":
-            return {block: math.log(self.second[block] / self.first[block]) for block in common}
-        return {block: self.second[block] - self.first[block] for block in common}
+    def detectable(self, score: float) -> float | None:
+        """For an exponent, relative to proportional growth; None for figures."""
+        if self.scale == "exponent":
+            return 1 + Mean.of_blocks(self.against(1.0)).detectable(score)
+        return None if self.scale == "figure" else self._out(self._mean.detectable(score))
 
     @property
     def _mean(self) -> Mean:
-        return Mean.of_blocks(self._differences)
+        return Mean.of_blocks(self.values)
 
     def _out(self, inner: float) -> float:
-        return outward(inner, "difference" if self.scale == "difference" else "ratio")
+        return outward(inner, "ratio" if self.scale == "ratio" else "difference")
 
 
 @dataclass(frozen=True)
 class FiellerRatio:
-    """The ratio second / first, where the first may be 0 or negative.
+    """The ratio second / first over the same units, where the first may be 0 or negative.
 
     Fieller's method: k is in the interval if second - k x first, paired in blocks, may be 0.
     """
@@ -114,23 +109,21 @@ class FiellerRatio:
 
     @property
     def blocks(self) -> int:
-        return len(self._common)
+        return len(self.first)
 
     @property
     def value(self) -> float | None:
-        below = sum(self.first[block] for block in self._common)
-        return sum(self.second[block] for block in self._common) / below if below > 0 else None
+        below = sum(self.first.values())
+        return sum(self.second.values()) / below if below > 0 else None
 
     def against(self, null_value: float) -> Blocks:
-        return {
-            block: self.second[block] - null_value * self.first[block] for block in self._common
-        }
+        return {at: self.second[at] - null_value * self.first[at] for at in self.first}
 
     def interval(self, score: float) -> Ends:
         """The ends solve (mean second - k mean first)^2 = reach^2 x its squared error."""
         if self.value is None or math.isinf(score):
             return None, None
-        both = np.array([[of[block] for block in self._common] for of in (self.first, self.second)])
+        both = np.array([[of[at] for at in self.first] for of in (self.first, self.second)])
         first, second = (float(mean) for mean in both.mean(axis=1))
         errors = np.cov(both) / self.blocks * errors_of(score, self.blocks) ** 2
         square, constant = first**2 - float(errors[0, 0]), second**2 - float(errors[1, 1])
@@ -144,67 +137,136 @@ class FiellerRatio:
     def detectable(self, _score: float) -> float | None:
         return None
 
-    @property
-    def _common(self) -> list[int]:
-        return sorted(self.first.keys() & self.second.keys())
-
 
 @dataclass(frozen=True)
-class Level:
-    """One number a unit against a fixed value: a growth exponent, or a figure."""
+class Gaps:
+    """Which of two gaps is wider; a gap is the distance from the highest to the lowest figure.
 
-    values: Blocks
+    The highest and the lowest are not known beforehand, and the widest observed gap is biased
+    upwards. So no gap is measured: each difference of two figures of one is compared with each of
+    the other, and all are rows of the family. The second gap is wider if one of its differences is
+    larger than all of the first's, and narrower if for each of its differences the first has a
+    larger one. Both follow from simultaneous signs, and the interval from the rows' simultaneous
+    intervals.
+    """
+
+    first: Sequence[Blocks]
+    second: Sequence[Blocks]
+    """Figures over the same units; for a ratio their logarithms."""
     scale: Scale
+
+    @cached_property
+    def rows(self) -> list[Blocks]:
+        """Each difference of the second gap minus each of the first, in both directions."""
+        return [
+            {at: high[at] - low[at] - way * (other[at] - another[at]) for at in high}
+            for low, high in combinations(self.second, 2)
+            for another, other in combinations(self.first, 2)
+            for way in (1, -1)
+        ]
+
+    @cached_property
+    def _means(self) -> list[Mean]:
+        return [Mean.of_blocks(row) for row in self.rows]
+
+    def wider(self, rows: Sequence[float], turned: Sequence[float]) -> float:
+        """How much wider the second is, from a statistic of each row and of the reversed row.
+
+        The maximum over the second's differences of the minimum over the first's. It applies to
+        values, to lower and upper ends, and to signs.
+        """
+        each = len(self.first) * (len(self.first) - 1)
+        starts = range(0, len(rows), each)
+        return max(min(known[start : start + each]) for known in (rows, turned) for start in starts)
+
+    def in_units(self) -> Blocks:
+        """How much wider the second is, unit by unit."""
+        return {at: self._wider([row[at] for row in self.rows]) for at in self.second[0]}
+
+    def _wider(self, rows: Sequence[float]) -> float:
+        return self.wider(rows, [-value for value in rows])
+
+    @property
+    def _inner(self) -> float:
+        return self._wider([mean.value for mean in self._means])
 
     @property
     def value(self) -> float:
-        return self._mean.value
+        return self._out(self._inner)
 
     @property
     def blocks(self) -> int:
-        return len(self.values)
-
-    def against(self, null_value: float) -> Blocks:
-        return {block: value - null_value for block, value in self.values.items()}
+        return self._means[0].count
 
     def interval(self, score: float) -> Ends:
-        return self._mean.interval(score)
+        lows, highs = zip(*(mean.interval(score) for mean in self._means), strict=True)
+        low = self.wider(lows, [-high for high in highs])
+        return self._out(low), self._out(self.wider(highs, [-end for end in lows]))
 
-    def detectable(self, score: float) -> float | None:
-        """For an exponent, relative to proportional growth; None for figures."""
-        if self.scale != "exponent":
-            return None
-        return 1 + Mean.of_blocks(self.against(1.0)).detectable(score)
+    def detectable(self, score: float) -> float:
+        """By the row that decides."""
+        wider = abs(self._inner)
+        nearest = min(self._means, key=lambda mean: abs(abs(mean.value) - wider))
+        return self._out(nearest.detectable(score))
 
-    @property
-    def _mean(self) -> Mean:
-        return Mean.of_blocks(self.values)
+    def together(self, decisions: Sequence[SignDecision]) -> SignDecision:
+        """What the decisions on its rows say of the gap."""
+        way = 1 if self._inner >= 0 else -1
+        # Of not being wider, or not being narrower, whichever the value suggests.
+        sure, turned = (
+            [
+                1 - one.p_value if way * side * mean.value > 0 else 0.0
+                for mean, one in zip(self._means, decisions, strict=True)
+            ]
+            for side in (1, -1)
+        )
+        sign = int(self._wider([one.sign for one in decisions]))
+        if way == 1:
+            return SignDecision(sign, 1 - self.wider(sure, turned))
+        return SignDecision(sign, self.wider([1 - p for p in sure], [1 - p for p in turned]))
+
+    def _out(self, inner: float) -> float:
+        return outward(inner, "ratio" if self.scale == "ratio" else "difference")
 
 
 def compare_two(
     first: Blocks, second: Blocks, *, differences: bool, times: bool, units: Units = BLOCKS
 ) -> Test | str:
-    """`differences`: subtract the values; `times`: the claim is about their ratio.
-
-    The test has one number a unit for each of the two, over the blocks that both have.
-    """
-    common = sorted(first.keys() & second.keys())
+    """`differences`: subtract the values; `times`: the claim is about their ratio."""
+    common = common_blocks((first, second))
     both = [{block: values[block] for block in common} for values in (first, second)]
-    in_differences = differences or any(value <= 0 for values in both for value in values.values())
-    mine, theirs = (
-        units.gathered(values) if in_differences else _in_logs(values, units) for values in both
-    )
-    if len(mine) < FEWEST_TO_SHOW:
+    logs = not differences and all(value > 0 for values in both for value in values.values())
+    mine, theirs = (_in_logs(values, units) if logs else units.gathered(values) for values in both)
+    if len(mine) < FEWEST_BLOCKS:
         return TOO_FEW_BLOCKS
-    if in_differences:
-        return FiellerRatio(mine, theirs) if times else PairedContrast(mine, theirs, "difference")
-    return PairedContrast(mine, theirs, "ratio")
+    if logs:
+        return Level({at: math.log(theirs[at] / mine[at]) for at in mine}, "ratio")
+    if times:
+        return FiellerRatio(mine, theirs)
+    return Level({at: theirs[at] - mine[at] for at in mine}, "difference")
 
 
 def hold_one(values: Blocks, scale: Scale, units: Units = BLOCKS) -> Level | str:
     """A test of one number a block."""
     found = units.gathered(values)
-    return TOO_FEW_BLOCKS if len(found) < FEWEST_TO_SHOW else Level(found, scale)
+    return TOO_FEW_BLOCKS if len(found) < FEWEST_BLOCKS else Level(found, scale)
+
+
+def gaps_of(columns: Sequence[Blocks], *, differences: bool, units: Units = BLOCKS) -> Gaps | str:
+    """From one number a block a figure: the first half is one gap, the second half the other.
+
+    If all figures are positive, differences are of logarithms: a gap is a ratio.
+    """
+    common = common_blocks(columns)
+    logs = not differences and all(column[at] > 0 for column in columns for at in common)
+    taken = [
+        units.gathered({at: math.log(column[at]) if logs else column[at] for at in common})
+        for column in columns
+    ]
+    if len(taken[0]) < FEWEST_BLOCKS:
+        return TOO_FEW_BLOCKS
+    middle = len(taken) // 2
+    return Gaps(taken[:middle], taken[middle:], "ratio" if logs else "difference")
 
 
 def _in_logs(values: Blocks, units: Units) -> Blocks:
@@ -215,15 +277,12 @@ def _in_logs(values: Blocks, units: Units) -> Blocks:
     return {number: math.exp(value) for number, value in logs.items()}
 
 
-NEAR_ZERO = "its reference may be 0, so a relative margin is undefined"
-
-
 @dataclass(frozen=True)
 class ComparisonTest:
     """Ready to be decided together with all others."""
 
     comparison: Comparison
-    test: Test
+    test: Test | Gaps
     claimed: Ends
     units: Units
 
@@ -233,42 +292,43 @@ class ComparisonTest:
 
     def differences(self) -> list[Blocks]:
         """One row for each null value, and one for whether the reference exceeds 0."""
+        if isinstance(self.test, Gaps):
+            return self.test.rows
         found = [self.test.against(null_value) for null_value in self.null_values]
         return [*found, self.test.first] if self._may_have_no_reference(self.test) else found
 
-    def _may_have_no_reference(self, test: Test) -> TypeGuard[FiellerRatio]:
+    def _may_have_no_reference(self, test: Test | Gaps) -> TypeGuard[FiellerRatio]:
         """Whether equality is claimed within a share of a figure that may be 0."""
         return isinstance(test, FiellerRatio) and len(self.null_values) > 1
 
     def decided(self, decisions: Sequence[SignDecision], score: float) -> ClaimPart:
-        enough = self.test.blocks >= self.units.fewest
+        test, label = self.test, self.comparison.label
+        ends: Ends = (None, None)
+        part = ClaimPart(label, test.scale, test.value, *ends, None, test.blocks, TOO_FEW, None)
+        part = replace(part, claimed_low=self.claimed[0], claimed_high=self.claimed[1])
+        if test.blocks < self.units.fewest:
+            return part
+        if isinstance(test, Gaps):
+            decisions = [test.together(decisions)]
         by_null_value = dict(zip(self.null_values, decisions, strict=False))
-        ends: Ends = self.test.interval(score) if enough else (None, None)
-        for null_value, found in by_null_value.items() if enough else ():
+        ends = test.interval(score)
+        for null_value, found in by_null_value.items():
             ends = agreeing(ends, null_value, found.sign)
-        verdict, reason = self._verdict(by_null_value, decisions[-1]) if enough else (TOO_FEW, "")
-        return ClaimPart(
-            label=self.comparison.label,
-            scale=self.test.scale,
-            value=self.test.value,
+        verdict, reason = self._verdict(by_null_value, decisions[-1])
+        return replace(
+            part,
             low=ends[0],
             high=ends[1],
-            p_value=self._p_value(by_null_value) if enough else None,
-            blocks=self.test.blocks,
+            p_value=self._p_value(by_null_value),
             verdict=verdict,
-            detectable=self.test.detectable(score) if enough else None,
-            claimed_low=self.claimed[0],
-            claimed_high=self.claimed[1],
+            detectable=test.detectable(score),
             reason=reason,
         )
 
     def _verdict(
         self, decisions: Mapping[float, SignDecision], last: SignDecision
     ) -> tuple[Verdict, str]:
-        low, high = (
-            None if null_value is None else decisions[null_value].sign
-            for null_value in self.claimed
-        )
+        low, high = (None if end is None else decisions[end].sign for end in self.claimed)
         if low in (ABOVE, None) and high in (BELOW, None):
             return SUPPORTED, ""
         if self._may_have_no_reference(self.test) and last.sign != ABOVE:
@@ -277,13 +337,8 @@ class ComparisonTest:
 
     def _p_value(self, decisions: Mapping[float, SignDecision]) -> float:
         """With two null values, both must be excluded, or the nearer one crossed."""
-        low, high = min(decisions), max(decisions)
         value = self.test.value
-        if value is not None and low <= value <= high:
+        if value is not None and min(decisions) <= value <= max(decisions):
             return max(decision.p_value for decision in decisions.values())
-        return decisions[nearest(self.null_values, value)].p_value
-
-
-def nearest(null_values: list[float], value: float | None) -> float:
-    """The null value nearest to `value`; any if there is no value."""
-    return min(null_values, key=lambda null_value: abs(null_value - (value or 0.0)))
+        nearest = min(decisions, key=lambda null_value: abs(null_value - (value or 0.0)))
+        return decisions[nearest].p_value

@@ -1,6 +1,11 @@
-"""Splits a claim into the comparisons that must all hold."""
+"""Splits a claim into the comparisons that must all hold.
 
-from collections.abc import Iterable, Iterator
+Whatever the form of a claim, a comparison is of one or two quantities: a figure, its growth over
+connections, or the gap between several. The first is less than the second, or equal to it; or a
+single one is below or above a bound.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
@@ -31,6 +36,7 @@ REQUEST, ROUND, PROCESS_SUM = "request", "round", "process"
 PER_CONNECTIONS = {PROCESS_SUM: ROUND, REQUEST: REQUEST}
 """What sums are taken over when numbers of connections are compared, by what the published sums are
 taken over: a process that serves twice the connections does twice the work."""
+OVER_CONNECTIONS = (*SHAPES, GROWTH, WIDENS)
 
 
 @dataclass(frozen=True)
@@ -70,130 +76,90 @@ class Comparison:
 def comparisons(claim: Claim) -> list[Comparison]:
     """All comparisons, in the order of the claim, which must name its connections."""
     found: list[Comparison] = []
-    for statement in claim.statements:
-        found += _of_statement(
-            statement, _note(statement, claim.statements), PER_CONNECTIONS[claim.per]
-        )
+    for said in claim.statements:
+        note = _note(said, claim.statements)
+        if said.kind in OVER_CONNECTIONS:
+            found += _over_connections(said, note, PER_CONNECTIONS[claim.per])
+            continue
+        for count in said.connections:
+            found += _at(said, count, f"at {AXES['connections'].count(count)}{note}")
     return found
 
 
-def _note(statement: Statement, of: Iterable[Statement]) -> str:
+def _note(said: Statement, of: Sequence[Statement]) -> str:
     """Suffix that distinguishes its labels from those of the other statements."""
-    others = list(of)
-    words = [statement.metric.replace("_", " ")] if len({one.metric for one in others}) > 1 else []
-    words += [statement.side] if len({one.side for one in others}) > 1 else []
+    words = [said.metric.replace("_", " ")] if len({one.metric for one in of}) > 1 else []
+    words += [said.side] if len({one.side for one in of}) > 1 else []
     return f" ({', '.join(words)})" if words else ""
 
 
-def _of_statement(statement: Statement, note: str, per: str) -> Iterator[Comparison]:
-    if statement.kind in SHAPES:
-        for design in statement.designs:
-            yield from _shape(statement, design, note, per)
-    elif statement.kind == GROWTH:
-        yield from _growth(statement, note, per)
-    elif statement.kind == WIDENS:
-        yield from _widening(statement, note, per)
-    else:
-        for connections in statement.connections:
-            where = f"at {AXES['connections'].count(connections)}{note}"
-            yield from _at(statement, connections, where)
+def _over_connections(said: Statement, note: str, per: str) -> Iterator[Comparison]:
+    kind, counts = said.kind, said.connections
+
+    def terms(designs: Sequence[str], counts: Sequence[int]) -> tuple[Term, ...]:
+        places = [CellSelector(design, count) for count in counts for design in designs]
+        return tuple(Term(place, said.side, said.metric, per) for place in places)
+
+    if kind == GROWTH:
+        where = f"growth from {counts[0]} to {counts[-1]} connections{note}"
+        for first, second, relation, words in _pairs(said):
+            pair = (*terms([first], counts), *terms([second], counts))
+            factor = said.at_least or 1.0
+            yield Comparison(f"{where}: {words}", relation, pair, factor, said.within, FACTOR)
+    if kind == WIDENS:
+        for steps in pairwise(counts):
+            label = f"{', '.join(said.designs)} {_from(steps)}{note}: the gap widens"
+            yield Comparison(label, LESS, terms(said.designs, steps), quantity=GAP)
+    for design in said.designs if kind in SHAPES else ():
+        if kind in (LINEAR, SUBLINEAR):
+            listed = ", ".join(map(str, counts))
+            label = f"{design} at {listed} connections{note}: grows {kind}ly"
+            series, relation = terms([design], counts), EQUAL if kind == LINEAR else BELOW
+            yield Comparison(label, relation, series, within=said.within, quantity=POWER)
+            continue
+        relation = EQUAL if kind == FLAT else LESS
+        for steps in combinations(counts, 2) if kind == FLAT else pairwise(counts):
+            label = f"{design} {_from(steps)}{note}: {kind}"
+            pair = terms([design], steps[::-1] if kind == FALLING else steps)
+            yield Comparison(label, relation, pair, within=said.within)
 
 
-def _at(statement: Statement, connections: int, where: str) -> Iterator[Comparison]:
+def _from(steps: tuple[int, int]) -> str:
+    return "from {} to {} connections".format(*steps)
+
+
+def _at(said: Statement, count: int, where: str) -> Iterator[Comparison]:
     """The comparisons at one number of connections."""
-    if statement.kind == NEARER:
-        yield _nearer(statement, connections, where)
-    elif statement.kind in (COMPARE, ENGINES):
-        for design in statement.designs:
-            yield from _chain(statement, connections, design, f"{design} {where}")
-    elif statement.kind in (BELOW, ABOVE):
-        for design in statement.designs:
-            label = f"{design} {where}: {statement.kind} {statement.within.words()}"
-            term = _term(statement, design, connections)
-            yield Comparison(label, statement.kind, (term,), within=statement.within)
+
+    def term(design: str, name: str = "") -> Term:
+        engine = name if said.kind == ENGINES else None
+        side = name if said.kind == COMPARE else said.side
+        return Term(CellSelector(design, count, engine), side, said.metric)
+
+    if said.kind == NEARER:
+        one, near, far = map(term, said.designs)
+        yield Comparison(f"{where}: {said.signs()}", LESS, (one, near, one, far), quantity=GAP)
+    elif said.kind in (BELOW, ABOVE):
+        for design in said.designs:
+            label = f"{design} {where}: {said.kind} {said.within.words()}"
+            yield Comparison(label, said.kind, (term(design),), within=said.within)
     else:
-        yield from _chain(statement, connections, None, where)
+        under_each = said.kind in (COMPARE, ENGINES)
+        for design in said.designs if under_each else ("",):
+            for first, second, relation, words in _pairs(said):
+                pair = tuple(term(design or name, name) for name in (first, second))
+                label = f"{design} {where}: {words}".lstrip()
+                factor = said.at_least or 1.0
+                yield Comparison(label, relation, pair, factor, said.within)
 
 
-def _term(statement: Statement, design: str, connections: int, per: str = "") -> Term:
-    return Term(CellSelector(design, connections), statement.side, statement.metric, per)
-
-
-def _terms(statement: Statement, design: str, per: str) -> tuple[Term, ...]:
-    """One design at all numbers of connections."""
-    return tuple(_term(statement, design, count, per) for count in statement.connections)
-
-
-def _shape(statement: Statement, design: str, note: str, per: str) -> Iterator[Comparison]:
-    terms = _terms(statement, design, per)
-    if statement.kind in (LINEAR, SUBLINEAR):
-        counts = ", ".join(str(count) for count in statement.connections)
-        label = f"{design} at {counts} connections{note}: grows {statement.kind}ly"
-        relation = EQUAL if statement.kind == LINEAR else BELOW
-        yield Comparison(label, relation, terms, within=statement.within, quantity=POWER)
-        return
-    relation = EQUAL if statement.kind == FLAT else LESS
-    for pair in combinations(terms, 2) if statement.kind == FLAT else pairwise(terms):
-        low, high = (term.selector.connections for term in pair)
-        label = f"{design} from {low} to {high} connections{note}: {statement.kind}"
-        ordered = pair[::-1] if statement.kind == FALLING else pair
-        yield Comparison(label, relation, ordered, within=statement.within)
-
-
-def _growth(statement: Statement, note: str, per: str) -> Iterator[Comparison]:
-    counts = statement.connections
-    where = f"growth from {counts[0]} to {counts[-1]} connections{note}"
-    for first, second, relation, sign in _pairs(statement):
-        terms = (*_terms(statement, first, per), *_terms(statement, second, per))
-        label = f"{where}: {first} {sign} {second}"
-        factor = statement.at_least or 1.0
-        yield Comparison(label, relation, terms, factor, statement.within, FACTOR)
-
-
-def _widening(statement: Statement, note: str, per: str) -> Iterator[Comparison]:
-    names = ", ".join(statement.designs)
-    for low, high in pairwise(statement.connections):
-        terms = (
-            _term(statement, design, count, per)
-            for count in (low, high)
-            for design in statement.designs
-        )
-        label = f"{names} from {low} to {high} connections{note}: the gap widens"
-        yield Comparison(label, LESS, tuple(terms), quantity=GAP)
-
-
-def _nearer(statement: Statement, connections: int, where: str) -> Comparison:
-    one, near, far = (_term(statement, design, connections) for design in statement.designs)
-    label = f"{where}: {statement.signs()}"
-    return Comparison(label, LESS, (one, near, one, far), quantity=GAP)
-
-
-def _pairs(statement: Statement) -> Iterator[tuple[str, str, str, str]]:
-    """Pairs within a group (equal) and between consecutive groups, with relation and sign."""
-    for group in statement.groups:
+def _pairs(said: Statement) -> Iterator[tuple[str, str, str, str]]:
+    """Pairs within a group (equal) and between consecutive groups, with relation and words."""
+    for group in said.groups:
         for first, second in combinations(group, 2):
-            yield first, second, EQUAL, "~"
-    sign = "<" if statement.at_least is None else f"× {statement.at_least:g} ≤"
-    for lower, upper in pairwise(statement.groups):
+            yield first, second, EQUAL, f"{first} ~ {second}"
+    sign = "<" if said.at_least is None else f"× {said.at_least:g} ≤"
+    for lower, upper in pairwise(said.groups):
         for first in lower:
             for second in upper:
-                yield first, second, LESS, sign
-
-
-def _chain(
-    statement: Statement, connections: int, design: str | None, where: str
-) -> Iterator[Comparison]:
-    def term(name: str) -> Term:
-        if statement.kind == COMPARE:
-            return Term(CellSelector(design or "", connections), name, statement.metric)
-        if statement.kind == ENGINES:
-            selector = CellSelector(design or "", connections, name)
-            return Term(selector, statement.side, statement.metric)
-        return _term(statement, name, connections)
-
-    for first, second, relation, sign in _pairs(statement):
-        pair, factor = (term(first), term(second)), 1.0
-        if relation == LESS:
-            factor = statement.at_least or 1.0
-        label = f"{where}: {first} {sign} {second}"
-        yield Comparison(label, relation, pair, factor, statement.within)
+                yield first, second, LESS, f"{first} {sign} {second}"

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from regatta.judge.claims.comparisons import PROCESS_SUM, ROUND, Comparison, Term
+from regatta.judge.claims.comparisons import PROCESS_SUM, REQUEST, ROUND, Comparison, Term
 from regatta.judge.claims.result import MeasuredFigure
 from regatta.judge.contrast import by_block, requests_of
 from regatta.judge.estimates import MEASURED, NS_PER_MS, OVER, Estimates, summarize
@@ -16,14 +16,13 @@ from regatta.record import metrics
 from regatta.record.cell import PROCESS, Cell
 from regatta.record.inputs import ITERATIVE, OVER_ITERATIVE, CellSelector, EquivalenceMargin
 from regatta.record.metrics import BY_NAME, FRACTIONS, NO_TRIAL, SIDES, Metric
-from regatta.record.readings import PerTrial, Reading, first_known, per_request, plain
+from regatta.record.readings import Reading, first_known, per_request, plain
 from regatta.record.records import COUNTED_TRIAL, TIMED, Trial
 from regatta.record.samples import burst_latencies_ns, bursts
 from regatta.record.study.statement import EVENT_METRICS, MICROSECONDS, MILLISECONDS
 
 MS_PER_NS = 1e-6
 CPU_NAMES = ("task_clock", "cpu_clock")
-TIMES = {"user_time": "user-time", "system_time": "system-time"}
 SAME = {
     **dict.fromkeys(CPU_NAMES, metrics.PRIMARY.name),
     "user_time": "user_time_per_request_us",
@@ -51,42 +50,30 @@ def measure(name: str, scope: str) -> Measure:
     """How a claim's metric is measured in a scope."""
     over = name.endswith(OVER_ITERATIVE)
     base = name.removesuffix(OVER_ITERATIVE)
+    names = [SAME.get(base, base) + ending for ending in ENDINGS]
+    known = next((BY_NAME[full] for full in names if full in BY_NAME), None)
     if base not in EVENT_METRICS:
         # Metrics that are not sums mean the same in both scopes.
-        return Measure(_known(base) or BY_NAME[base], "", over)
+        return Measure(known or BY_NAME[base], "", over)
+    event = base.replace("_", "-")
     if scope == PROCESS:
-        return Measure(_total(base), "process", over)
-    return Measure(_share(base), "request", over)
+        return Measure(_total(base, event), PROCESS_SUM, over)
+    # CPU time is the kernel's account, from trials without perf attached.
+    label, read = base.replace("_", " "), per_request(event)
+    counted = Metric(base, label, "", COUNTED_TRIAL, SIDES, "lower", read, "")
+    return Measure(known or counted, REQUEST, over)
 
 
-def _share(name: str) -> Metric:
-    """Per request. CPU time is the kernel's account, from trials without perf attached."""
-    return _known(name) or _counted(name, per_request(name.replace("_", "-")))
-
-
-def _known(name: str) -> Metric | None:
-    names = [SAME.get(name, name) + ending for ending in ENDINGS]
-    return next((BY_NAME[full] for full in names if full in BY_NAME), None)
-
-
-def _total(name: str) -> Metric:
+def _total(name: str, event: str) -> Metric:
     """Of a whole process, as perf stat counts it; without perf the kernel's account."""
-    if name in TIMES:
-        return Metric(name, name, "ms", TIMED, SIDES, "lower", _kernel_ms(TIMES[name]), "")
+    if name in ("user_time", "system_time"):
+        read = plain(event, "kernel", MS_PER_NS)
+        return Metric(name, name, "ms", TIMED, SIDES, "lower", read, "")
     if name in CPU_NAMES:
-        clock = plain(name.replace("_", "-"), factor=MS_PER_NS)
-        read = first_known(clock, _kernel_ms("cpu-time"))
+        read = first_known(plain(event, factor=MS_PER_NS), plain("cpu-time", "kernel", MS_PER_NS))
         return Metric(name, name, "ms", COUNTED_TRIAL, SIDES, "lower", read, "")
-    event_name = name.replace("_", "-")
-    return _counted(name, first_known(plain(event_name), plain(event_name, "kernel")))
-
-
-def _counted(name: str, read: PerTrial) -> Metric:
-    return Metric(name, name.replace("_", " "), "", COUNTED_TRIAL, SIDES, "lower", read, "")
-
-
-def _kernel_ms(name: str) -> PerTrial:
-    return plain(name, "kernel", MS_PER_NS)
+    label, read = name.replace("_", " "), first_known(plain(event), plain(event, "kernel"))
+    return Metric(name, label, "", COUNTED_TRIAL, SIDES, "lower", read, "")
 
 
 def slowest_of_burst_ms(trial: Trial, _side: str) -> Reading:
@@ -155,20 +142,27 @@ class Evidence:
     def values(self, term: Term) -> Blocks | str:
         """One number a block, or why there is none."""
         how, times = self.how(term), self._times(term)
-        mine = self._raw(term.selector, term.side, how)
-        if isinstance(mine, str):
-            return mine
-        if not how.over_iterative:
+        selectors = [term.selector]
+        if how.over_iterative:
+            selectors.append(CellSelector(ITERATIVE, term.selector.connections))
+        found = all_or_words(self._raw(selector, term.side, how) for selector in selectors)
+        if isinstance(found, str):
+            return found
+        mine, *base = found
+        if not base:
             return mine if times == 1 else {block: times * mine[block] for block in mine}
-        base = self._raw(CellSelector(ITERATIVE, term.selector.connections), term.side, how)
-        if isinstance(base, str):
-            return base
-        common = sorted(mine.keys() & base.keys())
-        return {block: times * (mine[block] - base[block]) for block in common}
+        return {at: times * (mine[at] - base[0][at]) for at in common_blocks(found)}
 
     def columns(self, comparison: Comparison) -> list[Blocks] | str:
         """The values of each of its terms, or the first reason why one has none."""
         return all_or_words(map(self.values, comparison.terms))
+
+    def mean(self, term: Term) -> float | None:
+        """Over blocks; None if it was not measured."""
+        values = self.values(term)
+        if isinstance(values, str) or not values:
+            return None
+        return sum(values.values()) / len(values)
 
     def requests(self, term: Term) -> Requests | str:
         """Latencies by block."""

@@ -1,29 +1,30 @@
-"""Builds the test of each comparison from the evidence of a race."""
+"""Builds the test of each comparison from the evidence of a race; and in which single blocks it
+holds.
+
+How a metric grows with the number of connections: a line through the logarithms, block by block.
+Its slope is the growth exponent: 1 is proportional. Figures that may be 0 or negative have no
+logarithm; for them the line goes through the figures themselves.
+"""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from regatta.judge.claims.claim_tests import ComparisonTest, Test, compare_two, hold_one
-from regatta.judge.claims.comparisons import (
-    EQUAL,
-    FACTOR,
-    FIGURE,
-    GAP,
-    POWER,
-    Comparison,
+from regatta.judge.claims.claim_tests import (
+    ComparisonTest,
+    Gaps,
+    Test,
+    compare_two,
+    gaps_of,
+    hold_one,
 )
+from regatta.judge.claims.comparisons import EQUAL, FACTOR, FIGURE, GAP, POWER, Comparison
 from regatta.judge.claims.evidence import Blocks, Evidence, all_or_words, common_blocks
-from regatta.judge.claims.gaps import GapTest, gaps_of
 from regatta.judge.statistics.joint import Ends
 from regatta.judge.statistics.percentile_comparison import compare_percentiles, one_percentile
 from regatta.record.inputs import ABOVE, BELOW
-
-# How a metric grows with the number of connections: a line through the logarithms, block by block.
-# Its slope is the growth exponent: 1 is proportional. Figures that may be 0 or negative have no
-# logarithm; for them the line goes through the figures themselves.
 
 NO_EXPONENT = "a figure that may be 0 has no growth exponent"
 Columns = Mapping[int, Blocks]
@@ -64,111 +65,83 @@ def slopes(columns: Columns, *, logs: bool) -> Blocks:
     return found
 
 
-def make_test(evidence: Evidence, comparison: Comparison) -> ComparisonTest | GapTest | str:
-    """The test of a comparison, or why there is none."""
-    fraction = evidence.fraction(comparison.terms[0])
-    if comparison.quantity == FIGURE and fraction is not None:
-        return _percentiles(evidence, comparison, fraction)
+def compared(evidence: Evidence, comparison: Comparison) -> tuple[list[Blocks], bool] | str:
+    """What is compared, one number a block each, and whether it must be subtracted.
+
+    Or why there is none. A gap has its figures.
+    """
     columns = evidence.columns(comparison)
     if isinstance(columns, str):
         return columns
-    make = {FIGURE: _figures, POWER: _power, FACTOR: _factors, GAP: _gaps}[comparison.quantity]
-    return make(evidence, comparison, columns)
+    # Differences to the iterative server may be 0.
+    subtracted = evidence.how(comparison.terms[0]).over_iterative
+    if comparison.quantity not in (POWER, FACTOR):
+        return columns, subtracted
+    known = dict(zip(comparison.terms, columns, strict=True))
+    halves = [comparison.terms] if comparison.quantity == POWER else comparison.halves
+    series = [{term.selector.connections: known[term] for term in half} for half in halves]
+    if comparison.quantity == POWER:
+        found = powers(series[0])
+        return found if isinstance(found, str) else ([found], False)
+    logs = not subtracted and all(map(positive, series))
+    return [factors(one, logs=logs) for one in series], not logs
 
 
-def _figures(
-    evidence: Evidence, comparison: Comparison, columns: list[Blocks]
-) -> ComparisonTest | str:
-    units = evidence.race.units
-    if comparison.relation in (BELOW, ABOVE):
-        test: Test | str = hold_one(columns[0], "figure", units)
-        return _ready(evidence, comparison, test)
-    means = [abs(sum(of.values()) / len(of)) for of in columns if of]
-    amount = _amount(evidence, comparison, max(means, default=0.0))
-    first, second = columns
-    test = compare_two(
-        first,
-        second,
-        differences=subtracted(evidence, comparison) or amount is not None,
-        times=amount is None and _asks_how_many_times(comparison),
-        units=units,
-    )
-    return _ready(evidence, comparison, test, amount)
+def make_test(evidence: Evidence, comparison: Comparison) -> ComparisonTest | str:
+    """The test of a comparison, or why there is none."""
+    fraction = evidence.fraction(comparison.terms[0])
+    if comparison.quantity == FIGURE and fraction is not None:
+        found = _percentiles(evidence, comparison, fraction)
+    else:
+        found = _figures(evidence, comparison)
+    if isinstance(found, str):
+        return found
+    test, amount = found
+    bounds = claimed(evidence, comparison, test.scale, amount)
+    return ComparisonTest(comparison, test, bounds, evidence.race.units)
 
 
-def _power(
-    evidence: Evidence, comparison: Comparison, columns: list[Blocks]
-) -> ComparisonTest | str:
-    found = powers(by_connections(comparison, columns)[0])
-    test = found if isinstance(found, str) else hold_one(found, "exponent", evidence.race.units)
-    return _ready(evidence, comparison, test)
+Made = tuple[Test | Gaps, float | None] | str
+"""A test, and the absolute margin of equality that it is for; or why there is none."""
 
 
-def _factors(
-    evidence: Evidence, comparison: Comparison, columns: list[Blocks]
-) -> ComparisonTest | str:
-    (first, second), logs = growths(evidence, comparison, columns)
-    times = _asks_how_many_times(comparison)
-    units = evidence.race.units
-    test = compare_two(first, second, differences=not logs, times=times, units=units)
-    return _ready(evidence, comparison, test)
+def _figures(evidence: Evidence, comparison: Comparison) -> Made:
+    found = compared(evidence, comparison)
+    if isinstance(found, str):
+        return found
+    columns, differences = found
+    units, amount = evidence.race.units, None
+    test: Test | Gaps | str
+    if comparison.quantity == GAP:
+        test = gaps_of(columns, differences=differences, units=units)
+    elif len(columns) == 1:
+        test = hold_one(columns[0], "exponent" if comparison.quantity == POWER else "figure", units)
+    else:
+        means = [abs(sum(of.values()) / len(of)) for of in columns if of]
+        amount = _amount(evidence, comparison, max(means, default=0.0))
+        how_many_times = comparison.relation == EQUAL or comparison.at_least != 1
+        test = compare_two(
+            *columns,
+            differences=differences or amount is not None,
+            times=how_many_times and amount is None,
+            units=units,
+        )
+    return test if isinstance(test, str) else (test, amount)
 
 
-def growths(
-    evidence: Evidence, comparison: Comparison, columns: Sequence[Blocks]
-) -> tuple[list[Blocks], bool]:
-    """The growth of each of the two, and whether it is a factor (or a difference)."""
-    both = by_connections(comparison, columns)
-    logs = not subtracted(evidence, comparison) and all(map(positive, both))
-    return [factors(one, logs=logs) for one in both], logs
-
-
-def _gaps(evidence: Evidence, comparison: Comparison, columns: list[Blocks]) -> GapTest | str:
-    units = evidence.race.units
-    found = gaps_of(columns, differences=subtracted(evidence, comparison), units=units)
-    return found if isinstance(found, str) else GapTest(comparison, found, units)
-
-
-def _percentiles(
-    evidence: Evidence, comparison: Comparison, fraction: float
-) -> ComparisonTest | str:
+def _percentiles(evidence: Evidence, comparison: Comparison, fraction: float) -> Made:
     cells = all_or_words(map(evidence.requests, comparison.terms))
     if isinstance(cells, str):
         return cells
     units = evidence.race.units
     if comparison.relation in (BELOW, ABOVE):
-        return _ready(evidence, comparison, one_percentile(cells[0], fraction, units))
-    test = compare_percentiles(cells[0], cells[1], fraction, units)
-    if isinstance(test, str):
-        return test
-    amount = _amount(evidence, comparison, test.larger_ms)
-    test = test if amount is None else replace(test, scale="difference")
-    return _ready(evidence, comparison, test, amount)
-
-
-def _ready(
-    evidence: Evidence, comparison: Comparison, test: Test | str, amount: float | None = None
-) -> ComparisonTest | str:
-    if isinstance(test, str):
-        return test
-    bounds = claimed(evidence, comparison, test.scale, amount)
-    return ComparisonTest(comparison, test, bounds, evidence.race.units)
-
-
-def by_connections(comparison: Comparison, columns: Sequence[Blocks]) -> list[Columns]:
-    """Values by number of connections, for the one or two that are compared."""
-    known = dict(zip(comparison.terms, columns, strict=True))
-    parts = [comparison.terms] if comparison.quantity == POWER else comparison.halves
-    return [{term.selector.connections: known[term] for term in part} for part in parts]
-
-
-def subtracted(evidence: Evidence, comparison: Comparison) -> bool:
-    """Whether its figures are differences to the iterative server, and may be 0."""
-    return evidence.how(comparison.terms[0]).over_iterative
-
-
-def _asks_how_many_times(comparison: Comparison) -> bool:
-    return comparison.relation == EQUAL or comparison.at_least != 1
+        one = one_percentile(cells[0], fraction, units)
+        return one if isinstance(one, str) else (one, None)
+    two = compare_percentiles(cells[0], cells[1], fraction, units)
+    if isinstance(two, str):
+        return two
+    amount = _amount(evidence, comparison, two.larger_ms)
+    return (two if amount is None else replace(two, scale="difference")), amount
 
 
 def _amount(evidence: Evidence, comparison: Comparison, larger: float) -> float | None:
@@ -183,8 +156,12 @@ def claimed(
     evidence: Evidence, comparison: Comparison, scale: str, amount: float | None = None
 ) -> Ends:
     """The claimed range of the test's value; `amount`: absolute margin of equality."""
+    share = comparison.within.share
     if comparison.relation == EQUAL:
-        return around(comparison) if amount is None else (-amount, amount)
+        if amount is not None:
+            return -amount, amount
+        assert share is not None
+        return 1 - share, 1 + share
     if comparison.relation in (BELOW, ABOVE):
         bound = 1.0
         if comparison.quantity == FIGURE:
@@ -193,8 +170,48 @@ def claimed(
     return (0.0 if scale == "difference" else comparison.at_least), None
 
 
-def around(comparison: Comparison) -> tuple[float, float]:
-    """The null values of a ratio or an exponent."""
-    share = comparison.within.share
-    assert share is not None
-    return 1 - share, 1 + share
+# In how many blocks a claim holds: what a single run of each server would have shown. A report that
+# measures each server once sees one block. If a claim holds in 11 of 20 blocks, two such reports
+# contradict each other about half the time.
+
+
+def single_runs(evidence: Evidence, comparisons: list[Comparison]) -> tuple[int, int] | None:
+    """Blocks in which every part holds, and blocks with every part; None if there are none."""
+    found = [_held(evidence, comparison) for comparison in comparisons]
+    blocks = set.intersection(*(set(held) for held in found)) if found else set()
+    if not blocks:
+        return None
+    return sum(all(held[block] for held in found) for block in blocks), len(blocks)
+
+
+def _held(evidence: Evidence, comparison: Comparison) -> dict[int, bool]:
+    """Whether it holds, by block."""
+    found = compared(evidence, comparison)
+    if isinstance(found, str):
+        return {}
+    columns, differences = found
+    if comparison.quantity == GAP:
+        gaps = gaps_of(columns, differences=differences)
+        return {} if isinstance(gaps, str) else {at: by > 0 for at, by in gaps.in_units().items()}
+    if len(columns) == 1:
+        low, high = claimed(evidence, comparison, "")
+        return {
+            block: (low is None or low <= value) and (high is None or value <= high)
+            for block, value in columns[0].items()
+        }
+    amount = evidence.amount(comparison.terms[0], comparison.within) or 0.0
+    first, second = columns
+    return {
+        block: _holds(comparison, first[block], second[block], amount)
+        for block in first.keys() & second.keys()
+    }
+
+
+def _holds(comparison: Comparison, first: float, second: float, amount: float) -> bool:
+    if comparison.relation == EQUAL:
+        # Relative to the first, as in a ratio, unless it is 0.
+        share = (comparison.within.share or 0.0) * (abs(first) or abs(second))
+        return abs(second - first) <= max(share, amount)
+    if comparison.at_least != 1:
+        return second >= comparison.at_least * first
+    return second > first

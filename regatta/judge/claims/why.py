@@ -1,16 +1,14 @@
-"""Why a claim holds here, or does not: one line derived from counters."""
+"""Why a claim holds here, or does not: one line derived from counters.
+
+It has the finding of the part that decides the verdict, then the first phrase that explains a
+contradiction.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from regatta.judge.claims.comparisons import (
-    EQUAL,
-    FIGURE,
-    REQUEST,
-    Comparison,
-    Term,
-)
+from regatta.judge.claims.comparisons import EQUAL, FIGURE, REQUEST, Comparison, Term
 from regatta.judge.claims.evidence import NOT_RACED, Evidence
 from regatta.judge.claims.result import (
     NOT_MEASURABLE,
@@ -24,7 +22,7 @@ from regatta.judge.claims.result import (
 from regatta.judge.claims.words import NEEDS, finding, words_of
 from regatta.judge.estimates import CLIENT_BOUND, DISTURBED, OVER, digits
 from regatta.record.cell import PROCESS, WINDOW
-from regatta.record.inputs import OVER_ITERATIVE, CellSelector, Claim, PublishedFigure
+from regatta.record.inputs import OVER_ITERATIVE, CellSelector, Claim, RecordedClaim
 from regatta.record.metrics import NO_TRIAL
 from regatta.record.study.statement import EVENT_METRICS
 
@@ -36,65 +34,6 @@ CAUSES = {
 }
 WORTH_SAYING = 0.2
 """Smallest difference of a count per request that is mentioned."""
-
-
-def mean(evidence: Evidence | None, term: Term) -> float | None:
-    """Mean over blocks; None if it was not measured."""
-    if evidence is None:
-        return None
-    values = evidence.values(term)
-    if isinstance(values, str) or not values:
-        return None
-    return sum(values.values()) / len(values)
-
-
-def per_request_ms(
-    evidence: Mapping[str, Evidence], design: str, connections: int, metric: str = "task_clock"
-) -> float | None:
-    """Cost per request over the window; CPU time in ms, others as counted."""
-    value = mean(evidence.get(WINDOW), _server(evidence, design, connections, metric))
-    return value if value is None or metric not in CPU_METRICS else value / 1000
-
-
-def fixed_cost(
-    evidence: Mapping[str, Evidence], design: str, connections: int, metric: str = "task_clock"
-) -> float | None:
-    """What a whole process used beyond its requests: start, idling, exit. In ms, or a count."""
-    if metric not in EVENT_METRICS:
-        return None
-    whole = mean(evidence.get(PROCESS), _server(evidence, design, connections, metric))
-    each = per_request_ms(evidence, design, connections, metric)
-    if whole is None or each is None:
-        return None
-    return max(whole - each * connections, 0.0)
-
-
-def more_of(evidence: Evidence, dearer: CellSelector, cheaper: CellSelector) -> str:
-    """`1.03 more context switches and 4.1 more page faults`; empty if there are none."""
-    found = []
-    for metric, words in CAUSES.items():
-        these, those = (
-            mean(evidence, Term(selector, "server", metric)) for selector in (dearer, cheaper)
-        )
-        if these is not None and those is not None and these - those >= WORTH_SAYING:
-            found.append(f"{these - those:.3g} more {words}")
-    return ", ".join(found[:-1]) + (" and " if found[:-1] else "") + found[-1] if found else ""
-
-
-def _server(evidence: Mapping[str, Evidence], design: str, connections: int, metric: str) -> Term:
-    """Uses the claim's own selector for the cell, which may name the client's engine."""
-    selectors = [selector for known in evidence.values() for selector in known.cells]
-    wanted = (design, connections)
-    named = [
-        selector for selector in selectors if (selector.design, selector.connections) == wanted
-    ]
-    return Term(named[0] if named else CellSelector(design, connections), "server", metric)
-
-
-# Why a claim holds here, or does not: one line derived from counters. A rule returns a phrase, or
-# None if it does not apply. The line has the phrase of the first rule that applies to the finding,
-# then that of the first rule that explains a contradiction.
-
 NOBODY_SERVED = 0.5
 """Of one request's cost with other designs: a process that used less has served no request."""
 NO_NUMBER = "its denominator may be 0"
@@ -111,142 +50,157 @@ TOO_WIDE = 10.0
 COIN_TOSS = (0.1, 0.9)
 """Between these shares of supporting runs, the outcome of one run is chance."""
 
+Compared = tuple[Comparison, ClaimPart]
+
 
 @dataclass(frozen=True)
 class Case:
-    claim: Claim
-    published: Sequence[PublishedFigure]
+    recorded: RecordedClaim
     comparisons: Sequence[Comparison]
-    scopes: Mapping[str, ScopeResult]
+    scopes: dict[str, ScopeResult]
     evidence: Mapping[str, Evidence]
+
+    @property
+    def claim(self) -> Claim:
+        return self.recorded.claim
 
     @property
     def scope(self) -> str:
         """The scope that decides the verdict."""
         return WINDOW if WINDOW in self.scopes else PROCESS
 
-    def parts(self, verdict: str) -> list[tuple[Comparison, ClaimPart]]:
-        pairs = zip(self.comparisons, self.scopes[self.scope].parts, strict=True)
-        return [(comparison, part) for comparison, part in pairs if part.verdict == verdict]
+    @property
+    def here(self) -> Evidence:
+        return self.evidence[self.scope]
 
+    def unit(self, comparison: Comparison) -> str:
+        """Of a difference, with a space before it: ` µs a request`."""
+        how = self.here.how(comparison.terms[0])
+        words = (how.metric.unit, "a request" if how.per == REQUEST else "")
+        return "".join(f" {word}" for word in words if word)
 
-Rule = Callable[[Case], str | None]
+    def costs(self, place: CellSelector, metric: str) -> tuple[float, float] | None:
+        """What a server's whole process used beyond its requests (start, idling, exit), and each
+        request: CPU time in ms, others as counted. None if not both were measured.
+        """
+        if metric not in EVENT_METRICS or not {WINDOW, PROCESS} <= self.evidence.keys():
+            return None
+        # The claim's own selector of the cell may name the client's engine.
+        wanted = (place.design, place.connections)
+        known = [selector for one in self.evidence.values() for selector in one.cells]
+        named = [one for one in known if (one.design, one.connections) == wanted]
+        term = Term(named[0] if named else CellSelector(*wanted), "server", metric)
+        whole, each = (self.evidence[scope].mean(term) for scope in (PROCESS, WINDOW))
+        if whole is None or each is None:
+            return None
+        each = each / 1000 if metric in CPU_METRICS else each
+        return max(whole - each * place.connections, 0.0), each
 
 
 def why(case: Case) -> str:
     if not case.scopes:
         return "none of its cells could be raced here"
-    found = _first(case, (not_measurable, refuted, too_few, undecided, supported))
-    origin = _first(case, (nobody_served, scopes_differ, chance, own_figures))
-    return "; ".join(words for words in (found, origin, with_study_connections(case)) if words)
+    verdict = case.scopes[case.scope].verdict
+    pairs = zip(case.comparisons, case.scopes[case.scope].parts, strict=True)
+    decisive = [pair for pair in pairs if pair[1].verdict == verdict]
+    found = FINDINGS[verdict](case, decisive) if decisive else ""
+    origins = (rule(case) for rule in (nobody_served, scopes_differ, chance, own_figures))
+    origin = next(filter(None, origins), "")
+    return "; ".join(filter(None, (found, origin, with_study_connections(case))))
 
 
-def _first(case: Case, rules: Sequence[Rule]) -> str | None:
-    return next((words for rule in rules if (words := rule(case)) is not None), None)
-
-
-def not_measurable(case: Case) -> str | None:
-    if case.scopes[case.scope].verdict != NOT_MEASURABLE:
-        return None
-    comparison, part = case.parts(NOT_MEASURABLE)[0]
+def not_measurable(_case: Case, found: list[Compared]) -> str:
+    comparison, part = found[0]
     if "cannot run" in part.reason:
         return part.reason
     metric = comparison.terms[0].metric
     return f"this machine does not count {NEEDS.get(metric, words_of(metric))} ({part.reason})"
 
 
-def refuted(case: Case) -> str | None:
+def refuted(case: Case, found: list[Compared]) -> str:
     """From the part that is furthest from the claim."""
-    found = case.parts(REFUTED)
-    furthest = max(found, key=lambda pair: abs(_beyond(pair[1])), default=None)
-    return furthest and explained(case, *furthest)
+    return explained(case, *max(found, key=lambda pair: abs(_beyond(pair[1]))))
 
 
-def supported(case: Case) -> str | None:
+def supported(case: Case, found: list[Compared]) -> str:
     """From the part that held by the smallest margin."""
-    found = case.parts(SUPPORTED)
     strict = [pair for pair in found if pair[0].relation != EQUAL] or found
-    nearest = min(strict, key=lambda pair: abs(_beyond(pair[1])), default=None)
-    return nearest and explained(case, *nearest)
+    return explained(case, *min(strict, key=lambda pair: abs(_beyond(pair[1]))))
 
 
 def explained(case: Case, comparison: Comparison, part: ClaimPart) -> str:
-    return finding(comparison, part, unit_of(case, comparison)) + because(case, comparison, part)
+    said = finding(comparison, part, case.unit(comparison))
+    return said + because(case, comparison, part)
 
 
-def too_few(case: Case) -> str | None:
-    found = case.parts(TOO_FEW)
-    if not found:
-        return None
+def too_few(case: Case, found: list[Compared]) -> str:
     part = min((part for _, part in found), key=lambda part: part.blocks)
-    units = case.evidence[case.scope].race.units
+    units = case.here.race.units
     return f"{part.label}: {part.blocks} {units.name} in common, and a verdict needs {units.fewest}"
 
 
-def undecided(case: Case) -> str | None:
+def undecided(case: Case, found: list[Compared]) -> str:
     """From the part with the least power."""
-    found = case.parts(UNDECIDED)
-    if not found:
-        return None
     comparison, part = max(found, key=lambda pair: abs((pair[1].detectable or 1) - 1))
     if part.value is None or part.reason:
         return f"{part.label}: {REASONS.get(part.reason, part.reason) or NO_NUMBER}"
-    units = case.evidence[case.scope].race.units
-    text = f"{finding(comparison, part, unit_of(case, comparison))}, in {part.blocks} {units.name}"
+    unit = case.unit(comparison)
+    text = f"{finding(comparison, part, unit)}, in {part.blocks} {case.here.race.units.name}"
     if comparison.relation == EQUAL:
         margin = comparison.within.words()
         return f"{text}: shown neither to be within {margin} nor beyond it"
     if part.detectable is None or (part.scale == "ratio" and part.detectable > TOO_WIDE):
         return f"{text}: the interval is too wide to tell"
+    least = f"{digits(part.detectable)}{unit if part.scale == 'difference' else ''}"
     if part.scale == "ratio" and comparison.at_least == 1:
-        return f"{text}: detectable at 80 % power is {(part.detectable - 1) * 100:.3g} %"
-    unit = unit_of(case, comparison) if part.scale == "difference" else ""
-    return f"{text}: detectable at 80 % power is {digits(part.detectable)}{unit}"
+        least = f"{(part.detectable - 1) * 100:.3g} %"
+    return f"{text}: detectable at 80 % power is {least}"
 
 
-def unit_of(case: Case, comparison: Comparison) -> str:
-    """Of a difference, with a space before it: ` µs a request`."""
-    how = case.evidence[case.scope].how(comparison.terms[0])
-    words = (how.metric.unit, "a request" if how.per == REQUEST else "")
-    return "".join(f" {word}" for word in words if word)
+FINDINGS: dict[str, Callable[[Case, list[Compared]], str]] = {
+    NOT_MEASURABLE: not_measurable,
+    REFUTED: refuted,
+    TOO_FEW: too_few,
+    UNDECIDED: undecided,
+    SUPPORTED: supported,
+}
 
 
-def nobody_served(case: Case) -> str | None:
+def nobody_served(case: Case) -> str:
     """A process that used less CPU than one request of the others has served none."""
-    for figure in _cpu_totals(case):
+    totals = [
+        figure
+        for figure in case.recorded.published
+        if figure.metric in CPU_METRICS and figure.per == "process" and figure.side == "server"
+    ]
+    for figure in totals:
         others = [
             other.value
-            for other in _cpu_totals(case)
+            for other in totals
             if other.connections == figure.connections and other.design != figure.design
         ]
-        if not others or figure.value >= NOBODY_SERVED * median(others) / figure.connections:
+        each = median(others) / figure.connections if others else 0.0
+        if not others or figure.value >= NOBODY_SERVED * each:
             continue
-        each = median(others) / figure.connections
         text = (
             f"{figure.design}'s published {digits(figure.value)} {figure.unit} include no request: "
             f"the others took {digits(each)} {figure.unit} for each"
         )
-        start = fixed_cost(case.evidence, figure.design, figure.connections)
-        return text if start is None else f"{text}; start and exit take {digits(start)} ms here"
-    return None
+        costs = case.costs(CellSelector(figure.design, figure.connections), "task_clock")
+        return text + (f"; start and exit take {digits(costs[0])} ms here" if costs else "")
+    return ""
 
 
-def _cpu_totals(case: Case) -> list[PublishedFigure]:
-    return [
-        figure
-        for figure in case.published
-        if figure.metric in CPU_METRICS and figure.per == "process" and figure.side == "server"
-    ]
-
-
-def scopes_differ(case: Case) -> str | None:
+def scopes_differ(case: Case) -> str:
     """The verdict over the whole process, if it differs."""
     if not {WINDOW, PROCESS} <= case.scopes.keys():
-        return None
-    whole = case.scopes[PROCESS].verdict
-    if whole in (case.scopes[WINDOW].verdict, NOT_MEASURABLE):
-        return None
-    return f"over the whole process it is {whole}{_share(case)}{_runs(case.scopes[PROCESS])}"
+        return ""
+    whole = case.scopes[PROCESS]
+    if whole.verdict in (case.scopes[WINDOW].verdict, NOT_MEASURABLE):
+        return ""
+    runs = whole.single_runs
+    held = " and it holds in {} of {} single runs".format(*runs) if runs else ""
+    return f"over the whole process it is {whole.verdict}{_share(case)}{held}"
 
 
 def _share(case: Case) -> str:
@@ -254,11 +208,9 @@ def _share(case: Case) -> str:
     shares = []
     for term in dict.fromkeys(term for comparison in case.comparisons for term in comparison.terms):
         if term.side == "server" and not term.metric.endswith(OVER_ITERATIVE):
-            selector = term.selector
-            fixed = fixed_cost(case.evidence, selector.design, selector.connections, term.metric)
-            each = per_request_ms(case.evidence, selector.design, selector.connections, term.metric)
-            if fixed is not None and each is not None and fixed > 0:
-                shares.append(fixed / (fixed + max(each, 0.0) * selector.connections))
+            fixed, each = case.costs(term.selector, term.metric) or (0.0, 0.0)
+            if fixed > 0:
+                shares.append(fixed / (fixed + max(each, 0.0) * term.selector.connections))
     if not shares:
         return ""
     least, most = (round(end(shares) * 100) for end in (min, max))
@@ -266,22 +218,17 @@ def _share(case: Case) -> str:
     return f", where {span} % is start and exit"
 
 
-def chance(case: Case) -> str | None:
+def chance(case: Case) -> str:
     """A single run of each design, as reports make, is a coin toss here."""
-    result = case.scopes.get(PROCESS, case.scopes[case.scope])
-    if result.single_runs is None:
-        return None
-    held, blocks = result.single_runs
-    if not COIN_TOSS[0] < held / blocks < COIN_TOSS[1]:
-        return None
-    of_what = " of a whole process" if PROCESS in case.scopes else ""
-    return f"it holds in {held} of {blocks} single runs{of_what}"
-
-
-def _runs(result: ScopeResult) -> str:
-    if result.single_runs is None:
+    runs = case.scopes.get(PROCESS, case.scopes[case.scope]).single_runs
+    if runs is None or not COIN_TOSS[0] < runs[0] / runs[1] < COIN_TOSS[1]:
         return ""
-    return " and it holds in {} of {} single runs".format(*result.single_runs)
+    of_what = " of a whole process" if PROCESS in case.scopes else ""
+    return f"it holds in {runs[0]} of {runs[1]} single runs{of_what}"
+
+
+def own_figures(case: Case) -> str:
+    return "" if case.claim.published_agrees else "the source's own figures contradict it"
 
 
 def with_study_connections(case: Case) -> str:
@@ -292,10 +239,6 @@ def with_study_connections(case: Case) -> str:
     *most, last = map("{:,}".format, counts)
     listed = f"{', '.join(most)} and {last}" if most else last
     return f"the claim names no number of connections: tested at the study's {listed}"
-
-
-def own_figures(case: Case) -> str | None:
-    return None if case.claim.published_agrees else "the source's own figures contradict it"
 
 
 def because(case: Case, comparison: Comparison, part: ClaimPart) -> str:
@@ -309,19 +252,27 @@ def because(case: Case, comparison: Comparison, part: ClaimPart) -> str:
         return ""
     no_difference = 0.0 if part.scale == "difference" else 1.0
     dearer, cheaper = (second, first) if part.value > no_difference else (first, second)
-    more = more_of(case.evidence[WINDOW], dearer.selector, cheaper.selector)
-    return f": {dearer.selector.design} makes {more} a request" if more else ""
+    found = []
+    for metric, words in CAUSES.items():
+        these, those = (
+            case.evidence[WINDOW].mean(Term(term.selector, "server", metric))
+            for term in (dearer, cheaper)
+        )
+        if these is not None and those is not None and these - those >= WORTH_SAYING:
+            found.append(f"{these - those:.3g} more {words}")
+    if not found:
+        return ""
+    more = ", ".join(found[:-1]) + (" and " if found[:-1] else "") + found[-1]
+    return f": {dearer.selector.design} makes {more} a request"
 
 
 def _counts(case: Case, first: Term, second: Term) -> str:
     """A ratio of two numbers near 0 says little, so both are given."""
-    if first.metric not in EVENT_METRICS:
+    these, those = (case.here.mean(term) for term in (second, first))
+    if first.metric not in EVENT_METRICS or these is None or those is None:
         return ""
-    pair = [mean(case.evidence[case.scope], term) for term in (second, first)]
-    if pair[0] is None or pair[1] is None:
-        return ""
-    per = "a request" if case.evidence[case.scope].how(first).per == REQUEST else "in all"
-    return f": {digits(pair[0])} against {digits(pair[1])} {per}"
+    per = "a request" if case.here.how(first).per == REQUEST else "in all"
+    return f": {digits(these)} against {digits(those)} {per}"
 
 
 def _beyond(part: ClaimPart) -> float:

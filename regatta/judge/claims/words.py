@@ -54,23 +54,23 @@ def finding(comparison: Comparison, part: ClaimPart, unit: str) -> str:
         return f"{where}: {metric} grows with the power {_span(part)} of the connections"
     if part.scale == "figure":
         return f"{where}: {metric} is {_span(part)}{unit}"
-    return f"{where}: {(_gap if comparison.quantity == GAP else _two)(comparison, part, unit)}"
-
-
-def _two(comparison: Comparison, part: ClaimPart, unit: str) -> str:
-    metric = words_of(comparison.terms[0].metric)
+    if comparison.quantity == GAP:
+        return f"{where}: {_gap(comparison, part, unit)}"
     first, second = (name_of(comparison, half[0]) for half in comparison.halves)
-    if comparison.quantity == FACTOR:
-        if part.scale == "difference":
-            return f"{metric} grows by {_amount(part, unit)} with {second} than with {first}"
-        return f"{metric} grows {_span(part)} times as much with {second} as with {first}"
-    if part.scale == "difference":
-        what = words_of(comparison.terms[0].metric.removesuffix(OVER_ITERATIVE))
+    subtracted, over = part.scale == "difference", comparison.terms[0].metric
+    if comparison.quantity == FACTOR and subtracted:
+        said = f"{metric} grows by {_amount(part, unit)} with {second} than with {first}"
+    elif comparison.quantity == FACTOR:
+        said = f"{metric} grows {_span(part)} times as much with {second} as with {first}"
+    elif subtracted:
+        what = words_of(over.removesuffix(OVER_ITERATIVE))
         words = COUNT if what.endswith("s") and " of " not in what else NUMBER
-        return f"{second} has {_amount(part, unit, words)} {what} than {first}"
-    if comparison.terms[0].metric.endswith(OVER_ITERATIVE):
-        return f"{second}'s {metric} is {_span(part)} times {first}'s"
-    return f"{second} has {_span(part)} times the {metric} of {first}"
+        said = f"{second} has {_amount(part, unit, words)} {what} than {first}"
+    elif over.endswith(OVER_ITERATIVE):
+        said = f"{second}'s {metric} is {_span(part)} times {first}'s"
+    else:
+        said = f"{second} has {_span(part)} times the {metric} of {first}"
+    return f"{where}: {said}"
 
 
 def _gap(comparison: Comparison, part: ClaimPart, unit: str) -> str:

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from regatta.judge.claims.claim_tests import Gaps, gaps_of
 from regatta.judge.claims.comparisons import comparisons
-from regatta.judge.claims.gaps import Gaps, gaps_of
-from regatta.judge.claims.judge import decide, single_runs
-from regatta.judge.claims.make_test import NO_EXPONENT
+from regatta.judge.claims.judge import decide
+from regatta.judge.claims.make_test import NO_EXPONENT, single_runs
 from regatta.judge.claims.result import REFUTED, SUPPORTED, UNDECIDED, ClaimPart
 from regatta.judge.claims.words import finding
 from regatta.judge.statistics.percentile_comparison import TOO_FEW_REQUESTS, one_percentile

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from regatta.judge.claims.claim_tests import NEAR_ZERO, FiellerRatio, hold_one
 from regatta.judge.claims.comparisons import comparisons
 from regatta.judge.claims.evidence import Evidence, RaceResults
-from regatta.judge.claims.judge import decide, single_runs, together
-from regatta.judge.claims.make_test import powers
+from regatta.judge.claims.judge import decide, together
+from regatta.judge.claims.make_test import powers, single_runs
 from regatta.judge.claims.result import (
     NOT_MEASURABLE,
     REFUTED,
