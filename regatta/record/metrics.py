@@ -6,7 +6,8 @@ other counter comes from counted trials only. A counter without a value says why
 
 import re
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import partial
+from typing import Final, Literal
 
 from regatta.record.counters import (
     COUNT,
@@ -16,7 +17,6 @@ from regatta.record.counters import (
     MEMORY_AT_REST,
     PEAK_MEMORY,
     START_UP,
-    CounterKind,
 )
 from regatta.record.readings import (
     PerTrial,
@@ -42,6 +42,7 @@ from regatta.record.samples import answers_per_burst, latency_by_arrival, out_of
 NO_TRIAL = "no trial"
 SIDES = (SERVER, CLIENT)
 BYTES_PER_MIB = 2**20
+Better = Literal["lower", "higher", ""]
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ class Metric:
     kind: str
     """The kind of trial that it is computed from."""
     sides: tuple[str, ...]
-    better: Literal["lower", "higher", ""]
+    better: Better
+    """Empty if neither is."""
     read: PerTrial | None
     """None for a metric of the pooled requests of all trials."""
     says: str
@@ -69,366 +71,177 @@ class Metric:
         return re.sub("(_percent|_ms|_per_s|_s|_mib)$", "", self.name)
 
 
-def _timed(name: str, label: str, unit: str, read: PerTrial, says: str) -> Metric:
-    return Metric(name, label, unit, TIMED, SIDES, "lower", read, says)
+UNITS = {
+    "_us": "µs",
+    "_ms": "ms",
+    "_per_s": "/s",
+    "_per_second": "/s",
+    "elapsed_s": "s",
+    "_percent": "%",
+    "_miss_rate": "%",
+    "_mib": "MiB",
+    "_uj": "µJ",
+    "_ghz": "GHz",
+}
+"""Of a metric, by the end of its name; others are plain numbers."""
+CLIENTS, SERVERS = (CLIENT,), (SERVER,)
+NEITHER: Final = ""
 
 
-def _counted(name: str, label: str, read: PerTrial, says: str, unit: str = "") -> Metric:
-    return Metric(name, label, unit, COUNTED_TRIAL, SIDES, "lower", read, says)
-
-
-def _by_core(  # noqa: PLR0913, PLR0917  (what a metric is)
+def _row(  # noqa: PLR0913, PLR0917  (what a metric is)
+    kind: str,
     name: str,
     label: str,
-    read: PerTrial,
+    read: PerTrial | None,
     says: str,
-    unit: str = "",
-    better: Literal["lower", "higher"] = "lower",
+    better: Better = "lower",
+    sides: tuple[str, ...] = SIDES,
+    **more: bool,
 ) -> Metric:
-    return Metric(name, label, unit, COUNTED_TRIAL, SIDES, better, read, says, by_core=True)
+    unit = next((unit for end, unit in UNITS.items() if name.endswith(end)), "")
+    return Metric(name, label, unit, kind, sides, better, read, says, **more)
 
 
-def _rate(name: str, kind: CounterKind) -> Metric:
-    return Metric(
-        name,
-        f"{kind.name.replace('-', ' ')} a second",
-        "/s",
-        COUNTED_TRIAL,
-        SIDES,
-        "",
-        per_second(kind.name),
-        f"Number of {kind.name} per second of CPU time, as perf stat prints it.",
-        is_charted=False,
-    )
+_timed, _counted = partial(_row, TIMED), partial(_row, COUNTED_TRIAL)
+_by_core = partial(_row, COUNTED_TRIAL, by_core=True)
+
+
+def _memory(name: str, label: str, counter: str, says: str) -> Metric:
+    read = plain(counter, "kernel", 1 / BYTES_PER_MIB)
+    return _timed(name, label, read, says, sides=SERVERS)
 
 
 def _latency(name: str, label: str, says: str) -> Metric:
-    return Metric(name, label, "ms", TIMED, ("client",), "lower", None, says)
+    return _timed(name, label, None, says, sides=CLIENTS)
 
 
-def _of_burst(name: str, label: str, unit: str, read: PerTrial, says: str) -> Metric:
-    return Metric(name, label, unit, TIMED, ("client",), "", read, says)
+def _of_burst(name: str, label: str, read: PerTrial, says: str) -> Metric:
+    return _timed(name, label, read, says, NEITHER, CLIENTS)
 
-
-PRIMARY = _timed(
-    "cpu_time_per_request_us",
-    "CPU per request",
-    "µs",
-    per_request("cpu-time", "kernel", 1e-3),
-    "User and system time of the process, its threads and its children, as the kernel accounts it.",
-)
-BUSY = _timed(
-    "cpu_busy_per_request_us",
-    "CPU busy per request",
-    "µs",
-    busy_per_request,
-    "Busy time of the side's CPUs, charged to a task or not: tasks, softirqs and interrupts.",
-)
-P50 = _latency("latency_p50_ms", "latency p50", "Half of all requests were answered within this.")
-P99 = _latency("latency_p99_ms", "latency p99", "99 of 100 requests were answered within this.")
-P999 = _latency(
-    "latency_p999_ms", "latency p99.9", "999 of 1,000 requests were answered within this."
-)
-LATENCY_MAX = _latency(
-    "latency_max_ms",
-    "latency max",
-    "Latency of the slowest request; a longer run may see a slower one.",
-)
-FRACTIONS = {P50.name: 0.5, P99.name: 0.99, P999.name: 0.999, LATENCY_MAX.name: 1.0}
-"""The share of all requests that are answered within the metric; 1: the slowest one."""
-THROUGHPUT = Metric(
-    "throughput_per_s",
-    "throughput",
-    "/s",
-    TIMED,
-    ("client",),
-    "higher",
-    throughput,
-    "Answered requests per second, from the first start to the last end.",
-)
-SWITCHES_PER_REQUEST = _counted(
-    "context_switches_per_request",
-    "context switches per request",
-    either_per_request("context-switches"),
-    "How often the kernel gave the CPU to another thread.",
-)
-FAULTS_PER_REQUEST = _counted(
-    "page_faults_per_request",
-    "page faults per request",
-    either_per_request("page-faults"),
-    "How often memory had to be mapped; each new thread or process causes some.",
-)
 
 RATES = {f"{one.claimed_as}_per_second": one for one in COUNTERS if one.perf and one.unit == COUNT}
 """Kinds of counter, by the name of the metric that is their count per second."""
 
+# A table, a metric a row, which one line an argument would tear apart.
+# fmt: off
 METRICS: tuple[Metric, ...] = (
-    PRIMARY,
-    BUSY,
-    _counted(
-        "task_clock_per_request_us",
-        "task-clock per request",
-        per_request("task-clock", factor=1e-3),
-        "CPU time as perf counts it, perf's own overhead included.",
-        "µs",
-    ),
-    _timed(
-        "user_time_per_request_us",
-        "user time per request",
-        "µs",
-        per_request("user-time", "kernel", 1e-3),
-        "Time in the program itself; the kernel counts it in whole ticks.",
-    ),
-    _timed(
-        "system_time_per_request_us",
-        "system time per request",
-        "µs",
-        per_request("system-time", "kernel", 1e-3),
-        "Time in the kernel; the kernel counts it in whole ticks.",
-    ),
-    Metric(
-        "cpus_utilized",
-        "CPUs utilized",
-        "",
-        TIMED,
-        SIDES,
-        "",
-        cpus_utilized,
-        "How many CPUs were busy on average over the window.",
-    ),
-    SWITCHES_PER_REQUEST,
-    FAULTS_PER_REQUEST,
-    _counted(
-        "syscalls_per_request",
-        "system calls per request",
-        per_request("syscalls"),
-        "How many system calls the program made.",
-    ),
-    _counted(
-        "cpu_migrations_per_request",
-        "CPU migrations per request",
-        per_request("cpu-migrations"),
-        "How often a thread moved to another CPU.",
-    ),
-    _counted(
-        "cycles_per_request",
-        "cycles per request",
-        per_request("cycles"),
-        "CPU clock cycles; unlike time, they do not depend on the clock frequency.",
-    ),
-    _counted(
-        "instructions_per_request",
-        "instructions per request",
-        per_request("instructions"),
-        "Instructions retired.",
-    ),
-    _by_core(
-        "instructions_per_cycle",
-        "instructions per cycle",
-        ratio("instructions", "cycles"),
-        "How many instructions the CPU retired in a cycle.",
-        better="higher",
-    ),
-    Metric(
-        "clock_ghz",
-        "clock",
-        "GHz",
-        COUNTED_TRIAL,
-        SIDES,
-        "",
-        clock_ghz,
-        "Cycles per ns of CPU time: the average clock frequency while the program ran.",
-    ),
-    _by_core(
-        "branch_miss_rate",
-        "branch misses",
-        ratio("branch-misses", "branches", 100),
-        "Share of branches that the CPU mispredicted.",
-        "%",
-    ),
-    _by_core(
-        "cache_miss_rate",
-        "cache misses",
-        ratio("cache-misses", "cache-references", 100),
-        "Share of last-level cache references that had to go to memory.",
-        "%",
-    ),
-    _counted(
-        "cache_misses_per_request",
-        "cache misses per request",
-        per_request("cache-misses"),
-        "How often data had to come from memory.",
-    ),
-    _by_core(
-        "stalled_cycles_frontend_share_percent",
-        "cycles stalled in the front end",
-        ratio("stalled-cycles-frontend", "cycles", 100),
-        "Share of the cycles in which the CPU waited for instructions.",
-        "%",
-    ),
-    _by_core(
-        "stalled_cycles_backend_share_percent",
-        "cycles stalled in the back end",
-        ratio("stalled-cycles-backend", "cycles", 100),
-        "Share of the cycles in which the CPU waited for data or execution units.",
-        "%",
-    ),
-    _by_core(
-        "stalled_cycles_per_instruction",
-        "stalled cycles per instruction",
-        stalled_per_instruction,
-        "Cycles stalled in the front end or the back end, whichever stalled longer.",
-    ),
-    *(_rate(name, kind) for name, kind in RATES.items()),
-    Metric(
-        "counters_running_percent",
-        "counters ran",
-        "%",
-        COUNTED_TRIAL,
-        SIDES,
-        "",
-        counters_running,
-        "Share of the time that the least-run counter was counting; perf extrapolates the rest.",
-        is_charted=False,
-    ),
-    Metric(
-        "elapsed_s",
-        "elapsed",
-        "s",
-        TIMED,
-        SIDES,
-        "",
-        elapsed_s,
-        "Length of the server's window or of its whole process; for a client, of its load.",
-        is_charted=False,
-    ),
-    Metric(
-        "peak_memory_mib",
-        "peak memory",
-        "MiB",
-        TIMED,
-        ("server",),
-        "lower",
-        plain(PEAK_MEMORY, "kernel", 1 / BYTES_PER_MIB),
-        "Peak resident memory of its largest process; forked processes share most of it.",
-    ),
-    Metric(
-        "start_up_ms",
-        "start-up time",
-        "ms",
-        TIMED,
-        ("server",),
-        "lower",
-        plain(START_UP, "kernel"),
-        "From the server's exec to its first answer.",
-    ),
-    Metric(
-        "memory_at_rest_mib",
-        "memory at rest",
-        "MiB",
-        TIMED,
-        ("server",),
-        "lower",
-        plain(MEMORY_AT_REST, "kernel", 1 / BYTES_PER_MIB),
-        "Memory of all its processes after the first answer; pages that they share count once.",
-    ),
-    Metric(
-        "memory_mib",
-        "memory",
-        "MiB",
-        TIMED,
-        ("server",),
-        "lower",
-        plain(MEMORY, "kernel", 1 / BYTES_PER_MIB),
-        "The same at the end of the load, with its idle connections open.",
-    ),
-    Metric(
-        "kernel_memory_mib",
-        "kernel memory",
-        "MiB",
-        TIMED,
-        ("server",),
-        "lower",
-        plain(KERNEL_MEMORY, "kernel", 1 / BYTES_PER_MIB),
-        "What the kernel then holds for it: sockets, buffers, stacks, page tables, descriptors.",
-    ),
-    Metric(
-        "energy_per_request_uj",
-        "energy per request",
-        "µJ",
-        TIMED,
-        ("server",),
-        "lower",
-        per_request("energy", "cpus"),
-        "Energy of the whole CPU packages of the server's host, by RAPL.",
-    ),
-    Metric(
-        "net_energy_per_request_uj",
-        "net energy per request",
-        "µJ",
-        TIMED,
-        ("server",),
-        "lower",
-        net_energy_per_request,
-        "The same without what the idle machine takes in that time.",
-    ),
-    Metric(
-        "connections_per_worker_spread_percent",
-        "spread of connections over workers",
-        "%",
-        TIMED,
-        ("server",),
-        "",
-        connections_spread,
-        "Standard deviation of the connections per worker, as a percentage of the mean.",
-    ),
-    *(
-        Metric(
-            f"tma_{part}_percent",
-            f"top-down: {part.replace('_', ' ')}",
-            "%",
-            COUNTED_TRIAL,
-            SIDES,
-            "higher" if part == "retiring" else "lower",
-            plain(f"tma_{part}"),
-            says,
-        )
-        for part, says in (
-            ("retiring", "Share of the CPU's slots that did useful work."),
-            ("bad_speculation", "Share of the slots lost to work that was thrown away."),
-            ("frontend_bound", "Share of the slots lost waiting for instructions."),
-            ("backend_bound", "Share of the slots lost waiting for data or execution units."),
-        )
-    ),
-    P50,
-    P99,
-    P999,
-    LATENCY_MAX,
-    THROUGHPUT,
-    _of_burst(
-        "latency_by_arrival",
-        "latency by arrival",
-        "",
-        latency_by_arrival,
-        "Rank correlation of latency with order of arrival; 1: later clients always wait longer.",
-    ),
-    _of_burst(
-        "replies_out_of_order_percent",
-        "replies out of order",
-        "%",
-        out_of_order_percent,
-        "Share of a burst's replies that came after the reply to a later connection.",
-    ),
-    _of_burst(
-        "answers_per_burst",
-        "different answers in a burst",
-        "",
-        answers_per_burst,
-        "How many different sets of processes the replies of one burst named.",
-    ),
+    _timed("cpu_time_per_request_us", "CPU per request", per_request("cpu-time", "kernel", 1e-3),
+           "User and system time of the process, its threads and its children, as the kernel "
+           "accounts it."),
+    _timed("cpu_busy_per_request_us", "CPU busy per request", busy_per_request,
+           "Busy time of the side's CPUs, charged to a task or not: tasks, softirqs and "
+           "interrupts."),
+    _counted("task_clock_per_request_us", "task-clock per request",
+             per_request("task-clock", factor=1e-3),
+             "CPU time as perf counts it, perf's own overhead included."),
+    _timed("user_time_per_request_us", "user time per request",
+           per_request("user-time", "kernel", 1e-3),
+           "Time in the program itself; the kernel counts it in whole ticks."),
+    _timed("system_time_per_request_us", "system time per request",
+           per_request("system-time", "kernel", 1e-3),
+           "Time in the kernel; the kernel counts it in whole ticks."),
+    _timed("cpus_utilized", "CPUs utilized", cpus_utilized,
+           "How many CPUs were busy on average over the window.", NEITHER),
+    _counted("context_switches_per_request", "context switches per request",
+             either_per_request("context-switches"),
+             "How often the kernel gave the CPU to another thread."),
+    _counted("page_faults_per_request", "page faults per request",
+             either_per_request("page-faults"),
+             "How often memory had to be mapped; each new thread or process causes some."),
+    _counted("syscalls_per_request", "system calls per request", per_request("syscalls"),
+             "How many system calls the program made."),
+    _counted("cpu_migrations_per_request", "CPU migrations per request",
+             per_request("cpu-migrations"), "How often a thread moved to another CPU."),
+    _counted("cycles_per_request", "cycles per request", per_request("cycles"),
+             "CPU clock cycles; unlike time, they do not depend on the clock frequency."),
+    _counted("instructions_per_request", "instructions per request", per_request("instructions"),
+             "Instructions retired."),
+    _by_core("instructions_per_cycle", "instructions per cycle", ratio("instructions", "cycles"),
+             "How many instructions the CPU retired in a cycle.", "higher"),
+    _counted("clock_ghz", "clock", clock_ghz,
+             "Cycles per ns of CPU time: the average clock frequency while the program ran.",
+             NEITHER),
+    _by_core("branch_miss_rate", "branch misses", ratio("branch-misses", "branches", 100),
+             "Share of branches that the CPU mispredicted."),
+    _by_core("cache_miss_rate", "cache misses", ratio("cache-misses", "cache-references", 100),
+             "Share of last-level cache references that had to go to memory."),
+    _counted("cache_misses_per_request", "cache misses per request", per_request("cache-misses"),
+             "How often data had to come from memory."),
+    _by_core("stalled_cycles_frontend_share_percent", "cycles stalled in the front end",
+             ratio("stalled-cycles-frontend", "cycles", 100),
+             "Share of the cycles in which the CPU waited for instructions."),
+    _by_core("stalled_cycles_backend_share_percent", "cycles stalled in the back end",
+             ratio("stalled-cycles-backend", "cycles", 100),
+             "Share of the cycles in which the CPU waited for data or execution units."),
+    _by_core("stalled_cycles_per_instruction", "stalled cycles per instruction",
+             stalled_per_instruction,
+             "Cycles stalled in the front end or the back end, whichever stalled longer."),
+    *(_counted(name, f"{kind.name.replace('-', ' ')} a second", per_second(kind.name),
+               f"Number of {kind.name} per second of CPU time, as perf stat prints it.",
+               NEITHER, is_charted=False)
+      for name, kind in RATES.items()),
+    _counted("counters_running_percent", "counters ran", counters_running,
+             "Share of the time that the least-run counter was counting; perf extrapolates the "
+             "rest.", NEITHER, is_charted=False),
+    _timed("elapsed_s", "elapsed", elapsed_s,
+           "Length of the server's window or of its whole process; for a client, of its load.",
+           NEITHER, is_charted=False),
+    _memory("peak_memory_mib", "peak memory", PEAK_MEMORY,
+            "Peak resident memory of its largest process; forked processes share most of it."),
+    _timed("start_up_ms", "start-up time", plain(START_UP, "kernel"),
+           "From the server's exec to its first answer.", sides=SERVERS),
+    _memory("memory_at_rest_mib", "memory at rest", MEMORY_AT_REST,
+            "Memory of all its processes after the first answer; pages that they share count "
+            "once."),
+    _memory("memory_mib", "memory", MEMORY,
+            "The same at the end of the load, with its idle connections open."),
+    _memory("kernel_memory_mib", "kernel memory", KERNEL_MEMORY,
+            "What the kernel then holds for it: sockets, buffers, stacks, page tables, "
+            "descriptors."),
+    _timed("energy_per_request_uj", "energy per request", per_request("energy", "cpus"),
+           "Energy of the whole CPU packages of the server's host, by RAPL.", sides=SERVERS),
+    _timed("net_energy_per_request_uj", "net energy per request", net_energy_per_request,
+           "The same without what the idle machine takes in that time.", sides=SERVERS),
+    _timed("connections_per_worker_spread_percent", "spread of connections over workers",
+           connections_spread,
+           "Standard deviation of the connections per worker, as a percentage of the mean.",
+           NEITHER, SERVERS),
+    _counted("tma_retiring_percent", "top-down: retiring", plain("tma_retiring"),
+             "Share of the CPU's slots that did useful work.", "higher"),
+    _counted("tma_bad_speculation_percent", "top-down: bad speculation",
+             plain("tma_bad_speculation"),
+             "Share of the slots lost to work that was thrown away."),
+    _counted("tma_frontend_bound_percent", "top-down: frontend bound",
+             plain("tma_frontend_bound"), "Share of the slots lost waiting for instructions."),
+    _counted("tma_backend_bound_percent", "top-down: backend bound", plain("tma_backend_bound"),
+             "Share of the slots lost waiting for data or execution units."),
+    _latency("latency_p50_ms", "latency p50", "Half of all requests were answered within this."),
+    _latency("latency_p99_ms", "latency p99", "99 of 100 requests were answered within this."),
+    _latency("latency_p999_ms", "latency p99.9",
+             "999 of 1,000 requests were answered within this."),
+    _latency("latency_max_ms", "latency max",
+             "Latency of the slowest request; a longer run may see a slower one."),
+    _timed("throughput_per_s", "throughput", throughput,
+           "Answered requests per second, from the first start to the last end.",
+           "higher", CLIENTS),
+    _of_burst("latency_by_arrival", "latency by arrival", latency_by_arrival,
+              "Rank correlation of latency with order of arrival; 1: later clients always wait "
+              "longer."),
+    _of_burst("replies_out_of_order_percent", "replies out of order", out_of_order_percent,
+              "Share of a burst's replies that came after the reply to a later connection."),
+    _of_burst("answers_per_burst", "different answers in a burst", answers_per_burst,
+              "How many different sets of processes the replies of one burst named."),
 )
+# fmt: on
 
 BY_NAME = {metric.name: metric for metric in METRICS}
+PRIMARY, BUSY = BY_NAME["cpu_time_per_request_us"], BY_NAME["cpu_busy_per_request_us"]
+SWITCHES_PER_REQUEST = BY_NAME["context_switches_per_request"]
+FAULTS_PER_REQUEST = BY_NAME["page_faults_per_request"]
+P50, P99, P999 = (BY_NAME[f"latency_{name}_ms"] for name in ("p50", "p99", "p999"))
+LATENCY_MAX, THROUGHPUT = BY_NAME["latency_max_ms"], BY_NAME["throughput_per_s"]
+FRACTIONS = {P50.name: 0.5, P99.name: 0.99, P999.name: 0.999, LATENCY_MAX.name: 1.0}
+"""The share of all requests that are answered within the metric; 1: the slowest one."""
 ON_CORE = "_on_"
 """Part of the name of a metric on one kind of core: `instructions_per_cycle_on_cpu_atom`."""
 CHARTED = tuple(metric for metric in METRICS if metric.is_charted)
