@@ -1,6 +1,5 @@
 """`[baseline]`: the contender that the others are compared with, and the CSV of published figures
-that
-reports show next to the measured ones.
+that reports show next to the measured ones.
 
 Lines that begin with # name the source. The header has `design` and up to 12 other columns, which
 hold numbers or nothing; there is a row for each contender.
@@ -15,8 +14,8 @@ from typing import Annotated, Any
 from regatta.errors import StudyError
 from regatta.record.cell import Cell
 from regatta.record.inputs import PublishedTable
+from regatta.record.study import keys
 from regatta.record.study.limits import MAX_STEP
-from regatta.record.study.toml_table import Text, TomlTable, among, read, whole
 
 MAX_COLUMNS = 12
 
@@ -56,16 +55,18 @@ def number(path: Path, text: str | None) -> float | None:
     return value
 
 
-class BaselineTable(TomlTable):
+class BaselineTable(keys.TomlTable):
     """Reports subtract this contender's server CPU time from all others."""
 
-    contender: Annotated[str, among("raced")]
-    published: Text | None = None
+    contender: Annotated[str, keys.among("raced")]
+    published: keys.Text | None = None
     """A CSV file (regatta/record/study/baseline.py), relative to the study's folder."""
-    published_at: Annotated[int, whole(0, MAX_STEP)] | None = None
+    published_at: Annotated[int, keys.whole(0, MAX_STEP)] | None = None
     """The step of the axis that the figures belong to; None: all steps."""
 
 
 def read_baseline(content: Any, cells: Sequence[Cell]) -> BaselineTable | None:
+    if content is None:
+        return None
     raced = sorted({cell.contender for cell in cells})
-    return None if content is None else read(BaselineTable, content, "baseline", raced=raced)
+    return keys.read(BaselineTable, content, "baseline", raced=raced)

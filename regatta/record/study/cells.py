@@ -4,39 +4,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import product
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ValidationInfo, model_validator
 
 from regatta.errors import StudyError
 from regatta.record.cell import MATCHED, PROCESS, WINDOW, Cell, MatchedCell
-from regatta.record.study import limits
-from regatta.record.study.contender import Contender, HttpPath, RequestLine, check_asked
+from regatta.record.study import keys, limits
+from regatta.record.study.contender import Contender, HttpPath, RequestLine, mistakes_in_asked
 from regatta.record.study.find import Design
-from regatta.record.study.toml_table import (
-    BackgroundConnections,
-    Backlog,
-    Connections,
-    Dialect,
-    Engine,
-    Flag,
-    Load,
-    Many,
-    Rate,
-    TomlTable,
-    Work,
-    Workers,
-    among,
-    number,
-    one_of,
-    read,
-    read_each,
-    seconds,
-    whole,
-    wrong,
-)
+from regatta.record.study.keys import Many, number, seconds, whole
 
-# The loads that each of these keys belongs to.
 LOAD_KEYS = {
     "requests": ("burst",),
     "rounds": ("burst",),
@@ -48,50 +26,52 @@ LOAD_KEYS = {
     "p99_limit_ms": (MATCHED,),
     "knee": (MATCHED,),
 }
+"""The loads that each of these keys belongs to."""
 ALL = "all"
 LISTS = (
     *("dialect", "engine", "workers", "idle", "slow", "scope", "backlog"),
     *("connections", "contender"),
 )
 """Keys for which a group has a cell per value, besides `work` and `load`."""
+P99_LIMIT = number(limits.MIN_P99_LIMIT_MS, limits.MAX_P99_LIMIT_MS)
 
 
 def all_designs(value: Any, info: ValidationInfo) -> Any:
     return info.context["designs"] if value == ALL and info.context else value
 
 
-class CellGroup(TomlTable):
+class CellGroup(keys.TomlTable):
     """One [[cells]] table."""
 
-    designs: Annotated[Many[Annotated[str, among("designs")]], BeforeValidator(all_designs)] = ()
-    contenders: Many[Annotated[str, among("contenders")]] = ()
-    connections: Many[Connections] = (limits.DEFAULT_MATCHED_CONNECTIONS,)
-    work: Many[Work] = ("scan",)
-    load: Many[Load] = ("burst",)
-    engine: Many[Engine] = ("epoll",)
-    dialect: Many[Dialect] = ("line",)
+    designs: Annotated[
+        Many[Annotated[str, keys.among("designs")]], BeforeValidator(all_designs)
+    ] = ()
+    contenders: Many[Annotated[str, keys.among("contenders")]] = ()
+    connections: Many[keys.Connections] = (limits.DEFAULT_MATCHED_CONNECTIONS,)
+    work: Many[keys.Work] = ("scan",)
+    load: Many[keys.Load] = ("burst",)
+    engine: Many[keys.Engine] = ("epoll",)
+    dialect: Many[keys.Dialect] = ("line",)
     path: HttpPath | None = None
     request: RequestLine | None = None
     requests: Annotated[int, whole(1, limits.MAX_REQUESTS)] = limits.DEFAULT_REQUESTS
     rounds: Annotated[int, whole(1, limits.MAX_ROUNDS)] | None = None
     duration_s: Annotated[float, seconds(limits.MAX_DURATION_S)] = limits.DEFAULT_MATCHED_S
     per_connection: Annotated[int, whole(0, limits.MAX_REQUESTS)] = 0
-    rate: Many[Rate] = ()
-    arrivals: Annotated[str, one_of(limits.ARRIVALS)] = "even"
+    rate: Many[keys.Rate] = ()
+    arrivals: Annotated[str, keys.one_of(limits.ARRIVALS)] = "even"
     shares: Many[Annotated[float, number(limits.MIN_SHARE, 1)]] = limits.DEFAULT_SHARES
-    p99_limit_ms: Annotated[float, number(limits.MIN_P99_LIMIT_MS, limits.MAX_P99_LIMIT_MS)] = (
-        limits.DEFAULT_P99_LIMIT_MS
-    )
-    knee: Flag = False
-    idle: Many[BackgroundConnections] = (0,)
-    slow: Many[BackgroundConnections] = (0,)
-    workers: Many[Workers | None] = (None,)
+    p99_limit_ms: Annotated[float, P99_LIMIT] = limits.DEFAULT_P99_LIMIT_MS
+    knee: keys.Flag = False
+    idle: Many[keys.BackgroundConnections] = (0,)
+    slow: Many[keys.BackgroundConnections] = (0,)
+    workers: Many[keys.Workers | None] = (None,)
     top: Annotated[int, whole(1, limits.MAX_TOP)] = limits.DEFAULT_TOP
     max_age_ms: Annotated[int, whole(1, limits.MAX_AGE_MS)] = limits.DEFAULT_MAX_AGE_MS
-    scope: Many[Annotated[str, one_of(limits.SCOPES)]] = (WINDOW,)
+    scope: Many[Annotated[str, keys.one_of(limits.SCOPES)]] = (WINDOW,)
     linger_s: Annotated[float, seconds(limits.MAX_LINGER_S)] = 0.0
-    backlog: Many[Backlog | None] = (None,)
-    counts_taskset: Flag = False
+    backlog: Many[keys.Backlog | None] = (None,)
+    counts_taskset: keys.Flag = False
     cold: Annotated[int, whole(1, limits.MAX_REQUESTS)] | None = None
     """Race the first requests after the start, without a warm-up."""
 
@@ -115,88 +95,71 @@ class CellGroup(TomlTable):
         unknown = self.has("contenders") and not self.has("scope") and not self.has("load")
         return (MATCHED,) if unknown else self.load
 
-    @model_validator(mode="after")
-    def check_what_is_needed(self) -> Self:
+    def mistakes(self, known: keys.Known) -> Iterator[tuple[str, str]]:
+        yield from super().mistakes(known)
+        yield from self._what_is_needed()
+        yield from self._what_belongs_to_a_load()
+        yield from self._what_belongs_to_a_scope()
+        yield from self._what_contenders_allow(known)
+
+    def _what_is_needed(self) -> Iterator[tuple[str, str]]:
         if not self.designs and not self.contenders:
-            raise wrong("", "has neither `designs` nor `contenders`; add one of them")
+            yield "", "has neither `designs` nor `contenders`; add one of them"
         if not self.has("connections") and self.loads != (MATCHED,):
-            raise wrong("", "has no `connections`; add it")
+            yield "", "has no `connections`; add it"
         for load, key in (("closed", "duration_s"), ("open", "duration_s"), ("open", "rate")):
             if load in self.loads and not self.has(key):
-                raise wrong("", f"has the load {load} but no `{key}`; add it")
-        return self
+                yield "", f"has the load {load} but no `{key}`; add it"
 
-    @model_validator(mode="after")
-    def check_what_belongs_to_a_load(self) -> Self:
-        """Refuses keys of loads that the group does not have."""
+    def _what_belongs_to_a_load(self) -> Iterator[tuple[str, str]]:
         for key, owners in LOAD_KEYS.items():
             if self.has(key) and not set(owners) & set(self.loads):
                 has = ", ".join(self.loads)
-                raise wrong(
-                    key, f"is only for the load {' or '.join(owners)}; this group has {has}"
-                )
+                yield key, f"is only for the load {' or '.join(owners)}; this group has {has}"
         if self.has("rounds") and self.has("requests"):
-            raise wrong("", "has both `rounds` and `requests`; keep one of them")
+            yield "", "has both `rounds` and `requests`; keep one of them"
         if self.has("max_age_ms") and all(limits.scans_each_request(work) for work in self.work):
-            raise wrong("max_age_ms", "is only for the work snapshot, wait or spin; remove it")
-        return self
-
-    @model_validator(mode="after")
-    def check_engine(self) -> Self:
-        """Only the engine epoll supports background connections and open loads."""
-        others = [engine for engine in self.engine if engine != "epoll"]
+            yield "max_age_ms", "is only for the work snapshot, wait or spin; remove it"
+        # Only the engine epoll supports background connections and open loads.
+        other = next((engine for engine in self.engine if engine != "epoll"), None)
         for key in ("idle", "slow"):
-            if others and self.has(key):
-                raise wrong(key, f"needs the engine epoll; this group has {others[0]}")
+            if other and self.has(key):
+                yield key, f"needs the engine epoll; this group has {other}"
         for load in ("open", MATCHED):
-            if others and load in self.loads:
-                raise wrong(
-                    "", f"has the load {load}, which needs the engine epoll, not {others[0]}"
-                )
-        return self
+            if other and load in self.loads:
+                yield "", f"has the load {load}, which needs the engine epoll, not {other}"
 
-    @model_validator(mode="after")
-    def check_scope(self) -> Self:
+    def _what_belongs_to_a_scope(self) -> Iterator[tuple[str, str]]:
         """A whole process serves bursts, as in published reports that count whole processes."""
         if PROCESS in self.scope and (self.loads != ("burst",) or self.has("requests")):
-            raise wrong(
+            yield (
                 "",
                 'has scope = "process", which allows only the load burst, with `rounds` instead of '
                 "`requests`; put other cells into another group",
             )
         for key in ("linger_s", "counts_taskset"):
             if self.has(key) and PROCESS not in self.scope:
-                raise wrong(key, 'is only for scope = "process"; remove one of them')
+                yield key, 'is only for scope = "process"; remove one of them'
         if self.cold is not None and (PROCESS in self.scope or "closed" in self.loads):
-            raise wrong("cold", "is only for the loads burst, open and matched over the window")
-        return self
+            yield "cold", "is only for the loads burst, open and matched over the window"
 
-    @model_validator(mode="after")
-    def check_contenders(self, info: ValidationInfo) -> Self:
-        known = info.context or {}
+    def _what_contenders_allow(self, known: keys.Known) -> Iterator[tuple[str, str]]:
+        apart = "put it into a group without"
         for name in self.designs + self.contenders:
             if self.has("workers") and name not in known["pools"]:
-                raise wrong(
-                    "workers",
-                    f"is only for pools, and {name} has none; put it into a group without "
-                    "`workers`",
-                )
+                yield "workers", f"is only for pools, and {name} has none; {apart} `workers`"
         if self.has("backlog") and self.contenders:
-            raise wrong(
-                "backlog",
-                f"is only for designs; the command of {self.contenders[0]} sets its own; put it "
-                "into a group without `backlog`",
-            )
+            own = f"the command of {self.contenders[0]} sets its own"
+            yield "backlog", f"is only for designs; {own}; {apart} `backlog`"
         for name in self.contenders:
             spoken = known["contenders"][name].dialect
             if self.dialect != (spoken,):
-                raise wrong(
+                yield (
                     "",
                     f"has the dialect {' and '.join(self.dialect)}, but the contender {name} "
                     f'speaks {spoken}; set dialect = "{spoken}"',
                 )
-        check_asked(self, self.dialect)
-        return self
+        yield from mistakes_in_asked(self, self.dialect)
 
     def rounds_of(self, connections: int) -> int:
         """The number of bursts that gives at least `requests` requests."""
@@ -214,8 +177,7 @@ class CellGroup(TomlTable):
             for rate in self.rate if load == "open" else (None,):
                 for values in product(*lists):
                     chosen = dict(zip(LISTS, values, strict=True), work=work, load=load, rate=rate)
-                    contender = contenders.get(chosen["contender"])
-                    asked = self.asked(contender)
+                    asked = self.asked(contenders.get(chosen["contender"]))
                     position = order.index(chosen["contender"])
                     yield self.cell(contender_order=position, **asked, **chosen)
 
@@ -223,30 +185,29 @@ class CellGroup(TomlTable):
         """What the contender is asked: its own requests, or those of the group."""
         if contender is not None and contender.requests is not None:
             return {"requests": contender.requests.identity()}
-        own = {key: getattr(contender, key, None) for key in ("path", "request")}
-        asked = {key: value or getattr(self, key) for key, value in own.items()}
-        return {**asked, "until": getattr(contender, "until", None)}
+        own = {key: getattr(contender, key, None) for key in ("path", "request", "until")}
+        return {**own, "path": own["path"] or self.path, "request": own["request"] or self.request}
 
     def cell(self, **chosen: Any) -> Cell:
-        load = chosen["load"]
-        burst = load == "burst"
-        whole_process = chosen["scope"] == PROCESS
-        duration_s = None if burst else self.duration_s
+        burst, whole_process = chosen["load"] == "burst", chosen["scope"] == PROCESS
+        timed: dict[str, Any] = {"rounds": self.rounds_of(chosen["connections"])}
+        timed |= {"duration_s": None, "per_connection": None}
+        if not burst:
+            timed |= {"rounds": None, "duration_s": self.duration_s}
+            timed["per_connection"] = self.per_connection
         if self.cold is not None and chosen["rate"]:
-            duration_s = self.cold / chosen["rate"]
+            timed["duration_s"] = self.cold / chosen["rate"]
         cell = Cell(
             **chosen,
-            rounds=self.rounds_of(chosen["connections"]) if burst else None,
-            duration_s=duration_s,
-            per_connection=None if burst else self.per_connection,
+            **timed,
             top=self.top,
             max_age_ms=self.max_age_ms,
-            arrivals=self.arrivals if load in ("open", MATCHED) else None,
+            arrivals=self.arrivals if chosen["load"] in ("open", MATCHED) else None,
             linger_s=self.linger_s if whole_process else 0.0,
             counts_taskset=self.counts_taskset and whole_process,
             cold=self.cold,
         )
-        if load != MATCHED:
+        if chosen["load"] != MATCHED:
             return cell
         shares = tuple(sorted(self.shares))
         return MatchedCell(
@@ -262,33 +223,28 @@ def read_cells(
     names = [design.name for design in designs]
     pools = [design.name for design in designs if design.pool]
     known = {"designs": names, "pools": pools, "contenders": contenders}
-    order = [*names, *contenders]
-    read_groups = read_each(
-        partial(read, CellGroup, group, "cells", number, **known)
-        for number, group in enumerate(groups)
+    read_groups = keys.read_each(
+        partial(keys.read, CellGroup, group, "cells", at, **known)
+        for at, group in enumerate(groups)
     )
+    order = [*names, *contenders]
     cells = [cell for group in read_groups for cell in group.cells(order, contenders)]
     if len(cells) > limits.MAX_CELLS:
         raise StudyError(
             f"the study has {len(cells)} cells; at most {limits.MAX_CELLS} are allowed"
         )
     seen: set[tuple[object, ...]] = set()
+    sized: dict[tuple[object, ...], bool] = {}
     for cell in cells:
         if cell.identity() in seen:
             raise StudyError(f"the cell `{cell.label()}` appears twice; remove one of them")
         seen.add(cell.identity())
-    check_pools(cells)
-    return tuple(cells)
-
-
-def check_pools(cells: Sequence[Cell]) -> None:
-    """One table cannot hold a pool both with its default size and with a given size."""
-    sized: dict[tuple[object, ...], bool] = {}
     for cell in cells:
-        table = replace(cell, contender_order=0, rounds=None, connections=0, rate=None)
-        key = replace(table, idle=0, slow=0, workers=None).identity()
-        if sized.setdefault(key, cell.workers is None) != (cell.workers is None):
+        # One table cannot hold a pool both with its default size and with a given size.
+        table = replace(cell, rounds=None, connections=0, rate=None, idle=0, slow=0, workers=None)
+        if sized.setdefault(table.identity(), cell.workers is None) != (cell.workers is None):
             raise StudyError(
                 f"the pool {cell.contender} appears with and without `workers`; give `workers` in "
                 "all groups that otherwise agree"
             )
+    return tuple(cells)

@@ -7,76 +7,34 @@ import re
 import shlex
 import shutil
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ValidationInfo, model_validator
+from pydantic import BeforeValidator, ValidationInfo
 
 from regatta.errors import StudyError
+from regatta.record.study import keys, limits
 from regatta.record.study.find import Design
-from regatta.record.study.limits import (
-    DIALECTS,
-    MAX_READY_TIMEOUT_S,
-    NAME_NEEDED,
-    NAME_PATTERN,
-    PATH_PATTERN,
-    RAW_PATTERN,
-    REQUEST_PATTERN,
-    UNTIL_PATTERN,
-)
+from regatta.record.study.keys import Must, must, wrong
 from regatta.record.study.request_file import RequestFile, RequestFileError, read_request_file
-from regatta.record.study.toml_table import (
-    Many,
-    Must,
-    Text,
-    TomlTable,
-    among,
-    choose,
-    content_of,
-    must,
-    one_of,
-    read,
-    seconds,
-    text_of,
-    whole,
-    wrong,
-)
 
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 """Often not on the PATH of an ordinary user."""
-PORT = "port"
-LINE = "line"
-ANSWER = "answer"
-READY = (PORT, LINE, ANSWER)
+PORT, LINE, ANSWER = READY = ("port", "line", "answer")
 STOP_SIGNALS = ("SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGKILL")
 PLACEHOLDERS = ("host", "port", "cpus", "folder")
 FOLDER = "{folder}"
 PLACEHOLDER_PATTERN = re.compile(r"(?<!\$)\{([a-z_]+)\}")
 COMMAND_NEEDED = 'a command such as ["{folder}/my-server", "{host}", "{port}"]'
-
-HttpPath = Annotated[
-    str,
-    Must(
-        "a path such as /hello: a slash, no space, at most 1024 characters", PATH_PATTERN.fullmatch
-    ),
-]
-RequestLine = Annotated[
-    str,
-    Must(
-        "a line such as top 5: at most 1024 printable ASCII characters", REQUEST_PATTERN.fullmatch
-    ),
-]
-
-
-Until = Annotated[
-    str,
-    Must(
-        r"a regular expression such as ^\+OK\r\n: at most 256 printable ASCII characters",
-        UNTIL_PATTERN.fullmatch,
-    ),
-]
+PATH_NEEDED = "a path such as /hello: a slash, no space, at most 1024 characters"
+REQUEST_NEEDED = "a line such as top 5: at most 1024 printable ASCII characters"
+UNTIL_NEEDED = r"a regular expression such as ^\+OK\r\n: at most 256 printable ASCII characters"
 RAW_NEEDED = r"text such as PING\r\n, with the escapes \r \n \t \\ \xHH: at most 256 characters"
+
+HttpPath = Annotated[str, Must(PATH_NEEDED, limits.PATH_PATTERN.fullmatch)]
+RequestLine = Annotated[str, Must(REQUEST_NEEDED, limits.REQUEST_PATTERN.fullmatch)]
+Until = Annotated[str, Must(UNTIL_NEEDED, limits.UNTIL_PATTERN.fullmatch)]
 
 
 def read_requests(value: Any, info: ValidationInfo) -> RequestFile:
@@ -90,11 +48,11 @@ def read_requests(value: Any, info: ValidationInfo) -> RequestFile:
         raise wrong("", f"names {value}, which {error}") from error
 
 
-def check_asked(form: TomlTable, dialects: Sequence[str]) -> None:
+def mistakes_in_asked(form: keys.TomlTable, dialects: Sequence[str]) -> Iterator[tuple[str, str]]:
     """`path` is only for HTTP, `request` only for the line dialect."""
     for key, spoken in (("path", "http"), ("request", "line")):
         if form.has(key) and set(dialects) != {spoken}:
-            raise wrong(key, f"is only for the dialect {spoken}; remove one of them")
+            yield key, f"is only for the dialect {spoken}; remove one of them"
 
 
 def read_command(value: Any) -> tuple[str, ...]:
@@ -108,8 +66,7 @@ def read_command(value: Any) -> tuple[str, ...]:
     )
     if not right or not words or not words[0]:
         raise must(COMMAND_NEEDED)
-    placeholders = [name for word in words for name in PLACEHOLDER_PATTERN.findall(word)]
-    for name in placeholders:
+    for name in (name for word in words for name in PLACEHOLDER_PATTERN.findall(word)):
         if name not in PLACEHOLDERS:
             known = ", ".join(f"{{{placeholder}}}" for placeholder in PLACEHOLDERS)
             raise wrong("", f"contains {{{name}}}; the placeholders are {known}")
@@ -124,68 +81,59 @@ def read_pattern(value: Any) -> Any:
 
 
 def read_signal(value: Any) -> signal.Signals:
-    return signal.Signals[str(choose(value, STOP_SIGNALS))]
+    return signal.Signals[str(keys.choose(value, STOP_SIGNALS))]
 
 
-class Contender(TomlTable):
+class Contender(keys.TomlTable):
     command: Annotated[tuple[str, ...], BeforeValidator(read_command)] = ()
     """With the placeholders {host}, {port}, {cpus} and {folder}; empty: its image's own."""
-    port: Annotated[int, whole(1, 65535)] | None = None
+    port: Annotated[int, keys.whole(1, 65535)] | None = None
     """Of a server that always listens on the same one."""
-    dialect: Annotated[str, one_of(DIALECTS)] = "http"
+    dialect: Annotated[str, keys.one_of(limits.DIALECTS)] = "http"
     path: HttpPath | None = None
     request: RequestLine | None = None
     requests: Annotated[RequestFile, BeforeValidator(read_requests)] | None = None
     """Instead of `path`."""
     until: Until | None = None
     """What the reply to `request` ends with."""
-    ready: Annotated[str, one_of(READY)] = PORT
+    ready: Annotated[str, keys.one_of(READY)] = PORT
     """`answer`: a client gets a right answer; `port`: it listens."""
     ready_line: Annotated[re.Pattern[str], BeforeValidator(read_pattern)] | None = None
-    ready_timeout_s: Annotated[float, seconds(MAX_READY_TIMEOUT_S)] | None = None
-    title: Text | None = None
-    image: Text | None = None
+    """Alone it implies ready = "line"."""
+    ready_timeout_s: Annotated[float, keys.seconds(limits.MAX_READY_TIMEOUT_S)] | None = None
+    title: keys.Text | None = None
+    image: keys.Text | None = None
     """Its container image, if the sides are containers."""
     stop_signal: Annotated[signal.Signals, BeforeValidator(read_signal)] = signal.SIGTERM
-    twin_of: Annotated[str, among("designs")] | None = None
+    twin_of: Annotated[str, keys.among("designs")] | None = None
     """The design whose strategy it implements as the smallest correct server."""
-    needs: Text | None = None
+    needs: keys.Text | None = None
     """A file, or a program on PATH; without it the contender is left out."""
-    install: Text | None = None
+    install: keys.Text | None = None
     """The command that builds or installs what it needs."""
-    serves: Many[HttpPath] | None = None
+    serves: keys.Many[HttpPath] | None = None
     """The paths that it answers, for `contenders = "all"`; None: every path."""
 
-    @model_validator(mode="after")
-    def check_port(self) -> Self:
+    def mistakes(self, known: keys.Known) -> Iterator[tuple[str, str]]:
+        yield from super().mistakes(known)
         if not self.command and (self.port is None or self.image is None):
-            raise wrong("", "has no `command`; add it")
+            yield "", "has no `command`; add it"
         in_command = any("port" in PLACEHOLDER_PATTERN.findall(word) for word in self.command)
         if not in_command and self.port is None:
-            raise wrong("command", "lacks {port}; add it, because every trial uses another port")
+            yield "command", "lacks {port}; add it, because every trial uses another port"
         if in_command and self.port is not None:
-            raise wrong("port", "is only for a command without {port}; remove one of them")
-        return self
-
-    @model_validator(mode="after")
-    def check_path_and_request(self) -> Self:
-        check_asked(self, (self.dialect,))
+            yield "port", "is only for a command without {port}; remove one of them"
+        yield from mistakes_in_asked(self, (self.dialect,))
         if self.has("requests") and (self.dialect != "http" or self.has("path")):
-            raise wrong("requests", "is only for the dialect http without `path`")
+            yield "requests", "is only for the dialect http without `path`"
         if self.until is not None and self.request is None:
-            raise wrong("until", 'needs `request` and dialect = "line"; add them')
-        if self.until is not None and not RAW_PATTERN.fullmatch(self.request or ""):
-            raise wrong("request", f"is {self.request!r}; with `until` it must be {RAW_NEEDED}")
-        return self
-
-    @model_validator(mode="after")
-    def check_ready(self) -> Self:
-        """`ready_line` alone implies ready = "line"."""
+            yield "until", 'needs `request` and dialect = "line"; add them'
+        if self.until is not None and not limits.RAW_PATTERN.fullmatch(self.request or ""):
+            yield "request", f"is {self.request!r}; with `until` it must be {RAW_NEEDED}"
         if self.ready_line is not None and self.ready == PORT and self.has("ready"):
-            raise wrong("ready_line", 'is only for ready = "line"; remove one of them')
+            yield "ready_line", 'is only for ready = "line"; remove one of them'
         if self.ready_line is None and self.ready == LINE:
-            raise wrong("", "has no `ready_line`; add a pattern that matches the line")
-        return self
+            yield "", "has no `ready_line`; add a pattern that matches the line"
 
     def missing(self, folder: Path) -> str | None:
         """Why it cannot run on this machine; `folder`: the study's."""
@@ -200,12 +148,8 @@ class Contender(TomlTable):
 
     def words(self, host: str, port: int, cpus: Sequence[int], folder: Path) -> list[str]:
         """The command with all placeholders filled in."""
-        values = {
-            "host": host,
-            "port": str(port),
-            "cpus": ",".join(map(str, cpus)),
-            "folder": str(folder),
-        }
+        listed = ",".join(map(str, cpus))
+        values = dict(zip(PLACEHOLDERS, (host, str(port), listed, str(folder)), strict=True))
         return [
             PLACEHOLDER_PATTERN.sub(lambda match: values[match[1]], word) for word in self.command
         ]
@@ -224,30 +168,27 @@ def read_folders(folder: Path, designs: Sequence[Design]) -> dict[str, Contender
     files = sorted(folder.glob(f"*/{FILE}"))
     if not files:
         raise StudyError(f"`contenders_from`: no folder in {folder} has a {FILE}")
-    for file in files:
-        check_name(file.parent, designs)
-    return {file.parent.name: read_file(file, designs) for file in files}
-
-
-def check_name(folder: Path, designs: Sequence[Design]) -> None:
-    if not NAME_PATTERN.fullmatch(folder.name):
-        raise StudyError(f"`contenders_from`: {folder} has no valid name; use {NAME_NEEDED}")
-    if any(design.name == folder.name for design in designs):
-        raise StudyError(f"`contenders_from`: {folder} has a design's name; rename it")
-
-
-def read_file(file: Path, designs: Sequence[Design]) -> Contender:
     names = [design.name for design in designs]
+    for here in (file.parent for file in files):
+        if not limits.NAME_PATTERN.fullmatch(here.name):
+            needed = limits.NAME_NEEDED
+            raise StudyError(f"`contenders_from`: {here} has no valid name; use {needed}")
+        if here.name in names:
+            raise StudyError(f"`contenders_from`: {here} has a design's name; rename it")
+    return {file.parent.name: read_file(file, names) for file in files}
+
+
+def read_file(file: Path, designs: Sequence[str]) -> Contender:
+    here = file.parent
     try:
-        content = content_of(text_of(file), "it")
-        found = read(Contender, content, designs=names, folder=file.parent)
+        content = keys.content_of(keys.text_of(file), "it")
+        found = keys.read(Contender, content, designs=designs, folder=here)
     except StudyError as error:
         raise StudyError(f"{file}: {error}") from error
-    here, name = str(file.parent), file.parent.name
     changes: dict[str, Any] = {
-        "command": tuple(word.replace(FOLDER, here) for word in found.command),
-        "needs": found.needs and found.needs.replace(FOLDER, here),
+        "command": tuple(word.replace(FOLDER, str(here)) for word in found.command),
+        "needs": found.needs and found.needs.replace(FOLDER, str(here)),
     }
-    if found.install is None and (file.parents[1] / BUILD).is_file():
-        changes["install"] = f"{file.parents[1] / BUILD} {name}"
+    if found.install is None and (here.parent / BUILD).is_file():
+        changes["install"] = f"{here.parent / BUILD} {here.name}"
     return found.model_copy(update=changes)

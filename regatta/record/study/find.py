@@ -9,8 +9,8 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from regatta.errors import LedgerError, StudyError
+from regatta.record.study.keys import suggestion
 from regatta.record.study.limits import NAME_PATTERN
-from regatta.record.study.toml_table import suggestion
 from regatta.record.validation import checked
 
 

@@ -12,7 +12,7 @@ from regatta.errors import StudyError
 from regatta.record.cell import PROCESS, Cell, matched_cells
 from regatta.record.counters import EVENTS
 from regatta.record.inputs import Claim
-from regatta.record.study import limits
+from regatta.record.study import keys, limits
 from regatta.record.study.baseline import BaselineTable, read_baseline
 from regatta.record.study.cells import read_cells
 from regatta.record.study.claims import Source, read_claims
@@ -20,17 +20,8 @@ from regatta.record.study.contender import Contender, read_folders
 from regatta.record.study.find import Design
 from regatta.record.study.placement import PlacementTable
 from regatta.record.study.race import RaceTable
-from regatta.record.study.toml_table import (
-    Many,
-    Must,
-    Text,
-    TomlTable,
-    content_of,
-    one_of,
-    read,
-    text_of,
-    wrong,
-)
+
+STUDY_NAME = keys.Must(f"{limits.NAME_NEEDED} (a folder's name)", limits.NAME_PATTERN.fullmatch)
 
 
 class Study(RaceTable, PlacementTable):
@@ -60,18 +51,16 @@ class Study(RaceTable, PlacementTable):
         return self.model_copy(update=changes)
 
 
-class StudyTable(TomlTable):
+class StudyTable(keys.TomlTable):
     """The top level of a study; tables that depend on others are validated later."""
 
-    name: Annotated[
-        str, Must(f"{limits.NAME_NEEDED} (a folder's name)", limits.NAME_PATTERN.fullmatch)
-    ]
-    title: Text | None = None
+    name: Annotated[str, STUDY_NAME]
+    title: keys.Text | None = None
     race: RaceTable = RaceTable()
     placement: PlacementTable = PlacementTable()
-    events: Many[Annotated[str, one_of(EVENTS)]] = EVENTS
+    events: keys.Many[Annotated[str, keys.one_of(EVENTS)]] = EVENTS
     baseline: Any = None
-    contenders_from: Text | None = None
+    contenders_from: keys.Text | None = None
     contenders: dict[str, Contender] = {}
     cells: list[Any] = []
     sources: dict[str, Source] = {}
@@ -82,9 +71,9 @@ class StudyTable(TomlTable):
     def check_names(cls, value: Any, info: ValidationInfo) -> Any:
         for name in value if isinstance(value, dict) else ():
             if not limits.NAME_PATTERN.fullmatch(name):
-                raise wrong(name, f"is not a valid name; use {limits.NAME_NEEDED}")
+                raise keys.wrong(name, f"is not a valid name; use {limits.NAME_NEEDED}")
             if info.context and name in info.context["designs"]:
-                raise wrong(name, "is the name of a design; use another name")
+                raise keys.wrong(name, "is the name of a design; use another name")
         return value
 
 
@@ -95,14 +84,19 @@ def parse_study(
 
     Without its claims only files of requests are read: a resumed race has the claims in its ledger.
     """
-    content = content_of(text, "the study")
+    content = keys.content_of(text, "the study")
     folder = (folder or Path()).absolute()
     written = read_tables(content, designs, folder)
-    contenders = all_contenders(written, designs, folder)
+    contenders: Mapping[str, Contender] = written.contenders
+    if written.contenders_from is not None:
+        # The study's own come last and replace them.
+        found = read_folders((folder / written.contenders_from).resolve(), designs)
+        contenders = {**found, **contenders}
     cells = read_cells(written.cells, designs, contenders)
-    raced, left_out = without_missing(cells, designs, contenders, folder)
-    check_alone_blocks(written.race, raced)
-    check_fixed_ports(written, raced)
+    missing = {design.name: design.missing for design in designs if design.missing}
+    missing |= {name: why for name, one in contenders.items() if (why := one.missing(folder))}
+    raced, left_out = without(cells, missing)
+    check_slices(written, raced)
     claims = read_claims(written.claim, cells, written.sources, folder) if with_claims else ()
     return Study.model_construct(
         **dict(written.race),
@@ -121,73 +115,42 @@ def parse_study(
     )
 
 
-def all_contenders(
-    written: StudyTable, designs: Sequence[Design], folder: Path
-) -> dict[str, Contender]:
-    """Those of `contenders_from`, and the study's own, which come last and replace them."""
-    if written.contenders_from is None:
-        return written.contenders
-    found = read_folders((folder / written.contenders_from).resolve(), designs)
-    return {**found, **written.contenders}
-
-
 def read_tables(content: Mapping[str, Any], designs: Sequence[Design], folder: Path) -> StudyTable:
     """The top level. Its errors are reported together with those of the cells."""
     names = [design.name for design in designs]
     try:
-        return read(StudyTable, content, designs=names, folder=folder)
+        return keys.read(StudyTable, content, designs=names, folder=folder)
     except StudyError as error:
-        raise StudyError(*error.mistakes, *mistakes_in_cells(content, designs, folder)) from error
+        mistakes = error.mistakes
+    if "contenders_from" not in content:
+        needed = {key: content[key] for key in ("contenders", "cells") if key in content}
+        try:
+            known = keys.read(StudyTable, {"name": "x"} | needed, designs=names, folder=folder)
+        except StudyError:
+            needed = {}  # the cells need valid contenders
+        try:
+            if needed.get("cells"):
+                read_cells(known.cells, designs, known.contenders)
+        except StudyError as error:
+            mistakes += error.mistakes
+    raise StudyError(*mistakes)
 
 
-def mistakes_in_cells(
-    content: Mapping[str, Any], designs: Sequence[Design], folder: Path
-) -> tuple[str, ...]:
-    """None if the contenders are not valid or lie elsewhere: the cells need them."""
-    if "contenders_from" in content:
-        return ()
-    names = [design.name for design in designs]
-    needed = {key: content[key] for key in ("contenders", "cells") if key in content}
-    try:
-        known = read(StudyTable, {"name": "checked"} | needed, designs=names, folder=folder)
-    except StudyError:
-        return ()
-    try:
-        read_cells(known.cells, designs, known.contenders)
-    except StudyError as error:
-        return error.mistakes if known.cells else ()
-    return ()
-
-
-def check_alone_blocks(race: RaceTable, cells: Sequence[Cell]) -> None:
+def check_slices(written: StudyTable, cells: Sequence[Cell]) -> None:
+    """With slices servers run at the same time: each needs a port of its own."""
+    race = written.race
     if race.alone_blocks and (race.slices == 1 or all(cell.scope == PROCESS for cell in cells)):
         raise StudyError(
             "`race.alone_blocks` measures how servers that run at the same time affect each other, "
             "but in this study each runs alone; remove it, or set `race.slices`"
         )
-
-
-def check_fixed_ports(written: StudyTable, cells: Sequence[Cell]) -> None:
-    """Servers that run at the same time need a port each."""
     fixed = [name for name, one in written.contenders.items() if one.port is not None]
-    for name in fixed if written.race.slices > 1 else ():
+    for name in fixed if race.slices > 1 else ():
         if any(cell.contender == name for cell in cells):
             raise StudyError(
                 f"`contenders.{name}.port` is fixed, but with `race.slices` servers run at the "
                 "same time and need other ports; remove `race.slices`"
             )
-
-
-def without_missing(
-    cells: Sequence[Cell],
-    designs: Sequence[Design],
-    contenders: Mapping[str, Contender],
-    folder: Path,
-) -> tuple[tuple[Cell, ...], dict[str, str]]:
-    """The cells that can be raced here, and why the other designs and contenders cannot."""
-    missing = {design.name: design.missing for design in designs if design.missing}
-    missing |= {name: why for name, one in contenders.items() if (why := one.missing(folder))}
-    return without(cells, missing)
 
 
 def leave_out(study: Study, missing: Mapping[str, str]) -> Study:
@@ -210,7 +173,7 @@ def without(
 
 def load_study(path: Path, designs: Sequence[Design]) -> Study:
     """Reads and checks a study file."""
-    text = text_of(path)
+    text = keys.text_of(path)
     try:
         return parse_study(text, designs, path.resolve().parent)
     except StudyError as error:

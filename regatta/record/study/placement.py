@@ -1,29 +1,12 @@
 """`[placement]`: where the two sides of a trial run."""
 
-from collections.abc import Hashable
-from typing import Annotated, Any, Self
+from collections.abc import Iterator
+from typing import Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    PlainValidator,
-    ValidationInfo,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, ValidationInfo
 
-from regatta.record.study import cluster, cpus, hosts, limits
-from regatta.record.study.toml_table import (
-    Many,
-    Text,
-    TomlTable,
-    listed,
-    must,
-    once,
-    one_of,
-    whole,
-    wrong,
-)
+from regatta.record.study import cluster, cpus, hosts, keys, limits
+from regatta.record.study.keys import must
 
 
 def read_cpus(value: Any) -> Any:
@@ -31,13 +14,6 @@ def read_cpus(value: Any) -> Any:
         return cpus.cpus_of(value) if isinstance(value, str) else value
     except ValueError as error:
         raise must(cpus.NEEDED) from error
-
-
-Cpus = Annotated[
-    Many[Annotated[int, whole(0, limits.MAX_CPU)]],
-    BeforeValidator(read_cpus),
-    AfterValidator(lambda found: tuple(sorted(found))),
-]
 
 
 def read_cluster(value: str) -> str:
@@ -65,71 +41,67 @@ def read_clients(value: Any, info: ValidationInfo) -> int | tuple[str, ...]:
         if not 1 <= value <= limits.MAX_CLIENTS:
             raise must(f"a whole number from 1 to {limits.MAX_CLIENTS}, or hosts")
         return value
-    found = listed(value)
+    found = keys.listed(value)
     if not all(isinstance(host, str) for host in found):
         raise must(f"{hosts.NEEDED}, or the number of clients")
-    return once(tuple(read_host(host, info) for host in found))
+    return keys.once(tuple(read_host(host, info) for host in found))
 
 
-Scheduler = Annotated[str, AfterValidator(read_cluster)]
+Cpus = Annotated[
+    keys.Many[Annotated[int, keys.whole(0, limits.MAX_CPU)]],
+    BeforeValidator(read_cpus),
+    AfterValidator(lambda found: tuple(sorted(found))),
+]
 Host = Annotated[str, AfterValidator(read_host)]
-Clients = Annotated[int | tuple[str, ...], PlainValidator(read_clients)]
 
 
-class PlacementTable(TomlTable):
+class PlacementTable(keys.TomlTable):
     """The keys of `[placement]`."""
 
-    placement: Annotated[str, one_of(limits.PLACEMENTS)] = Field(default="auto", alias="kind")
+    placement: Annotated[str, keys.one_of(limits.PLACEMENTS)] = Field(default="auto", alias="kind")
     server_cpus: Cpus | None = None
     client_cpus: Cpus | None = None
-    network: Annotated[str, one_of(limits.NETWORKS)] = limits.NETWORKS[0]
-    engine: Annotated[str, one_of(limits.CONTAINER_ENGINES)] | None = None
+    network: Annotated[str, keys.one_of(limits.NETWORKS)] = limits.NETWORKS[0]
+    engine: Annotated[str, keys.one_of(limits.CONTAINER_ENGINES)] | None = None
     """None: the first one that works."""
-    cluster: Scheduler | None = None
+    cluster: Annotated[str, AfterValidator(read_cluster)] | None = None
     """The scheduler of a Dask cluster, whose workers are the hosts."""
     server: Host | None = None
     """The server's host."""
-    clients: Clients = 1
+    clients: Annotated[int | tuple[str, ...], PlainValidator(read_clients)] = 1
     """Number of clients that share the load, or their hosts."""
-    address: Text | None = None
+    address: keys.Text | None = None
     """The server's address for its clients; None: the one at which the lab reaches it."""
-    steering: Annotated[str, one_of(limits.STEERINGS)] = limits.STEERINGS[0]
+    steering: Annotated[str, keys.one_of(limits.STEERINGS)] = limits.STEERINGS[0]
 
-    @model_validator(mode="after")
-    def check_containers(self) -> Self:
-        for key in ("network", "engine"):
-            if self.has(key) and self.placement != limits.CONTAINERS:
-                raise wrong(key, 'is only for kind = "containers"; remove one of them')
-        return self
+    def mistakes(self, known: keys.Known) -> Iterator[tuple[str, str]]:
+        yield from super().mistakes(known)
+        of_kinds = {
+            limits.CONTAINERS: ("network", "engine"),
+            limits.HOSTS: ("cluster", "server", "address"),
+        }
+        for kind, owned in of_kinds.items():
+            for key in owned:
+                if self.has(key) and self.placement != kind:
+                    yield key, f'is only for kind = "{kind}"; remove one of them'
+        if self.placement == limits.HOSTS:
+            yield from self._mistakes_in_hosts()
+        elif self.client_hosts:
+            yield "clients", 'names hosts, but only kind = "hosts" has hosts; give a number'
 
-    @model_validator(mode="after")
-    def check_hosts(self) -> Self:
-        if self.placement != limits.HOSTS:
-            for key in ("cluster", "server", "address"):
-                if self.has(key):
-                    raise wrong(key, 'is only for kind = "hosts"; remove one of them')
-            if self.client_hosts:
-                raise wrong(
-                    "clients", 'names hosts, but only kind = "hosts" has hosts; give a number'
-                )
-            return self
+    def _mistakes_in_hosts(self) -> Iterator[tuple[str, str]]:
         for key in ("server", "clients"):
             if not self.has(key):
-                raise wrong(key, 'is missing; kind = "hosts" needs `server` and `clients`')
+                yield key, 'is missing; kind = "hosts" needs `server` and `clients`'
         if not self.client_hosts:
-            raise wrong("clients", 'is a number; kind = "hosts" needs a list of hosts')
-        places = [self.place_of(one) for one in (self.server or "", *self.client_hosts)]
+            yield "clients", 'is a number; kind = "hosts" needs a list of hosts'
+        # What identifies the machines, as far as their names say.
+        named = (self.server or "", *self.client_hosts)
+        places = named if self.cluster else [hosts.host_name(host).place for host in named]
         if places[0] in places[1:]:
-            raise wrong(
-                "clients", 'contains the server\'s host; to race on one host, use kind = "netns"'
-            )
+            yield "clients", 'contains the server\'s host; to race on one host, use kind = "netns"'
         if len(set(places)) < len(places):
-            raise wrong("clients", "names a host twice; name each once")
-        return self
-
-    def place_of(self, host: str) -> Hashable:
-        """What identifies the machine, as far as its name says."""
-        return hosts.host_name(host).place if self.cluster is None else host
+            yield "clients", "names a host twice; name each once"
 
     @property
     def client_hosts(self) -> tuple[str, ...]:

@@ -1,14 +1,14 @@
 """`[race]`: repetitions, slices, sittings, and when the race ends."""
 
 import re
-from typing import Annotated, Self
+from collections.abc import Iterator
+from typing import Annotated
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field
 
 from regatta.errors import StudyError
-from regatta.record.study import limits
-from regatta.record.study.limits import MAX_PAUSE_S
-from regatta.record.study.toml_table import Flag, TomlTable, number, whole, wrong
+from regatta.record.study import keys, limits
+from regatta.record.study.limits import MAX_BLOCKS, MAX_PAUSE_S
 
 SECONDS_PER_UNIT = {"s": 1, "m": 60, "min": 60, "h": 3_600}
 PATTERN = re.compile(r"(\d{1,6})(s|min|m|h)")
@@ -24,62 +24,58 @@ def parse_pause(text: object, option: str) -> int:
     return seconds
 
 
-def read_pause(value: object) -> int:
-    return parse_pause(value, "`race.pause`")
+Pause = Annotated[int, BeforeValidator(lambda value: parse_pause(value, "`race.pause`"))]
+WIDTH = keys.number(limits.MIN_WIDTH_PERCENT, limits.MAX_WIDTH_PERCENT)
+DISTURBANCE = keys.number(limits.MIN_DISTURBANCE_PERCENT, limits.MAX_DISTURBANCE_PERCENT)
 
 
-class RaceTable(TomlTable):
+class RaceTable(keys.TomlTable):
     """The keys of `[race]`."""
 
-    blocks: Annotated[int, whole(1, limits.MAX_BLOCKS)] = limits.DEFAULT_BLOCKS
-    counted_blocks: Annotated[int, whole(0, limits.MAX_BLOCKS)] = limits.DEFAULT_COUNTED_BLOCKS
-    alone_blocks: Annotated[int, whole(0, limits.MAX_BLOCKS)] = 0
+    blocks: Annotated[int, keys.whole(1, MAX_BLOCKS)] = limits.DEFAULT_BLOCKS
+    counted_blocks: Annotated[int, keys.whole(0, MAX_BLOCKS)] = limits.DEFAULT_COUNTED_BLOCKS
+    alone_blocks: Annotated[int, keys.whole(0, MAX_BLOCKS)] = 0
     """Additional blocks in which only one server runs at a time."""
-    slices: Annotated[int, whole(1, limits.MAX_SLICES)] = 1
+    slices: Annotated[int, keys.whole(1, limits.MAX_SLICES)] = 1
     """Parts of each load; with more than one, the servers of a block run at the same time."""
-    sittings: Annotated[int, whole(1, limits.MAX_SITTINGS)] = 1
+    sittings: Annotated[int, keys.whole(1, limits.MAX_SITTINGS)] = 1
     """Repetitions of the whole race, each with new networks and relinked servers."""
-    pause_s: Annotated[int, BeforeValidator(read_pause)] = Field(default=0, alias="pause")
+    pause_s: Pause = Field(default=0, alias="pause")
     """Pause between two sittings."""
-    width_percent: (
-        Annotated[float, number(limits.MIN_WIDTH_PERCENT, limits.MAX_WIDTH_PERCENT)] | None
-    ) = None
+    width_percent: Annotated[float, WIDTH] | None = None
     """The race ends when the interval of every lead in the standings is narrower (upper end over
     lower end). It never ends because of the result."""
-    most_blocks: Annotated[int, whole(1, limits.MAX_BLOCKS)] | None = None
+    most_blocks: Annotated[int, keys.whole(1, MAX_BLOCKS)] | None = None
     """The largest number of timed blocks; the smallest is `blocks`."""
-    seed: Annotated[int, whole(0, limits.MAX_SEED)] | None = None
-    search_blocks: Annotated[int, whole(2, limits.MAX_SEARCH_BLOCKS)] = limits.DEFAULT_SEARCH_BLOCKS
+    seed: Annotated[int, keys.whole(0, limits.MAX_SEED)] | None = None
+    search_blocks: Annotated[int, keys.whole(2, limits.MAX_SEARCH_BLOCKS)] = (
+        limits.DEFAULT_SEARCH_BLOCKS
+    )
     """Matched loads: how often the sustained rate of each contender is searched."""
-    warmup_limit_s: Annotated[float, number(0, limits.MAX_WARMUP_LIMIT_S)] = (
+    warmup_limit_s: Annotated[float, keys.number(0, limits.MAX_WARMUP_LIMIT_S)] = (
         limits.DEFAULT_WARMUP_LIMIT_S
     )
     """How long a server is warmed at most until it is steady; 0: by one round of requests."""
-    whole_cost: Flag = False
+    whole_cost: keys.Flag = False
     """Measure each server's start-up time and memory too."""
-    answers_may_differ: Flag = False
+    answers_may_differ: keys.Flag = False
     """Whether contenders may answer differently, and each in another way under load."""
-    disturbance_limit_percent: Annotated[
-        float, number(limits.MIN_DISTURBANCE_PERCENT, limits.MAX_DISTURBANCE_PERCENT)
-    ] = limits.DEFAULT_DISTURBANCE_LIMIT_PERCENT
+    disturbance_limit_percent: Annotated[float, DISTURBANCE] = (
+        limits.DEFAULT_DISTURBANCE_LIMIT_PERCENT
+    )
     """CPU that other programs may use before a trial counts as disturbed and is repeated."""
 
-    @model_validator(mode="after")
-    def check_width(self) -> Self:
-        """`width_percent` and `most_blocks` need each other."""
+    def mistakes(self, known: keys.Known) -> Iterator[tuple[str, str]]:
+        yield from super().mistakes(known)
         for key, other in (("width_percent", "most_blocks"), ("most_blocks", "width_percent")):
             if self.has(key) and not self.has(other):
-                raise wrong(key, f"needs `race.{other}` too; add it")
+                yield key, f"needs `race.{other}` too; add it"
         if self.most_blocks is not None and self.most_blocks < self.blocks:
-            raise wrong(
-                "most_blocks",
-                f"is {self.most_blocks}; it must be a whole number from "
-                f"{self.blocks} to {limits.MAX_BLOCKS}",
-            )
+            needed = f"it must be a whole number from {self.blocks} to {MAX_BLOCKS}"
+            yield "most_blocks", f"is {self.most_blocks}; {needed}"
         if self.width_percent is not None and self.sittings > 1:
-            raise wrong(
+            yield (
                 "width_percent",
                 "and `race.sittings` cannot be combined: a result that is precise within one "
                 "sitting may be far off in the next; set `blocks` instead",
             )
-        return self

@@ -4,10 +4,10 @@ metric.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Self
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, ValidationInfo, model_validator
+from pydantic import AfterValidator, BeforeValidator, ValidationInfo
 
 from regatta.record.cell import Cell
 from regatta.record.counters import COUNTERS, CPU_TIME, SUMMED
@@ -34,18 +34,8 @@ from regatta.record.inputs import (
 )
 from regatta.record.metrics import METRICS, SIDES
 from regatta.record.records import TIMED
-from regatta.record.study.toml_table import (
-    Connections,
-    Engine,
-    Many,
-    Must,
-    TomlTable,
-    among,
-    listed,
-    must,
-    one_of,
-    wrong,
-)
+from regatta.record.study import keys
+from regatta.record.study.keys import Many, must, wrong
 
 EVENT_METRICS = tuple(
     one.claimed_as for one in COUNTERS if one.unit in SUMMED and one.name != CPU_TIME
@@ -92,12 +82,15 @@ def unit_of_rate(metric: str) -> str:
 
 
 COMPARED = re.compile(r"\s*(server|client)\s*([<~])\s*(server|client)\s*")
+AMOUNT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(%|[a-z][a-z ]*)")
+SHARE = PERCENT_SIGN
+LARGEST_BOUND, MAX_TIMES = 1e12, 1e9
 MOST_IN_A_GAP = 5
 """Every pair of designs is compared, and all are tested together."""
 
 Groups = tuple[tuple[str, ...], ...]
 """The compared names, from the smallest to the largest; those of one group are equal."""
-Raced = Annotated[str, among("raced")]
+Raced = Annotated[str, keys.among("raced")]
 
 
 def read_order(value: Any, info: ValidationInfo) -> Groups:
@@ -109,11 +102,8 @@ def read_order(value: Any, info: ValidationInfo) -> Groups:
     raced = info.context["raced"] if info.context else ()
     for name in names:
         if name not in raced:
-            raise wrong(
-                "",
-                f"names {name!r}, which the study does not race; "
-                f"the contenders are {', '.join(raced)}",
-            )
+            known = f"the contenders are {', '.join(raced)}"
+            raise wrong("", f"names {name!r}, which the study does not race; {known}")
     if len(names) < 2 or len(set(names)) != len(names):
         raise must("a list of at least two different names")
     return groups
@@ -136,23 +126,12 @@ def count(low: int, high: float, words: str) -> AfterValidator:
 
 
 Order = Annotated[Groups, BeforeValidator(read_order)]
-Compare = Annotated[Groups, BeforeValidator(read_compare)]
-Ratio = Annotated[Many[Raced], count(2, 2, "a list of two")]
-Nearer = Annotated[
-    Many[Raced], count(3, 3, "a list of three: the first nearer to the second than to the third")
-]
 Gap = Annotated[Many[Raced], count(2, MOST_IN_A_GAP, f"a list of two to {MOST_IN_A_GAP}")]
-Engines = Annotated[Many[Engine], count(2, math.inf, "a list of at least two")]
+NEARER_NEEDED = "a list of three: the first nearer to the second than to the third"
+TIMES = keys.Must(f"a number above 1 and up to {MAX_TIMES:g}", lambda times: 1 < times <= MAX_TIMES)
 
 
-AMOUNT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(%|[a-z][a-z ]*)")
-SHARE = PERCENT_SIGN
-LARGEST_BOUND = 1e12
-
-
-def read_within(
-    value: Any, kind: str, metric: str, groups: tuple[tuple[str, ...], ...]
-) -> EquivalenceMargin:
+def read_within(value: Any, kind: str, metric: str, groups: Groups) -> EquivalenceMargin:
     """A share, an amount, or both; with both, the wider one counts."""
     if value is None:
         return EquivalenceMargin()
@@ -160,12 +139,12 @@ def read_within(
         raise wrong("within", "is only for equality (~); remove it")
     unit = "" if kind in (LINEAR, GROWTH) else unit_of(metric)
     found: dict[str, float] = {}
-    for one in listed(value):
+    for one in keys.listed(value):
         match = AMOUNT.fullmatch(one) if isinstance(one, str) else None
         if match is not None and match[2] in (SHARE, unit):
             found[match[2]] = float(match[1])
     share, amount = found.get(SHARE), found.get(unit)
-    fits = found and len(found) == len(listed(value)) and min(found.values()) > 0
+    fits = found and len(found) == len(keys.listed(value)) and min(found.values()) > 0
     if not fits or (share is not None and share >= 100):
         also = f', "0.1 {unit}", or a list of both' if unit else ""
         raise wrong("within", f'is {value!r}; it must be a share below 100 %, such as "10 %"{also}')
@@ -195,45 +174,38 @@ MULTIPLES = (ORDER, COMPARE, RATIO, ENGINES, GROWTH)
 FEWEST = {LINEAR: 3, **dict.fromkeys((SUBLINEAR, RISING, FALLING, FLAT, GROWTH, WIDENS), 2)}
 """How many numbers of connections a kind needs at least."""
 COUNTED = {2: "two", 3: "three"}
-MAX_TIMES = 1e9
 
-Metric = Annotated[str, one_of(tuple(METRIC_SIDES))]
+Metric = Annotated[str, keys.one_of(tuple(METRIC_SIDES))]
 
 
-class StatementTable(TomlTable):
+class StatementTable(keys.TomlTable):
     """The keys of one statement."""
 
     metric: Metric
-    side: Annotated[str, one_of(SIDES)] | None = None
-    connections: Many[Connections] = ()
+    side: Annotated[str, keys.one_of(SIDES)] | None = None
+    connections: Many[keys.Connections] = ()
     """Empty: all of the study."""
     designs: Many[Raced] = ()
     order: Order = ()
-    compare: Compare = ()
-    shape: Annotated[str, one_of(SHAPES)] | None = None
-    ratio: Ratio = ()
-    client_engines: Engines = ()
+    compare: Annotated[Groups, BeforeValidator(read_compare)] = ()
+    shape: Annotated[str, keys.one_of(SHAPES)] | None = None
+    ratio: Annotated[Many[Raced], count(2, 2, "a list of two")] = ()
+    client_engines: Annotated[Many[keys.Engine], count(2, math.inf, "a list of at least two")] = ()
     growth: Order = ()
     widens: Gap = ()
-    nearer: Nearer = ()
+    nearer: Annotated[Many[Raced], count(3, 3, NEARER_NEEDED)] = ()
     below: Any = None
     above: Any = None
-    at_least: (
-        Annotated[
-            float,
-            Must(f"a number above 1 and up to {MAX_TIMES:g}", lambda times: 1 < times <= MAX_TIMES),
-        ]
-        | None
-    ) = None
+    at_least: Annotated[float, TIMES] | None = None
     within: Any = None
 
     @property
-    def keys(self) -> list[str]:
+    def forms(self) -> list[str]:
         return [key for key in KINDS if self.has(key)]
 
     @property
     def kind(self) -> str:
-        return self.shape or self.keys[0]
+        return self.shape or self.forms[0]
 
     @property
     def groups(self) -> Groups:
@@ -245,40 +217,36 @@ class StatementTable(TomlTable):
     def sides(self) -> tuple[str, ...]:
         return (BOTH,) if self.compare else METRIC_SIDES[self.metric]
 
-    def read_margin(self) -> EquivalenceMargin:
+    def margin(self) -> EquivalenceMargin:
         if self.kind in (BELOW, ABOVE):
             bound = self.below if self.kind == BELOW else self.above
             return read_bound(bound, self.kind, self.metric)
         return read_within(self.within, self.kind, self.metric, self.groups)
 
-    @model_validator(mode="after")
-    def check_kind(self) -> Self:
-        if len(self.keys) != 1:
-            found = " and ".join(f"`{key}`" for key in self.keys) or "none of them"
-            raise wrong("", f"must have exactly one of {', '.join(KINDS)}; it has {found}")
-        key = self.keys[0]
+    def mistakes(self, known: keys.Known) -> Iterator[tuple[str, str]]:
+        yield from super().mistakes(known)
+        if len(self.forms) != 1:
+            found = " and ".join(f"`{key}`" for key in self.forms) or "none of them"
+            yield "", f"must have exactly one of {', '.join(KINDS)}; it has {found}"
+        key = self.forms[0]
         if self.connections and len(self.connections) < FEWEST.get(self.kind, 1):
-            raise wrong("connections", f"must be {enough_for(self.kind)}")
+            least = COUNTED[FEWEST[self.kind]]
+            yield "connections", f"must be at least {least} numbers, because `{key}` needs them"
         if self.designs and key in OF_DESIGNS:
-            raise wrong("designs", f"follows from `{key}`; remove it")
+            yield "designs", f"follows from `{key}`; remove it"
         if key not in MULTIPLES and self.at_least is not None:
-            raise wrong("at_least", f"cannot be combined with `{key}`; remove it")
+            yield "at_least", f"cannot be combined with `{key}`; remove it"
         if self.ratio and self.at_least is None:
-            raise wrong("", "has a `ratio` but no `at_least`; add it")
+            yield "", "has a `ratio` but no `at_least`; add it"
         if key in (BELOW, ABOVE) and self.within is not None:
-            raise wrong("within", "is only for equality (~); remove it")
-        self.read_margin()
-        return self
-
-    @model_validator(mode="after")
-    def check_side(self) -> Self:
+            yield "within", "is only for equality (~); remove it"
+        self.margin()
         if self.compare and self.side:
-            raise wrong("side", "follows from `compare`; remove it")
+            yield "side", "follows from `compare`; remove it"
         if self.compare and METRIC_SIDES[self.metric] != SIDES:
-            raise wrong("metric", "must be one that both sides have, because `compare` needs both")
+            yield "metric", "must be one that both sides have, because `compare` needs both"
         if self.side and self.side not in self.sides:
-            raise wrong("side", f"is {self.side!r}; it must be one of {', '.join(self.sides)}")
-        return self
+            yield "side", f"is {self.side!r}; it must be one of {', '.join(self.sides)}"
 
     def statement(self, cells: Sequence[Cell]) -> Statement:
         connections = tuple(sorted(self.connections))
@@ -293,14 +261,8 @@ class StatementTable(TomlTable):
             groups=self.groups,
             designs=ours,
             at_least=self.at_least,
-            within=self.read_margin(),
+            within=self.margin(),
         )
-
-
-def enough_for(kind: str) -> str:
-    """How many numbers of connections a kind needs, in words."""
-    key = SHAPE if kind in SHAPES else kind
-    return f"at least {COUNTED[FEWEST[kind]]} numbers, because `{key}` needs them"
 
 
 def designs_at(

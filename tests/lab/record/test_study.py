@@ -14,10 +14,10 @@ from regatta.record.study.claims import ClaimTable, Source
 from regatta.record.study.contender import Contender
 from regatta.record.study.cpus import cpu_list, cpus_of, cpus_text
 from regatta.record.study.find import Design
+from regatta.record.study.keys import TomlTable
 from regatta.record.study.parse import StudyTable
 from regatta.record.study.placement import PlacementTable
 from regatta.record.study.race import RaceTable
-from regatta.record.study.toml_table import TomlTable
 from tests.lab.designs import every_design
 
 ROOT = Path(__file__).resolve().parents[3]

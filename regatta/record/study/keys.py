@@ -1,11 +1,17 @@
-"""Checks one table of a study with pydantic, and reports each of its errors in one line."""
+"""What a key of a study may be: each table is a pydantic model, a field for each of its keys.
+
+All mistakes of a table are reported, each in one line that names the key, its value and the valid
+values. Validators raise `must(...)` for an invalid value, and `wrong(key, ...)` for anything else
+about a key or the whole table.
+"""
 
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from inspect import isclass
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, Self, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -13,84 +19,61 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     GetCoreSchemaHandler,
-    ModelWrapValidatorHandler,
     ValidationError,
     ValidationInfo,
     model_validator,
 )
-from pydantic_core import (
-    CoreSchema,
-    ErrorDetails,
-    InitErrorDetails,
-    PydanticCustomError,
-    core_schema,
-)
+from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_schema
 
 from regatta.errors import StudyError
 from regatta.record.study import limits
 from regatta.record.validation import named
 
-
-def text_of(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise StudyError(f"{path} is not UTF-8 text; save it as UTF-8") from error
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise StudyError(f"cannot read {path}: {reason}; name another file") from error
-
-
-def content_of(text: str, what: str) -> dict[str, Any]:
-    """`what`: what the text is, for the error message."""
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise StudyError(f"{what} is not valid TOML: {error}") from error
-
-
-# Checks one table of a study with pydantic, and reports each of its errors in one line. The message
-# names the key, its value and the valid values. Validators raise `must(...)` for an invalid value,
-# and `wrong(key, ...)` for anything else about a key or the whole table.
-
-MUST, WRONG, UNKNOWN = "must", "wrong", "unknown"
+MUST, WRONG, UNKNOWN, MISSING = "must", "wrong", "extra_forbidden", "missing"
 LIKE = 0.75
 """Similarity from which a known word is suggested for an unknown one."""
 T = TypeVar("T")
+Known = Mapping[str, Any]
+"""What a table's keys may name, by kind: designs, contenders, sources ..."""
 
 
 class TomlTable(BaseModel):
     """Base of all tables; unknown keys are refused."""
 
-    model_config = ConfigDict(strict=True, frozen=True, validate_by_name=True)
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
     @classmethod
     def known_keys(cls) -> list[str]:
         return [field.alias or name for name, field in cls.model_fields.items()]
 
-    @model_validator(mode="wrap")
     @classmethod
-    def know_every_key(cls, content: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        """Unknown keys do not hide other errors."""
-        known = cls.known_keys()
-        given = content if isinstance(content, dict) else {}
-        unknown = {key: suggestion(key, known) for key in given if key not in known}
-        if not unknown:
-            return handler(content)
-        errors = [unknown_key(key, known, like) for key, like in unknown.items()]
-        try:
-            handler({key: value for key, value in content.items() if key in known})
-        except ValidationError as error:
-            errors += [
-                again(one)
-                for one in error.errors(include_url=False)
-                if not is_misspelt(one, unknown.values())
-            ]
-        raise ValidationError.from_exception_data(cls.__name__, errors)
+    def at(cls, path: Sequence[str | int]) -> "type[TomlTable]":
+        """The model of the table at this path."""
+        table: type[TomlTable] = cls
+        for part in path:
+            fields = dict(zip(table.known_keys(), table.model_fields.values(), strict=True))
+            of_key = fields[part].annotation if part in fields else None
+            types = [one for one in (of_key, *get_args(of_key)) if isclass(one)]
+            table = next((one for one in types if issubclass(one, TomlTable)), table)
+        return table
 
     def has(self, key: str) -> bool:
         """Whether the study sets the key."""
         return key in self.model_fields_set
+
+    def mistakes(self, known: Known) -> Iterator[tuple[str, str]]:
+        """What is wrong though each key by itself is valid: the key, or "" for the table, and the
+        words that follow it. Only the first is reported.
+        """
+        del known
+        yield from ()
+
+    @model_validator(mode="after")
+    def check(self, info: ValidationInfo) -> Self:
+        mistake = next(self.mistakes(info.context or {}), None)
+        if mistake is not None:
+            raise wrong(*mistake)
+        return self
 
 
 @dataclass(frozen=True)
@@ -130,7 +113,7 @@ def one_of(allowed: Sequence[str]) -> BeforeValidator:
 
 
 def among(kind: str) -> BeforeValidator:
-    """One of the names in the validation context's list `kind`: designs, contenders, ..."""
+    """One of the names of this kind that the table is read with."""
 
     def check(value: object, info: ValidationInfo) -> object:
         known = info.context[kind] if info.context else ()
@@ -160,13 +143,51 @@ def once(values: tuple[T, ...]) -> tuple[T, ...]:
     return values
 
 
+def must(be: str) -> PydanticCustomError:
+    return PydanticCustomError(MUST, be)
+
+
+def wrong(key: str, message: str) -> PydanticCustomError:
+    """An error about a key, or with "" about the table itself."""
+    return PydanticCustomError(WRONG, message, {"key": key})
+
+
 Many = Annotated[tuple[T, ...], BeforeValidator(listed), AfterValidator(once)]
 Text = Annotated[
     str, Must("printable text that is not empty", lambda text: text and text.isprintable())
 ]
 Flag = Annotated[bool, Must("true or false")]
+Connections = Annotated[int, whole(1, limits.MAX_CONNECTIONS)]
+BackgroundConnections = Annotated[int, whole(0, limits.MAX_CONNECTIONS)]
+"""Connections in addition to the measured ones."""
+Backlog = Annotated[int, whole(1, limits.MAX_BACKLOG)]
+Workers = Annotated[int, whole(1, limits.MAX_WORKERS)]
+Rate = Annotated[int, whole(1, limits.MAX_RATE_PER_S)]
+Work = Annotated[str, Must(limits.WORK_NEEDED, limits.is_work)]
+Load = Annotated[str, one_of(limits.LOADS)]
+Engine = Annotated[str, one_of(limits.ENGINES)]
+Dialect = Annotated[str, one_of(limits.DIALECTS)]
+Name = Annotated[str, Must(limits.NAME_NEEDED, limits.NAME_PATTERN.fullmatch)]
 
 AnyTable = TypeVar("AnyTable", bound=TomlTable)
+
+
+def text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise StudyError(f"{path} is not UTF-8 text; save it as UTF-8") from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StudyError(f"cannot read {path}: {reason}; name another file") from error
+
+
+def content_of(text: str, what: str) -> dict[str, Any]:
+    """`what`: what the text is, for the error message."""
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise StudyError(f"{what} is not valid TOML: {error}") from error
 
 
 def read(form: type[AnyTable], content: Any, *path: str | int, **context: Any) -> AnyTable:
@@ -175,7 +196,10 @@ def read(form: type[AnyTable], content: Any, *path: str | int, **context: Any) -
         return form.model_validate(content, context=context)
     except ValidationError as error:
         found = error.errors(include_url=False)
-        raise StudyError(*(complaint(one, (*path, *one["loc"])) for one in found)) from error
+        # A key that is there, but misspelt, is not missing too.
+        misspelt = {(*one["loc"][:-1], meant(form, one)) for one in found if one["type"] == UNKNOWN}
+        told = [one for one in found if one["type"] != MISSING or one["loc"] not in misspelt]
+        raise StudyError(*(complaint(form, one, path) for one in told)) from error
 
 
 def read_each(readers: Iterable[Callable[[], T]]) -> list[T]:
@@ -192,37 +216,24 @@ def read_each(readers: Iterable[Callable[[], T]]) -> list[T]:
     return results
 
 
-def unknown_key(key: str, known: Sequence[str], like: str) -> InitErrorDetails:
-    message = f"allowed here: {', '.join(known)}{like}"
-    return {"type": PydanticCustomError(UNKNOWN, message, {"key": key}), "input": None}
-
-
-def again(error: ErrorDetails) -> InitErrorDetails:
-    kind = PydanticCustomError(error["type"], error["msg"], error.get("ctx"))
-    return {"type": kind, "loc": error["loc"], "input": error["input"]}
-
-
-def is_misspelt(error: ErrorDetails, likes: Iterable[str]) -> bool:
-    """Whether the missing key is there, but misspelt, which is another error."""
-    missing = error["type"] == "missing" and len(error["loc"]) == 1
-    return missing and f"; did you mean {error['loc'][0]}?" in likes
-
-
-def must(be: str) -> PydanticCustomError:
-    return PydanticCustomError(MUST, be)
-
-
-def wrong(key: str, message: str) -> PydanticCustomError:
-    """An error about a key, or with "" about the table itself."""
-    return PydanticCustomError(WRONG, message, {"key": key})
+def like(word: object, known: Sequence[str]) -> str | None:
+    found = get_close_matches(word, known, 1, LIKE) if isinstance(word, str) else []
+    return found[0] if found else None
 
 
 def suggestion(word: object, known: Sequence[str]) -> str:
-    close = get_close_matches(word, known, 1, LIKE) if isinstance(word, str) else []
-    return f"; did you mean {close[0]}?" if close else ""
+    close = like(word, known)
+    return f"; did you mean {close}?" if close else ""
 
 
-def complaint(error: ErrorDetails, loc: tuple[str | int, ...]) -> str:
+def meant(form: type[TomlTable], error: ErrorDetails) -> str | None:
+    """The key that an unknown one resembles."""
+    return like(error["loc"][-1], form.at(error["loc"][:-1]).known_keys())
+
+
+def complaint(form: type[TomlTable], error: ErrorDetails, path: Sequence[str | int]) -> str:
+    """One line about the error in the table at this path."""
+    loc = (*path, *error["loc"])
     key, needed, value = error.get("ctx", {}).get("key"), error["msg"], error["input"]
     key_path = named((*loc, key) if key else loc)
     table = named(loc[:-1])
@@ -233,8 +244,10 @@ def complaint(error: ErrorDetails, loc: tuple[str | int, ...]) -> str:
             message = f"`{key_path}` is {value!r}; it must be {needed}"
         case "wrong":
             message = f"`{key_path}` {needed}"
-        case "unknown":
-            message = f"unknown key `{key_path}`; {needed}"
+        case "extra_forbidden":
+            keys = form.at(error["loc"][:-1]).known_keys()
+            allowed = f"{', '.join(keys)}{suggestion(loc[-1], keys)}"
+            message = f"unknown key `{key_path}`; allowed here: {allowed}"
         case "missing":
             message = f"{f'`{table}`' if table else 'the study'} has no `{loc[-1]}`; add it"
         case "list_type":
@@ -246,16 +259,3 @@ def complaint(error: ErrorDetails, loc: tuple[str | int, ...]) -> str:
                 "" if "[" in key_path else f"; write [{key_path}]"
             )
     return message
-
-
-Connections = Annotated[int, whole(1, limits.MAX_CONNECTIONS)]
-BackgroundConnections = Annotated[int, whole(0, limits.MAX_CONNECTIONS)]
-"""Connections in addition to the measured ones."""
-Backlog = Annotated[int, whole(1, limits.MAX_BACKLOG)]
-Workers = Annotated[int, whole(1, limits.MAX_WORKERS)]
-Rate = Annotated[int, whole(1, limits.MAX_RATE_PER_S)]
-Work = Annotated[str, Must(limits.WORK_NEEDED, limits.is_work)]
-Load = Annotated[str, one_of(limits.LOADS)]
-Engine = Annotated[str, one_of(limits.ENGINES)]
-Dialect = Annotated[str, one_of(limits.DIALECTS)]
-Name = Annotated[str, Must(limits.NAME_NEEDED, limits.NAME_PATTERN.fullmatch)]
