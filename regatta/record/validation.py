@@ -25,5 +25,8 @@ def named(loc: Sequence[str | int]) -> str:
     for part in loc:
         if part == A_KEY:
             continue
-        text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
+        if isinstance(part, int):
+            text += f"[{part + 1}]"
+        else:
+            text += f"{'.' if text else ''}{part if part.isprintable() else ascii(part)[1:-1]}"
     return text

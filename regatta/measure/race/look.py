@@ -138,7 +138,7 @@ def answers_of(
         target = start_server(setup, first, (), server)
         for asked, cell in cells.items():
             file = contender.requests if cell.requests is not None else None
-            requests = [Request(asked)] if file is None else file.requests
+            requests = [Request(path=asked)] if file is None else file.requests
             answers = ask_http(target, requests, TIMES, setup.placement.client)
             for request, of in zip(requests, answers, strict=True):
                 for one in of:

@@ -14,8 +14,7 @@ from typing import Annotated, Any
 from regatta.errors import StudyError
 from regatta.record.cell import Cell
 from regatta.record.inputs import PublishedTable
-from regatta.record.study import keys
-from regatta.record.study.limits import MAX_STEP
+from regatta.record.study import keys, limits
 
 MAX_COLUMNS = 12
 
@@ -61,7 +60,7 @@ class BaselineTable(keys.TomlTable):
     contender: Annotated[str, keys.among("raced")]
     published: keys.Text | None = None
     """A CSV file (regatta/record/study/baseline.py), relative to the study's folder."""
-    published_at: Annotated[int, keys.whole(0, MAX_STEP)] | None = None
+    published_at: Annotated[int, keys.whole(0, limits.MAX_RATE_PER_S)] | None = None
     """The step of the axis that the figures belong to; None: all steps."""
 
 

@@ -100,7 +100,7 @@ class Contender(keys.TomlTable):
     """`answer`: a client gets a right answer; `port`: it listens."""
     ready_line: Annotated[re.Pattern[str], BeforeValidator(read_pattern)] | None = None
     """Alone it implies ready = "line"."""
-    ready_timeout_s: Annotated[float, keys.seconds(limits.MAX_READY_TIMEOUT_S)] | None = None
+    ready_timeout_s: Annotated[float, keys.seconds(3_600)] | None = None
     title: keys.Text | None = None
     image: keys.Text | None = None
     """Its container image, if the sides are containers."""

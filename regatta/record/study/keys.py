@@ -32,6 +32,8 @@ from regatta.record.validation import named
 MUST, WRONG, UNKNOWN, MISSING = "must", "wrong", "extra_forbidden", "missing"
 LIKE = 0.75
 """Similarity from which a known word is suggested for an unknown one."""
+MOST_SHOWN = 500
+"""Characters of a value in an error."""
 T = TypeVar("T")
 Known = Mapping[str, Any]
 """What a table's keys may name, by kind: designs, contenders, sources ..."""
@@ -160,7 +162,7 @@ Flag = Annotated[bool, Must("true or false")]
 Connections = Annotated[int, whole(1, limits.MAX_CONNECTIONS)]
 BackgroundConnections = Annotated[int, whole(0, limits.MAX_CONNECTIONS)]
 """Connections in addition to the measured ones."""
-Backlog = Annotated[int, whole(1, limits.MAX_BACKLOG)]
+Backlog = Annotated[int, whole(1, 65_535)]
 Workers = Annotated[int, whole(1, limits.MAX_WORKERS)]
 Rate = Annotated[int, whole(1, limits.MAX_RATE_PER_S)]
 Work = Annotated[str, Must(limits.WORK_NEEDED, limits.is_work)]
@@ -234,14 +236,15 @@ def meant(form: type[TomlTable], error: ErrorDetails) -> str | None:
 def complaint(form: type[TomlTable], error: ErrorDetails, path: Sequence[str | int]) -> str:
     """One line about the error in the table at this path."""
     loc = (*path, *error["loc"])
-    key, needed, value = error.get("ctx", {}).get("key"), error["msg"], error["input"]
+    key, needed, shown = error.get("ctx", {}).get("key"), error["msg"], repr(error["input"])
+    shown = shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}…"
     key_path = named((*loc, key) if key else loc)
     table = named(loc[:-1])
     match error["type"]:
         case "must" if isinstance(loc[-1], int):
-            message = f"`{table}` contains {value!r}; it must be {needed}"
+            message = f"`{table}` contains {shown}; it must be {needed}"
         case "must":
-            message = f"`{key_path}` is {value!r}; it must be {needed}"
+            message = f"`{key_path}` is {shown}; it must be {needed}"
         case "wrong":
             message = f"`{key_path}` {needed}"
         case "extra_forbidden":

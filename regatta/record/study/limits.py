@@ -1,4 +1,4 @@
-"""The values that a study may choose from, and a limit for every size."""
+"""The values that a study may choose from, and the limits and defaults that options share."""
 
 import re
 
@@ -15,50 +15,26 @@ CONTAINER_ENGINES = ("podman", "docker")
 OWN_SIDE, UNSTEERED = STEERINGS = ("own-side", "none")
 
 MAX_CONNECTIONS = 65_536
-MAX_BACKLOG = 65_535
-MAX_ROUNDS = 1_000_000
 MAX_REQUESTS = 10_000_000
-MAX_DURATION_S = 3_600.0
-MAX_LINGER_S = 600.0
-MAX_READY_TIMEOUT_S = 3_600.0
 MAX_RATE_PER_S = 10_000_000
 MAX_WORKERS = 4_096
-MIN_SHARE = 0.01
 MIN_P99_LIMIT_MS, MAX_P99_LIMIT_MS = 0.1, 60_000.0
-MAX_SEARCH_BLOCKS = 100
-MAX_STEP = MAX_RATE_PER_S
 MAX_BLOCKS = 10_000
 MAX_SITTINGS = 100
-MAX_PAUSE_S = 7 * 86_400
 MAX_CELLS = 10_000
 MAX_CLAIMS = 1_000
-MAX_TOP = 64
 MAX_CPU = 65_535
 MAX_CLIENTS = 64
-START_SKEW_LIMIT_MS = 1.0
-"""Clients that start further apart make a different load: the trial is repeated."""
-MAX_AGE_MS = 3_600_000
 MAX_SEED = 2**63 - 1
 MAX_WARMUP_LIMIT_S = 3_600.0
-MAX_SLICES = 1_000
 MIN_WIDTH_PERCENT, MAX_WIDTH_PERCENT = 0.1, 100.0
-# The maximum is more than any machine has: with it, no trial counts as disturbed.
-MIN_DISTURBANCE_PERCENT, MAX_DISTURBANCE_PERCENT = 0.1, 1e6
-MAX_WORK_US = 60_000_000
+START_SKEW_LIMIT_MS = 1.0
+"""Clients that start further apart make a different load: the trial is repeated."""
 
-DEFAULT_BLOCKS = 10
-DEFAULT_COUNTED_BLOCKS = 2
 DEFAULT_WARMUP_LIMIT_S = 30.0
-DEFAULT_REQUESTS = 200
-DEFAULT_TOP = 2
 DEFAULT_DISTURBANCE_LIMIT_PERCENT = 10.0
 DEFAULT_MAX_AGE_MS = 100
-# Defaults of a matched load.
-DEFAULT_SHARES = (0.25, 0.5, 0.75)
 DEFAULT_P99_LIMIT_MS = 50.0
-DEFAULT_MATCHED_CONNECTIONS = 50
-DEFAULT_MATCHED_S = 1.0
-DEFAULT_SEARCH_BLOCKS = 4
 
 NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 NAME_NEEDED = "at most 64 letters, digits, `-`, `_` and `.`"
@@ -80,7 +56,7 @@ def is_work(value: object) -> bool:
     if value in ("scan", "classic", "snapshot"):
         return True
     match = WORK_PATTERN.fullmatch(value) if isinstance(value, str) else None
-    return match is not None and 1 <= int(match[1]) * US_PER_UNIT[match[2]] <= MAX_WORK_US
+    return match is not None and 1 <= int(match[1]) * US_PER_UNIT[match[2]] <= 60_000_000
 
 
 def scans_each_request(work: str) -> bool:

@@ -8,8 +8,9 @@ from pydantic import BeforeValidator, Field
 
 from regatta.errors import StudyError
 from regatta.record.study import keys, limits
-from regatta.record.study.limits import MAX_BLOCKS, MAX_PAUSE_S
+from regatta.record.study.limits import MAX_BLOCKS
 
+MAX_PAUSE_S = 7 * 86_400
 SECONDS_PER_UNIT = {"s": 1, "m": 60, "min": 60, "h": 3_600}
 PATTERN = re.compile(r"(\d{1,6})(s|min|m|h)")
 
@@ -26,17 +27,16 @@ def parse_pause(text: object, option: str) -> int:
 
 Pause = Annotated[int, BeforeValidator(lambda value: parse_pause(value, "`race.pause`"))]
 WIDTH = keys.number(limits.MIN_WIDTH_PERCENT, limits.MAX_WIDTH_PERCENT)
-DISTURBANCE = keys.number(limits.MIN_DISTURBANCE_PERCENT, limits.MAX_DISTURBANCE_PERCENT)
 
 
 class RaceTable(keys.TomlTable):
     """The keys of `[race]`."""
 
-    blocks: Annotated[int, keys.whole(1, MAX_BLOCKS)] = limits.DEFAULT_BLOCKS
-    counted_blocks: Annotated[int, keys.whole(0, MAX_BLOCKS)] = limits.DEFAULT_COUNTED_BLOCKS
+    blocks: Annotated[int, keys.whole(1, MAX_BLOCKS)] = 10
+    counted_blocks: Annotated[int, keys.whole(0, MAX_BLOCKS)] = 2
     alone_blocks: Annotated[int, keys.whole(0, MAX_BLOCKS)] = 0
     """Additional blocks in which only one server runs at a time."""
-    slices: Annotated[int, keys.whole(1, limits.MAX_SLICES)] = 1
+    slices: Annotated[int, keys.whole(1, 1_000)] = 1
     """Parts of each load; with more than one, the servers of a block run at the same time."""
     sittings: Annotated[int, keys.whole(1, limits.MAX_SITTINGS)] = 1
     """Repetitions of the whole race, each with new networks and relinked servers."""
@@ -48,9 +48,7 @@ class RaceTable(keys.TomlTable):
     most_blocks: Annotated[int, keys.whole(1, MAX_BLOCKS)] | None = None
     """The largest number of timed blocks; the smallest is `blocks`."""
     seed: Annotated[int, keys.whole(0, limits.MAX_SEED)] | None = None
-    search_blocks: Annotated[int, keys.whole(2, limits.MAX_SEARCH_BLOCKS)] = (
-        limits.DEFAULT_SEARCH_BLOCKS
-    )
+    search_blocks: Annotated[int, keys.whole(2, 100)] = 4
     """Matched loads: how often the sustained rate of each contender is searched."""
     warmup_limit_s: Annotated[float, keys.number(0, limits.MAX_WARMUP_LIMIT_S)] = (
         limits.DEFAULT_WARMUP_LIMIT_S
@@ -60,10 +58,11 @@ class RaceTable(keys.TomlTable):
     """Measure each server's start-up time and memory too."""
     answers_may_differ: keys.Flag = False
     """Whether contenders may answer differently, and each in another way under load."""
-    disturbance_limit_percent: Annotated[float, DISTURBANCE] = (
+    disturbance_limit_percent: Annotated[float, keys.number(0.1, 1e6)] = (
         limits.DEFAULT_DISTURBANCE_LIMIT_PERCENT
     )
-    """CPU that other programs may use before a trial counts as disturbed and is repeated."""
+    """CPU that other programs may use before a trial counts as disturbed and is repeated. The most
+    is more than any machine has."""
 
     def mistakes(self, known: keys.Known) -> Iterator[tuple[str, str]]:
         yield from super().mistakes(known)

@@ -291,7 +291,7 @@ def _requests(setup: TrialSetup, cell: Cell) -> Sequence[Request]:
     contender = setup.contenders.get(cell.contender)
     if contender is not None and contender.requests is not None:
         return contender.requests.requests[:MOST_ASKED]
-    return [Request(cell.path or DEFAULT_PATH)] if cell.until is None else []
+    return [Request(path=cell.path or DEFAULT_PATH)] if cell.until is None else []
 
 
 def _not_right(answer: replies.Answer, cell: Cell, server: Side) -> RegattaError:

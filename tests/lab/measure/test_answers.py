@@ -136,11 +136,11 @@ def test_what_is_not_asked_the_same_is_not_compared() -> None:
 
 
 def test_a_request_is_spelled_as_the_client_does() -> None:
-    post = Request("/items", "POST", {"X-A": "b"}, "é")
+    post = Request(path="/items", method="POST", headers={"X-A": "b"}, body="é")
     assert spelled(post, "[::1]:80") == (
         b"POST /items HTTP/1.1\r\nHost: localhost:80\r\nContent-Length: 2\r\nX-A: b\r\n\r\n\xc3\xa9"
     )
-    assert b"Host: shop\r\n" in spelled(Request("/", headers={"host": "shop"}), "a:1").replace(
+    assert b"Host: shop\r\n" in spelled(Request(path="/", headers={"host": "shop"}), "a:1").replace(
         b"host", b"Host"
     )
-    assert b"localhost" not in spelled(Request("/", headers={"host": "shop"}), "a:1")
+    assert b"localhost" not in spelled(Request(path="/", headers={"host": "shop"}), "a:1")
