@@ -4,7 +4,7 @@ charts.
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from regatta.judge.claims.result import ClaimResult, MeasuredFigure
@@ -12,6 +12,7 @@ from regatta.judge.estimates import MEASURED
 from regatta.record.inputs import PublishedFigure
 from regatta.show.charts import LOG_FROM, SCHEMA, WITH_INTERVAL, drawn_digits, quantity, tip, word
 from regatta.show.claim_words import EACH_ONE, SCOPES, WHOLE, figure, published_value, unit_words
+from regatta.show.numbers import plural
 from regatta.show.palette import styles
 from regatta.show.view import Spec
 
@@ -75,109 +76,83 @@ def panels(claim: ClaimResult) -> list[list[ClaimPanel]]:
     """The panels of each metric of the claim, published first."""
     here = [figure.metric for result in claim.scopes.values() for figure in result.figures]
     names = list(dict.fromkeys(here)) or [claim.metric]
-    return [_of_metric(claim, name, names) for name in names]
+    return [list(_of_metric(claim, name, names)) for name in names]
 
 
 def order(claim: ClaimResult) -> dict[str, int]:
     """Rank of each design as claimed: if the claim holds, values grow from row to row."""
-    words = re.findall(r"[^\s<~≈=,;:]+", claim.claimed)
-    found: dict[str, int] = {}
-    for name in words:
-        found.setdefault(name, len(found))
-    return found
+    words = dict.fromkeys(re.findall(r"[^\s<~≈=,;:]+", claim.claimed))
+    return {name: rank for rank, name in enumerate(words)}
 
 
-def _of_metric(claim: ClaimResult, name: str, names: list[str]) -> list[ClaimPanel]:
+def _of_metric(claim: ClaimResult, name: str, names: list[str]) -> Iterator[ClaimPanel]:
     theirs = [
         one
         for one in claim.published
         if (one.metric or claim.metric) == name
         or (name == names[0] and one.metric and one.metric not in names)
     ]
-    found = [_published(claim, name, theirs)] if theirs else []
+    if theirs:
+        units = {unit_words(one.unit, one.per) for one in theirs}
+        stand_in = {one.metric for one in theirs if one.metric and one.metric != name}
+        unit = " ".join([*sorted(unit for unit in units if unit), *sorted(stand_in)])
+        yield ClaimPanel(PUBLISHED, name, PUBLISHED, unit, _rows(claim, theirs))
     for scope, title in SCOPES.items():
         result = claim.scopes.get(scope)
         mine = [one for one in result.figures if one.metric == name] if result else []
         if mine:
-            found.append(_here(claim, scope, title, mine))
-    return found
+            known = (unit_words(one.unit, one.per) for one in mine if one.value is not None)
+            unit = next(known, "")
+            yield ClaimPanel(scope, name, f"here, {title}", unit, _rows(claim, mine))
 
 
-def _published(claim: ClaimResult, name: str, theirs: list[PublishedFigure]) -> ClaimPanel:
-    words = _Words(claim, theirs)
-    columns = list(dict.fromkeys(one.column for one in theirs))
-    rows = [
-        ClaimFigure(
-            words.group(one, one.column.replace("_", " ") if len(columns) > 1 else ""),
-            words.label(one),
+Figure = MeasuredFigure | PublishedFigure
+
+
+def _rows(claim: ClaimResult, of: Sequence[Figure]) -> list[ClaimFigure]:
+    """In the claimed order; only what differs between the rows is named."""
+
+    def values(name: str) -> list[str]:
+        """Of all figures; a published one has no engine, a measured one no column."""
+        return list(dict.fromkeys(getattr(one, name, "") for one in of))
+
+    ranks = order(claim)
+    columns = values("column")
+    differ = {name for name in ("design", "side", "engine", "connections") if len(values(name)) > 1}
+
+    def key(one: Figure) -> tuple[object, ...]:
+        design, side, engine = (
+            ranks.get(getattr(one, name, ""), len(ranks)) for name in ("design", "side", "engine")
+        )
+        column = columns.index(getattr(one, "column", ""))
+        return column, one.connections, design, one.design, side, engine
+
+    def row(one: Figure) -> ClaimFigure:
+        column = getattr(one, "column", "").replace("_", " ") if len(columns) > 1 else ""
+        at = plural(one.connections, "connection") if "connections" in differ else ""
+        parts = [one.side] if "side" in differ else []
+        parts += [f"{getattr(one, 'engine', '')} client"] if "engine" in differ else []
+        parts = [one.design, *parts] if "design" in differ or not parts else parts
+        low = high = None
+        if isinstance(one, PublishedFigure):
+            says, interval = published_value(one.value), ""
+        else:
+            low, high = one.low, one.high
+            state = one.state if one.state != MEASURED else "not measured"
+            says, interval = figure(one.value, low, high, state)
+        return ClaimFigure(
+            ", ".join(filter(None, (column, at))),
+            " ".join(parts),
             one.design,
             one.connections,
             one.value,
-            None,
-            None,
-            published_value(one.value),
-            "",
+            low,
+            high,
+            says,
+            interval,
         )
-        for one in sorted(theirs, key=lambda one: (columns.index(one.column), words.sort_key(one)))
-    ]
-    stand_in = {one.metric for one in theirs if one.metric and one.metric != name}
-    units = {unit_words(one.unit, one.per) for one in theirs}
-    unit = " ".join([*sorted(unit for unit in units if unit), *sorted(stand_in)])
-    return ClaimPanel(PUBLISHED, name, PUBLISHED, unit, rows)
 
-
-def _here(claim: ClaimResult, scope: str, title: str, mine: list[MeasuredFigure]) -> ClaimPanel:
-    words = _Words(claim, mine)
-    rows = [_row(words, one) for one in sorted(mine, key=words.sort_key)]
-    unit = next((unit_words(one.unit, one.per) for one in mine if one.value is not None), "")
-    return ClaimPanel(scope, mine[0].metric, f"here, {title}", unit, rows)
-
-
-def _row(words: "_Words", one: MeasuredFigure) -> ClaimFigure:
-    state = one.state if one.state != MEASURED else "not measured"
-    says, interval = figure(one.value, one.low, one.high, state)
-    return ClaimFigure(
-        words.group(one),
-        words.label(one),
-        one.design,
-        one.connections,
-        one.value,
-        one.low,
-        one.high,
-        says,
-        interval,
-    )
-
-
-class _Words:
-    """Row names of one panel: only what differs between rows is named."""
-
-    def __init__(self, claim: ClaimResult, of: Sequence[MeasuredFigure | PublishedFigure]) -> None:
-        self.order = order(claim)
-        self.designs = len({one.design for one in of}) > 1
-        self.sides = len({one.side for one in of}) > 1
-        self.engines = len({_engine(one) for one in of}) > 1
-        self.connections = len({one.connections for one in of}) > 1
-
-    def label(self, one: MeasuredFigure | PublishedFigure) -> str:
-        parts = [one.side] if self.sides else []
-        parts += [f"{_engine(one)} client"] if self.engines else []
-        return " ".join([one.design, *parts] if self.designs or not parts else parts)
-
-    def group(self, one: MeasuredFigure | PublishedFigure, column: str = "") -> str:
-        at = f"{one.connections:,} connection{'' if one.connections == 1 else 's'}"
-        return ", ".join(word for word in (column, at if self.connections else "") if word)
-
-    def sort_key(self, one: MeasuredFigure | PublishedFigure) -> tuple[int, int, str, int, int]:
-        last = len(self.order)
-        design = self.order.get(one.design, last)
-        side = self.order.get(one.side, last)
-        engine = self.order.get(_engine(one), last)
-        return one.connections, design, one.design, side, engine
-
-
-def _engine(one: MeasuredFigure | PublishedFigure) -> str:
-    return one.engine if isinstance(one, MeasuredFigure) else ""
+    return [row(one) for one in sorted(of, key=key)]
 
 
 HEAD, ROW = 26, 40
