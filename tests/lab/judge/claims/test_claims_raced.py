@@ -68,30 +68,17 @@ def claim(name: str, body: str) -> str:
 
 def test_a_race_judges_claims_as_it_should_be_and_as_they_measured(tmp_path: Path) -> None:
     (tmp_path / "figures.csv").write_text(FIGURES)
-    at_five = "connections = 5\n"
-    bodies = SOURCE + "".join(
-        [
-            claim(
-                "E1",
-                'source = "E"\nmetric = "task_clock"\nat_least = 100\n'
-                f'{at_five}order = ["select", "iterative~thread-per-client"]',
-            ),
-            claim(
-                "E2",
-                f'metric = "context_switches"\n{at_five}order = ["select", "thread-per-client"]',
-            ),
-            claim("E5", f'metric = "branch_miss_rate"\n{at_five}order = ["iterative~select"]'),
-            claim(
-                "E6",
-                f'metric = "page_faults"\nside = "client"\n{at_five}'
-                'client_engines = ["thread", "fork"]',
-            ),
-            claim("E7", f'metric = "task_clock"\n{at_five}compare = "client < server"'),
-        ]
-    )
+    bodies = {
+        "E1": 'source = "E"\nmetric = "task_clock"\nat_least = 100\n'
+        'order = ["select", "iterative~thread-per-client"]',
+        "E2": 'metric = "context_switches"\norder = ["select", "thread-per-client"]',
+        "E5": 'metric = "branch_miss_rate"\norder = ["iterative~select"]',
+        "E6": 'metric = "page_faults"\nside = "client"\nclient_engines = ["thread", "fork"]',
+        "E7": 'metric = "task_clock"\ncompare = "client < server"',
+    }
     found = raced(
         tmp_path,
-        bodies,
+        SOURCE + "".join(claim(name, f"connections = 5\n{body}") for name, body in bodies.items()),
         connections=[5],
         engines=["thread", "fork"],
         scopes=["window", "process"],
@@ -121,17 +108,6 @@ def test_a_race_judges_claims_as_it_should_be_and_as_they_measured(tmp_path: Pat
     }
     assert found["E7"].side == "both"
     assert found["E7"].verdict == SUPPORTED
-
-
-def test_with_hardware_counters_every_claim_gets_a_verdict(tmp_path: Path) -> None:
-    metrics = ("instructions_per_cycle", "stalled_cycles_backend_share", "cache_misses")
-    bodies = "".join(
-        claim(name, f'metric = "{name}"\nconnections = 10\norder = ["iterative~select"]')
-        for name in metrics
-    )
-    found = raced(tmp_path, bodies, connections=[10], counted_blocks=8, hardware=True)
-    assert {result.verdict for result in found.values()} <= {SUPPORTED, REFUTED, UNDECIDED}
-    assert {figure.trials for figure in found["cache_misses"].scopes["window"].figures} == {8}
 
 
 def test_a_claim_may_be_over_the_clock_a_rate_the_time_or_the_memory(tmp_path: Path) -> None:
@@ -287,18 +263,9 @@ WIDENS = 'widens = ["iterative", "select"]'
     ("body", "select", "iterative", "noise", "verdict"),
     [
         (RISES, (2000, 2400), (2000, 2000), 0.02, SUPPORTED),
-        (RISES, (2400, 2000), (2000, 2000), 0.02, REFUTED),
-        (RISES, (2000, 2010), (2000, 2000), 0.1, UNDECIDED),
-        (FLAT, (2000, 2010), (2000, 2000), 0.02, SUPPORTED),
         (FLAT, (2000, 2400), (2000, 2000), 0.02, REFUTED),
-        (FLAT, (2000, 2010), (2000, 2000), 0.2, UNDECIDED),
-        (SUBLINEAR, (2400, 2000), (2000, 2000), 0.02, SUPPORTED),
-        (SUBLINEAR, (2000, 2400), (2000, 2000), 0.02, REFUTED),
         (SUBLINEAR, (2010, 2000), (2000, 2000), 0.1, UNDECIDED),
         (GROWTH, (2000, 2000), (1000, 1200), 0.02, SUPPORTED),
-        (GROWTH, (2000, 2400), (1000, 1000), 0.02, REFUTED),
-        (GROWTH, (2000, 2000), (1000, 1005), 0.1, UNDECIDED),
-        (WIDENS, (2000, 2000), (2200, 2800), 0.02, SUPPORTED),
         (WIDENS, (2000, 2000), (2800, 2200), 0.02, REFUTED),
         (WIDENS, (2000, 2000), (2200, 2210), 0.1, UNDECIDED),
     ],
@@ -314,19 +281,18 @@ def test_simulated_growth_over_connections_is_found(  # noqa: PLR0913, PLR0917
     sittings: int,
 ) -> None:
     """True, false, and lost in noise; with blocks or sittings as what is independent."""
-    costs = {"select": select, "iterative": iterative}
     counts = [5, 15]
-    claimed = claim("X", f'metric = "task_clock"\nconnections = {counts}\n{body}')
+    costs = {
+        (name, count): float(cost)
+        for name, both in {"select": select, "iterative": iterative}.items()
+        for count, cost in zip(counts, both, strict=True)
+    }
     (found,) = raced(
         tmp_path,
-        claimed,
-        contenders=list(costs),
+        claim("X", f'metric = "task_clock"\nconnections = {counts}\n{body}'),
+        contenders=["select", "iterative"],
         connections=counts,
-        cpu_at={
-            (name, count): float(cost)
-            for name, both in costs.items()
-            for count, cost in zip(counts, both, strict=True)
-        },
+        cpu_at=costs,
         noise=noise,
         blocks=8 if sittings == 1 else 3,
         sittings=sittings,
