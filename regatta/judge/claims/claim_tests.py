@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Protocol, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 
@@ -35,28 +35,15 @@ from regatta.judge.statistics.joint import (
     agreeing,
     errors_of,
 )
-from regatta.judge.statistics.percentile_comparison import FEWEST_BLOCKS, TOO_FEW_BLOCKS
+from regatta.judge.statistics.percentile_comparison import (
+    FEWEST_BLOCKS,
+    TOO_FEW_BLOCKS,
+    OnePercentile,
+    PercentileComparison,
+)
 from regatta.judge.statistics.units import BLOCKS, Units
 
 NEAR_ZERO = "its reference may be 0, so a relative margin is undefined"
-
-
-class Test(Protocol):
-    """Of one comparison."""
-
-    @property
-    def scale(self) -> Scale: ...
-    @property
-    def value(self) -> float | None: ...
-    @property
-    def blocks(self) -> int: ...
-    def against(self, null_value: float) -> Blocks:
-        """The excess of each block over the null value."""
-
-    def interval(self, score: float) -> Ends:
-        """An end is None if unbounded. `score`: the critical score of the family."""
-
-    def detectable(self, score: float, /) -> float | None: ...
 
 
 @dataclass(frozen=True)
@@ -75,10 +62,12 @@ class Level:
         return len(self.values)
 
     def against(self, null_value: float) -> Blocks:
+        """The excess of each block over the null value."""
         at_null = math.log(null_value) if self.scale == "ratio" else null_value
         return {block: value - at_null for block, value in self.values.items()}
 
     def interval(self, score: float) -> Ends:
+        """`score`: the critical score of the family. An end of a test is None if unbounded."""
         low, high = self._mean.interval(score)
         return self._out(low), self._out(high)
 
@@ -229,9 +218,12 @@ class Gaps:
         return outward(inner, "ratio" if self.scale == "ratio" else "difference")
 
 
+Test = Level | FiellerRatio | Gaps | PercentileComparison | OnePercentile
+
+
 def compare_two(
     first: Blocks, second: Blocks, *, differences: bool, times: bool, units: Units = BLOCKS
-) -> Test | str:
+) -> Level | FiellerRatio | str:
     """`differences`: subtract the values; `times`: the claim is about their ratio."""
     common = common_blocks((first, second))
     both = [{block: values[block] for block in common} for values in (first, second)]
@@ -282,7 +274,7 @@ class ComparisonTest:
     """Ready to be decided together with all others."""
 
     comparison: Comparison
-    test: Test | Gaps
+    test: Test
     claimed: Ends
     units: Units
 
@@ -297,7 +289,7 @@ class ComparisonTest:
         found = [self.test.against(null_value) for null_value in self.null_values]
         return [*found, self.test.first] if self._may_have_no_reference(self.test) else found
 
-    def _may_have_no_reference(self, test: Test | Gaps) -> TypeGuard[FiellerRatio]:
+    def _may_have_no_reference(self, test: Test) -> TypeGuard[FiellerRatio]:
         """Whether equality is claimed within a share of a figure that may be 0."""
         return isinstance(test, FiellerRatio) and len(self.null_values) > 1
 

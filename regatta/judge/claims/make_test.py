@@ -14,7 +14,6 @@ import numpy as np
 
 from regatta.judge.claims.claim_tests import (
     ComparisonTest,
-    Gaps,
     Test,
     compare_two,
     gaps_of,
@@ -101,7 +100,7 @@ def make_test(evidence: Evidence, comparison: Comparison) -> ComparisonTest | st
     return ComparisonTest(comparison, test, bounds, evidence.race.units)
 
 
-Made = tuple[Test | Gaps, float | None] | str
+Made = tuple[Test, float | None] | str
 """A test, and the absolute margin of equality that it is for; or why there is none."""
 
 
@@ -111,7 +110,7 @@ def _figures(evidence: Evidence, comparison: Comparison) -> Made:
         return found
     columns, differences = found
     units, amount = evidence.race.units, None
-    test: Test | Gaps | str
+    test: Test | str
     if comparison.quantity == GAP:
         test = gaps_of(columns, differences=differences, units=units)
     elif len(columns) == 1:

@@ -7,6 +7,7 @@ metric.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 from regatta.errors import StudyError
@@ -37,15 +38,14 @@ ELAPSED = "elapsed"
 INSTEAD_ELAPSED = {BY_NAME[name].claimed_as for name in (*FRACTIONS, THROUGHPUT.name)}
 """Metrics for which a source has only ELAPSED."""
 
-Figures = dict[tuple[str, int, str, str], float]
-"""By design, connections, side and metric."""
+Figures = dict[tuple[str, int, str], dict[str, float]]
+"""By design, connections and side: the figures by metric."""
 
 
 def recorded_claims(study: Study) -> tuple[RecordedClaim, ...]:
     """The claims with their sources' figures, for the ledger."""
-    loaded: dict[str, list[PublishedFigure] | Figures] = {}
-    for name in sorted({claim.source for claim in study.claims if claim.source is not None}):
-        loaded[name] = load(name, study.sources[name], study.folder)
+    named = sorted({claim.source for claim in study.claims if claim.source is not None})
+    loaded = {name: load(name, study.sources[name], study.folder) for name in named}
     found = []
     for claim in study.claims:
         if claim.source is None:
@@ -88,8 +88,9 @@ def load(name: str, source: Source, folder: Path) -> list[PublishedFigure] | Fig
 def read_rows(path: Path, report: str) -> Figures:
     """The rows of one report."""
     _, reader = read_csv(path, f"sources.{report}.published")
-    metrics = [name for name in reader.fieldnames or [] if name not in (*KEYS, NOTE)]
-    if not metrics or not set(KEYS) <= set(reader.fieldnames or []):
+    header = reader.fieldnames or []
+    metrics = [name for name in header if name not in (*KEYS, NOTE)]
+    if not metrics or not set(KEYS) <= set(header):
         raise StudyError(
             f"{path}: the header must have {', '.join(KEYS)} and metrics; for a file with a column "
             f"for each machine, add `metric` and `connections` to `sources.{report}`"
@@ -106,9 +107,9 @@ def read_rows(path: Path, report: str) -> Figures:
                 f"{path}: row {count} has connections {connections!r} and side {row['side']!r}; "
                 "they must be a number and server or client"
             )
-        for metric in metrics:
-            if (value := number(path, row[metric])) is not None:
-                found[row["design"], int(connections), row["side"], metric] = value
+        values = {metric: number(path, row[metric]) for metric in metrics}
+        known = {metric: value for metric, value in values.items() if value is not None}
+        found.setdefault((row["design"], int(connections), row["side"]), {}).update(known)
     return found
 
 
@@ -131,19 +132,12 @@ def figures_of(claim: Claim, loaded: list[PublishedFigure] | Figures) -> list[Pu
 
 def from_rows(claim: Claim, statement: Statement, rows: Figures) -> Iterator[PublishedFigure]:
     sides: Sequence[str] = SIDES if statement.side == BOTH else (statement.side,)
-    for connections in statement.connections:
-        for design in statement.designs:
-            for side in sides:
-                here = {
-                    metric: value
-                    for (of_design, count, of_side, metric), value in rows.items()
-                    if (of_design, count, of_side) == (design, connections, side)
-                }
-                found = find_published(statement.metric, here)
-                if found is not None:
-                    value, unit, name, whole = found
-                    per = claim.per if whole else ""
-                    yield PublishedFigure(design, connections, value, unit, per, side, name)
+    for connections, design, side in product(statement.connections, statement.designs, sides):
+        found = find_published(statement.metric, rows.get((design, connections, side), {}))
+        if found is not None:
+            value, unit, name, whole = found
+            per = claim.per if whole else ""
+            yield PublishedFigure(design, connections, value, unit, per, side, name)
 
 
 def find_published(metric: str, here: Mapping[str, float]) -> tuple[float, str, str, bool] | None:

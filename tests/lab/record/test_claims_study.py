@@ -1,22 +1,22 @@
 """Claims in a study: what they may say, which cells they are over, and what was published."""
 
 from collections import Counter as Tally
-from collections.abc import Sequence
-from itertools import combinations, pairwise
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from regatta.errors import StudyError
+from regatta.judge.claims.comparisons import EQUAL, comparisons
 from regatta.judge.claims.evidence import measure
 from regatta.judge.statistics.blocks_needed import too_few_note
 from regatta.record.cell import PROCESS, WINDOW
-from regatta.record.inputs import CellSelector, PublishedFigure
+from regatta.record.inputs import SHAPES, CellSelector, PublishedFigure
 from regatta.record.records import TIMED
 from regatta.record.study import Study, load_study, parse_study
-from regatta.record.study.claim_cells import claim_cells
+from regatta.record.study.claim_cells import claim_cells, with_study_connections
 from regatta.record.study.published import recorded_claims
-from regatta.record.study.statement import METRIC_SIDES, is_timed
+from regatta.record.study.statement import KINDS, METRIC_SIDES, is_timed
 from tests.lab.designs import every_design
 
 STUDIES = Path(__file__).resolve().parents[3] / "studies"
@@ -32,7 +32,11 @@ POOL = '[[cells]]\ndesigns = ["prefork-accept"]\nconnections = 10\nworkers = [2,
 ORDER = 'order = ["iterative~select", "thread-per-client"]\n'
 PUBLISHED = {"A": 16, "B": 22, "C": 17, "D": 20, "E": 29, "U": 6}
 """Claims of each source."""
+CPU = 'metric = "task_clock"\n'
 COST = 'metric = "task_clock"\nconnections = 10\n'
+
+
+SEVERAL = CPU + "connections = [5, 10]\n"
 
 
 def claim(body: str, cells: str = CELLS) -> str:
@@ -48,19 +52,15 @@ def shipped(name: str) -> Study:
 
 
 def test_a_claim_is_read_as_it_was_published() -> None:
-    (found,) = parsed(COST + ORDER + 'side = "server"').claims
+    (found,) = parsed(
+        COST + ORDER + 'side = "server"\nwhere = "table 3"\nnote = "A misprint."'
+    ).claims
     (said,) = found.statements
     assert said.groups == (("iterative", "select"), ("thread-per-client",))
     assert (said.side, said.connections) == ("server", (10,))
     assert said.signs() == "iterative ~ select < thread-per-client"
     assert (found.per, found.published_agrees, found.source) == ("process", True, None)
-
-
-def test_a_claim_says_where_its_source_has_it_and_what_is_open() -> None:
-    (found,) = parsed(COST + ORDER + 'where = "table 3"\nnote = "A misprint."').claims
     assert (found.said_at, found.note) == ("table 3", "A misprint.")
-    (found,) = parsed(COST + ORDER).claims
-    assert (found.said_at, found.note) == ("", "")
 
 
 def test_what_the_second_half_of_a_claim_does_not_say_it_has_from_the_first() -> None:
@@ -81,6 +81,9 @@ def test_under_every_design_means_each_that_has_these_cells() -> None:
         'metric = "task_clock"\nconnections = 10\ncompare = "client<server"', more
     ).claims
     assert "epoll" not in found.statements[0].designs
+
+
+NO_CELL = "is about a cell that is not in the study: iterative at "
 
 
 @pytest.mark.parametrize(
@@ -111,30 +114,54 @@ def test_under_every_design_means_each_that_has_these_cells() -> None:
         (COST + ORDER + 'work = "play"', "one of scan, classic, snapshot"),
         (COST + ORDER + "and = 3", "`claim X1.and[1]` must be a table"),
         (COST + ORDER + "and = { colour = 1 }", "unknown key `claim X1.and[1].colour`"),
+        (CPU + 'connections = 5\nshape = "rising"', "`claim X1.connections` must be at least two"),
+        (CPU + 'connections = 5\nwidens = ["select", "iterative"]', "because `widens` needs them"),
+        (SEVERAL + 'shape = "linear"', "at least three numbers, because `shape` needs them"),
+        (SEVERAL + 'shape = "rising"\nwithin = "5 %"', "is only for equality"),
+        (SEVERAL + 'shape = "rising"\nat_least = 2', "cannot be combined with `shape`"),
+        (SEVERAL + 'growth = ["select"]', "at least two different names"),
+        (SEVERAL + 'growth = ["select", "iterative"]\nwithin = "5 us"', "`claim X1.within`"),
+        (SEVERAL + 'widens = ["select", "iterative"]\ndesigns = "select"', "follows from `widens`"),
+        (SEVERAL + 'nearer = ["select", "iterative"]', "the first nearer to the second"),
+        (
+            SEVERAL + 'nearer = ["select", "iterative", "nginx"]',
+            "`claim X1.nearer` contains 'nginx'",
+        ),
+        (SEVERAL + 'widens = ["select"]', "a list of two to 5"),
+        (SEVERAL + "below = 5", '`claim X1.below` is 5; it must be an amount such as "0.1 us"'),
+        (SEVERAL + 'below = "5 ms"', 'as "0.1 us"'),
+        (SEVERAL + 'below = "5 us"\nwithin = "5 %"', "is only for equality"),
+        (SEVERAL + 'below = "5 us"\nabove = "3 us"', "it has `below` and `above`"),
+        (SEVERAL.replace("task_clock", "throughput") + "above = true", "a number from 0"),
+        (SEVERAL.replace("task_clock", "throughput") + "above = nan", "a number from 0"),
+        (SEVERAL.replace("task_clock", "throughput") + "above = -1", "a number from 0"),
+        (f'{COST}{ORDER}within = "5"', "a share below 100 %"),
+        (f'{COST}{ORDER}within = "100 %"', "a share below 100 %"),
+        (f'{COST}{ORDER}within = "0 %"', "a share below 100 %"),
+        (f'{COST}{ORDER}within = ["5 %", "6 %"]', "a share below 100 %"),
+        (f'{COST}{ORDER}within = "1 page faults"', 'as "10 %", "0.1 us", or a list of both'),
+        (COST + 'order = ["select", "iterative"]\nwithin = "5 %"', "is only for equality"),
+        (
+            'metric = "task_clock"\nconnections = 30\n' + ORDER,
+            NO_CELL + "30 connections",
+        ),
+        (
+            COST + ORDER + 'engine = "epoll"',
+            NO_CELL + "10 connections with the engine epoll",
+        ),
+        (
+            COST + ORDER + 'work = "snapshot"',
+            NO_CELL + "10 connections, work snapshot",
+        ),
+        ('metric = "task_clock"\nconnections = 5\nclient_engines = ["thread", "epoll"]', "epoll"),
     ],
 )
 def test_a_claim_that_cannot_be_one_is_refused_in_one_line(body: str, words: str) -> None:
     with pytest.raises(StudyError) as refused:
         parsed(body)
     assert words in str(refused.value)
+    assert "X1" in str(refused.value)
     assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ('metric = "task_clock"\nconnections = 30\n' + ORDER, "iterative at 30 connections"),
-        (COST + ORDER + 'engine = "epoll"', "iterative at 10 connections with the engine epoll"),
-        (COST + ORDER + 'work = "snapshot"', "iterative at 10 connections, work snapshot"),
-        ('metric = "task_clock"\nconnections = 5\nclient_engines = ["thread", "epoll"]', "epoll"),
-    ],
-)
-def test_a_claim_over_a_cell_that_is_not_in_the_study_is_refused(body: str, words: str) -> None:
-    with pytest.raises(
-        StudyError, match="the claim X1 is about a cell that is not in the study"
-    ) as e:
-        parsed(body)
-    assert words in str(e.value)
 
 
 def test_a_difference_to_the_iterative_server_needs_its_cell() -> None:
@@ -267,46 +294,26 @@ def test_published_figures_stand_with_the_claim_that_rests_on_them() -> None:
     }
 
 
-def test_the_published_figures_bear_out_the_words_where_they_are_said_to() -> None:
-    """So the figures that we take are those that the claim is about."""
-    for recorded in recorded_claims(shipped("reports")):
-        found = recorded.claim
-        held = [
-            order_holds(recorded.published, said.groups, count)
-            for said in found.statements
-            for count in said.connections
-            if said.kind == "order" and said.metric not in ("latency_p50",)
-        ]
-        known = [answer for answer in held if answer is not None]
-        if known:
-            expected = found.published_agrees and found.id not in LOOSE
-            assert all(known) == expected, found.id
-
-
 LOOSE = {"A3"}
 """Whose words are looser than "equal within 10 %" is: 0.0025 and 0.0018 of a CPU are alike."""
 
 
-def order_holds(
-    published: Sequence[PublishedFigure], groups: tuple[tuple[str, ...], ...], connections: int
-) -> bool | None:
-    """None if a figure was not published."""
-    values = {
-        figure.design: figure.value for figure in published if figure.connections == connections
-    }
-    if any(name not in values for group in groups for name in group):
-        return None
-    equal = all(
-        0.9 <= values[one] / values[two] <= 1.1
-        for group in groups
-        for one, two in combinations(group, 2)
-    )
-    return equal and all(
-        values[low] < values[high]
-        for lower, upper in pairwise(groups)
-        for low in lower
-        for high in upper
-    )
+def test_the_published_figures_bear_out_the_words_where_they_are_said_to() -> None:
+    """So the figures that we take are those that the claim is about."""
+    for recorded in recorded_claims(shipped("reports")):
+        found = recorded.claim
+        orders = [said for said in found.statements if said.kind == "order"]
+        orders = [said for said in orders if said.metric != "latency_p50"]
+        value = {(one.design, one.connections): one.value for one in recorded.published}
+        held = []
+        for one in comparisons(replace(found, statements=tuple(orders))):
+            pair = [(term.selector.design, term.selector.connections) for term in one.terms]
+            if set(pair) <= value.keys():
+                low, high = (value[place] for place in pair)
+                equal = 0.9 * high <= low <= 1.1 * high
+                held.append(equal if one.relation == EQUAL else low < high)
+        if held:
+            assert all(held) == (found.published_agrees and found.id not in LOOSE), found.id
 
 
 SOURCE = '[sources.A]\ntitle = "report A"\npublished = "figures.csv"\n'
@@ -411,22 +418,6 @@ def test_a_margin_is_a_share_or_an_amount_or_both(within: str, words: str) -> No
     assert found.statements[0].within.words() == words
 
 
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        (f'{ORDER}within = "5"', "a share below 100 %"),
-        (f'{ORDER}within = "100 %"', "a share below 100 %"),
-        (f'{ORDER}within = "0 %"', "a share below 100 %"),
-        (f'{ORDER}within = ["5 %", "6 %"]', "a share below 100 %"),
-        (f'{ORDER}within = "1 page faults"', 'as "10 %", "0.1 us", or a list of both'),
-        ('order = ["select", "iterative"]\nwithin = "5 %"', "is only for equality"),
-    ],
-)
-def test_a_margin_that_cannot_be_one_is_refused(body: str, words: str) -> None:
-    with pytest.raises(StudyError, match=words):
-        parsed(COST + body)
-
-
 def test_the_metrics_that_need_no_counted_trial_are_known() -> None:
     """As they are measured in a window."""
     for name in METRIC_SIDES:
@@ -448,3 +439,98 @@ def test_a_study_says_which_verdicts_its_blocks_cannot_carry(race: str, words: s
     note = too_few_note(study)
     assert note.endswith(words)
     assert bool(note) == bool(words)
+
+
+def test_the_published_claims_are_of_every_form() -> None:
+    study = shipped("reports")
+    found = {claim.id: claim for claim in study.claims}
+    kinds = {said.kind for claim in study.claims for said in claim.statements}
+    assert kinds == set(KINDS) - {"shape", "client_engines"} | {*SHAPES}
+    unnamed = [name for name, claim in found.items() if not claim.statements[0].connections]
+    assert unnamed == ["B19", "B20", "B21", "B22"], "whose source names no number"
+    labels = {
+        name: [one.label for one in comparisons(with_study_connections(claim, study.cells))]
+        for name, claim in found.items()
+    }
+    assert labels["A15"][-1] == "select at 100 connections (client): below 0.1"
+    assert labels["B10"] == [
+        "thread-per-client from 10 to 25 connections: rising",
+        "thread-per-client from 25 to 50 connections: rising",
+        "select from 10 to 25 connections: rising",
+        "select from 25 to 50 connections: rising",
+        "iterative from 10 to 25 connections: rising",
+    ]
+    assert labels["B16"] == ["select at 10, 25, 50 connections: grows sublinearly"]
+    assert labels["C8"] == [
+        "iterative from 1 to 3 connections (system time): rising",
+        "iterative from 1 to 3 connections (user time): falling",
+    ]
+    assert labels["D10"] == [
+        "at 5 connections: select nearer to iterative than to thread-per-client"
+    ]
+    assert labels["D12"] == [
+        "iterative, thread-per-client, select from 5 to 15 connections: the gap widens"
+    ]
+    assert labels["D14"] == [
+        "growth from 5 to 15 connections: thread-per-client < iterative",
+        "growth from 5 to 15 connections: select < iterative",
+    ]
+    assert len(labels["B22"]) == 10, "one for each number of the study"
+    for of_claim in labels.values():
+        assert len(set(of_claim)) == len(of_claim), "a table has one row for each"
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (SEVERAL + 'shape = "rising"', "task_clock: rising with the connections"),
+        (SEVERAL + 'growth = ["select~iterative"]', "growth: select ~ iterative"),
+        (SEVERAL + 'widens = ["select", "iterative"]', "the gap of select, iterative widens"),
+        (SEVERAL + 'below = "5 us"', "task_clock < 5 us"),
+        (SEVERAL.replace("task_clock", "branch_miss_rate") + 'above = "5 %"', "> 5 %"),
+        (SEVERAL.replace("task_clock", "throughput") + "above = 5", "throughput > 5"),
+        (SEVERAL.replace("task_clock", "latency_p99") + 'below = "5 ms"', "latency_p99 < 5 ms"),
+    ],
+)
+def test_a_form_in_signs(body: str, words: str) -> None:
+    (found,) = parsed(body).claims
+    assert found.statements[0].signs().endswith(words)
+
+
+def test_a_claim_that_names_no_connections_is_over_those_that_have_all_its_cells() -> None:
+    order = 'order = ["select", "prefork-accept"]'
+    study = parsed(CPU + order, CELLS.replace('engine = ["thread", "fork"]', "") + POOL)
+    (found,) = study.claims
+    assert found.statements[0].connections == ()
+    assert with_study_connections(found, study.cells).statements[0].connections == (10,)
+
+
+def test_the_cells_of_one_family_are_not_filled_with_those_of_another() -> None:
+    """select has 20 connections with another engine than the two share."""
+    cells = CELLS.replace(', "fork"', "").replace(", 20]", "]")
+    cells += '[[cells]]\ndesigns = ["select"]\nconnections = 20\nengine = "epoll"\n'
+    study = parsed(CPU + 'order = ["select", "iterative"]', cells)
+    assert with_study_connections(study.claims[0], study.cells).statements[0].connections == (5, 10)
+
+
+@pytest.mark.parametrize(
+    ("body", "cells"),
+    [
+        ('shape = "rising"', CELLS.replace("[5, 10, 20]", "5")),
+        ('order = ["select", "epoll"]', CELLS + '[[cells]]\ndesigns = ["epoll"]\nconnections = 7'),
+    ],
+)
+def test_a_study_without_enough_numbers_of_connections_is_told_so(body: str, cells: str) -> None:
+    with pytest.raises(StudyError, match="the claim X1 names no `connections`") as refused:
+        parsed(CPU + body, cells)
+    assert "\n" not in str(refused.value)
+
+
+def test_of_several_statements_only_some_may_name_connections() -> None:
+    body = (
+        CPU + 'order = ["select", "iterative"]\n'
+        'and = { order = ["select", "thread-per-client"], connections = 20 }'
+    )
+    study = parsed(body)
+    first, second = with_study_connections(study.claims[0], study.cells).statements
+    assert (first.connections, second.connections) == ((5, 10, 20), (20,))
