@@ -130,11 +130,8 @@ class Cell:
 
     def label(self) -> str:
         """Its name in the progress display."""
-        parts = [self.contender]
-        for axis in AXES.values():
-            value = getattr(self, axis.name)
-            if value or axis.name == "connections":
-                parts.append(axis.count(value))
+        sizes = {axis: getattr(self, axis.name) for axis in AXES.values()}
+        parts = [self.contender, *(axis.count(size) for axis, size in sizes.items() if size)]
         # A path or request is of another server, which has no work.
         file = (self.requests or "").partition(" (sha256 ")[0]
         parts += [file or self.path or self.request or self.work, self.load]

@@ -30,30 +30,10 @@ Columns = Mapping[int, Blocks]
 """By number of connections, one number a block."""
 
 
-def positive(columns: Columns) -> bool:
-    """Whether all values are, in the blocks that all columns have."""
-    common = common_blocks(columns.values())
-    return all(column[block] > 0 for column in columns.values() for block in common)
-
-
-def powers(columns: Columns) -> Blocks | str:
-    """One exponent a block that all columns have, or why there are none.
-
-    Leaving out only the blocks with a 0 would bias the growth of the rest.
-    """
-    return slopes(columns, logs=True) if positive(columns) else NO_EXPONENT
-
-
-def factors(columns: Columns, *, logs: bool) -> Blocks:
-    """Growth from the fewest to the most connections: a factor, or a difference."""
-    least, most = min(columns), max(columns)
-    if not logs:
-        return {block: by * (most - least) for block, by in slopes(columns, logs=False).items()}
-    reach = math.log(most / least)
-    return {block: math.exp(by * reach) for block, by in slopes(columns, logs=True).items()}
-
-
 def slopes(columns: Columns, *, logs: bool) -> Blocks:
+    """By how much the metric grows in each block that all columns have, per connection; or by which
+    power of the connections.
+    """
     x = np.array(list(columns), dtype=np.float64)
     x = np.log(x) if logs else x
     x -= x.mean()
@@ -79,11 +59,24 @@ def compared(evidence: Evidence, comparison: Comparison) -> tuple[list[Blocks], 
     known = dict(zip(comparison.terms, columns, strict=True))
     halves = [comparison.terms] if comparison.quantity == POWER else comparison.halves
     series = [{term.selector.connections: known[term] for term in half} for half in halves]
+    positive = all(
+        column[block] > 0
+        for one in series
+        for block in common_blocks(one.values())
+        for column in one.values()
+    )
     if comparison.quantity == POWER:
-        found = powers(series[0])
-        return found if isinstance(found, str) else ([found], False)
-    logs = not subtracted and all(map(positive, series))
-    return [factors(one, logs=logs) for one in series], not logs
+        # Leaving out only the blocks with a 0 would bias the growth of the rest.
+        return ([slopes(series[0], logs=True)], False) if positive else NO_EXPONENT
+    logs = positive and not subtracted
+    # From the fewest to the most connections: a factor, or a difference.
+    least, most = min(series[0]), max(series[0])
+    reach = math.log(most / least) if logs else most - least
+    grown = [
+        {block: math.exp(by * reach) if logs else by * reach for block, by in found.items()}
+        for found in (slopes(one, logs=logs) for one in series)
+    ]
+    return grown, not logs
 
 
 def make_test(evidence: Evidence, comparison: Comparison) -> ComparisonTest | str:

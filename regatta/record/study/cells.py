@@ -189,25 +189,18 @@ class CellGroup(keys.TomlTable):
         return {**own, "path": own["path"] or self.path, "request": own["request"] or self.request}
 
     def cell(self, **chosen: Any) -> Cell:
-        burst, whole_process = chosen["load"] == "burst", chosen["scope"] == PROCESS
-        timed: dict[str, Any] = {"rounds": self.rounds_of(chosen["connections"])}
-        timed |= {"duration_s": None, "per_connection": None}
-        if not burst:
-            timed |= {"rounds": None, "duration_s": self.duration_s}
-            timed["per_connection"] = self.per_connection
-        if self.cold is not None and chosen["rate"]:
-            timed["duration_s"] = self.cold / chosen["rate"]
-        cell = Cell(
-            **chosen,
-            **timed,
-            top=self.top,
-            max_age_ms=self.max_age_ms,
-            arrivals=self.arrivals if chosen["load"] in ("open", MATCHED) else None,
-            linger_s=self.linger_s if whole_process else 0.0,
-            counts_taskset=self.counts_taskset and whole_process,
-            cold=self.cold,
-        )
-        if chosen["load"] != MATCHED:
+        load, scope = chosen["load"], chosen["scope"]
+        values = {key: getattr(self, key) for key in ("top", "max_age_ms", "cold")}
+        for key in ("duration_s", "per_connection", "arrivals", "rounds"):
+            values[key] = getattr(self, key) if load in LOAD_KEYS[key] else None
+        if load == "burst":
+            values["rounds"] = self.rounds_of(chosen["connections"])
+        elif self.cold is not None and chosen["rate"]:
+            values["duration_s"] = self.cold / chosen["rate"]
+        if scope == PROCESS:
+            values |= {"linger_s": self.linger_s, "counts_taskset": self.counts_taskset}
+        cell = Cell(**chosen, **values)
+        if load != MATCHED:
             return cell
         shares = tuple(sorted(self.shares))
         return MatchedCell(

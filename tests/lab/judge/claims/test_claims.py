@@ -18,7 +18,7 @@ from regatta.judge.claims.claim_tests import (
 )
 from regatta.judge.claims.comparisons import comparisons
 from regatta.judge.claims.judge import decide, together
-from regatta.judge.claims.make_test import NO_EXPONENT, powers, single_runs
+from regatta.judge.claims.make_test import NO_EXPONENT, single_runs, slopes
 from regatta.judge.claims.result import (
     NOT_MEASURABLE,
     REFUTED,
@@ -352,7 +352,7 @@ def test_not_significant_does_not_mean_equal() -> None:
 
 
 def test_growth_needs_blocks_that_have_every_number_of_connections() -> None:
-    found = powers({1: {1: 1.0}, 10: {2: 9.0}, 25: {3: 20.0}})
+    found = slopes({1: {1: 1.0}, 10: {2: 9.0}, 25: {3: 20.0}}, logs=True)
     assert hold_one(found, "exponent") == "too few blocks in common"
 
 
