@@ -180,25 +180,19 @@ def _ranking(panel: ClaimPanel, contenders: list[str]) -> Spec:
     y, above = (quantity(name, scale=scale, axis=None) for name in ("dot", "text"))
     left, right = {"value": 0}, {"value": "width"}
     name = {"type": "text", "align": "left", "baseline": "middle"}
+    named = {"x": left, "y": above, "text": word("label")}
+    shown = {"x": right, "y": above, "text": word("shown")}
     layers: list[Spec] = [
         {"mark": "rule", "encoding": {"x": left, "x2": right, "y": y}},
-        {"mark": name, "encoding": {"x": left, "y": above, "text": word("label")}},
-        {
-            "mark": {**name, "align": "right"},
-            "encoding": {"x": right, "y": above, "text": word("shown")},
-        },
+        {"mark": name, "encoding": named},
+        {"mark": {**name, "align": "right"}, "encoding": shown},
     ]
     if any("low" in row for row in rows):
         layers.append(_bars({"x": quantity("low"), "x2": {"field": "high"}, "y": y}))
     layers.append(_points({"x": x, "y": y}, [tip("label", "design"), *_figure_tips(panel)]))
     if heads:
-        layers.append(
-            {
-                "data": {"values": heads},
-                "mark": {**name, "opacity": FAINT, "fontWeight": "bold"},
-                "encoding": {"x": left, "y": above, "text": word("label")},
-            }
-        )
+        mark = {**name, "opacity": FAINT, "fontWeight": "bold"}
+        layers.append({"data": {"values": heads}, "mark": mark, "encoding": named})
     return {"height": height, "data": {"values": rows}, "layer": layers}
 
 
@@ -212,17 +206,19 @@ def _curve(panel: ClaimPanel, contenders: list[str]) -> Spec:
         axis={"values": steps, "labelOverlap": True},
     )
     y = quantity("value", title=None, scale={"zero": True}, axis={"tickCount": 4})
+    dashed = {"type": "line", "strokeDash": [4, 4], "opacity": FAINT, "strokeWidth": 1.25}
+    at = {"x": x, "y": y}
     layers: list[Spec] = [
         {
             "data": {"values": _proportional(panel.rows)},
-            "mark": {"type": "line", "strokeDash": [4, 4], "opacity": FAINT, "strokeWidth": 1.25},
-            "encoding": {"x": x, "y": y, "color": OWN_COLOUR},
+            "mark": dashed,
+            "encoding": {**at, "color": OWN_COLOUR},
         }
     ]
     if any(row.low is not None for row in panel.rows):
         layers.append(_bars({"x": x, "y": quantity("low"), "y2": {"field": "high"}}))
     told = [quantity("connections", format=","), *_figure_tips(panel)]
-    layers.append(_points({"x": x, "y": y}, told))
+    layers.append(_points(at, told))
     rows = [_point(row, contenders, panel) for row in panel.rows]
     return {"height": CURVE, "data": {"values": rows}, "layer": layers}
 

@@ -1,6 +1,7 @@
 """Verdicts on claims in words and signs, the same in every form of the report."""
 
 from collections import Counter as Tally
+from functools import partial
 
 from regatta.judge.claims.result import (
     NOT_MEASURABLE,
@@ -102,19 +103,16 @@ def value(part: ClaimPart) -> str:
         return part.reason or "not compared"
     if part.scale == "ratio":
         return f"{times(part.value, part.low, part.high, *_claimed(part))} times"
-    if part.scale == "exponent":
-        return f"power {part.value:.2f}"
-    return _end(part, part.value)
+    return f"{'power ' if part.scale == 'exponent' else ''}{_end(part, part.value)}"
 
 
 def interval(part: ClaimPart) -> str:
     """`1.10–1.39`; `over 1.10` if it is unbounded above; empty if there is none."""
     if part.value is None or (part.low is None and part.high is None):
         return ""
-    if part.high is None:
-        return f"over {_end(part, part.low)}"
-    if part.low is None:
-        return f"under {_end(part, part.high)}"
+    if part.low is None or part.high is None:
+        word, end = ("over", part.low) if part.high is None else ("under", part.high)
+        return f"{word} {_end(part, end)}"
     if part.scale == "ratio":
         return between(part.value, part.low, part.high, *_claimed(part))
     link = "–" if part.scale != "difference" else " to "
@@ -132,9 +130,8 @@ def detectable(part: ClaimPart) -> str:
         return ""
     if seen_of(part) is None:
         return f"{TOO_FEW_TO_SAY} what is detectable"
-    if part.scale == "ratio":
-        return f"detectable: {more_than_one(part.detectable)}"
-    return f"detectable: {_plain(part, part.detectable)}"
+    shown = more_than_one if part.scale == "ratio" else partial(_plain, part)
+    return f"detectable: {shown(part.detectable)}"
 
 
 def seen_of(part: ClaimPart) -> float | None:
@@ -163,21 +160,16 @@ def unit_words(unit: str, per: str) -> str:
     """`µs per request`; `ms, whole process`."""
     if per == "request":
         return f"{unit} per request".strip()
-    if per == "round":
-        return f"{unit}, {EACH_ONE}" if unit else EACH_ONE
-    if per == "process":
-        return f"{unit}, {WHOLE}" if unit else WHOLE
-    return unit
+    of = {"round": EACH_ONE, "process": WHOLE}.get(per, "")
+    return ", ".join(filter(None, (unit, of)))
 
 
 def _end(part: ClaimPart, number: float | None) -> str:
     assert number is not None
     if part.scale == "ratio":
         return times(number)
-    return f"{number:.2f}" if part.scale == "exponent" else _signed(part, number)
-
-
-def _signed(part: ClaimPart, number: float) -> str:
+    if part.scale == "exponent":
+        return f"{number:.2f}"
     more = "+" if part.scale == "difference" else ""
     sign = more if number > 0 else "−" if number < 0 else ""
     return f"{sign}{_plain(part, abs(number))}"
