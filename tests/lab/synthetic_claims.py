@@ -1,5 +1,6 @@
 """Claims with made-up results of every kind, for tests of how they are shown."""
 
+from itertools import product
 from typing import Any
 
 from regatta.judge.claims.result import (
@@ -58,73 +59,60 @@ def claim(id_: str, says: str, verdict: Verdict, **rest: Any) -> ClaimResult:
 def ranked() -> ClaimResult:
     """Refuted over the window, undecided over the whole process."""
     labels = [f"at 100: {THREAD} < {SELECT}", f"at 100: {SELECT} < {ITERATIVE}"]
+    printed = {ITERATIVE: 428.11, THREAD: 306.78, SELECT: 360.02}
+    process = {ITERATIVE: (78.2, 0.04), THREAD: (71.2, 0.07), SELECT: (70.4, 0.03)}
+    window = {ITERATIVE: (640, 0.02), THREAD: (713, 0.02), SELECT: (612, 0.01)}
+    as_measured = [part(labels[0], 0.97, 0.08, UNDECIDED), part(labels[1], 1.21, 0.05, SUPPORTED)]
+    as_it_should = [part(labels[0], 0.86, 0.02, REFUTED), part(labels[1], 1.04, 0.02, SUPPORTED)]
+    in_ms = PROCESS_MS | {"metric": "task_clock"}
     return claim(
         "A1",
         "At 100 connections the thread-per-client server uses the least CPU, the iterative one "
         "the most.",
         REFUTED,
-        published=[
-            PublishedFigure(ITERATIVE, 100, 428.11, **PROCESS_MS),
-            PublishedFigure(THREAD, 100, 306.78, **PROCESS_MS),
-            PublishedFigure(SELECT, 100, 360.02, **PROCESS_MS),
-        ],
+        published=[PublishedFigure(name, 100, ms, **PROCESS_MS) for name, ms in printed.items()],
         scopes={
             "process": ScopeResult(
                 UNDECIDED,
-                [part(labels[0], 0.97, 0.08, UNDECIDED), part(labels[1], 1.21, 0.05, SUPPORTED)],
-                [
-                    figure(ITERATIVE, 100, 78.2, 0.04, **PROCESS_MS, metric="task_clock"),
-                    figure(THREAD, 100, 71.2, 0.07, **PROCESS_MS, metric="task_clock"),
-                    figure(SELECT, 100, 70.4, 0.03, **PROCESS_MS, metric="task_clock"),
-                ],
+                as_measured,
+                [figure(name, 100, *of, **in_ms) for name, of in process.items()],
                 (3, 8),
             ),
             "window": ScopeResult(
                 REFUTED,
-                [part(labels[0], 0.86, 0.02, REFUTED), part(labels[1], 1.04, 0.02, SUPPORTED)],
-                [
-                    figure(ITERATIVE, 100, 640, 0.02, **REQUEST_US),
-                    figure(THREAD, 100, 713, 0.02, **REQUEST_US),
-                    figure(SELECT, 100, 612, 0.01, **REQUEST_US),
-                ],
+                as_it_should,
+                [figure(name, 100, *of, **REQUEST_US) for name, of in window.items()],
                 (0, 8),
             ),
         },
-        why="Each request costs thread-per-client 101 µs more than select, of which the kernel's "
-        "4.1 page faults and 1.05 context switches are the cause.",
+        why="Each request costs thread-per-client 101 µs more than select.",
     )
 
 
 def compared() -> ClaimResult:
     """Both sides, two metrics, and an unsupported counter."""
-    designs, metrics = (ITERATIVE, SELECT), ("tma_backend_bound", "tma_frontend_bound")
+    sides, metrics = ("server", "client"), ("tma_backend_bound", "tma_frontend_bound")
+    shares = dict(zip(product(metrics, sides), (52.3, 38.9, 20.1, 31.6), strict=True))
+    both = [(name, design) for name in metrics for design in (ITERATIVE, SELECT)]
     missing = [
-        figure(design, 30, None, 0, unit="%", side=side, metric=metric, state="not supported")
-        for metric in metrics
-        for design in designs
-        for side in ("server", "client")
-    ]
-    published = [
-        PublishedFigure(design, 30, value, "%", "", side, metric)
-        for design in designs
-        for side, metric, value in (
-            ("server", metrics[0], 52.3),
-            ("client", metrics[0], 38.9),
-            ("server", metrics[1], 20.1),
-            ("client", metrics[1], 31.6),
-        )
+        figure(design, 30, None, 0, unit="%", side=side, metric=name, state="not supported")
+        for name, design in both
+        for side in sides
     ]
     parts = [part("client < server", None, 0, NOT_MEASURABLE, reason="not supported")]
     return claim(
         "A4",
-        "The server is more back-end bound than its client, and the client more front-end bound "
-        "than the server, under every design.",
+        "The server is more back-end bound than its client, under every design.",
         NOT_MEASURABLE,
         metric=metrics[0],
         side="both",
         claimed="client < server",
         connections=[30],
-        published=published,
+        published=[
+            PublishedFigure(design, 30, value, "%", "", side, name)
+            for design in (ITERATIVE, SELECT)
+            for (name, side), value in shares.items()
+        ],
         scopes={"window": ScopeResult(NOT_MEASURABLE, parts, missing, None)},
         why="This machine has no tma_backend_bound.",
     )
@@ -155,18 +143,20 @@ def growing() -> ClaimResult:
 
 def at_several() -> ClaimResult:
     """Three numbers of connections, differences, and contradicting published figures."""
-    counts, designs = [10, 25, 50], (ITERATIVE, SELECT, THREAD)
-    each = {ITERATIVE: 0.02, SELECT: 0.03, THREAD: 1.05}
-    pairs = [f"at {count}: {SELECT} < {THREAD}" for count in counts]
-    parts = [part(label, 1.02, 0.04, SUPPORTED, scale="difference") for label in pairs]
+    counts, each = [10, 25, 50], {ITERATIVE: 0.02, SELECT: 0.03, THREAD: 1.05}
+    parts = [
+        part(f"at {count}: {SELECT} < {THREAD}", 1.02, 0.04, SUPPORTED, scale="difference")
+        for count in counts
+    ]
 
-    def figures(per: str) -> list[MeasuredFigure]:
+    def result(per: str) -> ScopeResult:
         known = {"per": per, "metric": "context_switches"}
-        return [
-            figure(design, count, each[design] * (count if per == "process" else 1), 0.2, **known)
+        figures = [
+            figure(design, count, value * (count if per == "process" else 1), 0.2, **known)
             for count in counts
-            for design in designs
+            for design, value in each.items()
         ]
+        return ScopeResult(SUPPORTED, parts, figures, (8, 8))
 
     return claim(
         "B2",
@@ -179,13 +169,10 @@ def at_several() -> ClaimResult:
         published=[
             PublishedFigure(design, count, 4 + count // 5 + place, "", "process")
             for count in counts
-            for place, design in enumerate(designs)
+            for place, design in enumerate(each)
         ],
         published_agrees=False,
-        scopes={
-            scope: ScopeResult(SUPPORTED, parts, figures(per), (8, 8))
-            for scope, per in (("process", "process"), ("window", "request"))
-        },
+        scopes={"process": result("process"), "window": result("request")},
         why="A new thread for each connection is one more thread to switch to.",
     )
 
@@ -206,7 +193,7 @@ def of_the_book() -> ClaimResult:
         UNDECIDED,
         source="UNIX Network Programming, figure 30.1",
         metric="task_clock_over_iterative",
-        claimed="prefork-accept ~ prefork-flock ~ prefork-mutex < prefork-fdpass",
+        claimed=f"{' ~ '.join(pools[:3])} < {pools[3]}",
         connections=[10],
         published=[
             PublishedFigure(design, 10, value, "s", "process", column=column)
