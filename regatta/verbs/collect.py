@@ -15,8 +15,7 @@ from regatta.measure.programs import called_with, discover, shown
 from regatta.measure.race.folder import RACES
 from regatta.record.files import write_whole
 from regatta.record.study import find_study, load_study
-from regatta.record.study.cluster import cluster_risk
-from regatta.record.study.hosts import NEEDED, host_name
+from regatta.record.study.hosts import NEEDED, cluster_risk, host_name
 from regatta.record.study.limits import HOSTS
 from regatta.show.numbers import plural
 from regatta.show.terminal import draw_table

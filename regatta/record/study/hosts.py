@@ -1,10 +1,15 @@
-"""Host names of a study: `ssh://[USER@]HOST[:PORT][/FOLDER]`; FOLDER is the clone of Regatta."""
+"""The hosts of a study: `ssh://[USER@]HOST[:PORT][/FOLDER]`, where FOLDER is the clone of Regatta;
+and the address of a Dask cluster's scheduler, and what its network permits.
+"""
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from regatta.errors import UsageError
 
 SCHEME = "ssh"
 SSH_PORT = 22
@@ -42,3 +47,40 @@ def host_name(text: str) -> HostName:
     if url.scheme != SCHEME or not plain or not all(WORD.fullmatch(word) for word in words):
         raise ValueError(f"{text!r} is not a host")
     return HostName(host, user, url.port, url.path.rstrip("/") or None)
+
+
+ENCRYPTED = ("tls", "wss")
+SCHEMES = ("tcp", "tls")
+CLUSTER_NEEDED = "the address of a Dask scheduler, tcp://HOST:PORT or tls://HOST:PORT"
+
+
+def is_scheduler(text: str) -> bool:
+    try:
+        url = urlsplit(text)
+        named = url.scheme in SCHEMES and bool(url.hostname) and bool(url.port)
+    except ValueError:
+        return False
+    return (
+        named and text.isprintable() and not (url.path or url.query or url.fragment or url.username)
+    )
+
+
+def cluster_risk(address: str) -> str | None:
+    """What a cluster without encryption permits; None if it is encrypted or on loopback."""
+    try:
+        url = urlsplit(address if "://" in address else f"tcp://{address}")  # as Dask completes it
+    except ValueError as error:
+        raise UsageError(f"{address} is not a scheduler; write tls://HOST:PORT") from error
+    if url.scheme in ENCRYPTED or is_loopback(url.hostname or ""):
+        return None
+    return (
+        f"{address} is not encrypted: anyone who reaches this port can run programs as the "
+        "workers' user; use tls:// or an ssh tunnel"
+    )
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

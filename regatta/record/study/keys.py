@@ -199,7 +199,11 @@ def read(form: type[AnyTable], content: Any, *path: str | int, **context: Any) -
     except ValidationError as error:
         found = error.errors(include_url=False)
         # A key that is there, but misspelt, is not missing too.
-        misspelt = {(*one["loc"][:-1], meant(form, one)) for one in found if one["type"] == UNKNOWN}
+        misspelt = [
+            (*one["loc"][:-1], *close(one["loc"][-1], form.at(one["loc"][:-1]).known_keys()))
+            for one in found
+            if one["type"] == UNKNOWN
+        ]
         told = [one for one in found if one["type"] != MISSING or one["loc"] not in misspelt]
         raise StudyError(*(complaint(form, one, path) for one in told)) from error
 
@@ -218,47 +222,34 @@ def read_each(readers: Iterable[Callable[[], T]]) -> list[T]:
     return results
 
 
-def like(word: object, known: Sequence[str]) -> str | None:
-    found = get_close_matches(word, known, 1, LIKE) if isinstance(word, str) else []
-    return found[0] if found else None
+def close(word: object, known: Sequence[str]) -> list[str]:
+    """The known word that it resembles most, if there is one."""
+    return get_close_matches(word, known, 1, LIKE) if isinstance(word, str) else []
 
 
 def suggestion(word: object, known: Sequence[str]) -> str:
-    close = like(word, known)
-    return f"; did you mean {close}?" if close else ""
-
-
-def meant(form: type[TomlTable], error: ErrorDetails) -> str | None:
-    """The key that an unknown one resembles."""
-    return like(error["loc"][-1], form.at(error["loc"][:-1]).known_keys())
+    return "".join(f"; did you mean {one}?" for one in close(word, known))
 
 
 def complaint(form: type[TomlTable], error: ErrorDetails, path: Sequence[str | int]) -> str:
     """One line about the error in the table at this path."""
-    loc = (*path, *error["loc"])
+    loc, kind = (*path, *error["loc"]), error["type"]
     key, needed, shown = error.get("ctx", {}).get("key"), error["msg"], repr(error["input"])
     shown = shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}…"
-    key_path = named((*loc, key) if key else loc)
-    table = named(loc[:-1])
-    match error["type"]:
-        case "must" if isinstance(loc[-1], int):
-            message = f"`{table}` contains {shown}; it must be {needed}"
-        case "must":
-            message = f"`{key_path}` is {shown}; it must be {needed}"
-        case "wrong":
-            message = f"`{key_path}` {needed}"
-        case "extra_forbidden":
-            keys = form.at(error["loc"][:-1]).known_keys()
-            allowed = f"{', '.join(keys)}{suggestion(loc[-1], keys)}"
-            message = f"unknown key `{key_path}`; allowed here: {allowed}"
-        case "missing":
-            message = f"{f'`{table}`' if table else 'the study'} has no `{loc[-1]}`; add it"
-        case "list_type":
-            message = f"`{key_path}` must be a list of tables; write [[{key_path}]]"
-        case "dict_type" if len(loc) == 1:
-            message = f"`{key_path}` must hold named tables; write [{key_path}.NAME]"
-        case _:
-            message = f"`{key_path}` must be a table" + (
-                "" if "[" in key_path else f"; write [{key_path}]"
-            )
-    return message
+    name, table = named((*loc, key) if key else loc), named(loc[:-1])
+    if kind == UNKNOWN:
+        known = form.at(error["loc"][:-1]).known_keys()
+        needed = f"{', '.join(known)}{suggestion(loc[-1], known)}"
+    elif kind == "dict_type" and len(loc) > 1:
+        kind = ""
+    is_ = f"`{table}` contains" if isinstance(loc[-1], int) else f"`{name}` is"
+    messages = {
+        MUST: f"{is_} {shown}; it must be {needed}",
+        WRONG: f"`{name}` {needed}",
+        UNKNOWN: f"unknown key `{name}`; allowed here: {needed}",
+        MISSING: f"{f'`{table}`' if table else 'the study'} has no `{loc[-1]}`; add it",
+        "list_type": f"`{name}` must be a list of tables; write [[{name}]]",
+        "dict_type": f"`{name}` must hold named tables; write [{name}.NAME]",
+    }
+    a_table = f"`{name}` must be a table" + ("" if "[" in name else f"; write [{name}]")
+    return messages.get(kind, a_table)

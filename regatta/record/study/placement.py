@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, ValidationInfo
 
-from regatta.record.study import cluster, cpus, hosts, keys, limits
+from regatta.record.study import cpus, hosts, keys, limits
 from regatta.record.study.keys import must
 
 
@@ -17,8 +17,8 @@ def read_cpus(value: Any) -> Any:
 
 
 def read_cluster(value: str) -> str:
-    if not cluster.is_scheduler(value):
-        raise must(cluster.NEEDED)
+    if not hosts.is_scheduler(value):
+        raise must(hosts.CLUSTER_NEEDED)
     return value
 
 

@@ -26,9 +26,8 @@ from regatta.measure.places.side import SidePlacement
 from regatta.measure.places.sides import SAME, ClockOffset, HostsWish, Placement
 from regatta.measure.programs import Programs, discover, need_tool
 from regatta.record.records import CLIENT, SERVER
-from regatta.record.study.cluster import cluster_risk, is_loopback
 from regatta.record.study.cpus import cpu_list
-from regatta.record.study.hosts import host_name
+from regatta.record.study.hosts import cluster_risk, host_name, is_loopback
 from regatta.record.study.limits import HOSTS
 
 
