@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regatta.errors import RegattaError, StudyError, UsageError
@@ -354,6 +354,25 @@ def test_any_table_is_read_or_refused_in_one_line_that_names_it(
         told = str(error)
         assert "\n" not in told
         assert {"[[cells]]": "cell", "[[claim]]": "claim"}.get(head, head.strip("[]")) in told
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "studies").glob("*.toml")), ids=lambda path: path.stem
+)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_a_damaged_study_is_read_or_refused(path: Path, data: st.DataObject) -> None:
+    text, designs = path.read_text(), every_design()
+    for at in data.draw(st.lists(st.integers(0, len(text) - 1), min_size=1, max_size=3)):
+        changed = data.draw(st.sampled_from(["", "0", "-", '"', "]", "[", "\n", "=", "é", "\0"]))
+        text = text[:at] + changed + text[at + 1 :]
+    try:
+        study = parse_study(text, designs, path.parent)
+    except StudyError as error:
+        told = str(error)
+        assert "\n" not in told
+    else:
+        assert study.name
 
 
 @pytest.mark.parametrize(
