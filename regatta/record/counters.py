@@ -18,6 +18,7 @@ Adding a counter:
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -112,6 +113,14 @@ class Counter:
     unit: str
     running_percent: float | None
     state: str
+
+
+Counters = dict[tuple[str, str, str], Counter]
+"""By side, origin and event, as in the ledger."""
+
+
+def keyed(side: str, origin: str, counters: Iterable[Counter]) -> Counters:
+    return {(side, origin, one.event): one for one in counters}
 
 
 def counted(event: str, value: float, unit: str, running_percent: float = 100.0) -> Counter:

@@ -15,7 +15,7 @@ from regatta.record.inputs import RaceInputs, write_inputs
 from regatta.record.read import in_one_line, read_meta
 from regatta.record.records import PlannedTrial
 from regatta.record.schema import FILE_NAME, SCHEMA, SCHEMA_VERSION, TABLES, check_version, is_cut
-from regatta.record.write import Ledger, insert, search_row, write_plan
+from regatta.record.write import Ledger, insert, write_cells, write_plan
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,11 @@ def write_start(database: sqlite3.Connection, start: Start) -> None:
     # One transaction, because every commit waits for the disk.
     database.executescript(f"BEGIN;{SCHEMA};COMMIT;")
     with database:
-        for item in meta.items():
-            insert(database, "meta", item)
+        for key, value in meta.items():
+            insert(database, "meta", {"key": key, "value": value})
         write_inputs(database, start.inputs)
         searched = matched_cells(start.cells)
-        for number, cell in enumerate(searched, start=1):
-            insert(database, "search", (number, *search_row(cell), start.placement))
+        write_cells(database, "search", searched, start.placement)
         if not searched:
             write_plan(database, start.cells, start.plan, start.placement)
 

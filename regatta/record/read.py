@@ -8,16 +8,15 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from regatta.errors import LedgerError
 from regatta.record.cell import Cell, MatchedCell
-from regatta.record.counters import COUNTED, Counter
+from regatta.record.counters import Counter, Counters
 from regatta.record.inputs import RaceInputs, read_inputs
 from regatta.record.records import (
-    ClientPart,
     PlannedProbe,
     Probe,
     RaceRecord,
@@ -25,7 +24,15 @@ from regatta.record.records import (
     Sitting,
     Trial,
 )
-from regatta.record.schema import FAILURES, SUPERSEDED, check_version, has_wal, is_cut
+from regatta.record.schema import (
+    FAILURES,
+    SUPERSEDED,
+    check_version,
+    has_wal,
+    is_cut,
+    of_row,
+    types_of,
+)
 
 TRIALS = f"""
 SELECT trial.*, scope, rounds, {SUPERSEDED} AS superseded
@@ -117,26 +124,24 @@ def read(path: Path) -> RaceRecord:
     """The whole ledger as plain data; samples stay compressed."""
     with connect(path) as connection:
         connection.execute("BEGIN")  # a consistent snapshot of a race that may still be running
-        meta, environment = _meta(connection), _environment(connection)
-        inputs = _inputs(path, connection)
-        cells = _cells(connection)
-        counters, printed = _counters(connection), _printed(connection)
-        trials = [
-            _trial(row, counters.get(row["id"], {}), printed.get(row["id"], {}))
-            for row in connection.execute(TRIALS)
-        ]
-        planned = connection.execute("SELECT count(*) FROM plan").fetchone()[0]
-        searches = _searches(connection)
-        rows = connection.execute("SELECT * FROM sitting ORDER BY id")
-        sittings = [Sitting(**_fields(Sitting, row)) for row in rows]
-    return RaceRecord(meta, environment, inputs, cells, trials, planned, searches, sittings)
+        return RaceRecord(
+            meta=_meta(connection),
+            environment=_environment(connection),
+            inputs=_inputs(path, connection),
+            cells=_cells(connection),
+            trials=_trials(connection),
+            planned=connection.execute("SELECT count(*) FROM plan").fetchone()[0],
+            searches=_searches(connection),
+            sittings=[
+                of_row(Sitting, row)
+                for row in connection.execute("SELECT * FROM sitting ORDER BY id")
+            ],
+        )
 
 
 def _environment(connection: sqlite3.Connection) -> dict[str, Any]:
-    return {
-        row["key"]: _from_json(row["value"])
-        for row in connection.execute("SELECT * FROM environment ORDER BY rowid")
-    }
+    rows = connection.execute("SELECT key, value FROM environment ORDER BY rowid")
+    return {key: json.loads(value) for key, value in rows}
 
 
 def _inputs(path: Path, connection: sqlite3.Connection) -> RaceInputs:
@@ -148,105 +153,40 @@ def _inputs(path: Path, connection: sqlite3.Connection) -> RaceInputs:
         ) from error
 
 
-def _fields(kind: type, row: sqlite3.Row) -> dict[str, Any]:
-    """For a dataclass whose fields are columns."""
-    return {field.name: row[field.name] for field in fields(kind)}
-
-
 def _cells(connection: sqlite3.Connection) -> list[Cell]:
     in_order = "SELECT * FROM cell ORDER BY contender_order, id"
-    return [_cell(row) for row in connection.execute(in_order)]
+    return [of_row(Cell, row) for row in connection.execute(in_order)]
 
 
-def _cell(row: sqlite3.Row) -> Cell:
-    columns = _fields(Cell, row)
-    return Cell(**columns | {"counts_taskset": bool(columns["counts_taskset"])})
+def read_probes(connection: sqlite3.Connection) -> list[Probe]:
+    """All valid probes, in order."""
+    cursor = connection.cursor()
+    cursor.row_factory = sqlite3.Row
+    rows = cursor.execute("SELECT * FROM probe WHERE NOT again ORDER BY id")
+    return [of_row(Probe, row, planned=of_row(PlannedProbe, row)) for row in rows]
 
 
 def _searches(connection: sqlite3.Connection) -> list[SearchRecord]:
     probes: dict[int, list[Probe]] = {}
-    for row in connection.execute("SELECT * FROM probe WHERE NOT again ORDER BY id"):
-        plan = PlannedProbe(**_fields(PlannedProbe, row))
-        names = ("why_not", "started_at", "disturbed", "samples")
-        probe = Probe(
-            planned=plan, client=_from_json(row["client"]), **{name: row[name] for name in names}
-        )
-        probes.setdefault(plan.search_id, []).append(probe)
-    return [
-        SearchRecord(
-            MatchedCell(
-                **vars(_cell(row)),
-                shares=tuple(json.loads(row["shares"])),
-                p99_limit_ms=row["p99_limit_ms"],
-                knee=bool(row["knee"]),
-            ),
-            probes.get(row["id"], []),
-        )
-        for row in connection.execute("SELECT * FROM search ORDER BY contender_order, id")
-    ]
+    for probe in read_probes(connection):
+        probes.setdefault(probe.planned.search_id, []).append(probe)
+    rows = connection.execute("SELECT * FROM search ORDER BY contender_order, id")
+    return [SearchRecord(of_row(MatchedCell, row), probes.get(row["id"], [])) for row in rows]
 
 
-def _counters(connection: sqlite3.Connection) -> dict[int, dict[tuple[str, str, str], Counter]]:
-    found: dict[int, dict[tuple[str, str, str], Counter]] = {}
-    for row in connection.execute("SELECT * FROM counter ORDER BY rowid"):
-        found.setdefault(row["trial_id"], {})[row["side"], row["origin"], row["event"]] = Counter(
-            event=row["event"],
-            value=row["value"] if row["state"] == COUNTED else None,
-            unit=row["unit"] or "",
-            running_percent=row["running_percent"],
-            state=row["state"],
-        )
-    return found
-
-
-def _printed(connection: sqlite3.Connection) -> dict[int, dict[str, str]]:
-    """The output of perf stat, by trial and side."""
-    found: dict[int, dict[str, str]] = {}
+def _trials(connection: sqlite3.Connection) -> list[Trial]:
+    counters: dict[int, Counters] = {}
+    names = ", ".join(types_of(Counter))
+    query = f"SELECT trial_id, side, origin, {names} FROM counter ORDER BY rowid"
+    for trial_id, side, origin, *row in connection.execute(query):
+        counters.setdefault(trial_id, {})[side, origin, row[0]] = Counter(*row)
+    printed: dict[int, dict[str, str]] = {}
     for trial_id, side, text in connection.execute("SELECT * FROM perf_stat ORDER BY rowid"):
-        found.setdefault(trial_id, {})[side] = text
+        printed.setdefault(trial_id, {})[side] = text
+    found = []
+    for row in connection.execute(TRIALS):
+        own = {"counters": counters.get(row["id"], {}), "printed": printed.get(row["id"], {})}
+        trial = of_row(Trial, row, **own)
+        _ = trial.clients, trial.workers  # a damaged summary is refused here, not when it is shown
+        found.append(trial)
     return found
-
-
-def _trial(
-    row: sqlite3.Row, counters: dict[tuple[str, str, str], Counter], printed: dict[str, str]
-) -> Trial:
-    derived = (
-        *("conditions", "workers", "counters", "printed", "superseded", "unstarted", "load_ns"),
-        *("clients", "start_skew_ns"),
-    )
-    plain = [name for name in Trial.__dataclass_fields__ if name not in derived]
-    summary = _from_json(row["client"])
-    client = summary if isinstance(summary, dict) else {}
-    conditions = _from_json(row["conditions"])
-    return Trial(
-        **{name: row[name] for name in plain},
-        unstarted=client.get("unstarted", 0),
-        load_ns=client.get("elapsed_ns"),
-        superseded=bool(row["superseded"]),
-        conditions=conditions if isinstance(conditions, dict) else {},
-        workers=_worker_connections(row["server"]),
-        counters=counters,
-        printed=printed,
-        clients=tuple(_client_part(one) for one in client.get("clients", ())),
-        start_skew_ns=client.get("start_skew_ns", 0),
-    )
-
-
-def _client_part(found: dict[str, Any]) -> ClientPart:
-    return ClientPart(**{name: found[name] for name in ClientPart.__dataclass_fields__})
-
-
-def _worker_connections(server: str | None) -> list[int]:
-    """From the server's summary; other people's servers have none."""
-    summary = _from_json(server)
-    workers = summary.get("workers") if isinstance(summary, dict) else None
-    return [int(one["connections"]) for one in workers] if isinstance(workers, list) else []
-
-
-def _from_json(text: str | None) -> Any:
-    if text is None:
-        return None
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text

@@ -1,11 +1,11 @@
-"""Plain data: a planned trial, its result, a probe, and a race as read from its ledger."""
+"""Plain data: a planned trial, the trial itself, a probe, and a race as read from its ledger."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from regatta.record.cell import Cell, MatchedCell
-from regatta.record.counters import CPU_TIME, Counter, parse_event_name
+from regatta.record.cell import WINDOW, Cell, MatchedCell
+from regatta.record.counters import CPU_TIME, Counter, Counters, parse_event_name
 from regatta.record.inputs import RaceInputs
 
 TIMED = "timed"
@@ -67,54 +67,6 @@ KERNEL = "kernel"
 CPUS = "cpus"
 
 
-@dataclass(frozen=True)
-class SideCounter:
-    """A counter with its side and origin."""
-
-    side: str
-    origin: str
-    counter: Counter
-
-
-@dataclass
-class Result:
-    """The measurements of a trial, or why it failed."""
-
-    status: str = OK
-    reason: str | None = None
-    client_bound: str | None = None
-    """Why the client was the bottleneck, in its own words."""
-    started_at: float = 0.0
-    window_ns: int | None = None
-    """Sum over all slices."""
-    requests: int | None = None
-    answered: int | None = None
-    throughput_per_s: float | None = None
-    server: dict[str, Any] | None = None
-    client: dict[str, Any] | None = None
-    conditions: dict[str, Any] = field(default_factory=dict)
-    samples: bytes | None = None
-    attempt: int = 1
-    """Counts the attempts of this block and cell: a disturbed trial is repeated."""
-    disturbed: str | None = None
-    """Other programs that used the trial's CPUs beyond the limit, in words; None if none did."""
-    counters: list[SideCounter] = field(default_factory=list)
-    printed: dict[str, str] = field(default_factory=dict)
-    """Output of perf stat for each side that was counted as a whole process."""
-
-    def cpu_us_per_request(self) -> float | None:
-        """For the progress display: the server's CPU time, by the kernel's own accounting."""
-        for one in self.counters:
-            found = (one.side, one.origin, one.counter.event)
-            if found == (SERVER, KERNEL, CPU_TIME) and one.counter.value is not None:
-                return one.counter.value / 1000 / self.answered if self.answered else None
-        return None
-
-
-def side_counters(side: str, origin: str, counters: list[Counter]) -> list[SideCounter]:
-    return [SideCounter(side, origin, counter) for counter in counters]
-
-
 ANSWERS, DIFFER = "answers", "answers_differ"
 """Keys of `environment`: what was answered before the race, and who answered otherwise."""
 LATE = "started only"
@@ -166,47 +118,85 @@ class ClientPart:
     """Uncertainty of its clock offset, either way."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Trial:
-    id: int
-    block: int
-    cell_id: int
-    kind: str
-    status: str
-    reason: str | None
-    client_bound: str | None
-    """Why the client, not the server, was the bottleneck, in its own words; None if it was not."""
-    window_ns: int | None
-    requests: int | None
-    answered: int | None
-    unstarted: int
-    """Open loads: requests that were due but not started when the window ended."""
-    throughput_per_s: float | None
-    conditions: dict[str, Any]
-    workers: list[int]
-    """Connections served by each worker of the server."""
-    attempt: int
-    """Counted from 1 for this block and cell."""
-    disturbed: str | None
-    """Other programs that used the trial's CPUs beyond the limit; None if none did."""
-    superseded: bool
-    """Repeated, or waiting to be repeated; a later attempt counts instead."""
-    scope: str
-    """The cell's: `window` or `process`."""
-    samples: bytes | None = field(repr=False)
-    counters: dict[tuple[str, str, str], Counter] = field(repr=False)
-    """Keyed by side, origin and event."""
+    """One trial, from the sides that count it to its row in the ledger and back.
+
+    The fields are the row's columns; the last ones (BESIDE_ROW) are in other tables.
+    """
+
+    block: int = 0
+    position: int = 0
+    cell_id: int = 0
+    kind: str = TIMED
     sitting: int = 1
-    load_ns: int | None = None
-    """From the first start of a request to the last end, by the client; sum over slices."""
+    status: str = OK
+    reason: str | None = None
+    """Why it failed."""
+    client_bound: str | None = None
+    """Why the client, not the server, was the bottleneck, in its own words; None if it was not."""
+    started_at: float = 0.0
+    window_ns: int | None = None
+    """Sum over all slices."""
+    requests: int | None = None
+    answered: int | None = None
+    throughput_per_s: float | None = None
+    server: dict[str, Any] | None = field(default=None, repr=False)
+    """The server's summary; of other contenders, their last output."""
+    client: dict[str, Any] | None = field(default=None, repr=False)
+    """The client's summary."""
+    conditions: dict[str, Any] = field(default_factory=dict)
+    samples: bytes | None = field(default=None, repr=False)
+    attempt: int = 1
+    """Counts the attempts of this block and cell: a disturbed trial is repeated."""
+    disturbed: str | None = None
+    """Other programs that used the trial's CPUs beyond the limit, in words; None if none did."""
+    id: int = 0
+    counters: Counters = field(default_factory=dict, repr=False)
+    printed: dict[str, str] = field(default_factory=dict, repr=False)
+    """Output of perf stat for each side that was counted as a whole process."""
+    scope: str = WINDOW
+    """The cell's, as the next."""
     rounds: int | None = None
     """Number of bursts; None for other loads."""
-    printed: dict[str, str] = field(default_factory=dict, repr=False)
-    """Output of perf stat by side, for whole processes."""
-    clients: tuple[ClientPart, ...] = ()
-    """Empty if a single client made the whole load."""
-    start_skew_ns: int = 0
-    """Between the first and the last client's start; the largest over slices."""
+    superseded: bool = False
+    """Repeated, or waiting to be repeated; a later attempt counts instead."""
+
+    @property
+    def unstarted(self) -> int:
+        """Open loads: requests that were due but not started when the window ended."""
+        return int((self.client or {}).get("unstarted", 0))
+
+    @property
+    def load_ns(self) -> int | None:
+        """From the first start of a request to the last end, by the client; sum over slices."""
+        return (self.client or {}).get("elapsed_ns")
+
+    @property
+    def start_skew_ns(self) -> int:
+        """Between the first and the last client's start; the largest over slices."""
+        return int((self.client or {}).get("start_skew_ns", 0))
+
+    @cached_property
+    def clients(self) -> tuple[ClientPart, ...]:
+        """Empty if a single client made the whole load."""
+        names = ClientPart.__dataclass_fields__
+        parts = (self.client or {}).get("clients", ())
+        return tuple(ClientPart(**{name: part[name] for name in names}) for part in parts)
+
+    @cached_property
+    def workers(self) -> list[int]:
+        """Connections served by each worker of the server; other people's servers tell none."""
+        workers = (self.server or {}).get("workers")
+        return [int(one["connections"]) for one in workers] if isinstance(workers, list) else []
+
+    @property
+    def cpu_us_per_request(self) -> float | None:
+        """The server's CPU time, by the kernel's own accounting."""
+        found = self.counters.get((SERVER, KERNEL, CPU_TIME))
+        if found is None or found.value is None or not self.answered:
+            return None
+        return found.value / 1000 / self.answered
 
     @cached_property
     def by_event(self) -> dict[tuple[str, str, str], list[Counter]]:
@@ -242,6 +232,9 @@ class Trial:
     def counts(self) -> bool:
         """True if it says something about the server: it succeeded, and the client kept up."""
         return self.status == OK and self.client_bound is None and not self.superseded
+
+
+BESIDE_ROW = ("id", "counters", "printed", "scope", "rounds", "superseded")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ trial's bursts tell of them.
 import struct
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,50 +39,34 @@ def records_in(data: bytes) -> NDArray[np.void]:
     return np.frombuffer(body[: len(body) // RECORD_SIZE * RECORD_SIZE], SAMPLE)
 
 
-def pack_samples(files: Sequence[tuple[bytes, int]]) -> bytes:
-    """Joins and compresses the samples files of a load's slices.
+def join_samples(files: Sequence[bytes]) -> bytes:
+    """The records of several files in one, with the clock of the first."""
+    magic, size, reserved, _, start_ns = HEADER.unpack_from(files[0])
+    records = sum(HEADER.unpack_from(file)[3] for file in files)
+    bodies = [file[HEADER.size :] for file in files]
+    return HEADER.pack(magic, size, reserved, records, start_ns) + b"".join(bodies)
 
-    Each comes with its number of requests; TrialError if the file has another number of records.
+
+def shift_samples(data: bytes, ahead_ns: int, first_connection: int) -> bytes:
+    """The file of one of several clients, whose clock is that far ahead, as part of the load.
+
+    `first_connection`: the number, in the whole load, of this client's connection 0.
     """
-    for data, requests in files:
-        check_samples(data, requests)
-    magic, size, reserved, _, start_ns = HEADER.unpack_from(files[0][0])
-    records = sum(requests for _, requests in files)
-    bodies = [data[HEADER.size :] for data, _ in files]
-    return zlib.compress(HEADER.pack(magic, size, reserved, records, start_ns) + b"".join(bodies))
+    records = records_in(data).copy()
+    for name in ("start_ns", "end_ns"):
+        records[name] -= ahead_ns
+    records["first_byte_ns"][records["first_byte_ns"] != 0] -= ahead_ns
+    records["connection"] += first_connection
+    return data[: HEADER.size] + records.tobytes()
 
 
-@dataclass(frozen=True)
-class ClientFile:
-    """The samples file of one of several clients that shared a load."""
-
-    data: bytes
-    requests: int
-    """The number of records that the file must have."""
-    first_connection: int
-    """The number, in the whole load, of this client's connection 0."""
-    ahead_ns: int
-    """Offset of its clock from the first client's."""
-
-
-def pool_samples(files: Sequence[ClientFile]) -> bytes:
-    """One file for the whole load, with the first client's clock and the load's connections."""
-    bodies: list[bytes] = []
-    for file in files:
-        check_samples(file.data, file.requests)
-        records = records_in(file.data).copy()
-        for name in ("start_ns", "end_ns"):
-            records[name] -= file.ahead_ns
-        begun = records["first_byte_ns"] != 0
-        records["first_byte_ns"][begun] -= file.ahead_ns
-        records["connection"] += file.first_connection
-        bodies.append(records.tobytes())
-    magic, size, reserved, _, start_ns = HEADER.unpack_from(files[0].data)
-    count = sum(file.requests for file in files)
-    return HEADER.pack(magic, size, reserved, count, start_ns) + b"".join(bodies)
+def pack_samples(data: bytes) -> bytes:
+    """Compressed for the ledger."""
+    return zlib.compress(data)
 
 
 def check_samples(data: bytes, requests: int) -> None:
+    """TrialError unless it is a whole samples file with so many records."""
     if len(data) < HEADER.size:
         raise TrialError("the client wrote no samples")
     magic, record_size, _, records, _ = HEADER.unpack_from(data)

@@ -1,48 +1,89 @@
-"""The schema of a ledger, and whether a file is complete and readable by this Regatta."""
+"""The schema of a ledger, which follows from the records' fields, and whether a file is complete
+and readable by this Regatta.
+"""
 
+import json
 import re
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from regatta.errors import LedgerError
-from regatta.record.cell import AS_RACED, Cell
+from regatta.record.cell import AS_RACED, Cell, MatchedCell
 from regatta.record.counters import Counter
-from regatta.record.records import PlannedProbe, PlannedTrial, Result, Sitting
+from regatta.record.records import BESIDE_ROW, PlannedProbe, PlannedTrial, Probe, Sitting, Trial
 
 FILE_NAME = "ledger.sqlite"
 SCHEMA_VERSION = 10
 SQL_TYPES = {int: "INTEGER", bool: "INTEGER", float: "REAL", bytes: "BLOB"}
+T = TypeVar("T")
+
+
+@cache
+def types_of(record: Any) -> dict[str, type]:
+    """The type of each field, without None and without what a list or map holds."""
+    hints, found = get_type_hints(record), {}
+    for name in (field.name for field in fields(record)):
+        kinds = get_args(hints[name]) if get_origin(hints[name]) is UnionType else (hints[name],)
+        (kind,) = (one for one in kinds if one is not NoneType)
+        found[name] = get_origin(kind) or kind
+    return found
 
 
 def columns(record: type, *left_out: str) -> str:
     """A column a field; lists and maps are JSON."""
-    found = []
-    for name, kind in get_type_hints(record).items():
-        kinds = get_args(kind) if get_origin(kind) is UnionType else (kind,)
-        (stored,) = (one for one in kinds if one is not NoneType)
-        if name in {field.name for field in fields(record)} - set(left_out):
-            found.append(f"{name} {SQL_TYPES.get(stored, 'TEXT')}")
-    return ", ".join(found)
+    return ", ".join(
+        f"{name} {SQL_TYPES.get(kind, 'TEXT')}"
+        for name, kind in types_of(record).items()
+        if name not in left_out
+    )
 
 
-CELL_COLUMNS = f"id INTEGER PRIMARY KEY, {columns(Cell, *AS_RACED)}"
+def to_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def row_of(record: Any, *left_out: str) -> dict[str, Any]:
+    """The columns of a record."""
+    names = types_of(record.__class__)
+    row = {name: getattr(record, name) for name in names if name not in left_out}
+    return {
+        name: to_json(value) if isinstance(value, dict | list | tuple) else value
+        for name, value in row.items()
+    }
+
+
+def of_row(record: type[T], row: Mapping[str, Any], **known: Any) -> T:
+    """The record whose columns are in a row, with the fields that it has from elsewhere."""
+    columns_of: Any = record
+    for field in fields(columns_of):
+        name, kind = field.name, types_of(columns_of)[field.name]
+        if name in known:
+            continue
+        value = row[name]
+        if value is None and (field.default, field.default_factory) != (MISSING, MISSING):
+            continue
+        if kind in (dict, list, tuple) and value is not None:
+            value = kind(json.loads(value))
+        known[name] = bool(value) if kind is bool else value
+    return record(**known)
+
+
 SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE environment(key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE inputs(name TEXT PRIMARY KEY, value TEXT);
-CREATE TABLE cell({CELL_COLUMNS}, placement TEXT);
+CREATE TABLE cell(id INTEGER PRIMARY KEY, {columns(Cell, *AS_RACED)}, placement TEXT);
 CREATE TABLE plan({columns(PlannedTrial)}, PRIMARY KEY (block, position));
 CREATE TABLE sitting(id INTEGER PRIMARY KEY, {columns(Sitting)});
 CREATE TABLE trial(
-  id INTEGER PRIMARY KEY, {columns(PlannedTrial)},
-  {columns(Result, "counters", "printed")}, UNIQUE (block, cell_id, attempt));
-CREATE TABLE search({CELL_COLUMNS},
-  shares TEXT, p99_limit_ms REAL, knee INTEGER, placement TEXT);
+  id INTEGER PRIMARY KEY, {columns(Trial, *BESIDE_ROW)}, UNIQUE (block, cell_id, attempt));
+CREATE TABLE search(id INTEGER PRIMARY KEY, {columns(MatchedCell, *AS_RACED)}, placement TEXT);
 CREATE TABLE probe(
-  id INTEGER PRIMARY KEY, {columns(PlannedProbe)}, why_not TEXT, started_at REAL, disturbed TEXT,
-  again INTEGER, client TEXT, samples BLOB);
+  id INTEGER PRIMARY KEY, {columns(PlannedProbe)}, {columns(Probe, "planned")}, again INTEGER);
 CREATE TABLE counter(
   trial_id INTEGER, side TEXT, origin TEXT, {columns(Counter)},
   PRIMARY KEY (trial_id, side, origin, event));

@@ -7,33 +7,36 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from regatta.errors import LedgerError
-from regatta.record.cell import COLUMNS, Cell, MatchedCell, matched_cells
-from regatta.record.records import TIMED, PlannedProbe, PlannedTrial, Probe, Result
-from regatta.record.schema import FAILURES, SUPERSEDED
-
-SEARCH_COLUMNS = (*COLUMNS, "shares", "p99_limit_ms", "knee")
-
-
-def to_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+from regatta.record.cell import AS_RACED, Cell, matched_cells
+from regatta.record.read import read_probes
+from regatta.record.records import BESIDE_ROW, TIMED, PlannedTrial, Probe, Sitting, Trial
+from regatta.record.schema import FAILURES, SUPERSEDED, row_of, to_json
 
 
-def cell_row(cell: Cell) -> tuple[object, ...]:
-    return tuple(getattr(cell, column) for column in COLUMNS)
-
-
-def search_row(cell: MatchedCell) -> tuple[object, ...]:
-    return (*cell_row(cell), to_json(list(cell.shares)), cell.p99_limit_ms, int(cell.knee))
-
-
-def insert(database: sqlite3.Connection, table: str, row: Sequence[object]) -> None:
+def insert(database: sqlite3.Connection, table: str, row: Mapping[str, object]) -> int:
+    """Returns the row's id."""
     marks = ", ".join("?" * len(row))
-    database.execute(f"INSERT INTO {table} VALUES ({marks})", row)
+    words = f"INSERT INTO {table}({', '.join(row)}) VALUES ({marks})"
+    return database.execute(words, tuple(row.values())).lastrowid or 0
+
+
+def write_cells(
+    database: sqlite3.Connection, table: str, cells: Sequence[Cell], place: str
+) -> None:
+    for number, cell in enumerate(cells, start=1):
+        insert(database, table, {"id": number, **row_of(cell, *AS_RACED), "placement": place})
+
+
+def write_plan(
+    database: sqlite3.Connection, cells: Sequence[Cell], plan: Sequence[PlannedTrial], place: str
+) -> None:
+    write_cells(database, "cell", cells, place)
+    for planned in plan:
+        insert(database, "plan", row_of(planned))
 
 
 class Ledger:
@@ -56,15 +59,19 @@ class Ledger:
                 self.database.execute("PRAGMA journal_mode = DELETE")
         self.database.close()
 
-    def meta(self, key: str) -> str | None:
-        row = self.database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    def find(self, query: str, *values: object) -> Any:
+        """The first column of the first row; None without a row."""
+        row = self.database.execute(query, values).fetchone()
         return None if row is None else row[0]
+
+    def meta(self, key: str) -> str | None:
+        text: str | None = self.find("SELECT value FROM meta WHERE key = ?", key)
+        return text
 
     def environment(self, key: str) -> object:
         """The recorded value, or None."""
-        query = "SELECT value FROM environment WHERE key = ?"
-        row = self.database.execute(query, (key,)).fetchone()
-        return None if row is None else json.loads(row[0])
+        text = self.find("SELECT value FROM environment WHERE key = ?", key)
+        return None if text is None else json.loads(text)
 
     def plan(self) -> list[PlannedTrial]:
         query = "SELECT block, position, cell_id, kind, sitting FROM plan ORDER BY block, position"
@@ -79,10 +86,7 @@ class Ledger:
     def attempts(self, batch: Sequence[PlannedTrial]) -> int:
         """The largest number of attempts of one of these trials so far."""
         query = "SELECT coalesce(max(attempt), 0) FROM trial WHERE block = ? AND cell_id = ?"
-        return max(
-            int(self.database.execute(query, (planned.block, planned.cell_id)).fetchone()[0])
-            for planned in batch
-        )
+        return max(int(self.find(query, planned.block, planned.cell_id)) for planned in batch)
 
     def disturbed(self, attempt: int | None = None) -> dict[tuple[int, int], bool]:
         """By block and cell, whether a successful trial was disturbed.
@@ -112,7 +116,7 @@ class Ledger:
             "SELECT count(DISTINCT block) FROM trial WHERE kind = ? "
             f"AND (status != 'ok' OR client_bound IS NOT NULL) AND NOT {SUPERSEDED}"
         )
-        return int(self.database.execute(query, (kind,)).fetchone()[0])
+        return int(self.find(query, kind))
 
     def end_early(self, why: str) -> int:
         """Drops the remaining timed trials from the plan and records why; returns their number.
@@ -133,27 +137,25 @@ class Ledger:
 
     def placement(self) -> str:
         query = "SELECT placement FROM cell UNION ALL SELECT placement FROM search LIMIT 1"
-        row = self.database.execute(query).fetchone()
-        return "" if row is None else str(row[0])
+        return str(self.find(query) or "")
 
-    def check_cells(self, cells: Sequence[Cell]) -> None:
+    def check_cells(self, cells: Sequence[Cell], table: str = "cell") -> None:
         """LedgerError unless the cells are the study's: the plan refers to them by number."""
-        query = f"SELECT {', '.join(COLUMNS)} FROM cell ORDER BY id"
-        recorded = [tuple(row) for row in self.database.execute(query)]
-        self.compare(recorded, [cell_row(cell) for cell in cells])
-
-    def check_searches(self, cells: Sequence[Cell]) -> None:
-        """LedgerError unless the searches are the study's: probes refer to them by number."""
-        query = f"SELECT {', '.join(SEARCH_COLUMNS)} FROM search ORDER BY id"
-        recorded = [tuple(row) for row in self.database.execute(query)]
-        self.compare(recorded, [search_row(cell) for cell in matched_cells(cells)])
-
-    def compare(self, recorded: list[tuple[object, ...]], own: list[tuple[object, ...]]) -> None:
+        own = [row_of(cell, *AS_RACED) for cell in cells]
+        rows = self.database.execute(f"SELECT * FROM {table} ORDER BY id")
+        names = [name for name, *_ in rows.description]
+        recorded = [dict(zip(names, row, strict=True)) for row in rows]
+        for row in recorded:
+            del row["id"], row["placement"]
         if recorded != own:
             raise LedgerError(
                 f"{self.path}: with the current programs, its study has other cells; "
                 "resume with the programs that began it, or start a new race"
             )
+
+    def check_searches(self, cells: Sequence[Cell]) -> None:
+        """The same of the searches: probes refer to them by number."""
+        self.check_cells(matched_cells(cells), "search")
 
     def record_environment(self, environment: dict[str, Any]) -> None:
         with self.database:
@@ -163,11 +165,7 @@ class Ledger:
                 )
 
     def record(
-        self,
-        batch: Sequence[PlannedTrial],
-        results: Sequence[Result],
-        again: bool = False,
-        before: Sequence[PlannedTrial] = (),
+        self, trials: Sequence[Trial], again: bool = False, before: Sequence[PlannedTrial] = ()
     ) -> None:
         """Writes trials that ran at the same time, with their counters, in one transaction.
 
@@ -176,12 +174,21 @@ class Ledger:
         race is killed first, it repeats them when resumed.
         """
         with self.writing():
-            for planned, result in zip(batch, results, strict=True):
+            for trial in trials:
                 if again:
-                    result.conditions["repeated"] = True
-                self.write_trial(planned, result)
+                    trial.conditions["repeated"] = True
+                self.write_trial(trial)
             for planned in before:
                 self.mark_repeated(planned)
+
+    def write_trial(self, trial: Trial) -> None:
+        trial_id = insert(self.database, "trial", row_of(trial, *BESIDE_ROW))
+        for (side, origin, _), counter in trial.counters.items():
+            place = {"trial_id": trial_id, "side": side, "origin": origin}
+            insert(self.database, "counter", place | row_of(counter))
+        for side, text in trial.printed.items():
+            row = {"trial_id": trial_id, "side": side, "text": text}
+            insert(self.database, "perf_stat", row)
 
     def mark_repeated(self, planned: PlannedTrial) -> None:
         place = (planned.block, planned.cell_id)
@@ -192,57 +199,28 @@ class Ledger:
             (*place, *place),
         )
 
-    def write_trial(self, planned: PlannedTrial, result: Result) -> None:
-        """The fields of both are the ledger's columns."""
-        row = {**vars(planned), **vars(result), "conditions": to_json(result.conditions)}
-        for side in ("server", "client"):
-            row[side] = None if row[side] is None else to_json(row[side])
-        del row["counters"], row["printed"]
-        cursor = self.database.execute(
-            f"INSERT INTO trial({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
-            tuple(row.values()),
-        )
-        for one in result.counters:
-            counter = one.counter
-            values = (counter.event, counter.value, counter.unit, counter.running_percent)
-            place = (cursor.lastrowid, one.side, one.origin)
-            insert(self.database, "counter", (*place, *values, counter.state))
-        for side, text in result.printed.items():
-            insert(self.database, "perf_stat", (cursor.lastrowid, side, text))
-
     def was_begun(self) -> bool:
         """Whether a sitting has started."""
-        return self.database.execute("SELECT 1 FROM sitting LIMIT 1").fetchone() is not None
+        return self.find("SELECT 1 FROM sitting LIMIT 1") is not None
 
-    def record_sitting(self, row: Sequence[object]) -> None:
+    def record_sitting(self, sitting: Sitting) -> None:
         """Records the start of a sitting, or its continuation."""
         with self.writing():
-            insert(self.database, "sitting", (None, *row))
+            insert(self.database, "sitting", row_of(sitting))
 
     def probes(self) -> list[Probe]:
-        """All valid probes, in order, without their samples."""
-        planned = [field.name for field in fields(PlannedProbe)]
-        query = (
-            f"SELECT client, {', '.join(planned)}, why_not, started_at, disturbed FROM probe "
-            "WHERE NOT again ORDER BY id"
-        )
-        found = []
-        for client, *row, why_not, started_at, disturbed in self.database.execute(query):
-            told = None if client is None else json.loads(client)
-            found.append(Probe(PlannedProbe(*row), why_not, started_at, disturbed, told))
-        return found
+        """All valid probes, in order."""
+        return read_probes(self.database)
 
     def record_probe(self, probe: Probe, again: bool) -> None:
         """`again`: it was disturbed, and another probe at the same rate will replace it."""
-        client = None if probe.client is None else to_json(probe.client)
-        found = (probe.why_not, probe.started_at, probe.disturbed, int(again))
-        row = (None, *vars(probe.planned).values(), *found, client, probe.samples)
+        row = row_of(probe.planned) | row_of(probe, "planned") | {"again": again}
         with self.writing():
             insert(self.database, "probe", row)
 
     def settled(self) -> bool:
         """Whether the plan is known."""
-        return self.database.execute("SELECT 1 FROM cell LIMIT 1").fetchone() is not None
+        return self.find("SELECT 1 FROM cell LIMIT 1") is not None
 
     def settle(
         self,
@@ -277,12 +255,3 @@ class Ledger:
             self.database.execute(
                 "INSERT OR REPLACE INTO meta VALUES ('finished_at', ?)", (f"{time.time():.3f}",)
             )
-
-
-def write_plan(
-    database: sqlite3.Connection, cells: Sequence[Cell], plan: Sequence[PlannedTrial], place: str
-) -> None:
-    for number, cell in enumerate(cells, start=1):
-        insert(database, "cell", (number, *cell_row(cell), place))
-    for planned in plan:
-        insert(database, "plan", tuple(vars(planned).values()))

@@ -6,10 +6,12 @@ import pytest
 
 from regatta.measure.places.sides import ClockOffset
 from regatta.measure.trial.merge import (
-    SAME_IN_EVERY_SLICE,
+    CLIENTS,
+    SLICES,
     ClientStart,
-    merge_clients,
+    merge_slices,
     pool_clients,
+    total,
 )
 from tests.e2e.scripted_servers import LINE_REPLY, always, open_load, result_of, serving
 
@@ -32,14 +34,8 @@ LEFT_OUT = {
         "duration_ns",  # the same for all; the cell has it
     },
 }
-SAME = {
-    "slices": {*SAME_IN_EVERY_SLICE, "cpu_share", "client_bound"},
-    "clients": {
-        *("target", "engine", "load", "dialect", "per_connection", "arrivals", "rounds"),
-        *("client_bound", "problem"),
-    },
-}
-"""Of two that are alike, the whole has the same; of all else it has twice as much."""
+TABLES = {"slices": SLICES, "clients": CLIENTS}
+"""Of two that are alike, the whole has twice what is a total, and of all else the same."""
 
 
 def twice(value: Any) -> Any:
@@ -57,13 +53,15 @@ def test_every_field_is_merged_or_named_as_left_out(kind: str, load: str) -> Non
     one |= {key: value or 7 for key, value in one.items() if type(value) is int}
     one |= {"cpu_share": 0.25, "client_bound": None}
     if kind == "slices":
-        whole = merge_clients([one, one])
+        whole = merge_slices([one, one])
     else:
         start = ClientStart("", (1,), one["began_ns"], ClockOffset())
         whole = pool_clients([one, one], [start, start])
     assert set(one) - set(whole) == set(one) & LEFT_OUT[kind]
     expected = {
-        key: one[key] if key in SAME[kind] else twice(one[key]) for key in set(one) & set(whole)
+        key: twice(one[key]) if TABLES[kind].get(key) is total else one[key]
+        for key in set(one) & set(whole)
     }
-    expected |= {"throughput_per_s": whole.get("throughput_per_s")}  # worked out again
+    for name in ("throughput_per_s", "cpu_share"):  # worked out again
+        expected[name] = whole.get(name)
     assert {key: whole.get(key) for key in expected} == expected

@@ -14,7 +14,7 @@ from regatta.measure.accounts.cgroup import find_home
 from regatta.measure.places.containers.engine import PODMAN, find_engine, make_image
 from regatta.measure.places.containers.reaper import LOCKS, machine_mark
 from regatta.record.read import read
-from regatta.record.records import Result
+from regatta.record.records import Trial
 from tests.commands import run
 from tests.container_engine import containers, needs_podman
 from tests.e2e.racing import (
@@ -235,7 +235,7 @@ requests = 400
 """
 
 
-def others_of(trial: Result) -> set[str]:
+def others_of(trial: Trial) -> set[str]:
     """The programs that used the CPUs beside the trial."""
     return {other["name"] for other in trial.conditions.get("others", ())}
 

@@ -12,7 +12,7 @@ from regatta.measure.race.race import begin, reopen
 from regatta.measure.trial.setup import TrialSetup
 from regatta.measure.trial.trial import run_side_by_side
 from regatta.record.cell import Cell
-from regatta.record.records import Result
+from regatta.record.records import Trial
 from regatta.record.study import Study, parse_study
 from regatta.record.study.find import Design
 from tests.lab.fake_programs import DESIGNS
@@ -74,6 +74,6 @@ def trial_setup(
     )
 
 
-def run_trial(setup: TrialSetup, cell: Cell, kind: str) -> Result:
+def run_trial(setup: TrialSetup, cell: Cell, kind: str) -> Trial:
     """Runs one trial by itself."""
     return run_side_by_side(setup, [cell], kind, block=0, slices=1)[0]

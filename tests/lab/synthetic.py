@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from regatta.record.cell import Cell
+from regatta.record.cell import AS_RACED, Cell
 from regatta.record.inputs import RaceInputs, write_inputs
 from regatta.record.records import PlannedTrial
-from regatta.record.schema import SCHEMA, SCHEMA_VERSION
-from regatta.record.write import cell_row
+from regatta.record.schema import SCHEMA, SCHEMA_VERSION, row_of
 
 CLIENT_BOUND = "used 93 % of its CPU"
 HELD_UP = "started only 71.0 % of the offered rate because it was late itself"
@@ -168,7 +167,7 @@ def insert(database: sqlite3.Connection, table: str, rows: Any) -> None:
 def fill(database: sqlite3.Connection, race: SyntheticRace, generator: np.random.Generator) -> None:
     cells = make_cells(race)
     for number, cell in enumerate(cells, start=1):
-        insert(database, "cell", [(number, *cell_row(cell), "netns")])
+        insert(database, "cell", [(number, *row_of(cell, *AS_RACED).values(), "netns")])
     of_sitting = {
         (cell, number): generator.normal(1, race.sitting_noise) if race.sitting_noise else 1.0
         for number in range(1, race.sittings + 1)

@@ -1,19 +1,17 @@
 """Adds held rates to a synthetic ledger, as a matched load would have found them."""
 
-import json
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 
 from regatta.measure.race.find_rates import KNEE_SHARES
-from regatta.record.cell import Cell
+from regatta.record.cell import AS_RACED, Cell
 from regatta.record.rate_search import replay
-from regatta.record.records import CLOSED, KNEE, SEARCH, PlannedProbe
-from regatta.record.write import cell_row
+from regatta.record.records import CLOSED, KNEE, SEARCH, PlannedProbe, Probe
+from regatta.record.schema import row_of
 from tests.lab.synthetic import insert, pack
 
 CAPACITY = {"iterative": 4_000, "thread-per-client": 9_000, "select": 20_000}
@@ -30,14 +28,16 @@ def add_held(path: Path, capacity: Mapping[str, int] = CAPACITY, blocks: int = 4
             cell = Cell(
                 name, number, "snapshot", "matched", 16, "epoll", "http", None, 0.5, 0, 2, 9
             )
-            row = (number, *cell_row(cell), "[0.5]", 50.0, 1, "netns")
+            cell_row = row_of(cell, *AS_RACED).values()
+            row = (number, *cell_row, "[0.5]", 50.0, 1, "netns")
             insert(database, "search", [row])
             for plan, why_not, samples in probes(number, holds, blocks, chance):
-                planned = [getattr(plan, field.name) for field in fields(PlannedProbe)]
                 client = {"requests": 1, "unstarted": 0, "client_bound": None}
                 if plan.kind == CLOSED:
                     client |= CLOSED_CLIENT
-                row = (None, *planned, why_not, 1.0, None, 0, json.dumps(client), samples)
+                probe = Probe(plan, why_not, 1.0, None, client, samples)
+                found = row_of(plan) | row_of(probe, "planned")
+                row = (None, *found.values(), 0)
                 insert(database, "probe", [row])
     return path
 

@@ -38,10 +38,8 @@ from regatta.measure.trial.measure import measure
 from regatta.measure.trial.server import start_server, stop_server
 from regatta.measure.trial.setup import TrialSetup, fresh_scratch
 from regatta.record.cell import Cell
-from regatta.record.counters import CPU_TIME
 from regatta.record.inputs import Goal
 from regatta.record.metrics import FRACTIONS, P50, P99, P999, Metric
-from regatta.record.rate_search import due
 from regatta.record.records import SERVER
 from regatta.record.samples import pack_samples, records_in
 from regatta.record.study.limits import AUTO
@@ -143,13 +141,12 @@ def count(setup: TrialSetup, cell: Cell) -> Counted:
         time.sleep(REST_S)
         after = server.accounts()
         stop_server(setup, cell, server)
-    charged = {counter.event: counter.value for counter in window.accounts}
     records = records_in(window.samples)
     return Counted(
         cell=cell,
         window_ns=window.length_ns,
         requests_ns=int(records["end_ns"].max() - records["start_ns"].min()),
-        cpu_ns=charged[CPU_TIME] or 0.0,
+        cpu_ns=window.cpu_ns(SERVER),
         all_cpu_ns=process_tree.cpu_time_ns(before, after),
         in_ticks=after.charged_ns is None and after.reaped_ns > before.reaped_ns,
     )
@@ -275,7 +272,7 @@ def stall(setup: TrialSetup, load_s: float, at: float, for_s: float, as_closed: 
         if stop.failed or not stop.end_ns:
             raise TrialError("the server could not be stopped for a while")
         stop_server(setup, cell, server)
-    packed = pack_samples([(window.samples, due(window.client))])
+    packed = pack_samples(window.samples)
     # The first request is due when the load begins.
     began_ns = int(records_in(window.samples)["start_ns"].min())
     reported = latencies_from_samples(packed, window.client.get("unstarted", 0))

@@ -14,12 +14,11 @@ from dataclasses import dataclass, field
 
 from regatta.measure.accounts import cpu_sleep
 from regatta.measure.processes import NS_PER_TICK, PROC, STEAL, parse_cpus
-from regatta.record.counters import Counter, counted, not_supported
-from regatta.record.records import CLIENT, SERVER
+from regatta.record.counters import Counter, Counters, counted, keyed, not_supported
+from regatta.record.records import CLIENT, CPUS, SERVER
 
 BUSY_TIME = "busy-time"
 STEAL_TIME = "steal-time"
-BySide = dict[str, list[Counter]]
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class WholeCpu:
         return {"source": self.source, "step_ns": cpu_sleep.STEPS_NS[self.source]}
 
     @contextmanager
-    def account(self) -> Iterator[BySide]:
+    def account(self) -> Iterator[Counters]:
         """What each side's CPUs do within the block; filled in when the block ends.
 
         Busy time on CPUs that both sides share cannot be attributed to either. The lab stays off
@@ -85,9 +84,9 @@ class WholeCpu:
             return
         if set(self.server) & set(self.client):
             nothing = [not_supported(BUSY_TIME, "ns"), not_supported(STEAL_TIME, "ns")]
-            yield {SERVER: nothing, CLIENT: nothing}
+            yield {**keyed(SERVER, CPUS, nothing), **keyed(CLIENT, CPUS, nothing)}
             return
-        found: BySide = {}
+        found: Counters = {}
         allowed = os.sched_getaffinity(0)
         cpus = self.cpus
         home = allowed - set(cpus) or {cpus[-1]}
@@ -103,7 +102,7 @@ class WholeCpu:
             os.sched_setaffinity(0, allowed)
         for side, side_cpus in ((SERVER, self.server), (CLIENT, self.client)):
             if side_cpus:
-                found[side] = counters(before, after, side_cpus)
+                found |= keyed(side, CPUS, counters(before, after, side_cpus))
 
     def read_cpus(self, thread: LabThread, cpus: Sequence[int]) -> dict[int, CpuReading]:
         """Reads each CPU in turn; the lab moves to a CPU unless it is known to be asleep."""

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from regatta.errors import HopelessRaceError
 from regatta.record.cell import Cell
-from regatta.record.records import FAILED, PlannedTrial, Result
+from regatta.record.records import FAILED, PlannedTrial, Trial
 from regatta.record.study import Study
 
 
@@ -217,7 +217,7 @@ class Progress:
         self.per_trial_s = (now_s - since_s) / (done - before)
 
     def ended(
-        self, planned: PlannedTrial, cell: Cell, result: Result, again_after: int | None = None
+        self, planned: PlannedTrial, cell: Cell, result: Trial, again_after: int | None = None
     ) -> None:
         """`again_after`: the number of attempts so far, if the trial will be repeated."""
         if again_after is not None:
@@ -233,7 +233,7 @@ class Progress:
                 planned=planned,
                 cell=cell,
                 failed=failed,
-                cpu_us_per_request=result.cpu_us_per_request(),
+                cpu_us_per_request=result.cpu_us_per_request,
                 left=remaining,
                 left_s=self.per_trial_s * remaining,
                 disturbed=result.disturbed,

@@ -25,7 +25,7 @@ from regatta.measure.trial.side import Side
 from regatta.measure.trial.trial import DYING_S, with_scratch
 from regatta.measure.trial.warming import SLICE_S, Warming
 from regatta.record.cell import Cell, MatchedCell, matched_cells
-from regatta.record.rate_search import LOWEST, Search, due, held_by, searches, why_not_held
+from regatta.record.rate_search import LOWEST, Search, held_by, searches, why_not_held
 from regatta.record.records import CLOSED, KNEE, SEARCH, SERVER, PlannedProbe, Probe
 from regatta.record.samples import ANSWERED, pack_samples, records_in
 from regatta.record.study import Study, with_rates
@@ -120,7 +120,7 @@ class ProbeServer:
         try:
             server = self.start()
             window = measure(self.setup, self.load(planned), self.target, server, (), seed)
-            samples = pack_samples([(window.samples, due(window.client))])
+            samples = pack_samples(window.samples)
             why_not = self.judged(planned, window)
         except (RegattaError, OSError) as error:
             why = self.reason_of(error)

@@ -185,9 +185,11 @@ class Runner:
         slices = 1 if cells[0].scope == PROCESS else self.study.slices
         attempt = self.ledger.attempts(batch) + 1
         self.setup.placement.need()
+        kind, block = batch[0].kind, batch[0].block
+        ran = run_side_by_side(self.setup, cells, kind, block, slices)
         results = [
-            replace(result, attempt=attempt)
-            for result in run_side_by_side(self.setup, cells, batch[0].kind, batch[0].block, slices)
+            replace(trial, **vars(planned), attempt=attempt)
+            for planned, trial in zip(batch, ran, strict=True)
         ]
         if any(result.status != OK for result in results):
             need_room(self.ledger.path.parent)
@@ -195,7 +197,7 @@ class Runner:
             self.heats.disturbed[planned] = result.status == OK and result.disturbed is not None
         again = self.heat_again(batch[0], attempt)
         before = [planned for planned in again if planned not in batch]
-        self.ledger.record(batch, results, bool(again), before)
+        self.ledger.record(results, bool(again), before)
         if not again:
             self.progress.batch_ended(len(batch))
         for planned, cell, result in zip(batch, cells, results, strict=True):

@@ -22,6 +22,7 @@ from regatta.measure.race.resume import keep_accounts
 from regatta.measure.race.run_plan import Enough, run_trials
 from regatta.measure.trial.canary import canary_on
 from regatta.measure.trial.setup import TrialSetup
+from regatta.record.records import Sitting
 from regatta.record.study import Study
 from regatta.record.write import Ledger
 
@@ -140,6 +141,7 @@ def begin_sitting(  # noqa: PLR0913, PLR0917  (what a sitting is made of)
 ) -> None:
     """Records time, machine and conditions; a sitting that is resumed gets a second row."""
     where = setup.placement.server.ask(environment.identity)
-    ledger.record_sitting((number, time(), *where, draw.link_order, draw.environment_bytes))
+    sitting = Sitting(number, time(), *where, draw.link_order, draw.environment_bytes)
+    ledger.record_sitting(sitting)
     if study.sittings > 1:
         tell(SittingStarted(number, study.sittings, draw.link_order, draw.environment_bytes))

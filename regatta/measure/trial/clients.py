@@ -1,16 +1,22 @@
-"""The client side of a window: one client, or several that share the load, and their summaries."""
+"""The client side of a window: one client, or several that share the load.
+
+Several clients start at the same moment, which each is given by its own clock, and each reports
+when it did start. Their counts are added; their samples are merged into one file, with times by the
+first client's clock.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any
 
 from regatta.errors import RegattaError, TrialError
-from regatta.measure.places.sides import ClockOffset
+from regatta.measure.accounts.process_tree import client_counters
+from regatta.measure.places.side import SidePlacement
+from regatta.measure.places.sides import SAME, ClockOffset
 from regatta.measure.trial.load import (
     client_command,
     give_requests,
@@ -18,16 +24,25 @@ from regatta.measure.trial.load import (
     load_timeout_s,
     shared,
 )
-from regatta.measure.trial.merge import ClientStart, merge_counters, pool_clients, with_samples
+from regatta.measure.trial.merge import (
+    ClientStart,
+    Window,
+    merge_counters,
+    pool_clients,
+    with_samples,
+)
 from regatta.measure.trial.program import STOP_TIMEOUT_S
 from regatta.measure.trial.server import read_json
 from regatta.measure.trial.setup import TrialSetup
-from regatta.measure.trial.side import Half, Side
+from regatta.measure.trial.side import Side
 from regatta.record.cell import Cell
-from regatta.record.counters import Counter
+from regatta.record.counters import keyed
 from regatta.record.rate_search import due
-from regatta.record.records import CLIENT
-from regatta.record.samples import ClientFile, pool_samples, records_in
+from regatta.record.records import CLIENT, KERNEL, PERF
+from regatta.record.samples import check_samples, join_samples, records_in, shift_samples
+
+SEED_STEP = 1_000_003
+"""Between the seeds of two clients of a window; a prime larger than any block's offset."""
 
 
 class AnswersError(TrialError):
@@ -36,43 +51,6 @@ class AnswersError(TrialError):
     def __init__(self, what: str, summary: dict[str, Any]) -> None:
         super().__init__(what)
         self.summary = summary
-
-
-def samples_of(name: str) -> str:
-    """The samples file of the client with this name."""
-    return f"{name}.samples"
-
-
-def read_samples(client: Side, name: str) -> bytes:
-    """The latency samples that the client with this name wrote."""
-    samples = client.file(samples_of(name))
-    if samples is None:
-        raise client.failure("the client wrote no samples")
-    return samples
-
-
-def sum_up(cell: Cell, client: Side, timeout_s: float) -> dict[str, Any]:
-    """Waits for the client's end; an error unless every request was answered."""
-    status, summary = wait_for_end(client, timeout_s)
-    if summary is not None:
-        check_answers(cell, summary)
-    return check_end(client, CLIENT, status, summary)
-
-
-def wait_for_end(client: Side, timeout_s: float) -> tuple[int, dict[str, Any] | None]:
-    """The client's exit status and summary; None if it printed none."""
-    status = client.wait(timeout_s)
-    text = client.stdout()
-    return status, read_json(text, CLIENT) if text.strip() else None
-
-
-def check_end(
-    client: Side, name: str, status: int, summary: dict[str, Any] | None
-) -> dict[str, Any]:
-    """The summary; an error if the client failed."""
-    if status != 0 or summary is None:
-        raise client.failure(f"the {name} exited with status {status}")
-    return summary
 
 
 def check_answers(cell: Cell, summary: dict[str, Any]) -> None:
@@ -99,22 +77,61 @@ def check_answers(cell: Cell, summary: dict[str, Any]) -> None:
             raise AnswersError(what, summary)
 
 
-# The client side of a window: one client, or several that share the load. Several clients start at
-# the same moment, which each is given by its own clock, and each reports when it did start. Their
-# counts are added; their samples are merged into one file, with times by the first client's clock.
-
-SEED_STEP = 1_000_003
-"""Between the seeds of two clients of a window; a prime larger than any block's offset."""
+def samples_of(name: str) -> str:
+    """The samples file of the client with this name."""
+    return f"{name}.samples"
 
 
-@dataclass(frozen=True)
-class ClientsResult:
-    """The combined result of all clients of a window."""
+def ended(
+    cell: Cell,
+    sides: Mapping[str, Side],
+    timeout_s: float,
+    pool: Callable[[list[dict[str, Any]]], dict[str, Any]],
+) -> tuple[list[bytes], Window]:
+    """Waits until the clients have ended; returns their samples files, and what they counted.
 
-    summary: dict[str, Any]
-    counters: list[Counter]
-    """perf's."""
-    samples: bytes
+    `pool`: makes one summary of theirs. An error unless every request was answered.
+    """
+    found: dict[str, tuple[int, dict[str, Any] | None]] = {}
+    for name, side in sides.items():
+        status, text = side.wait(timeout_s), side.stdout()
+        found[name] = status, read_json(text, CLIENT) if text.strip() else None
+    summaries = [summary for _, summary in found.values() if summary is not None]
+    whole: dict[str, Any] = {}
+    if len(summaries) == len(found):
+        whole = pool(summaries)
+        check_answers(cell, whole)
+    files = []
+    for name, (status, summary) in found.items():
+        if status != 0 or summary is None:
+            raise sides[name].failure(f"the {name} exited with status {status}")
+    for (name, side), summary in zip(sides.items(), summaries, strict=True):
+        file = side.file(samples_of(name))
+        if file is None:
+            raise side.failure("the client wrote no samples")
+        check_samples(file, due(summary))
+        files.append(file)
+    by_perf = [keyed(CLIENT, PERF, side.counters()) for side in sides.values()]
+    usage = keyed(CLIENT, KERNEL, client_counters(whole.get("usage")))
+    counters = merge_counters(by_perf, [1] * len(by_perf)) | usage
+    return files, Window(counters=counters, client=whole, samples=files[0])
+
+
+@dataclass
+class Client:
+    """One of the clients of a window."""
+
+    name: str
+    part: Cell
+    """Its part of the load."""
+    where: SidePlacement
+    side: Side
+    offset: ClockOffset = SAME
+    at_ns: int = 0
+    """Its start time by its own clock; 0: a single client starts at once."""
+
+    def run(self, timeout_s: float) -> int:
+        return self.side.run(timeout_s, self.at_ns) if self.at_ns else self.side.run(timeout_s)
 
 
 class Clients:
@@ -123,15 +140,7 @@ class Clients:
     def __init__(self, setup: TrialSetup, cell: Cell) -> None:
         self.setup = setup
         self.cell = cell
-        self.parts = shared(cell, setup.placement.client_count)
-        """Each client's part of the load."""
-        self.places = setup.placement.clients[: len(self.parts)]
-        numbers = range(1, len(self.parts) + 1)
-        self.names = [f"{CLIENT}-{number}" for number in numbers] if self.many else [CLIENT]
-        self.sides: list[Side] = []
-        self.offsets: list[ClockOffset] = []
-        self.at_ns = 0
-        """The start time by the server's clock; 0: a single client starts at once."""
+        self.all: list[Client] = []
         self.stack = ExitStack()
 
     def __enter__(self) -> Clients:
@@ -142,118 +151,89 @@ class Clients:
 
     @property
     def many(self) -> bool:
-        return len(self.parts) > 1
+        return len(self.all) > 1
 
     def start(self, target: str, wanted: Sequence[str], seed: int) -> None:
         """Starts the clients and waits until all are ready."""
         place = self.setup.placement
-        for number, (name, part, where) in enumerate(
-            zip(self.names, self.parts, self.places, strict=True)
-        ):
-            load = load_options(self.setup, part, seed + number * SEED_STEP)
-            command = client_command(
-                self.setup, part, target, [*load, "--samples", samples_of(name)]
-            )
+        parts = shared(self.cell, place.client_count)
+        for number, (part, where) in enumerate(zip(parts, place.clients, strict=False)):
+            name = CLIENT if len(parts) == 1 else f"{CLIENT}-{number + 1}"
+            options = load_options(self.setup, part, seed + number * SEED_STEP)
+            options += ["--samples", samples_of(name)]
             side = self.stack.enter_context(self.setup.side(where, name))
             give_requests(self.setup, part, side)
             side.start(
-                command,
+                client_command(self.setup, part, target, options),
                 self.setup.perf,
                 wanted,
                 channel_option="--gate-fd",
                 off_cpus=place.off_cpus,
             )
-            self.sides.append(side)
-        for side in self.sides:
-            side.ready()
+            self.all.append(Client(name, part, where, side))
+        for client in self.all:
+            client.side.ready()
         if self.many:
-            self.offsets = place.offsets()[: len(self.parts)]
+            for client, offset in zip(self.all, place.offsets(), strict=False):
+                client.offset = offset
 
     def open(self) -> None:
-        place = self.setup.placement
-        for side, where in zip(self.sides, self.places, strict=True):
-            side.open(place.watched_by(where))
+        for client in self.all:
+            client.side.open(self.setup.placement.watched_by(client.where))
 
     def run(self, server: Side) -> int:
         """Runs the load; returns the longest client's duration in ns."""
         timeout_s = load_timeout_s(self.cell)
         if not self.many:
-            return self.sides[0].run(timeout_s)
-        self.at_ns = self.setup.placement.soon_ns()
-        with ThreadPoolExecutor(len(self.sides)) as pool:
+            return self.all[0].run(timeout_s)
+        at_ns = self.setup.placement.soon_ns()
+        for number, client in enumerate(self.all):
+            client.at_ns = at_ns + client.offset.ns + self.stagger_ns(number)
+        with ThreadPoolExecutor(len(self.all)) as pool:
             try:
-                numbers = range(len(self.sides))
-                lengths_ns = pool.map(self.run_one, numbers, [timeout_s] * len(numbers))
-                server.watch_from(self.at_ns)
+                lengths_ns = pool.map(Client.run, self.all, [timeout_s] * len(self.all))
+                server.watch_from(at_ns)
                 return max(lengths_ns)
             except BaseException as error:
                 # After a client's failure the others may finish; otherwise (Ctrl-C) kill them, as
                 # the other threads still wait for them.
                 if not isinstance(error, RegattaError):
-                    for side in self.sides:
-                        side.give_up()
+                    for client in self.all:
+                        client.side.give_up()
                 raise
 
-    def run_one(self, number: int, timeout_s: float) -> int:
-        return self.sides[number].run(timeout_s, self.at_ns + self.starts_ns(number))
+    def stagger_ns(self, number: int) -> int:
+        """How much later than the first it starts: with even arrivals, or requests coincide."""
+        even = self.cell.arrivals == "even" and self.cell.rate
+        return round(number / self.cell.rate * 1e9) if even and self.cell.rate else 0
 
-    def starts_ns(self, number: int) -> int:
-        """This client's start time by its own clock, relative to the common start.
-
-        With even arrivals the clients are staggered, or their requests would coincide.
-        """
-        after_ns = 0.0
-        if self.cell.arrivals == "even" and self.cell.rate:
-            after_ns = number / self.cell.rate * 1e9
-        return self.offsets[number].ns + round(after_ns)
-
-    def close(self) -> list[Half]:
+    def close(self) -> list[Window]:
         """Closes in reverse order, as each side restores this thread's CPU affinity."""
-        return [side.close() for side in reversed(self.sides)]
+        return [client.side.close() for client in reversed(self.all)]
 
-    def sum_up(self) -> ClientsResult:
-        for side in self.sides:
-            side.say("sum up")
-        ended = [wait_for_end(side, STOP_TIMEOUT_S) for side in self.sides]
-        summaries = [summary for _, summary in ended if summary is not None]
-        whole: dict[str, Any] | None = None
-        if len(summaries) == len(ended):
-            whole = self.pooled(summaries)
-            check_answers(self.cell, whole)
-        for side, name, (status, summary) in zip(self.sides, self.names, ended, strict=True):
-            check_end(side, name, status, summary)
-        assert whole is not None
-        samples = self.samples(summaries)
-        if self.many:
-            whole = with_samples(whole, records_in(samples))
-        counters = [side.counters() for side in self.sides]
-        return ClientsResult(whole, merge_counters(counters, [1] * len(counters)), samples)
+    def sum_up(self) -> Window:
+        for client in self.all:
+            client.side.say("sum up")
+        sides = {client.name: client.side for client in self.all}
+        files, found = ended(self.cell, sides, STOP_TIMEOUT_S, self.pooled)
+        if not self.many:
+            return found
+        shifted, first_connection = [], 0
+        for client, file in zip(self.all, files, strict=True):
+            ahead_ns = client.offset.ns - self.all[0].offset.ns
+            shifted.append(shift_samples(file, ahead_ns, first_connection))
+            first_connection += client.part.connections
+        samples = join_samples(shifted)
+        whole = with_samples(found.client, records_in(samples))
+        return Window(counters=found.counters, client=whole, samples=samples)
 
-    def pooled(self, summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    def pooled(self, summaries: list[dict[str, Any]]) -> dict[str, Any]:
         if not self.many:
             return summaries[0]
         return pool_clients(
             summaries,
             [
-                ClientStart(place.name, place.cpus, self.at_ns + self.starts_ns(number), offset)
-                for number, (place, offset) in enumerate(
-                    zip(self.places, self.offsets, strict=True)
-                )
+                ClientStart(one.where.name, one.where.cpus, one.at_ns, one.offset)
+                for one in self.all
             ],
-        )
-
-    def samples(self, summaries: Sequence[dict[str, Any]]) -> bytes:
-        files = [
-            read_samples(side, name) for side, name in zip(self.sides, self.names, strict=True)
-        ]
-        if not self.many:
-            return files[0]
-        firsts = accumulate((part.connections for part in self.parts), initial=0)
-        return pool_samples(
-            [
-                ClientFile(file, due(summary), first, offset.ns - self.offsets[0].ns)
-                for file, summary, first, offset in zip(
-                    files, summaries, firsts, self.offsets, strict=False
-                )
-            ]
         )

@@ -102,6 +102,8 @@ def threads(pid: int, group: ControlGroup | None) -> Iterator[tuple[int, int]]:
 
 def describe(windows: Collection[Ends]) -> dict[str, object]:
     """For a trial's conditions: the longest wait, and how often the server never became idle."""
+    if not windows:
+        return {}
     closed = [ends.closing for ends in windows if ends.closing is not None]
     longest_ns = max((rest.waited_ns for rest in closed), default=0)
     return {

@@ -6,18 +6,19 @@ The server's accounts run from idle to idle, so they include all the work that t
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from regatta.errors import HostLostError
 from regatta.measure.accounts import disturbance, process_tree
 from regatta.measure.accounts.disturbance import Others
-from regatta.measure.trial.clients import Clients, read_samples, samples_of, sum_up
+from regatta.measure.trial.clients import Clients, ended, samples_of
 from regatta.measure.trial.load import client_command, give_requests, load_options, load_timeout_s
-from regatta.measure.trial.merge import Window, at_once, began_apart
+from regatta.measure.trial.merge import Window, began_apart, of_sides
 from regatta.measure.trial.setup import TrialSetup
 from regatta.measure.trial.side import Side
 from regatta.record.cell import Cell
-from regatta.record.counters import CPU_TIME, KERNEL_MEMORY, MEMORY, Counter
-from regatta.record.records import CLIENT
+from regatta.record.counters import KERNEL_MEMORY, MEMORY, Counters, keyed
+from regatta.record.records import CLIENT, KERNEL, SERVER
 
 
 def measure(  # noqa: PLR0913, PLR0917  (all that describes a load)
@@ -38,38 +39,34 @@ def measure(  # noqa: PLR0913, PLR0917  (all that describes a load)
             length_ns = clients.run(server)
             served = server.close()
             # The clients still hold their idle connections open.
-            memory = memory_of(server) if setup.whole_cost else []
+            memory = memory_of(server) if setup.whole_cost else {}
         except BaseException:
             # Before the clients end, so that CPU affinity is restored in reverse order.
             with suppress(HostLostError):
                 server.abandon()
             raise
-        halves = [served, *clients.close()]
-        asked = clients.sum_up()
-        return Window(
-            length_ns=length_ns,
-            accounts=served.accounts,
-            client=asked.summary,
-            client_counters=asked.counters,
-            samples=asked.samples,
-            others=disturbance.at_once([half.meanwhile.others for half in halves]),
-            rest=served.rest,
-            memory=memory,
-            cpus=at_once([half.meanwhile.cpus for half in halves]),
-        )
+        lab = Window(length_ns=length_ns, counters=memory)
+        return of_sides([served, *clients.close(), clients.sum_up(), lab])
 
 
-def disturbed_by(setup: TrialSetup, window: Window) -> str | None:
-    """What disturbed a single window, in words; None if nothing did."""
-    accounts = [*window.accounts, *process_tree.client_counters(window.client.get("usage"))]
-    used_ns = sum(one.value or 0.0 for one in accounts if one.event == CPU_TIME)
-    others = disturbance.with_ended(window.others, used_ns, setup.placement.cpu_count)
-    others_took = disturbance.too_much(others, setup.disturbance_limit_percent)
-    return others_took or began_apart(window.client)
+def memory_of(server: Side) -> Counters:
+    found = server.memory(MEMORY), server.kernel_memory(KERNEL_MEMORY)
+    return keyed(SERVER, KERNEL, found)
 
 
-def memory_of(server: Side) -> list[Counter]:
-    return [server.memory(MEMORY), server.kernel_memory(KERNEL_MEMORY)]
+def others_in(setup: TrialSetup, window: Window) -> Others:
+    """CPU time that others took, also programs that have ended."""
+    used_ns = window.cpu_ns(SERVER, CLIENT)
+    return disturbance.with_ended(window.others, used_ns, setup.placement.cpu_count)
+
+
+def disturbed_by(setup: TrialSetup, window: Window, others: Others | None = None) -> str | None:
+    """What disturbed it, in words; None if nothing did."""
+    found = (
+        disturbance.too_much(others or others_in(setup, window), setup.disturbance_limit_percent),
+        began_apart(window.client),
+    )
+    return " and ".join(filter(None, found)) or None
 
 
 def measure_whole(  # noqa: PLR0913, PLR0917  (the same)
@@ -77,7 +74,8 @@ def measure_whole(  # noqa: PLR0913, PLR0917  (the same)
 ) -> Window:
     """Runs the burst against a server that was just started, and then lets it idle.
 
-    The client is also counted from exec to exit. The server's accounts cover its life so far.
+    The client is also counted from exec to exit. The server's accounts cover its life so far; what
+    others took is read over that life instead.
     """
     load = [*load_options(setup, cell, seed), "--samples", samples_of(CLIENT)]
     command = client_command(setup, cell, target, load)
@@ -87,15 +85,14 @@ def measure_whole(  # noqa: PLR0913, PLR0917  (the same)
         give_requests(setup, cell, client)
         start_ns = time.monotonic_ns()
         client.start(command, setup.perf, wanted)
-        summary = sum_up(cell, client, load_timeout_s(cell))
+        _, found = ended(cell, {CLIENT: client}, load_timeout_s(cell), lambda told: told[0])
         # This sleep is measured on purpose: such a count includes the idle server.
         time.sleep(cell.linger_s)
-        return Window(
+        life = keyed(SERVER, KERNEL, process_tree.life_counters(server.accounts()))
+        text = client.printed()
+        return replace(
+            found,
             length_ns=time.monotonic_ns() - start_ns,
-            accounts=server.life(),
-            client=summary,
-            client_counters=client.counters(),
-            samples=read_samples(client, CLIENT),
-            others=Others(),  # read over the process's whole life instead
-            client_printed=client.printed(),
+            counters=life | found.counters,
+            printed={CLIENT: text} if text else {},
         )

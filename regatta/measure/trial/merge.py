@@ -1,146 +1,223 @@
-"""Merges the figures of slices, windows and clients that shared a load into those of the whole
-trial.
+"""The record of a window, and how several become one: of its sides, its slices or its clients.
+
+Each merge is a table {field: how}. Counts are added, percentages are averaged weighted by the
+parts' lengths, and a counter that failed in any part has no value for the whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regatta.errors import TrialError
+from regatta.measure.accounts import disturbance
 from regatta.measure.accounts.disturbance import CPU_SHARE_LIMIT, Others
-from regatta.measure.accounts.whole_cpu import BySide
 from regatta.measure.places.sides import ClockOffset
 from regatta.measure.trial.idle_wait import Ends
-from regatta.record.counters import COUNTED, Counter
-from regatta.record.rate_search import due
-from regatta.record.samples import ANSWERED, TIMED_OUT, UNSTARTED, pack_samples
+from regatta.record.counters import BYTES, COUNTED, CPU_TIME, PERCENT, Counter, Counters
+from regatta.record.records import KERNEL
+from regatta.record.samples import ANSWERED, TIMED_OUT, UNSTARTED, join_samples
 from regatta.record.study.limits import START_SKEW_LIMIT_MS
 
-# Merges the figures of a trial's slices, or of several hosts, into those of the whole. Counts are
-# added, percentages are averaged weighted by window length, and a counter that failed in any slice
-# has no value for the trial.
-
 NS_PER_S = 1e9
+NS_PER_MS = 1e6
+SHORTEST_WINDOW_NS = 20_000_000
+"""In a shorter window a CPU share means nothing; as in src/client/results/client_bound.c."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """What was counted in a window: by one of its sides, by all, or in all slices of a trial."""
+
+    length_ns: int = 0
+    counters: Counters = field(default_factory=dict)
+    others: Others = Others()
+    """CPU time that others took."""
+    rests: tuple[Ends, ...] = ()
+    """The server's waits at both ends of each window; of a whole process, none."""
+    client: dict[str, Any] = field(default_factory=dict)
+    """The client's own summary."""
+    samples: bytes = b""
+    """The client's samples file."""
+    printed: dict[str, str] = field(default_factory=dict)
+    """perf's output for each side that was counted from exec to exit."""
+
+    def cpu_ns(self, *sides: str) -> float:
+        """The CPU time of these sides' programs, by the kernel's accounts."""
+        found = [self.counters.get((side, KERNEL, CPU_TIME)) for side in sides]
+        return sum(one.value or 0.0 for one in found if one is not None)
+
+
+How = Callable[[Sequence[Any], Sequence[float]], Any]
+"""How the values of one field, each with its part's weight, become one."""
+Table = Mapping[str, How]
+
+
+def merged(
+    parts: Sequence[Mapping[str, Any]], table: Table, weights: Sequence[float] = ()
+) -> dict[str, Any]:
+    """Fields that the first part lacks are left out; KeyError if another one lacks a field."""
+    weights = weights or [1] * len(parts)
+    return {
+        name: how([part[name] for part in parts], weights)
+        for name, how in table.items()
+        if name in parts[0]
+    }
+
+
+def first(values: Sequence[Any], _: Sequence[float]) -> Any:
+    """What all have alike, or only the first knows."""
+    return values[0]
+
+
+def said(values: Sequence[Any], _: Sequence[float]) -> Any:
+    """The first value that is one; else the last."""
+    return next(filter(None, values), values[-1])
+
+
+def total(values: Sequence[Any], _: Sequence[float]) -> Any:
+    """Of numbers, or of each in maps of numbers."""
+    if isinstance(values[0], dict):
+        return {key: total([one[key] for one in values], _) for key in values[0]}
+    return sum(values)
+
+
+def mean(values: Sequence[Any], weights: Sequence[float]) -> float:
+    weighted = sum(value * weight for value, weight in zip(values, weights, strict=True))
+    return float(weighted / sum(weights))
+
+
+def largest(values: Sequence[Any], _: Sequence[float]) -> Any:
+    """Of those that are known; None if none is."""
+    return max((value for value in values if value is not None), default=None)
+
+
+def joined(values: Sequence[Any], _: Sequence[float]) -> Any:
+    """Tuples one after the other, maps in one."""
+    if isinstance(values[0], dict):
+        return {key: value for one in values for key, value in one.items()}
+    return tuple(part for one in values for part in one)
+
+
+def merge_counters(parts: Sequence[Counters], weights: Sequence[float]) -> Counters:
+    """One counter for each event of a side, in order of first appearance."""
+    found: dict[tuple[str, str, str], list[tuple[Counter, float]]] = {}
+    for counters, weight in zip(parts, weights, strict=True):
+        for key, counter in counters.items():
+            found.setdefault(key, []).append((counter, weight))
+    return {key: merge_counter(*zip(*of, strict=True)) for key, of in found.items()}
+
+
+def merge_counter(parts: Sequence[Counter], weights: Sequence[float]) -> Counter:
+    if parts[0].unit == BYTES:
+        return parts[-1]  # what there is in memory: at the end, after the whole load
+    for one in parts:
+        if one.state != COUNTED or one.value is None:
+            return one
+    how = mean if parts[0].unit == PERCENT else total
+    return replace(
+        parts[0],
+        value=how([one.value for one in parts], weights),
+        running_percent=mean([one.running_percent or 0.0 for one in parts], weights),
+    )
+
+
+def of_sides(windows: Sequence[Window]) -> Window:
+    """What all sides counted in one window, or what all clients did."""
+    table: Table = {
+        "length_ns": largest,
+        "counters": merge_counters,
+        "others": lambda parts, _: disturbance.at_once(parts),
+        "rests": joined,
+        "client": said,
+        "samples": said,
+        "printed": joined,
+    }
+    return Window(**merged([vars(one) for one in windows], table))
+
+
+def of_slices(windows: Sequence[Window]) -> Window:
+    """The whole of a trial's windows; TrialError if a summary lacks a required field."""
+    table: Table = {
+        "length_ns": total,
+        "counters": merge_counters,
+        "others": lambda parts, _: disturbance.merge(parts),
+        "rests": joined,
+        "client": lambda parts, _: merge_slices(parts),
+        "samples": lambda parts, _: join_samples(parts),
+        "printed": joined,
+    }
+    lengths = [one.length_ns for one in windows]
+    try:
+        return Window(**merged([vars(one) for one in windows], table, lengths))
+    except (KeyError, TypeError, ZeroDivisionError) as error:
+        raise TrialError(f"the client's JSON lacks a required field ({error!r})") from error
+
+
 COUNTS = (
     *("requests", "answered", "unstarted", "connections_opened", "resent", "bytes_received"),
     *("idle_lost", "slow_requests", "slow_lost"),
 )
-SUMS_OF_SLICES = (*COUNTS, "elapsed_ns")
-SAME_IN_EVERY_SLICE = (
-    *("target", "engine", "load", "dialect", "connections", "idle", "slow"),
-    *("per_connection", "rate_per_s", "arrivals"),
+ONE_LOAD: Table = {
+    **dict.fromkeys(("target", "engine", "load", "dialect", "per_connection", "arrivals"), first),
+    **dict.fromkeys((*COUNTS, "errors", "usage"), total),
+}
+"""What slices and clients merge alike."""
+SLICES: Table = {
+    **ONE_LOAD,
+    **dict.fromkeys(("connections", "idle", "slow", "rate_per_s"), first),
+    "elapsed_ns": total,
+    "cpu_share": mean,
+    "client_bound": said,
+    "start_skew_ns": largest,
+    "clients": lambda slices, weights: [
+        merge_one(rows, weights) for rows in zip(*slices, strict=True)
+    ],
+}
+"""The client's summaries of consecutive slices; its latencies are only in the samples."""
+ONE_OF_SEVERAL: Table = {
+    **dict.fromkeys(("host", "connections", "rate_per_s"), first),
+    **dict.fromkeys((*COUNTS, "elapsed_ns"), total),
+    "cpu_share": mean,
+    "client_bound": said,
+    **dict.fromkeys(("late_p99_ns", "began_late_ns", "clock_bound_ns"), largest),
+}
+"""One of several clients over all slices."""
+CLIENTS: Table = {
+    **ONE_LOAD,
+    "rounds": first,
+    **dict.fromkeys(("connections", "rate_per_s", "achieved_per_s", "idle", "slow"), total),
+    "problem": said,
+}
+"""Clients that shared a load. What each did is kept too, in `clients`."""
+OF_EACH = (
+    *("connections", "rate_per_s", "requests", "answered", "unstarted", "cpu_share"),
+    "client_bound",
 )
-PERCENT = "%"
-SHARES = ("host", "connections", "rate_per_s")
-WORST = ("late_p99_ns", "began_late_ns", "clock_bound_ns")
-"""The worst over slices, for each of several clients."""
 
 
-def merge_counters(slices: Sequence[Sequence[Counter]], lengths_ns: Sequence[int]) -> list[Counter]:
-    """One counter for each event, in order of first appearance."""
-    found: dict[str, list[tuple[Counter, int]]] = {}
-    for counters, length_ns in zip(slices, lengths_ns, strict=True):
-        for counter in counters:
-            found.setdefault(counter.event, []).append((counter, length_ns))
-    return [merge_counter(parts) for parts in found.values()]
-
-
-def merge_counter(parts: Sequence[tuple[Counter, int]]) -> Counter:
-    """Merges the counters of one event, each with its window's length."""
-    first = parts[0][0]
-    for counter, _ in parts:
-        if counter.state != COUNTED or counter.value is None:
-            return counter
-    weights = [length_ns for _, length_ns in parts]
-    values = [counter.value or 0.0 for counter, _ in parts]
-    value = weighted(values, weights) if first.unit == PERCENT else sum(values)
-    shares = [counter.running_percent or 0.0 for counter, _ in parts]
-    return Counter(first.event, value, first.unit, weighted(shares, weights), COUNTED)
-
-
-def weighted(values: Sequence[float], weights: Sequence[int]) -> float:
-    return sum(v * w for v, w in zip(values, weights, strict=True)) / sum(weights)
-
-
-def merge_clients(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The client's summary of the whole load; its latencies are only in the samples."""
+def merge_slices(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The client's summary of the whole load."""
     if len(summaries) == 1:
         return summaries[0]
-    last = summaries[-1]
-    merged = merged_summary(summaries, SAME_IN_EVERY_SLICE, SUMS_OF_SLICES)
-    merged["slices"] = len(summaries)
-    merged["throughput_per_s"] = merged["answered"] / merged["elapsed_ns"] * NS_PER_S
-    lengths = [summary["elapsed_ns"] for summary in summaries]
-    merged["cpu_share"] = weighted([summary["cpu_share"] for summary in summaries], lengths)
-    merged["client_bound"] = next((s["client_bound"] for s in summaries if s["client_bound"]), None)
-    if "clients" in last:
-        merged["start_skew_ns"] = max(summary["start_skew_ns"] for summary in summaries)
-        merged["clients"] = [
-            merge_one(rows, lengths)
-            for rows in zip(*(summary["clients"] for summary in summaries), strict=True)
-        ]
-    return merged
+    whole = merged(summaries, SLICES, [one["elapsed_ns"] for one in summaries])
+    whole["slices"] = len(summaries)
+    whole["throughput_per_s"] = whole["answered"] / whole["elapsed_ns"] * NS_PER_S
+    return whole
 
 
-def merge_one(rows: Sequence[dict[str, Any]], lengths: Sequence[int]) -> dict[str, Any]:
-    """One of several clients over all slices: sums, weighted means, and the worst of the rest."""
-    last = rows[-1]
-    merged: dict[str, Any] = {key: last[key] for key in SHARES if key in last}
-    merged |= {key: sum(row[key] for row in rows) for key in SUMS_OF_SLICES if key in last}
-    merged["cpu_share"] = weighted([row["cpu_share"] for row in rows], lengths)
-    merged["client_bound"] = next(
-        (row["client_bound"] for row in rows if row["client_bound"]), None
-    )
-    for key in WORST:
-        merged[key] = max((row[key] for row in rows if row[key] is not None), default=None)
-    # Of the same slice as the bound that is kept.
-    merged["clock_offset_ns"] = max(rows, key=lambda row: row["clock_bound_ns"])["clock_offset_ns"]
-    return merged
+def merge_one(rows: Sequence[dict[str, Any]], weights: Sequence[float]) -> dict[str, Any]:
+    # The offset is of the same slice as the bound that is kept.
+    offset = max(rows, key=lambda row: row["clock_bound_ns"])["clock_offset_ns"]
+    return {**merged(rows, ONE_OF_SEVERAL, weights), "clock_offset_ns": offset}
 
 
-def merged_summary(
-    summaries: Sequence[dict[str, Any]], same: Sequence[str], sums: Sequence[str]
-) -> dict[str, Any]:
-    """What slices and clients merge alike. Keys that the client did not print are left out."""
-    first = summaries[0]
-    return {
-        **{key: first[key] for key in same if key in first},
-        **{key: sum(one[key] for one in summaries) for key in sums if key in first},
-        "errors": add_up([one["errors"] for one in summaries]),
-        "usage": {who: add_up([one["usage"][who] for one in summaries]) for who in first["usage"]},
-    }
-
-
-def add_up(parts: Sequence[dict[str, int]]) -> dict[str, int]:
-    return {key: sum(part[key] for part in parts) for key in parts[0]}
-
-
-def at_once(parts: Sequence[BySide]) -> BySide:
-    """The CPU accounts of each side in one window, merged over its hosts."""
-    found: dict[str, list[list[Counter]]] = {}
-    for part in parts:
-        for side, counters in part.items():
-            found.setdefault(side, []).append(counters)
-    return {side: merge_counters(lists, [1] * len(lists)) for side, lists in found.items()}
-
-
-# Merges the summaries of clients that shared a load into a summary of the whole load. Counts are
-# added. Each client's own figures are also kept: whether it was the bottleneck, how late its
-# requests were, and when it started by its own clock.
-
-SHARED = ("target", "engine", "load", "dialect", "per_connection", "arrivals", "rounds")
-SUMS_OF_CLIENTS = (*COUNTS, "connections", "rate_per_s", "achieved_per_s", "idle", "slow")
-NS_PER_MS = 1e6
-SHORTEST_WINDOW_NS = 20_000_000
-"""In a shorter window a CPU share means nothing; as in src/client/results/client_bound.c."""
 HostCpus = tuple[str, tuple[int, ...]]
 """A host and some of its CPUs."""
-OF_EACH = ("connections", "rate_per_s", "requests", "answered", "unstarted", "cpu_share")
 
 
 @dataclass(frozen=True)
@@ -167,20 +244,17 @@ def pool_clients(
 
 
 def pool(summaries: Sequence[dict[str, Any]], told: Sequence[ClientStart]) -> dict[str, Any]:
-    pooled = merged_summary(summaries, SHARED, SUMS_OF_CLIENTS)
+    pooled = merged(summaries, CLIENTS)
     pairs = list(zip(summaries, told, strict=True))
     late = [one["began_ns"] - its.at_ns for one, its in pairs]
-    shortest_ns = min(one["elapsed_ns"] for one in summaries)
     shares = cpu_shares(pairs)
     pooled["cpu_share"] = max(shares.values())  # the busiest client limits all
-    pooled["client_bound"] = client_bound(summaries) or shared_cpu_bound(shares, shortest_ns)
-    pooled["problem"] = next((one["problem"] for one in summaries if one.get("problem")), None)
+    pooled["client_bound"] = client_bound(summaries, pooled["cpu_share"])
     pooled["start_skew_ns"] = max(late) - min(late)
     pooled["clients"] = [
         {
             "host": its.host,
             **{key: one[key] for key in OF_EACH if key in one},
-            "client_bound": one["client_bound"],
             "late_p99_ns": late_p99_ns(one),
             "began_late_ns": late_ns,
             "clock_offset_ns": its.offset.ns,
@@ -211,20 +285,19 @@ def cpu_shares(pairs: Sequence[tuple[dict[str, Any], ClientStart]]) -> dict[Host
     return found
 
 
-def shared_cpu_bound(shares: dict[HostCpus, float], elapsed_ns: int) -> str | None:
-    """Clients that share a CPU can be the bottleneck together before any of them is alone."""
-    share = max(shares.values())
-    if share <= CPU_SHARE_LIMIT or elapsed_ns < SHORTEST_WINDOW_NS:
-        return None
-    return f"used {100 * share:.0f} % of a CPU that several clients share"
+def client_bound(summaries: Sequence[dict[str, Any]], share: float) -> str | None:
+    """Why the clients were the limit of the load; None if they were not.
 
-
-def client_bound(summaries: Sequence[dict[str, Any]]) -> str | None:
-    """The reason of the first client that was the bottleneck: then the whole load was limited."""
+    The first that was the bottleneck limits the whole load. Clients that share a CPU, of which they
+    used `share`, can be the bottleneck together before any of them is alone.
+    """
     for number, one in enumerate(summaries, 1):
         if one["client_bound"]:
             return f"{one['client_bound']} (client {number} of {len(summaries)})"
-    return None
+    shortest_ns = min(one["elapsed_ns"] for one in summaries)
+    if share <= CPU_SHARE_LIMIT or shortest_ns < SHORTEST_WINDOW_NS:
+        return None
+    return f"used {100 * share:.0f} % of a CPU that several clients share"
 
 
 def late_p99_ns(summary: dict[str, Any]) -> int | None:
@@ -257,54 +330,3 @@ def latency_of(records: NDArray[np.void]) -> dict[str, Any]:
     if at < len(known):
         return {"p99": int(known[at]), "over": {}}
     return {"p99": None, "over": {"p99": int(np.sort(np.concatenate([known, at_least]))[at])}}
-
-
-@dataclass(frozen=True)
-class Window:
-    """The result of one measured load."""
-
-    length_ns: int
-    accounts: list[Counter]
-    """The kernel's accounts of the server."""
-    client: dict[str, Any]
-    """The client's own summary."""
-    client_counters: list[Counter]
-    """perf's."""
-    samples: bytes
-    others: Others
-    """CPU time that others took."""
-    rest: Ends | None = None
-    """None for a whole process."""
-    cpus: BySide = field(default_factory=dict)
-    """The busy time of each side's CPUs."""
-    memory: Sequence[Counter] = ()
-    """What the server had in memory at its end; empty if that is not measured."""
-    client_printed: str = ""
-    """perf's output for a client counted from exec to exit; else empty."""
-
-
-def merge_cpus(windows: Sequence[Window]) -> BySide:
-    """The busy time of each side's CPUs over all windows; empty for a whole process."""
-    lengths = [window.length_ns for window in windows]
-    return {
-        side: merge_counters([window.cpus[side] for window in windows], lengths)
-        for side in windows[0].cpus
-    }
-
-
-def merge_windows(
-    windows: Sequence[Window],
-) -> tuple[dict[str, Any], list[Counter], list[Counter], bytes]:
-    """The client's summary, the server's accounts, the client's counters, the packed samples."""
-    lengths = [window.length_ns for window in windows]
-    try:
-        client = merge_clients([window.client for window in windows])
-    except (KeyError, TypeError, ZeroDivisionError) as error:
-        raise TrialError(f"the client's JSON lacks a required field ({error!r})") from error
-    samples = pack_samples([(window.samples, due(window.client)) for window in windows])
-    return (
-        client,
-        merge_counters([window.accounts for window in windows], lengths),
-        merge_counters([window.client_counters for window in windows], lengths),
-        samples,
-    )

@@ -9,29 +9,19 @@ from __future__ import annotations
 import os
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 
 from regatta.errors import TrialError
 from regatta.measure.accounts import disturbance, energy, kernel_memory, memory, process_tree
 from regatta.measure.accounts.disturbance import Others
-from regatta.measure.accounts.whole_cpu import BySide, WholeCpu
+from regatta.measure.accounts.whole_cpu import WholeCpu
 from regatta.measure.trial.idle_wait import Ends, IdleWait, away_from, wait_until_idle
+from regatta.measure.trial.merge import Window
 from regatta.measure.trial.program import SideProgram
-from regatta.record.counters import Counter
-from regatta.record.records import SERVER
+from regatta.record.counters import Counter, Counters, keyed
+from regatta.record.records import CPUS, KERNEL, SERVER
 
 WATCH_AHEAD_NS = 10_000_000
 """Long enough to read the clocks of a thousand processes before the common start."""
-
-
-@dataclass
-class Meanwhile:
-    """What happened on a host's CPUs during a window."""
-
-    others: Others = field(default_factory=Others)
-    """CPU time that others took."""
-    cpus: BySide = field(default_factory=dict)
-    """The busy time of each side's CPUs."""
 
 
 class Watch:
@@ -43,7 +33,10 @@ class Watch:
     def __init__(self, cpus: WholeCpu) -> None:
         self.watched = cpus
         self.cpus = tuple(sorted(set(cpus.cpus)))
-        self.found = Meanwhile()
+        self.others = Others()
+        """CPU time that others took."""
+        self.counters: Counters = {}
+        """The busy time of each side's CPUs, and the host's energy."""
         self.before = disturbance.NEVER
         self.energy: list[Counter] = []
         self.account = ExitStack()
@@ -55,7 +48,7 @@ class Watch:
             self.before = disturbance.read_clocks(self.cpus, self.watched.client)
             # First, so that finding and reading its counters is in no account of the CPUs.
             self.energy = self.account.enter_context(energy.metering())
-            self.found.cpus = self.account.enter_context(self.watched.account())
+            self.counters = self.account.enter_context(self.watched.account())
 
     def __enter__(self) -> Watch:
         self.start()
@@ -63,21 +56,11 @@ class Watch:
 
     def __exit__(self, *_: object) -> None:
         self.account.close()
-        if SERVER in self.found.cpus:
-            self.found.cpus[SERVER] += self.energy
+        if self.watched.server:
+            self.counters |= keyed(SERVER, CPUS, self.energy)
         if self.cpus:
             after = disturbance.read_clocks(self.cpus, self.watched.client)
-            self.found.others = disturbance.others_between(self.before, after, self.cpus)
-
-
-@dataclass(frozen=True)
-class Half:
-    """One side's half of a window, once it is closed."""
-
-    meanwhile: Meanwhile
-    accounts: list[Counter]
-    """The kernel's accounts of the program, if the window runs from idle to idle."""
-    rest: Ends | None
+            self.others = disturbance.others_between(self.before, after, self.cpus)
 
 
 class Side(SideProgram):
@@ -136,21 +119,25 @@ class Side(SideProgram):
             raise self.failure(f"the {self.name} wrote something other than `done`")
         return length_ns
 
-    def close(self) -> Half:
-        """Closes the window."""
+    def close(self) -> Window:
+        """Closes the window; returns what was counted on this host."""
         assert self.opened
         assert self.watch
         closing = (
             self.wait_until_idle() if self.opening is not None and self.opening.found else None
         )
         self.switch("disable")
-        accounts: list[Counter] = []
+        counters: Counters = {}
         if self.before is not None:
-            accounts = process_tree.server_counters(self.before, self.accounts())
+            used = process_tree.server_counters(self.before, self.accounts())
+            counters = keyed(SERVER, KERNEL, used)
         self.opened.close()
         self.away.close()
-        rest = None if self.opening is None else Ends(self.opening, closing)
-        return Half(self.watch.found, accounts, rest)
+        return Window(
+            counters=counters | self.watch.counters,
+            others=self.watch.others,
+            rests=() if self.opening is None else (Ends(self.opening, closing),),
+        )
 
     def abandon(self) -> None:
         """Gives up an open window and restores this thread's CPU affinity."""
@@ -180,10 +167,6 @@ class Side(SideProgram):
         """The kernel's accounts of the program and its descendants, up to now."""
         assert self.pid is not None
         return process_tree.read(self.pid, self.group)
-
-    def life(self) -> list[Counter]:
-        """The same as counters since the program's start."""
-        return process_tree.life_counters(self.accounts())
 
     def peak_memory(self) -> Counter:
         assert self.pid is not None

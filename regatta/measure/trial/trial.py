@@ -15,30 +15,29 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import HostLostError, RegattaError, TrialError
-from regatta.measure.accounts import disturbance, process_tree
+from regatta.measure.accounts import disturbance
 from regatta.measure.accounts.disturbance import Others
 from regatta.measure.trial import canary, idle_wait
 from regatta.measure.trial.clients import AnswersError
 from regatta.measure.trial.load import SEEDS_PER_BLOCK, sliced, warm_up
-from regatta.measure.trial.measure import disturbed_by, measure, measure_whole
-from regatta.measure.trial.merge import Window, began_apart, merge_cpus, merge_windows
+from regatta.measure.trial.measure import disturbed_by, measure, measure_whole, others_in
+from regatta.measure.trial.merge import Window, of_slices
 from regatta.measure.trial.server import start_server, stop_server
 from regatta.measure.trial.setup import TrialSetup, fresh_scratch
 from regatta.measure.trial.start_up import StartUp
 from regatta.measure.trial.warming import Warming, slice_of
 from regatta.record.cell import PROCESS, Cell
-from regatta.record.counters import CPU_TIME, Counter
+from regatta.record.counters import Counters, keyed
 from regatta.record.records import (
     CLIENT,
     COUNTED_TRIAL,
-    CPUS,
     FAILED,
     KERNEL,
     PERF,
     SERVER,
-    Result,
-    side_counters,
+    Trial,
 )
+from regatta.record.samples import pack_samples
 from regatta.record.steady import rows
 
 DYING_S = 0.2
@@ -58,7 +57,7 @@ def conditions() -> dict[str, Any]:
 class RunningTrial:
     """A trial in progress: its server runs from `start` to `finish`. After a failure it stops.
 
-    A failed trial has a result too: its reason, without counters.
+    A failed trial has a record too: its reason, without counters.
     """
 
     def __init__(self, setup: TrialSetup, cell: Cell, kind: str, stack: ExitStack) -> None:
@@ -66,7 +65,7 @@ class RunningTrial:
         self.cell = cell
         self.wanted = setup.events if kind == COUNTED_TRIAL else ()
         place = setup.placement.server
-        self.result = Result(started_at=time.time(), conditions=place.ask(conditions))
+        self.result = Trial(kind=kind, started_at=time.time(), conditions=place.ask(conditions))
         whole = cell.scope == PROCESS
         # A whole process's group would include what starts it, so its own clocks are read.
         self.server = stack.enter_context(
@@ -75,9 +74,10 @@ class RunningTrial:
         self.target = ""
         self.windows: list[Window] = []
         self.clocks: list[canary.Clock] = []
-        self.cost: list[Counter] = []
+        self.cost: Counters = {}
         """Of its start; empty if that is not measured."""
-        self.warming = Warming(setup.warm_ups, cell, cell.contender not in setup.contenders)
+        self.is_ours = cell.contender not in setup.contenders
+        self.warming = Warming(setup.warm_ups, cell, self.is_ours)
 
     @property
     def failed(self) -> bool:
@@ -85,20 +85,15 @@ class RunningTrial:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Turns an error into a failed result with its reason."""
+        """Turns an error into a failed trial with its reason."""
         try:
             yield
         except (RegattaError, OSError) as error:
             if isinstance(error, AnswersError):
                 self.record_client(error.summary)
-            reason = self.reason_of(error)
+            reason = str(self.reason_of(error))
             self.result = replace(
-                self.result,
-                status=FAILED,
-                reason=str(reason),
-                counters=[],
-                printed={},
-                samples=None,
+                self.result, status=FAILED, reason=reason, counters={}, printed={}, samples=None
             )
             with suppress(HostLostError):
                 self.server.kill()
@@ -110,7 +105,7 @@ class RunningTrial:
         try:
             self.result.server = self.result.server or self.output()
             # A dying server closes its connections a moment before it exits.
-            if isinstance(error, TrialError) and self.died():
+            if isinstance(error, TrialError) and self.server.ended(within_s=DYING_S):
                 return self.server.failure(f"the server died during the trial ({error})")
         except HostLostError as lost:
             return lost
@@ -123,7 +118,7 @@ class RunningTrial:
                 self.target = start_server(
                     self.setup, self.cell, self.wanted, self.server, start_up
                 )
-                self.cost = start_up.counters(self.server)
+                self.cost = keyed(SERVER, KERNEL, start_up.counters(self.server))
             warm_up(self.setup, self.cell, self.target)
 
     @property
@@ -154,73 +149,51 @@ class RunningTrial:
     def finish(self) -> None:
         """Stops the server and merges its slices."""
         with self.guarded():
-            client, accounts, client_counters, samples = merge_windows(self.windows)
-            self.record_client(client)
-            if self.cell.contender in self.setup.contenders:
+            whole = of_slices(self.windows)
+            self.record_client(whole.client)
+            if not self.is_ours:
                 self.server.check_pinned()
-            memory = [self.server.peak_memory(), *self.cost, *last_memory(self.windows)]
+            peak = keyed(SERVER, KERNEL, [self.server.peak_memory()])
             self.result.server = self.output()
-            self.result.window_ns = self.stop()
-            self.result.samples = samples
-            usage = process_tree.client_counters(client.get("usage"))
-            self.result.counters = [
-                *side_counters(SERVER, PERF, self.server.counters()),
-                *side_counters(SERVER, KERNEL, [*accounts, *memory]),
-                *side_counters(CLIENT, PERF, client_counters),
-                *side_counters(CLIENT, KERNEL, usage),
-                *(
-                    row
-                    for side, counters in merge_cpus(self.windows).items()
-                    for row in side_counters(side, CPUS, counters)
-                ),
-            ]
-            if ends := [window.rest for window in self.windows if window.rest is not None]:
-                self.result.conditions |= idle_wait.describe(ends)
-            self.result.conditions |= canary.describe(self.clocks)
-            self.result.conditions |= self.warming.found()
-            slices = [slice_of(window) for window in self.windows]
-            self.result.conditions["window_slices"] = rows(slices)
-            self.judge(self.others(self.used_ns()))
-            self.judge_client()
+            whole = self.stop(whole)
+            self.result.window_ns = whole.length_ns
+            self.result.samples = pack_samples(whole.samples)
+            by_perf = keyed(SERVER, PERF, self.server.counters())
+            self.result.counters = by_perf | whole.counters | peak | self.cost
+            self.result.printed = whole.printed
+            self.result.conditions |= {
+                **idle_wait.describe(whole.rests),
+                **canary.describe(self.clocks),
+                **self.warming.found(),
+                "window_slices": rows([slice_of(window) for window in self.windows]),
+            }
+            self.judge(whole)
 
-    def others(self, used_ns: float) -> Others:
-        """CPU time that others took during the windows; `used_ns`: used by the trial itself."""
-        others = disturbance.merge([window.others for window in self.windows])
-        return disturbance.with_ended(others, used_ns, self.setup.placement.cpu_count)
-
-    def used_ns(self, sides: Sequence[str] = (SERVER, CLIENT)) -> float:
-        """The CPU time of these sides."""
-        return sum(
-            row.counter.value or 0.0
-            for row in self.result.counters
-            if row.origin == KERNEL and row.counter.event == CPU_TIME and row.side in sides
-        )
-
-    def judge(self, others: Others) -> None:
-        """Records whether the trial was disturbed."""
+    def judge(self, whole: Window) -> None:
+        """Records whether the trial was disturbed, and whether that slowed its client down."""
+        others, limit = self.others(whole), self.setup.disturbance_limit_percent
         self.result.conditions |= others.describe()
-        found = (
-            disturbance.too_much(others, self.setup.disturbance_limit_percent),
-            began_apart(self.result.client or {}),
-        )
-        self.result.disturbed = " and ".join(filter(None, found)) or None
+        self.result.disturbed = disturbed_by(self.setup, whole, others)
+        if self.result.client_bound is not None:
+            place = self.setup.placement
+            sides = (SERVER, CLIENT) if place.cpus_overlap else (CLIENT,)
+            on_client = disturbance.on_client(
+                disturbance.merge([window.others for window in self.windows]),
+                whole.cpu_ns(*sides),
+                place.client_cpu_count,
+            )
+            self.result.conditions["client_held_up"] = disturbance.held_up(
+                on_client, whole.client.get("cpu_share"), limit
+            )
 
-    def judge_client(self) -> None:
-        """Records whether other programs slowed down a client that did not keep up."""
-        if self.result.client_bound is None or self.result.client is None:
-            return
-        place = self.setup.placement
-        sides = (SERVER, CLIENT) if place.cpus_overlap else (CLIENT,)
-        others = disturbance.merge([window.others for window in self.windows])
-        on_client = disturbance.on_client(others, self.used_ns(sides), place.client_cpu_count)
-        self.result.conditions["client_held_up"] = disturbance.held_up(
-            on_client, self.result.client.get("cpu_share"), self.setup.disturbance_limit_percent
-        )
+    def others(self, whole: Window) -> Others:
+        """CPU time that others took during the windows."""
+        return others_in(self.setup, whole)
 
-    def stop(self) -> int:
-        """Stops the server; returns how long was counted, in ns."""
+    def stop(self, whole: Window) -> Window:
+        """Stops the server; returns what was counted, to its end."""
         self.result.server = stop_server(self.setup, self.cell, self.server) or self.output()
-        return sum(window.length_ns for window in self.windows)
+        return whole
 
     def record_client(self, client: dict[str, Any]) -> None:
         self.result.client = client
@@ -233,11 +206,7 @@ class RunningTrial:
 
     def output(self) -> dict[str, Any] | None:
         """The last output of another contender; our designs have a summary instead."""
-        ours = self.cell.contender not in self.setup.contenders
-        return None if ours else {"output": self.server.last_output()}
-
-    def died(self) -> bool:
-        return self.server.ended(within_s=DYING_S)
+        return None if self.is_ours else {"output": self.server.last_output()}
 
 
 class WholeProcessTrial(RunningTrial):
@@ -252,7 +221,7 @@ class WholeProcessTrial(RunningTrial):
         self.wanted = setup.events
         self.warming.done = True
         self.start_ns = 0
-        self.before = self.after = disturbance.NEVER
+        self.before = disturbance.NEVER
 
     def start(self) -> None:
         with self.guarded():
@@ -268,40 +237,35 @@ class WholeProcessTrial(RunningTrial):
                 measure_whole(self.setup, part, self.target, self.server, self.wanted, seed)
             )
 
-    def stop(self) -> int:
-        super().stop()
+    def stop(self, whole: Window) -> Window:
+        super().stop(whole)
         length_ns = time.monotonic_ns() - self.start_ns
-        texts = {SERVER: self.server.printed(), CLIENT: self.windows[0].client_printed}
-        self.result.printed = {side: text for side, text in texts.items() if text}
-        self.after = disturbance.read_clocks(self.setup.placement.cpus())
-        return length_ns
+        text, cpus = self.server.printed(), self.setup.placement.cpus()
+        after = disturbance.read_clocks(cpus)
+        return replace(
+            whole,
+            length_ns=length_ns,
+            printed={SERVER: text, **whole.printed} if text else whole.printed,
+            others=disturbance.others_between(self.before, after, cpus),
+        )
 
-    def others(self, used_ns: float) -> Others:
+    def others(self, whole: Window) -> Others:
         """From running processes only: what starts the two sides is in no account."""
-        del used_ns
-        return disturbance.others_between(self.before, self.after, self.setup.placement.cpus())
-
-
-def last_memory(windows: Sequence[Window]) -> Sequence[Counter]:
-    """Of the last slice, when the server has had the whole load."""
-    return windows[-1].memory if windows else ()
-
-
-def make_trial(setup: TrialSetup, cell: Cell, kind: str, stack: ExitStack) -> RunningTrial:
-    which = WholeProcessTrial if cell.scope == PROCESS else RunningTrial
-    return which(setup, cell, kind, stack)
+        return whole.others
 
 
 def run_side_by_side(
     setup: TrialSetup, cells: Sequence[Cell], kind: str, block: int, slices: int
-) -> list[Result]:
-    """Runs a trial of each cell with alternating slices; returns results in cell order."""
+) -> list[Trial]:
+    """Runs a trial of each cell with alternating slices; returns them in cell order."""
     chance = random.Random(setup.seed * SEEDS_PER_BLOCK + block)
     fresh_scratch(setup.scratch)
     try:
         with ExitStack() as stack:
             trials = [
-                make_trial(with_scratch(setup, number), cell, kind, stack)
+                (WholeProcessTrial if cell.scope == PROCESS else RunningTrial)(
+                    with_scratch(setup, number), cell, kind, stack
+                )
                 for number, cell in enumerate(cells)
             ]
             for trial in trials:

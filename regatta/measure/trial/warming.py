@@ -15,7 +15,7 @@ from typing import Any
 
 from regatta.measure.trial.merge import Window
 from regatta.record.cell import Cell
-from regatta.record.counters import CPU_TIME
+from regatta.record.records import SERVER
 from regatta.record.steady import FEWEST, Slice, WarmUp, is_steady, judge, rows
 
 SLICE_S, LONGEST_S = 0.25, 1.0
@@ -195,12 +195,11 @@ def fastest(cell: Cell) -> Cell:
 def slice_of(window: Window, disturbed: bool = False) -> Slice:
     client = window.client
     answered = max(1, int(client["answered"]))
-    cpu_ns = next((one.value or 0.0 for one in window.accounts if one.event == CPU_TIME), 0.0)
     p50_ns = (client.get("latency_ns") or {}).get("p50") or 0.0
     return Slice(
         seconds=round(window.length_ns / NS_PER_S, 4),
         requests=answered,
-        cpu_us=round(cpu_ns / answered / NS_PER_US, 3),
+        cpu_us=round(window.cpu_ns(SERVER) / answered / NS_PER_US, 3),
         p50_us=round(p50_ns / NS_PER_US, 3),
         disturbed=disturbed,
     )

@@ -9,7 +9,7 @@ import pytest
 from regatta.errors import StudyError
 from regatta.measure.places import placement
 from regatta.measure.trial import program
-from regatta.record.records import SERVER, TIMED, Result
+from regatta.record.records import SERVER, TIMED, Trial
 from regatta.record.study import Study
 from tests.lab import fake_races
 
@@ -74,7 +74,7 @@ def study(folder: Path, keys: str = "") -> Study:
     return fake_races.parse(text, folder)
 
 
-def run(folder: Path, keys: str = "") -> Result:
+def run(folder: Path, keys: str = "") -> Trial:
     raced = study(folder, keys)
     (cell,) = (cell for cell in raced.cells if cell.contender == "mine")
     with placement.make_placement("loopback", [0], [0]) as place:
@@ -84,13 +84,8 @@ def run(folder: Path, keys: str = "") -> Result:
         return fake_races.run_trial(setup, cell, TIMED)
 
 
-def cpu_ns(result: Result) -> float:
-    (found,) = (
-        row.counter.value
-        for row in result.counters
-        if (row.side, row.counter.event) == (SERVER, "cpu-time")
-    )
-    return found
+def cpu_ns(result: Trial) -> float:
+    return result.counters[SERVER, "kernel", "cpu-time"].value
 
 
 @pytest.mark.parametrize("keys", ["", LINE, LINE + '\nstop_signal = "SIGKILL"'])

@@ -29,7 +29,7 @@ from regatta.measure.processes import read_stat
 from regatta.measure.race.events import Event, RaceNote, TrialDisturbed, TrialFinished
 from regatta.measure.race.run_plan import FIRST_HEATS, MAX_ATTEMPTS, Repeats
 from regatta.record.read import read
-from regatta.record.records import PlannedTrial, Result
+from regatta.record.records import Trial
 from regatta.record.schema import FILE_NAME
 from regatta.record.study.plan import make_plan
 from regatta.record.write import Ledger
@@ -378,11 +378,11 @@ def test_a_kill_between_two_trials_side_by_side_leaves_neither(
     written: list[int] = []
     real = Ledger.write_trial
 
-    def killed(book: Ledger, planned: PlannedTrial, result: Result) -> None:
-        written.append(planned.cell_id)
+    def killed(book: Ledger, trial: Trial) -> None:
+        written.append(trial.cell_id)
         if len(written) == 2:
             raise KeyboardInterrupt
-        real(book, planned, result)
+        real(book, trial)
 
     text = STUDY.replace("seed = 5", "seed = 5\nslices = 2")
     with monkeypatch.context() as patched:

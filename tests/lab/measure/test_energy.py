@@ -92,6 +92,6 @@ def test_a_window_records_them_for_the_server(tmp_path: Path) -> None:
     (cpu, *_) = os.sched_getaffinity(0)
     with Watch(WholeCpu(STAT, server=(cpu,))) as watch:
         path.write_text("70")
-    used = {one.event: one.value for one in watch.found.cpus["server"]}
+    used = {event: one.value for (_, _, event), one in watch.counters.items()}
     assert used["energy"] == 70
     assert {"busy-time", "idle-energy"} <= set(used)

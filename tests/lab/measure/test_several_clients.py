@@ -29,14 +29,14 @@ from regatta.measure.trial.merge import (
 )
 from regatta.measure.trial.side import Side
 from regatta.measure.trial.trial import run_side_by_side
-from regatta.record.records import COUNTED_TRIAL, Result
+from regatta.record.records import COUNTED_TRIAL, Trial
 from regatta.record.samples import (
     SAMPLE,
-    ClientFile,
     all_samples,
+    join_samples,
     latencies_ns,
     pack_samples,
-    pool_samples,
+    shift_samples,
 )
 from tests.lab import fake_races
 from tests.processes import marked
@@ -99,11 +99,9 @@ def test_a_clock_is_never_further_off_than_its_bound_says(
     assert found.bound_ns == (min(there + back for there, _, back in ways) + 1) // 2
 
 
-def file_of(records: Records, ahead_ns: int = 0, first: int = 0) -> bytes:
+def file_of(records: Records, ahead_ns: int = 0) -> bytes:
     body = b"".join(
-        struct.pack(
-            "<qqqIHH", start + ahead_ns, 0, start + took + ahead_ns, connection - first, 0, 0
-        )
+        struct.pack("<qqqIHH", start + ahead_ns, 0, start + took + ahead_ns, connection, 0, 0)
         for start, took, connection in records
     )
     return struct.pack("<8sIIQq", b"RGSAMPL1", 32, 0, len(records), 7) + body
@@ -120,23 +118,14 @@ def test_pooled_percentiles_are_those_of_one_file_of_all_samples(
         for at, (records, _) in enumerate(parts)
         for start, took, connection in records
     ]
-    pooled = pool_samples(
+    pooled = join_samples(
         [
-            ClientFile(
-                file_of(
-                    [(start, took, connection + 100 * at) for start, took, connection in records],
-                    ahead_ns,
-                    100 * at,
-                ),
-                len(records),
-                100 * at,
-                ahead_ns,
-            )
-            for at, (records, ahead_ns) in enumerate(parts)
+            shift_samples(file_of(one, ahead_ns), ahead_ns, 100 * at)
+            for at, (one, ahead_ns) in enumerate(parts)
         ]
     )
     assert pooled == file_of(whole)
-    packed = pack_samples([(pooled, len(whole))])
+    packed = pack_samples(pooled)
     expected = sorted(took for _, took, _ in whole)
     assert latencies_ns(packed).tolist() == expected
     if expected:
@@ -144,12 +133,6 @@ def test_pooled_percentiles_are_those_of_one_file_of_all_samples(
             at_once = np.percentile(expected, 100 * share, method="inverted_cdf")
             found = np.percentile(latencies_ns(packed), 100 * share, method="inverted_cdf")
             assert found == at_once
-
-
-def test_a_client_that_wrote_too_few_samples_spoils_the_pool() -> None:
-    whole = ClientFile(file_of([(1, 2, 3)]), 1, 0, 0)
-    with pytest.raises(TrialError, match="1 samples for 2 requests"):
-        pool_samples([whole, replace(whole, requests=2)])
 
 
 def summary(**more: object) -> dict[str, Any]:
@@ -262,7 +245,7 @@ def test_the_p99_of_a_pool_is_the_clients_own_by_its_own_rule(
         assert found == {"p99": None, "over": {"p99": sorted(known + last)[rank - 1]}}
 
 
-def race_of_three(tmp_path: Path, slices: int = 1) -> Result:
+def race_of_three(tmp_path: Path, slices: int = 1) -> Trial:
     study = fake_races.parse(
         fake_races.TINY.replace("client_cpus = [0]", "client_cpus = [0]\nclients = 3")
     )
@@ -284,12 +267,8 @@ def test_three_clients_are_one_trial(tmp_path: Path, slices: int) -> None:
     assert result.client
     assert [one["requests"] for one in result.client["clients"]] == [2, 2, 2]
     assert result.client["start_skew_ns"] >= 0
-    users = [
-        row.counter.value
-        for row in result.counters
-        if (row.side, row.counter.event) == ("client", "user-time")
-    ]
-    assert users == [6000 * slices], "of three clients, itself and its children"
+    used = result.counters["client", "kernel", "user-time"]
+    assert used.value == 6000 * slices, "of three clients, itself and its children"
 
 
 @pytest.mark.parametrize(
@@ -314,7 +293,7 @@ def test_a_side_watches_from_shortly_before_the_common_start(
     wait(told_ms / 1000)
     side.watch_from(10**12 + 250 * MS)
     now_ns = 10**12 + 750 * MS
-    assert side.close().meanwhile.others.length_ns == watched_ms * MS
+    assert side.close().others.length_ns == watched_ms * MS
 
 
 @pytest.mark.usefixtures("programs_folder")

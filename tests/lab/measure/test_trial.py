@@ -13,8 +13,8 @@ from regatta.measure.perf import probe
 from regatta.measure.places import placement
 from regatta.measure.race.events import Event, Finished, Started, TrialFinished
 from regatta.measure.trial import clients, program
-from regatta.record.records import COUNTED_TRIAL, TIMED, Result
-from regatta.record.samples import HEADER, pack_samples
+from regatta.record.records import COUNTED_TRIAL, TIMED, Trial
+from regatta.record.samples import HEADER, check_samples
 from tests.lab import fake_races
 from tests.ledgers import rows
 from tests.processes import marked
@@ -22,7 +22,7 @@ from tests.processes import marked
 pytestmark = pytest.mark.usefixtures("programs_folder")
 
 
-def run(tmp_path: Path, kind: str = TIMED, with_perf: bool = True) -> Result:
+def run(tmp_path: Path, kind: str = TIMED, with_perf: bool = True) -> Trial:
     study = fake_races.parse(fake_races.TINY)
     found = probe(("task-clock", "syscalls")) if with_perf else None
     with placement.make_placement("loopback", [0], [0]) as place:
@@ -43,8 +43,7 @@ def test_a_trial_records_both_sides(tmp_path: Path, kind: str, with_perf: bool) 
     assert (result.requests, result.answered, result.throughput_per_s) == (6, 6, 100.0)
     assert result.window_ns
     assert result.conditions["processes"] > 0
-    keys = {(row.side, row.origin, row.counter.event) for row in result.counters}
-    assert len(keys) == len(result.counters)
+    keys = result.counters.keys()
     wanted = set() if kind == TIMED else {"task-clock", "syscalls", "tma_retiring"}
     for name in ("server", "client"):
         found = {event for one, origin, event in keys if (one, origin) == (name, "perf")}
@@ -52,7 +51,7 @@ def test_a_trial_records_both_sides(tmp_path: Path, kind: str, with_perf: bool) 
         assert bool(found) == bool(wanted)
         assert (name, "kernel", "cpu-time") in keys
     if not with_perf and kind != TIMED:
-        states = {row.counter.state for row in result.counters if row.origin == "perf"}
+        states = {one.state for (_, origin, _), one in result.counters.items() if origin == "perf"}
         assert states == {"not supported"}
 
 
@@ -77,7 +76,7 @@ def test_a_fault_is_the_reason_of_the_failure(
     monkeypatch.setenv("FAKE", fault)
     result = run(tmp_path, with_perf=with_perf)
     assert result.status == "failed"
-    assert result.counters == []
+    assert result.counters == {}
     assert re.search(reason, result.reason or ""), result.reason
 
 
@@ -109,13 +108,13 @@ def test_whatever_does_not_come_is_given_up(
 @pytest.mark.parametrize("data", [b"", b"x" * 32, b"RGSAMPL1" + b"\0" * 24])
 def test_samples_that_are_not_whole_are_refused(data: bytes) -> None:
     with pytest.raises(TrialError, match="the client wrote"):
-        pack_samples([(data, 1)])
+        check_samples(data, 1)
 
 
 def test_samples_that_were_cut_are_refused() -> None:
     data = HEADER.pack(b"RGSAMPL1", 32, 0, 2, 0) + b"\0" * 63
     with pytest.raises(TrialError, match="samples"):
-        pack_samples([(data, 2)])
+        check_samples(data, 2)
 
 
 def test_a_race_tells_what_happens_and_leaves_a_complete_ledger(tmp_path: Path) -> None:

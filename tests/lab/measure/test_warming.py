@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from regatta.measure.accounts.disturbance import Others
 from regatta.measure.trial.merge import Window
 from regatta.measure.trial.warming import (
     GIVEN_UP_S,
@@ -17,7 +16,7 @@ from regatta.measure.trial.warming import (
     WarmUps,
 )
 from regatta.record.cell import Cell
-from regatta.record.counters import CPU_TIME, NS, counted
+from regatta.record.counters import CPU_TIME, NS, counted, keyed
 from regatta.record.steady import FLAT, STEADY, WARMED
 
 RATE = 2_000
@@ -47,11 +46,8 @@ class Server:
         cpu_ns = requests * cost_us * 1e3 * self.chance.gauss(1, 0.01)
         return Window(
             length_ns=round(seconds * 1e9),
-            accounts=[counted(CPU_TIME, cpu_ns, NS)],
+            counters=keyed("server", "kernel", [counted(CPU_TIME, cpu_ns, NS)]),
             client={"answered": requests, "latency_ns": {"p50": 200_000}},
-            client_counters=[],
-            samples=b"",
-            others=Others(),
         )
 
 

@@ -14,7 +14,7 @@ from regatta.measure.perf import probe, without_perf
 from regatta.measure.places import placement
 from regatta.record.cell import Cell
 from regatta.record.perf_output import read_counters
-from regatta.record.records import COUNTED_TRIAL, TIMED, Result
+from regatta.record.records import COUNTED_TRIAL, TIMED, Trial
 from tests.lab import fake_races
 from tests.processes import commands, marked
 from tests.waiting import wait_until
@@ -52,7 +52,7 @@ def cells() -> tuple[Cell, ...]:
     return fake_races.parse(text).cells
 
 
-def race(tmp_path: Path, cell: Cell, kind: str, with_perf: bool) -> Result:
+def race(tmp_path: Path, cell: Cell, kind: str, with_perf: bool) -> Trial:
     found = probe(EVENTS) if with_perf else without_perf(None)
     study = fake_races.parse(STUDY.replace("{python}", sys.executable))
     with placement.make_placement("loopback", [0], [0]) as place:
@@ -72,7 +72,7 @@ def test_all_of_a_process_is_counted_whatever_the_kind(
     assert (result.requests, result.answered) == (3, 3)
     assert result.window_ns
     assert result.window_ns > 0.3e9
-    found = {(row.side, row.origin, row.counter.event): row.counter for row in result.counters}
+    found = result.counters
     kernel = found["server", "kernel", "cpu-time"].value or 0
     assert kernel > 4e6, "the start of a Python program is part of its life"
     for side in ("server", "client"):

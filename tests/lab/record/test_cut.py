@@ -28,8 +28,8 @@ def died(tmp_path_factory: pytest.TempPathFactory) -> Path:
     left = folder / "left"
     left.mkdir()
     with create(folder) as book:
-        for planned in plan()[:TRIALS]:
-            book.record([planned], [result()])
+        for at in range(TRIALS):
+            book.record([result(at)])
         for name in (FILE_NAME, WAL):
             shutil.copy(folder / name, left / name)
     return left

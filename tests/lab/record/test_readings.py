@@ -127,6 +127,6 @@ def test_without_perf_the_kernels_accounts_make_a_rate() -> None:
 
 
 def test_the_server_is_timed_by_the_lab_and_the_client_by_its_load() -> None:
-    timed = trial({}, window_ns=5 * S, load_ns=2 * S)
+    timed = trial({}, window_ns=5 * S, client={"elapsed_ns": 2 * S})
     assert (read("elapsed_s", timed), read("elapsed_s", timed, "client")) == (5, 2)
     assert read("elapsed_s", trial({}), "client") == NOT_COUNTED

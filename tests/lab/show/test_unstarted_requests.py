@@ -49,7 +49,7 @@ def with_seen(trial: Trial, seen: LoadWindow, block: int = 1) -> Trial:
         samples=seen.samples(),
         requests=asked,
         answered=asked,
-        unstarted=seen.unstarted,
+        client={"unstarted": seen.unstarted},
     )
 
 
@@ -133,7 +133,7 @@ def test_an_interval_that_reaches_unstarted_requests_has_no_upper_end(trial: Tri
 
 
 def test_requests_only_counted_by_older_clients_are_unstarted_too(trial: Trial) -> None:
-    old = replace(trial, unstarted=(trial.requests or 0) * 2)
+    old = replace(trial, client={"unstarted": (trial.requests or 0) * 2})
     assert len(latencies_of(old).at_least) == old.unstarted
     estimates, _ = estimate_latency([old, old])
     assert estimates["client", P50.name].state == OVER

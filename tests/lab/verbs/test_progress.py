@@ -21,7 +21,7 @@ from regatta.measure.race.events import (
     TrialStarted,
 )
 from regatta.record.cell import Cell
-from regatta.record.records import PlannedTrial, Result
+from regatta.record.records import PlannedTrial, Trial
 from regatta.record.study import parse_study
 from regatta.record.study.find import Design
 from regatta.show.text import duration
@@ -125,7 +125,7 @@ def test_the_time_left_does_not_jump_within_a_batch(monkeypatch: pytest.MonkeyPa
     progress = Progress(study, 9, 9, lambda event: left.append(getattr(event, "left_s", -1)))
     progress.batch_ended(3)
     for block in (1, 2, 3):
-        progress.ended(PlannedTrial(block, 1, 1, "timed"), CELL, Result())
+        progress.ended(PlannedTrial(block, 1, 1, "timed"), CELL, Trial())
     assert left == [16.0, 14.0, 12.0]
 
 

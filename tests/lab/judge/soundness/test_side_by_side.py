@@ -18,7 +18,7 @@ from regatta.record.cell import Cell
 from regatta.record.counters import COUNTED
 from regatta.record.metrics import PRIMARY
 from regatta.record.read import read
-from regatta.record.records import ALONE, COUNTED_TRIAL, TIMED, Result
+from regatta.record.records import ALONE, COUNTED_TRIAL, TIMED, Trial
 from regatta.record.schema import FILE_NAME
 from regatta.record.study.plan import AloneBlocks, block_kinds, make_plan
 from regatta.show.notes import company, notes
@@ -74,7 +74,7 @@ def test_a_race_with_them_keeps_its_slices_and_its_other_trials(
 
     def noted(
         setup: TrialSetup, cells: Sequence[Cell], kind: str, block: int, slices: int
-    ) -> list[Result]:
+    ) -> list[Trial]:
         if cells[0].scope == "window":
             together.append((kind, len(cells), slices))
         return real(setup, cells, kind, block, slices)
