@@ -4,15 +4,15 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from regatta.measure.accounts import kernel_memory
 from regatta.measure.accounts.cgroup import PREFIX, find_mount, lock_group
+from regatta.measure.accounts.memory import VERSION_1
 from tests.waiting import wait_until
 
 
 def abandoned_groups() -> list[Path]:
     """Control groups that no lab holds: of labs that have ended, or made at this moment."""
     found = []
-    for controller in ("", kernel_memory.VERSION_1):
+    for controller in ("", VERSION_1):
         with suppress(LookupError, OSError):
             found += filter(is_abandoned, find_mount(controller).glob(f"**/{PREFIX}*"))
     return found

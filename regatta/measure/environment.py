@@ -1,13 +1,14 @@
 """Facts about a machine that are needed to interpret its results."""
 
+import gzip
 import os
 import platform
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from regatta import __version__
-from regatta.measure import kernel_config
 from regatta.measure.perf import Perf
 from regatta.measure.places.sides import Placement
 from regatta.measure.processes import read_text
@@ -15,6 +16,9 @@ from regatta.measure.programs import Programs
 from regatta.record.study import Study
 
 CPU = Path("/sys/devices/system/cpu")
+ROOT = Path("/")
+NOT_SET = "n"
+WITHOUT_IRQ_TIME = "tsc=noirqtime"
 
 
 def cpu_info(field: str) -> str | None:
@@ -93,6 +97,36 @@ def memory_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
+def irq_time_accounting(root: Path = ROOT) -> bool | None:
+    """Whether interrupt time is accounted separately, so that no task is charged for it.
+
+    None: unknown. The kernel may also turn it off at run time if its clock is unstable; that cannot
+    be read.
+    """
+    built = kernel_setting("CONFIG_IRQ_TIME_ACCOUNTING", root)
+    if built is None:
+        return None
+    return built == "y" and WITHOUT_IRQ_TIME not in (read_text(root / "proc/cmdline") or "").split()
+
+
+def kernel_setting(name: str, root: Path = ROOT) -> str | None:
+    """The value of a setting, `n` if it is not set; None where the configuration is missing."""
+    lines = kernel_configuration(root).splitlines()
+    if f"# {name} is not set" in lines:
+        return NOT_SET
+    return next((line.partition("=")[2] for line in lines if line.startswith(f"{name}=")), None)
+
+
+def kernel_configuration(root: Path = ROOT) -> str:
+    """The running kernel's configuration; empty where it is not found."""
+    release = read_text(root / "proc/sys/kernel/osrelease") or ""
+    try:
+        return gzip.decompress((root / "proc/config.gz").read_bytes()).decode(errors="replace")
+    except (OSError, EOFError, zlib.error):
+        files = (root / f"boot/config-{release}", root / f"lib/modules/{release}/config")
+        return next((text for path in files if (text := read_text(path))), "")
+
+
 def facts() -> dict[str, Callable[[], Any]]:
     """Each fact about the host, by its name in the ledger."""
     return {
@@ -112,7 +146,7 @@ def facts() -> dict[str, Callable[[], Any]]:
         "load_average": lambda: list(os.getloadavg()),
         "perf_event_paranoid": lambda: read_text("/proc/sys/kernel/perf_event_paranoid"),
         "somaxconn": lambda: read_text("/proc/sys/net/core/somaxconn"),
-        "irq_time_accounting": kernel_config.irq_time_accounting,
+        "irq_time_accounting": irq_time_accounting,
         "rps_sock_flow_entries": lambda: read_text("/proc/sys/net/core/rps_sock_flow_entries"),
     }
 

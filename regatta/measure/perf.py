@@ -65,11 +65,11 @@ PARENT = ("/bin/sh", "-c", '"$@"; exit $?', "parent")
 class Perf:
     """What perf can count on this machine; without a path nothing, and `note` says why."""
 
-    path: str | None
-    version: str | None
-    openable: tuple[str, ...]
-    metric_group: str | None
-    note: str | None
+    path: str | None = None
+    version: str | None = None
+    openable: tuple[str, ...] = ()
+    metric_group: str | None = None
+    note: str | None = None
     by_group: bool = False
     """It can count a control group, instead of counters that threads inherit."""
     is_off: bool = False
@@ -134,7 +134,7 @@ def following(group: str, cpus: Sequence[int]) -> list[str]:
 
 
 def without_perf(note: str | None, is_off: bool = False) -> Perf:
-    return Perf(None, None, openable=(), metric_group=None, note=note, is_off=is_off)
+    return Perf(note=note, is_off=is_off)
 
 
 PROBE_TIMEOUT_S = 20

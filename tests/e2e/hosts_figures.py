@@ -79,7 +79,7 @@ def compare_dask(blocks: int) -> str:
                     seed=SEED,
                 )
                 (result,) = run_side_by_side(setup, [raced], TIMED, block, slices=1)
-                cost = result.cpu_us_per_request()
+                cost = result.cpu_us_per_request
                 assert cost, result.reason
                 costs[name].append(cost)
                 lab[name].append(result.conditions["lab_percent"])

@@ -37,7 +37,7 @@ def test_a_trial_in_namespaces_can_go_through_dask(
         assert isinstance(setup.side(remote.server, "server"), RemoteObject)
         (result,) = run_side_by_side(setup, [cell(programs)], TIMED, 1, slices=1)
     assert (result.status, result.reason) == ("ok", None)
-    assert (result.cpu_us_per_request() or 0) > 0
+    assert (result.cpu_us_per_request or 0) > 0
 
 
 @pytest.mark.parametrize(("slower", "least", "most"), [(1.0, 0.02, 0.09), (1.05, 0.5, 1.0)])

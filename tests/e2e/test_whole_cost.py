@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.measure.accounts import kernel_memory
+from regatta.measure.accounts import memory
 from regatta.record.counters import KERNEL_MEMORY, MEMORY, MEMORY_AT_REST, START_UP
 from tests.commands import run
 from tests.e2e.racing import environment, needs_programs, race, regatta, study
@@ -98,7 +98,7 @@ def test_memory_is_read_while_the_idle_connections_are_open(raced: Path) -> None
 
 
 def test_kernel_memory_has_the_stacks_of_the_connections_threads(raced: Path) -> None:
-    group = kernel_memory.make_group()
+    group = memory.make_kernel_group()
     if group is None:
         pytest.skip("version 1 of the memory controller is not to be had")
     group.close()

@@ -20,11 +20,11 @@ from regatta.record.study.hosts import HostName
 class ThisMachine(SshHost):
     """Its worker is started without ssh."""
 
-    def try_start(self) -> str | None:
+    def try_start(self) -> None:
         port = random.choice(PORTS)
         self.worker = f"tls://{LOOPBACK}:{port}"
         command = [sys.executable, "-m", "regatta.measure.places.hosts.worker"]
-        return self.open_worker(command, port, self.cluster.port)
+        self.open_worker(command, port, self.cluster.port)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,8 +18,15 @@ from regatta.measure import environment
 from regatta.measure.accounts import cgroup
 from regatta.measure.perf import Perf, probe
 from regatta.measure.places.hosts.host import Host, TaskEngine
-from regatta.measure.places.hosts.network_path import Echo, EndFound, PathFound, ask_end, ask_path
-from regatta.measure.places.hosts.peers import ClockServer, ask_clock
+from regatta.measure.places.hosts.peers import (
+    ClockServer,
+    Echo,
+    EndFound,
+    PathFound,
+    ask_clock,
+    ask_end,
+    ask_path,
+)
 from regatta.measure.places.hosts.placement import address_of_client, engine_for, reach
 from regatta.measure.places.side import SidePlacement
 from regatta.measure.places.sides import ClockOffset, HostsWish

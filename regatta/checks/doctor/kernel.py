@@ -17,7 +17,7 @@ from regatta.checks.doctor.machine import (
     Machine,
     smallest,
 )
-from regatta.measure import kernel_config
+from regatta.measure import environment
 from regatta.measure.network.steering import LinkEnd
 from regatta.measure.places.containers.engine import INSTALL
 from regatta.record.study.limits import BRIDGE, LOOPBACK, OWN_SIDE
@@ -159,7 +159,7 @@ def accounting(machine: Machine, setup: RaceSetup, *_: object) -> Finding:
 
 
 def irq_time(machine: Machine, *_: object) -> Finding:
-    uncharged = kernel_config.irq_time_accounting(machine.root)
+    uncharged = environment.irq_time_accounting(machine.root)
     if uncharged is None:
         return Finding(
             UNKNOWN,

@@ -18,7 +18,7 @@ from regatta.measure.network import steering
 from regatta.measure.network.veth import SERVER_ADDRESS, join, start_holder, widen_ports
 from regatta.measure.places.containers.placement import place_in_containers
 from regatta.measure.places.side import SidePlacement
-from regatta.measure.places.sides import ContainerWish, HostsWish, Placement, Wish
+from regatta.measure.places.sides import ContainerWish, HostsWish, Placement, Wish, check_cpus
 from regatta.measure.programs import need_tool
 from regatta.record.study.cpus import cpu_list, cpus_of
 from regatta.record.study.limits import CONTAINERS, HOSTS, LOOPBACK, NETNS, OWN_SIDE
@@ -44,13 +44,8 @@ def choose_cpus(
     SMT siblings of the server's core stay idle if the client has other CPUs: a busy sibling slows
     the server down.
     """
-    for option, named in (("--server-cpus", server), ("--client-cpus", client)):
-        missing = sorted(set(named or ()) - set(allowed))
-        if missing:
-            raise CpuError(
-                f"{option} names CPU {cpu_list(missing)}, which does not exist or is not allowed "
-                f"here; allowed: {cpu_list(allowed)}"
-            )
+    check_cpus("--server-cpus", server, allowed, "here")
+    check_cpus("--client-cpus", client, allowed, "here")
     if server and client:
         return tuple(server), tuple(client)
     if len(allowed) < 2:

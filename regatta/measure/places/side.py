@@ -15,8 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Concatenate, ParamSpec, TypeVar
 
-from regatta.measure.accounts import cgroup, kernel_memory
+from regatta.measure.accounts import cgroup
 from regatta.measure.accounts.cgroup import ControlGroup
+from regatta.measure.accounts.memory import make_kernel_group
 from regatta.measure.perf import Control, Perf
 from regatta.measure.processes import Warden, guard_environment, guarded, kill_descendants
 from regatta.measure.programs import need_tool
@@ -95,10 +96,10 @@ class ProgramSpec:
     """The side's name; its files are named after it."""
     folder: Path
     """Its working directory, which also holds its files."""
-    program: Sequence[str]
+    program: Sequence[str] = ()
     """Empty: the command of its image."""
-    perf: Perf
-    wanted: Sequence[str]
+    perf: Perf = Perf()
+    wanted: Sequence[str] = ()
     """The events that perf counts."""
     accounted: bool = False
     """Whether its CPU time will be read."""
@@ -269,7 +270,7 @@ class LocalProgram(StartedProgram):
             self.group = where.make_group()
         if self.group is not None:
             program = self.group.entering(program)
-        if order.weighed and (memory := kernel_memory.make_group()) is not None:
+        if order.weighed and (memory := make_kernel_group()) is not None:
             self.memory_group = memory
             program = memory.entering(program)
         follow = self.group.name if self.group is not None and perf.by_group else None

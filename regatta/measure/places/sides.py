@@ -9,11 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from regatta.errors import CpuError
 from regatta.measure.accounts import cpu_sleep
 from regatta.measure.accounts.whole_cpu import WholeCpu
 from regatta.measure.network.steering import Steering
 from regatta.measure.places.side import SidePlacement
 from regatta.measure.programs import Programs
+from regatta.record.study.cpus import cpu_list
 from regatta.record.study.limits import BRIDGE, LOOPBACK
 
 # Offsets of the clients' clocks from the clock of the server's host, by round trips as in NTP.
@@ -96,11 +98,26 @@ class HostsWish:
 Wish = ContainerWish | HostsWish
 
 
+def check_cpus(
+    option: str, named: Sequence[int] | None, allowed: Sequence[int], where: str
+) -> None:
+    """CpuError if a CPU is named that a program may not use there."""
+    if missing := sorted(set(named or ()) - set(allowed)):
+        raise CpuError(
+            f"{option} names CPU {cpu_list(missing)}, which does not exist or is not allowed "
+            f"{where}; allowed: {cpu_list(allowed)}"
+        )
+
+
 def share_cpus(cpus: Sequence[int], count: int) -> list[tuple[int, ...]]:
     """Divides the CPUs among `count` clients; with fewer CPUs than clients, each has one CPU."""
     if len(cpus) < count:
         return [(cpus[number % len(cpus)],) for number in range(count)]
     return [tuple(cpus[number::count]) for number in range(count)]
+
+
+def count_cpus(sides: Sequence[SidePlacement]) -> int:
+    return len({(side.name, cpu) for side in sides for cpu in side.cpus})
 
 
 @dataclass
@@ -144,17 +161,22 @@ class Placement:
         self.close()
 
     @property
-    def hosts(self) -> tuple[SidePlacement, ...]:
-        """One side on each host."""
-        return (self.server,)
-
-    @property
     def clients(self) -> tuple[SidePlacement, ...]:
         """The placement of each client."""
         if self.client_count == 1:
             return (self.client,)
         shares = share_cpus(self.client.cpus, self.client_count)
         return tuple(replace(self.client, cpus=share) for share in shares)
+
+    @property
+    def hosts(self) -> tuple[SidePlacement, ...]:
+        """One side on each host, the server's first."""
+        by_name = {side.name: side for side in (*self.clients, self.server)}
+        return tuple(by_name[name] for name in dict.fromkeys((self.server.name, *by_name)))
+
+    @property
+    def on_one_host(self) -> bool:
+        return self.client.name == self.server.name
 
     def offsets(self) -> list[ClockOffset]:
         """The offset of each client's clock."""
@@ -165,37 +187,38 @@ class Placement:
         return time.monotonic_ns() + SOON_NS
 
     def cpus(self) -> tuple[int, ...]:
-        """The CPUs of both sides."""
+        """The CPUs of both sides on one host."""
         return tuple(sorted({*self.server.cpus, *self.client.cpus}))
 
     @property
     def cpu_count(self) -> int:
         """How many CPUs both sides have; a shared one counts once."""
-        return len(self.cpus())
-
-    @property
-    def cpus_overlap(self) -> bool:
-        """Whether the sides share a CPU."""
-        return not set(self.server.cpus).isdisjoint(self.client.cpus)
-
-    @property
-    def off_cpus(self) -> tuple[int, ...]:
-        """The server's CPUs if they are on the client's host: the client's perf avoids them."""
-        return self.server.cpus
+        return count_cpus((self.server, *self.clients))
 
     @property
     def client_cpu_count(self) -> int:
         """How many CPUs all clients have."""
-        return len(self.client.cpus)
+        return count_cpus(self.clients)
+
+    @property
+    def cpus_overlap(self) -> bool:
+        """Whether the sides share a CPU."""
+        return self.cpu_count < len(self.server.cpus) + self.client_cpu_count
+
+    @property
+    def off_cpus(self) -> tuple[int, ...]:
+        """The server's CPUs if they are on the client's host: the client's perf avoids them."""
+        return self.server.cpus if self.on_one_host else ()
 
     def watched_by(self, side: SidePlacement) -> WholeCpu:
         """The CPUs that are read on this side's host.
 
-        Both sides share one host here, so the server's side reads the CPUs of both.
+        If both sides share one host, the server's side reads the CPUs of both.
         """
-        if side is not self.server:
-            return WholeCpu(self.sleep_source)
-        return WholeCpu(self.sleep_source, self.server.cpus, self.client.cpus)
+        if side is self.server:
+            client = self.client.cpus if self.on_one_host else ()
+            return WholeCpu(self.sleep_source, side.cpus, client)
+        return WholeCpu(self.sleep_source, client=() if self.on_one_host else side.cpus)
 
     def access(self) -> list[str]:
         """Options of our server that let every client ask, if its network is private.

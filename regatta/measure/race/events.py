@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Protocol
 
 from regatta.errors import HopelessRaceError
@@ -156,17 +156,10 @@ Event = (
 Tell = Callable[[Event], None]
 
 
-class Display(Protocol):
+class Display(AbstractContextManager["Display"], Protocol):
     """Shows the events of a race; used in a `with` statement."""
 
     def __call__(self, event: Event) -> None: ...
-    def __enter__(self) -> Display: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
 
 
 # If this many first trials all fail, the race ends.

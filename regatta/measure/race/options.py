@@ -55,15 +55,6 @@ class Options:
     quick: bool = False
 
 
-@dataclass(frozen=True)
-class Setting:
-    """The settings that a race starts with and keeps when it is resumed."""
-
-    study: Study
-    seed: int
-    use_perf: bool
-
-
 def apply(study: Study, options: Options) -> Study:
     """The study with the command line's overrides."""
     study = cut_blocks(study) if options.quick else study
@@ -84,7 +75,5 @@ def apply(study: Study, options: Options) -> Study:
 
 
 def choose_seed(study: Study, options: Options) -> int:
-    for seed in (options.seed, study.seed):
-        if seed is not None:
-            return seed
-    return random.SystemRandom().randint(0, MAX_CHOSEN_SEED)
+    drawn = random.SystemRandom().randint(0, MAX_CHOSEN_SEED)
+    return next(seed for seed in (options.seed, study.seed, drawn) if seed is not None)

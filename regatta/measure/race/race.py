@@ -19,7 +19,7 @@ from regatta.measure.race.events import About, Display, Finished, SearchStarted,
 from regatta.measure.race.find_rates import find_cells
 from regatta.measure.race.folder import locked, new_folder
 from regatta.measure.race.look import expected_by, look, look_notes
-from regatta.measure.race.options import NO_HOOKS, Hooks, Options, Setting, apply, choose_seed
+from regatta.measure.race.options import NO_HOOKS, Hooks, Options, apply, choose_seed
 from regatta.measure.race.place_sides import check_programs, place_sides
 from regatta.measure.race.resume import (
     NUMBERS,
@@ -44,35 +44,27 @@ from regatta.record.study.plan import AloneBlocks, make_plan
 from regatta.record.study.published import recorded_claims
 from regatta.record.write import Ledger
 
-# A race: from a study to a complete ledger. It reports events as plain data and draws nothing.
-# `begin` creates the ledger with the whole plan, `reopen` reads the plan of a stopped race, and
-# `run` runs the trials that are still missing.
+SCRATCH = ".trial"
 
 
 def given_to(study: Study, hooks: Hooks) -> RaceInputs:
-    return RaceInputs(recorded_claims(study), recorded_baseline(study), hooks.calibration())
-
-
-def recorded_baseline(study: Study) -> Baseline | None:
-    """`[baseline]` with its published figures."""
-    baseline = study.baseline
-    if baseline is None:
-        return None
-    if baseline.published is None:
-        return Baseline(baseline.contender)
-    table = read_published(study.folder / baseline.published)
-    return Baseline(baseline.contender, replace(table, at=baseline.published_at))
-
-
-SCRATCH = ".trial"
+    """What the ledger holds of the study's claims and figures, as its files may change."""
+    baseline = None
+    if study.baseline is not None:
+        table = None
+        if study.baseline.published is not None:
+            table = read_published(study.folder / study.baseline.published)
+            table = replace(table, at=study.baseline.published_at)
+        baseline = Baseline(study.baseline.contender, table)
+    return RaceInputs(recorded_claims(study), baseline, hooks.calibration())
 
 
 def begin(
     study: Study, options: Options, programs: Programs, tell: Tell, hooks: Hooks = NO_HOOKS
 ) -> Path:
-    """Starts a new race and runs all of it; returns its folder."""
-    study = apply(study, options)
-    setting = Setting(study, choose_seed(study, options), options.use_perf)
+    """Starts a new race, whose ledger has the whole plan, and runs all of it; returns its
+    folder."""
+    study = apply(study, options).but(seed=choose_seed(study, options))
     folder = (options.out or new_folder(study.name)).absolute()
     if (folder / FILE_NAME).exists():
         raise UsageError(
@@ -83,11 +75,10 @@ def begin(
     with place_sides(study, programs) as placement, locked(folder):
         programs = placement.programs(programs)
         study = leave_out(study, placement.missing(programs))
-        setting = replace(setting, study=study)
-        plan = plan_of(study, setting.seed)
-        start = Start(about(setting), given, study.cells, plan, placement.kind)
+        about = about_race(study, options.use_perf)
+        start = Start(about, given, study.cells, plan_of(study), placement.kind)
         with create(folder, start) as ledger, scratch_removed(folder):
-            run(ledger, setting, programs, placement, tell, hooks)
+            run(ledger, study, programs, placement, tell, hooks)
     return folder
 
 
@@ -105,32 +96,32 @@ def resuming(folder: Path) -> str:
     return called_with("race", "--resume", shown(folder))
 
 
-def about(setting: Setting) -> dict[str, str]:
+def about_race(study: Study, use_perf: bool) -> dict[str, str]:
     """The facts about a race that its ledger holds from the start."""
-    study = setting.study
     return {
         "study_name": study.name,  # also in study_toml; here for SQL queries
         "study_toml": study.toml,
         "study_folder": str(study.folder),
-        "seed": str(setting.seed),
-        **{name: str(getattr(study, name)) for name in NUMBERS},
+        "seed": str(study.seed),
+        **numbers_of(study),
         "ends_by_width": yes_or_no(study.width_percent is not None),
         "quick": yes_or_no(study.quick),
-        "use_perf": yes_or_no(setting.use_perf),
+        "use_perf": yes_or_no(use_perf),
         "disturbance_limit_percent": f"{study.disturbance_limit_percent:g}",
     }
 
 
+def numbers_of(study: Study) -> dict[str, str]:
+    return {name: str(getattr(study, name)) for name in NUMBERS}
+
+
 def fitted(study: Study) -> dict[str, str]:
     """What the ledger records anew, once the warm-ups are known."""
-    numbers = {name: str(getattr(study, name)) for name in NUMBERS}
-    durations_s = [cell.duration_s for cell in study.cells]
-    most = study.most_blocks or study.blocks
     return {
-        **numbers,
-        "most_blocks": str(most),
+        **numbers_of(study),
+        "most_blocks": str(study.most_blocks or study.blocks),
         "few_blocks": yes_or_no(study.few_blocks),
-        "durations_s": json.dumps(durations_s),
+        "durations_s": json.dumps([cell.duration_s for cell in study.cells]),
     }
 
 
@@ -138,12 +129,12 @@ def yes_or_no(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def plan_of(study: Study, seed: int) -> list[PlannedTrial]:
+def plan_of(study: Study) -> list[PlannedTrial]:
     blocks = study.most_blocks or study.blocks
     windows = (number for number, cell in enumerate(study.cells, 1) if cell.scope == WINDOW)
     alone = AloneBlocks(study.alone_blocks, tuple(windows))
-    counted_blocks = study.counted_blocks
-    return make_plan(len(study.cells), blocks, counted_blocks, seed, study.sittings, alone)
+    seed = study.seed or 0
+    return make_plan(len(study.cells), blocks, study.counted_blocks, seed, study.sittings, alone)
 
 
 def reopen(
@@ -169,23 +160,13 @@ def reopen(
         if ledger.settled():
             recorded = settled(ledger, recorded)
             ledger.check_cells(recorded.cells)
-        setting = Setting(
-            study=restore_placement(recorded, ledger),
-            seed=int(ledger.meta("seed") or 0),
-            use_perf=ledger.meta("use_perf") == "yes",
-        )
+        recorded = restore_placement(recorded, ledger).but(seed=int(ledger.meta("seed") or 0))
         if ledger.settled() and not ledger.left():
             run_nothing(ledger, tell)
             return folder
-        study = setting.study
-        with place_sides(study, programs) as placement, scratch_removed(folder):
-            run(ledger, setting, placement.programs(programs), placement, tell, hooks)
+        with place_sides(recorded, programs) as placement, scratch_removed(folder):
+            run(ledger, recorded, placement.programs(programs), placement, tell, hooks)
     return folder
-
-
-def probe_hosts(placement: Placement, study: Study) -> Perf:
-    """What perf can do on every host of the race."""
-    return common([side.ask(probe, study.events) for side in placement.hosts])
 
 
 def first_notes_of(
@@ -214,15 +195,16 @@ def run_nothing(ledger: Ledger, tell: Tell) -> None:
 
 def run(  # noqa: PLR0913, PLR0917  (all that describes a race)
     ledger: Ledger,
-    setting: Setting,
+    study: Study,
     programs: Programs,
     placement: Placement,
     tell: Tell,
     hooks: Hooks,
 ) -> None:
     """Runs the planned trials that are still missing."""
-    study = setting.study
-    found = probe_hosts(placement, study) if setting.use_perf else without_perf(None, is_off=True)
+    found = without_perf(None, is_off=True)
+    if ledger.meta("use_perf") == "yes":
+        found = common([side.ask(probe, study.events) for side in placement.hosts])
     found = keep_accounts(ledger, placement, found)
     spoilers = hooks.spoilers(study, placement)
     idle_uw = placement.server.ask(energy.idle_uw)
@@ -230,8 +212,7 @@ def run(  # noqa: PLR0913, PLR0917  (all that describes a race)
         ledger.record_environment(environment.describe(study, programs, found, placement))
         here = len(placement.hosts) == 1
         fine = "nothing serious" if here else "not run: it checks only this machine"
-        ledger.record_environment({"doctor": spoilers or fine})
-        ledger.record_environment({"idle_uw": idle_uw})
+        ledger.record_environment({"doctor": spoilers or fine, "idle_uw": idle_uw})
     setup = TrialSetup(
         programs=programs,
         placement=placement,
@@ -241,7 +222,7 @@ def run(  # noqa: PLR0913, PLR0917  (all that describes a race)
         scratch=ledger.path.parent / SCRATCH,
         contenders=study.contenders,
         folder=study.folder,
-        seed=setting.seed,
+        seed=study.seed or 0,
         disturbance_limit_percent=study.disturbance_limit_percent,
         whole_cost=study.whole_cost,
         ends_s=hooks.ends_s,
@@ -254,7 +235,7 @@ def run(  # noqa: PLR0913, PLR0917  (all that describes a race)
         name=study.name,
         title=study.title,
         folder=ledger.path.parent,
-        seed=setting.seed,
+        seed=study.seed or 0,
         placement=placement.text,
         server_cpus=placement.server.cpus,
         client_cpus=placement.client.cpus,
@@ -268,7 +249,7 @@ def run(  # noqa: PLR0913, PLR0917  (all that describes a race)
         first_notes = ()
         found_rates = study.but(cells=find_cells(ledger, study, setup, tell))
         study = hooks.fit(found_rates, setup.warm_ups)
-        ledger.settle(study.cells, plan_of(study, setting.seed), placement.kind, fitted(study))
+        ledger.settle(study.cells, plan_of(study), placement.kind, fitted(study))
         ledger.record_environment({"warm_ups": setup.warm_ups.to_list()})
     trials = len(ledger.plan())
     tell(Started(race_about, trials, trials - len(ledger.left()), first_notes, study.sittings))

@@ -8,17 +8,16 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from regatta.errors import TrialError
-from regatta.measure.accounts.cgroup import ControlGroup
 from regatta.measure.network.ports import listens
-from regatta.measure.perf import Control, Perf
+from regatta.measure.perf import Perf
 from regatta.measure.places.side import (
     Channel,
     ProgramSpec,
@@ -46,32 +45,18 @@ PERF_CHATTER = ("Events disabled", "Events enabled")
 class SideProgram:
     """The base of Side; `leave` kills whatever still runs."""
 
-    def __init__(  # noqa: PLR0913, PLR0917  (all that describes a side)
-        self,
-        where: SidePlacement,
-        name: str,
-        folder: Path,
-        accounted: bool = False,
-        weighed: bool = False,
-        whole: bool = False,
-        counts_taskset: bool = False,
-    ) -> None:
-        """See ProgramSpec for `accounted`, `weighed`, `whole` and `counts_taskset`."""
+    def __init__(self, where: SidePlacement, name: str, folder: Path, /, **counted: Any) -> None:
+        """`counted`: see ProgramSpec's `accounted`, `weighed`, `whole` and `counts_taskset`."""
         self.where = where
         self.name = name
         self.folder = folder
-        self.accounted = accounted
-        self.weighed = weighed
-        self.whole = whole
-        self.counts_taskset = counts_taskset
+        self.spec = ProgramSpec(name, folder, **counted)
         self.started: StartedProgram | None = None
         self.channel: Channel | None = None
         self.away = ExitStack()
         """Restores this thread's CPU affinity."""
-        self.wanted: Sequence[str] = ()
-        self.perf_is_off = False
-        self.ready_timeout_s: float | None = None
-        """None: the usual one."""
+        self.patience_s: float = READY_TIMEOUT_S
+        """For a server that does not signal that it is ready."""
         self.pid: int | None = None
         self.pidfd: int | None = None
         self.has_left = False
@@ -91,26 +76,9 @@ class SideProgram:
             os.close(self.pidfd)
 
     @property
-    def process(self) -> subprocess.Popen[bytes]:
-        """The process that the lab started: the program, or one that exits with its status."""
+    def running(self) -> StartedProgram:
         assert self.started
-        return self.started.process
-
-    @property
-    def group(self) -> ControlGroup | None:
-        return None if self.started is None else self.started.group
-
-    @property
-    def memory_group(self) -> ControlGroup | None:
-        return None if self.started is None else self.started.memory_group
-
-    @property
-    def control(self) -> Control | None:
-        return None if self.started is None else self.started.control
-
-    @property
-    def counting(self) -> bool:
-        return self.started is not None and self.started.counting
+        return self.started
 
     def start(  # noqa: PLR0913, PLR0917  (all that a program is started with)
         self,
@@ -128,28 +96,20 @@ class SideProgram:
         added to the lab's; `image`: its container image, if any; `off_cpus`: CPUs that perf and
         this thread avoid until the window is closed.
         """
-        self.wanted = wanted
-        self.perf_is_off = perf.is_off
         if channel_option is not None:
             self.channel = self.where.channel(self.folder, self.name)
             program = [*program, channel_option, str(self.channel.number)]
-        self.away.enter_context(away_from(off_cpus))
-        self.started = self.where.start(
-            ProgramSpec(
-                name=self.name,
-                folder=self.folder,
-                program=program,
-                perf=perf,
-                wanted=wanted,
-                accounted=self.accounted,
-                weighed=self.weighed,
-                whole=self.whole,
-                counts_taskset=self.counts_taskset,
-                channel=self.channel,
-                environment=environment or {},
-                image=image,
-            )
+        self.spec = replace(
+            self.spec,
+            program=program,
+            perf=perf,
+            wanted=wanted,
+            channel=self.channel,
+            environment=environment or {},
+            image=image,
         )
+        self.away.enter_context(away_from(off_cpus))
+        self.started = self.where.start(self.spec)
 
     def ready(self) -> str:
         """Waits until the program reports `ready`; returns the rest of that line."""
@@ -175,14 +135,10 @@ class SideProgram:
 
         self.poll_ready(line_is_there)
 
-    @property
-    def patience_s(self) -> float:
-        return self.ready_timeout_s or READY_TIMEOUT_S
-
     def poll_ready(self, is_ready: Callable[[], bool]) -> None:
         """Polls, as other servers do not signal that they are ready; watches for their exit."""
         deadline = time.monotonic() + self.patience_s
-        pidfd = os.pidfd_open(self.process.pid)
+        pidfd = os.pidfd_open(self.running.process.pid)
         try:
             while not is_ready():
                 if readable(pidfd, time.monotonic() + READY_POLL_S):
@@ -197,9 +153,8 @@ class SideProgram:
 
     def find_program(self) -> int:
         """Finds the process id of the program itself, once it runs."""
-        assert self.started
         try:
-            self.pid = self.started.find()
+            self.pid = self.running.find()
         except LookupError as error:
             raise self.failure(f"the {self.name} {error}") from error
         self.pidfd = os.pidfd_open(self.pid)
@@ -207,12 +162,11 @@ class SideProgram:
 
     def read_line(self, timeout_s: float, what: str) -> str:
         """One line that the program sends over the channel."""
-        assert self.started
         assert self.channel
         deadline = time.monotonic() + timeout_s
         received = b""
         try:
-            fd = self.channel.wait_connected(deadline, self.process.pid).fileno()
+            fd = self.channel.wait_connected(deadline, self.running.process.pid).fileno()
             while not received.endswith(b"\n"):
                 if not readable(fd, deadline):
                     raise TimeoutError
@@ -227,7 +181,7 @@ class SideProgram:
         except TimeoutError as error:
             raise self.failure(f"the {self.name} was not {what} within {timeout_s:g} s") from error
         except (EOFError, ConnectionResetError) as error:
-            self.started.settle()
+            self.running.settle()
             raise self.failure(f"the {self.name} exited before it was {what}") from error
         return received.decode(errors="replace").strip()
 
@@ -245,9 +199,8 @@ class SideProgram:
 
     def wait(self, timeout_s: float) -> int:
         """Waits for the program's end and returns its exit status."""
-        assert self.started
         deadline = time.monotonic() + timeout_s
-        process_fd = os.pidfd_open(self.process.pid)
+        process_fd = os.pidfd_open(self.running.process.pid)
         try:
             if self.pidfd is not None and not readable(self.pidfd, deadline):
                 raise self.failure(f"the {self.name} did not end within {timeout_s:g} s")
@@ -255,11 +208,11 @@ class SideProgram:
                 if time.monotonic() > deadline:
                     raise self.failure(f"the {self.name} did not end within {timeout_s:g} s")
                 if self.pidfd is not None:
-                    self.started.nudge()
+                    self.running.nudge()
         finally:
             os.close(process_fd)
-        status = self.process.wait()
-        self.started.finish()
+        status = self.running.process.wait()
+        self.running.finish()
         return status
 
     def ended(self, within_s: float = 0.0) -> bool:
@@ -292,14 +245,15 @@ class SideProgram:
 
     def counters(self) -> list[Counter]:
         """perf's counters, after the program's end; without perf each has a state that says so."""
-        if self.counting:
-            return read_counters(self.printed(), self.wanted)
-        absent = select(tuple(self.wanted), PerfOutput((), ()))
-        return [replace(one, state=SWITCHED_OFF) for one in absent] if self.perf_is_off else absent
+        if self.running.counting:
+            return read_counters(self.printed(), self.spec.wanted)
+        absent = select(tuple(self.spec.wanted), PerfOutput((), ()))
+        is_off = self.spec.perf.is_off
+        return [replace(one, state=SWITCHED_OFF) for one in absent] if is_off else absent
 
     def printed(self) -> str:
         """perf's output, after the program's end; empty if it did not count."""
-        if not self.counting:
+        if not self.running.counting:
             return ""
         try:
             return (self.folder / f"{self.name}.perf").read_text(errors="replace")

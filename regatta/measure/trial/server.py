@@ -107,7 +107,8 @@ def start_contender(
     place, network = setup.placement.server, setup.placement.network_of
     host, port = setup.placement.server_address, contender.port or place.ask(free_port, network)
     server.shows(("stderr", "stdout"))
-    server.ready_timeout_s = contender.ready_timeout_s
+    if contender.ready_timeout_s is not None:
+        server.patience_s = contender.ready_timeout_s
     start_up.ask(f"{host}:{port}")
     server.start(
         start_up.stamped(contender.words(host, port, place.cpus, setup.folder)),

@@ -47,17 +47,12 @@ class TrialSetup:
     """By contender and what it is asked, the client's file of what the answers must be."""
 
     def side(
-        self,
-        where: SidePlacement,
-        name: str,
-        accounted: bool = False,
-        whole: bool = False,
-        counts_taskset: bool = False,
+        self, where: SidePlacement, name: str, accounted: bool = False, **counted: bool
     ) -> Side:
-        """A side of a trial, created on its host."""
+        """A side of a trial, created on its host; see ProgramSpec for how it is counted."""
         folder = where.folder(self.scratch)
-        weighed = accounted and self.whole_cost
-        return where.make(Side, name, folder, accounted, weighed, whole, counts_taskset)
+        counted |= {"accounted": accounted, "weighed": accounted and self.whole_cost}
+        return where.make(Side, name, folder, **counted)
 
     def clear_scratch(self) -> None:
         """Empties the scratch folder on every host."""

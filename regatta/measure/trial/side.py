@@ -11,7 +11,7 @@ import time
 from contextlib import ExitStack
 
 from regatta.errors import TrialError
-from regatta.measure.accounts import disturbance, energy, kernel_memory, memory, process_tree
+from regatta.measure.accounts import disturbance, energy, memory, process_tree
 from regatta.measure.accounts.disturbance import Others
 from regatta.measure.accounts.whole_cpu import WholeCpu
 from regatta.measure.trial.idle_wait import Ends, IdleWait, away_from, wait_until_idle
@@ -154,19 +154,19 @@ class Side(SideProgram):
 
     def switch(self, command: str) -> None:
         """Sends `enable` or `disable` to perf, if it runs."""
-        if self.control is not None:
-            self.control.send(command)
-            self.control.wait()
+        if self.started is not None and self.started.control is not None:
+            self.started.control.send(command)
+            self.started.control.wait()
 
     def wait_until_idle(self) -> IdleWait:
         """Waits for a limited time until none of its threads runs."""
         assert self.pid is not None
-        return wait_until_idle(self.pid, self.group)
+        return wait_until_idle(self.pid, self.running.group)
 
     def accounts(self) -> process_tree.TreeAccounts:
         """The kernel's accounts of the program and its descendants, up to now."""
         assert self.pid is not None
-        return process_tree.read(self.pid, self.group)
+        return process_tree.read(self.pid, self.running.group)
 
     def peak_memory(self) -> Counter:
         assert self.pid is not None
@@ -179,7 +179,8 @@ class Side(SideProgram):
 
     def kernel_memory(self, event: str) -> Counter:
         """What the kernel holds for the program now, as this counter."""
-        return kernel_memory.kernel_memory(event, self.memory_group, self.group)
+        groups = self.running.memory_group, self.running.group
+        return memory.kernel_memory(event, *groups)
 
     def check_pinned(self) -> None:
         """Raises TrialError if the program has moved its threads to other CPUs than its side's."""

@@ -69,7 +69,7 @@ class RunningTrial:
         whole = cell.scope == PROCESS
         # A whole process's group would include what starts it, so its own clocks are read.
         self.server = stack.enter_context(
-            setup.side(place, SERVER, not whole, whole, cell.counts_taskset)
+            setup.side(place, SERVER, not whole, whole=whole, counts_taskset=cell.counts_taskset)
         )
         self.target = ""
         self.windows: list[Window] = []

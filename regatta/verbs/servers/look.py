@@ -307,7 +307,7 @@ def check_stopped(server: Side) -> None:
     assert server.pid is not None
     for pid in descendants_left(server.pid):
         with suppress(ProcessLookupError):
-            if os.getsid(pid) != server.process.pid:
+            if os.getsid(pid) != server.running.process.pid:
                 raise TrialError("it went on in the background; it must stay in the foreground")
 
 
@@ -326,7 +326,7 @@ def _fault(why: str, server: Side) -> str:
 
 def elsewhere(server: Side) -> str:
     """Where it listens instead; empty if nowhere."""
-    pid = server.process.pid
+    pid = server.running.process.pid
     every = (pid, *descendants_left(pid))
     found = {port for one in every for port in ports.ports_of(one, ports.LISTEN)}
     return f"it listens on port {', '.join(map(str, sorted(found)))}" if found else ""

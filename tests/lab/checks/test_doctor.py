@@ -12,7 +12,7 @@ import pytest
 
 from regatta.checks.doctor.examine import CHECKS, examine, serious
 from regatta.checks.doctor.finding import FINE, MINOR, SERIOUS, UNKNOWN, Finding, RaceSetup, show
-from regatta.measure import kernel_config
+from regatta.measure import environment
 from regatta.measure.network.steering import LinkEnd, Steering
 from regatta.measure.race.race import doctor_warnings
 from regatta.record.study.limits import UNSTEERED
@@ -309,9 +309,9 @@ def test_kernel_options_are_also_read_from_proc_config(tmp_path: Path) -> None:
     machine = machines.build(machines.quiet(), tmp_path)
     packed = gzip.compress(b"CONFIG_A=y\nCONFIG_IRQ_TIME_ACCOUNTING=y\nCONFIG_HZ=250\n")
     machine.path("proc/config.gz").write_bytes(packed)
-    assert kernel_config.irq_time_accounting(tmp_path) is True
-    assert kernel_config.setting("CONFIG_HZ", tmp_path) == "250"
-    assert kernel_config.setting("CONFIG_NOWHERE", tmp_path) is None
+    assert environment.irq_time_accounting(tmp_path) is True
+    assert environment.kernel_setting("CONFIG_HZ", tmp_path) == "250"
+    assert environment.kernel_setting("CONFIG_NOWHERE", tmp_path) is None
 
 
 def test_commands_are_never_wrapped_and_the_worst_comes_first(tmp_path: Path) -> None:

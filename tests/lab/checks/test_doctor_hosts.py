@@ -22,7 +22,7 @@ from regatta.checks.doctor.hosts import (
 from regatta.errors import PlacementError
 from regatta.measure.network.link_end import OFFLOADS, offload
 from regatta.measure.perf import Perf
-from regatta.measure.places.hosts.network_path import EndFound, PathFound
+from regatta.measure.places.hosts.peers import EndFound, PathFound
 from regatta.measure.places.sides import ClockOffset, HostsWish
 from regatta.measure.programs import Programs, discover
 from tests.lab.near_hosts import NearHost

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from regatta.measure.accounts.cgroup import ControlGroup
-from regatta.measure.accounts.kernel_memory import kernel_memory
+from regatta.measure.accounts.memory import kernel_memory
 from regatta.record.counters import COUNTED, KERNEL_MEMORY, NOT_SUPPORTED
 
 VERSION_1 = {

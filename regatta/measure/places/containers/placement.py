@@ -17,9 +17,8 @@ from regatta.errors import PlacementError
 from regatta.measure.accounts import cgroup, cpu_sleep
 from regatta.measure.network import steering, veth
 from regatta.measure.places.containers.engine import Engine, find_engine, make_image, need_image
-from regatta.measure.places.containers.program import ContainerProgram, DialledChannel, box, mount
+from regatta.measure.places.containers.program import ContainerSide, box, mount
 from regatta.measure.places.containers.reaper import Reaper, sweep
-from regatta.measure.places.side import Channel, ProgramSpec, SidePlacement, StartedProgram
 from regatta.measure.places.sides import ContainerWish, Placement
 from regatta.measure.programs import Programs, need_tool, parse_designs
 from regatta.record.study.limits import BRIDGE, CONTAINERS, HOST, VETH
@@ -27,37 +26,6 @@ from regatta.record.study.limits import BRIDGE, CONTAINERS, HOST, VETH
 ENGINE_NETWORKS = {BRIDGE: "bridge", VETH: "none"}
 """The engine's name for the network of a holding container."""
 LOOPBACK_ADDRESS = "127.0.0.1"
-NO_WHOLE = (
-    "perf cannot count a program in a container from its first instruction: "
-    'scope = "process" is not possible with containers'
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ContainerSide(SidePlacement):
-    """One side in containers: their network, image and mounts."""
-
-    engine: Engine
-    leash: Reaper
-    network: str
-    """Its name for the engine: `host`, `bridge`, `none` or `container:NAME`."""
-    image: str
-    mounts: tuple[Path, ...] = ()
-    dial: Path | None = None
-
-    @property
-    def label(self) -> str:
-        return self.leash.label
-
-    def start(self, order: ProgramSpec) -> StartedProgram:
-        if order.whole:
-            raise PlacementError(NO_WHOLE)
-        return ContainerProgram(self, order, self.leash.name())
-
-    def channel(self, folder: Path, name: str) -> Channel:
-        if self.dial is None:
-            raise PlacementError("regatta-dial was not found; run `make build`")
-        return DialledChannel(folder, name, self.dial)
 
 
 @dataclass(kw_only=True)

@@ -12,14 +12,15 @@ import subprocess
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from regatta.errors import PlacementError
 from regatta.measure.accounts import cgroup, disturbance
 from regatta.measure.perf import Control
 from regatta.measure.places.containers.engine import Engine
-from regatta.measure.places.side import Channel, ProgramSpec, StartedProgram
+from regatta.measure.places.containers.reaper import Reaper
+from regatta.measure.places.side import Channel, ProgramSpec, SidePlacement, StartedProgram
 from regatta.measure.processes import guard_environment, guarded
 from regatta.measure.programs import find_tool
 from regatta.record.study.cpus import cpu_list
@@ -107,26 +108,40 @@ ALWAYS = (
 )
 
 
-class ContainerHome(Protocol):
-    """What a program needs of its ContainerSide."""
-
-    @property
-    def cpus(self) -> tuple[int, ...]: ...
-    @property
-    def groups(self) -> cgroup.Home | None: ...
-    @property
-    def engine(self) -> Engine: ...
-    @property
-    def label(self) -> str: ...
-    @property
-    def network(self) -> str: ...
-    @property
-    def image(self) -> str: ...
-    @property
-    def mounts(self) -> tuple[Path, ...]: ...
+NO_WHOLE = (
+    "perf cannot count a program in a container from its first instruction: "
+    'scope = "process" is not possible with containers'
+)
 
 
-def box(home: ContainerHome, name: str) -> list[str]:
+@dataclass(frozen=True, kw_only=True)
+class ContainerSide(SidePlacement):
+    """One side in containers: their network, image and mounts."""
+
+    engine: Engine
+    leash: Reaper
+    network: str
+    """Its name for the engine: `host`, `bridge`, `none` or `container:NAME`."""
+    image: str
+    mounts: tuple[Path, ...] = ()
+    dial: Path | None = None
+
+    @property
+    def label(self) -> str:
+        return self.leash.label
+
+    def start(self, order: ProgramSpec) -> StartedProgram:
+        if order.whole:
+            raise PlacementError(NO_WHOLE)
+        return ContainerProgram(self, order, self.leash.name())
+
+    def channel(self, folder: Path, name: str) -> Channel:
+        if self.dial is None:
+            raise PlacementError("regatta-dial was not found; run `make build`")
+        return DialledChannel(folder, name, self.dial)
+
+
+def box(home: ContainerSide, name: str) -> list[str]:
     """Options for every container of a side."""
     words = [*ALWAYS, "--name", name, "--label", home.label, "--network", home.network]
     return [*words, "--cpuset-cpus", ",".join(map(str, home.cpus))]
@@ -137,7 +152,7 @@ def mount(path: Path, *, read_only: bool) -> list[str]:
     return ["--mount", f"type=bind,source={path},target={path}{',readonly' * read_only}"]
 
 
-def run_words(home: ContainerHome, order: ProgramSpec, name: str) -> list[str]:
+def run_words(home: ContainerSide, order: ProgramSpec, name: str) -> list[str]:
     """The engine's arguments to run the program in a container."""
     words = ["run", *box(home, name)]
     if not order.program:  # the image's own command, in the image's own folder
@@ -163,7 +178,7 @@ def run_words(home: ContainerHome, order: ProgramSpec, name: str) -> list[str]:
 class ContainerProgram(StartedProgram):
     """The lab waits for the engine's `run`, which exits with the program's status."""
 
-    def __init__(self, home: ContainerHome, order: ProgramSpec, name: str) -> None:
+    def __init__(self, home: ContainerSide, order: ProgramSpec, name: str) -> None:
         self.home = home
         self.order = order
         self.name = name

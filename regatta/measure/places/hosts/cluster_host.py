@@ -7,12 +7,10 @@ environment is clean, nothing else runs in it, and it can be ended.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -21,11 +19,16 @@ from urllib.parse import urlsplit
 from distributed import get_worker
 
 from regatta.errors import PlacementError, UsageError
-from regatta.measure.network.veth import last_line
 from regatta.measure.places.hosts.clusters import UserCluster
-from regatta.measure.places.hosts.host import BEAT_S, NOT_STARTED, POLL_S, START_TIMEOUT_S, Host
+from regatta.measure.places.hosts.host import (
+    BEAT_S,
+    END_TIMEOUT_S,
+    POLL_S,
+    START_TIMEOUT_S,
+    Host,
+    WorkerProcess,
+)
 from regatta.measure.places.hosts.worker import PREFIX, TLS_NAMES, WorkerTask
-from regatta.measure.places.side import readable
 
 SILENT_S = 10.0
 """A host that answers no heartbeat for this time is lost.
@@ -33,11 +36,10 @@ SILENT_S = 10.0
 Longer than over ssh: a heartbeat passes through the user's worker, which has work of its own. If
 the lab ends, the scheduler drops the actor, and with it the input of the race's worker, at once.
 """
-END_TIMEOUT_S = 5
 LISTED = 5
 
 
-class StartedWorker:
+class StartedWorker(WorkerProcess):
     """The race's worker, as an actor on the user's worker, which holds its input."""
 
     def __init__(self) -> None:
@@ -49,45 +51,11 @@ class StartedWorker:
             tls={name: value for name, value in security.items() if value},
             patience_s=SILENT_S,
         )
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "regatta.measure.places.hosts.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        assert self.process.stdin
-        with suppress(BrokenPipeError):
-            self.process.stdin.write(json.dumps(asdict(task)).encode() + b"\n")
-            self.process.stdin.flush()
-
-    def home(self) -> str:
-        """The line that it prints once it is connected; PlacementError if it prints none."""
-        assert self.process.stdout
-        assert self.process.stderr
-        if not readable(self.process.stdout.fileno(), time.monotonic() + START_TIMEOUT_S):
-            raise PlacementError(NOT_STARTED)
-        if line := self.process.stdout.readline():
-            return line.decode()
-        raise PlacementError(last_line(self.process.stderr.read().decode(errors="replace")))
+        super().__init__([sys.executable, "-m", "regatta.measure.places.hosts.worker"], task)
 
     async def beat(self) -> None:
         """Passes a heartbeat on. Runs in Dask's event loop, so it is never behind other calls."""
-        assert self.process.stdin
-        with suppress(OSError, ValueError):
-            self.process.stdin.write(b".")
-            self.process.stdin.flush()
-
-    def leave(self) -> None:
-        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
-            assert pipe
-            with suppress(OSError):
-                pipe.close()
-        try:
-            self.process.wait(END_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        self.write(b".")
 
 
 class ClusterHost(Host):

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
 from distributed import Client, Future, wait
 
-from regatta.errors import HostLostError, RegattaError, TrialError
+from regatta.errors import HostLostError, PlacementError, RegattaError, TrialError
+from regatta.measure.network.veth import last_line
+from regatta.measure.places.hosts.worker import WorkerTask
+from regatta.measure.places.side import readable
+from regatta.measure.processes import guard_environment
 
 # Submits tasks to the workers of a Dask cluster and waits for their results. No task is retried or
 # moved: a trial that is cut off has failed.
@@ -64,11 +72,56 @@ class TaskEngine:
 BEAT_S = 1.0
 """Between two heartbeats, which tell a worker that the lab is alive."""
 START_TIMEOUT_S = 60
-NOT_STARTED = f"its worker did not start within {START_TIMEOUT_S} s"
+END_TIMEOUT_S = 5
 POLL_S = 0.5
 FETCH_S = 20
 """To fetch a result that is ready."""
 T = TypeVar("T")
+
+
+class WorkerProcess:
+    """The process that becomes a race's worker, or leads to it. Its input is a task, then a
+    heartbeat each second; its output is one line, its WorkerHome."""
+
+    def __init__(self, command: Sequence[str], task: WorkerTask) -> None:
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=guard_environment(),
+            start_new_session=True,
+        )
+        self.write(json.dumps(asdict(task)).encode() + b"\n")
+
+    def write(self, data: bytes) -> None:
+        assert self.process.stdin
+        with suppress(OSError, ValueError):
+            self.process.stdin.write(data)
+            self.process.stdin.flush()
+
+    def home(self) -> str:
+        """The line that it prints once it is connected; PlacementError if it prints none."""
+        assert self.process.stdout
+        assert self.process.stderr
+        if not readable(self.process.stdout.fileno(), time.monotonic() + START_TIMEOUT_S):
+            raise PlacementError(f"its worker did not start within {START_TIMEOUT_S} s")
+        if line := self.process.stdout.readline():
+            return line.decode(errors="replace").strip()
+        self.process.kill()
+        raise PlacementError(last_line(self.process.stderr.read().decode(errors="replace")))
+
+    def leave(self) -> None:
+        """Closes its input, which ends the worker and then the process."""
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            assert pipe
+            with suppress(OSError):
+                pipe.close()
+        try:
+            self.process.wait(END_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
 
 class Host(ABC):

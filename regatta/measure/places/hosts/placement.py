@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
 from regatta import __version__
-from regatta.errors import CpuError, PlacementError
+from regatta.errors import PlacementError
 from regatta.measure.accounts import cgroup, cpu_sleep
-from regatta.measure.accounts.whole_cpu import WholeCpu
-from regatta.measure.network import link_end, steering
-from regatta.measure.network.veth import run_tool
+from regatta.measure.network import steering
 from regatta.measure.places.hosts.cluster_host import ClusterHost
 from regatta.measure.places.hosts.clusters import DaskCluster, UserCluster
 from regatta.measure.places.hosts.host import Host, RemoteObject, TaskEngine
-from regatta.measure.places.hosts.peers import ClockServer, ask_clock
+from regatta.measure.places.hosts.peers import ClockServer, ask_clock, end_towards
 from regatta.measure.places.hosts.ssh_host import SshHost
 from regatta.measure.places.side import SidePlacement
-from regatta.measure.places.sides import SAME, ClockOffset, HostsWish, Placement
-from regatta.measure.programs import Programs, discover, need_tool
+from regatta.measure.places.sides import (
+    SAME,
+    ClockOffset,
+    HostsWish,
+    Placement,
+    check_cpus,
+)
+from regatta.measure.programs import Programs, discover
 from regatta.record.records import CLIENT, SERVER
-from regatta.record.study.cpus import cpu_list
 from regatta.record.study.hosts import cluster_risk, host_name, is_loopback
 from regatta.record.study.limits import HOSTS
 
@@ -105,10 +107,6 @@ class HostPlacement(Placement):
         return (self.server, *self.all_clients)
 
     @property
-    def hosts(self) -> tuple[SidePlacement, ...]:
-        return self.sides
-
-    @property
     def clients(self) -> tuple[SidePlacement, ...]:
         return self.all_clients
 
@@ -127,27 +125,6 @@ class HostPlacement(Placement):
 
     def soon_ns(self) -> int:
         return time.monotonic_ns() + self.server_ahead_ns + SOON_NS
-
-    @property
-    def cpu_count(self) -> int:
-        return len(self.server.cpus) + self.client_cpu_count
-
-    @property
-    def client_cpu_count(self) -> int:
-        return sum(len(client.cpus) for client in self.all_clients)
-
-    @property
-    def cpus_overlap(self) -> bool:
-        return False
-
-    @property
-    def off_cpus(self) -> tuple[int, ...]:
-        return ()
-
-    def watched_by(self, side: SidePlacement) -> WholeCpu:
-        if side is self.server:
-            return WholeCpu(self.sleep_source, server=side.cpus)
-        return WholeCpu(self.sleep_source, client=side.cpus)
 
     def access(self) -> list[str]:
         """Allows only the clients, as other machines may be in this network."""
@@ -244,12 +221,7 @@ def allowed_cpus() -> list[int]:
 def choose(host: Host, side: str, named: Sequence[int] | None) -> tuple[int, ...]:
     """The CPUs of a side: as named, else one for the server and all but one for the client."""
     allowed = host.ask(allowed_cpus)
-    missing = sorted(set(named or ()) - set(allowed))
-    if missing:
-        raise CpuError(
-            f"the {side}'s CPU {cpu_list(missing)} does not exist or is not allowed on {host}; "
-            f"allowed: {cpu_list(allowed)}"
-        )
+    check_cpus(f"--{side}-cpus", named, allowed, f"on {host}")
     if named:
         return tuple(named)
     return tuple(allowed[:1] if side == SERVER else allowed[1:] or allowed)
@@ -272,13 +244,6 @@ def address_of_client(client: Host, server: Host, address: str) -> str:
             f"`address` in [placement] to one at which {client} reaches {server}"
         )
     return own
-
-
-def end_towards(there: str) -> dict[str, Any]:
-    """The device through which packets go to that host."""
-    ip = need_tool("ip", "iproute2")
-    (route,) = json.loads(run_tool([ip, "-j", "route", "get", there]))
-    return link_end.read_end(route["dev"])
 
 
 def place_on_hosts(

@@ -9,20 +9,17 @@ from __future__ import annotations
 import json
 import random
 import shlex
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from regatta.errors import PlacementError
-from regatta.measure.network.veth import last_line
 from regatta.measure.places.hosts.clusters import LOOPBACK, DaskCluster
-from regatta.measure.places.hosts.host import BEAT_S, NOT_STARTED, START_TIMEOUT_S, Host
-from regatta.measure.places.side import readable
-from regatta.measure.processes import guard_environment, guarded
+from regatta.measure.places.hosts.host import BEAT_S, Host, WorkerProcess
+from regatta.measure.places.hosts.worker import WorkerTask
+from regatta.measure.processes import guarded
 from regatta.measure.programs import need_tool
 from regatta.record.study.hosts import HostName
 
@@ -32,7 +29,6 @@ CONNECT_S = 10
 START_TRIES = 3
 TAKEN = ("forwarding", "in use")
 """Parts of the messages of ssh and the worker about a port in use."""
-END_TIMEOUT_S = 5
 # A broken network is noticed here as soon as by the worker.
 OPTIONS = (
     *("-o", "BatchMode=yes", "-o", "ExitOnForwardFailure=yes", "-o", f"ConnectTimeout={CONNECT_S}"),
@@ -47,25 +43,24 @@ class SshHost(Host):
     def __init__(self, name: HostName, engine: DaskCluster, all_hosts: list[Host]) -> None:
         self.name = name
         self.cluster = engine
-        self.ssh: subprocess.Popen[bytes] | None = None
+        self.ssh: WorkerProcess | None = None
         super().__init__(engine, all_hosts)
 
     def __str__(self) -> str:
         return self.name.host + (f":{self.name.port}" if self.name.port else "")
 
     def start(self) -> None:
-        for _ in range(START_TRIES):
-            self.close()
-            reason = self.try_start()
-            if reason is None:
+        for tries_left in reversed(range(START_TRIES)):
+            try:
+                self.try_start()
                 return
-            if not any(word in reason for word in TAKEN):
-                break
-        self.close()
-        raise PlacementError(f"{self}: {reason}")
+            except PlacementError as error:
+                self.close()
+                if not tries_left or not any(word in str(error) for word in TAKEN):
+                    raise PlacementError(f"{self}: {error}") from error
 
-    def try_start(self) -> str | None:
-        """Returns None on success, else the reason of the failure."""
+    def try_start(self) -> None:
+        """PlacementError with the reason if it fails."""
         ours, there, back = random.sample(PORTS, 3)
         self.worker = f"tls://{LOOPBACK}:{ours}"
         tunnels = (
@@ -73,47 +68,27 @@ class SshHost(Host):
             *("-R", f"{LOOPBACK}:{back}:{LOOPBACK}:{self.cluster.port}"),
         )
         ssh = need_tool("ssh", "openssh-client")
-        return self.open_worker(
-            [ssh, *OPTIONS, *tunnels, *self.name.ssh_words(), "--", self.command()],
-            there,
-            back,
-        )
+        words = [ssh, *OPTIONS, *tunnels, *self.name.ssh_words(), "--", self.command()]
+        self.open_worker(words, there, back)
 
-    def open_worker(self, command: Sequence[str], port: int, scheduler_port: int) -> str | None:
+    def open_worker(self, command: Sequence[str], port: int, scheduler_port: int) -> None:
         """Starts it with its task: its port, and that of the scheduler on its host."""
-        self.ssh = subprocess.Popen(
-            guarded(command),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=guard_environment(),
-            start_new_session=True,
+        task = WorkerTask(
+            scheduler=f"tls://{LOOPBACK}:{scheduler_port}",
+            tls=self.cluster.tls(),
+            port=port,
+            contact=self.worker,
         )
-        task = {
-            "scheduler": f"tls://{LOOPBACK}:{scheduler_port}",
-            "port": port,
-            "contact": self.worker,
-            "tls": self.cluster.tls(),
-        }
-        assert self.ssh.stdin
-        assert self.ssh.stdout
-        assert self.ssh.stderr
-        with suppress(BrokenPipeError):
-            self.ssh.stdin.write(json.dumps(task).encode() + b"\n")
-            self.ssh.stdin.flush()
+        self.ssh = WorkerProcess(guarded(command), task)
         threading.Thread(target=send_heartbeats, args=(self.ssh,), daemon=True).start()
-        if not readable(self.ssh.stdout.fileno(), time.monotonic() + START_TIMEOUT_S):
-            return NOT_STARTED
-        if not (line := self.ssh.stdout.readline()):
-            self.ssh.kill()
-            return last_line(self.ssh.stderr.read().decode(errors="replace"))
+        line = self.ssh.home()
         try:
             said = json.loads(line)
-        except ValueError:
-            said = line.decode(errors="replace").strip()
-            return f"its shell prints text when ssh logs in; remove that from its profile: {said}"
+        except ValueError as error:
+            raise PlacementError(
+                f"its shell prints text when ssh logs in; remove that from its profile: {line}"
+            ) from error
         self.root, self.address = Path(said["root"]), said["address"]
-        return None
 
     def command(self) -> str:
         """Starts the worker in the folder that the study names, or in the same folder as here."""
@@ -123,19 +98,9 @@ class SshHost(Host):
         return f"cd {shlex.quote(folder or str(CLONE))} && exec {shlex.quote(python)} -m {module}"
 
     def close(self) -> None:
-        """Closes the worker's input, which ends the worker and then ssh."""
-        if self.ssh is None:
-            return
-        for pipe in (self.ssh.stdin, self.ssh.stdout, self.ssh.stderr):
-            assert pipe
-            with suppress(OSError):
-                pipe.close()
-        try:
-            self.ssh.wait(END_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self.ssh.kill()
-            self.ssh.wait()
-        self.ssh = None
+        if self.ssh is not None:
+            self.ssh.leave()
+            self.ssh = None
 
     @property
     def is_lost(self) -> bool:
@@ -143,14 +108,11 @@ class SshHost(Host):
 
     @property
     def has_exited(self) -> bool:
-        return self.ssh is not None and self.ssh.poll() is not None
+        return self.ssh is not None and self.ssh.process.poll() is not None
 
 
-def send_heartbeats(ssh: subprocess.Popen[bytes]) -> None:
+def send_heartbeats(ssh: WorkerProcess) -> None:
     """Tells the worker every second that the lab is alive."""
-    assert ssh.stdin
-    with suppress(OSError, ValueError):
-        while ssh.poll() is None:
-            ssh.stdin.write(b".")
-            ssh.stdin.flush()
-            time.sleep(BEAT_S)
+    while ssh.process.poll() is None:
+        ssh.write(b".")
+        time.sleep(BEAT_S)

@@ -50,7 +50,7 @@ def test_a_plan_without_alone_blocks_is_unchanged() -> None:
 
 def test_a_server_raced_alone_has_no_neighbour() -> None:
     study = fake_races.parse(STUDY)
-    plan = plan_of(study, seed=3)
+    plan = plan_of(study.but(seed=3))
     of_kind = {
         kind: [batch for batch in batches(plan, study) if batch[0].kind == kind]
         for kind in (TIMED, COUNTED_TRIAL, ALONE)

@@ -12,8 +12,13 @@ from regatta.measure.accounts.cgroup import Home
 from regatta.measure.perf import GROUP, Perf, without_perf
 from regatta.measure.places.containers import placement, program
 from regatta.measure.places.containers.engine import Engine
-from regatta.measure.places.containers.placement import ContainerSide, place_in_containers
-from regatta.measure.places.containers.program import DialledChannel, check_cpus, run_words
+from regatta.measure.places.containers.placement import place_in_containers
+from regatta.measure.places.containers.program import (
+    ContainerSide,
+    DialledChannel,
+    check_cpus,
+    run_words,
+)
 from regatta.measure.places.containers.reaper import Reaper
 from regatta.measure.places.side import ProgramSpec
 from regatta.measure.places.sides import ContainerWish
