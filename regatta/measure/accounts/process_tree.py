@@ -6,6 +6,7 @@ kernel had closed their account.
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from regatta.errors import TrialError
@@ -25,7 +26,9 @@ from regatta.measure.processes import (
 )
 from regatta.record.counters import (
     CONTEXT_SWITCHES,
+    COUNT,
     CPU_TIME,
+    NS,
     PAGE_FAULTS,
     SYSTEM_TIME,
     USER_TIME,
@@ -202,21 +205,32 @@ def life_counters(now: TreeAccounts) -> list[Counter]:
     return server_counters(nothing, now)
 
 
+USED = (
+    *((CPU_TIME, NS), (USER_TIME, NS), (SYSTEM_TIME, NS)),
+    *((PAGE_FAULTS, COUNT), (CONTEXT_SWITCHES, COUNT)),
+)
+
+
+def used_counters(values: Sequence[float | None]) -> list[Counter]:
+    """The counters of USED; None: not supported."""
+    return [
+        not_supported(event, unit) if value is None else counted(event, value, unit)
+        for (event, unit), value in zip(USED, values, strict=True)
+    ]
+
+
 def server_counters(before: TreeAccounts, after: TreeAccounts) -> list[Counter]:
     """What the process tree used between two readings."""
-    cpu_ns = cpu_time_ns(before, after)
-    rows = [
-        counted(CPU_TIME, max(cpu_ns, 0), "ns"),
-        counted(USER_TIME, max(after.user_ns - before.user_ns, 0), "ns"),
-        counted(SYSTEM_TIME, max(after.system_ns - before.system_ns, 0), "ns"),
-        counted(PAGE_FAULTS, max(after.page_faults - before.page_faults, 0), "count"),
-    ]
-    if switches_provable(before, after):
-        switches = after.context_switches - before.context_switches
-        rows.append(counted(CONTEXT_SWITCHES, switches, "count"))
-    else:
-        rows.append(not_supported(CONTEXT_SWITCHES))
-    return rows
+    provable = switches_provable(before, after)
+    return used_counters(
+        [
+            max(cpu_time_ns(before, after), 0),
+            max(after.user_ns - before.user_ns, 0),
+            max(after.system_ns - before.system_ns, 0),
+            max(after.page_faults - before.page_faults, 0),
+            after.context_switches - before.context_switches if provable else None,
+        ]
+    )
 
 
 def client_counters(usage: object) -> list[Counter]:
@@ -227,12 +241,5 @@ def client_counters(usage: object) -> list[Counter]:
             sum(int(side[key]) for side in sides) for key in USAGE
         )
     except (TypeError, KeyError, ValueError):
-        durations = [not_supported(event, "ns") for event in (CPU_TIME, USER_TIME, SYSTEM_TIME)]
-        return [*durations, not_supported(PAGE_FAULTS), not_supported(CONTEXT_SWITCHES)]
-    return [
-        counted(CPU_TIME, user + system, "ns"),
-        counted(USER_TIME, user, "ns"),
-        counted(SYSTEM_TIME, system, "ns"),
-        counted(PAGE_FAULTS, minor + major, "count"),
-        counted(CONTEXT_SWITCHES, voluntary + involuntary, "count"),
-    ]
+        return used_counters([None] * len(USED))
+    return used_counters([user + system, user, system, minor + major, voluntary + involuntary])

@@ -27,11 +27,32 @@ from regatta.measure.programs import need_tool
 # containers/program.py replaces it there.
 
 
+LINE_LIMIT = 4096
+
+
 def readable(fd: int, deadline: float) -> bool:
     """Waits until the descriptor is readable; for a pidfd, until the process has exited."""
     poll = select.poll()
     poll.register(fd, select.POLLIN)
     return bool(poll.poll(max(0.0, deadline - time.monotonic()) * 1000))
+
+
+def read_line(fd: int, deadline: float) -> bytes:
+    """A line of at most LINE_LIMIT bytes, and no byte behind it if the writer waits for an answer.
+
+    TimeoutError after the deadline, EOFError without an end of the line, OverflowError.
+    """
+    line = b""
+    while not line.endswith(b"\n"):
+        if not readable(fd, deadline):
+            raise TimeoutError
+        piece = os.read(fd, LINE_LIMIT)
+        if not piece:
+            raise EOFError
+        line += piece
+        if len(line) > LINE_LIMIT:
+            raise OverflowError
+    return line
 
 
 class Channel:

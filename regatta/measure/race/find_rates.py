@@ -7,26 +7,25 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regatta.errors import HopelessRaceError, HostLostError, RegattaError, TrialError
+from regatta.errors import HopelessRaceError, RegattaError
 from regatta.measure.race.events import RaceNote, Searched, Searching, Tell
 from regatta.measure.race.folder import need_room
 from regatta.measure.race.run_plan import Repeats
-from regatta.measure.trial.clients import AnswersError
-from regatta.measure.trial.load import SEEDS_PER_BLOCK, warm_up
-from regatta.measure.trial.measure import disturbed_by, measure
+from regatta.measure.trial.load import SEEDS_PER_BLOCK
+from regatta.measure.trial.measure import disturbed_by
 from regatta.measure.trial.merge import Window
-from regatta.measure.trial.server import start_server, stop_server
+from regatta.measure.trial.server import stop_server
 from regatta.measure.trial.setup import TrialSetup
-from regatta.measure.trial.side import Side
-from regatta.measure.trial.trial import DYING_S, with_scratch
-from regatta.measure.trial.warming import SLICE_S, Warming
+from regatta.measure.trial.trial import RunningTrial, with_scratch
+from regatta.measure.trial.warming import SLICE_S
 from regatta.record.cell import Cell, MatchedCell, matched_cells
 from regatta.record.rate_search import LOWEST, Search, held_by, searches, why_not_held
-from regatta.record.records import CLOSED, KNEE, SEARCH, SERVER, PlannedProbe, Probe
+from regatta.record.records import CLOSED, KNEE, SEARCH, TIMED, PlannedProbe, Probe
 from regatta.record.samples import ANSWERED, pack_samples, records_in
 from regatta.record.study import Study, with_rates
 from regatta.record.write import Ledger
@@ -69,47 +68,40 @@ def _least(
 
 
 class ProbeServer:
-    """One server for several probes; a new one after a failure."""
+    """One server for several probes, as in a trial; a new one after a failure."""
 
     def __init__(self, setup: TrialSetup, cell: MatchedCell) -> None:
         self.setup = setup
         self.cell = cell
         self.stack = ExitStack()
-        self.server: Side | None = None
-        self.target = ""
+        self.running: RunningTrial | None = None
 
-    def start(self) -> Side:
-        """A fresh server, warmed up, unless one is running."""
-        if self.server is None:
+    def start(self) -> RunningTrial:
+        """A fresh server, warmed up, unless one is running.
+
+        By a closed load, the fastest: the race's rate is not known yet. A later process is not
+        watched for longer than it needs: a probe tells nothing of its cost.
+        """
+        if self.running is None:
             self.setup.clear_scratch()
-            side = self.setup.side(self.setup.placement.server, SERVER, accounted=True)
-            started = self.stack.enter_context(side)
-            self.target = start_server(self.setup, self.cell, (), started)
-            self.server = started  # only now can it be stopped
-            warm_up(self.setup, self.cell, self.target)
-            self.warm(started)
-        return self.server
-
-    def warm(self, server: Side) -> None:
-        """By a closed load, the fastest: the race's rate is not known yet. A later process is not
-        watched for longer than it needs: a probe tells nothing of its cost."""
-        closed = self.cell.closed(SLICE_S)
-        is_design = closed.contender not in self.setup.contenders
-        warming = Warming(self.setup.warm_ups, closed, is_design)
-        while not warming.done and (warming.needs_requests or not warming.follows):
-            load = warming.load()
-            window = measure(self.setup, load, self.target, server, (), warming.seed)
-            warming.add(window, disturbed_by(self.setup, window) is not None)
+            plain = replace(self.setup, whole_cost=False)
+            running = RunningTrial(plain, self.cell.closed(SLICE_S), TIMED, self.stack)
+            running.start()
+            self.running = running  # only now can it be stopped
+            warming = running.warming
+            while not running.is_warm and (warming.needs_requests or not warming.follows):
+                running.warm_slice()
+        return self.running
 
     def close_server(self) -> None:
         self.stack.close()
-        self.server = None
+        self.running = None
 
     def stop(self) -> None:
         """Stops the server. A bad exit status is ignored here, as trials will show it."""
-        if self.server is not None:
+        if self.running is not None:
             with suppress(RegattaError, OSError):
-                stop_server(self.setup, self.cell, self.server)
+                stop_server(self.setup, self.cell, self.running.server)
         self.close_server()
         shutil.rmtree(self.setup.scratch, ignore_errors=True)
 
@@ -117,32 +109,23 @@ class ProbeServer:
         """Runs a probe; a failure means that the rate is not held."""
         self.setup.placement.need()
         started_at = time.time()
-        try:
-            server = self.start()
-            window = measure(self.setup, self.load(planned), self.target, server, (), seed)
-            samples = pack_samples(window.samples)
-            why_not = self.judged(planned, window)
-        except (RegattaError, OSError) as error:
-            why = self.reason_of(error)
+        running = self.start()
+        if not running.failed:
+            running.run_slice(self.load(planned), seed)
+        if running.failed:
+            failed = running.result
             self.close_server()
             need_room(self.setup.scratch.parent)
-            client = error.summary if isinstance(error, AnswersError) else None
-            return Probe(planned, f"failed: {why}", started_at, client=client)
+            return Probe(planned, f"failed: {failed.reason}", started_at, client=failed.client)
+        window = running.windows.pop()
         return Probe(
             planned=planned,
-            why_not=why_not,
+            why_not=self.judged(planned, window),
             started_at=started_at,
             disturbed=disturbed_by(self.setup, window),
             client=window.client,
-            samples=samples if planned.kind == KNEE else None,
+            samples=pack_samples(window.samples) if planned.kind == KNEE else None,
         )
-
-    def reason_of(self, error: Exception) -> Exception:
-        """What a server that died said at its end says more than its client does."""
-        with suppress(HostLostError):
-            if isinstance(error, TrialError) and self.server and self.server.ended(DYING_S):
-                return self.server.failure(f"the server died ({error})")
-        return error
 
     def load(self, planned: PlannedProbe) -> Cell:
         if planned.kind == CLOSED:

@@ -17,11 +17,10 @@ from pathlib import Path
 from statistics import fmean
 from time import monotonic
 
-from regatta.measure.places.side import SidePlacement, readable
+from regatta.measure.places.side import SidePlacement, read_line
 from regatta.measure.processes import guard_environment
 
 ANSWER_TIMEOUT_S = 10.0
-LINE_LIMIT = 64
 
 
 @dataclass(frozen=True)
@@ -48,27 +47,16 @@ class Canary:
     def ask(self) -> Clock | None:
         """None if it does not answer."""
         assert self.process.stdin
+        assert self.process.stdout
         try:
             os.write(self.process.stdin.fileno(), b"?")
-            low, median = self.read_line().split()
+            fd = self.process.stdout.fileno()
+            low, median = read_line(fd, monotonic() + ANSWER_TIMEOUT_S).split()
             return Clock(float(low), float(median))
-        except (OSError, EOFError, ValueError):
+        except (OSError, EOFError, ValueError, OverflowError):
             # A late answer would be taken for that to the next question.
             self.process.kill()
             return None
-
-    def read_line(self) -> bytes:
-        assert self.process.stdout
-        deadline = monotonic() + ANSWER_TIMEOUT_S
-        line = b""
-        while not line.endswith(b"\n"):
-            if not readable(self.process.stdout.fileno(), deadline):
-                raise TimeoutError
-            piece = os.read(self.process.stdout.fileno(), LINE_LIMIT)
-            if not piece:
-                raise EOFError
-            line += piece
-        return line
 
     def leave(self) -> None:
         self.process.kill()

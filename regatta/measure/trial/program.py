@@ -19,10 +19,12 @@ from regatta.errors import TrialError
 from regatta.measure.network.ports import listens
 from regatta.measure.perf import Perf
 from regatta.measure.places.side import (
+    LINE_LIMIT,
     Channel,
     ProgramSpec,
     SidePlacement,
     StartedProgram,
+    read_line,
     readable,
 )
 from regatta.measure.trial.idle_wait import away_from
@@ -34,7 +36,6 @@ READY_TIMEOUT_S = 20
 READY_POLL_S = 0.005
 STOP_TIMEOUT_S = 20
 POLL_MS = 20
-LINE_LIMIT = 4096
 OUTPUT_LIMIT = 4096
 STACK_LIMIT = 65536
 QUOTED_LINES = 3
@@ -164,26 +165,19 @@ class SideProgram:
         """One line that the program sends over the channel."""
         assert self.channel
         deadline = time.monotonic() + timeout_s
-        received = b""
         try:
-            fd = self.channel.wait_connected(deadline, self.running.process.pid).fileno()
-            while not received.endswith(b"\n"):
-                if not readable(fd, deadline):
-                    raise TimeoutError
-                piece = os.read(fd, LINE_LIMIT)
-                if not piece:
-                    raise EOFError
-                received += piece
-                if len(received) > LINE_LIMIT:
-                    raise self.failure(
-                        f"the {self.name} wrote a line of more than {LINE_LIMIT} bytes"
-                    )
+            connected = self.channel.wait_connected(deadline, self.running.process.pid)
+            line = read_line(connected.fileno(), deadline)
         except TimeoutError as error:
             raise self.failure(f"the {self.name} was not {what} within {timeout_s:g} s") from error
+        except OverflowError as error:
+            raise self.failure(
+                f"the {self.name} wrote a line of more than {LINE_LIMIT} bytes"
+            ) from error
         except (EOFError, ConnectionResetError) as error:
             self.running.settle()
             raise self.failure(f"the {self.name} exited before it was {what}") from error
-        return received.decode(errors="replace").strip()
+        return line.decode(errors="replace").strip()
 
     def say(self, word: str) -> None:
         """Sends a line to a program that is ready."""

@@ -12,9 +12,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import IO
 
 from regatta.errors import RegattaError
-from regatta.measure.places.side import readable
+from regatta.measure.places.side import LINE_LIMIT, readable
 from regatta.measure.processes import Warden, guard_environment
-from regatta.measure.trial.program import LINE_LIMIT
 from regatta.teach.lab.step import CTRL_C, Typed
 from regatta.teach.lab.tools import HOST, PORT
 
