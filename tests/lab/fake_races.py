@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from regatta.measure.perf import Perf, without_perf
 from regatta.measure.places.sides import Placement
 from regatta.measure.programs import discover
-from regatta.measure.race.events import Tell
+from regatta.measure.race.events import Event, Tell, TrialFinished
 from regatta.measure.race.options import NO_HOOKS, Hooks, Options
 from regatta.measure.race.race import begin, reopen
 from regatta.measure.trial.setup import TrialSetup
@@ -54,6 +56,26 @@ def race(
     """All of it; `options`: what the command line may ask for. Returns its folder."""
     known = parse(study) if isinstance(study, str) else study
     return begin(known, Options(out=folder, **options), discover(), tell, hooks)
+
+
+def stopped(
+    study: str | Study,
+    folder: Path,
+    at: type[Event] = TrialFinished,
+    after: int = 0,
+    **options: Any,
+) -> list[Event]:
+    """Races until such an event, of a trial beyond this number; returns what was told by then."""
+    told: list[Event] = []
+
+    def stop(event: Event) -> None:
+        told.append(event)
+        if isinstance(event, at) and getattr(event, "number", after + 1) > after:
+            raise StopError
+
+    with pytest.raises(StopError):
+        race(study, folder, stop, **options)
+    return told
 
 
 def resume(folder: Path, tell: Tell = ignore, study: Study | None = None) -> Path:

@@ -7,19 +7,19 @@ is read back.
 """
 
 import json
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from regatta.errors import PlacementError
 from regatta.measure.network import link_end
+from regatta.measure.network.veth import run_tool
 from regatta.measure.programs import need_tool
 from regatta.record.study.limits import OWN_SIDE, UNSTEERED
 
 PROGRAM = Path(link_end.__file__)
-TIMEOUT_S = 20
 # /sys shows the devices of the network in which it was mounted, so it is mounted again. A container
 # engine mounts it read-only first, hence the remount.
 WITH_ITS_DEVICES = 'mount -t sysfs sysfs /sys && { mount -o remount,rw /sys; exec "$@"; }'
@@ -89,8 +89,8 @@ def steer(wanted: str, sides: Mapping[str, Receiver], device: str | None = None)
     for name, side in sides.items():
         try:
             state = steer_end(side.enter, device or name, side.cpus if wanted == OWN_SIDE else ())
-        except (OSError, subprocess.SubprocessError, ValueError) as error:
-            reasons.append(why(error))
+        except (PlacementError, ValueError) as error:
+            reasons.append(str(error))
             continue
         refused = state.pop("refused")
         reasons += [refused] if refused else []
@@ -109,15 +109,8 @@ def steer_end(enter: Sequence[str], device: str, cpus: Sequence[int]) -> dict[st
     within = [*enter, unshare, "--mount", "--", "/bin/sh", "-c", WITH_ITS_DEVICES, "mount"]
     named = [",".join(map(str, cpus))] if cpus else []
     command = [*within, sys.executable, "-E", "-S", str(PROGRAM), device, *named]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
-    state: dict[str, Any] = json.loads(run.stdout)
+    state: dict[str, Any] = json.loads(run_tool(command))
     return state
-
-
-def why(error: Exception) -> str:
-    """The last line that the tools printed, or the error's message."""
-    output = getattr(error, "stderr", None) or str(error)
-    return str(output).strip().splitlines()[-1]
 
 
 def end_of(state: dict[str, Any]) -> LinkEnd:

@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from regatta.errors import PlacementError
@@ -64,7 +65,12 @@ def start_holder(
     return holder
 
 
-def run_tool(command: Sequence[str], stdin: bytes = b"", timeout_s: float = TOOL_TIMEOUT_S) -> str:
+def run_tool(
+    command: Sequence[str],
+    stdin: bytes = b"",
+    timeout_s: float = TOOL_TIMEOUT_S,
+    folder: Path | None = None,
+) -> str:
     """Returns what the tool prints; PlacementError with its last line if it fails."""
     try:
         run = subprocess.run(
@@ -73,12 +79,13 @@ def run_tool(command: Sequence[str], stdin: bytes = b"", timeout_s: float = TOOL
             capture_output=True,
             timeout=timeout_s,
             check=False,
+            cwd=folder,
             env=guard_environment(),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise PlacementError(str(error)) from error
     if run.returncode != 0:
-        raise PlacementError(last_line(run.stderr.decode(errors="replace")))
+        raise PlacementError(last_line((run.stderr or run.stdout).decode(errors="replace")))
     return run.stdout.decode(errors="replace")
 
 

@@ -11,12 +11,12 @@ import filecmp
 import random
 import shlex
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from regatta.errors import RegattaError
+from regatta.errors import PlacementError, RegattaError
+from regatta.measure.network.veth import run_tool
 from regatta.measure.programs import find_tool, query
 
 TARGET = "src/programs/regatta-server"
@@ -98,17 +98,6 @@ def run(command: Sequence[str], folder: Path | None = None) -> str:
     if program is None:
         raise RelinkError(f"the program {command[0]} is missing")
     try:
-        done = subprocess.run(
-            [program, *command[1:]],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise RelinkError(f"cannot run {command[0]}: {error}") from error
-    if done.returncode != 0:
-        lines = (done.stderr or done.stdout).strip().splitlines()
-        raise RelinkError(f"`{command[0]}` failed: {lines[-1] if lines else 'no reason was given'}")
-    return done.stdout
+        return run_tool([program, *command[1:]], timeout_s=TIMEOUT_S, folder=folder)
+    except PlacementError as error:
+        raise RelinkError(f"`{command[0]}` failed: {error}") from error

@@ -128,31 +128,6 @@ MOST_SPOILT = 2
 keep a race going."""
 
 
-def run_trials(  # noqa: PLR0913, PLR0917  (all that describes a sitting)
-    ledger: Ledger,
-    setup: TrialSetup,
-    study: Study,
-    tell: Tell,
-    sitting: int,
-    enough: Enough,
-) -> None:
-    """Runs the missing trials of one sitting."""
-    runner = Runner(ledger, setup, study, tell)
-    exact = False
-    of_sitting = [planned for planned in ledger.left() if planned.sitting == sitting]
-    for block, planned in groupby(of_sitting, key=lambda planned: planned.block):
-        left = list(planned)
-        kind = left[0].kind
-        if kind == TIMED and exact:
-            continue
-        runner.run_block(left)
-        if kind == TIMED and not ledger.left_of(TIMED, block) and ledger.left_of(TIMED):
-            why = runner.ends(enough)
-            if why is not None:
-                runner.progress.dropped(ledger.end_early(why))
-                exact = True
-
-
 class Runner:
     """Runs trials, and repeats disturbed ones."""
 
@@ -167,6 +142,21 @@ class Runner:
         run = [heat for heat in first.members.values() if first.is_run(heat)]
         self.repeats = Repeats(len(run), sum(map(first.is_disturbed, run)))
         self.chance = random.Random(setup.seed)
+
+    def run_sitting(self, sitting: int, enough: Enough) -> None:
+        """Runs the missing trials of one sitting."""
+        exact = False
+        of_sitting = [planned for planned in self.ledger.left() if planned.sitting == sitting]
+        for block, planned in groupby(of_sitting, key=lambda planned: planned.block):
+            left = list(planned)
+            kind = left[0].kind
+            if kind == TIMED and exact:
+                continue
+            self.run_block(left)
+            ended = kind == TIMED and not self.ledger.left_of(TIMED, block)
+            if ended and self.ledger.left_of(TIMED) and (why := self.ends(enough)) is not None:
+                self.progress.dropped(self.ledger.end_early(why))
+                exact = True
 
     def run_block(self, left: Sequence[PlannedTrial]) -> None:
         """Runs the missing trials of a block, then repeats disturbed ones in a fresh order."""

@@ -19,7 +19,7 @@ from regatta.measure.places.sides import Placement
 from regatta.measure.race.events import Pausing, RaceNote, SittingStarted, Tell
 from regatta.measure.race.relink import relink_all
 from regatta.measure.race.resume import keep_accounts
-from regatta.measure.race.run_plan import Enough, run_trials
+from regatta.measure.race.run_plan import Enough, Runner
 from regatta.measure.trial.canary import canary_on
 from regatta.measure.trial.setup import TrialSetup
 from regatta.record.records import Sitting
@@ -60,21 +60,28 @@ def run_sittings(
         for number in left:
             if number != left[0]:
                 setup.placement.close()
-                pause(study, number, tell)
+                if study.pause_s:  # a race that is stopped and resumed skips it
+                    tell(Pausing(number, study.pause_s))
+                    sleep(study.pause_s)
                 placement = stack.enter_context(remake_placement(setup.placement))
-                setup = replace(
-                    setup, placement=placement, perf=keep_accounts(ledger, placement, setup.perf)
+                perf = keep_accounts(ledger, placement, setup.perf)
+                setup = replace(setup, placement=placement, perf=perf)
+            draw, server = draws[number], setup.placement.server
+            link_order = draw.link_order if number in servers else None
+            where = server.ask(environment.identity)
+            sitting = Sitting(number, time(), *where, link_order, draw.environment_bytes)
+            ledger.record_sitting(sitting)  # one that is resumed gets a second row
+            if study.sittings > 1:
+                tell(SittingStarted(number, study.sittings, link_order, draw.environment_bytes))
+            ours = servers.get(number, setup.programs.server)
+            with canary_on(server, setup.programs.canary) as canary:
+                here = replace(
+                    setup,
+                    programs=replace(setup.programs, server=ours),
+                    environment_bytes=draw.environment_bytes,
+                    canary=canary,
                 )
-            draw = draws[number] if number in servers else replace(draws[number], link_order=None)
-            begin_sitting(ledger, setup, study, number, draw, tell)
-            server = servers.get(number, setup.programs.server)
-            programs = replace(setup.programs, server=server)
-            sitting_setup = replace(
-                setup, programs=programs, environment_bytes=draw.environment_bytes
-            )
-            with canary_on(setup.placement.server, setup.programs.canary) as canary:
-                sitting_setup = replace(sitting_setup, canary=canary)
-                run_trials(ledger, sitting_setup, study, tell, number, enough)
+                Runner(ledger, here, study, tell).run_sitting(number, enough)
 
 
 def relink_servers(
@@ -118,13 +125,6 @@ def unchanged_note(study: Study) -> str:
     )
 
 
-def pause(study: Study, number: int, tell: Tell) -> None:
-    """Waits before the next sitting. A race that is stopped and resumed skips the wait."""
-    if study.pause_s:
-        tell(Pausing(number, study.pause_s))
-        sleep(study.pause_s)
-
-
 def remake_placement(placement: Placement) -> Placement:
     """The same placement with fresh networks."""
     return make_placement(
@@ -134,14 +134,3 @@ def remake_placement(placement: Placement) -> Placement:
         placement.steering.kind,
         placement.wish,
     )
-
-
-def begin_sitting(  # noqa: PLR0913, PLR0917  (what a sitting is made of)
-    ledger: Ledger, setup: TrialSetup, study: Study, number: int, draw: SittingDraw, tell: Tell
-) -> None:
-    """Records time, machine and conditions; a sitting that is resumed gets a second row."""
-    where = setup.placement.server.ask(environment.identity)
-    sitting = Sitting(number, time(), *where, draw.link_order, draw.environment_bytes)
-    ledger.record_sitting(sitting)
-    if study.sittings > 1:
-        tell(SittingStarted(number, study.sittings, draw.link_order, draw.environment_bytes))

@@ -18,9 +18,14 @@ from regatta.errors import HostLostError, RegattaError, TrialError
 from regatta.measure.accounts import disturbance
 from regatta.measure.accounts.disturbance import Others
 from regatta.measure.trial import canary, idle_wait
-from regatta.measure.trial.clients import AnswersError
 from regatta.measure.trial.load import SEEDS_PER_BLOCK, sliced, warm_up
-from regatta.measure.trial.measure import disturbed_by, measure, measure_whole, others_in
+from regatta.measure.trial.measure import (
+    AnswersError,
+    disturbed_by,
+    measure,
+    measure_whole,
+    others_in,
+)
 from regatta.measure.trial.merge import Window, of_slices
 from regatta.measure.trial.server import start_server, stop_server
 from regatta.measure.trial.setup import TrialSetup, fresh_scratch

@@ -249,13 +249,7 @@ def race(tmp_path: Path, events: list[Event], text: str = STUDY) -> Path:
 
 def raced_until(tmp_path: Path, kind: type[Event]) -> Path:
     """The ledger of a race that somebody stopped at the first event of the kind."""
-
-    def stop(event: Event) -> None:
-        if isinstance(event, kind):
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fake_races.race(STUDY, tmp_path / "race", stop, use_perf=False)
+    fake_races.stopped(STUDY, tmp_path / "race", at=kind, use_perf=False)
     return tmp_path / "race" / FILE_NAME
 
 

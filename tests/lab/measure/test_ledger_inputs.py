@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.measure.race.events import Event, Started
+from regatta.measure.race.events import Started
 from regatta.measure.race.options import Hooks
 from regatta.record.inputs import Baseline, Calibration, Goal
 from regatta.record.read import read, read_meta
@@ -35,15 +35,10 @@ GOALS = (Goal("power of quick", "8 % is found", "4.9 %", True),)
 CALIBRATION = Calibration(1_790_000_000.0, 1234.0, "0.1.0", {"cpus": 2}, GOALS)
 
 
-def stop(event: Event) -> None:
-    if isinstance(event, Started):
-        raise fake_races.StopError
-
-
 def stopped(folder: Path, **options: bool) -> Path:
     """Before the first trial; returns its ledger."""
-    with pytest.raises(fake_races.StopError):
-        fake_races.race(STUDY, folder, stop, Hooks(calibration=lambda: CALIBRATION), **options)
+    hooks = Hooks(calibration=lambda: CALIBRATION)
+    fake_races.stopped(STUDY, folder, at=Started, hooks=hooks, **options)
     return folder / FILE_NAME
 
 
@@ -82,8 +77,7 @@ def test_a_race_goes_on_with_the_claims_of_its_ledger(tmp_path: Path) -> None:
     file.write_text(claim)
     text = STUDY.replace(claim, '[sources.me]\nclaims = "claims.toml"\n')
     race = tmp_path / "race"
-    with pytest.raises(fake_races.StopError):
-        fake_races.race(fake_races.parse(text, tmp_path), race, stop)
+    fake_races.stopped(fake_races.parse(text, tmp_path), race, at=Started)
     file.unlink()
     fake_races.resume(race)
     assert read_meta(race / FILE_NAME)["finished_at"]

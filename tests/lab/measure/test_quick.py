@@ -11,7 +11,6 @@ import pytest
 from regatta.judge.statistics.autocorrelation import reach_of
 from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS, quick_note, too_few_note
 from regatta.measure.programs import discover
-from regatta.measure.race.events import Event, TrialFinished
 from regatta.measure.race.options import Hooks, Options, apply
 from regatta.measure.race.race import fitted, plan_of, reopen
 from regatta.measure.race.resume import keep_options
@@ -100,13 +99,7 @@ def test_a_race_goes_on_as_it_was_asked_for_and_not_as_its_study_says(
     """A width too: with a number of blocks of its own it would otherwise end early."""
     text = fake_races.on_one_cpu(CELLS, blocks=7, counted_blocks=3, width_percent=3, most_blocks=20)
     study = fake_races.parse(text)
-
-    def stop(event: Event) -> None:
-        if isinstance(event, TrialFinished):
-            raise fake_races.StopError
-
-    with pytest.raises(fake_races.StopError):
-        fake_races.race(study, tmp_path, stop, use_perf=False, **asked)
+    fake_races.stopped(study, tmp_path, use_perf=False, **asked)
     with open_ledger(tmp_path / FILE_NAME) as ledger:
         kept = keep_options(ledger, study)
     assert dict(kept) == dict(apply(study, Options(**asked)))
@@ -119,13 +112,7 @@ def test_a_race_of_few_processes_goes_on_as_one(tmp_path: Path) -> None:
     text = fake_races.on_one_cpu(CELLS, blocks=7, counted_blocks=0, width_percent=3, most_blocks=20)
     study = fake_races.parse(text)
     few = study.but(blocks=3, most_blocks=5, few_blocks=True)
-
-    def stop(event: Event) -> None:
-        if isinstance(event, TrialFinished):
-            raise fake_races.StopError
-
-    with pytest.raises(fake_races.StopError):
-        fake_races.race(study, tmp_path, stop, use_perf=False)
+    fake_races.stopped(study, tmp_path, use_perf=False)
     with open_ledger(tmp_path / FILE_NAME) as ledger:
         known = "INSERT OR REPLACE INTO meta VALUES (?, ?)"  # as once its warm-ups were known
         ledger.database.executemany(known, fitted(few).items())
@@ -147,15 +134,9 @@ def test_a_first_look_that_goes_on_knows_its_claims(tmp_path: Path) -> None:
         told.append(study)
         return ()
 
-    def stop(event: Event) -> None:
-        if isinstance(event, TrialFinished):
-            raise fake_races.StopError
-
     hooks = Hooks(unseen=tell_study)
-    with pytest.raises(fake_races.StopError):
-        fake_races.race(text, tmp_path, stop, hooks, use_perf=False, quick=True)
-    with pytest.raises(fake_races.StopError):
-        reopen(tmp_path, None, discover(), stop, hooks)
+    fake_races.stopped(text, tmp_path, hooks=hooks, use_perf=False, quick=True)
+    reopen(tmp_path, None, discover(), fake_races.ignore, hooks)
     begun, resumed = told
     assert resumed.claims == begun.claims
     assert [claim.id for claim in resumed.claims] == ["X1"]

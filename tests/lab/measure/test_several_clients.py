@@ -326,7 +326,7 @@ def test_a_failure_of_one_client_is_reported_and_nothing_is_left(
 ) -> None:
     monkeypatch.setenv("FAKE", fault)
     if fault == "client-never-done":
-        monkeypatch.setattr("regatta.measure.trial.clients.load_timeout_s", lambda _: 2)
+        monkeypatch.setattr("regatta.measure.trial.measure.load_timeout_s", lambda _: 2)
     result = race_of_three(tmp_path)
     assert result.status == "failed"
     assert reason in (result.reason or "")

@@ -18,7 +18,6 @@ from regatta.measure.race.events import (
     RaceNote,
     SittingStarted,
     Started,
-    TrialFinished,
 )
 from regatta.measure.race.sittings import MOST_BYTES, draw_sitting, remake_placement, unchanged_note
 from regatta.record.read import read
@@ -129,13 +128,8 @@ def test_a_sitting_records_its_time_and_machine(whole: Path) -> None:
 def test_a_race_stopped_in_any_sitting_loses_none_and_repeats_none(
     tmp_path: Path, slept: list[float], after: int
 ) -> None:
-    def stop(event: Event) -> None:
-        if isinstance(event, TrialFinished) and event.number > after:
-            raise fake_races.StopError
-
-    with pytest.raises(fake_races.StopError):
-        raced(tmp_path, stop)
     folder = tmp_path / "race"
+    fake_races.stopped(STUDY, folder, after=after)
     kept = rows(folder, "SELECT * FROM trial")
     assert len(kept) == after + 1
     fake_races.resume(folder)
@@ -154,9 +148,8 @@ def test_a_race_stopped_in_a_pause_resumes_with_the_next_sitting_at_once(
         if isinstance(event, Pausing):
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        raced(tmp_path, stop)
     folder = tmp_path / "race"
+    fake_races.stopped(STUDY, folder, at=Pausing)
     assert rows(folder, "SELECT DISTINCT sitting FROM trial") == [(1,)]
     events: list[Event] = []
     with pytest.raises(KeyboardInterrupt):
@@ -171,15 +164,7 @@ def test_the_command_line_wants_more_sittings_than_the_study(
     tmp_path: Path, slept: list[float]
 ) -> None:
     one = fake_races.parse(STUDY.replace(f"sittings = {SITTINGS}", ""))
-    events: list[Event] = []
-
-    def stop(event: Event) -> None:
-        events.append(event)
-        if isinstance(event, TrialFinished) and event.number > 1:
-            raise fake_races.StopError
-
-    with pytest.raises(fake_races.StopError):
-        fake_races.race(one, tmp_path / "race", stop, sittings=2, pause_s=7)
+    events = fake_races.stopped(one, tmp_path / "race", after=1, sittings=2, pause_s=7)
     assert isinstance(events[0], Started)
     assert (events[0].sittings, events[0].trials) == (2, 12)
     folder = fake_races.resume(tmp_path / "race")

@@ -112,15 +112,7 @@ def test_what_one_slice_could_not_count_is_counted_in_none() -> None:
 
 def test_a_race_in_slices_is_resumed_by_blocks(tmp_path: Path) -> None:
     study = fake_races.parse(STUDY.replace("connections = [3, 6]", "connections = 3"))
-    seen: list[Event] = []
-
-    def stop(event: Event) -> None:
-        seen.append(event)
-        if len(seen) == 7:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fake_races.race(study, tmp_path / "race", stop, use_perf=False)
+    fake_races.stopped(study, tmp_path / "race", after=2, use_perf=False)
     fake_races.resume(tmp_path / "race")
     ledger = read(tmp_path / "race" / FILE_NAME)
     assert len(ledger.trials) == 6

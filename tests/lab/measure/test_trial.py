@@ -12,7 +12,7 @@ from regatta.errors import RegattaError, TrialError
 from regatta.measure.perf import probe
 from regatta.measure.places import placement
 from regatta.measure.race.events import Event, Finished, Started, TrialFinished
-from regatta.measure.trial import clients, program
+from regatta.measure.trial import measure, program
 from regatta.record.records import COUNTED_TRIAL, TIMED, Trial
 from regatta.record.samples import HEADER, check_samples
 from tests.lab import fake_races
@@ -85,7 +85,7 @@ def test_a_fault_is_the_reason_of_the_failure(
     [
         ("server-never-ready", (program, "READY_TIMEOUT_S", 2), "the server was not ready within"),
         ("server-never-stops", (program, "STOP_TIMEOUT_S", 2), "the server did not end within"),
-        ("client-never-done", (clients, "load_timeout_s", lambda _: 2), "the client was not done"),
+        ("client-never-done", (measure, "load_timeout_s", lambda _: 2), "the client was not done"),
     ],
 )
 def test_whatever_does_not_come_is_given_up(
@@ -135,14 +135,9 @@ def test_a_race_tells_what_happens_and_leaves_a_complete_ledger(tmp_path: Path) 
 
 @pytest.mark.parametrize("after", [0, 1, 5])
 def test_a_stopped_race_goes_on_where_it_was(tmp_path: Path, after: int) -> None:
-    def stop(event: Event) -> None:
-        if isinstance(event, TrialFinished) and event.number > after:
-            raise fake_races.StopError
-
     study = fake_races.parse(fake_races.TINY)
     folder = tmp_path / "race"
-    with pytest.raises(fake_races.StopError):
-        fake_races.race(study, folder, stop)
+    fake_races.stopped(study, folder, after=after)
     kept = rows(folder, "SELECT * FROM trial")
     assert len(kept) == after + 1
     events: list[Event] = []
@@ -193,7 +188,7 @@ def test_the_lab_may_run_everywhere_again_however_a_window_ends(
 ) -> None:
     own = os.sched_getaffinity(0)
     monkeypatch.setenv("FAKE", fault)
-    monkeypatch.setattr(clients, "load_timeout_s", lambda _: 2 if fault else 60)
+    monkeypatch.setattr(measure, "load_timeout_s", lambda _: 2 if fault else 60)
     with placement.make_placement("loopback", [min(own)], [max(own)]) as place:
         setup = fake_races.trial_setup(tmp_path, place)
         result = fake_races.run_trial(setup, fake_races.parse(fake_races.TINY).cells[0], TIMED)

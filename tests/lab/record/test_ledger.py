@@ -188,15 +188,6 @@ def test_another_schema_is_refused_in_one_line(
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("keep", [0, 1, 50, 100, 4096, 5000, 12_000])
-def test_a_truncated_ledger_is_refused(tmp_path: Path, keep: int) -> None:
-    create(tmp_path).close()
-    path = tmp_path / FILE_NAME
-    path.write_bytes(path.read_bytes()[:keep])
-    with pytest.raises(LedgerError, match="damaged"):
-        open_ledger(path)
-
-
 @pytest.mark.parametrize("data", [b"", b"hello", b"SQLite format 3\0" + b"x" * 5000])
 @OPENERS
 def test_what_is_no_ledger_is_refused_in_one_line(
