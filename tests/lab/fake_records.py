@@ -7,13 +7,10 @@ from regatta.measure.accounts.process_tree import TreeAccounts
 from regatta.record.counters import Counter
 from regatta.record.records import Trial
 
-COUNTED = ("clock_ns", "reaped_ns", "user_ns", "system_ns", "page_faults", "thread_run_ns")
-
 
 def reading(**changes: Any) -> TreeAccounts:
     """A process that has done nothing except `changes`."""
-    nothing = dict.fromkeys((*COUNTED, "context_switches"), 0)
-    return TreeAccounts(**{**nothing, "threads": frozenset(), **changes})
+    return TreeAccounts(**changes)
 
 
 def trial(counters: Mapping[tuple[str, str, str], Counter], **known: Any) -> Trial:

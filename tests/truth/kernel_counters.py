@@ -61,7 +61,7 @@ def read_accounts(server: Side) -> Accounts:
     return Accounts(server.accounts(), thread_faults(server.pid))
 
 
-def settle(server: Side, lasting: frozenset[tuple[int, int]]) -> None:
+def settle(server: Side, lasting: set[tuple[int, int]]) -> None:
     """Waits until the threads that serve single clients have ended."""
     assert server.pid is not None
     deadline = time.monotonic() + SETTLE_S

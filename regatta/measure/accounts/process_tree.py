@@ -7,7 +7,8 @@ kernel had closed their account.
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 
 from regatta.errors import TrialError
 from regatta.measure.accounts.cgroup import ControlGroup
@@ -47,18 +48,18 @@ USAGE = (
 CPUCLOCK_SCHED = 2
 
 
-@dataclass(frozen=True)
+@dataclass
 class TreeAccounts:
     """Totals of a process, its living descendants and the children that they have reaped."""
 
-    clock_ns: int
-    reaped_ns: int
-    user_ns: int
-    system_ns: int
-    page_faults: int
-    threads: frozenset[tuple[int, int]]
-    thread_run_ns: int
-    context_switches: int
+    clock_ns: int = 0
+    reaped_ns: int = 0
+    user_ns: int = 0
+    system_ns: int = 0
+    page_faults: int = 0
+    threads: set[tuple[int, int]] = field(default_factory=set)
+    thread_run_ns: int = 0
+    context_switches: int = 0
     charged_ns: int | None = None
     """CPU time charged to its control group; None: it has no group of its own."""
 
@@ -138,39 +139,27 @@ def read_once(pid: int) -> TreeAccounts:
 
     The CPU clock is read first: it matters most.
     """
-    clock_ns = reaped_ns = user_ns = system_ns = faults = run_ns = switches = 0
-    threads: set[tuple[int, int]] = set()
+    found = TreeAccounts()
     for member in descendants(pid):
         try:
-            clock_ns += cpu_clock_ns(member)
+            found.clock_ns += cpu_clock_ns(member)
             stat = read_stat(member)
         except (OSError, ValueError) as error:
             if member == pid:
                 raise
             raise VanishedError from error
-        faults += stat[MINOR_FAULTS] + stat[MAJOR_FAULTS]
-        faults += stat[REAPED_MINOR_FAULTS] + stat[REAPED_MAJOR_FAULTS]
-        user_ns += (stat[USER_TICKS] + stat[REAPED_USER_TICKS]) * NS_PER_TICK
-        system_ns += (stat[SYSTEM_TICKS] + stat[REAPED_SYSTEM_TICKS]) * NS_PER_TICK
-        reaped_ns += (stat[REAPED_USER_TICKS] + stat[REAPED_SYSTEM_TICKS]) * NS_PER_TICK
+        found.page_faults += stat[MINOR_FAULTS] + stat[MAJOR_FAULTS]
+        found.page_faults += stat[REAPED_MINOR_FAULTS] + stat[REAPED_MAJOR_FAULTS]
+        found.user_ns += (stat[USER_TICKS] + stat[REAPED_USER_TICKS]) * NS_PER_TICK
+        found.system_ns += (stat[SYSTEM_TICKS] + stat[REAPED_SYSTEM_TICKS]) * NS_PER_TICK
+        found.reaped_ns += (stat[REAPED_USER_TICKS] + stat[REAPED_SYSTEM_TICKS]) * NS_PER_TICK
         for tid in threads_of(member):
-            try:
-                thread_run_ns, thread_switches = thread_account(member, tid)
-            except (OSError, ValueError, IndexError):
-                continue
-            threads.add((member, tid))
-            run_ns += thread_run_ns
-            switches += thread_switches
-    return TreeAccounts(
-        clock_ns=clock_ns,
-        reaped_ns=reaped_ns,
-        user_ns=user_ns,
-        system_ns=system_ns,
-        page_faults=faults,
-        threads=frozenset(threads),
-        thread_run_ns=run_ns,
-        context_switches=switches,
-    )
+            with suppress(OSError, ValueError, IndexError):
+                run_ns, switches = thread_account(member, tid)
+                found.threads.add((member, tid))
+                found.thread_run_ns += run_ns
+                found.context_switches += switches
+    return found
 
 
 def switches_provable(before: TreeAccounts, after: TreeAccounts) -> bool:
@@ -201,8 +190,7 @@ def life_counters(now: TreeAccounts) -> list[Counter]:
     """What the process tree has used since its start."""
     # Passing today's threads as the first reading asserts that none has ended since the start;
     # switches_provable() then checks it by CPU time.
-    nothing = TreeAccounts(0, 0, 0, 0, 0, now.threads, 0, 0)
-    return server_counters(nothing, now)
+    return server_counters(TreeAccounts(threads=now.threads), now)
 
 
 USED = (

@@ -62,22 +62,22 @@ def keep_accounts(ledger: Ledger, placement: Placement, found: Perf) -> Perf:
         return found
     grouped = then.get("control_groups") is True
     followed = ledger.environment("perf_follows") == GROUP
-    if (grouped and placement.server.groups is None) or (followed and not found.by_group):
-        raise UsageError(
-            "the race was started with CPU time from control groups, which are not permitted now; "
-            "resume it as root, or start a new race"
-        )
-    if then.get("steering") == OWN_SIDE and placement.steering.kind != OWN_SIDE:
-        raise UsageError(
-            "the race was started with packets steered to the receiving side's CPUs, which is not "
-            "permitted now; resume it as root, or start a new race"
-        )
+    steered = then.get("steering") == OWN_SIDE
     source = (then.get("whole_cpu") or {}).get("source", placement.sleep_source)
-    if source == cpu_sleep.TIMER_LIST and placement.sleep_source != source:
-        raise UsageError(
-            "the race was started with exact sleep times of its CPUs, which may not be read now; "
-            "resume it as root, or start a new race"
-        )
+    exact = source == cpu_sleep.TIMER_LIST
+    lost = {
+        "CPU time from control groups": (grouped and placement.server.groups is None)
+        or (followed and not found.by_group),
+        "packets steered to the receiving side's CPUs": steered
+        and placement.steering.kind != OWN_SIDE,
+        "exact sleep times of its CPUs": exact and placement.sleep_source != source,
+    }
+    for what, is_lost in lost.items():
+        if is_lost:
+            raise UsageError(
+                f"the race was started with {what}, which is not permitted now; resume it as root, "
+                "or start a new race"
+            )
     placement.sleep_source = source
     if not grouped:
         placement.server = replace(placement.server, groups=None)

@@ -5,7 +5,7 @@ A runtime prints the error before the stack (Java, Node.js, Go, Rust, .NET, Ruby
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 PYTHON_STACK = re.compile(r'Traceback \(most recent call last\):|  File ".*", line \d+')
 FRAME = re.compile(r"\s+(at|from) \S")
@@ -15,47 +15,19 @@ PANIC = re.compile(r"(panic|fatal error): |\*\* \(")
 RUST_PANIC = re.compile(r"thread '.*' (\(\d+\) )?panicked at ")
 
 
-Found = tuple[int, str] | None
-"""The number of the line, and the error."""
-
-
 def error_line(lines: Sequence[str]) -> str | None:
     """The error of the last stack in these lines, whose indentation is kept; None: no stack."""
-    # Rust's frames look like Java's.
-    found = rust_panic(lines) or panic(lines)
-    stacks = [stack for stack in (after_stack(lines), before_stack(lines)) if stack]
-    found = found or max(stacks, default=None)
-    return found[1].strip() if found else None
 
+    def last(pattern: re.Pattern[str]) -> int | None:
+        return next((at for at in reversed(range(len(lines))) if pattern.match(lines[at])), None)
 
-def is_outer(line: str) -> bool:
-    return bool(line) and not line[0].isspace()
-
-
-def last(lines: Sequence[str], matches: Callable[[str], object]) -> int | None:
-    return next((n for n in reversed(range(len(lines))) if matches(lines[n])), None)
-
-
-def after_stack(lines: Sequence[str]) -> Found:
-    start = last(lines, PYTHON_STACK.match)
-    after = range(len(lines)) if start is None else range(start + 1, len(lines))
-    return next(((n, lines[n]) for n in after if start is not None and is_outer(lines[n])), None)
-
-
-def before_stack(lines: Sequence[str]) -> Found:
-    start = last(lines, FRAME.match) or 0
-    return next(((n, lines[n]) for n in reversed(range(start)) if is_outer(lines[n])), None)
-
-
-def panic(lines: Sequence[str]) -> Found:
-    number = last(lines, PANIC.match)
-    return None if number is None else (number, lines[number])
-
-
-def rust_panic(lines: Sequence[str]) -> Found:
-    """Since Rust 1.73 the message is on the next line."""
-    number = last(lines, RUST_PANIC.match)
-    if number is None:
-        return None
-    has_more = lines[number].endswith(":") and number + 1 < len(lines)
-    return number, f"{lines[number]} {lines[number + 1]}" if has_more else lines[number]
+    # Rust's frames look like Java's. Since Rust 1.73 the message is on the next line.
+    if (at := last(RUST_PANIC)) is not None:
+        return " ".join(lines[at : at + 1 + lines[at].endswith(":")]).strip()
+    if (at := last(PANIC)) is not None:
+        return lines[at].strip()
+    outer = [at for at, line in enumerate(lines) if line and not line[0].isspace()]
+    stack, frame = last(PYTHON_STACK), last(FRAME)
+    after = [at for at in outer if stack is not None and at > stack][:1]
+    before = [at for at in outer if frame is not None and at < frame][-1:]
+    return lines[max(after + before)].strip() if after or before else None

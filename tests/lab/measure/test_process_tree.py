@@ -151,7 +151,7 @@ def test_context_switches_are_not_supported_once_a_thread_has_come_and_gone() ->
     assert counters["context-switches"] is None
 
 
-READING = reading(clock_ns=1_000_000, threads=frozenset({(1, 1)}), thread_run_ns=1_000_000)
+READING = reading(clock_ns=1_000_000, threads={(1, 1)}, thread_run_ns=1_000_000)
 
 
 @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ READING = reading(clock_ns=1_000_000, threads=frozenset({(1, 1)}), thread_run_ns
         ({}, True),
         ({"clock_ns": 1_020_000}, True),
         ({"clock_ns": 1_020_001}, False),
-        ({"threads": frozenset({(1, 1), (1, 2)})}, False),
-        ({"threads": frozenset({(1, 2)})}, False),
+        ({"threads": {(1, 1), (1, 2)}}, False),
+        ({"threads": {(1, 2)}}, False),
         ({"reaped_ns": 10_000_000}, False),
     ],
 )
