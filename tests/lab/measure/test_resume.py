@@ -1,7 +1,7 @@
 """A race that goes on is measured as it was begun, or not at all."""
 
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -31,6 +31,8 @@ THREADS = {"placement": {"control_groups": False}, "perf_follows": "threads"}
 CLOCKS = {"placement": {}}
 GROUPS = {"placement": {"control_groups": True}, "perf_follows": "control group"}
 GROUPS_ONLY = {"placement": {"control_groups": True}, "perf_follows": "threads"}
+STEERED = {"placement": {"steering": OWN_SIDE}}
+BY_TICKS, EXACT = ({"placement": {"whole_cpu": {"source": one}}} for one in (STAT, TIMER_LIST))
 
 
 class FakeLedger:
@@ -39,44 +41,61 @@ class FakeLedger:
     def __init__(self, environment: dict[str, object]) -> None:
         self.environment = environment.get
 
+    def placement(self) -> str:
+        return "netns"
 
-def go_on(environment: dict[str, object], groups: Home | None, by_group: bool) -> tuple[bool, bool]:
-    """Whether the race then has control groups, and whether perf follows them."""
-    place = Placement(
-        "loopback",
-        None,
-        SidePlacement((), (0,), groups),
-        SidePlacement((), (1,), groups),
-        "127.0.0.1",
-    )
-    found = Perf("perf", "9", ("task-clock",), None, None, by_group)
-    kept = keep_accounts(cast("Ledger", FakeLedger(environment)), place, found)
-    assert (place.server.groups is None) == (place.client.groups is None)
-    return place.server.groups is not None, kept.by_group
+
+def go_on(
+    begun: dict[str, object], groups: Home | None = HOME, by_group: bool = True, **place: Any
+) -> tuple[Placement, Perf]:
+    """What it goes on with, where this is found now."""
+    sides = (SidePlacement((), (0,), groups), SidePlacement((), (1,), groups))
+    now = Placement("netns", None, *sides, "198.18.0.1", **place)
+    found = Perf("perf", "9", ("task-clock",), by_group=by_group)
+    kept = keep_accounts(cast("Ledger", FakeLedger(begun)), now, found)
+    assert (now.server.groups is None) == (now.client.groups is None)
+    return now, kept
 
 
 @pytest.mark.parametrize(
-    ("environment", "then"),
+    ("begun", "groups", "by_group"),
     [
-        ({}, (True, True)),
-        (GROUPS, (True, True)),
-        (GROUPS_ONLY, (True, False)),
-        (THREADS, (False, False)),
-        (CLOCKS, (False, False)),
+        ({}, True, True),
+        (GROUPS, True, True),
+        (GROUPS_ONLY, True, False),
+        (THREADS, False, False),
+        (CLOCKS, False, False),
     ],
 )
 def test_what_a_race_did_without_it_does_without(
-    environment: dict[str, object], then: tuple[bool, bool]
+    begun: dict[str, object], groups: bool, by_group: bool
 ) -> None:
-    assert go_on(environment, HOME, by_group=True) == then
+    now, kept = go_on(begun)
+    assert (now.server.groups is not None, kept.by_group) == (groups, by_group)
+    if not groups:
+        go_on(begun, groups=None, by_group=False)
 
 
-def test_a_race_begun_with_control_groups_does_not_go_on_without() -> None:
+def test_a_finer_account_of_sleep_is_not_used_in_a_race_begun_without() -> None:
+    now, _ = go_on(BY_TICKS, sleep_source=TIMER_LIST)
+    assert now.sleep_source == STAT
+
+
+@pytest.mark.parametrize(
+    ("begun", "now"),
+    [
+        (GROUPS, {"groups": None, "by_group": False}),
+        (GROUPS, {"by_group": False}),
+        (EXACT, {"sleep_source": STAT}),
+        (STEERED, {"steering": Steering(UNSTEERED)}),
+    ],
+)
+def test_a_race_does_not_go_on_without_what_it_was_begun_with(
+    begun: dict[str, object], now: dict[str, Any]
+) -> None:
+    go_on(begun, sleep_source=TIMER_LIST, steering=Steering(OWN_SIDE))
     with pytest.raises(UsageError, match="resume it as root"):
-        go_on(GROUPS, None, by_group=False)
-    with pytest.raises(UsageError, match="resume it as root"):
-        go_on(GROUPS, HOME, by_group=False)
-    assert go_on(THREADS, None, by_group=False) == (False, False)
+        go_on(begun, **now)
 
 
 @pytest.mark.parametrize(
@@ -86,35 +105,7 @@ def test_a_race_begun_with_control_groups_does_not_go_on_without() -> None:
 def test_a_race_goes_on_steered_as_it_was_whatever_its_study_says(
     then: dict[str, object], steered: str
 ) -> None:
-    class Begun(FakeLedger):
-        def placement(self) -> str:
-            return "netns"
-
-    book = Begun({"placement": {"server_cpus": [0], "client_cpus": [1], **then}})
-    other = "none" if steered == "own-side" else "own-side"
-    text = STUDY.replace("OTHER", other)
+    book = FakeLedger({"placement": {"server_cpus": [0], "client_cpus": [1], **then}})
+    text = STUDY.replace("OTHER", "none" if steered == "own-side" else "own-side")
     study = restore_placement(parse_study(text, [Design("select", "")]), cast("Ledger", book))
     assert (study.placement, study.server_cpus, study.steering) == ("netns", (0,), steered)
-
-
-def test_a_race_goes_on_with_the_account_of_sleep_that_it_was_begun_with() -> None:
-    found = Perf("perf", "9", ("task-clock",), None, None, by_group=False)
-    sides = (SidePlacement((), (0,)), SidePlacement((), (1,)))
-    exact = Placement("netns", None, *sides, "198.18.0.1", sleep_source=TIMER_LIST)
-    begun = FakeLedger({"placement": {"whole_cpu": {"source": STAT}}})
-    keep_accounts(cast("Ledger", begun), exact, found)
-    assert exact.sleep_source == STAT
-    begun = FakeLedger({"placement": {"whole_cpu": {"source": TIMER_LIST}}})
-    with pytest.raises(UsageError, match="resume it as root"):
-        keep_accounts(cast("Ledger", begun), exact, found)
-
-
-def test_a_race_begun_with_steering_does_not_go_on_without() -> None:
-    begun = cast("Ledger", FakeLedger({"placement": {"steering": OWN_SIDE}}))
-    found = Perf("perf", "9", ("task-clock",), None, None, by_group=False)
-    sides = (SidePlacement((), (0,)), SidePlacement((), (1,)))
-    steered = Placement("netns", None, *sides, "198.18.0.1", steering=Steering(OWN_SIDE))
-    assert keep_accounts(begun, steered, found) == found
-    lost = Placement("netns", None, *sides, "198.18.0.1", steering=Steering(UNSTEERED))
-    with pytest.raises(UsageError, match="resume it as root"):
-        keep_accounts(begun, lost, found)
