@@ -7,7 +7,7 @@ read the counters, and virtual machines have none.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -47,19 +47,26 @@ def packages() -> tuple[Package, ...]:
     return tuple(found) if all(one.read_uj() is not None for one in found) else ()
 
 
-def used_uj(
-    read: Sequence[Package], before: Sequence[int | None], after: Sequence[int | None]
-) -> int | None:
-    """The energy between two readings of each package; None if a counter could not be read.
+class Meter:
+    """Reads the counters when it is made, and again when asked what was used since."""
 
-    A counter wraps after minutes at full load, so at most once within a window.
-    """
-    total = 0
-    for package, first, last in zip(read, before, after, strict=True):
-        if first is None or last is None:
-            return None
-        total += last - first + (package.wraps_at_uj if last < first else 0)
-    return total
+    def __init__(self) -> None:
+        self.packages = packages()
+        self.before = [one.read_uj() for one in self.packages]
+        self.start_ns = time.monotonic_ns()
+
+    def used(self) -> tuple[int, float] | None:
+        """The energy in µJ, and the time in s; None if there is no counter that can be read.
+
+        A counter wraps after minutes at full load, so at most once within a window.
+        """
+        after, end_ns = [one.read_uj() for one in self.packages], time.monotonic_ns()
+        total = 0
+        for package, first, last in zip(self.packages, self.before, after, strict=True):
+            if first is None or last is None:
+                return None
+            total += last - first + (package.wraps_at_uj if last < first else 0)
+        return (total, (end_ns - self.start_ns) / NS_PER_S) if self.packages else None
 
 
 @cache
@@ -68,26 +75,20 @@ def idle_uw() -> float | None:
 
     None if there are no counters.
     """
-    read = packages()
-    if not read:
-        return None
-    before, start_ns = [one.read_uj() for one in read], time.monotonic_ns()
-    time.sleep(IDLE_S)  # the measurement itself
-    after, end_ns = [one.read_uj() for one in read], time.monotonic_ns()
-    uj = used_uj(read, before, after)
-    return None if uj is None else uj / ((end_ns - start_ns) / NS_PER_S)
+    meter = Meter()
+    if meter.packages:
+        time.sleep(IDLE_S)  # the measurement itself
+    used = meter.used()
+    return None if used is None else used[0] / used[1]
 
 
 @contextmanager
 def metering() -> Iterator[list[Counter]]:
     """The energy of the block, filled in when it ends; empty where there are no counters."""
-    read, found = packages(), list[Counter]()
-    before, start_ns = [one.read_uj() for one in read], time.monotonic_ns()
+    meter, found = Meter(), list[Counter]()
     yield found
-    after, end_ns = [one.read_uj() for one in read], time.monotonic_ns()
-    uj = used_uj(read, before, after)
-    if not read or uj is None:
+    if (used := meter.used()) is None:
         return
-    found.append(counted(ENERGY, uj, MICROJOULES))
+    found.append(counted(ENERGY, used[0], MICROJOULES))
     if (idle := idle_uw()) is not None:
-        found.append(counted(IDLE_ENERGY, idle * (end_ns - start_ns) / NS_PER_S, MICROJOULES))
+        found.append(counted(IDLE_ENERGY, idle * used[1], MICROJOULES))
