@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from regatta.measure.perf import Perf, without_perf
+from regatta.measure.places.placement import make_placement
 from regatta.measure.places.sides import Placement
 from regatta.measure.programs import discover
 from regatta.measure.race.events import Event, Tell, TrialFinished
@@ -14,7 +15,7 @@ from regatta.measure.race.race import begin, reopen
 from regatta.measure.trial.setup import TrialSetup
 from regatta.measure.trial.trial import run_side_by_side
 from regatta.record.cell import Cell
-from regatta.record.records import Trial
+from regatta.record.records import TIMED, Trial
 from regatta.record.study import Study, parse_study
 from regatta.record.study.find import Design
 from tests.lab.fake_programs import DESIGNS
@@ -94,6 +95,14 @@ def trial_setup(
         scratch=tmp_path / "scratch",
         **settings,
     )
+
+
+def run_here(
+    tmp_path: Path, cell: Cell, kind: str = TIMED, found: Perf | None = None, **more: Any
+) -> Trial:
+    """The same on loopback, both sides on the first CPU; `more`: of the TrialSetup."""
+    with make_placement("loopback", [0], [0]) as place:
+        return run_trial(trial_setup(tmp_path, place, found, **more), cell, kind)
 
 
 def run_trial(setup: TrialSetup, cell: Cell, kind: str) -> Trial:

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import StudyError
-from regatta.measure.places import placement
 from regatta.measure.trial import program
-from regatta.record.records import SERVER, TIMED, Trial
+from regatta.record.records import SERVER, Trial
 from regatta.record.study import Study
 from tests.lab import fake_races
 
@@ -77,11 +76,8 @@ def study(folder: Path, keys: str = "") -> Study:
 def run(folder: Path, keys: str = "") -> Trial:
     raced = study(folder, keys)
     (cell,) = (cell for cell in raced.cells if cell.contender == "mine")
-    with placement.make_placement("loopback", [0], [0]) as place:
-        setup = fake_races.trial_setup(
-            folder, place, contenders=raced.contenders, folder=raced.folder
-        )
-        return fake_races.run_trial(setup, cell, TIMED)
+    more = {"contenders": raced.contenders, "folder": raced.folder}
+    return fake_races.run_here(folder, cell, **more)
 
 
 def cpu_ns(result: Trial) -> float:

@@ -25,11 +25,8 @@ pytestmark = pytest.mark.usefixtures("programs_folder")
 def run(tmp_path: Path, kind: str = TIMED, with_perf: bool = True) -> Trial:
     study = fake_races.parse(fake_races.TINY)
     found = probe(("task-clock", "syscalls")) if with_perf else None
-    with placement.make_placement("loopback", [0], [0]) as place:
-        setup = fake_races.trial_setup(
-            tmp_path, place, found, events=("task-clock", "syscalls", "topdown")
-        )
-        result = fake_races.run_trial(setup, study.cells[0], kind)
+    events = ("task-clock", "syscalls", "topdown")
+    result = fake_races.run_here(tmp_path, study.cells[0], kind, found, events=events)
     assert marked(tmp_path) == []
     assert not (tmp_path / "scratch").exists()
     return result

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from regatta.measure.perf import probe, without_perf
-from regatta.measure.places import placement
 from regatta.record.cell import Cell
 from regatta.record.perf_output import read_counters
 from regatta.record.records import COUNTED_TRIAL, TIMED, Trial
@@ -55,11 +54,8 @@ def cells() -> tuple[Cell, ...]:
 def race(tmp_path: Path, cell: Cell, kind: str, with_perf: bool) -> Trial:
     found = probe(EVENTS) if with_perf else without_perf(None)
     study = fake_races.parse(STUDY.replace("{python}", sys.executable))
-    with placement.make_placement("loopback", [0], [0]) as place:
-        setup = fake_races.trial_setup(
-            tmp_path, place, found, events=EVENTS, contenders=study.contenders
-        )
-        return fake_races.run_trial(setup, cell, kind)
+    more = {"events": EVENTS, "contenders": study.contenders}
+    return fake_races.run_here(tmp_path, cell, kind, found, **more)
 
 
 @pytest.mark.parametrize("kind", [TIMED, COUNTED_TRIAL])
