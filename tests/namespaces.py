@@ -11,7 +11,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,6 @@ import pytest
 from regatta.errors import PlacementError
 from regatta.measure.network.veth import run_tool, start_holder
 from tests.processes import children, commands, network_namespaces, pids_inside
-from tests.ssh_names import make_ssh, path_with
 from tests.waiting import wait_until
 
 SSHD = Path("/usr/sbin/sshd")
@@ -58,6 +57,14 @@ PidFile none
 SetEnv TMPDIR={folder}/tmp/{name}
 """
 
+SSH_CONF = """
+Host *
+IdentityFile {folder}/key
+StrictHostKeyChecking no
+UserKnownHostsFile /dev/null
+LogLevel ERROR
+"""
+
 
 @dataclass
 class Network:
@@ -84,7 +91,7 @@ class Network:
 
     def path(self) -> str:
         """PATH with an ssh that knows the hosts."""
-        return path_with(self.folder)
+        return f"{self.folder}:{os.environ['PATH']}"
 
     def add(self, name: str) -> None:
         """Starts a host, or restarts it with the same name and address."""
@@ -153,13 +160,22 @@ class Network:
         self.lab.communicate()
 
 
+def make_ssh(folder: Path, addresses: Mapping[str, str]) -> None:
+    """Writes into the folder an ssh that knows these hosts and logs in without a prompt."""
+    known = "".join(f"Host {name}\nHostName {address}\n" for name, address in addresses.items())
+    (folder / "ssh.conf").write_text(known + SSH_CONF.format(folder=folder))
+    ssh = folder / "ssh"
+    ssh.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {folder}/ssh.conf "$@"\n')
+    ssh.chmod(0o755)
+
+
 @contextmanager
 def network(folder: Path, *names: str, disk: str = "") -> Iterator[Network]:
     folder.mkdir()
     for key in ("key", "host_key"):
         run_tool(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / key)])
     addresses = {name: f"{NETWORK}.{2 + at}" for at, name in enumerate(names)}
-    make_ssh(folder, folder / "key", addresses)
+    make_ssh(folder, addresses)
     made = Network(folder, start_holder(["unshare", "--net", "--"]), disk=disk)
     try:
         made.ip("link set lo up")

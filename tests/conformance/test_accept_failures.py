@@ -41,8 +41,6 @@ CONNECTED = 4
 PROMPT_S = 1.0
 OPTIONS = (*ONE_SNAPSHOT, *AS_US)
 """The one snapshot is taken before the limit is set: to answer from it takes no descriptor."""
-NO_SCAN = b"error: cannot read the processes: out of descriptors\n\n"
-"""Reply to clients that are accepted when there is no descriptor for a scan."""
 NO_LIBRARY = "it accepts without the C library"
 
 
@@ -112,22 +110,6 @@ def test_with_few_descriptors_left_clients_are_served_or_refused(
     assert server.stop()["errors"]["refused"] == refused
     if refused == 0:
         pytest.skip("it never holds so many descriptors in one process")
-
-
-def test_a_burst_beyond_the_descriptor_limit_is_served_or_refused(
-    start: Start, connect: Connect
-) -> None:
-    """The limit is low from the start, and the burst arrives while the server is stopped."""
-    server = start("--work", "scan", descriptors=CLIENTS)
-    for _ in range(2):
-        with stopped(server.process.pid):
-            clients = ask_all(connect(server))
-        answers = [read_until_lost(client) for client in clients]
-        for answer in answers:
-            assert is_refusal(answer) or answer == NO_SCAN or len(rows_of(answer)) == 2
-        for client in clients:
-            client.close()
-        server.connect_when_there_is_room().close()
 
 
 def sockets_of_all(server: RunningServer) -> dict[int, set[int]]:

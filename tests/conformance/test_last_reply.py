@@ -54,15 +54,6 @@ def test_an_upload_is_refused_with_a_reply(start: Start) -> None:
     assert reply.status == 405
 
 
-def test_a_refused_client_that_stays_is_closed_soon(start: Start) -> None:
-    server = start("--work", "snapshot", "--max-connections", "1")
-    with server.connect() as silent:
-        silent.sendall(b"hello\n")
-        begun = time.monotonic()
-        server.connect_when_there_is_room().close()
-        assert time.monotonic() - begun < SOON_S
-
-
 def test_a_refused_client_that_sends_on_is_closed_soon(start: Start) -> None:
     server = start("--work", "snapshot")
     with server.connect() as endless, contextlib.suppress(ConnectionError):

@@ -17,17 +17,17 @@ from tests.servers import (
 from tests.sockets import OWN_HOST
 
 
-@pytest.mark.parametrize("listen", ["127.0.0.1:0", "127.0.0.2:0", "localhost:0", "[::1]:0"])
+@pytest.mark.parametrize("listen", ["127.0.0.2:0", "localhost:0", "[::1]:0"])
 def test_it_listens_on_the_given_address(start: Start, listen: str) -> None:
     server = start(listen=listen)
     assert len(rows_of(server.ask(b"top 2\n"))) == 2
 
 
-@pytest.mark.parametrize(("listen", "host"), [("0.0.0.0:0", "127.0.0.3"), ("[::]:0", "::1")])
-def test_it_listens_on_all_addresses_if_asked(start: Start, listen: str, host: str) -> None:
-    server = start("--allow", "127.0.0.0/8,::1", "--no-token", listen=listen)
-    with socket.create_connection((host, server.port), PATIENCE_S) as connection:
-        assert len(rows_of(ask_over(connection))) == 2
+def test_it_listens_on_all_addresses_if_asked(start: Start) -> None:
+    server = start("--allow", "127.0.0.0/8,::1", "--no-token", listen="[::]:0")
+    for host in ("127.0.0.3", "::1"):
+        with socket.create_connection((host, server.port), PATIENCE_S) as connection:
+            assert len(rows_of(ask_over(connection))) == 2
 
 
 def test_a_second_server_on_the_same_port_is_refused(

@@ -6,10 +6,10 @@ import signal
 import pytest
 
 from tests.conformance.preload import preloaded
-from tests.http_replies import parse_replies, read_http_reply
-from tests.metrics import OPENMETRICS, families, fetch, labels, samples, samples_of, value
+from tests.http_replies import parse_replies
+from tests.metrics import OPENMETRICS, labels, samples, samples_of, value
 from tests.processes import children, is_gone
-from tests.servers import ListedDesign, RunningServer, Start, ask_over, read_all
+from tests.servers import ListedDesign, Start, ask_over, read_all
 from tests.waiting import wait_until
 
 
@@ -96,16 +96,3 @@ def test_cpu_time_covers_all_workers_and_never_falls(start: Start, design: Liste
         last = now
     # Half: the CPU may have been slower when the length of the spin was calibrated.
     assert last - first >= 20 * 0.005 / 2, "the CPU time of the workers is missing"
-
-
-@pytest.mark.parametrize("accept", [None, OPENMETRICS])
-def test_both_formats_are_valid(server: RunningServer, accept: str | None) -> None:
-    with server.connect() as connection:  # like Prometheus: one connection for all requests
-        for _ in range(3):
-            connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            read_http_reply(connection)
-    reply = fetch(server, accept)
-    found = families(reply)
-    assert reply.status == 200
-    assert {"regatta_tasks", "regatta_requests", "process_cpu_seconds"} <= set(found)
-    assert fetch(server, accept, "HEAD").body == b""

@@ -192,25 +192,22 @@ def test_any_process_name_survives_and_forges_nothing(
 
 COMMANDS = [
     b"two\nlines\n- - 1.0 1.0 (everything else)",
-    b"\x1b[2J\xc2\x9b \xff\xfe",
-    "\u202e\u2028".encode(),
-    b'"quoted" \\back',
-    b" ",
-    b"\n# source x",
+    b'\x1b[2J\xc2\x9b \xff\xfe "quoted" \\back' + "\u202e\u2028".encode(),
+    b"\n# source x ",
 ]
 
 
 @pytest.mark.parametrize("argument", COMMANDS, ids=range(len(COMMANDS)))
-@pytest.mark.parametrize("form", [[], ["format=json"]], ids=["text", "json"])
-def test_any_command_line_survives(fresh: RunningServer, argument: bytes, form: list[str]) -> None:
+def test_any_command_line_survives(fresh: RunningServer, argument: bytes) -> None:
     script = b"import time\nwhile time.process_time() < %f: pass\nprint(); " % (enough_ms() / 1000)
     command = [os.fsencode(sys.executable), b"-uc", script + b"input()", argument]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as burner:
         burner.stdout.read(1)
-        answer = ask_line(fresh, ["64", "command=1", *form])
+        answers = [ask_line(fresh, ["64", "command=1", *form]) for form in ([], ["format=json"])]
         burner.kill()
-    (row,) = (row for row in answer.rows if row.number == burner.pid)
-    assert unescape(row.command) == b" ".join(command).rstrip(b" ")
+    for answer in answers:
+        (row,) = (row for row in answer.rows if row.number == burner.pid)
+        assert unescape(row.command) == b" ".join(command).rstrip(b" ")
 
 
 def test_of_2000_threads_only_some_are_read(fresh: RunningServer) -> None:

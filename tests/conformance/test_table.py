@@ -6,12 +6,6 @@ from tests.commands import assert_refused, run
 from tests.servers import ListedDesign, program, runnable, table
 
 
-def test_names_are_unique_and_lower_case() -> None:
-    names = [design.name for design in table()]
-    assert len(set(names)) == len(names)
-    assert all(name.replace("-", "").isalpha() and name.islower() for name in names)
-
-
 @pytest.mark.parametrize("listed", table(), ids=lambda listed: listed.name)
 def test_an_unsupported_design_is_refused_with_the_reason(listed: ListedDesign) -> None:
     if listed.missing is None:

@@ -81,22 +81,19 @@ def check_answered_and_closed(connection: socket.socket) -> None:
     assert read_exactly(connection, 2 * len(LAST_REPLY)) == LAST_REPLY
 
 
-def test_every_request_of_a_keep_alive_connection_is_answered(twin: TwinServer) -> None:
-    with twin.connect() as connection:
-        for _ in range(REQUESTS):
-            check_answered(connection)
-
-
-def test_a_short_connection_is_answered_and_closed_by_the_server(twin: TwinServer) -> None:
-    for _ in range(CONNECTIONS):
+def test_every_request_is_answered_and_connection_close_ends(twin: TwinServer) -> None:
+    for count in (REQUESTS, *[0] * CONNECTIONS):
         with twin.connect() as connection:
+            for _ in range(count):
+                check_answered(connection)
             check_answered_and_closed(connection)
-
-
-def test_connection_close_ends_a_keep_alive_connection(twin: TwinServer) -> None:
     with twin.connect() as connection:
-        for _ in range(3):
-            check_answered(connection)
+        connection.sendall(REQUEST)
+        connection.shutdown(socket.SHUT_WR)
+        assert read_exactly(connection, 2 * len(REPLY)) == REPLY
+    for _ in range(CONNECTIONS):
+        reset(twin.connect())
+    with twin.connect() as connection:
         check_answered_and_closed(connection)
 
 
@@ -107,25 +104,6 @@ def test_a_request_in_pieces_is_answered_once(twin: TwinServer) -> None:
             wait_until_read(connection)
             connection.sendall(REQUEST[cut:])
             assert read_exactly(connection, len(REPLY)) == REPLY
-        for byte in LAST_REQUEST[:-1]:
-            connection.sendall(bytes([byte]))
-            wait_until_read(connection)
-        connection.sendall(LAST_REQUEST[-1:])
-        assert read_exactly(connection, 2 * len(LAST_REPLY)) == LAST_REPLY
-
-
-def test_a_half_closing_client_is_answered_and_closed(twin: TwinServer) -> None:
-    with twin.connect() as connection:
-        connection.sendall(REQUEST)
-        connection.shutdown(socket.SHUT_WR)
-        assert read_exactly(connection, 2 * len(REPLY)) == REPLY
-
-
-def test_clients_that_reset_harm_no_other_client(twin: TwinServer) -> None:
-    for _ in range(CONNECTIONS):
-        reset(twin.connect())
-    with twin.connect() as connection:
-        check_answered_and_closed(connection)
 
 
 def test_several_clients_are_served_at_once(twin: TwinServer, design: ListedDesign) -> None:

@@ -66,35 +66,67 @@ def test_twenty_upgrades_lose_none_of_a_hundred_thousand_requests(
     assert requests >= 100_000
 
 
-def ask_after_stop(server: RunningServer, connection: socket.socket, asked: bytes) -> bytes | None:
-    """The reply to a request that a connected client sends after the server has noticed the stop;
-    None: the machine was too slow for that."""
+# What a client has sent and had answered before the stop, and what it sends afterwards; `%s` is a
+# request. The HTTP request divides the server's buffer, which then ends between two requests.
+AFTER_A_STOP = {
+    "first": (b"", b"%s", 1),
+    "once more": (b"%s", b"%s", 1),
+    "a pipeline": (b"%s", b"%s" * 200, 200),
+}
+PADDING = b"\r\nX: 12345678901234567\r\n\r\n"
+
+
+def stop_and_go_on(
+    server: RunningServer, connection: socket.socket, asked: bytes, *, waits: int = 0
+) -> tuple[bytes, bytes] | None:
+    """What the server, once it has noticed the stop, answers at once, of so many bytes at most, and
+    then. None: the machine was too slow for the grace period."""
+    wait_until_asleep(server.process.pid)
     server.process.send_signal(signal.SIGTERM)
     begun = time.monotonic()
     wait_until_asleep(server.process.pid)
     connection.sendall(asked)
-    return read_all(connection) if time.monotonic() - begun < GRACE_S / 2 else None
+    at_once = connection.recv(waits) if waits else b""
+    if waits:
+        with contextlib.suppress(ConnectionError):
+            connection.sendall(LINE.request(3))
+    took_s = time.monotonic() - begun
+    rest = read_all(connection)
+    return (at_once, rest) if took_s < GRACE_S / 2 else None
 
 
-@pytest.mark.parametrize("before", [0, 1])
-def test_a_connected_client_may_ask_once_more_after_a_stop(
-    start: Start, dialect: Dialect, before: int
-) -> None:
-    """Whether or not it has asked before. In HTTP the reply announces the close."""
-    reply = None
-    while reply is None:
+@pytest.mark.parametrize("case", AFTER_A_STOP)
+def test_a_connected_client_may_ask_after_a_stop(start: Start, dialect: Dialect, case: str) -> None:
+    """Whether or not it has asked before. In HTTP the last reply announces the close."""
+    request = dialect.request(3)
+    if dialect is HTTP:
+        request = request.replace(b"\r\n\r\n", PADDING)
+        assert 1024 % len(request) == 0
+    before, after, count = AFTER_A_STOP[case]
+    found = None
+    while found is None:
         server = start("--work", "snapshot")
         with server.connect() as connection:
-            for _ in range(before):
-                connection.sendall(dialect.request(2))
+            if before:
+                connection.sendall(request)
                 dialect.read_answer(connection)
-            wait_until_asleep(server.process.pid)
-            reply = ask_after_stop(server, connection, dialect.request(3))
+            found = stop_and_go_on(server, connection, after.replace(b"%s", request))
         server.stop()
-    assert [len(rows) for rows in dialect.answers(reply)] == [3]
+    assert [len(rows) for rows in dialect.answers(found[1])] == [3] * count
     if dialect is HTTP:
-        (last,) = parse_replies(reply)
-        assert last.headers["connection"] == "close"
+        assert parse_replies(found[1])[-1].headers["connection"] == "close"
+
+
+def test_a_request_may_be_completed_after_a_stop(start: Start, dialect: Dialect) -> None:
+    found = None
+    request = dialect.request(3)
+    while found is None:
+        server = start("--work", "snapshot")
+        with server.connect() as connection:
+            connection.sendall(request[:5])
+            found = stop_and_go_on(server, connection, request[5:])
+        server.stop()
+    assert [len(rows) for rows in dialect.answers(found[1])] == [3]
 
 
 def test_a_client_may_send_its_token_and_a_request_after_a_stop(
@@ -102,56 +134,14 @@ def test_a_client_may_send_its_token_and_a_request_after_a_stop(
 ) -> None:
     """A line client may wait for the reply to its token before it asks."""
     token = token_file(tmp_path)
-    took_s = float(GRACE_S)
-    while took_s > GRACE_S / 2:
+    found = None
+    while found is None:
         server = start("--work", "snapshot", "--token-file", str(token))
         with server.connect() as connection:
-            wait_until_asleep(server.process.pid)
-            server.process.send_signal(signal.SIGTERM)
-            begun = time.monotonic()
-            wait_until_asleep(server.process.pid)
-            connection.sendall(b"auth " + token.read_bytes())
-            accepted = connection.recv(100)
-            with contextlib.suppress(ConnectionError):
-                connection.sendall(LINE.request(3))
-            took_s = time.monotonic() - begun
-            rest = read_all(connection)
+            found = stop_and_go_on(server, connection, b"auth " + token.read_bytes(), waits=100)
         server.stop()
-    assert accepted == b"ok\n\n"
-    assert [len(rows) for rows in LINE.answers(rest)] == [3]
-
-
-def test_a_request_may_be_completed_after_a_stop(start: Start, dialect: Dialect) -> None:
-    reply = None
-    request = dialect.request(3)
-    while reply is None:
-        server = start("--work", "snapshot")
-        with server.connect() as connection:
-            connection.sendall(request[:5])
-            wait_until_asleep(server.process.pid)
-            reply = ask_after_stop(server, connection, request[5:])
-        server.stop()
-    assert [len(rows) for rows in dialect.answers(reply)] == [3]
-
-
-def test_a_pipeline_that_arrives_after_a_stop_is_answered_completely(
-    start: Start, dialect: Dialect
-) -> None:
-    """Also in HTTP when the server's buffer ends exactly between two requests."""
-    reply = None
-    request = dialect.request(3)
-    if dialect is HTTP:
-        request = request.replace(b"\r\n\r\n", b"\r\nX: 12345678901234567\r\n\r\n")
-        assert 1024 % len(request) == 0
-    while reply is None:
-        server = start("--work", "snapshot")
-        with server.connect() as connection:
-            connection.sendall(request)
-            dialect.read_answer(connection)
-            wait_until_asleep(server.process.pid)
-            reply = ask_after_stop(server, connection, request * 200)
-        server.stop()
-    assert [len(rows) for rows in dialect.answers(reply)] == [3] * 200
+    assert found[0] == b"ok\n\n"
+    assert [len(rows) for rows in LINE.answers(found[1])] == [3]
 
 
 @pytest.mark.parametrize("neighbour", ["epoll", "iterative"])

@@ -140,17 +140,3 @@ def test_a_client_without_the_token_or_with_another_is_refused(
         result, status = ask(server, "-c", "3", "--engine", engine, "--dialect", dialect, *know)
         assert status == 1
         assert result["errors"]["refused"] == 3
-
-
-def test_a_server_without_a_token_accepts_any(
-    tmp_path: Path, know: tuple[str, str], dialect: str
-) -> None:
-    with running(tmp_path) as open_to_all:
-        result, status = ask(open_to_all, "--dialect", dialect, *know, "-c", "2")
-    assert (status, result["answered"]) == (0, 2)
-
-
-def test_host_names_are_given_without_port_and_not_with_a_token(know: tuple[str, str]) -> None:
-    assert "without a port" in refusal("--host", "db1:7342")
-    assert "expected host names" in refusal("--host", "")
-    assert "any host name" in refusal("--host", "db1", *know)

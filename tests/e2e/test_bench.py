@@ -51,29 +51,6 @@ def test_one_comparison_as_json() -> None:
     assert "block 2 begins" in answer.stderr
 
 
-@pytest.mark.long
-def test_a_design_is_compared_with_its_twin() -> None:
-    answer = bench("--only", "^twins: fork-per-client,", "--json")
-    assert answer.returncode == 0, answer.stderr
-    report = json.loads(answer.stdout)
-    assert len(report["comparisons"]) == 4  # two sources, two loads
-    for row in report["comparisons"]:
-        assert len(row["our_values"]) == len(row["peer_values"]) == 2
-        assert 1 < min(row["our_values"] + row["peer_values"]) < 10_000
-
-
-def test_by_default_mode_sets_no_options(testbed: Testbed) -> None:
-    options = {"--sandbox", "--source", "--no-recorder"}
-    assert options <= set(Ours("select").command(testbed, 1))
-    by_default = Ours("select", by_default=True)
-    assert not options & set(by_default.command(testbed, 1))
-    with serving(testbed, Ours("select")) as ours:
-        assert b"source procfs (as asked)" in ours.reply
-    with serving(testbed, by_default) as ours:
-        assert b"# source " in ours.reply
-        assert b"as asked" not in ours.reply
-
-
 def head_and_body(reply: bytes) -> tuple[bytes, bytes]:
     """The reply without date and length, which differ between two replies."""
     head, _, body = reply.partition(b"\r\n\r\n")
@@ -131,14 +108,6 @@ def test_memory_at_rest_is_less_than_a_page_a_connection(testbed: Testbed) -> No
     assert measured.values(trial, MEMORY)[0] < 4096
 
 
-def test_a_failed_trial_is_reported_and_not_counted(testbed: Testbed) -> None:
-    trial, measured = ServerTrial(Ours("no-such-design"), Wrk(10)), Measurements()
-    measured.run(testbed, trial, 0)
-    assert measured.figures == {}
-    (failure,) = measured.failures
-    assert "no such design" in failure
-
-
 def test_connections_closed_by_the_server_are_an_error(tmp_path: Path) -> None:
     with (
         running(tmp_path) as server,
@@ -167,12 +136,3 @@ def test_a_missing_peer_is_reported_before_anything_runs(
         main(only="^epoll / bare epoll loop, 50 ")
     assert ended.value.exit_code == 2
     assert "the program wrk is missing; install the package wrk" in capsys.readouterr().err
-
-
-def test_a_pattern_without_a_match_lists_the_comparisons(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    with pytest.raises(typer.Exit) as ended:
-        main(only="no such row")
-    assert ended.value.exit_code == 2
-    assert "epoll / bare epoll loop, 50 connections" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import run
-from tests.e2e.scripted_servers import REPLIES, always, http, once, serving
+from tests.e2e.scripted_servers import REPLIES, http, once, serving
 from tests.servers import program, running
 from tests.tokens import TOKEN, token_file
 
@@ -32,18 +32,6 @@ def test_the_reply_of_another_server_is_named_with_the_way_to_ask_it(reply: byte
         )
 
 
-def test_in_the_line_dialect_the_way_is_a_request_or_http() -> None:
-    with serving(once(b"hello\n\n")) as server:
-        said = advice(server.address, "--dialect", "line")
-    assert said.startswith("the reply is not Regatta's: for another server give --request TEXT")
-
-
-def test_with_a_path_a_404_is_left_to_the_server(engine: str) -> None:
-    with serving(always(http(b"", b"404 Not Found"))) as server:
-        said = advice(server.address, "--engine", engine, "--dialect", "http", "--path", "/x")
-        assert said == f"check the server at {server.address}"
-
-
 def test_a_server_that_answered_before_is_regatta(dialect: str) -> None:
     """A single odd reply is not another server."""
     with serving(
@@ -61,8 +49,3 @@ def test_a_missing_and_a_wrong_token_are_told_apart(tmp_path: Path, dialect: str
         assert advice(server.address, "--dialect", dialect) == NEEDED
         other = ("--dialect", dialect, "--token-file", str(wrong))
         assert advice(server.address, *other) == WRONG
-
-
-def test_another_servers_401_is_about_the_token_too() -> None:
-    with serving(once(http(b"no", b"401 Unauthorized"))) as server:
-        assert advice(server.address, "--dialect", "http", "--path", "/") == NEEDED

@@ -43,36 +43,25 @@ def test_every_connection_of_every_round_asks_once(engine: str, dialect: str) ->
     assert result["target"] == server.address
 
 
-def test_a_closed_load_keeps_its_connections(engine: str, dialect: str) -> None:
+@pytest.mark.parametrize("per_connection", [0, 4])
+def test_a_closed_load_keeps_its_connections_for_so_many_requests(
+    engine: str, dialect: str, per_connection: int
+) -> None:
     counts: dict[int, int] = {}
+    load = f"-c 3 --load closed --duration 0.3 --per-connection {per_connection}"
     with serving(always(REPLIES[dialect], counts)) as server:
-        result, status = result_of(server, "-c 3 --load closed --duration 0.3", engine, dialect)
+        result, status = result_of(server, load, engine, dialect)
     assert status == 0
-    assert result["connections_opened"] == 3
     assert result["requests"] == result["answered"] == sum(counts.values())
-    assert min(counts.values()) > 1
+    assert result["connections_opened"] == len(counts)
+    assert (result["duration_ns"], result["per_connection"]) == (300_000_000, per_connection)
     assert 0.1e9 < result["elapsed_ns"] < 5e9  # a busy machine takes longer
-    assert (result["duration_ns"], result["per_connection"]) == (300_000_000, 0)
-    assert "rounds" not in result
-
-
-def test_a_closed_load_reconnects_after_so_many_requests(engine: str, dialect: str) -> None:
-    counts: dict[int, int] = {}
-    with serving(always(REPLIES[dialect], counts)) as server:
-        result, status = result_of(
-            server, "-c 2 --load closed --duration 0.2 --per-connection 4", engine, dialect
-        )
-    assert status == 0
-    assert result["connections_opened"] == len(counts) > 2
-    assert sorted(counts.values())[2:] == [4] * (len(counts) - 2)  # two ended with the load
-
-
-def test_the_last_request_on_an_http_connection_says_so(engine: str) -> None:
-    requests: list[bytes] = []
-    with serving(always(REPLIES["http"], seen=requests)) as server:
-        result_of(server, "-n 7", engine, "http")
-    host = server.address.encode()
-    assert requests == [b"GET /top?n=7 HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n" % host]
+    if per_connection:
+        assert len(counts) > 3
+        assert sorted(counts.values())[3:] == [4] * (len(counts) - 3)  # three ended with the load
+    else:
+        assert len(counts) == 3
+        assert min(counts.values()) > 1
 
 
 def test_a_reply_may_arrive_byte_by_byte(engine: str, dialect: str) -> None:
@@ -91,44 +80,28 @@ def test_a_reply_may_arrive_byte_by_byte(engine: str, dialect: str) -> None:
 
 
 def test_an_announced_close_is_no_error(engine: str) -> None:
-    reply = http(TITLE + ROWS, headers=b"Connection: close\r\n")
+    """Whatever else the header says."""
+    reply = http(TITLE + ROWS, headers=b"Connection: close, keep-alive\r\n")
     with serving(once(reply)) as server:
         result, status = result_of(server, "-c 2 --load closed --duration 0.2", engine, "http")
-    assert (status, result["errors"]) == (0, errors())
+    assert (status, result["errors"], result["resent"]) == (0, errors(), 0)
     assert result["connections_opened"] == result["requests"] > 2
 
 
 # Servers that answer badly
 
-
-MALFORMED = {
-    ("line", "garbage"): bytes(range(256)),
-    ("line", "more rows than asked for"): LINE_REPLY[:-1] + b"3 8 0.100000 0.000000 c\n\n",
-    ("line", "bytes after the end"): LINE_REPLY + b"more",
-    ("http", "the line dialect"): LINE_REPLY,
-    ("http", "a body cut short"): http(TITLE + ROWS[:-3]),
-}
-"""One of each kind; the unit tests of the reply parser have more."""
+BAD = [b"hello\n", LINE_REPLY + b"more", b"error: no\n\n", LINE_REPLY[:50], b""]
 
 
-@pytest.mark.parametrize(("case", "reply"), MALFORMED.items(), ids=[" ".join(k) for k in MALFORMED])
-def test_a_wrong_reply_is_malformed(engine: str, case: tuple[str, str], reply: bytes) -> None:
-    with serving(once(reply)) as server:
-        result, status = result_of(server, "-c 3", engine, case[0])
-    assert (status, result["answered"], result["errors"]) == (1, 0, errors(malformed=3))
-
-
-REFUSED = {
-    ("line", "an error"): b"error: no such request\n\n",
-    ("line", "a server at its limit"): http(b"too many\n", status=b"503 Service Unavailable"),
-    ("http", "a server at its limit"): http(b"too many\n", status=b"503 Service Unavailable"),
-    ("http", "not found"): http(b"not found\n", status=b"404 Not Found"),
-}
-
-
-@pytest.mark.parametrize(("case", "reply"), REFUSED.items(), ids=[" ".join(k) for k in REFUSED])
-def test_an_error_reply_is_refused(engine: str, case: tuple[str, str], reply: bytes) -> None:
-    assert outcome(once(reply), "-c 3", engine, case[0]) == (1, errors(refused=3))
+def test_errors_are_counted_by_kind(engine: str) -> None:
+    """One of each kind; the unit tests of the reply parser have more."""
+    with serving(once(lambda number: [LINE_REPLY, *BAD][number % 6])) as server:
+        result, status = result_of(server, "-c 60", engine)
+    assert (status, result["requests"], result["answered"]) == (1, 60, 10)
+    assert result["errors"] == errors(malformed=20, refused=10, closed=20)
+    with serving(once(b"")) as server:
+        result, _ = result_of(server, "-c 3", engine)
+    assert result["latency_ns"] == NO_FIGURES
 
 
 def test_a_refusal_before_the_request_is_refused(engine: str, dialect: str) -> None:
@@ -136,17 +109,6 @@ def test_a_refusal_before_the_request_is_refused(engine: str, dialect: str) -> N
         connection.sendall(http(b"too many\n", status=b"503 Service Unavailable"))
 
     assert outcome(handler, "-c 10", engine, dialect) == (1, errors(refused=10))
-
-
-CLOSED = {"nothing": b"", "half a row": LINE_REPLY[:60], "all but the end": LINE_REPLY[:-1]}
-
-
-@pytest.mark.parametrize("reply", CLOSED.values(), ids=CLOSED.keys())
-def test_a_reply_that_is_cut_off_is_closed(engine: str, reply: bytes) -> None:
-    with serving(once(reply)) as server:
-        result, status = result_of(server, "-c 3", engine)
-    assert (status, result["errors"]) == (1, errors(closed=3))
-    assert result["latency_ns"] == NO_FIGURES
 
 
 @pytest.mark.parametrize("half_closes", [False, True])
@@ -163,14 +125,6 @@ def test_a_lost_connection_is_closed(engine: str, half_closes: bool) -> None:
     with serving(handler) as server:
         result, status = result_of(server, "-c 3", engine)
     assert (status, result["errors"]) == (1, errors(closed=3))
-
-
-def test_errors_are_counted_by_kind(engine: str) -> None:
-    replies = [LINE_REPLY, b"hello\n", b"error: no\n\n", LINE_REPLY[:50]]
-    with serving(once(lambda number: replies[number % 4])) as server:
-        result, status = result_of(server, "-c 40", engine)
-    assert (status, result["requests"], result["answered"]) == (1, 40, 10)
-    assert result["errors"] == errors(malformed=10, refused=10, closed=10)
 
 
 def test_a_closed_load_continues_after_a_dropped_connection(engine: str) -> None:
@@ -202,15 +156,6 @@ def test_a_load_on_a_server_that_never_answers_ends_in_time(
     assert result["elapsed_ns"] < 5e9
 
 
-def test_the_message_for_a_silent_server_does_not_call_it_absent(engine: str) -> None:
-    with serving(lambda *_: server.hold()) as server:
-        finished = client("--engine", engine, "--timeout", "200", "--quiet", server.address)
-    assert finished.stderr == (
-        "regatta-client: 1 of 1 requests failed, for example timeout: no complete reply "
-        f"in time; check the server at {server.address}\n"
-    )
-
-
 def test_a_dripping_reply_does_not_extend_the_timeout(engine: str) -> None:
     def handler(connection: socket.socket, _number: int) -> None:
         read_request(connection)
@@ -230,10 +175,7 @@ def test_a_refused_port_is_a_connect_error_with_advice(engine: str) -> None:
     assert finished.returncode == 1
     assert json.loads(finished.stdout)["errors"] == errors(connect=3)
     assert json.loads(finished.stdout)["connections_opened"] == 0
-    assert finished.stderr == (
-        "regatta-client: 3 of 3 requests failed, for example connect: Connection refused; "
-        f"check that a regatta-server runs at {address}\n"
-    )
+    assert f"check that a regatta-server runs at {address}\n" in finished.stderr
 
 
 def test_a_closed_load_does_not_spin_on_a_refused_port(engine: str) -> None:

@@ -20,7 +20,6 @@ from tests.e2e.scripted_servers import (
     always,
     client,
     errors,
-    outcome,
     read_request,
     result_of,
     serving,
@@ -32,29 +31,6 @@ from tests.waiting import PATIENCE_S
 
 OK = whole(b"ok")
 ASK = "--path / --load closed --duration 0.2"
-GOOD = {
-    "early hints": b"HTTP/1.1 103 Early Hints\r\nLink: </s.css>\r\n\r\n" + OK,
-    "no content": b"HTTP/1.1 204 No Content\r\nDate: x\r\n\r\n",
-    "created": whole(b"ok", status=b"201 Created"),
-    "reset content": whole(b"", status=b"205 Reset Content"),
-    "not modified": b"HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n",
-    "a long header": whole(b"ok", headers=b"Content-Security-Policy: %s\r\n" % (b"a" * 60_000)),
-    "many headers": whole(b"ok", headers=b"".join(b"X-%d: yes\r\n" % i for i in range(4000))),
-}
-
-
-@pytest.mark.parametrize("reply", GOOD.values(), ids=GOOD.keys())
-def test_usual_replies_are_answers(engine: str, reply: bytes) -> None:
-    with serving(always(reply)) as server:
-        result, status = result_of(server, ASK, engine, "http")
-    assert (status, result["errors"]) == (0, errors())
-    assert (result["connections_opened"], result["resent"]) == (1, 0)
-    assert result["answered"] > 1
-
-
-def test_a_head_without_end_is_malformed(engine: str) -> None:
-    reply = whole(b"ok", headers=b"X: %s\r\n" % (b"a" * 66_000))
-    assert outcome(always(reply), "--path / -c 2", engine, "http") == (1, errors(malformed=2))
 
 
 def asking(tmp_path: Path, *lines: str) -> str:
@@ -62,17 +38,6 @@ def asking(tmp_path: Path, *lines: str) -> str:
     file = tmp_path / "requests"
     file.write_text("".join(f"{line}\n" for line in lines))
     return f"--requests {file} --load closed --duration 0.2"
-
-
-def test_a_request_may_name_its_status(engine: str, tmp_path: Path) -> None:
-    login = whole(b"", status=b"303 See Other")
-    with serving(always(login)) as server:
-        asked = asking(tmp_path, r"1:303 GET /login HTTP/1.1\r\n\r\n")
-        result, status = result_of(server, asked, engine, "http")
-        assert (status, result["errors"]) == (0, errors())
-        asked = asking(tmp_path, r"1:200 GET /login HTTP/1.1\r\n\r\n")
-        result, status = result_of(server, asked, engine, "http")
-        assert (status, result["errors"]) == (1, errors(refused=result["requests"]))
 
 
 # Connections that end at rest
@@ -262,27 +227,6 @@ def test_a_name_is_asked_at_the_address_that_answers(engine: str, tmp_path: Path
         done = run(*bound, program("regatta-client"), *how, f"two-of-them:{port}")
     assert (done.returncode, done.stderr) == (0, "")
     assert f"3 requests to 127.0.0.1:{port} over 3 connections" in done.stdout
-
-
-HEADS = {
-    "zeros": b"HTTP/1.1 200 OK\r\nContent-Length: 002\r\n\r\nok",
-    "close and keep-alive": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"
-    b"Connection: close, keep-alive\r\n\r\nok",
-}
-
-
-def test_a_length_may_begin_with_zeros(engine: str) -> None:
-    assert outcome(always(HEADS["zeros"]), "--path / -c 2", engine, "http") == (0, errors())
-
-
-def test_a_server_that_says_close_closes_whatever_else_it_says(engine: str) -> None:
-    def handler(connection: socket.socket, _number: int) -> None:
-        if read_request(connection):
-            connection.sendall(HEADS["close and keep-alive"])
-
-    with serving(handler) as server:
-        result, status = result_of(server, ASK, engine, "http")
-    assert (status, result["errors"], result["resent"]) == (0, errors(), 0)
 
 
 def test_ctrl_c_sends_nothing_again(engine: str) -> None:

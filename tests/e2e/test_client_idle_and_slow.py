@@ -8,7 +8,6 @@ from pathlib import Path
 from tests.e2e.scripted_servers import (
     LINE_REPLY,
     REPLIES,
-    Gated,
     always,
     errors,
     read_request,
@@ -16,7 +15,6 @@ from tests.e2e.scripted_servers import (
     refusing_port,
     result_of,
     serving,
-    shown_by,
 )
 from tests.servers import running
 from tests.waiting import wait_until
@@ -33,16 +31,6 @@ def test_idle_and_slow_connections_are_not_in_the_samples(tmp_path: Path) -> Non
     assert result["connections_opened"] == 5
     assert server.summary["connections"] == 5 + 40 + 7
     assert result["requests"] <= server.summary["requests"] <= result["requests"] + 7
-
-
-def test_they_are_connected_before_the_window() -> None:
-    with serving(always(LINE_REPLY)) as server:
-        gated = Gated(server, "--idle 3 --slow 4")
-        server.wait_for(7)
-        gated.go()
-        result = gated.result()
-        assert server.accepted == 8
-    assert result["answered"] == 1
 
 
 def test_idle_connections_send_nothing_and_lost_ones_are_counted() -> None:
@@ -164,13 +152,6 @@ def test_idle_or_slow_connections_that_fail_prevent_the_load() -> None:
     with refusing_port() as address:
         for options in (["--idle", "5"], ["--slow", "5"]):
             assert "regatta-client: not all " in refusal(*options, address, status=1)
-
-
-def test_they_are_shown_in_the_summary(tmp_path: Path) -> None:
-    with running(tmp_path, "--design", "select", "--work", "snapshot") as server:
-        shown = shown_by("--idle", "2", "--slow", "1", "--quiet", server.address)
-    assert "idle       2 connections\n" in shown
-    assert "slow       1 connection, 0 requests answered\n" in shown
 
 
 def test_all_idle_connections_that_a_server_refuses_are_counted() -> None:

@@ -19,7 +19,6 @@ from tests.e2e.scripted_servers import (
     once,
     open_load,
     read_samples,
-    refusing_port,
     result_of,
     serving,
     shown_by,
@@ -50,24 +49,6 @@ def test_an_even_rate_is_met_without_drift(tmp_path: Path, dialect: str) -> None
     assert 0 < result["achieved_per_s"] <= 1.01 * result["requests"]
     starts = sorted(sample[0] for sample in read_samples(path)[0])
     assert [start - starts[0] for start in starts] == [i * 500_000 for i in range(len(starts))]
-
-
-def test_poisson_arrivals_follow_their_seed(tmp_path: Path) -> None:
-    def gaps(more: str = "") -> list[int]:
-        path = tmp_path / "samples"
-        options = f"{open_load(1000, 0.5)} --arrivals poisson {more}"
-        result, status = result_of(server, f"{options} -c 9 --samples {path}")
-        assert (status, result["arrivals"]) == (0, "poisson")
-        starts = sorted(sample[0] for sample in read_samples(path)[0])
-        return [after - before for before, after in zip(starts, starts[1:], strict=False)][:300]
-
-    with running(tmp_path, *SERVER) as server:
-        first, again, other = gaps(), gaps("--seed 1"), gaps("--seed 2")
-    assert len(first) == 300
-    assert first == again
-    assert first != other
-    assert min(first) < 100_000
-    assert max(first) > 3_000_000
 
 
 def test_a_rate_that_is_not_achieved_is_reported_and_is_no_failure() -> None:
@@ -130,31 +111,11 @@ def test_keep_alive_connections_are_opened_before_the_window() -> None:
     assert min(counts.values()) >= result["answered"] // 20
 
 
-def test_short_connections_are_opened_by_their_requests() -> None:
-    counts: dict[int, int] = {}
-    with serving(always(LINE_REPLY, counts)) as server:
-        result, status = result_of(server, f"{open_load(200, 0.3)} --per-connection 3 -c 5")
-    assert (status, result["answered"]) == (0, 60 - result["unstarted"])
-    assert result["connections_opened"] == len(counts) >= result["answered"] / 3
-    assert max(counts.values()) == 3
-
-
 def test_an_idle_connection_closed_by_the_server_is_reopened() -> None:
     with serving(once(LINE_REPLY)) as server:
         result, status = result_of(server, f"{open_load(50, 0.4)} -c 10")
     assert (status, result["errors"]) == (0, errors())
     assert result["answered"] == result["connections_opened"] == 20 - result["unstarted"]
-
-
-def test_a_refused_port_is_a_failure_that_ends_in_time() -> None:
-    with refusing_port() as address:
-        result, status = result_of(address, f"{open_load(1000, 0.3)} -c 2")
-    assert status == 1
-    assert result["answered"] == 0
-    # Each connection pauses after a failure.
-    assert 2 <= result["errors"]["connect"] <= 16
-    assert result["requests"] + result["unstarted"] == 300
-    assert result["client_bound"] is None
 
 
 def test_an_open_load_on_a_server_that_never_answers_ends_in_time() -> None:
@@ -230,22 +191,6 @@ def test_a_closed_load_is_client_bound_only_by_its_cpu(engine: str, tmp_path: Pa
     own = result["usage"]["children" if engine == "fork" else "self"]
     cpu_ns = own["user_ns"] + own["system_ns"]
     assert result["cpu_share"] == pytest.approx(cpu_ns / result["elapsed_ns"], rel=0.2, abs=0.02)
-
-
-def test_a_client_that_waits_has_a_small_share_of_cpu(engine: str) -> None:
-    with serving(always(LINE_REPLY, pause_s=0.05)) as server:
-        result, status = result_of(server, "--load closed --duration 0.4 -c 3", engine)
-    assert status == 0
-    assert result["cpu_share"] < 0.3
-    assert result["client_bound"] is None
-
-
-def test_the_summary_shows_offered_and_started_rate_lateness_and_cpu(tmp_path: Path) -> None:
-    with running(tmp_path, *SERVER) as server:
-        shown = shown_by(*open_load(100.5, 0.2).split(), "--arrivals", "poisson", server.address)
-    assert "offered 100.5/s (poisson), started " in shown
-    assert "late itself" in shown
-    assert " % of its CPU" in shown
 
 
 def test_ctrl_c_stops_an_open_load_and_sums_up() -> None:

@@ -78,22 +78,6 @@ def test_a_sample_identifies_the_processes_in_its_reply(
     assert 0 not in found
 
 
-def test_a_sample_of_another_page_identifies_no_process(engine: str, tmp_path: Path) -> None:
-    path = tmp_path / "samples"
-    with serving(once(REPLIES["http"])) as server:
-        result_of(server, f"-c 2 --path / --samples {path}", engine, "http")
-    assert processes_named(path) == [0, 0]
-
-
-def test_a_sample_without_an_answer_has_no_first_byte(engine: str, tmp_path: Path) -> None:
-    path = tmp_path / "samples"
-    with serving(once(b"")) as server:
-        client("--engine", engine, "--samples", str(path), server.address)
-    [(start_ns, first_byte_ns, end_ns, connection, error)], _ = read_samples(path)
-    assert (first_byte_ns, connection, error) == (0, 0, 3)
-    assert start_ns < end_ns
-
-
 def test_samples_that_cannot_be_written_prevent_the_load(tmp_path: Path) -> None:
     with serving(once(LINE_REPLY)) as server:
         refusal("--samples", str(tmp_path / "no" / "samples"), server.address, status=1)
@@ -159,13 +143,6 @@ def test_each_reply_is_printed_and_then_a_summary(
     assert f"3 requests to {server.address} over 3 connections" in shown
     assert "all answered" in shown
     assert re.search(r"latency .*p50 \d.*p90 .*p99 .*max \d", shown)
-
-
-def test_quiet_prints_the_summary_only(engine: str) -> None:
-    with serving(once(LINE_REPLY)) as server:
-        shown = shown_by("--engine", engine, "--quiet", "-c", "3", server.address)
-    assert "postgres" not in shown
-    assert "all answered" in shown
 
 
 def test_control_characters_of_a_hostile_server_are_not_printed(engine: str) -> None:
@@ -270,10 +247,6 @@ WRONG = [
 @pytest.mark.parametrize("options", WRONG, ids=" ".join)
 def test_a_wrong_command_line_is_refused_in_one_line(options: list[str]) -> None:
     refusal(*options)
-
-
-def test_version() -> None:
-    assert re.fullmatch(r"regatta-client \d+\.\d+\.\d+\n", shown_by("--version"))
 
 
 def test_output_that_cannot_be_written_is_a_failure() -> None:

@@ -3,7 +3,6 @@
 import math
 import re
 import socket
-import time
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 
 from tests.e2e.scripted_servers import (
     LINE_REPLY,
-    Gated,
     errors,
     open_load,
     read_request,
@@ -20,7 +18,6 @@ from tests.e2e.scripted_servers import (
     serving,
     shown_by,
 )
-from tests.processes import stopped
 from tests.servers import running
 
 ANSWERED, TIMEOUT, UNSTARTED = 0, 2, 6
@@ -76,25 +73,6 @@ def test_at_three_times_the_capacity_no_percentile_is_below_the_truth(
             assert end_ns - start_ns >= at_least[k] - 2
 
 
-def test_a_server_stopped_until_the_end_of_the_window_counts_as_slow(tmp_path: Path) -> None:
-    path = tmp_path / "samples"
-    with running(tmp_path, "--design", "select", "--work", "snapshot") as server:
-        gated = Gated(server, f"{open_load(400, 1)} -c 4 --timeout 1500 --samples {path}")
-        gated.go()
-        time.sleep(0.3)
-        with stopped(server.process.pid):
-            stopped_ns = time.monotonic_ns()
-            result = gated.result()
-            continued_ns = time.monotonic_ns()
-    starts = [sample[0] for sample in read_samples(path)[0]]
-    at_least = [continued_ns - start if start > stopped_ns else 0.0 for start in starts]
-    assert len(starts) == result["requests"] + result["unstarted"] == 400
-    assert result["errors"]["timeout"] == result["requests"] - result["answered"] <= 4
-    check_against_truth(result["latency_ns"], at_least)
-    check_against_truth(result["first_byte_ns"], at_least)
-    assert result["latency_ns"]["max"] is None
-
-
 def test_a_timeout_counts_as_at_least_its_duration() -> None:
     def handler(connection: socket.socket, number: int) -> None:
         if number % 4 != 0 and read_request(connection):
@@ -110,13 +88,6 @@ def test_a_timeout_counts_as_at_least_its_duration() -> None:
     assert latency["p90"] is None
     assert latency["max"] is None
     assert latency["over"]["max"] >= 2e9
-
-
-def test_a_load_without_timeouts_has_no_lower_bounds(tmp_path: Path) -> None:
-    with running(tmp_path, "--design", "select", "--work", "snapshot") as server:
-        result, status = result_of(server, "-c 8")
-    assert status == 0
-    assert result["latency_ns"]["over"] == result["first_byte_ns"]["over"] == {}
 
 
 def test_the_summary_says_that_the_rate_is_not_held(tmp_path: Path) -> None:

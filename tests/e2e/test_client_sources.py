@@ -34,24 +34,6 @@ def test_connections_use_the_sources_in_turn(engine: str) -> None:
     )
 
 
-def test_an_open_load_uses_them_in_turn_too() -> None:
-    handler = Sources()
-    with serving(handler) as server:
-        result, status = result_of(
-            server, "--load open --rate 200 --duration 0.2 -c 4 --sources 127.0.0.2-127.0.0.3"
-        )
-    # A busy machine may not start the last requests.
-    assert (status, result["answered"]) == (0, 40 - result["unstarted"])
-    assert handler.seen == {"127.0.0.2": 2, "127.0.0.3": 2}
-
-
-def test_without_the_option_the_kernel_chooses_the_address(engine: str) -> None:
-    handler = Sources()
-    with serving(handler) as server:
-        result_of(server, "-c 5", engine)
-    assert handler.seen == {"127.0.0.1": 5}
-
-
 def test_short_connections_are_spread_over_loopback_addresses(engine: str) -> None:
     handler = Sources()
     with serving(handler) as server:

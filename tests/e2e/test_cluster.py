@@ -19,9 +19,8 @@ from tests.e2e.racing import (
     regatta,
     study,
 )
-from tests.e2e.shared_loads import assert_shared, shared_load
 from tests.ledgers import rows
-from tests.namespaces import needs_clocks, needs_hosts
+from tests.namespaces import needs_hosts
 from tests.waiting import wait_until
 
 pytestmark = [needs_programs, needs_hosts, needs_two_cpus]
@@ -67,18 +66,6 @@ def test_workers_of_a_cluster_are_raced_and_stay(tls: bool, tmp_path: Path) -> N
     assert known["placement"]["host_names"] == names
     assert known["placement"]["server_address"] not in known["placement"]["client_addresses"]
     assert "hosts (server worker-a, client worker-b)" in (out / "report.html").read_text()
-
-
-@pytest.mark.long
-@needs_clocks
-def test_two_workers_with_different_clocks_share_one_load(tmp_path: Path) -> None:
-    with cluster(tmp_path / "network", ("alpha", "beta", "gamma")) as user:
-        text = shared_load(placed(user, "worker-b", "worker-c"))
-        (tmp_path / "study.toml").write_text(text)
-        done = ask(user, tmp_path, "race", "study.toml", "--out", "race")
-        assert done.returncode == 0, done.stderr
-        assert user.ours() == []
-    assert_shared(tmp_path / "race", "worker-b", "worker-c")
 
 
 def begin(user: Cluster, folder: Path) -> subprocess.Popen[bytes]:

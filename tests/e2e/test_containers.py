@@ -28,7 +28,6 @@ from tests.e2e.racing import (
     study,
 )
 from tests.ledgers import rows
-from tests.pooled_loads import assert_one_load
 from tests.processes import children, commands, is_gone, marked
 from tests.waiting import wait_until
 
@@ -97,14 +96,6 @@ def test_three_designs_are_raced_in_containers(
         assert [one.connections for one in trial.clients] == ([5, 5] if clients > 1 else [])
         assert (trial.requests, trial.answered) == (40, 40)
     assert (containers(container_engine), locks()) == ([], [])
-
-
-def test_clients_in_containers_make_one_load(container_engine: str, tmp_path: Path) -> None:
-    cells = QUICK_LIKE.format(engine=container_engine, network="veth", clients=2).replace(
-        "requests = 40", OPEN
-    )
-    out = race(tmp_path, study(cells.replace('"iterative", "thread-per-client", ', ""), slices=2))
-    assert_one_load(out, clients=2)
 
 
 def test_a_design_that_the_engine_forbids_is_left_out_with_a_reason(

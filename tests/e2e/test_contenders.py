@@ -151,14 +151,6 @@ def test_a_missing_toolchain_leaves_its_contender_out_with_the_command_that_inst
         assert (built.stdout.count("\n"), built.stderr, built.returncode) == (1, "", 0)
 
 
-def test_an_unknown_name_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
-    refused = build("cobol", tmp_path)
-    assert refused.returncode == 2
-    assert refused.stderr == (
-        f"contenders/build: there is no contender cobol; there are: {' '.join(NAMES)}\n"
-    )
-
-
 def build(name: str, path: Path) -> subprocess.CompletedProcess[str]:
     """With only this folder on PATH."""
     return subprocess.run(

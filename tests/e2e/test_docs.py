@@ -48,13 +48,6 @@ def exists(name: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_starts_with_its_purpose(page: Path) -> None:
-    title, _, first = page.read_text().partition("\n\n")
-    assert title.startswith("# ")
-    assert re.match(r"[A-Z*]", first), "a sentence"
-
-
 def test_every_statement_of_the_threat_model_names_a_test() -> None:
     text = (REPOSITORY / "docs" / "threat-model.md").read_text()
     proven, _, _ = text.partition("\n## Known limits")

@@ -43,10 +43,3 @@ def test_it_writes_verdicts_and_figures_of_a_race(tmp_path: Path) -> None:
         kinds = {row["row"] for row in csv.DictReader(file)}
     assert kinds == {"claim", "part", "figure"}, "published figures are in other files"
     assert (to / "claim-E1.png").read_bytes().startswith(b"\x89PNG")
-
-
-@needs_programs
-def test_without_arguments_it_prints_its_usage() -> None:
-    done = run(ROOT / "scripts/findings")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "usage: scripts/findings RACE...\n"

@@ -12,7 +12,7 @@ import pytest
 
 from regatta.record.schema import FILE_NAME
 from regatta.teach.lab.steps.counting import counts_in, cpu_s
-from tests.commands import assert_refused, run, run_well
+from tests.commands import run, run_well
 from tests.e2e.racing import environment, needs_programs, regatta
 from tests.e2e.terminal import in_terminal
 from tests.ledgers import rows
@@ -120,12 +120,3 @@ def test_keys_lead_from_step_to_step(tmp_path: Path) -> None:
     assert done(tmp_path) == ["server"]
     answer = (tmp_path / "lab/answer.txt").read_text()
     assert answer.startswith("rank pid user_seconds system_seconds name\n")
-
-
-def test_a_mistake_is_reported_in_one_line_and_starts_nothing(tmp_path: Path) -> None:
-    done = run(
-        *regatta("lab", "--guess", "mill"), cwd=tmp_path, env=environment(), timeout=PATIENCE_S
-    )
-    assert_refused(done, 2, "regatta")
-    assert "iterative, thread-per-client, select or epoll" in done.stderr
-    assert list(tmp_path.iterdir()) == []

@@ -31,7 +31,6 @@ from tests.e2e.racing import (
 )
 from tests.lab import rootless
 from tests.ledgers import rows
-from tests.pooled_loads import assert_one_load
 from tests.processes import marked, network_namespaces
 from tests.waiting import wait_until
 
@@ -90,13 +89,6 @@ def test_both_sides_have_counters_of_kernel_and_perf(accounting: Path) -> None:
     assert {("server", "perf"), ("client", "perf")} <= found
 
 
-def test_timed_trials_run_without_perf(accounting: Path) -> None:
-    query = (
-        "SELECT DISTINCT origin FROM counter JOIN trial ON trial.id = trial_id WHERE kind = 'timed'"
-    )
-    assert set(rows(accounting, query)) == {("kernel",), ("cpus",)}
-
-
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="both sides share the only CPU")
 def test_the_cpus_of_a_side_are_busy_for_at_least_its_cpu_time(accounting: Path) -> None:
     query = """
@@ -109,15 +101,6 @@ def test_the_cpus_of_a_side_are_busy_for_at_least_its_cpu_time(accounting: Path)
     # Without privileges both readings are in ticks, and stolen time always is.
     ticks_ns = 3 * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
     assert all(float(str(busy)) >= float(str(own)) - ticks_ns for busy, own in found)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="steering needs root")
-@pytest.mark.parametrize("asked", ["own-side", "none"])
-def test_a_race_records_its_packet_steering(asked: str, tmp_path: Path) -> None:
-    options = ("--blocks", "1", "--no-perf", "--placement", "netns", "--steering", asked)
-    folder = race(tmp_path, ONE, *options)
-    query = "SELECT json_extract(value, '$.steering') FROM environment WHERE key = 'placement'"
-    assert rows(folder, query) == [(asked,)]
 
 
 def test_the_window_covers_the_measured_load_only(accounting: Path) -> None:
@@ -150,27 +133,6 @@ def test_a_server_is_watched_until_it_is_warm_under_its_own_load(tmp_path: Path)
     assert rows(folder, "SELECT DISTINCT status FROM trial") == [("ok",)]
 
 
-def test_thread_per_client_has_more_page_faults(accounting: Path) -> None:
-    query = """
-        SELECT contender, avg(value / trial.requests) FROM trial JOIN cell ON cell.id = cell_id
-        JOIN counter ON trial_id = trial.id
-        WHERE side = 'server' AND origin = 'kernel' AND event = 'page-faults' GROUP BY contender
-    """
-    faults = {str(name): float(str(value)) for name, value in rows(accounting, query)}
-    assert faults["thread-per-client"] > faults["select"] + 1
-    assert faults["thread-per-client"] > faults["iterative"] + 1
-
-
-def test_without_perf_the_kernel_counters_remain(tmp_path: Path) -> None:
-    folder = race(tmp_path, ONE, "--no-perf", "--blocks", "1")
-    query = "SELECT DISTINCT state FROM counter WHERE origin = 'perf'"
-    assert rows(folder, query) == [("switched off",)]
-    query = (
-        "SELECT count(*) FROM counter WHERE side = 'server' AND event = 'cpu-time' AND value > 0"
-    )
-    assert rows(folder, query) == [(2,)]
-
-
 LOADS = [("burst", "select"), ("closed", "thread-per-client")]
 
 
@@ -199,12 +161,6 @@ def test_every_load_and_dialect_is_answered(all_loads: Path, load: str, design: 
         FROM trial JOIN cell ON cell.id = cell_id WHERE load = '{}' AND contender = '{}'
     """
     assert rows(all_loads, query.format(load, design)) == [("ok", 6, 6, None)]
-
-
-def test_the_folder_has_the_ledger_and_the_reports(accounting: Path) -> None:
-    names = {path.name for path in accounting.iterdir()}
-    assert {"ledger.sqlite", "report.html", "summary.md", "summary.csv"} <= names
-    assert ".trial" not in names
 
 
 def begin_or_resume(out: Path) -> list[str]:
@@ -302,21 +258,6 @@ def test_an_unprivileged_user_can_race(open_folder: Path) -> None:
         WHERE origin = 'perf' AND event IN ('context-switches', 'syscalls')
     """
     assert {state for _, state in rows(out, query)} == {"not supported"}
-
-
-def test_clients_in_a_namespace_make_one_load(tmp_path: Path) -> None:
-    cells = """
-        [placement]
-        clients = 3
-        [[cells]]
-        designs = ["epoll"]
-        connections = 7
-        work = "snapshot"
-        load = "open"
-        rate = 301
-        duration_s = 0.5
-    """
-    assert_one_load(race(tmp_path, study(cells, blocks=2, slices=2)), clients=3)
 
 
 def test_open_loads_several_clients_and_pools_can_be_raced(tmp_path: Path) -> None:

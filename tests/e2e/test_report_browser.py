@@ -209,26 +209,6 @@ def test_what_is_folded_is_drawn_when_it_is_opened(opened: Opened) -> None:
     assert len(seen) == 3
 
 
-@pytest.mark.parametrize("opened", [("disturbed", 1280, "light")], indirect=True)
-def test_a_notice_opens_the_list_that_it_counts(opened: Opened) -> None:
-    page = opened.page
-    section = page.locator("#disturbed")
-    assert not section.locator("table").is_visible()
-    page.locator(".notice a[href='#disturbed']").click()
-    section.locator("table").wait_for(state="visible")
-    assert section.locator("tbody tr").count() == 40
-
-
-@pytest.mark.parametrize("opened", [("quick", 1280, "light")], indirect=True)
-def test_a_latency_chart_is_that_of_its_step(opened: Opened) -> None:
-    page = opened.page
-    step(page, "100 connections")
-    page.locator("summary:visible").filter(has_text="Latency distribution").click()
-    wait_for_charts(page)
-    assert page.locator("[data-chart='latency-100-0'] svg.marks").is_visible()
-    assert not page.locator("[data-chart='latency-1-0']").is_visible()
-
-
 PAPER_PX = 703
 """Width of A4 without margins, at 96 pixels per inch."""
 WIDER = """() => [...document.querySelectorAll("main *")]
@@ -272,45 +252,6 @@ def test_a_hostile_name_is_shown_as_text(opened: Opened) -> None:
     assert opened.page.title() != "owned"
     assert HOSTILE in standings(opened.page)
     wait_for_charts(opened.page)
-
-
-@pytest.mark.parametrize("opened", [("engines", 1280, "light")], indirect=True)
-def test_every_group_of_cells_can_be_chosen(opened: Opened) -> None:
-    page = opened.page
-    before = standings(page)
-    page.get_by_role("tab", name="Engine fork", exact=True).click()
-    assert standings(page) != before
-    wait_for_charts(page)
-
-
-@pytest.mark.parametrize("opened", [("workers", 1280, "light")], indirect=True)
-def test_the_tabs_are_what_the_study_varies(opened: Opened) -> None:
-    page = opened.page
-    tabs = page.get_by_role("tablist", name="At each number of workers")
-    tabs.get_by_role("tab", name="15 workers", exact=True).click()
-    assert any(text.startswith("With 15 workers") for text in visible(page, ".panel > p"))
-    assert visible(page, "summary:has-text('Each of 15 workers')")
-    wait_for_charts(page)
-
-
-@pytest.mark.parametrize("opened", [("client-bound", 1280, "light")], indirect=True)
-def test_a_client_bound_cell_is_marked_and_has_no_ratio(opened: Opened) -> None:
-    page = opened.page
-    step(page, "10 connections")
-    row = page.locator("table:visible").filter(has_text="p99").locator("tr", has_text="select")
-    assert "10 trials client-bound" in row.inner_text()
-    level = row.locator("td").first.inner_text().strip()
-    assert re.fullmatch(r"\d+\n\d+–\d+", level), "a ratio is shown"
-    assert row.locator("td").last.inner_text().strip() == "client-bound"
-
-
-@pytest.mark.parametrize("opened", [("hardware", 1280, "light")], indirect=True)
-def test_hardware_counters_have_charts(opened: Opened) -> None:
-    unfold(opened.page, "All metrics")
-    wait_for_charts(opened.page)
-    captions = " ".join(visible(opened.page, "figcaption"))
-    assert "instructions per cycle" in captions
-    assert "top-down: retiring" in captions
 
 
 @pytest.mark.parametrize("opened", [("claims", 1280, "light")], indirect=True)

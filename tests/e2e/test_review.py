@@ -1,6 +1,5 @@
 """`regatta review` on the command line: output and exit status, also for hostile input."""
 
-import json
 import os
 from pathlib import Path
 
@@ -31,37 +30,6 @@ def test_it_reads_standard_input_and_several_files() -> None:
     assert done.returncode == 1
     assert "standard input:11: " in done.stdout
     assert "in 2 files" in done.stdout
-
-
-def test_it_reads_markdown() -> None:
-    rows = "| design | cycles |\n| --- | --- |\n| a | 5 |\n| b | 6 | 7 |\n"
-    table = run(*REVIEW, "-", stdin=rows)
-    assert table.returncode == 1
-    assert "standard input:4: a row has more cells than headings\n" in table.stdout
-
-
-def test_without_findings_the_exit_status_is_0() -> None:
-    done = run(*REVIEW, FIXTURES / "runs.txt")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("Nothing found in ")
-
-
-def test_of_many_equal_findings_some_are_shown_and_the_rest_counted() -> None:
-    rows = "".join(f"{name},1,2\n" for name in range(500))
-    done = run(*REVIEW, "-", stdin=f"variant,branches,branch_misses\n{rows}")
-    assert done.stdout.count("a part is larger than its whole") == 20
-    assert "480 more of this kind: --json lists them." in done.stdout
-
-
-def test_json_has_the_computed_figure() -> None:
-    done = run(*REVIEW, FIXTURES / "indian.txt", "--json")
-    assert done.returncode == 1
-    document = json.loads(done.stdout)
-    (found,) = (one for one in document["findings"] if one["kind"] == "contradiction")
-    assert (found["check"], found["line"], found["printed"]) == ("ratio", 11, 3.152)
-    assert found["computed"] == pytest.approx(4.0615, abs=1e-4)
-    (file,) = document["files"]
-    assert (file["file"], file["form"]) == (str(FIXTURES / "indian.txt"), "perf stat")
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\xff" * 100, b"\x1b[2Jhello", b'{"a": \x1b[2J'])

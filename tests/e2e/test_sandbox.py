@@ -133,34 +133,6 @@ def test_a_privileged_port_is_served_by_an_unprivileged_user(pool: str, tmp_path
             assert rows_of(server.ask(b"top 2\n"))
 
 
-@pytest.mark.skipif(not IS_ROOT, reason="takes root")
-def test_with_user_root_it_keeps_no_capability(tmp_path: Path) -> None:
-    with running(tmp_path, "--user", "root") as server:
-        assert rows_of(server.ask(b"top 2\n"))
-        status = status_of(server.process.pid)
-        assert status["Uid"].split() == ["0"] * 4
-        assert status["CapEff"] == status["CapBnd"] == "0" * 16
-        server.stop()
-    assert "sandbox without user: it stays root, as asked" in server.stderr
-
-
-def test_without_the_sandbox_it_keeps_everything(tmp_path: Path) -> None:
-    before = status_of(os.getpid())
-    with running(tmp_path, "--sandbox", "off") as server:
-        assert rows_of(server.ask(b"top 2\n"))
-        after = status_of(server.process.pid)
-        for name in ("Uid", "Gid", "CapEff", "CapBnd", "NoNewPrivs", "Seccomp"):
-            assert after[name] == before[name]
-
-
-def test_it_reports_the_layers_on_start(layers: dict[str, bool], tmp_path: Path) -> None:
-    with running(tmp_path) as server:
-        server.stop()
-    for layer, holds in layers.items():
-        assert (f"{layer}: " if holds else f"without {layer}: ") in server.stderr
-        assert (f"without {layer}: " in server.stderr) != holds
-
-
 def test_the_list_names_every_layer_in_both_forms() -> None:
     text = run_well(program("regatta-server"), "--list-sandbox")
     assert [line.split()[0] for line in text.splitlines()] == LAYERS
@@ -290,12 +262,6 @@ def test_the_service_has_a_low_exposure_level(units: list[str]) -> None:
     level = re.search(r"Overall exposure level for \S+: ([0-9.]+)", said)
     assert level is not None, said
     assert float(level[1]) <= MOST_EXPOSED
-
-
-def test_the_service_can_see_all_processes(units: list[str]) -> None:
-    text = Path(units[0]).read_text()
-    for line in ("ProtectProc=default", "ProcSubset=all", "PrivateUsers=no"):
-        assert f"\n{line}\n" in text
 
 
 def test_systemd_can_activate_it_by_socket() -> None:

@@ -58,13 +58,6 @@ def test_it_does_not_serve_as_root() -> None:
     assert "--sandbox require: without user: it stays root, as asked" in message
 
 
-@pytest.mark.skipif(not IS_ROOT, reason="takes root")
-@pytest.mark.parametrize("kept", [("--euid=65534",), ("--reuid=65534", "--groups=0", "--regid=1")])
-def test_it_does_not_serve_if_it_could_become_root_again(kept: tuple[str, ...]) -> None:
-    message = refusal(prefix=(needs("setpriv"), *kept))
-    assert "without user: it runs as user 65534, but keeps root or root's group" in message
-
-
 @pytest.mark.skipif(bool(SANITIZER), reason="the sanitizer must be preloaded first")
 @pytest.mark.parametrize(
     ("lacks", "says"),
@@ -79,14 +72,6 @@ def test_it_names_the_layer_that_an_old_kernel_lacks(lacks: str, says: str) -> N
     message = refusal(binary=PRELOADABLE, env={**os.environ, **environment})
     assert message.startswith("regatta-server: --sandbox require: ")
     assert says in message
-
-
-@pytest.mark.skipif(not IS_ROOT, reason="takes root")
-def test_the_list_of_layers_has_an_exit_status_for_missing_ones() -> None:
-    done = run(program("regatta-server"), "--list-sandbox", *REQUIRED, "--user", "root")
-    assert done.returncode == MISSING
-    assert "not held   it stays root, as asked" in done.stdout
-    assert "--sandbox require: without user: it stays root, as asked" in done.stderr
 
 
 @pytest.mark.parametrize("options", [(), ("--list-sandbox",)])

@@ -43,19 +43,6 @@ def test_a_head_that_takes_twice_as_much_is_a_regression(toy: Path, tmp_path: Pa
 
 
 @pytest.mark.long
-def test_equals_do_not_differ_by_a_large_threshold(toy: Path, tmp_path: Path) -> None:
-    wide = "cpu=200%,p50=1000%,p99=1000%,holds=90%"
-    done = judge(tmp_path, *versions(toy, 0), "--fail-over", wide, "--json")
-    verdict = json.loads(done.stdout)["verdict"]
-    # On a busy machine the client may be late in so many trials that latencies are not judged.
-    undecided = bool(verdict["missing"])
-    assert done.returncode == (3 if undecided else 0), done.stdout + done.stderr
-    assert verdict["outcome"] == ("undecided" if undecided else "no regression")
-    assert verdict["outcomes"]["cpu"] == "no regression"
-    assert verdict["loads"][0]["head_over_base"]["high"] <= 3
-
-
-@pytest.mark.long
 def test_a_budget_that_is_too_small_leaves_it_undecided(toy: Path, tmp_path: Path) -> None:
     done = judge(tmp_path, *versions(toy, 0), "--fail-over", "0.1%")
     assert done.returncode == 3, done.stdout + done.stderr

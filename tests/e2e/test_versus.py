@@ -90,13 +90,6 @@ def test_the_screen_says_which_is_better_by_how_much_and_how_sure_that_is(pair: 
 
 
 @pytest.mark.long
-def test_the_race_is_stored_with_its_report(pair: Raced) -> None:
-    (race,) = (pair.folder / "races").iterdir()
-    assert f"report: races/{race.name}/report.html" in pair.done.stdout
-    assert {"ledger.sqlite", "report.html", "summary.csv"} <= {path.name for path in race.iterdir()}
-
-
-@pytest.mark.long
 def test_one_server_against_the_last_race_of_the_same_command(pair: Raced) -> None:
     (last,) = sorted((pair.folder / "races").iterdir())[:1]
     rate = rows(last, "SELECT DISTINCT rate FROM cell")
@@ -125,14 +118,6 @@ def test_a_change_since_a_stored_race_is_found(pair: Raced) -> None:
     (cpu,) = [one for one in cells if one["metric"] == "cpu_time_per_request_us"]
     assert cpu["high"] < 1
     assert "server CPU" in (pair.folder / "changed.svg").read_text()
-
-
-@pytest.mark.long
-def test_a_server_without_a_stored_race_is_told_what_to_do(pair: Raced) -> None:
-    now = server("well").replace("well=", "slow=")
-    done = versus(pair.folder, now, *SHORT, "--against", "last")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "races holds no finished race of these commands under this load" in done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -216,43 +201,6 @@ def test_a_server_that_dies_under_load_is_named_with_the_reason(tmp_path: Path) 
     assert done.returncode == 1
     assert f"out of memory after {DIES_AFTER} requests" in done.stderr
     nothing_left(tmp_path)
-
-
-def test_a_server_that_dies_at_once_is_named_before_the_race(tmp_path: Path) -> None:
-    done = versus(tmp_path, server("well"), server("dies-soon"), *SHORT)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert re.search("regatta: dies-soon: the server (died|exited)", done.stderr)
-    assert "out of memory after 10 requests" in done.stderr
-    nothing_left(tmp_path)
-
-
-@pytest.mark.long
-def test_a_saved_study_is_raced_by_the_command_that_saving_names(tmp_path: Path) -> None:
-    saved = versus(tmp_path, server("well"), server("slow"), *SHORT, "--save", "mine.toml")
-    assert saved.stdout == "saved: mine.toml; race it with regatta race mine.toml\n"
-    raced = run(
-        *regatta("race", "mine.toml", "--out", "out", "--quiet"),
-        cwd=tmp_path,
-        env=settings(tmp_path),
-        timeout=LIFE_S,
-    )
-    assert raced.returncode == 0, raced.stderr
-    assert rows(
-        tmp_path / "out",
-        "SELECT DISTINCT contender, status FROM trial JOIN cell ON cell.id = cell_id ORDER BY 1",
-    ) == [("slow", "ok"), ("well", "ok")]
-    again = versus(tmp_path, server("well"), server("slow"), "--save", "mine.toml")
-    assert again.returncode == 2
-    assert "mine.toml exists; name another file, or remove it" in again.stderr
-
-
-@pytest.mark.long
-def test_markdown_has_a_table_of_the_servers(tmp_path: Path) -> None:
-    done = versus(tmp_path, server("well"), server("slow"), *SHORT, "--markdown", "--quiet")
-    assert done.returncode == 0, done.stderr
-    table = [line for line in done.stdout.splitlines() if line.startswith("|")]
-    assert any("well" in line for line in table)
-    assert any("slow" in line for line in table)
 
 
 def interrupted(folder: Path, when: str, *words: str) -> tuple[str, str]:

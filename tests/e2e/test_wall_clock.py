@@ -1,7 +1,6 @@
 """Durations never use the wall clock, which may be set: it is only for timestamps."""
 
 import datetime
-import re
 import signal
 import socket
 import subprocess
@@ -15,48 +14,9 @@ from tests.servers import SOURCE, RunningServer, ask_over, designs, program, run
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-READS = r"CLOCK_REALTIME|\bgettimeofday\(|\btime\(NULL\)|\bclock_unix_ns\(\)"
-MAY_READ = {
-    "base/clock.c",  # clock_unix_ns
-    "service/top/scan.c",  # when a snapshot was taken
-    "server/stats.c",  # when the server started
-    "service/exchange/http_reply.c",  # the header Date
-    "watch/plain.c",  # the time above a table
-    "watch/screen.c",
-    "programs/regatta_client.c",  # the offset from a sample's clock to the wall clock
-}
-READS_IN_PYTHON = r"(\btime\.|(?<![\w.]))time(_ns)?\(\)|datetime\.now|\.today\("
-MAY_READ_IN_PYTHON = {
-    "record/files.py",  # created_at
-    "record/write.py",  # finished_at
-    "measure/trial/trial.py",  # started_at
-    "measure/trial/start_up.py",  # the shell's only clock; a clock that is set meanwhile is noticed
-    "measure/race/find_rates.py",  # started_at
-    "measure/race/sittings.py",  # started_at
-    "measure/trial/answers.py",  # finds the present time in an answer, which varies
-    "checks/calibrate/run.py",  # taken_at
-    "checks/doctor/hosts.py",  # on a host whose clock is behind a certificate is not valid yet
-}
 
 ENDS_WITHIN_S = 5.0
 """Less than the silent server waits for its clients."""
-
-
-def readers(folder: str, ending: str, reads: str) -> set[str]:
-    root = ROOT / folder
-    return {
-        str(path.relative_to(root))
-        for path in root.rglob(f"*{ending}")
-        if re.search(reads, re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL))
-    }
-
-
-def test_the_programs_read_it_for_timestamps_only() -> None:
-    assert readers("src", ".c", READS) == MAY_READ
-
-
-def test_the_lab_reads_it_for_timestamps_only() -> None:
-    assert readers("regatta", ".py", READS_IN_PYTHON) == MAY_READ_IN_PYTHON
 
 
 @pytest.fixture

@@ -59,19 +59,6 @@ def test_hosts_are_stacked_in_a_narrow_window_and_follow_its_size(pair: Pair) ->
         assert terminal.end() == 0
 
 
-def test_hosts_can_be_scrolled(tmp_path: Path) -> None:
-    with running(tmp_path) as server:
-        closed = [f"127.0.0.{number}:1" for number in range(10, 19)]
-        with on_screen(server.address, *closed, columns=80, lines=16) as terminal:
-            terminal.until("up/down: more hosts")
-            assert "127.0.0.18:1" not in terminal.text
-            terminal.press("\x1bOB" * 9)
-            terminal.until("127.0.0.18:1")
-            assert server.address not in terminal.text
-            terminal.press("k" * 9)
-            terminal.until(server.address)
-
-
 def test_a_dead_host_is_shown_and_retried_while_the_other_continues(tmp_path: Path) -> None:
     with (
         two_servers(tmp_path) as (one, two),
@@ -109,21 +96,6 @@ def test_a_silent_host_does_not_delay_others(pair: Pair) -> None:
     assert result.returncode == 0
     assert result.stdout.count("waiting for the first answer") == 3
     assert result.stdout.count("ok, ") == 3
-
-
-def test_a_silent_host_fails_at_the_timeout() -> None:
-    with serving(silent) as mute:
-        result = watch("--count", "1", "--timeout", "300", mute.address)
-    failing = r"FAILING for 0\.\d s: no answer within 0\.3 s; again in"
-    assert re.search(failing, result.stdout), result.stdout
-    assert result.returncode == 1
-
-
-def test_every_address_of_a_name_is_tried(tmp_path: Path) -> None:
-    with running(tmp_path, listen="127.0.0.1:0") as server:
-        result = watch("--count", "1", "--by", "total", f"localhost:{server.port}")
-    assert result.returncode == 0, result.stdout
-    assert f"(127.0.0.1:{server.port}): ok" in result.stdout
 
 
 def test_the_host_header_is_the_address(tmp_path: Path) -> None:

@@ -58,21 +58,6 @@ def test_totals_are_seconds_and_groups_have_a_number_of_processes() -> None:
             assert re.search(r"# +PROCS +USER S +SYS S +unit", terminal.text)
 
 
-def test_rows_without_room_are_added_to_everything_else() -> None:
-    reply = answer(*(f"name-{number}" for number in range(1, 31)))
-    with (
-        serving(ScriptedServer(body(reply))) as server,
-        on_screen(server.address, lines=12) as terminal,
-    ):
-        shown = terminal.until("everything else")
-        rows = len(re.findall(r"name-\d", shown))
-        assert 1 <= rows < 30
-        # 1.25 s plus 9.98 s for each hidden row, of 10 s.
-        hidden = 30 - rows
-        assert f"{12.5 + 99.8 * hidden:.1f}" in shown
-        assert f"everything else: {73 + hidden})" in shown
-
-
 HOSTILE = [
     "\x1b]0;owned\x07title",
     "\x1b[2J\x1b[1;1Hcleared",
@@ -124,16 +109,6 @@ def test_replies_reach_the_terminal_escaped() -> None:
         check_clean(line.encode())
         names = [row["name"] for row in json.loads(line)["processes"]]
         assert {"\u202eesrever", "zero\u200bwidth", "tag\U000e0041ged"} <= set(names)
-
-
-def test_invalid_utf_8_is_escaped() -> None:
-    reply = json.dumps(answer("XX")).encode().replace(b"XX", b"\xff\xfe\x80name")
-    with (
-        serving(ScriptedServer(http(reply, headers=b"Connection: close\r\n"))) as server,
-        on_screen(server.address) as terminal,
-    ):
-        terminal.until(r"\xff\xfe\x80name")
-        terminal.raw.decode("utf-8")
 
 
 def test_wide_characters_do_not_shift_the_next_column() -> None:

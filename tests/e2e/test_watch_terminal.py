@@ -17,17 +17,6 @@ from tests.e2e.watched_hosts import CLIENT, Pair, ScriptedServer, answer, body, 
 from tests.processes import sleepers
 from tests.servers import PATIENCE_S
 
-
-def test_keys_are_not_echoed_and_the_cursor_is_hidden(pair: Pair) -> None:
-    with on_screen(pair[0].address) as terminal:
-        terminal.until("ok, ")
-        terminal.until(lambda: terminal.screen.cursor.hidden)  # drawn last
-        assert terminal.modes() != terminal.modes_before
-        terminal.press("xyzxyz")
-        terminal.pump(0.3)
-        assert "xyz" not in terminal.text
-
-
 ENDS: dict[str, tuple[Callable[[Terminal], None], int]] = {
     "q": (lambda terminal: terminal.press("q"), 0),
     "Ctrl-C": (lambda terminal: terminal.press("\x03"), 130),
@@ -152,17 +141,6 @@ def test_a_closed_output_pipe_ends_it(pair: Pair) -> None:
     process.stdout.close()
     assert process.wait(PATIENCE_S) != 0
     process.communicate()
-
-
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_it_without_a_terminal_too(number: int, status: int, pair: Pair) -> None:
-    process = subprocess.Popen(
-        [CLIENT, "--watch", "--interval", "0.1", pair[0].address], stdout=subprocess.PIPE
-    )
-    process.stdout.readline()
-    process.send_signal(number)
-    process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == status
 
 
 def test_it_fails_if_no_host_ever_answered() -> None:

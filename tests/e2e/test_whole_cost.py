@@ -106,12 +106,6 @@ def test_kernel_memory_has_the_stacks_of_the_connections_threads(raced: Path) ->
     assert 0.5 * IDLE * STACK < beside - without < 10 * IDLE * STACK
 
 
-def test_the_metrics_are_in_the_summary(raced: Path) -> None:
-    summary = (raced / "summary.csv").read_text()
-    named = ("start_up_ms", "memory_at_rest_mib", "memory_mib", "kernel_memory_mib")
-    assert all(name in summary for name in named)
-
-
 def test_memory_per_connection_is_a_slope(raced: Path) -> None:
     """A connection of the known server holds 1 MiB; one of epoll, less than a stack."""
     done = run(*regatta("report", raced, "--json"), env=environment())

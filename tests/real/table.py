@@ -1,12 +1,9 @@
 """The rows of the table: a race beside the truth, and whether they agree."""
 
 import json
-import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from tests.real.figures import Estimate, Figures
@@ -77,26 +74,6 @@ def pair(one: float, other: float) -> str:
 def markdown(rows: Sequence[Row]) -> str:
     lines = [HEAD, ["---"] * len(HEAD), *(list(row.cells()) for row in rows)]
     return "\n".join("|".join(line) for line in lines)
-
-
-def rates(rows: Sequence[Row]) -> Iterator[str]:
-    """How often the races of a pair were right, judged by our own client: it paces as they do."""
-    for pair_of in dict.fromkeys((row.a, row.b) for row in rows):
-        of = [row for row in rows if (row.a, row.b) == pair_of]
-        raced = [(row.raced, row.truth[OURS].ratio) for row in of if not isinstance(row.raced, str)]
-        if len(of) < 2 or not raced:
-            continue
-        right = Counter(one.winner == pair_of[true.value < 1] for one, true in raced if one.winner)
-        said = [(one.figures.ratio, true.value) for one, true in raced]
-        apart = [abs(math.log(one.value / value)) for one, value in said]
-        holds = sum(one.low <= value <= one.high for one, value in said)
-        yield (
-            f"{', '.join(pair_of)}: of {len(of)} races {right[True]} name the right winner, "
-            f"{right[False]} the wrong one; the ratio is within 3 % of the truth in "
-            f"{sum(one <= math.log(1.03) for one in apart)}, within its interval in {holds}, "
-            f"median {100 * math.expm1(median(apart)):.1f} % off; "
-            f"{median(one.took_s for one, _ in raced):.0f} s each (median)"
-        )
 
 
 def store(row: Row, path: Path) -> None:

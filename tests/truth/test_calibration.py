@@ -5,27 +5,15 @@ on a busy machine too, which can only make waits longer and windows larger.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from regatta.checks.calibrate.goals import CalibrationPart, Context
-from regatta.checks.calibrate.instruments import (
-    BURST,
-    CLOSED,
-    NOT_BELOW,
-    STOPPED,
-    WINDOW,
-    trial_setup,
-)
-from regatta.measure.perf import probe
+from regatta.checks.calibrate.instruments import CLOSED, NOT_BELOW, STOPPED, WINDOW
 from regatta.measure.programs import discover
 from regatta.measure.race.options import Options
-from regatta.record.counters import EVENTS
 from regatta.record.inputs import Goal
-from tests.truth.kernel_counters import CPU, FAULTS, SWITCHES, compare
-from tests.truth.taskstats import TaskstatsError
 
 Make = Callable[[str | None], Context]
 """Makes a context, given the error to inject, if any."""
@@ -70,26 +58,6 @@ def test_a_stopped_server_is_seen_in_an_open_load_and_not_in_a_closed_one(contex
         if goal.goal != NOT_BELOW:
             assert goal.met is False, goal
             assert goal.value < -30, goal
-
-
-ROUNDS = 20
-
-
-def test_perf_misses_no_thread_and_no_child_of_real_servers(context: Make) -> None:
-    """If it did, it would miss nearly all the work of some designs."""
-    found = probe(EVENTS)
-    if not found.by_group:
-        pytest.skip(found.note or "perf cannot count control groups here")
-    with trial_setup(context(None)) as placed:
-        setup = replace(placed, perf=found, events=EVENTS)
-        for design in ("fork-per-client", "thread-per-client", "epoll"):
-            try:
-                check = compare(setup, replace(BURST, contender=design, rounds=ROUNDS))
-            except TaskstatsError as error:
-                pytest.skip(str(error))
-            for event in (SWITCHES, FAULTS, CPU):
-                assert check.charged[event] > 0 or event == FAULTS, (design, event)
-                assert check.off_percent(event) > -50, (design, event, check)
 
 
 def test_windows_of_real_loads_contain_their_work(context: Make) -> None:

@@ -40,14 +40,6 @@ def test_a_hostile_name_is_scanned_byte_for_byte(scanner: Scanner, case: str) ->
         assert scanner.scan().one(process.pid).name == HOSTILE[case]
 
 
-def test_a_renamed_process_has_its_new_name_at_once(scanner: Scanner) -> None:
-    with living("named", "0") as it:
-        for turn in range(20):
-            name = b"name ) %d" % turn
-            rename(it, name)
-            assert scanner.scan().one(it.pid).name == name
-
-
 def test_a_constantly_renamed_process_is_listed_once(
     scanner: Scanner,
 ) -> None:

@@ -2,12 +2,11 @@
 
 import contextlib
 import os
-import signal
 import time
 
 import pytest
 
-from tests.truth.proc import TICK_NS, ProcessTimes, pids, read_process
+from tests.truth.proc import TICK_NS, ProcessTimes, read_process
 from tests.truth.programs import Life, Scan, Scanner, all_sleep, living, zombie
 from tests.waiting import wait_until
 
@@ -181,22 +180,3 @@ def test_a_fork_storm_hides_and_doubles_no_process(scanner: Scanner) -> None:
             before = now
         born = int(storm.end())
         assert born > 500, f"only {born} processes"
-
-
-def test_processes_are_visited_by_ascending_pid_and_none_is_missing(scanner: Scanner) -> None:
-    before = pids()
-    scan = scanner.scan()
-    after = pids()
-    visited = [process.pid for process in scan.processes]
-    assert visited == sorted(set(visited))
-    assert before & after <= set(visited) <= set(range(1 << 22))
-    assert set(visited) - before - after <= {os.getpid()} | set(visited[-50:])
-
-
-def test_a_process_that_was_killed_is_gone_at_once(scanner: Scanner) -> None:
-    with living("wait") as it:
-        scanner.scan().one(it.pid)
-        os.kill(it.pid, signal.SIGKILL)
-        it.process.wait()
-        wait_until(lambda: read_process(it.pid) is None, "it is gone from /proc")
-        assert scanner.scan().all_of(it.pid) == []

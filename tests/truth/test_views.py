@@ -1,19 +1,16 @@
 """Restricted views: few descriptors, hidepid, pid namespaces, no BTF, no permission for BPF."""
 
 import contextlib
-import json
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pytest
 
 from tests.commands import run
-from tests.http_replies import only_reply
-from tests.servers import needs, program, running
+from tests.servers import needs, program
 from tests.truth.proc import TICK_NS, ProcessTimes, read_all
 from tests.truth.programs import CLASSIC, CannotOpenError, Scan, Scanner, living, scanning
-from tests.users import as_user, runnable_by_all, world_writable
+from tests.users import as_user, runnable_by_all
 
 NOBODY = 65534
 
@@ -92,12 +89,6 @@ def test_hidepid_hides_other_users_from_procfs_and_nothing_from_bpf(source: str)
             assert before.keys() & read_all().keys() <= found
 
 
-def test_hidepid_hides_nothing_from_root(source: str) -> None:
-    with scanning_or_skip(source, prefix=in_own_mounts(HIDDEN)) as scanner:
-        before = read_all()
-        assert_same_as_proc(scanner.scan(), before)
-
-
 def test_in_a_pid_namespace_its_processes_have_their_inner_pids(source: str) -> None:
     until_sleeping = 'until read name </proc/2/comm && [ "$name" = sleep ]; do :; done'
     script = f'sleep 60 & {until_sleeping}; exec "$@"'
@@ -119,14 +110,6 @@ def test_if_bpf_is_unavailable_procfs_is_used_with_a_reason(how: str) -> None:
         assert len(scanner.reason.split()) >= 2
         before = read_all()
         assert_same_as_proc(scanner.scan(), before)
-
-
-@pytest.mark.parametrize("how", ["no-btf", "nobody"])
-def test_a_reply_names_the_source_that_is_used_instead(tmp_path: Path, how: str) -> None:
-    prefix = in_own_mounts(NO_BTF) if how == "no-btf" else as_user(NOBODY)
-    with running(world_writable(tmp_path), "--source", "auto", prefix=prefix) as server:
-        reply = server.ask(b"GET /top?format=json HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    assert json.loads(only_reply(reply).body)["source"] == "procfs"
 
 
 def test_an_unavailable_source_is_refused_and_not_replaced(source: str) -> None:
