@@ -35,7 +35,7 @@ from tests.servers import (
 
 Connect = Callable[[RunningServer], list[socket.socket]]
 CLIENTS = 40
-SEEN_TO_SPIN_S = 0.4
+SEEN_TO_SPIN_S = 0.24
 """Long enough to distinguish a server that spins from one that waits."""
 CONNECTED = 4
 PROMPT_S = 1.0

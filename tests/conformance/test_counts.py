@@ -3,7 +3,7 @@
 import socket
 
 from tests.dialects import Dialect
-from tests.servers import ONE_SNAPSHOT, ListedDesign, Start, read_all
+from tests.servers import ListedDesign, Start, read_all
 from tests.sockets import wait_until_read
 
 
@@ -43,17 +43,3 @@ def test_errors_are_counted_by_kind(start: Start) -> None:
         "too_long": 1,
         "not_found": 2,
     }
-
-
-def test_concurrent_requests_of_the_snapshot_work_share_one_scan(
-    start: Start, dialect: Dialect
-) -> None:
-    server = start(*ONE_SNAPSHOT)
-    with server.connect_many(50) as connections:
-        for connection in connections:
-            connection.sendall(dialect.request(2) * 4)
-            connection.shutdown(socket.SHUT_WR)
-        replies = [reply for each in connections for reply in dialect.split(read_all(each))]
-    assert len(replies) == 200
-    assert len(set(replies)) == 1
-    assert server.stop()["scans"] == 1

@@ -17,9 +17,9 @@ from tests.sockets import wait_until_arrived
 
 TIMEOUT_MS = 200
 SOON_S = 5
+"""Far longer than the timeouts here, far shorter than the default of 30 s."""
 SLOWEST_BYTES_PER_S = 32 * 1024
 """A client that reads slower than this may be reset."""
-"""Far longer than the timeouts here, far shorter than the default of 30 s."""
 
 
 def test_idle_clients_are_closed_with_an_error_if_their_request_is_unfinished(
@@ -131,8 +131,7 @@ def test_the_kernel_keeps_no_output_of_a_reset_client(start: Start, segment: int
 
 
 @pytest.mark.usefixtures("many_processes")
-@pytest.mark.parametrize("pipelined", [5, 1000])
-def test_a_client_that_reads_too_slowly_is_reset(start: Start, pipelined: int) -> None:
+def test_a_client_that_reads_too_slowly_is_reset(start: Start) -> None:
     """6 kB a second through buffers of a few kB. Each piece makes progress, so that a timeout for
     the next piece alone would never expire."""
     server = start(
@@ -140,7 +139,7 @@ def test_a_client_that_reads_too_slowly_is_reset(start: Start, pipelined: int) -
     )
     request = b"GET /top?n=64&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with server.connect(receive_buffer=1, segment=88) as slow:
-        slow.sendall(pipelined * request)
+        slow.sendall(1000 * request)
         with pytest.raises(ConnectionError):
             take_slowly(slow, 6_000, [])
     assert server.stop()["errors"]["timeout"] == 1
@@ -150,7 +149,7 @@ def test_a_client_that_reads_fast_enough_is_not_reset_however_long_it_takes(
     start: Start,
 ) -> None:
     """Reading takes longer than the timeout; the requests are answered in many batches."""
-    timeout_s, requests, bytes_per_s = 0.4, 1300, 120_000
+    timeout_s, requests, bytes_per_s = 0.4, 650, 120_000
     server = start(
         "--idle-timeout", "400", "--work", "snapshot", prefix=socket_activation(send_buffer=1)
     )

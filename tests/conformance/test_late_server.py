@@ -8,10 +8,10 @@ from tests.processes import stopped
 from tests.servers import ListedDesign, Start
 from tests.sockets import wait_until_arrived
 
-CLIENTS, CLIENTS_OF_THEIR_OWN = 600, 60
+CLIENTS, CLIENTS_OF_THEIR_OWN = 600, 40
 """More than any loop handles after one wait. The designs with a process or a thread per client make
 them while the first ones are idle already, so they get fewer."""
-TIMEOUT_S = 2.0
+TIMEOUT_S = 1.5
 BEGINNING, REST = LINE.request(1)[:2], LINE.request(1)[2:]
 
 

@@ -105,13 +105,6 @@ def test_a_log_that_nobody_reads_stops_neither_clients_nor_the_drain(
     assert len(lines) - 1 + left_out <= 10 * CLIENTS * len(EACH)
 
 
-def test_without_the_option_nothing_is_logged(tmp_path: Path, design: ListedDesign) -> None:
-    with running(tmp_path, "--design", design.name, *design.workers(3)) as server:
-        server.ask(b"top 2\n")
-        server.stop()
-    assert server.stdout == ""
-
-
 def test_a_pipe_of_both_outputs_that_nobody_reads_stops_no_exit(tmp_path: Path) -> None:
     summary = tmp_path / "summary.json"
     port = free_port()

@@ -64,15 +64,3 @@ def is_refused_at_once(
     finally:
         connection.settimeout(PATIENCE_S)
     return True
-
-
-def test_clients_are_accepted_again_when_others_have_left(
-    start: Start, design: ListedDesign
-) -> None:
-    allowed = 1 if design.serves == "one" else ALLOWED
-    server = start("--max-connections", str(allowed))
-    for _ in range(20):
-        server.connect_when_there_is_room().close()
-    with contextlib.ExitStack() as stack:
-        for _ in range(allowed):
-            stack.enter_context(server.connect_when_there_is_room())

@@ -97,23 +97,6 @@ def test_text_and_json_in_both_dialects_agree(still: RunningServer, parameters: 
             assert len(row.threads) == min(8, row.threads_alive)
 
 
-def test_rows_and_everything_else_are_the_machines_busy_time(fresh: RunningServer) -> None:
-    for parameters in (["1"], ["64"], ["64", "format=json"], ["64", "group=name"]):
-        for _ in range(10):
-            before = busy_us()
-            answer = ask_line(fresh, parameters)
-            after = busy_us()
-            assert before - SLACK_US <= answer.total_us <= after + SLACK_US
-
-
-def test_rows_left_out_are_part_of_everything_else(still: RunningServer) -> None:
-    whole = ask_line(still, ["64"])
-    for rows in (1, 2, 3, 10, 63):
-        answer = ask_line(still, [str(rows)])
-        if answer.tasks == whole.tasks:
-            assert abs(answer.total_us - whole.total_us) <= SLACK_US
-
-
 class Namesake:
     """A child process that takes any name."""
 

@@ -9,7 +9,6 @@ from tests.servers import (
     RunningServer,
     ask_over,
     is_refusal,
-    read_all,
     read_reply,
     rows_of,
     running,
@@ -51,8 +50,3 @@ def test_clients_beyond_the_limit_are_refused(server: RunningServer) -> None:
             assert len(rows_of(ask_over(connection))) == 2
     server.connect_when_there_is_room().close()
     assert server.stop()["errors"]["refused"] >= len(refused)
-
-
-def test_the_refusal_needs_no_request(server: RunningServer) -> None:
-    with server.connect_many(FD_SETSIZE) as clients:
-        assert is_refusal(read_all(clients[-1]))

@@ -122,10 +122,10 @@ def test_every_load_sends_the_token(
     know = ("--dialect", dialect, *know)
     result, status = ask(server, "-c", "5", "--rounds", "4", *know)
     assert (status, result["answered"]) == (0, 20)
-    options = ("--load", "open", "--rate", "100", "--duration", "8", "--slow", "2", "--idle", "2")
+    options = ("--load", "open", "--rate", "100", "--duration", "4", "--slow", "2", "--idle", "2")
     result, status = ask(server, "-c", "3", "-n", "1", *options, *know)
     assert status == 0
-    assert result["answered"] == result["requests"] > 700
+    assert result["answered"] == result["requests"] > 300
     assert (result["slow_lost"], result["idle_lost"]) == (0, 0)
     if dialect == "line":  # a reply of HTTP takes longer, at a byte every 10 ms
         assert result["slow_requests"] >= 1

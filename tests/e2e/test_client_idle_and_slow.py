@@ -75,7 +75,7 @@ def test_slow_connections_send_and_read_a_byte_each_10_ms(dialect: str) -> None:
 
     replies = len(REPLIES[dialect])
     with serving(handler) as server:
-        result, status = result_of(server, f"{CLOSED} 6 --slow 1", dialect=dialect)
+        result, status = result_of(server, f"{CLOSED} 4 --slow 1", dialect=dialect)
     assert status == 0
     assert result["slow_lost"] == 0
     assert result["slow_requests"] >= (2 if dialect == "line" else 1)
@@ -135,17 +135,6 @@ def test_a_large_reply_to_a_slow_reader_is_held_back() -> None:
         _, status = result_of(server, f"{CLOSED} 0.8 --slow 1 -n 64")
     assert status == 0
     assert is_held.is_set()
-
-
-def test_many_slow_connections_do_not_delay_the_measured_ones(tmp_path: Path) -> None:
-    with running(tmp_path, "--design", "epoll", "--work", "snapshot") as server:
-        result, status = result_of(
-            server, "--load open --rate 200 --duration 1 -c 10 --slow 300 --idle 1000"
-        )
-    assert status == 0
-    assert server.summary["connections"] == 10 + 300 + 1000
-    # If the client waited 10 ms for each slow connection, this would be seconds.
-    assert result["late_ns"]["p50"] < 1e9
 
 
 def test_idle_or_slow_connections_that_fail_prevent_the_load() -> None:

@@ -33,7 +33,7 @@ from tests.e2e.scripted_servers import (
     serving,
     shown_by,
 )
-from tests.servers import program, running
+from tests.servers import program
 
 
 def test_the_samples_agree_with_the_summary(engine: str, tmp_path: Path) -> None:
@@ -76,13 +76,6 @@ def test_a_sample_identifies_the_processes_in_its_reply(
     found = Counter(processes_named(path))
     assert sorted(found.values()) == [1, 3]
     assert 0 not in found
-
-
-def test_samples_that_cannot_be_written_prevent_the_load(tmp_path: Path) -> None:
-    with serving(once(LINE_REPLY)) as server:
-        refusal("--samples", str(tmp_path / "no" / "samples"), server.address, status=1)
-        assert server.accepted == 0
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_resource_usage_covers_the_window(engine: str) -> None:
@@ -287,15 +280,3 @@ def test_a_hard_descriptor_limit_is_reported(engine: str, what: str) -> None:
         said = refusal("--engine", engine, what, "100", server.address, status=1, preexec_fn=few)
         assert server.accepted == 0
     assert "limit of open files" in said
-
-
-@pytest.mark.parametrize("listen", ["127.0.0.1:0", "[::1]:0"])
-def test_our_own_server_answers_every_engine(
-    engine: str, dialect: str, listen: str, tmp_path: Path
-) -> None:
-    if listen.startswith("[") and not Path("/proc/net/if_inet6").exists():
-        listen = "127.0.0.1:0"
-    with running(tmp_path, listen=listen) as server:
-        result, status = result_of(server, "-c 100 -n 5", engine, dialect)
-    assert (status, result["answered"]) == (0, 100)
-    assert server.summary["requests"] == 100

@@ -2,25 +2,21 @@
 
 import math
 import re
-import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.e2e.scripted_servers import (
-    LINE_REPLY,
     errors,
     open_load,
-    read_request,
     read_samples,
     result_of,
-    serving,
     shown_by,
 )
 from tests.servers import running
 
-ANSWERED, TIMEOUT, UNSTARTED = 0, 2, 6
+ANSWERED, UNSTARTED = 0, 6
 FRACTIONS = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999, "max": 1.0}
 
 
@@ -71,23 +67,6 @@ def test_at_three_times_the_capacity_no_percentile_is_below_the_truth(
         else:
             assert outcome == ANSWERED
             assert end_ns - start_ns >= at_least[k] - 2
-
-
-def test_a_timeout_counts_as_at_least_its_duration() -> None:
-    def handler(connection: socket.socket, number: int) -> None:
-        if number % 4 != 0 and read_request(connection):
-            connection.sendall(LINE_REPLY)
-        else:
-            server.hold()
-
-    with serving(handler) as server:
-        result, status = result_of(server, "-c 8 --timeout 2000")
-    assert (status, result["errors"]) == (1, errors(timeout=2))
-    latency = result["latency_ns"]
-    assert latency["p50"] > 0
-    assert latency["p90"] is None
-    assert latency["max"] is None
-    assert latency["over"]["max"] >= 2e9
 
 
 def test_the_summary_says_that_the_rate_is_not_held(tmp_path: Path) -> None:

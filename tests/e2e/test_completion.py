@@ -1,18 +1,12 @@
 """Completion in a real bash, with the same options as --help."""
 
-import os
-import pty
-import re
-import select
-import signal
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.commands import run
-from tests.e2e.test_manual import PROGRAMS, help_of, helped
-from tests.servers import PATIENCE_S, REPOSITORY, designs, needs, program, table
+from tests.e2e.test_manual import PROGRAMS, helped
+from tests.servers import REPOSITORY, needs, program, table
 
 FOLDER = REPOSITORY / "deploy/completion"
 
@@ -54,16 +48,6 @@ def test_with_watch_the_options_are_those_of_watch() -> None:
     assert complete("regatta-client", "--watch", "--group", "=", "c") == ["cgroup"]
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_a_value_is_offered_for_every_option_that_takes_one(name: str) -> None:
-    """Or nothing, but never another option."""
-    for option in helped(name):
-        takes_value = re.search(rf"^ .*{option} +[A-Z]", help_of(name), re.MULTILINE)
-        offered = complete(name, option, "")
-        if takes_value:
-            assert not [each for each in offered if each.startswith("-")], option
-
-
 def test_files_and_words_are_offered(tmp_path: Path) -> None:
     (tmp_path / "token-of-ours").write_text("")
     assert complete("regatta-server", "--token-file", f"{tmp_path}/tok") == [
@@ -78,25 +62,3 @@ def test_files_and_words_are_offered(tmp_path: Path) -> None:
     assert "root" in complete("regatta-server", "--user", "roo")
     assert complete("regatta-client", "--engine", "") == ["epoll", "thread", "fork"]
     assert complete("regatta-client", "--load", "=", "o") == ["open"]
-
-
-def test_tab_completes_a_design_interactively() -> None:
-    assert "epoll-workers" in designs()
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.environ["PATH"] = f"{Path(program('regatta-server')).parent}:{os.environ['PATH']}"
-        os.environ["TERM"] = "dumb"
-        os.execv(needs("bash"), ["bash", "--norc", "--noprofile", "-i"])
-    seen = b""
-    try:
-        os.write(terminal, f". {FOLDER}/regatta-server.bash\n".encode())
-        os.write(terminal, b"regatta-server --design epoll-w\t")
-        deadline = time.monotonic() + PATIENCE_S
-        while b"--design epoll-workers " not in seen:
-            ready, _, _ = select.select([terminal], [], [], deadline - time.monotonic())
-            assert ready, seen
-            seen += os.read(terminal, 4096)
-    finally:
-        os.kill(pid, signal.SIGKILL)
-        os.close(terminal)
-        os.waitpid(pid, 0)

@@ -132,19 +132,15 @@ def test_a_fleet_with_a_lost_machine_can_be_resumed(tmp_path: Path) -> None:
     assert left() <= before_all, "files are left on the machines"
 
 
-@pytest.mark.parametrize(("host", "warnings"), [("127.0.0.1", 0), ("0.0.0.0", 1)])
-def test_an_existing_dask_cluster_can_be_the_fleet(
-    host: str, warnings: int, tmp_path: Path
-) -> None:
-    """Only an address that is not loopback gets a warning; 0.0.0.0 leads to this machine too."""
+def test_an_existing_dask_cluster_can_be_the_fleet(tmp_path: Path) -> None:
+    """An address that is not loopback gets a warning; 0.0.0.0 leads to this machine too."""
     (tmp_path / "study.toml").write_text(study(SMALL))
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
-        address = cluster.scheduler_address.replace("127.0.0.1", host)
+        address = cluster.scheduler_address.replace("127.0.0.1", "0.0.0.0")
         command = ("collect", "study.toml", "--cluster", address, "--out", "fleet")
         printed = run_well(*regatta(*command), cwd=tmp_path, env=environment(), timeout=LIFE_S)
     assert "1 machine of 1 kind" in printed
-    assert printed.count(f"warning: {address} is not encrypted") == warnings
-    assert printed.count("warning:") == warnings
+    assert printed.count("warning:") == printed.count(f"{address} is not encrypted") == 1
     assert (tmp_path / "fleet" / "127.0.0.1" / "ledger.sqlite").exists()
 
 

@@ -3,18 +3,15 @@
 import json
 import os
 import random
-import re
 import tempfile
 import time
 import uuid
 from collections.abc import Iterator
 from functools import partial
-from itertools import product
 from pathlib import Path
 
 import pytest
 
-from regatta.measure.programs import find_tool
 from regatta.record.read import read
 from regatta.record.samples import latencies_ns
 from regatta.record.schema import FILE_NAME
@@ -43,7 +40,12 @@ requests = 8
 TINY = study(THREE, blocks=3, counted_blocks=1)
 LOADED = '[[cells]]\ndesigns = ["select"]\nconnections = 4\nrequests = 8'
 ONE = study(LOADED, 3, 1)
-ACCOUNTING = THREE.replace("[1, 4]", "10").replace("requests = 8", "requests = 200")
+ACCOUNTING = """
+[[cells]]
+designs = ["iterative", "thread-per-client", "fork-per-client", "select"]
+connections = 10
+requests = 200
+"""
 TWIN = f"""
 [contenders.bare]
 command = ["{ROOT}/build/bench/twin-fork-per-client", "{{host}}:{{port}}"]
@@ -64,9 +66,7 @@ pytestmark = needs_programs
 def test_a_design_is_raced_with_its_bare_twin(tmp_path: Path) -> None:
     folder = race(tmp_path, study(TWIN, blocks=3))
     assert rows(folder, "SELECT DISTINCT status, reason FROM trial") == [("ok", None)]
-    page = (folder / "summary.md").read_text()
-    assert "*Cost of the strategy*" in page
-    assert re.search(r"fork\\?-per\\?-client: .* bare twin", page)
+    assert "*Cost of the strategy*" in (folder / "summary.md").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -76,10 +76,11 @@ def accounting(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_request_of_every_trial_is_answered(accounting: Path) -> None:
     found = rows(accounting, "SELECT status, reason, requests, answered FROM trial")
-    assert found == [("ok", None, 200, 200)] * 6
+    assert found == [("ok", None, 200, 200)] * 8
 
 
 def test_both_sides_have_counters_of_kernel_and_perf(accounting: Path) -> None:
+    """If perf missed a thread or a child, it would miss nearly all the work of some designs."""
     query = "SELECT DISTINCT side, origin FROM counter WHERE state = 'counted'"
     found = set(rows(accounting, query))
     assert {("server", "kernel"), ("client", "kernel")} <= found
@@ -87,6 +88,15 @@ def test_both_sides_have_counters_of_kernel_and_perf(accounting: Path) -> None:
     if note != "null":
         pytest.skip(f"perf cannot be used here: {note}")
     assert {("server", "perf"), ("client", "perf")} <= found
+    query = """
+        SELECT contender, perf.value / kernel.value FROM counter AS perf JOIN counter AS kernel
+        ON perf.trial_id = kernel.trial_id JOIN trial ON trial.id = perf.trial_id
+        JOIN cell ON cell.id = cell_id WHERE perf.side = 'server' AND kernel.side = 'server'
+        AND perf.event = 'task-clock' AND kernel.event = 'cpu-time' AND kernel.origin = 'kernel'
+    """
+    shares = {str(name): float(str(share)) for name, share in rows(accounting, query)}
+    assert shares == dict.fromkeys(shares, pytest.approx(1, abs=0.3))
+    assert len(shares) == 4
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="both sides share the only CPU")
@@ -97,7 +107,7 @@ def test_the_cpus_of_a_side_are_busy_for_at_least_its_cpu_time(accounting: Path)
         WHERE busy.event = 'busy-time' AND own.event = 'cpu-time' AND own.origin = 'kernel'
     """
     found = rows(accounting, query)
-    assert len(found) == 12
+    assert len(found) == 16
     # Without privileges both readings are in ticks, and stolen time always is.
     ticks_ns = 3 * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
     assert all(float(str(busy)) >= float(str(own)) - ticks_ns for busy, own in found)
@@ -131,36 +141,6 @@ def test_a_server_is_watched_until_it_is_warm_under_its_own_load(tmp_path: Path)
     watched = "SELECT count(*) FROM trial WHERE json_extract(conditions, '$.warm_up.kind') NOTNULL"
     assert rows(folder, watched) >= [(1,)]
     assert rows(folder, "SELECT DISTINCT status FROM trial") == [("ok",)]
-
-
-LOADS = [("burst", "select"), ("closed", "thread-per-client")]
-
-
-@pytest.fixture(scope="module")
-def all_loads(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A race of both loads in every dialect and with every engine."""
-    cells = ""
-    for (load, design), dialect in product(LOADS, ("line", "http")):
-        cells += f"""
-        [[cells]]
-        designs = ["{design}"]
-        connections = [5]
-        work = "snapshot"
-        engine = ["thread", "fork", "epoll"]
-        load = "{load}"
-        dialect = "{dialect}"
-        {"requests = 10" if load == "burst" else "duration_s = 0.1"}
-        """
-    return race(tmp_path_factory.mktemp("loads"), study(cells))
-
-
-@pytest.mark.parametrize(("load", "design"), LOADS)
-def test_every_load_and_dialect_is_answered(all_loads: Path, load: str, design: str) -> None:
-    query = """
-        SELECT status, count(*), count(DISTINCT dialect || engine), reason
-        FROM trial JOIN cell ON cell.id = cell_id WHERE load = '{}' AND contender = '{}'
-    """
-    assert rows(all_loads, query.format(load, design)) == [("ok", 6, 6, None)]
 
 
 def begin_or_resume(out: Path) -> list[str]:
@@ -304,23 +284,3 @@ def test_open_loads_several_clients_and_pools_can_be_raced(tmp_path: Path) -> No
     page = (folder / "summary.md").read_text()
     assert "200 requests/s" in page
     assert "Connections per worker" in page
-
-
-@pytest.mark.skipif(find_tool("nginx") is None, reason="nginx is not installed")
-def test_nginx_is_raced_and_both_its_processes_are_counted(tmp_path: Path) -> None:
-    text = (ROOT / "contenders" / "nginx" / "nginx.toml").read_text()
-    text = text.replace("{folder}", str(ROOT / "contenders" / "nginx"))
-    text = text.replace("blocks = 8", "blocks = 1").replace('"uring"', '"select"')
-    text = text.replace("[race]", "[race]\nwarmup_limit_s = 0\ndisturbance_limit_percent = 1e6")
-    # A search for the rate that each holds would take a minute.
-    text = text.replace("duration_s = 0.5", 'load = "closed"\nduration_s = 0.3')
-    folder = race(tmp_path, text.replace("counted_blocks = 2", "counted_blocks = 1"))
-    query = "SELECT DISTINCT contender, status, reason FROM trial JOIN cell ON cell.id = cell_id"
-    assert set(rows(folder, query)) == {(name, "ok", None) for name in ("epoll", "select", "nginx")}
-    # The worker does all the work; it is a child of the process that the lab starts.
-    query = """
-        SELECT min(value / trial.requests) FROM counter JOIN trial ON trial.id = trial_id
-        JOIN cell ON cell.id = cell_id
-        WHERE contender = 'nginx' AND side = 'server' AND event = 'cpu-time'
-    """
-    assert float(str(rows(folder, query)[0][0])) > 1000

@@ -73,12 +73,6 @@ def test_everything_else_is_the_same(linked: dict[int, Path]) -> None:
             assert query(program, *question) == query(SERVER, *question)
 
 
-def test_the_same_order_gives_the_same_file(linked: dict[int, Path], tmp_path: Path) -> None:
-    again = relink_all(SERVER, {5: ORDERS[1]}, tmp_path / "servers")
-    assert functions(again[5]) == functions(linked[1])
-    assert again[5].read_bytes() == linked[1].read_bytes()
-
-
 def test_an_installed_server_cannot_be_relinked(tmp_path: Path) -> None:
     installed = tmp_path / "usr" / "bin" / "regatta-server"
     installed.parent.mkdir(parents=True)

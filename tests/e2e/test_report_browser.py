@@ -16,7 +16,6 @@ from regatta.show.html import to_html
 from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.lab.synthetic_claims import all_kinds
-from tests.lab.synthetic_held import add_held
 
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = [
@@ -29,7 +28,6 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-SOME, RANGE = ("iterative", "select"), range(1, 11)
 HOSTILE = "<script>document.title='owned'</script>"
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: make setup")
@@ -48,19 +46,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A report of each kind of race."""
     kinds = {
         "quick": {},
-        "hardware": {"hardware": True, "counted_blocks": 5},
         "engines": {"engines": ["thread", "fork"], "connections": [1, 10]},
-        "workers": {
-            "contenders": ["iterative", "prefork-mutex", "select"],
-            "pools": {"prefork-mutex"},
-            "connections": [10],
-            "axis": "workers",
-            "steps": [2, 15],
-        },
-        "client-bound": {"client_bound": {("select", 10, block) for block in range(1, 11)}},
-        "disturbed": {
-            "disturbed": {(name, at, block) for name in SOME for at in (1, 10) for block in RANGE}
-        },
         "hostile": {"contenders": [HOSTILE, "</script>"], "connections": [1, 10]},
     }
     made = {}
@@ -68,8 +54,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         folder = tmp_path_factory.mktemp(name)
         reports.write(make(folder / "ledger.sqlite", **changes))
         made[name] = folder / "report.html"
-    made["held"] = tmp_path_factory.mktemp("held") / "report.html"
-    reports.write(add_held(make(made["held"].with_name("ledger.sqlite"), blocks=2)))
     made["claims"] = tmp_path_factory.mktemp("claims") / "report.html"
     analysis = replace(
         analyse(read(make(made["claims"].with_name("ledger.sqlite"), blocks=2))), claims=all_kinds()
@@ -277,9 +261,7 @@ def test_every_claim_has_its_text_verdict_and_charts(opened: Opened) -> None:
     "opened",
     [
         ("claims", 390, "light"),
-        ("quick", 390, "light"),
-        ("quick", 390, "dark"),
-        ("engines", 390, "light"),
+        ("engines", 390, "dark"),
         ("quick", 1280, "dark"),
     ],
     indirect=True,
@@ -292,13 +274,3 @@ def test_it_fits_a_phone_in_light_and_dark_mode(opened: Opened, tmp_path: Path) 
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     page.screenshot(path=tmp_path / "report.png", full_page=True)
     assert (tmp_path / "report.png").stat().st_size > 50_000
-
-
-@pytest.mark.parametrize("opened", [("held", 1280, "light"), ("held", 400, "dark")], indirect=True)
-def test_the_knee_is_drawn_with_a_line_for_each_contender(opened: Opened) -> None:
-    unfold(opened.page, "Up to the held rate")
-    for name in ("knee-p50-0", "knee-p99-0"):
-        lines = opened.page.locator(f'[data-chart="{name}"] svg g.mark-line path')
-        lines.first.wait_for(state="attached")
-        assert lines.count() == 3
-    assert opened.complaints == []

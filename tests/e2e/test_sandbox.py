@@ -142,17 +142,6 @@ def test_the_list_names_every_layer_in_both_forms() -> None:
     assert not any(row["holds"] for row in listed("--json", "--sandbox", "off"))
 
 
-def test_root_of_a_user_namespace_stays_root_and_says_so(tmp_path: Path) -> None:
-    unshare = [needs("unshare"), "--user", "--map-root-user"]
-    if run(*unshare, "true").returncode != 0:
-        pytest.skip("user namespaces are not permitted here")
-    with running(tmp_path, prefix=unshare) as server:
-        assert rows_of(server.ask(b"top 2\n"))
-        assert status_of(server.process.pid)["CapEff"] == "0" * 16
-        server.stop()
-    assert "without user: it stays root: its user namespace does not know" in server.stderr
-
-
 @pytest.mark.skipif(not IS_ROOT, reason="takes root")
 def test_hidden_processes_are_reported(tmp_path: Path) -> None:
     mount = 'mount -t proc -o hidepid=2 proc /proc && exec "$@"'

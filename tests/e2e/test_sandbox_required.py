@@ -74,14 +74,6 @@ def test_it_names_the_layer_that_an_old_kernel_lacks(lacks: str, says: str) -> N
     assert says in message
 
 
-@pytest.mark.parametrize("options", [(), ("--list-sandbox",)])
-def test_an_unknown_user_is_refused_with_the_same_message(options: tuple[str, ...]) -> None:
-    wanted = ("--user", "no-such-user", "--listen", "127.0.0.1:0")
-    done = run(program("regatta-server"), *options, *wanted)
-    assert_refused(done, status=1)
-    assert done.stderr == "regatta-server: --user no-such-user: no such user\n"
-
-
 def test_our_systemd_unit_requires_the_sandbox() -> None:
     unit = (REPOSITORY / "deploy/systemd/regatta-server.service").read_text()
     (command,) = (line for line in unit.splitlines() if line.startswith("ExecStart="))

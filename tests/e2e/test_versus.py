@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,74 +105,35 @@ def test_one_server_against_the_last_race_of_the_same_command(pair: Raced) -> No
     assert "Surer is one race of both versions: regatta versus old=COMMAND 'new=" in screen
 
 
-@pytest.mark.long
-def test_a_change_since_a_stored_race_is_found(pair: Raced) -> None:
-    """Under the name of the slow server now runs the other one."""
-    (last,) = sorted((pair.folder / "races").iterdir())[:1]
-    now = server("well").replace("well=", "slow=")
-    words = (now, *SHORT, "--against", f"races/{last.name}", "--out", "changed", "--json")
-    done = versus(pair.folder, *words, "--picture", "changed.svg")
-    assert done.returncode == 0, done.stderr
-    cells = json.loads(done.stdout)["against"]["cells"]
-    (cpu,) = [one for one in cells if one["metric"] == "cpu_time_per_request_us"]
-    assert cpu["high"] < 1
-    assert "server CPU" in (pair.folder / "changed.svg").read_text()
-
-
-@pytest.fixture(scope="module")
-def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Done, int]]:
-    """Servers that cannot race, all in one call; with the port where one listens instead."""
-    folder = tmp_path_factory.mktemp("faulty")
+# What else cannot race: tests/lab/verbs/test_odd_servers.py and test_servers.py.
+def test_servers_that_cannot_race_get_one_line_each(tmp_path: Path) -> None:
     with socket.create_server(("0.0.0.0", 0)) as listener:
-        port = listener.getsockname()[1]
-        free = free_port()
-        ways = ("throws", "garbage", "hangs", "daemon", "lost")
-        named = [*map(server, ways), server("taken", port), server("elsewhere", free)]
-        done = versus(folder, *named, *SHORT)
-        nothing_left(folder)
-        assert not (folder / "races").exists()
-        yield done, free
-
-
-@pytest.mark.parametrize(
-    ("how", "fault"),
-    [
-        ("throws", "RuntimeError: no database at db.example:5432"),
-        ("garbage", "its answer cannot be read: it does not begin with an HTTP/1.x status line"),
-        ("hangs", "it does not answer within 10 s"),
-        ("daemon", "it must stay in the foreground"),
-        ("lost", "it answers 404 to GET /; name a path that it serves with --path"),
-        ("taken", "listen on {port} alone, or stop the program that has its other port"),
-        ("elsewhere", "it listens on port ELSEWHERE; it must listen on {port}"),
-    ],
-)
-def test_a_server_that_cannot_race_gets_one_line(
-    faulty: tuple[Done, int], how: str, fault: str
-) -> None:
-    done, free = faulty
+        port, free = listener.getsockname()[1], free_port()
+        faults = {
+            "throws": "RuntimeError: no database at db.example:5432",
+            "daemon": "it must stay in the foreground",
+            "lost": "it answers 404 to GET /; name a path that it serves with --path",
+            "taken": "listen on {port} alone, or stop the program that has its other port",
+            "elsewhere": f"it listens on port {free}; it must listen on {{port}}",
+        }
+        ports: dict[str, tuple[int, ...]] = {"taken": (port,), "elsewhere": (free,)}
+        done = versus(tmp_path, *(server(how, *ports.get(how, ())) for how in faults), *SHORT)
     assert (done.returncode, done.stdout) == (1, "")
-    (line,) = [line for line in done.stderr.splitlines() if line.startswith(f"regatta: {how}: ")]
-    assert fault.replace("ELSEWHERE", str(free)) in line
-    assert "File " not in line
-    assert len(done.stderr.splitlines()) == 8, "what is looked at, and a line for each"
-
-
-@pytest.mark.parametrize(
-    ("command", "fault"),
-    [
-        ("./missing {port}", "there is no program ./missing; install or build it"),
-        ("./script {port}", "./script is not executable; chmod +x ./script"),
-    ],
-)
-def test_a_command_that_cannot_start_is_refused_at_once(
-    tmp_path: Path, command: str, fault: str
-) -> None:
-    (tmp_path / "script").write_text("#!/bin/sh\n")
-    done = versus(tmp_path, server("well"), command)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"regatta: {fault}")
-    assert done.stderr.count("\n") == 1
+    _, *lines = done.stderr.splitlines()
+    assert len(lines) == len(faults)
+    for line, (how, fault) in zip(lines, faults.items(), strict=True):
+        assert line.startswith(f"regatta: {how}: ")
+        assert fault in line
     nothing_left(tmp_path)
+    assert not (tmp_path / "races").exists()
+
+
+def test_a_command_that_is_not_executable_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "script").write_text("#!/bin/sh\n")
+    done = versus(tmp_path, server("well"), "./script {port}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("regatta: ./script is not executable; chmod +x ./script")
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.long

@@ -131,18 +131,6 @@ def test_json_is_one_object_a_line(pair: Pair) -> None:
     assert real["tasks_seen"] > 0
 
 
-def test_a_closed_output_pipe_ends_it(pair: Pair) -> None:
-    process = subprocess.Popen(
-        [CLIENT, "--watch", "--interval", "0.1", pair[0].address],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    process.stdout.readline()
-    process.stdout.close()
-    assert process.wait(PATIENCE_S) != 0
-    process.communicate()
-
-
 def test_it_fails_if_no_host_ever_answered() -> None:
     result = watch("--count", "2", "--interval", "0.1", "127.0.0.1:1", "[::1]:1")
     assert result.returncode == 1

@@ -114,10 +114,3 @@ def test_memory_per_connection_is_a_slope(raced: Path) -> None:
     assert found["known", "memory_mib"]["value"] == pytest.approx(1024, rel=0.3)
     assert abs(found["epoll", "memory_mib"]["value"]) < STACK / 1024
     assert "Memory per idle connection" in (raced / "report.html").read_text()
-
-
-def test_a_race_without_it_does_not_measure_it(tmp_path: Path) -> None:
-    cells = f'[[cells]]\ndesigns = ["epoll"]\n{LOAD}'
-    folder = race(tmp_path, study(cells))
-    assert rows(folder, f"SELECT count(*) FROM counter WHERE event = '{START_UP}'") == [(0,)]
-    assert not list(tmp_path.glob("**/server.started"))
