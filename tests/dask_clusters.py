@@ -1,4 +1,4 @@
-"""A user's Dask cluster: its scheduler in the lab's network, and a worker on each host."""
+"""A Dask cluster of the user, over TLS: a scheduler in the lab's network, a worker on each host."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.namespaces import HAS_CLOCKS, NETWORK, Network, network
 from tests.processes import children, commands, network_namespaces, pids_inside
 
 PORT = 8786
-NAMES = {"alpha": "worker-a", "beta": "worker-b", "gamma": "worker-c"}
+NAMES = {"alpha": "worker-a", "beta": "worker-b"}
 """Of the workers, by host."""
 START_S = 120.0
 UP = """
@@ -46,15 +46,14 @@ class Cluster:
 
     @property
     def address(self) -> str:
-        return f"{'tls' if self.settings else 'tcp'}://{NETWORK}.1:{PORT}"
+        return f"tls://{NETWORK}.1:{PORT}"
 
     def environment(self) -> dict[str, str]:
         return {**environment(), **self.settings}
 
     def start_scheduler(self) -> None:
         words = ["--host", f"{NETWORK}.1", "--port", str(PORT), "--no-dashboard"]
-        if self.settings:
-            words += ["--protocol", "tls"]
+        words += ["--protocol", "tls"]
         self.start("scheduler", self.hosts.enter, "dask_scheduler", *words)
 
     def start_worker(self, host: str) -> None:
@@ -127,15 +126,12 @@ def tls_settings(folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def cluster(
-    folder: Path, names: Sequence[str] = ("alpha", "beta"), *, tls: bool = False
-) -> Iterator[Cluster]:
-    """`names`: those of the hosts."""
-    with network(folder, *names) as hosts:
-        made = Cluster(hosts, tls_settings(folder) if tls else {})
+def cluster(folder: Path) -> Iterator[Cluster]:
+    with network(folder, *NAMES) as hosts:
+        made = Cluster(hosts, tls_settings(folder))
         try:
             made.start_scheduler()
-            for host in names:
+            for host in NAMES:
                 made.start_worker(host)
             made.wait_for_workers()
             yield made

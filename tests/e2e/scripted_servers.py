@@ -22,11 +22,6 @@ DIALECTS = ["line", "http"]
 TITLE = b"rank pid user_seconds system_seconds name\n"
 ROWS = b"1 4242 12.340000 1.250000 postgres: writer\n2 7 0.500000 0.250000 sh\n"
 LINE_REPLY = TITLE + ROWS + b"\n"
-# Our own server adds these lines; other contenders need not.
-TAIL = (
-    b"- - 1000.500000 7.000000 (everything else)\n"
-    b"# source procfs (as asked), 75 tasks, 0 lost, taken 2026-11-21T13:20:01.123Z\n"
-)
 
 
 def http(body: bytes, status: bytes = b"200 OK", headers: bytes = b"") -> bytes:
@@ -35,7 +30,6 @@ def http(body: bytes, status: bytes = b"200 OK", headers: bytes = b"") -> bytes:
 
 
 REPLIES = {"line": LINE_REPLY, "http": http(TITLE + ROWS)}
-WHOLE_REPLIES = {"line": TITLE + ROWS + TAIL + b"\n", "http": http(TITLE + ROWS + TAIL)}
 
 
 # Servers

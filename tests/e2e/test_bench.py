@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import typer
 
-from bench.__main__ import main, make_testbed
+from bench.__main__ import make_testbed
 from bench.idle_connections import MEMORY, RestingConnections
 from bench.loads import CLIENT_CPU, SERVER_CPU, GetClient, RedisBenchmark, Wrk, closed, newcomers
 from bench.rows import ServerTrial
@@ -126,13 +125,3 @@ def test_connections_closed_by_the_server_are_an_error(tmp_path: Path) -> None:
         _, complaint = holder.communicate(timeout=TIMEOUT_S)
     assert holder.returncode == 1
     assert "closed 5 of 5" in complaint
-
-
-def test_a_missing_peer_is_reported_before_anything_runs(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(typer.Exit) as ended:
-        main(only="^epoll / bare epoll loop, 50 ")
-    assert ended.value.exit_code == 2
-    assert "the program wrk is missing; install the package wrk" in capsys.readouterr().err

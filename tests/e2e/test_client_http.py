@@ -77,7 +77,7 @@ def test_a_request_that_met_a_closed_connection_is_sent_again(
     with serving(handler) as server:
         result, status = result_of(server, f"{asked} -c 3", engine, "http")
     assert (status, result["errors"]) == (0, errors())
-    assert result["resent"] >= 3
+    assert result["resent"] >= 1
     assert result["resent"] in range(result["connections_opened"] - 3, server.accepted)
     assert result["answered"] == result["requests"]
 

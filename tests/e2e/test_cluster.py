@@ -30,7 +30,7 @@ GONE_S = 15.0
 @pytest.fixture(scope="module")
 def user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Its connections are encrypted. The last test ends its scheduler."""
-    with cluster(tmp_path_factory.mktemp("cluster") / "network", tls=True) as made:
+    with cluster(tmp_path_factory.mktemp("cluster") / "network") as made:
         yield made
 
 

@@ -36,7 +36,7 @@ designs = ["select"]
 connections = [4]
 work = "snapshot"
 load = "closed"
-duration_s = 2
+duration_s = 3
 """,
     blocks=3,
 )
@@ -44,7 +44,7 @@ FULL = "the disk of the client's host is full"
 DISK = "4m"
 LIFE_S = 180.0
 GONE_S = 15.0
-AT_WORK_S = 0.1
+AT_WORK_S = 0.03
 """CPU time of a client that is in its load."""
 
 

@@ -1,14 +1,11 @@
 """/metrics scraped by a real Prometheus; dashboard and rules."""
 
-import contextlib
 import itertools
 import json
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +14,18 @@ import pytest
 from tests import prometheus
 from tests.commands import run
 from tests.metrics import OPENMETRICS, Labels, fetch, labels, samples
-from tests.prometheus import Prometheus, number
-from tests.servers import PATIENCE_S, REPOSITORY, RunningServer, needs, running
+from tests.prometheus import Prometheus
+from tests.servers import REPOSITORY, needs, running
 from tests.sockets import free_port
 from tests.tokens import token_file
-from tests.waiting import wait_until
 
 DEPLOY = REPOSITORY / "deploy"
 GROUPS = 50
 """Maximum number of names with their own series."""
 
-WINDOW_S = 10
-NAME = "half-a-cpu"
 
 # Starts a child for each name, 40 at a time, that uses so much CPU time and then lives for half a
-# second or, with a second argument, until the end of stdin.
+# second.
 CHURN = """
 import ctypes, os, sys, time
 libc = ctypes.CDLL(None)
@@ -40,7 +34,7 @@ for count, (name, seconds) in enumerate(eval(sys.argv[1])):
         libc.prctl(15, name, 0, 0, 0)
         while time.process_time() < seconds:
             pass
-        sys.stdin.read() if sys.argv[2:] else time.sleep(0.5)
+        time.sleep(0.5)
         os._exit(0)
     if count >= 40:
         os.wait()
@@ -52,10 +46,9 @@ while True:
 """
 
 
-def churn(names: list[tuple[bytes, float]], until_eof: bool = False) -> subprocess.Popen[bytes]:
+def churn(names: list[tuple[bytes, float]]) -> subprocess.Popen[bytes]:
     """Starts processes with these names and CPU seconds."""
-    command = [sys.executable, "-c", CHURN, repr(names), *(["until EOF"] if until_eof else [])]
-    return subprocess.Popen(command, stdin=subprocess.PIPE if until_eof else None)
+    return subprocess.Popen([sys.executable, "-c", CHURN, repr(names)])
 
 
 def promtool(*arguments: str, text: str = "") -> str:
@@ -106,29 +99,6 @@ def test_promtool_accepts_the_metrics(tmp_path: Path, design: str) -> None:
             assert promtool("check", "metrics", text=reply.body.decode()) == ""
 
 
-@dataclass
-class Scraped:
-    """A Prometheus that has scraped a server while a process used half a CPU."""
-
-    prometheus: Prometheus
-    server: RunningServer
-    log: Path
-
-    def notes(self) -> list[tuple[float, float]]:
-        """The burner's log, complete lines only."""
-        lines = self.log.read_text().split("\n")[:-1]
-        return [(float(moment), float(used)) for moment, used in map(str.split, lines)]
-
-    def used_at(self, moment: float) -> float:
-        """CPU seconds of the burner at this time, interpolated from its log."""
-        wait_until(lambda: self.notes()[-1][0] >= moment, "the burner gets no CPU time")
-        notes = self.notes()
-        (t0, u0), (t1, u1) = next(
-            (a, b) for a, b in itertools.pairwise(notes) if a[0] <= moment <= b[0]
-        )
-        return u0 + (u1 - u0) * (moment - t0) / (t1 - t0)
-
-
 def configure(folder: Path, address: str) -> Path:
     """The shipped configuration, adapted to this server and with a scrape every second."""
     shutil.copytree(DEPLOY / "prometheus", folder, dirs_exist_ok=True)
@@ -145,55 +115,19 @@ def configure(folder: Path, address: str) -> Path:
     return file
 
 
-@contextlib.contextmanager
-def burning(log: Path) -> Iterator[None]:
-    burner = Path(__file__).parent / "burner.py"
-    process = subprocess.Popen(
-        [sys.executable, burner, NAME, log], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
-    )
-    try:
-        yield
-    finally:
-        process.communicate(timeout=PATIENCE_S)
-
-
 @pytest.fixture(scope="module")
-def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
+def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
+    """A Prometheus that has scraped a server a few times. Each scrape causes a scan."""
     folder = tmp_path_factory.mktemp("prometheus")
     port = free_port()
     file = configure(folder, f"127.0.0.1:{port}")
-    token = str(folder / "regatta.token")
-    log = folder / "burner.log"
+    options = ("--max-age", "0", "--token-file", str(folder / "regatta.token"))
     with (
-        # Each scrape causes a scan, so that values match their timestamps.
-        running(
-            *(folder, "--source", "auto", "--max-age", "0", "--token-file", token),
-            listen=f"127.0.0.1:{port}",
-        ) as server,
-        burning(log),
+        running(folder, "--source", "auto", *options, listen=f"127.0.0.1:{port}"),
         prometheus.running(file) as started,
     ):
-        # A name gets a series after it has used some CPU time, so the first second is missing.
-        ours = f'regatta_group_cpu_seconds_total{{group="{NAME}",mode="user"}}'
-        started.wait_for(f"count_over_time({ours}[1m]) > {WINDOW_S + 1}")
-        yield Scraped(started, server, log)
-
-
-def test_a_rate_agrees_with_the_process_own_cpu_time(scraped: Scraped) -> None:
-    now = time.time() - 0.5
-    selector = f'regatta_group_cpu_seconds_total{{group="{NAME}"}}'
-    query = f"sum(rate({selector}[{WINDOW_S}s]))"
-    rate = number(scraped.prometheus.query(query, now))
-    # Prometheus uses the start of the scrape as timestamp. On a busy machine the scan is noticeably
-    # later; its own time is stored as well.
-    readings = f"regatta_snapshot_timestamp_seconds[{WINDOW_S}s]"
-    (stored,) = scraped.prometheus.query(readings, now)
-    (first_scrape, first), *_, (last_scrape, last) = stored["values"]
-    used = scraped.used_at(float(last)) - scraped.used_at(float(first))
-    own = used / (last_scrape - first_scrape)
-    print(f"\n{query}\n  Prometheus: {rate:.4f} CPUs; the process itself: {own:.4f} CPUs")
-    assert rate == pytest.approx(own, rel=0.05)
-    assert 0.05 < own < 0.6
+        started.wait_for("count_over_time(regatta_tasks[1m]) > 4")
+        yield started
 
 
 def dashboard() -> dict[str, Any]:
@@ -209,19 +143,19 @@ EXPRESSIONS = [
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_every_panel_of_the_dashboard_has_data(scraped: Scraped, expression: str) -> None:
+def test_every_panel_of_the_dashboard_has_data(scraped: Prometheus, expression: str) -> None:
     values = {"$job": "regatta", "$instance": ".+", "$__rate_interval": "10s"}
     for name, value in values.items():
         expression = expression.replace(name, value)
     assert "$" not in expression, "it has a variable that the dashboard does not set"
-    found = scraped.prometheus.query(expression)
+    found = scraped.query(expression)
     assert found
     assert all(float(series["value"][1]) >= 0 for series in found)
 
 
-def test_every_rule_can_be_evaluated(scraped: Scraped) -> None:
-    for group in scraped.prometheus.ask("rules")["groups"]:
+def test_every_rule_can_be_evaluated(scraped: Prometheus) -> None:
+    for group in scraped.ask("rules")["groups"]:
         for rule in group["rules"]:
-            scraped.prometheus.query(rule["query"])
+            scraped.query(rule["query"])
             assert rule.get("lastError", "") == ""
     assert promtool("check", "rules", str(DEPLOY / "prometheus" / "regatta.rules.yml"))

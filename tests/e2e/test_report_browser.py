@@ -152,18 +152,6 @@ def test_a_tab_shows_the_standings_of_its_number_of_connections(opened: Opened) 
     assert len(set(seen)) == 3
 
 
-def test_tabs_react_to_the_arrow_keys(opened: Opened) -> None:
-    page = opened.page
-    tabs = page.get_by_role("tablist", name=STEPS)
-    tabs.get_by_role("tab", name="1 connection", exact=True).focus()
-    page.keyboard.press("ArrowRight")
-    chosen = tabs.get_by_role("tab", name="10 connections", exact=True)
-    assert chosen.get_attribute("aria-selected") == "true"
-    page.keyboard.press("End")
-    chosen = tabs.get_by_role("tab", name="100 connections", exact=True)
-    assert chosen.get_attribute("aria-selected") == "true"
-
-
 def test_a_click_on_a_column_title_sorts(opened: Opened) -> None:
     page = opened.page
     table = page.locator("table:visible").filter(has_text="p99")
@@ -220,15 +208,6 @@ def test_the_print_has_the_standings_of_all_groups(opened: Opened) -> None:
         "rgb(0, 0, 0)",
         "rgb(255, 255, 255)",
     ]
-
-
-def test_a_design_can_be_removed_from_the_charts(opened: Opened) -> None:
-    page = opened.page
-    wait_for_charts(page)
-    lines = "document.querySelectorAll('.chart svg')[0].querySelectorAll('.mark-line path').length"
-    assert page.evaluate(lines) == 3
-    page.get_by_role("checkbox", name="select").uncheck()
-    page.wait_for_function(f"{lines} === 2")
 
 
 @pytest.mark.parametrize("opened", [("hostile", 1280, "light")], indirect=True)
