@@ -13,6 +13,7 @@ from itertools import combinations
 from statistics import fmean
 
 from regatta.judge.contrast import Scale, outward
+from regatta.judge.interval import OpenInterval
 from regatta.judge.standings import (
     LARGER,
     NO_DIFFERENCE,
@@ -38,9 +39,10 @@ from regatta.judge.statistics.units import BLOCKS, Units
 from regatta.record.metrics import COUNTS, FRACTIONS, NEAR_ZERO, STANDINGS, Metric, side_of
 
 
-@dataclass(frozen=True)
-class AgainstBest:
-    """One contender against the best of a column."""
+@dataclass(frozen=True, kw_only=True)
+class AgainstBest(OpenInterval):
+    """One contender against the best of a column: its figure divided by that of the best other, or
+    minus it (`scale`); with too few shared blocks it has no value."""
 
     at: int
     """The step of the axis."""
@@ -48,18 +50,13 @@ class AgainstBest:
     side: str
     contender: str
     best: str
-    scale: Scale | None
-    """None, as are all fields up to `detectable`, with too few shared blocks."""
-    value: float | None
-    """The contender's figure divided by that of the best other, or minus it (`scale`)."""
-    low: float | None
-    high: float | None
-    p_value: float | None
-    """Adjusted for the family."""
-    blocks: int
-    detectable: float | None
-    """The smallest value detectable at 80 % power; None: too few blocks."""
     outcome: str
+    blocks: int = 0
+    scale: Scale | None = None
+    p_value: float | None = None
+    """Adjusted for the family."""
+    detectable: float | None = None
+    """The smallest value detectable at 80 % power; None: too few blocks."""
 
 
 @dataclass(frozen=True)
@@ -188,8 +185,14 @@ def _best(column: Column, standing_of: dict[str, Standing], of: list[str]) -> st
 def _against(
     column: Column, name: str, best: str, standing: Standing | None, units: Units
 ) -> AgainstBest:
-    key = (column.at, column.metric.name, side_of(column.metric), name, best)
-    without = AgainstBest(*key, None, None, None, None, None, 0, None, TOO_FEW)
+    without = AgainstBest(
+        at=column.at,
+        metric=column.metric.name,
+        side=side_of(column.metric),
+        contender=name,
+        best=best,
+        outcome=TOO_FEW,
+    )
     if standing is None:
         return without
     pair = None if column.fraction is None else column.pair(best, name, units)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from regatta.judge.interval import OpenInterval
 from regatta.judge.statistics.autocorrelation import Reach, mean_interval, reach_of
 from regatta.judge.statistics.percentiles import (
     Over,
@@ -36,13 +37,10 @@ NS_PER_MS = 1e6
 
 
 @dataclass(frozen=True)
-class Estimate:
-    value: float | None
-    low: float | None
-    high: float | None
-    trials: int
+class Estimate(OpenInterval):
+    trials: int = 0
     """The number of trials it rests on."""
-    state: str
+    state: str = MEASURED
     """`measured`, or why there is no value; `over`: it is at least `low`; `client-bound` or
     `disturbed` with a value: measured at the rate that the client could sustain."""
 
@@ -161,9 +159,9 @@ def summarize(
     if numbers:
         values = np.array(list(numbers.values()), dtype=np.float64)
         mean = mean_interval(values, units.reach_of(list(numbers)))
-        return Estimate(mean.value, mean.low, mean.high, len(numbers), MEASURED)
+        return Estimate(**vars(mean), trials=len(numbers))
     words = [reading for reading in found if isinstance(reading, str)]
-    return Estimate(None, None, None, 0, words[0] if words else absent)
+    return Estimate(state=words[0] if words else absent)
 
 
 def estimate_latency(
@@ -177,7 +175,7 @@ def estimate_latency(
     by_block = {block: requests for block, requests in by_block.items() if requests.count > 0}
     per_trial = list(by_block.values())
     if not per_trial:
-        none = Estimate(None, None, None, 0, absent)
+        none = Estimate(state=absent)
         return {("client", name): none for name in FRACTIONS}, Latencies(0, [])
     reach = units.reach_of(list(by_block))
     percentiles = percentiles_ms(per_trial, list(FRACTIONS.values()), reach)
@@ -193,10 +191,10 @@ def percentiles_ms(
     found = []
     for one in percentile_intervals(trials, fractions, reach):
         if isinstance(one, Over):
-            found.append(Estimate(None, one.at_least / NS_PER_MS, None, len(trials), OVER))
+            found.append(Estimate(low=one.at_least / NS_PER_MS, trials=len(trials), state=OVER))
         else:
-            low, high = (None if end is None else end / NS_PER_MS for end in (one.low, one.high))
-            found.append(Estimate(one.value / NS_PER_MS, low, high, len(trials), MEASURED))
+            ms = one.through(lambda ns: ns / NS_PER_MS)
+            found.append(Estimate(**vars(ms), trials=len(trials)))
     return found
 
 

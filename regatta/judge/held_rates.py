@@ -4,7 +4,7 @@ there.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -77,8 +77,15 @@ def _against(
 ) -> AgainstBest:
     best, other = (rates[name] for name in names)
     blocks = sorted(best.keys() & other.keys())
-    key = (at, HELD, SERVER, names[1], names[0])
-    without = AgainstBest(*key, None, None, None, None, None, len(blocks), None, TOO_FEW)
+    without = AgainstBest(
+        at=at,
+        metric=HELD,
+        side=SERVER,
+        contender=names[1],
+        best=names[0],
+        outcome=TOO_FEW,
+        blocks=len(blocks),
+    )
     if len(blocks) < FEWEST_BLOCKS:
         return without
     logs = np.array([best[block][0] - other[block][0] for block in blocks])
@@ -86,21 +93,20 @@ def _against(
     beyond = float(np.mean([best[block][1] - best[block][0] for block in blocks]))
     below = float(np.mean([other[block][1] - other[block][0] for block in blocks]))
     if math.isinf(below):
-        return AgainstBest(*key, None, None, None, None, None, len(blocks), None, CLIENT_LIMITED)
+        return replace(without, outcome=CLIENT_LIMITED)
     free = len(blocks) - 1
     error = max(float(logs.std(ddof=1)), math.log(TOLERANCE)) / math.sqrt(len(blocks))
     reach = float(special.stdtrit(free, 1 - level / 2)) * error
     mean = float(logs.mean())
     low = mean - reach - below
     detectable = reach + below + float(special.stdtrit(free, POWER)) * error
-    return AgainstBest(
-        *key,
+    return replace(
+        without,
         scale="ratio",
         value=outward(mean, "ratio"),
         low=outward(low, "ratio"),
         high=None if math.isinf(beyond) else outward(mean + reach + beyond, "ratio"),
         p_value=min(1.0, LEVEL / level * 2 * float(special.stdtr(free, (below - mean) / error))),
-        blocks=len(blocks),
         detectable=seen(outward(detectable, "ratio")),
         outcome=LARGER if low > 0 else NO_DIFFERENCE,
     )
@@ -229,9 +235,9 @@ def _held_rate(search: SearchRecord, blocks: int) -> HeldRate:
 
 def _rate(ended: Sequence[Search]) -> tuple[str, Estimate]:
     if not ended:
-        return UNKNOWN, Estimate(None, None, None, 0, UNKNOWN)
+        return UNKNOWN, Estimate(state=UNKNOWN)
     if holds_nothing(ended):
-        return NOTHING, Estimate(None, None, None, len(ended), NOTHING)
+        return NOTHING, Estimate(trials=len(ended), state=NOTHING)
     # If the server was not the limit in one block, the rate has no upper bound.
     open_above = any(one.over is None or (one.why or "").startswith(CLIENT) for one in ended)
     value = middle(ended)
@@ -274,7 +280,7 @@ def _point(probes: Sequence[Probe]) -> list[Estimate]:
     if 2 * len(blocks) < len(probes):
         client_bound = sum(map(_is_client_bound, probes))
         state = CLIENT_BOUND if 2 * client_bound > len(probes) else FAILED
-        return [Estimate(None, None, None, len(blocks), state)] * len(FRACTIONS)
+        return [Estimate(trials=len(blocks), state=state)] * len(FRACTIONS)
     return percentiles_ms(blocks, list(FRACTIONS))
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from regatta.judge.estimates import MEASURED, Estimate
+from regatta.judge.estimates import Estimate
+from regatta.judge.interval import OpenInterval
 from regatta.judge.statistics.autocorrelation import reach_of
 from regatta.judge.statistics.joint import AROUND, Mean, PairedMean, agreeing, decide_jointly
 from regatta.judge.statistics.sign_flips import BlockValues
@@ -19,15 +20,13 @@ from regatta.record.metrics import BY_NAME
 # family (statistics/joint.py) with a family-wise error rate of 5 % and simultaneous intervals.
 
 
-@dataclass(frozen=True)
-class Difference:
+@dataclass(frozen=True, kw_only=True)
+class Difference(OpenInterval):
+    """In µs per request; without an interval with too few shared blocks."""
+
     contender: str
     at: int
     """The step of the axis."""
-    us_per_request: float
-    low: float | None
-    high: float | None
-    """The ends of its interval; None with too few shared blocks."""
     blocks: int
     larger: bool
     """Whether it is distinguishable from 0."""
@@ -57,7 +56,9 @@ def _difference(
 ) -> Difference:
     low, high = (None, None) if reaching is None else agreeing(reaching, 0.0, sign)
     mean = Mean.of_blocks(less)
-    return Difference(name, step, mean.value, low, high, mean.count, sign != AROUND)
+    return Difference(
+        mean.value, low, high, contender=name, at=step, blocks=mean.count, larger=sign != AROUND
+    )
 
 
 def _reaching(less: BlockValues, score: float, units: Units) -> tuple[float, float] | None:
@@ -126,5 +127,5 @@ def _slope(
     if not mean.count:
         return None
     low, high = mean.interval() or (None, None)
-    kib = Estimate(mean.mean, low, high, mean.count, MEASURED)
+    kib = Estimate(mean.mean, low, high, mean.count)
     return PerConnection(steps[max(known)][0], metric, kib)

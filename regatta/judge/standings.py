@@ -16,6 +16,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
 
+from regatta.judge.interval import Interval
 from regatta.judge.statistics.comparisons_with_best import Standing, standings
 from regatta.judge.statistics.leads import Lead, Measures, unconfirmed_leads
 from regatta.judge.statistics.sign_flips import BlockValues
@@ -73,10 +74,8 @@ class Verdict:
     """The least of the best and the rivals."""
     runner_up: str | None
     """The next of the best and rivals at the same load, else the first of the worse."""
-    lead: float | None
+    lead: Interval | None
     """The runner-up's server CPU per request divided by the least of the others."""
-    low: float | None
-    high: float | None
     p_value: float | None
     blocks: int
     detectable: float | None
@@ -208,9 +207,7 @@ def _verdict(contest: _Contest, unconfirmed: Container[str] = ()) -> Verdict:
         rivals=rivals,
         front=front,
         runner_up=runner_up,
-        lead=None if shown is None else math.exp(shown.value),
-        low=None if shown is None else math.exp(shown.low),
-        high=None if shown is None else math.exp(min(shown.high, 50.0)),
+        lead=None if shown is None else shown.through(lambda log: math.exp(min(log, 50.0))),
         p_value=None if shown is None else shown.p_value,
         blocks=0 if shown is None else shown.blocks,
         detectable=detectable,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from regatta.judge.interval import Interval
 from regatta.judge.results import CellResult, Group
 from regatta.judge.statistics.joint import PairedMean
 from regatta.judge.statistics.units import Units
@@ -26,10 +27,8 @@ class TwinShare:
     twin: str
     us: float
     twin_us: float
-    ratio: float
+    ratio: Interval
     """The design's divided by the twin's, paired within blocks."""
-    low: float
-    high: float
     blocks: int
 
 
@@ -62,6 +61,6 @@ def _share(step: int, design: CellResult, twin: CellResult, units: Units) -> Twi
     interval = ratios.interval() if len(logs) > 1 else None
     if us is None or twin_us is None or interval is None:
         return None
-    ratio, low, high = (float(np.exp(end)) for end in (ratios.mean, *interval))
+    ratio = Interval(ratios.mean, *interval).through(math.exp)
     names = design.cell.contender, twin.cell.contender
-    return TwinShare(step, *names, us, twin_us, ratio, low, high, len(logs))
+    return TwinShare(step, *names, us, twin_us, ratio, len(logs))

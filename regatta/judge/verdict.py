@@ -23,6 +23,7 @@ from scipy import special  # type: ignore[import-untyped]
 from regatta.judge.contrast import of_trials, outward, undisturbed
 from regatta.judge.estimates import usable
 from regatta.judge.held_rates import held_groups, worse_by
+from regatta.judge.interval import Interval
 from regatta.judge.judged import (
     CPU,
     EXIT,
@@ -101,19 +102,6 @@ FEWEST_SEARCHES = 3
 
 
 @dataclass(frozen=True)
-class Ratio:
-    """With the interval of the look at which it was judged."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def inverse(self) -> "Ratio":
-        return Ratio(1 / self.value, 1 / self.high, 1 / self.low)
-
-
-@dataclass(frozen=True)
 class LoadVerdict:
     """On one of what is judged, under one load."""
 
@@ -123,9 +111,9 @@ class LoadVerdict:
     threshold: float
     """As a share: 0.05 for 5 %."""
     blocks: int
-    head: Ratio
+    head: Interval
     """How many times as bad as the base it is: of a held rate, base over head."""
-    floor: Ratio
+    floor: Interval
     """The same of base again."""
     blocks_needed: int | None
     """To decide with a chance of 80 % if the difference is as measured; None: beyond any race."""
@@ -158,7 +146,7 @@ class LoadVerdict:
         """How many times one of two equals may take as much as the other, as the floor shows."""
         return max(1 / self.floor.low, self.floor.high) if self.equals_differ else 1.0
 
-    def over_base(self, ratio: Ratio) -> Ratio:
+    def over_base(self, ratio: Interval) -> Interval:
         """As a person asks for it."""
         return ratio if self.judged.more_is_worse else ratio.inverse
 
@@ -389,9 +377,9 @@ def load_verdict(load: LoadVerdict, accounts: Accounts, level: float) -> LoadVer
     return replace(load, outcome=outcome, why=why)
 
 
-def ratio_of(mean: PairedMean, level: float) -> Ratio:
-    low, high = mean.interval(level) or (-math.inf, math.inf)
-    return Ratio(*(outward(value, "ratio") for value in (mean.mean, low, high)))
+def ratio_of(mean: PairedMean, level: float) -> Interval:
+    ends = mean.interval(level) or (-math.inf, math.inf)
+    return Interval(mean.mean, *ends).through(lambda log: outward(log, "ratio"))
 
 
 def blocks_needed(mean: PairedMean, limit: float, level: float) -> int | None:

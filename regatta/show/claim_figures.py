@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from regatta.judge.claims.result import ClaimResult, MeasuredFigure
-from regatta.judge.estimates import MEASURED
+from regatta.judge.interval import OpenInterval
 from regatta.record.inputs import PublishedFigure
 from regatta.show.charts import LOG_FROM, SCHEMA, WITH_INTERVAL, drawn_digits, quantity, tip, word
-from regatta.show.claim_words import EACH_ONE, SCOPES, WHOLE, figure, published_value, unit_words
-from regatta.show.numbers import plural
+from regatta.show.claim_words import EACH_ONE, SCOPES, WHOLE, published_value, unit_words
+from regatta.show.numbers import interval_of, plural, value_of
 from regatta.show.palette import styles
 from regatta.show.view import Spec
 
@@ -22,16 +22,13 @@ from regatta.show.view import Spec
 PUBLISHED = "published"
 
 
-@dataclass(frozen=True)
-class ClaimFigure:
+@dataclass(frozen=True, kw_only=True)
+class ClaimFigure(OpenInterval):
     group: str
     """Heading of the rows, such as `30 connections`; empty without one."""
     label: str
     design: str
     connections: int
-    value: float | None
-    low: float | None
-    high: float | None
     says: str
     """The value as text, or why there is none."""
     interval: str
@@ -133,23 +130,20 @@ def _rows(claim: ClaimResult, of: Sequence[Figure]) -> list[ClaimFigure]:
         parts = [one.side] if "side" in differ else []
         parts += [f"{getattr(one, 'engine', '')} client"] if "engine" in differ else []
         parts = [one.design, *parts] if "design" in differ or not parts else parts
-        low = high = None
         if isinstance(one, PublishedFigure):
-            says, interval = published_value(one.value), ""
+            size, says, interval = OpenInterval(one.value), published_value(one.value), ""
         else:
-            low, high = one.low, one.high
-            state = one.state if one.state != MEASURED else "not measured"
-            says, interval = figure(one.value, low, high, state)
+            size, says, interval = one, value_of(one), interval_of(one)
         return ClaimFigure(
-            ", ".join(filter(None, (column, at))),
-            " ".join(parts),
-            one.design,
-            one.connections,
-            one.value,
-            low,
-            high,
-            says,
-            interval,
+            size.value,
+            size.low,
+            size.high,
+            group=", ".join(filter(None, (column, at))),
+            label=" ".join(parts),
+            design=one.design,
+            connections=one.connections,
+            says=says,
+            interval=interval,
         )
 
     return [row(one) for one in sorted(of, key=key)]

@@ -14,19 +14,17 @@ from regatta.judge.claims.result import (
     ClaimResult,
     ScopeResult,
 )
-from regatta.judge.estimates import MEASURED, Estimate
 from regatta.judge.standings import seen
 from regatta.record.cell import PROCESS, WINDOW
 from regatta.record.inputs import EquivalenceMargin
 from regatta.show.numbers import (
     TOO_FEW_TO_SAY,
     between,
-    interval_of,
+    factor,
     more_than_one,
     plural,
     short,
     times,
-    value_of,
 )
 
 MARKS = {SUPPORTED: "✓", REFUTED: "✗", UNDECIDED: "?", TOO_FEW: "…", NOT_MEASURABLE: "–"}
@@ -102,7 +100,8 @@ def value(part: ClaimPart) -> str:
     if part.value is None:
         return part.reason or "not compared"
     if part.scale == "ratio":
-        return f"{times(part.value, part.low, part.high, *_claimed(part))} times"
+        known = part.closed
+        return f"{times(known, *_claimed(part)) if known else factor(part.value)} times"
     return f"{'power ' if part.scale == 'exponent' else ''}{_end(part, part.value)}"
 
 
@@ -110,13 +109,13 @@ def interval(part: ClaimPart) -> str:
     """`1.10–1.39`; `over 1.10` if it is unbounded above; empty if there is none."""
     if part.value is None or (part.low is None and part.high is None):
         return ""
-    if part.low is None or part.high is None:
+    if (known := part.closed) is None:
         word, end = ("over", part.low) if part.high is None else ("under", part.high)
         return f"{word} {_end(part, end)}"
     if part.scale == "ratio":
-        return between(part.value, part.low, part.high, *_claimed(part))
+        return between(known, *_claimed(part))
     link = "–" if part.scale != "difference" else " to "
-    return f"{_end(part, part.low)}{link}{_end(part, part.high)}"
+    return f"{_end(part, known.low)}{link}{_end(part, known.high)}"
 
 
 def _claimed(part: ClaimPart) -> tuple[float, ...]:
@@ -141,14 +140,6 @@ def seen_of(part: ClaimPart) -> float | None:
     return seen(part.detectable)
 
 
-def figure(
-    value_: float | None, low: float | None, high: float | None, state: str
-) -> tuple[str, str]:
-    """A figure and its interval as text."""
-    estimate = Estimate(value_, low, high, 0, MEASURED if value_ is not None else state)
-    return value_of(estimate), interval_of(estimate)
-
-
 def published_value(number: float) -> str:
     """Nearly as printed: up to five digits."""
     if abs(number) >= 1e6:
@@ -167,7 +158,7 @@ def unit_words(unit: str, per: str) -> str:
 def _end(part: ClaimPart, number: float | None) -> str:
     assert number is not None
     if part.scale == "ratio":
-        return times(number)
+        return factor(number)
     if part.scale == "exponent":
         return f"{number:.2f}"
     more = "+" if part.scale == "difference" else ""

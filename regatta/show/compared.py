@@ -85,13 +85,13 @@ def _print_metric(metric: Metric, cells: list[CellComparison], console: Console)
 
 
 def _change(compared: CellComparison) -> str:
-    if compared.value is None or compared.low is None or compared.high is None:
+    if (known := compared.closed) is None:
         return DASH
     if compared.scale == "ratio":
-        return f"{compared.value:.3f}\n{compared.low:.3f}–{compared.high:.3f}"
-    half = max((compared.high - compared.low) / 2, 1e-12)
-    value, low, high = (short(end, half) for end in (compared.value, compared.low, compared.high))
-    return f"{'+' if compared.value > 0 else ''}{value}\n{low} to {high}"
+        return f"{known.value:.3f}\n{known.low:.3f}–{known.high:.3f}"
+    half = max((known.high - known.low) / 2, 1e-12)
+    value, low, high = (short(end, half) for end in (known.value, known.low, known.high))
+    return f"{'+' if known.value > 0 else ''}{value}\n{low} to {high}"
 
 
 def verdict_sentence(comparison: RaceComparison) -> str:

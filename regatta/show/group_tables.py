@@ -2,7 +2,7 @@
 
 from itertools import zip_longest
 
-from regatta.judge.estimates import MEASURED, Estimate
+from regatta.judge.estimates import Estimate
 from regatta.judge.overheads import WEIGHED, Difference
 from regatta.judge.results import Analysis, CellResult, Group
 from regatta.judge.twins import TwinShare, twin_shares
@@ -64,10 +64,9 @@ def _beyond_baseline(analysis: Analysis, group: Group, step: int) -> list[Table]
 
 
 def _difference(one: Difference, factor: float) -> str:
-    low, high = (None if end is None else end * factor for end in (one.low, one.high))
-    value = Estimate(one.us_per_request * factor, low, high, one.blocks, MEASURED)
-    text = value_of(value) if one.larger else f"({value_of(value)})"
-    return f"{text}\n{interval_of(value)}".strip()
+    size = Estimate(**vars(one.through(lambda us: us * factor)))
+    text = value_of(size) if one.larger else f"({value_of(size)})"
+    return f"{text}\n{interval_of(size)}".strip()
 
 
 def _words(column: str) -> str:
@@ -79,7 +78,7 @@ def _words(column: str) -> str:
 def twin_sentence(share: TwinShare) -> str:
     """If the twin costs as much as the design, only an upper bound of the rest is known."""
     if share.twin_us > share.us:
-        most = f", at most {percent(share.high - 1)}" if share.high > 1 else ""
+        most = f", at most {percent(share.ratio.high - 1)}" if share.ratio.high > 1 else ""
         return (
             f"{share.design}: {short(share.us)} µs, its bare twin {short(share.twin_us)}: the "
             f"difference is too small to measure{most}"
@@ -100,7 +99,7 @@ def _twin_table(analysis: Analysis, group: Group, step: int) -> tuple[Table, ...
         found,
         {
             "design": lambda one: one.design,
-            "ratio": lambda one: ratio_cell(one.ratio, one.low, one.high),
+            "ratio": lambda one: ratio_cell(one.ratio),
             "µs per request": lambda one: short(one.us),
             "its bare twin": lambda one: short(one.twin_us),
         },

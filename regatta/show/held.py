@@ -111,9 +111,9 @@ def _behind(one: AgainstBest) -> str:
     if one.value is None or one.low is None:
         return f"{one.contender} cannot be compared: {one.outcome}"
     holds = f" times what {one.contender} holds"
-    if one.high is None:
+    if (known := one.closed) is None:
         return f"at least {fixed(one.low, 0 if one.low >= 10 else 2)}{holds}"
-    return ratio_words(one.value, one.low, one.high, of=holds)
+    return ratio_words(known, of=holds)
 
 
 def held_section(analysis: Analysis) -> Section:

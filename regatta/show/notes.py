@@ -12,7 +12,7 @@ from regatta.judge.soundness.repeated import ChangedVerdict
 from regatta.judge.statistics.percentile_comparison import FEWEST_BEYOND, enough_beyond
 from regatta.record.metrics import FRACTIONS, P99
 from regatta.record.study.limits import HOSTS, OWN_SIDE
-from regatta.show.numbers import plural, ratio_words, times
+from regatta.show.numbers import factor, plural, ratio_words
 from regatta.show.trials import HELD_UP, client_help, unfinished
 from regatta.show.verdicts import listed, step_words
 from regatta.show.view import Note
@@ -87,8 +87,8 @@ def _conflict(analysis: Analysis, kind: str, says: Conflict) -> Iterator[Note]:
         "where": group.axis.at(worst.at),
         "less": worst.less,
         "more": worst.more,
-        "first": times(worst.first),
-        "second": times(worst.second),
+        "first": factor(worst.first),
+        "second": factor(worst.second),
         "others": f", as with {plural(len(found) - 1, 'other pair')}" if len(found) > 1 else "",
     }
     yield Note(says.sentence.format(**words), says.what.format(**words), says.do)
@@ -277,9 +277,7 @@ def _change(analysis: Analysis, changed: ChangedVerdict) -> str:
 
 def different_clocks(analysis: Analysis) -> Iterator[Note]:
     if differ := [ran for ran in analysis.clocks if ran.differs]:
-        ran_at = "; ".join(
-            f"{ran.contender} ran at {ratio_words(ran.clock, ran.low, ran.high)}" for ran in differ
-        )
+        ran_at = "; ".join(f"{ran.contender} ran at {ratio_words(ran.clock)}" for ran in differ)
         yield Note(
             f"Clock speeds differ: relative to the contenders it is compared with, {ran_at}. Their "
             "CPU times differ by clock speed, not by the work alone.",
@@ -293,8 +291,8 @@ def company(analysis: Analysis) -> Iterator[Note]:
     if differ := [one for one in analysis.side_by_side if one.differs]:
         costs = "; ".join(
             f"raced alone, {one.contender} costs "
-            f"{ratio_words(one.ratio, one.low, one.high, of=' times')} what it costs side by side, "
-            f"{times(one.beside)} relative to all ({plural(one.blocks, 'block')})"
+            f"{ratio_words(one.ratio, of=' times')} what it costs side by side, "
+            f"{factor(one.beside)} relative to all ({plural(one.blocks, 'block')})"
             for one in differ
         )
         names = few(one.contender for one in differ)

@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterable
 
 from regatta.judge.columns import AgainstBest
-from regatta.judge.estimates import MEASURED, OVER, Estimate
+from regatta.judge.estimates import OVER, Estimate
+from regatta.judge.interval import Interval, OpenInterval
 from regatta.judge.standings import seen
 
 DASH = "–"
@@ -48,15 +49,17 @@ def scale_of(value: float) -> tuple[float, str]:
     return 1.0, ""
 
 
-def half_width(estimate: Estimate) -> float | None:
-    if estimate.value is None or estimate.low is None or estimate.high is None:
-        return None
+def half_width(figure: OpenInterval) -> float | None:
+    return _half_of(closed) if (closed := figure.closed) else None
+
+
+def _half_of(figure: Interval) -> float | None:
     # The nearer end, so that an asymmetric interval does not cost digits.
-    ends = (estimate.value - estimate.low, estimate.high - estimate.value)
+    ends = (figure.value - figure.low, figure.high - figure.value)
     return (min(end for end in ends if end > 0) if max(ends) > 0 else 0.0) or None
 
 
-def bounded(estimate: Estimate) -> bool:
+def bounded(estimate: OpenInterval) -> bool:
     """Whether its interval has an upper end, not more than 1,000 % away."""
     if not estimate.value or estimate.high is None:
         return estimate.high is not None
@@ -72,7 +75,7 @@ def value_of(estimate: Estimate) -> str:
     return short(estimate.value, half_width(estimate))
 
 
-def interval_of(estimate: Estimate) -> str:
+def interval_of(estimate: OpenInterval) -> str:
     """`602–619`; `over 602` without a useful upper end; empty without an interval."""
     if estimate.value is None or estimate.low is None:
         return ""
@@ -110,53 +113,52 @@ def ratio_around(one: AgainstBest) -> tuple[str, str] | None:
 
     For an interval that excludes 1, the end nearer to 1 counts, so that ± never reaches 1.
     """
-    if one.scale != "ratio" or one.value is None or one.low is None or one.high is None:
+    ratio = one.closed
+    if one.scale != "ratio" or ratio is None or not bounded(one):
         return None
-    if not bounded(Estimate(one.value, one.low, one.high, one.blocks, MEASURED)):
-        return None
-    digits = ratio_digits(one.value, one.low, one.high)
+    digits = ratio_digits(ratio)
     step = 10**-digits
-    if one.low <= 1 <= one.high:
-        half = rounded_up(max(one.value - one.low, one.high - one.value), step)
+    if ratio.low <= 1 <= ratio.high:
+        half = rounded_up(max(ratio.value - ratio.low, ratio.high - ratio.value), step)
     else:
-        written = round(one.value, digits)
-        towards_one = round(one.low if one.low > 1 else one.high, digits)
+        written = round(ratio.value, digits)
+        towards_one = round(ratio.low if ratio.low > 1 else ratio.high, digits)
         half = max(step, min(abs(written - towards_one), abs(written - 1)))
-    return fixed(one.value, digits), fixed(half, digits).removeprefix("0")
+    return fixed(ratio.value, digits), fixed(half, digits).removeprefix("0")
 
 
-def times(
-    ratio: float, low: float | None = None, high: float | None = None, *claimed: float
-) -> str:
-    """A ratio as `1.06`, with the digits of its interval.
-
-    Without one: two significant digits of the excess over 1, at least two after the point.
-    """
-    if low is not None and high is not None:
-        return fixed(ratio, ratio_digits(ratio, low, high, *claimed))
+def factor(ratio: float) -> str:
+    """A ratio without an interval as `1.06`: two significant digits of the excess over 1, at least
+    two after the point."""
     excess = abs(ratio - 1)
     digits = 2 if excess >= 0.02 or excess < 5e-5 else min(4, 1 - math.floor(math.log10(excess)))
     return fixed(ratio, digits if ratio < 100 else 0)
 
 
-def ratio_digits(ratio: float, low: float, high: float, *claimed: float) -> int:
+def times(ratio: Interval, *claimed: float) -> str:
+    """A ratio as `1.06`, with the digits of its interval."""
+    return fixed(ratio.value, ratio_digits(ratio, *claimed))
+
+
+def ratio_digits(ratio: Interval, *claimed: float) -> int:
     """Digits after the point of a ratio and of both ends of its interval.
 
     Enough to show on which side of 1, and of each claimed bound, the interval lies.
     """
-    half = half_width(Estimate(ratio, low, high, 0, MEASURED))
-    digits = decimals(ratio if ratio < SMALL_RATIO else max(ratio, 1.0), half)
+    value = ratio.value
+    digits = decimals(value if value < SMALL_RATIO else max(value, 1.0), _half_of(ratio))
     tried = range(digits, max(MOST_OF_A_RATIO, digits + 1) + 1)
     for more in tried:
-        if all(_written_as_it_is(low, high, bound, more) for bound in (1.0, *claimed)):
+        if all(_written_as_it_is(ratio, bound, more) for bound in (1.0, *claimed)):
             return more
     # No digits show that end (`between` puts it in words); at least the value is not shown as 1.
-    return next((more for more in tried if round(ratio, more) != 1), digits)
+    return next((more for more in tried if round(value, more) != 1), digits)
 
 
-def _written_as_it_is(low: float, high: float, bound: float, digits: int) -> bool:
+def _written_as_it_is(ratio: Interval, bound: float, digits: int) -> bool:
     """Whether rounding leaves the bound on the same side of both ends."""
-    return (low <= bound <= high) == (round(low, digits) <= bound <= round(high, digits))
+    rounded = round(ratio.low, digits) <= bound <= round(ratio.high, digits)
+    return (ratio.low <= bound <= ratio.high) == rounded
 
 
 def percent(share: float) -> str:
@@ -178,13 +180,14 @@ def detectable(against: Iterable[AgainstBest]) -> str:
     return f"detectable at 80 % power: {more_than_one(shown)}"
 
 
-def between(value: float, low: float, high: float, *claimed: float) -> str:
+def between(ratio: Interval, *claimed: float) -> str:
     """A ratio's interval, `1.10–1.39`; an end more than 1,000 % away is not shown.
 
     An end that rounds to 1, or to a claimed bound, is written `over 1` or `under 1`.
     """
+    value, low, high = ratio.value, ratio.low, ratio.high
     near, far = seen(value / low) is not None, seen(high / value) is not None
-    digits = ratio_digits(value, low, high, *claimed)
+    digits = ratio_digits(ratio, *claimed)
     bounds = (1.0, *claimed)
     over = next((f"{bound:g}" for bound in bounds if low > bound >= round(low, digits)), "")
     under = next((f"{bound:g}" for bound in bounds if high < bound <= round(high, digits)), "")
@@ -199,15 +202,14 @@ def between(value: float, low: float, high: float, *claimed: float) -> str:
     return f"under {under or most}" if far else TOO_FEW_TO_SAY
 
 
-def ratio_words(value: float, low: float, high: float, *claimed: float, of: str = "") -> str:
+def ratio_words(ratio: Interval, *claimed: float, of: str = "") -> str:
     """`1.06 (1.04–1.08)`, with `of` after the ratio."""
-    known = value, low, high
-    return f"{times(*known, *claimed)}{of} ({between(*known, *claimed)})"
+    return f"{times(ratio, *claimed)}{of} ({between(ratio, *claimed)})"
 
 
-def ratio_cell(value: float, low: float, high: float) -> str:
+def ratio_cell(ratio: Interval) -> str:
     """For `plain_table`: the interval on a second line."""
-    return f"{times(value, low, high)}\n{between(value, low, high)}"
+    return f"{times(ratio)}\n{between(ratio)}"
 
 
 def cell_of(estimate: Estimate) -> str:

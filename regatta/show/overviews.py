@@ -28,7 +28,7 @@ def print_lines(lines: list[Text], console: Console) -> None:
         console.print(line, soft_wrap=True)
 
 
-class Column(NamedTuple):
+class ScreenColumn(NamedTuple):
     title: str
     width: int
     cells: list[Text]
@@ -41,7 +41,7 @@ class Overview(NamedTuple):
     title: str
     axis: str
     names: list[str]
-    columns: list[Column]
+    columns: list[ScreenColumn]
 
     def width(self, gap: int) -> int:
         """Without the names."""
@@ -72,7 +72,7 @@ def _overview(table: Table, console: Console) -> Overview:
     return Overview(_shown(table.title, console), table.header[0].title, names, columns)
 
 
-def _column(table: Table, at: int, console: Console) -> Column:
+def _column(table: Table, at: int, console: Console) -> ScreenColumn:
     """Values that have a half-width are aligned with one another at its left."""
     figures = [
         tuple(_shown(text, console) for text in (one.mark, one.value, one.interval))
@@ -92,7 +92,7 @@ def _column(table: Table, at: int, console: Console) -> Column:
             text.append(half, style="dim")
         text.append(" " * (width - text.cell_len))
         cells.append(text)
-    return Column(title, width, cells)
+    return ScreenColumn(title, width, cells)
 
 
 def _shown(text: str, console: Console) -> str:

@@ -7,12 +7,11 @@ from datetime import UTC, datetime
 
 from regatta.judge.results import Analysis
 from regatta.judge.soundness.repeated import Outlier
-from regatta.judge.soundness.warmup import ContenderWarmUp
 from regatta.judge.statistics.units import Between
 from regatta.record.metrics import BY_NAME
 from regatta.record.study.limits import START_SKEW_LIMIT_MS
 from regatta.show.charts import warm_up_spec
-from regatta.show.numbers import percent, plural, ratio_cell, short, times
+from regatta.show.numbers import factor, percent, plural, ratio_cell, short
 from regatta.show.view import FOLDED, Chart, Panel, Section, Table, table_of
 
 NS_PER_US, NS_PER_MS = 1e3, 1e6
@@ -92,10 +91,8 @@ def sittings_line(analysis: Analysis) -> str:
 
 def share_words(between: Between) -> str:
     """`12 % (0 to 61 %)`."""
-    share, low, high = (
-        f"{100 * value:.0f}" for value in (between.share, between.low, between.high)
-    )
-    return f"{share} % ({low} to {high} %)"
+    share = between.share.through(lambda share: 100 * share)
+    return f"{share.value:.0f} % ({share.low:.0f} to {share.high:.0f} %)"
 
 
 def sittings_tables(analysis: Analysis) -> Tables:
@@ -205,9 +202,9 @@ def clock_table(analysis: Analysis) -> Tables:
         {
             "design": lambda ran: ran.contender,
             "trials": lambda ran: f"{ran.trials}",
-            "clock": lambda ran: ratio_cell(ran.clock, ran.low, ran.high),
+            "clock": lambda ran: ratio_cell(ran.clock),
             "shortest time": lambda ran: f"{ran.low_ns / 1000:.1f} µs",
-            "median ÷ shortest": lambda ran: times(ran.median_ns / ran.low_ns),
+            "median ÷ shortest": lambda ran: factor(ran.median_ns / ran.low_ns),
             "": lambda ran: "differs" if ran.differs else ALIKE,
         },
     )
@@ -224,8 +221,8 @@ def side_by_side_table(analysis: Analysis) -> Tables:
         {
             "design": lambda one: one.contender,
             "blocks alone": lambda one: f"{one.blocks}",
-            "alone ÷ side by side": lambda one: ratio_cell(one.ratio, one.low, one.high),
-            "÷ mean of all": lambda one: times(one.beside),
+            "alone ÷ side by side": lambda one: ratio_cell(one.ratio),
+            "÷ mean of all": lambda one: factor(one.beside),
             "comparison": lambda one: "changed" if one.differs else ALIKE,
         },
     )
@@ -263,7 +260,7 @@ def outlier_table(analysis: Analysis) -> Tables:
             "metric": lambda one: BY_NAME[one.metric].label,
             "this trial": lambda one: figure(one, one.value),
             "median of all": lambda one: figure(one, one.median),
-            "": lambda one: f"{times(one.value / one.median)} times" if one.median > 0 else "",
+            "": lambda one: f"{factor(one.value / one.median)} times" if one.median > 0 else "",
         },
     )
 
@@ -291,16 +288,10 @@ def warm_up_table(analysis: Analysis) -> Tables:
             "warm after, requests": lambda one: f"{one.requests:,}",
             "under load": lambda one: f"{one.seconds:.1f} s",
             "processes not steady": lambda one: f"{one.unsteady} of {one.watched}",
-            "window ÷ end of warm-up": _moves,
+            "window ÷ end of warm-up": lambda one: ratio_cell(one.moves) if one.moves else "",
             "measured": lambda one: one.why_not or "warm",
         },
     )
-
-
-def _moves(one: ContenderWarmUp) -> str:
-    if one.moves is None or one.moves_low is None or one.moves_high is None:
-        return ""
-    return ratio_cell(one.moves, one.moves_low, one.moves_high)
 
 
 def _warm_up_chart(analysis: Analysis) -> Chart:

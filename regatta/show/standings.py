@@ -14,6 +14,7 @@ from regatta.show.numbers import (
     TOO_FEW_TO_SAY,
     around,
     between,
+    factor,
     interval_of,
     more_than_one,
     plural,
@@ -113,16 +114,15 @@ def _relative(one: AgainstBest) -> tuple[str, str] | None:
     if one.value is None:
         return None
     alike = f" {ALIKE}" if one.outcome == NO_DIFFERENCE else ""
-    if one.low is None or one.high is None:
+    if (known := one.closed) is None:
         # One-sided: a percentile whose slow requests come mostly from one trial.
-        ends = f"over {times(one.low)}" if one.low is not None else ""
-        ends = ends or (f"under {times(one.high)}" if one.high is not None else "")
-        return (f"×{times(one.value)}{alike}", ends) if ends else None
+        ends = f"over {factor(one.low)}" if one.low is not None else ""
+        ends = ends or (f"under {factor(one.high)}" if one.high is not None else "")
+        return (f"×{factor(one.value)}{alike}", ends) if ends else None
     if one.scale == "ratio":
-        interval = between(one.value, one.low, one.high)
-        value = f"×{times(one.value, one.low, one.high)}{alike}"
-        return None if interval == TOO_FEW_TO_SAY else (value, interval)
-    return f"{_signed(one.value)}{alike}", f"{_signed(one.low)} to {_signed(one.high)}"
+        interval = between(known)
+        return None if interval == TOO_FEW_TO_SAY else (f"×{times(known)}{alike}", interval)
+    return f"{_signed(known.value)}{alike}", f"{_signed(known.low)} to {_signed(known.high)}"
 
 
 def _signed(value: float) -> str:
@@ -254,7 +254,7 @@ def signs(group: Group) -> set[str]:
 
 def lead_words(verdict: Verdict) -> str:
     """The interval of the winner's lead; empty where it bounds nothing."""
-    if verdict.lead is None or verdict.low is None or verdict.high is None:
+    if verdict.lead is None:
         return ""
-    says = between(verdict.lead, verdict.low, verdict.high)
+    says = between(verdict.lead)
     return f" ({says})" if verdict.outcome == LARGER and says != TOO_FEW_TO_SAY else ""

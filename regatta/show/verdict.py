@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from rich.console import Console
 
+from regatta.judge.interval import Interval
 from regatta.judge.judged import CPU, NO_REGRESSION, REGRESSION, UNDECIDED
 from regatta.judge.results import Analysis
-from regatta.judge.verdict import NOT_COMPARABLE, LoadVerdict, Ratio, RegressionVerdict
+from regatta.judge.verdict import NOT_COMPARABLE, LoadVerdict, RegressionVerdict
 from regatta.show.markdown import table_lines
 from regatta.show.numbers import capitalized, plural, ratio_words
 from regatta.show.text import code, duration, escape, put
@@ -88,12 +89,12 @@ def sentences(verdict: RegressionVerdict) -> Iterator[str]:
 
 def _figure(verdict: RegressionVerdict, one: LoadVerdict) -> str:
     """`head takes 1.06 times (1.04–1.08) the CPU per request of base`"""
-    claimed = one.over_base(Ratio(one.beyond, one.beyond, one.beyond)).value
+    claimed = one.over_base(Interval(one.beyond, one.beyond, one.beyond)).value
     return one.judged.says(_times(one.over_base(one.head), claimed)) + _load_words(verdict, one)
 
 
-def _times(ratio: Ratio, *claimed: float) -> str:
-    return ratio_words(ratio.value, ratio.low, ratio.high, *claimed, of=" times")
+def _times(ratio: Interval, *claimed: float) -> str:
+    return ratio_words(ratio, *claimed, of=" times")
 
 
 def _load_words(verdict: RegressionVerdict, one: LoadVerdict) -> str:

@@ -89,7 +89,7 @@ def headline(group: Group) -> str:
     if verdict.outcome == LARGER and verdict.lead is not None:
         return (
             f"{first} needs the least server CPU; "
-            f"{verdict.runner_up} takes {_times(verdict)} times as much"
+            f"{verdict.runner_up} takes {times(verdict.lead)} times as much"
         )
     also = f", and {listed(list(verdict.rivals))} may be as good" if verdict.rivals else ""
     says = {
@@ -144,22 +144,16 @@ def _only(verdict: Verdict, names: list[str]) -> str:
 
 
 def _lead(group: Group, verdict: Verdict) -> str:
-    if verdict.lead is None or verdict.low is None or verdict.high is None:
+    if verdict.lead is None:
         return ""
     unconfirmed = verdict.rivals.get(verdict.runner_up or "") == UNCONFIRMED
     lead = (
         f"The next, {verdict.runner_up}, {'is charged' if unconfirmed else 'needs'} "
-        f"{_times(verdict)} times as much "
-        f"(95 % interval {between(verdict.lead, verdict.low, verdict.high)})."
+        f"{times(verdict.lead)} times as much (95 % interval {between(verdict.lead)})."
     )
     if verdict.outcome != NO_DIFFERENCE:
         return lead
     return f"{lead} {_detectable(group, verdict)}"
-
-
-def _times(verdict: Verdict) -> str:
-    assert verdict.lead is not None
-    return times(verdict.lead, verdict.low, verdict.high)
 
 
 def _rivals(reasons: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ from regatta.record.study.limits import NETNS
 from regatta.show.held import rounded_rate, star
 from regatta.show.held import verdict as held_verdict
 from regatta.show.notes import notes
-from regatta.show.numbers import around, detectable, plural, ratio_words, times
+from regatta.show.numbers import around, detectable, factor, plural, ratio_words
 from regatta.show.standings import HEADINGS
 from regatta.show.terminal import draw_table
 from regatta.show.text import put
@@ -155,9 +155,9 @@ def _compared(one: AgainstBest) -> str:
         return f"cannot be compared: {one.outcome}"
     if one.scale != "ratio" or one.value is None:
         return "is worse by a clear margin"
-    ratio = f"{times(one.value)} times as much"
-    if one.low is not None and one.high is not None:
-        ratio = ratio_words(one.value, one.low, one.high, of=" times as much")
+    ratio = f"{factor(one.value)} times as much"
+    if known := one.closed:
+        ratio = ratio_words(known, of=" times as much")
     if one.outcome == UNCONFIRMED:
         return f"is charged {ratio}, which busy time does not show"
     return f"takes {ratio}"

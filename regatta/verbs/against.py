@@ -22,7 +22,7 @@ from regatta.record.metrics import P50, P99, PRIMARY
 from regatta.record.read import read, read_meta
 from regatta.record.schema import FILE_NAME, ledger_path
 from regatta.record.study import Study
-from regatta.show.numbers import between, plural, times
+from regatta.show.numbers import plural, ratio_words
 from regatta.verbs.servers.servers import Server
 
 LAST = "last"
@@ -135,11 +135,11 @@ def against_lines(found: RaceComparison, servers: Sequence[Server]) -> Iterator[
 
 def change(one: CellComparison) -> str:
     """Of one metric."""
-    if one.value is None or one.low is None or one.high is None or one.scale != "ratio":
+    ratio = one.closed
+    if ratio is None or one.scale != "ratio":
         why = one.why.replace("in NEW:", "today it").replace("in OLD:", "then it")
         return f"cannot be compared: {why}" if why else "cannot be compared"
-    interval = between(one.value, one.low, one.high)
-    figure = f"{times(one.value, one.low, one.high)} times what it was ({interval})"
-    if one.low <= 1 <= one.high:
+    figure = ratio_words(ratio, of=" times what it was")
+    if ratio.low <= 1 <= ratio.high:
         return f"no change is shown: {figure}"
-    return f"{'more' if one.low > 1 else 'less'} than before: {figure}"
+    return f"{'more' if ratio.low > 1 else 'less'} than before: {figure}"

@@ -28,7 +28,7 @@ def figure(
 ) -> MeasuredFigure:
     low, high = (None, None) if value is None else (value * (1 - spread), value * (1 + spread))
     known: dict[str, Any] = {"unit": "", "engine": "thread", "trials": 8, **rest}
-    return MeasuredFigure(design, connections, value=value, low=low, high=high, **known)
+    return MeasuredFigure(value, low, high, design=design, connections=connections, **known)
 
 
 def part(
@@ -36,9 +36,7 @@ def part(
 ) -> ClaimPart:
     known: dict[str, Any] = {"scale": "ratio", "p_value": 0.01, "blocks": 8, **rest}
     ends = (None, None) if value is None else (value * (1 - spread), value * (1 + spread))
-    return ClaimPart(
-        label, value=value, low=ends[0], high=ends[1], verdict=verdict, detectable=1.083, **known
-    )
+    return ClaimPart(value, *ends, label=label, verdict=verdict, detectable=1.083, **known)
 
 
 def claim(id_: str, says: str, verdict: Verdict, **rest: Any) -> ClaimResult:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import time
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -35,6 +36,7 @@ def in_own_mounts(script: str) -> list[str]:
 
 
 HIDDEN = "mount -t proc -o hidepid=2 proc /proc"
+YOUNG_NS = 5_000_000_000
 NO_BTF = "mount -t tmpfs none /sys/kernel/btf"
 
 
@@ -48,7 +50,10 @@ def assert_same_as_proc(scan: Scan, before: dict[int, ProcessTimes]) -> None:
             continue  # the pid was reused meanwhile
         assert found[pid].started_ns // TICK_NS == late.started_ns // TICK_NS
         assert early.total_ns - 2 * TICK_NS <= found[pid].total_ns <= late.total_ns + 2 * TICK_NS
-        assert found[pid].name == late.name or early.name != late.name or b"kworker" in late.name
+        # A process this young may have run two programs between the readings, as `sh` does.
+        is_young = late.started_ns > time.clock_gettime_ns(time.CLOCK_BOOTTIME) - YOUNG_NS
+        if early.name == late.name and not is_young and b"kworker" not in late.name:
+            assert found[pid].name == late.name
 
 
 def test_more_processes_than_descriptors_are_all_scanned(source: str) -> None:

@@ -20,6 +20,7 @@ from regatta.checks.doctor.finding import Effect, RaceSetup
 from regatta.checks.doctor.machine import Machine
 from regatta.errors import RegattaError
 from regatta.judge.estimates import digits
+from regatta.judge.interval import Interval
 from regatta.judge.statistics.autocorrelation import mean_interval
 from regatta.judge.statistics.joint import PairedMean
 from regatta.judge.statistics.sign_flips import LEVEL
@@ -205,8 +206,7 @@ class Bench:
         what = f"delay of a wake-up on CPU {self.cpu} after {NAP_US // 1000} ms of sleep"
         # The geometric mean, as delays have a long tail.
         found = mean(what, "µs", [math.log(max(one, LEAST_US)) for one in late_us])
-        value, low, high = map(math.exp, (found.value, found.low, found.high))
-        return [Effect(what, value, low, high, "µs", found.samples)]
+        return [effect(what, "µs", found.through(math.exp), found.samples)]
 
     @property
     def clock(self) -> list[Effect]:
@@ -248,23 +248,26 @@ def cost_of_counting(trials: Sequence[Trial]) -> Effect:
     old, new = (Sample(np.array(costs[kind]), correlated=False) for kind in costs)
     found = unpaired(old, new)
     assert found is not None, "both have enough trials"
-    value, low, high = (100 * (ratio - 1) for ratio in (found.value, *found.interval()))
-    return Effect(PERF_COST, value, low, high, "%", sum(map(len, costs.values())))
+    more = Interval(found.value, *found.interval()).through(lambda ratio: 100 * (ratio - 1))
+    return effect(PERF_COST, "%", more, sum(map(len, costs.values())))
+
+
+def effect(what: str, unit: str, size: Interval, samples: int) -> Effect:
+    return Effect(size.value, size.low, size.high, what=what, unit=unit, samples=samples)
 
 
 def mean(what: str, unit: str, values: Sequence[float]) -> Effect:
     found = mean_interval(np.array(values, dtype=np.float64))
-    low = found.value if found.low is None else found.low
-    high = found.value if found.high is None else found.high
-    return Effect(what, found.value, low, high, unit, len(values))
+    value = float(np.mean(values))
+    return effect(what, unit, found.closed or Interval(value, value, value), len(values))
 
 
 def extra_cost(what: str, before: Sequence[float], after: Sequence[float]) -> Effect:
     """By how many percent the second of each pair exceeds the first."""
     found = PairedMean(np.log(np.array(after) / np.array(before)))
     ends = found.interval() or (found.mean, found.mean)
-    value, low, high = (100 * math.expm1(log) for log in (found.mean, *ends))
-    return Effect(what, value, low, high, "%", found.count)
+    more = Interval(found.mean, *ends).through(lambda log: 100 * math.expm1(log))
+    return effect(what, "%", more, found.count)
 
 
 def spread(what: str, values: Sequence[float]) -> Effect:
@@ -276,4 +279,4 @@ def spread(what: str, values: Sequence[float]) -> Effect:
         percent * math.sqrt(free / float(special.chdtri(free, fraction)))
         for fraction in (LEVEL / 2, 1 - LEVEL / 2)
     )
-    return Effect(what, percent, low, high, "%", len(logs))
+    return effect(what, "%", Interval(percent, low, high), len(logs))

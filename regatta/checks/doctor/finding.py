@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from regatta.judge.estimates import digits
+from regatta.judge.interval import Interval
 from regatta.measure.network.steering import Steering
 from regatta.record.study.cpus import cpus_text
 from regatta.record.study.limits import CONTAINERS, HOST, NETNS, OWN_SIDE
@@ -43,14 +44,11 @@ def switch(value: object, now: object, *commands: str) -> Remedy:
     return {"fix": fix, "undo": undo}
 
 
-@dataclass(frozen=True)
-class Effect:
+@dataclass(frozen=True, kw_only=True)
+class Effect(Interval):
     """The measured size of a problem on this machine: a mean with its 95 % interval."""
 
     what: str
-    value: float
-    low: float
-    high: float
     unit: str
     samples: int
 

@@ -294,10 +294,16 @@ class ComparisonTest:
         return isinstance(test, FiellerRatio) and len(self.null_values) > 1
 
     def decided(self, decisions: Sequence[SignDecision], score: float) -> ClaimPart:
-        test, label = self.test, self.comparison.label
-        ends: Ends = (None, None)
-        part = ClaimPart(label, test.scale, test.value, *ends, None, test.blocks, TOO_FEW, None)
-        part = replace(part, claimed_low=self.claimed[0], claimed_high=self.claimed[1])
+        test = self.test
+        part = ClaimPart(
+            test.value,
+            label=self.comparison.label,
+            scale=test.scale,
+            verdict=TOO_FEW,
+            blocks=test.blocks,
+            claimed_low=self.claimed[0],
+            claimed_high=self.claimed[1],
+        )
         if test.blocks < self.units.fewest:
             return part
         if isinstance(test, Gaps):

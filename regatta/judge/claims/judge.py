@@ -73,8 +73,7 @@ def _untested(comparison: Comparison, words: str) -> ClaimPart:
     verdict: Verdict = TOO_FEW if words == TOO_FEW_BLOCKS else UNDECIDED
     if words in (*ABSENT, NOT_COUNTED) or CANNOT in words:
         verdict = NOT_MEASURABLE
-    nothing = (None, None, None, None, 0)
-    return ClaimPart(comparison.label, "ratio", *nothing, verdict, None, reason=words)
+    return ClaimPart(label=comparison.label, scale="ratio", verdict=verdict, reason=words)
 
 
 def judge_all(recorded: Sequence[RecordedClaim], race: RaceResults) -> list[ClaimResult]:

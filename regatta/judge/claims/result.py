@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from regatta.judge.estimates import Estimate
+from regatta.judge.interval import OpenInterval
 from regatta.record.inputs import PublishedFigure
 
 SUPPORTED: Final = "supported"
@@ -18,19 +20,14 @@ Verdict = Literal["supported", "refuted", "undecided", "too few blocks", "not me
 Scale = Literal["ratio", "difference", "exponent", "figure"]
 
 
-@dataclass(frozen=True)
-class MeasuredFigure:
+@dataclass(frozen=True, kw_only=True)
+class MeasuredFigure(Estimate):
     """A figure measured here: the mean over trials (latency: of the pooled requests)."""
 
     design: str
     connections: int
     engine: str
     """The client's."""
-    value: float | None
-    """None if it was not measured; `state` says why."""
-    low: float | None
-    high: float | None
-    """The ends of its 95 % interval; None if unbounded."""
     unit: str
     per: str = ""
     """`request`, `round` (one on every connection), `process`, or empty for a rate, a share or a
@@ -38,13 +35,12 @@ class MeasuredFigure:
     side: str = "server"
     metric: str = ""
     """The claim's metric, or that of its `and`."""
-    trials: int = 0
-    state: str = "measured"
 
 
-@dataclass(frozen=True)
-class ClaimPart:
-    """One comparison that the claim makes; all of them must hold."""
+@dataclass(frozen=True, kw_only=True)
+class ClaimPart(OpenInterval):
+    """One comparison that the claim makes; all of them must hold. Its interval is simultaneous at
+    95 % over all claims in a scope; it has no value if it could not be compared (`reason`)."""
 
     label: str
     """`at 100 connections: select < iterative`."""
@@ -52,16 +48,11 @@ class ClaimPart:
     """`ratio`: second / first; `difference`: second - first, in the figures' unit; `exponent`: the
     growth exponent over connections; `figure`: the figure itself. For two growths or gaps, the
     second relative to the first."""
-    value: float | None
-    """On that scale; None if it could not be compared, and `reason` says why."""
-    low: float | None
-    high: float | None
-    """Ends of its interval, simultaneous at 95 % over all claims in a scope; None: unbounded."""
-    p_value: float | None
-    """Of being the nearest claimed bound, adjusted for all of these parts."""
-    blocks: int
     verdict: Verdict
-    detectable: float | None
+    p_value: float | None = None
+    """Of being the nearest claimed bound, adjusted for all of these parts."""
+    blocks: int = 0
+    detectable: float | None = None
     """The smallest value detectable at 80 % power, on the same scale."""
     claimed_low: float | None = None
     claimed_high: float | None = None

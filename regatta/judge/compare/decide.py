@@ -6,7 +6,7 @@ there are. "No regression" needs no correction: the exit status requires it in e
 wrong no more often than in the least certain cell.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from regatta.errors import UsageError
 from regatta.judge.contrast import by_block
 from regatta.judge.estimates import OVER, Estimate
+from regatta.judge.interval import OpenInterval
 from regatta.judge.judged import REGRESSION, UNDECIDED, outcome_of
 from regatta.judge.statistics.joint import Decision, holm
 from regatta.judge.statistics.units import units_of
@@ -53,8 +54,21 @@ class CellPair:
             return float((1 + threshold) ** worse)
         return worse * threshold * abs(float(self.samples[0].values.mean()))
 
-    def without_change(self) -> tuple[str, str]:
-        """The verdict if there is no interval, and why."""
+    def undecided(self) -> "CellComparison":
+        """As it is without a change."""
+        verdict, why = self._without_change()
+        return CellComparison(
+            cell=self.cell,
+            metric=self.metric,
+            side=side_of(self.metric),
+            old=self.old,
+            new=self.new,
+            verdict=verdict,
+            why=why,
+        )
+
+    def _without_change(self) -> tuple[str, str]:
+        """The verdict, and why."""
         if self.broken is not None:
             return REGRESSION, f"every trial failed in NEW: {self.broken}"
         if self.old.value is None:
@@ -70,9 +84,10 @@ def state_words(words: str) -> str:
     return f"{OVER}: some due requests did not start" if words == OVER else words
 
 
-@dataclass(frozen=True)
-class CellComparison:
-    """One cell of both races in one metric."""
+@dataclass(frozen=True, kw_only=True)
+class CellComparison(OpenInterval):
+    """One cell of both races in one metric: new / old, or new - old of a metric that can be 0, with
+    its 95 % interval."""
 
     cell: Cell
     """The cell of the new race."""
@@ -84,11 +99,7 @@ class CellComparison:
     why: str
     """The reason, if the verdict needs one."""
     scale: str | None = None
-    """`ratio` (new / old) or `difference` (new - old, of a metric that can be 0)."""
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    """The 95 % interval."""
+    """`ratio` or `difference`."""
     beyond: float | None = None
     """The threshold on the same scale: a worse value is a regression."""
     p_value: float | None = None
@@ -167,14 +178,7 @@ def decide(pairs: list[CellPair], threshold: float) -> list[CellComparison]:
     ]
     decisions = iter(holm(p_values))
     return [
-        CellComparison(
-            pair.cell,
-            pair.metric,
-            side_of(pair.metric),
-            pair.old,
-            pair.new,
-            *pair.without_change(),
-        )
+        pair.undecided()
         if pair.change is None
         else _compared(pair, pair.change, threshold, next(decisions))
         for pair in pairs
@@ -189,12 +193,8 @@ def _compared(
     least, most = (low, high) if worse > 0 else (-high, -low)
     outcome = outcome_of(least, most, worse * beyond)
     is_uncorrected = outcome == REGRESSION and not decision.rejected
-    return CellComparison(
-        cell=pair.cell,
-        metric=pair.metric,
-        side=side_of(pair.metric),
-        old=pair.old,
-        new=pair.new,
+    return replace(
+        pair.undecided(),
         verdict=UNDECIDED if is_uncorrected else outcome,
         why=UNCORRECTED if is_uncorrected else "",
         scale=change.scale,

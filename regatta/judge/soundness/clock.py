@@ -11,6 +11,7 @@ import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
 from regatta.judge.grouping import Members
+from regatta.judge.interval import Interval
 from regatta.judge.statistics.joint import PairedMean, holm
 from regatta.judge.statistics.sign_flips import LEVEL
 from regatta.judge.statistics.units import Units
@@ -107,10 +108,8 @@ class ClockSpeed:
     """Shortest time of the fixed instructions."""
     median_ns: float
     """Median of nine times: longer if there were interrupts."""
-    clock: float
+    clock: Interval
     """Relative to the mean of the contenders compared within blocks, itself included."""
-    low: float
-    high: float
     differs: bool
     """Significantly (Holm over the contenders), and by at least LEAST_PERCENT."""
 
@@ -163,14 +162,11 @@ def _clock_speed(ledger: RaceRecord, name: str, one: PairedMean, shown: bool) ->
         for trial in ledger.last_attempts
         if trial.cell_id in cells and trial.conditions.get("canary_ns")
     ]
-    low, high = one.interval() or (one.mean, one.mean)
     return ClockSpeed(
         contender=name,
         trials=len(conditions),
         low_ns=fmean(one_trial["canary_ns"] for one_trial in conditions),
         median_ns=fmean(one_trial["canary_median_ns"] for one_trial in conditions),
-        clock=math.exp(one.mean),
-        low=math.exp(low),
-        high=math.exp(high),
+        clock=Interval(one.mean, *(one.interval() or (one.mean, one.mean))).through(math.exp),
         differs=shown and abs(math.expm1(one.mean)) * 100 >= LEAST_PERCENT,
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from regatta.judge.contrast import usable_by_block
+from regatta.judge.interval import Interval
 from regatta.judge.soundness.clock import BlockDifference, CorrelatedMean, linked
 from regatta.judge.statistics.joint import holm
 from regatta.judge.statistics.units import BLOCKS, Units
@@ -26,10 +27,8 @@ class SideBySideCost:
     contender: str
     blocks: int
     """Blocks raced alone that have neighbours."""
-    ratio: float
+    ratio: Interval
     """Server CPU per request alone, divided by that side by side."""
-    low: float
-    high: float
     beside: float
     """`ratio` relative to the mean of all contenders: the part that changes comparisons."""
     differs: bool
@@ -106,13 +105,10 @@ def _company(
     against_others: CorrelatedMean,
     differs: bool,
 ) -> SideBySideCost:
-    low, high = alone.interval()
     return SideBySideCost(
         contender=name,
         blocks=len(differences),
-        ratio=math.exp(alone.mean),
-        low=math.exp(low),
-        high=math.exp(high),
+        ratio=Interval(alone.mean, *alone.interval()).through(math.exp),
         beside=math.exp(against_others.mean),
         differs=differs,
     )

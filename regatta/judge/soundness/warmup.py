@@ -7,12 +7,14 @@ warm-up, one ratio a process, over all processes of a contender; that too must n
 the tolerance.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from regatta.judge.interval import Interval
 from regatta.judge.statistics.joint import PairedMean
 from regatta.record.cell import PROCESS, Cell
 from regatta.record.records import OK, Trial
@@ -41,10 +43,8 @@ class ContenderWarmUp:
     """Processes."""
     unsteady: int
     """Processes that were not steady within the limit."""
-    moves: float | None
+    moves: Interval | None
     """Cost in the window over that at the end of the warm-up; None with too few processes."""
-    moves_low: float | None
-    moves_high: float | None
     curve: tuple[Slice, ...]
 
     @property
@@ -52,11 +52,9 @@ class ContenderWarmUp:
         """Why it cannot win; empty if it was warm."""
         if ONE_IN * self.unsteady > self.watched:
             return f"not steady in {self.unsteady} of {self.watched} processes"
-        low, high = self.moves_low, self.moves_high
-        if low is None or high is None:
-            return ""
-        if low > 1 + LEVEL_TOLERANCE or high < 1 - LEVEL_TOLERANCE:
-            return f"not steady: {self.moves:.2f} times as much in the window as before it"
+        moves = self.moves
+        if moves and (moves.low > 1 + LEVEL_TOLERANCE or moves.high < 1 - LEVEL_TOLERANCE):
+            return f"not steady: {moves.value:.2f} times as much in the window as before it"
         return ""
 
 
@@ -103,9 +101,7 @@ def _warm_up(
         seconds=first["seconds"],
         watched=len(watched),
         unsteady=steady.count(False),
-        moves=None if mean is None else float(np.exp(mean.mean)),
-        moves_low=None if interval is None else float(np.exp(interval[0])),
-        moves_high=None if interval is None else float(np.exp(interval[1])),
+        moves=Interval(mean.mean, *interval).through(math.exp) if mean and interval else None,
         curve=tuple(curve_of(first["slices"])),
     )
 

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special  # type: ignore[import-untyped]
 
+from regatta.judge.interval import OpenInterval
 from regatta.judge.statistics.sign_flips import LEVEL, root_between
 
 HIGHEST = 0.95
@@ -49,13 +50,6 @@ truth in only 91 % at a correlation of 0.8."""
 
 
 @dataclass(frozen=True)
-class Interval:
-    value: float
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True)
 class _Model:
     """Precomputed for a number of blocks; one entry a correlation."""
 
@@ -67,7 +61,7 @@ class _Model:
     """Variance of the plain mean relative to that of independent blocks."""
 
 
-def mean_interval(values: Floats, reaches: Reach | None = None) -> Interval:
+def mean_interval(values: Floats, reaches: Reach | None = None) -> OpenInterval:
     """The mean of the trials, in the order of their blocks, with its 95 % interval.
 
     Its lower end is at least 0 if no trial is negative. `reaches` replaces `reach_of`.
@@ -75,11 +69,11 @@ def mean_interval(values: Floats, reaches: Reach | None = None) -> Interval:
     mean = float(values.mean())
     reach = (reaches or reach_of)(values)
     if reach is None:
-        return Interval(mean, None, None)
+        return OpenInterval(mean)
     low = mean - reach
     if values.min() >= 0:
         low = max(low, 0.0)
-    return Interval(mean, low, mean + reach)
+    return OpenInterval(mean, low, mean + reach)
 
 
 def reach_of(values: Floats) -> float | None:

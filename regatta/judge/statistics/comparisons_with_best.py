@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special  # type: ignore[import-untyped]
 
+from regatta.judge.interval import Interval
 from regatta.judge.statistics.joint import JUST_BEYOND
 from regatta.judge.statistics.sign_flips import (
     LEVEL,
@@ -45,15 +46,12 @@ from regatta.judge.statistics.units import BLOCKS, Units
 
 
 @dataclass(frozen=True)
-class Standing:
-    """One contender against the best of the others, in one contest. More is worse."""
+class Standing(Interval):
+    """One contender against the best of the others, in one contest: its mean minus theirs. More is
+    worse."""
 
     worse: bool
     """Whether it is shown to be worse than another."""
-    value: float
-    """Its mean minus that of the best of the others."""
-    low: float
-    high: float
     p_value: float
     """Of being as good as any other, adjusted for the family."""
     blocks: int

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regatta.judge.statistics.autocorrelation import Floats, Interval, Reach, inflation, reach_of
+from regatta.judge.interval import OpenInterval
+from regatta.judge.statistics.autocorrelation import Floats, Reach, inflation, reach_of
 from regatta.judge.statistics.sign_flips import LEVEL
 from regatta.record.records import Trial
 from regatta.record.samples import ANSWERED, UNSTARTED, all_samples
@@ -124,7 +125,7 @@ class Over:
 
 def percentile_intervals(
     trials: list[RequestLatencies], fractions: list[float], reach_of: Reach = reach_of
-) -> list[Interval | Over]:
+) -> list[OpenInterval | Over]:
     """Of the pooled requests, one a fraction; the trials in the order of their blocks.
 
     `reach_of`: half-width of the interval of a mean over trials.
@@ -141,21 +142,21 @@ def percentile_intervals(
 
 def _interval(
     trials: list[RequestLatencies], pooled: RequestLatencies, fraction: float, reach_of: Reach
-) -> Interval:
+) -> OpenInterval:
     value = pooled.percentile(fraction)
     reach = reach_of(_shares_off(trials, value))
     if reach is None:
-        return Interval(value, None, None)
+        return OpenInterval(value)
     if fraction == 1:
-        return Interval(value, _slowest_again(trials), None)
+        return OpenInterval(value, _slowest_again(trials), None)
     if fraction + reach >= 1 and (ends := _by_trials(trials, fraction, reach_of)):
-        return Interval(value, value * ends[0], value * ends[1])
+        return OpenInterval(value, value * ends[0], value * ends[1])
     # With so few requests, all of them may be below the true percentile.
     unbounded = fraction + reach >= 1 or fraction**pooled.count > LEVEL / 2
     low = pooled.percentile(max(0.0, fraction - reach))
     if unbounded or pooled.is_over(fraction + reach):
-        return Interval(value, low, None)
-    return Interval(value, low, pooled.percentile(fraction + reach))
+        return OpenInterval(value, low, None)
+    return OpenInterval(value, low, pooled.percentile(fraction + reach))
 
 
 def _by_trials(

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
+from regatta.judge.interval import Interval
 from regatta.judge.statistics.autocorrelation import Reach, reach_of
 from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS
 from regatta.judge.statistics.sign_flips import (
@@ -137,11 +138,8 @@ class Between:
     """Of one table."""
 
     sittings: int
-    share: float
+    share: Interval
     """Share of the variance of one block's ratio that lies between sittings."""
-    low: float
-    high: float
-    """The ends of its 95 % interval."""
     reach: float
     """95 % prediction interval of a ratio from one other sitting of as many blocks: 0.03 is 3 %."""
 
@@ -167,7 +165,7 @@ def between(
     another = float(special.stdtrit(sittings - 1, 1 - LEVEL / 2)) * math.sqrt(
         spread * (1 + 1 / sittings)
     )
-    return Between(sittings, share, low, high, math.expm1(min(another, 50.0)))
+    return Between(sittings, Interval(share, low, high), math.expm1(min(another, 50.0)))
 
 
 def _pairs(

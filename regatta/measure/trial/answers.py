@@ -78,28 +78,28 @@ class Expected:
     asked: str
     status: int | None
     content_type: str
-    low: int
-    """Bytes of the body at least; at most `high`."""
-    high: int
+    fewest: int
+    """Bytes of the body at least; at most `most`."""
+    most: int
     crc: str
     """Of the body without what varies, in hexadecimal; `-`: not known."""
     varying: tuple[tuple[int, int], ...]
     """From the first byte to behind the last one."""
     sizes: tuple[int, int]
-    """As `low` and `high`, to compare servers."""
+    """As `fewest` and `most`, to compare servers."""
 
     def line(self) -> str:
         """As the client reads it."""
         ranges = ",".join(f"{start}-{end}" for start, end in self.varying)
-        words = (self.status, self.low, self.high, self.crc, ranges)
+        words = (self.status, self.fewest, self.most, self.crc, ranges)
         return " ".join(map(str, words)).strip() + "\n"
 
     def note(self) -> str:
         """What of it is not compared; empty if all is."""
         if self.crc == "-":
-            return f"{self.asked} varies; any {between(self.low, self.high)} pass"
+            return f"{self.asked} varies; any {between(self.fewest, self.most)} pass"
         left_out = sum(end - start for start, end in self.varying)
-        return f"{left_out:,} of {self.high:,} bytes vary and are not compared" if left_out else ""
+        return f"{left_out:,} of {self.most:,} bytes vary and are not compared" if left_out else ""
 
     def __str__(self) -> str:
         """`200 with 6 bytes of text/plain`"""

@@ -49,7 +49,7 @@ CPU = min(os.sched_getaffinity(0))
 
 
 def effect(low: float, high: float, unit: str = "%") -> Effect:
-    return Effect("something", (low + high) / 2, low, high, unit, 10)
+    return Effect((low + high) / 2, low, high, what="something", unit=unit, samples=10)
 
 
 SMALL, LARGE, UNSURE = effect(0.1, 0.4), effect(20, 30), effect(0.5, 9)

@@ -11,8 +11,9 @@ import numpy as np
 from regatta.judge.claims.claim_tests import ComparisonTest, Test, compare_two
 from regatta.judge.claims.comparisons import LESS, Comparison
 from regatta.judge.claims.judge import jointly
+from regatta.judge.interval import OpenInterval
 from regatta.judge.overheads import differences
-from regatta.judge.statistics.autocorrelation import Interval, Reach
+from regatta.judge.statistics.autocorrelation import Reach
 from regatta.judge.statistics.comparisons_with_best import standings
 from regatta.judge.statistics.joint import PairedMean
 from regatta.judge.statistics.percentile_comparison import compare_percentiles
@@ -93,7 +94,7 @@ def percentiles(fraction: float) -> Checks:
                 race: Blocks, trials: list[RequestLatencies] = trials, truth: float = truth
             ) -> Holds:
                 (found,) = percentile_intervals([trials[at] for at in race], [fraction], reach)
-                if not isinstance(found, Interval):
+                if not isinstance(found, OpenInterval):
                     return within(truth, found.at_least, None)
                 return within(truth, found.low or 0.0, found.high)
 
@@ -108,7 +109,7 @@ def slowest(real: RealBlocks, reach: Reach) -> Iterator[IntervalCheck]:
 
         def holds(race: Blocks, again: Blocks, trials: list[RequestLatencies] = trials) -> bool:
             (found,) = percentile_intervals([trials[block] for block in race], [1.0], reach)
-            assert isinstance(found, Interval)
+            assert isinstance(found, OpenInterval)
             return (found.low or 0.0) <= max(float(trials[block].known[-1]) for block in again)
 
         yield IntervalCheck(np.array([float(trial.known[-1]) for trial in trials]), holds, races=2)

@@ -88,8 +88,8 @@ def test_a_large_lead_is_significant_and_has_the_right_size(tmp_path: Path) -> N
     assert (verdict.best, verdict.runner_up) == (("select",), "iterative")
     assert verdict.worse == ("iterative", "thread-per-client")
     assert verdict.outcome == LARGER
-    assert verdict.low < 800 / 600 < verdict.high
-    assert verdict.low > 1
+    assert verdict.lead.low < 800 / 600 < verdict.lead.high
+    assert verdict.lead.low > 1
 
 
 def test_equal_contenders_are_not_distinguishable(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_equal_contenders_are_not_distinguishable(tmp_path: Path) -> None:
     assert verdict.outcome == NO_DIFFERENCE
     assert set(verdict.best) == {"iterative", "select"}
     assert verdict.worse == ("thread-per-client",)
-    assert verdict.low < 1 < verdict.high
+    assert verdict.lead.low < 1 < verdict.lead.high
     assert verdict.detectable > 1
 
 
@@ -111,7 +111,7 @@ def test_drift_cancels_in_ratios(tmp_path: Path) -> None:
     change(path, f"UPDATE counter SET value = value * {factor} WHERE event = 'cpu-time'")
     verdict = analysed(path).groups[0].overall
     assert verdict.outcome == LARGER
-    assert verdict.high - verdict.low < 0.05
+    assert verdict.lead.high - verdict.lead.low < 0.05
 
 
 @pytest.mark.parametrize(("blocks", "outcome"), [(0, NOT_MEASURED), (1, TOO_FEW)])

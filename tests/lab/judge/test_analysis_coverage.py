@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from regatta.judge.statistics.autocorrelation import Interval, mean_interval
+from regatta.judge.interval import OpenInterval
+from regatta.judge.statistics.autocorrelation import mean_interval
 from regatta.judge.statistics.percentiles import RequestLatencies, percentile_intervals, pool
 from tests.lab.judge.statistics.test_autocorrelation import chain
 
@@ -62,7 +63,7 @@ def test_coverage_of_pooled_percentile_intervals(
 
 def holds(trials: list[RequestLatencies], fraction: float, truth: float) -> bool:
     (interval,) = percentile_intervals(trials, [fraction])
-    assert isinstance(interval, Interval)
+    assert isinstance(interval, OpenInterval)
     high = np.inf if interval.high is None else interval.high
     return interval.low <= truth <= high
 
@@ -77,8 +78,8 @@ def test_trials_that_differ_more_than_their_requests_bound_a_median() -> None:
         for trial in generator.lognormal(0, 0.1, 10)
     ]
     (median, tail) = percentile_intervals(trials, [0.5, 0.99])
-    assert isinstance(median, Interval)
-    assert isinstance(tail, Interval)
+    assert isinstance(median, OpenInterval)
+    assert isinstance(tail, OpenInterval)
     assert median.value < median.high < 2 * median.value
     assert tail.high is None, "two requests of each trial are slower"
 
@@ -89,7 +90,7 @@ def test_the_lower_end_of_the_maximum_has_its_coverage() -> None:
     for _ in range(ROUNDS):
         race = bursts(generator, 20, 100, 0.6)
         (interval,) = percentile_intervals(race[:10], [1.0])
-        assert isinstance(interval, Interval)
+        assert isinstance(interval, OpenInterval)
         assert interval.high is None
         held += interval.low <= max(trial.known[-1] for trial in race[10:])
     assert held / ROUNDS > 0.93

@@ -120,7 +120,7 @@ def test_what_was_not_measured_is_a_word() -> None:
         (part("a", 0.5, 0.1, SUPPORTED, scale="difference"), "+0.500", "+0.450 to +0.550"),
         (part("a", None, 0, UNDECIDED, reason="no trial"), "no trial", ""),
         (
-            ClaimPart("a", "ratio", 2.0, 1.5, None, 0.05, 8, SUPPORTED, None),
+            ClaimPart(2.0, 1.5, label="a", scale="ratio", verdict=SUPPORTED),
             "2.00 times",
             "over 1.50",
         ),

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from regatta.judge.claims.result import TOO_FEW
 from regatta.judge.columns import AgainstBest
+from regatta.judge.interval import Interval
 from regatta.judge.results import Analysis
 from regatta.judge.soundness.warmup import ContenderWarmUp
 from regatta.judge.standings import LARGER, NO_DIFFERENCE
@@ -72,8 +73,7 @@ def printed(analysis: Analysis, width: int = COLUMNS, **console: Any) -> str:
 
 def cold(*names: str) -> list[ContenderWarmUp]:
     return [
-        ContenderWarmUp(name, "/", "open", "never steady", 9, 3.0, 9, 9, None, None, None, ())
-        for name in names
+        ContenderWarmUp(name, "/", "open", "never steady", 9, 3.0, 9, 9, None, ()) for name in names
     ]
 
 
@@ -147,7 +147,7 @@ def test_without_comparisons_the_table_has_levels(tmp_path: Path, changes: dict[
 def test_an_unbounded_end_of_a_lead_is_not_printed(tmp_path: Path, low: float, says: str) -> None:
     analysis = analysis_of(tmp_path)
     group = analysis.groups[0]
-    lead = {"lead": 1.5, "low": low, "high": math.exp(50)}
+    lead = {"lead": Interval(1.5, low, math.exp(50))}
     verdict = replace(group.overall, outcome=LARGER, front="select", **lead)
     one = replace(group, overall=verdict)
     text = " ".join(printed(replace(analysis, groups=[one])).split())

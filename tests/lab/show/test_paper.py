@@ -15,9 +15,19 @@ from regatta.show.text import marked_up
 from regatta.show.view import View
 from regatta.verbs.main import app
 from tests.lab import reports
-from tests.lab.show.test_report import HOSTILE
 from tests.lab.synthetic import make
 from tests.lab.synthetic_claims import all_kinds
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "</script><b>",
+    'comma, "quote"',
+    "line\nbreak",
+    "=1+1",
+    "pipe|`tick`",
+    "\x1b[31mred",
+    "[bold]markup[/bold]",
+)
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import pytest
 from regatta.judge.analyse import analyse
 from regatta.judge.columns import AgainstBest
 from regatta.judge.estimates import Estimate
+from regatta.judge.interval import Interval
 from regatta.judge.standings import LARGER, NO_DIFFERENCE
 from regatta.record.metrics import PRIMARY, THROUGHPUT
 from regatta.record.read import read
@@ -17,11 +18,25 @@ from regatta.show.numbers import (
     between,
     more_than_one,
     ratio_around,
-    times,
+    ratio_cell,
+    ratio_words,
 )
 from regatta.show.standings import relative_figures, seen_sentence
 from regatta.show.verdicts import verdict_sentence
 from tests.lab.synthetic import make
+
+
+def against(ratio: Interval, outcome: str, metric: str = PRIMARY.name) -> AgainstBest:
+    return AgainstBest(
+        **vars(ratio),
+        at=10,
+        metric=metric,
+        side="server",
+        contender="select",
+        best="epoll",
+        scale="ratio",
+        outcome=outcome,
+    )
 
 
 @pytest.mark.parametrize(
@@ -41,11 +56,9 @@ from tests.lab.synthetic import make
 def test_a_ratio_has_the_digits_that_its_interval_supports(
     value: float, low: float, high: float, written: str, interval: str
 ) -> None:
-    assert times(value, low, high) == written
-    assert between(value, low, high) == interval
-    at = (10, PRIMARY.name, "server", "select", "epoll")
-    one = AgainstBest(*at, "ratio", value, low, high, 0.04, 10, None, LARGER)
-    assert ratio_around(one)[0] == written
+    ratio = Interval(value, low, high)
+    assert ratio_cell(ratio) == f"{written}\n{interval}"
+    assert ratio_around(against(ratio, LARGER))[0] == written
 
 
 @pytest.mark.parametrize(
@@ -60,18 +73,15 @@ def test_a_ratio_has_the_digits_that_its_interval_supports(
 def test_the_half_width_of_a_significant_ratio_never_reaches_1(
     value: float, low: float, high: float, words: tuple[str, str]
 ) -> None:
-    at = (10, PRIMARY.name, "server", "select", "epoll")
-    one = AgainstBest(*at, "ratio", value, low, high, 0.04, 10, None, LARGER)
-    assert ratio_around(one) == words
+    assert ratio_around(against(Interval(value, low, high), LARGER)) == words
 
 
 def test_rounding_does_not_move_an_interval_across_a_claimed_bound() -> None:
-    interval = (0.0100, 0.0096, 0.0104)
-    assert (times(*interval, 0.01), between(*interval, 0.01)) == ("0.0100", "0.0096–0.0104")
-    assert between(2.3, 2.003, 2.6) == "2.00–2.60"
-    assert between(2.3, 2.003, 2.6, 2.0) == "2.003–2.600"
-    assert times(2.3, 2.003, 2.6, 2.0) == "2.300"
-    assert between(2.3, 2.000001, 2.6, 2.0) == "over 2, at most 2.60"
+    assert ratio_words(Interval(0.0100, 0.0096, 0.0104), 0.01) == "0.0100 (0.0096–0.0104)"
+    ratio = Interval(2.3, 2.003, 2.6)
+    assert between(ratio) == "2.00–2.60"
+    assert ratio_words(ratio, 2.0) == "2.300 (2.003–2.600)"
+    assert between(Interval(2.3, 2.000001, 2.6), 2.0) == "over 2, at most 2.60"
 
 
 @pytest.mark.parametrize("select_us", [606.0, 640.0, 1900.0])
@@ -91,11 +101,8 @@ def test_what_is_detectable_goes_from_small_to_large_where_more_is_better_too(
     tmp_path: Path,
 ) -> None:
     (group, *_) = analyse(read(make(tmp_path / "ledger.sqlite", connections=(10,)))).groups
-    at = (10, THROUGHPUT.name, "client", "select", "epoll")
-    found = [
-        AgainstBest(*at, "ratio", 1.0, 0.9, 1.1, 0.5, 10, size, NO_DIFFERENCE)
-        for size in (0.93, 0.99, 0.96)
-    ]
+    one = against(Interval(1.0, 0.9, 1.1), NO_DIFFERENCE, metric=THROUGHPUT.name)
+    found = [replace(one, detectable=size) for size in (0.93, 0.99, 0.96)]
     assert "throughput 1.0 % to 7.0 %." in seen_sentence(replace(group, against=found), 10)
 
 
@@ -118,7 +125,8 @@ def test_no_figure_is_beyond_a_thousand_percent() -> None:
     assert more_than_one(1.083) == "8.3 %"
     assert more_than_one(11.0) == "1,000 %"
     assert more_than_one(11.01) == more_than_one(None) == TOO_FEW_TO_SAY
-    assert between(2400.0, 1900.0, 3100.0) == "1,900–3,100", "a large ratio that is well known"
-    assert between(2.0, 1.5, 1e9) == "over 1.50"
-    assert between(2.0, 1e-9, 2.5) == "under 2.50"
-    assert between(2.0, 1e-9, 1e9) == TOO_FEW_TO_SAY
+    known = Interval(2400.0, 1900.0, 3100.0)
+    assert between(known) == "1,900–3,100", "a large ratio that is well known"
+    assert between(Interval(2.0, 1.5, 1e9)) == "over 1.50"
+    assert between(Interval(2.0, 1e-9, 2.5)) == "under 2.50"
+    assert between(Interval(2.0, 1e-9, 1e9)) == TOO_FEW_TO_SAY

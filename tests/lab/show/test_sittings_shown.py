@@ -71,7 +71,7 @@ def test_the_report_states_the_variance_between_sittings(path: Path) -> None:
     analysis = reports.analysed(path)
     found = analysis.groups[0].between
     assert found.sittings == SITTINGS
-    assert found.share > 0.8, "nearly all of it was made so"
+    assert found.share.value > 0.8, "nearly all of it was made so"
     assert 0.05 < found.reach < 0.5
     said = sittings_sentence(analysis)
     assert said.startswith("5 sittings: verdicts and intervals of standings, claims and")

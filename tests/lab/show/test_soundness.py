@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from regatta.judge.analyse import analyse
+from regatta.judge.interval import Interval
 from regatta.judge.results import Analysis
 from regatta.judge.soundness.warmup import ContenderWarmUp
 from regatta.record.metrics import PRIMARY
@@ -78,11 +79,11 @@ def test_the_warm_up_table_has_each_contender(analysis: Analysis) -> None:
     slices = (Slice(0.25, 700, 200.0, 150.0), Slice(0.25, 700, 90.0, 120.0))
     select = ContenderWarmUp(
         *("select", "/", "closed", "warmed", 12_000, 2.4),
-        *(20, 4, 0.9, 0.88, 0.92, slices),
+        *(20, 4, Interval(0.9, 0.88, 0.92), slices),
     )
     calm = {"kind": "flat", "requests": 0, "seconds": 0.0, "unsteady": 0}
-    level = {"moves": 1.0, "moves_low": 0.99, "moves_high": 1.01}
-    flat = replace(select, contender="iterative", **calm, **level)
+    level = Interval(1.0, 0.99, 1.01)
+    flat = replace(select, contender="iterative", moves=level, **calm)
     warm = replace(analysis, warm_ups=[select, flat])
     (table,) = warm_up_table(warm)
     assert [[*row[:6], row[-1]] for row in cells(table)] == [

@@ -247,7 +247,7 @@ def test_a_difference_is_paired_within_blocks() -> None:
     }
     more, same = differences(values, "base")
     assert (more.contender, more.at, more.blocks) == ("more", 5, 8)
-    assert more.us_per_request == pytest.approx(10.05)
+    assert more.value == pytest.approx(10.05)
     assert 9.9 < more.low < 10.05 < (more.high or 0) < 10.2
     assert (more.larger, same.larger) == (True, False)
     assert (same.low or 0) < 0 < (same.high or 0)
@@ -266,7 +266,7 @@ def test_the_table_beyond_the_baseline_has_the_published_figures_beside_it(tmp_p
     (group,) = told["groups"]
     prefork = {one["at"]: one for one in group["differences"] if one["contender"] == "prefork"}
     assert prefork[15]["larger"]
-    assert 20 < prefork[15]["us_per_request"] < 100
+    assert 20 < prefork[15]["value"] < 100
     assert told["baseline"]["contender"] == "iterative"
 
 

@@ -52,9 +52,9 @@ def test_the_share_is_that_of_the_twin_at_the_same_step(tmp_path: Path) -> None:
         (100, "select", "bare"),
     ]
     for one in found:
-        assert one.low < one.ratio < one.high
-        assert one.ratio == pytest.approx(one.us / one.twin_us, rel=0.01)
-        assert one.low < 428 / 312 < one.high * 1.05
+        assert one.ratio.low < one.ratio.value < one.ratio.high
+        assert one.ratio.value == pytest.approx(one.us / one.twin_us, rel=0.01)
+        assert one.ratio.low < 428 / 312 < one.ratio.high * 1.05
 
 
 def test_the_view_and_the_json_have_it(tmp_path: Path) -> None:

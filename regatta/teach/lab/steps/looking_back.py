@@ -6,7 +6,7 @@ from itertools import groupby
 from regatta.errors import UsageError
 from regatta.judge.results import Group
 from regatta.judge.standings import LARGER
-from regatta.show.numbers import between, capitalized, plural, times
+from regatta.show.numbers import capitalized, factor, plural, ratio_words
 from regatta.show.verdicts import headline, listed
 from regatta.teach.lab.state import Guess, LabSetting, StepResult
 from regatta.teach.lab.step import Lab
@@ -68,11 +68,11 @@ def judged_guess(guess: Guess, group: Group) -> list[str]:
     """Compares the guess with the race."""
     verdict = group.overall
     design = f"The guess was {guess.design}. {judged_design([guess.design], group)}"
-    if guess.by is None or verdict.lead is None or verdict.low is None or verdict.high is None:
+    lead = verdict.lead
+    if guess.by is None or lead is None:
         return [design]
-    lead = (verdict.lead, verdict.low, verdict.high)
-    measured = f"{times(*lead, guess.by)} times ({between(*lead, guess.by)})"
-    where = "inside" if verdict.low <= guess.by <= verdict.high else "outside"
+    measured = ratio_words(lead, guess.by, of=" times")
+    where = "inside" if lead.low <= guess.by <= lead.high else "outside"
     return [
         design,
         f"The guess was {guess.by:g} times as much; the race measured {measured}: the guess is "
@@ -108,10 +108,10 @@ def what_was_wrong(lab: Lab) -> StepResult:
     }
     if ranges:
         widest = max(ranges, key=ranges.__getitem__)
-        range_ = f"the largest figure is {times(ranges[widest])} times the smallest"
+        range_ = f"the largest figure is {factor(ranges[widest])} times the smallest"
         said.append(f"Among the ten identical single runs of {widest}, {range_}.")
     if len(spent) > 1:
-        range_ = times(max(spent.values()) / min(spent.values()))
+        range_ = factor(max(spent.values()) / min(spent.values()))
         said.append(f"In the first table, which compares designs, it is {range_} times.")
     if lab.state.guess is not None:
         said += judged_guess(lab.state.guess, group)

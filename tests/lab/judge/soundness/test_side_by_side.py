@@ -22,7 +22,7 @@ from regatta.record.records import ALONE, COUNTED_TRIAL, TIMED, Trial
 from regatta.record.schema import FILE_NAME
 from regatta.record.study.plan import AloneBlocks, block_kinds, make_plan
 from regatta.show.notes import company, notes
-from regatta.show.numbers import between, times
+from regatta.show.numbers import ratio_words
 from regatta.show.soundness import side_by_side_table
 from tests.lab import fake_races
 from tests.lab.reports import cells, told
@@ -110,22 +110,21 @@ def test_a_side_by_side_cost_of_one_contender_is_reported(tmp_path: Path) -> Non
     analysis = race_with_alone_blocks(tmp_path, {"select": 0.9})
     found = {one.contender: one for one in analysis.side_by_side}
     assert [one.blocks for one in analysis.side_by_side] == [6, 6, 6]
-    assert found["select"].low < 0.9 < found["select"].high
-    assert found["select"].ratio == pytest.approx(0.9, abs=0.03)
+    ratio = found["select"].ratio
+    assert ratio.low < 0.9 < ratio.high
+    assert ratio.value == pytest.approx(0.9, abs=0.03)
     assert found["select"].differs
     (note,) = company(analysis)
     said = note.sentence
     assert note in notes(analysis)
-    one = found["select"]
-    ratio = (one.ratio, one.low, one.high)
-    assert f"raced alone, select costs {times(*ratio)} times ({between(*ratio)}) what" in said
+    assert f"raced alone, select costs {ratio_words(ratio, of=' times')} what" in said
     assert "Running side by side changes a comparison" in told(analysis)
 
 
 def test_a_side_by_side_cost_common_to_all_changes_no_comparison(tmp_path: Path) -> None:
     cheaper = dict.fromkeys(("iterative", "thread-per-client", "select"), 0.9)
     analysis = race_with_alone_blocks(tmp_path, cheaper)
-    assert all(one.ratio == pytest.approx(0.9, abs=0.03) for one in analysis.side_by_side)
+    assert all(one.ratio.value == pytest.approx(0.9, abs=0.03) for one in analysis.side_by_side)
     assert not any(one.differs for one in analysis.side_by_side)
     assert not any(company(analysis))
     (table,) = side_by_side_table(analysis)
@@ -134,7 +133,7 @@ def test_a_side_by_side_cost_common_to_all_changes_no_comparison(tmp_path: Path)
 
 def test_drift_is_not_a_side_by_side_cost(tmp_path: Path) -> None:
     analysis = race_with_alone_blocks(tmp_path, {}, drift=0.1)
-    assert all(one.low < 1 < one.high for one in analysis.side_by_side)
+    assert all(one.ratio.low < 1 < one.ratio.high for one in analysis.side_by_side)
 
 
 def test_trials_raced_alone_are_in_no_average(tmp_path: Path) -> None:

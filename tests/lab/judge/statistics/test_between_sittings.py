@@ -29,7 +29,7 @@ def test_the_interval_covers_the_share_at_95_percent(sittings: int, share: float
     chance = np.random.default_rng(14)
     spread, noise = math.sqrt(share) / 20, math.sqrt(1 - share) / 20
     found = [raced(chance, sittings, spread, noise) for _ in range(300)]
-    held = sum(one.low <= share <= one.high for one in found) / len(found)
+    held = sum(one.share.low <= share <= one.share.high for one in found) / len(found)
     assert held >= 0.915
     if share:
         assert held <= 0.985
