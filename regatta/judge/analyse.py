@@ -14,17 +14,15 @@ from regatta.judge.held_rates import held_groups
 from regatta.judge.overheads import WEIGHED, differences, per_connection
 from regatta.judge.perf_table import perf_table
 from regatta.judge.results import Analysis, CellResult, Group, NotedTrial
-from regatta.judge.soundness.barred import failing, slow, started, unlike
+from regatta.judge.soundness.barred import failing, not_steady, slow, started, unlike, warm_ups
 from regatta.judge.soundness.clients import (
     clients_of,
     comfortable_rate,
     connections_by_rank,
     lab_use,
 )
-from regatta.judge.soundness.clock import clocks
 from regatta.judge.soundness.repeated import StandingsTable, outliers, repeats_of
-from regatta.judge.soundness.side_by_side import side_by_side_costs
-from regatta.judge.soundness.warmup import not_steady, warm_ups
+from regatta.judge.soundness.side_by_side import clocks, side_by_side_costs
 from regatta.judge.soundness.wire import on_the_wire
 from regatta.judge.standings import Entries, Standings, verdicts
 from regatta.judge.statistics.joint import PairedMean

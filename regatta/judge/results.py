@@ -12,12 +12,10 @@ from regatta.judge.grouping import stands_at
 from regatta.judge.held_rates import HeldGroup
 from regatta.judge.overheads import Difference, PerConnection
 from regatta.judge.perf_table import PerfTable
-from regatta.judge.soundness.barred import is_held
+from regatta.judge.soundness.barred import ContenderWarmUp, is_held
 from regatta.judge.soundness.clients import ClientsFound, LabUse
-from regatta.judge.soundness.clock import ClockSpeed
 from regatta.judge.soundness.repeated import Outlier, Repeated
-from regatta.judge.soundness.side_by_side import SideBySideCost
-from regatta.judge.soundness.warmup import ContenderWarmUp
+from regatta.judge.soundness.side_by_side import ClockSpeed, SideBySideCost
 from regatta.judge.soundness.wire import OnTheWire
 from regatta.judge.standings import TOO_SLOW, Entry, Verdict
 from regatta.judge.statistics.leads import RankConflict

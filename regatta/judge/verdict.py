@@ -40,8 +40,7 @@ from regatta.judge.judged import (
     planned_looks,
     worst_of,
 )
-from regatta.judge.soundness.barred import failing, unlike
-from regatta.judge.soundness.warmup import warm_ups
+from regatta.judge.soundness.barred import failing, unlike, warm_ups
 from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.judge.statistics.joint import PairedMean
 from regatta.judge.statistics.leads import Measures, log_ratios, unconfirmed_leads

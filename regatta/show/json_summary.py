@@ -13,7 +13,7 @@ from regatta.record.cell import AXES, Cell
 from regatta.record.metrics import BY_NAME, PRIMARY, metric_named
 from regatta.show.claim_words import detectable, seen_of
 from regatta.show.environment import calibration_json
-from regatta.show.group_tables import twin_sentence
+from regatta.show.groups import twin_sentence
 from regatta.show.held import held_json
 from regatta.show.notes import notes
 from regatta.show.soundness import sittings_sentence

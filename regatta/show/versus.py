@@ -8,7 +8,7 @@ from rich.console import Console
 from regatta.judge.columns import AgainstBest
 from regatta.judge.held_rates import HOLDS, NOTHING, HeldGroup, HeldRate
 from regatta.judge.results import Analysis, Group
-from regatta.judge.soundness.warmup import ContenderWarmUp
+from regatta.judge.soundness.barred import ContenderWarmUp
 from regatta.judge.standings import LARGER, NO_DIFFERENCE, UNCONFIRMED
 from regatta.record.metrics import BY_NAME, P50, P99, PRIMARY, Metric, side_of
 from regatta.record.records import DIFFER

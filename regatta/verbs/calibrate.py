@@ -5,15 +5,15 @@ from pathlib import Path
 
 import typer
 
-from regatta.checks.calibrate import equals, power, store
+from regatta.checks.calibrate import equals, goals, power
 from regatta.checks.calibrate.goals import Context
 from regatta.checks.calibrate.instruments import STOPPED, WINDOW
 from regatta.checks.calibrate.run import choose, newest_folder, run
 from regatta.errors import CalibrationError, GoalsMissedError, UsageError
 from regatta.measure.programs import called_with, discover, shown
-from regatta.measure.race.folder import new_folder
 from regatta.measure.race.options import Options
 from regatta.measure.race.race import race_with
+from regatta.record.files import new_folder
 from regatta.record.inputs import NOT_MEASURED, Calibration, to_plain
 from regatta.show.environment import goals_table, headline
 from regatta.show.terminal import draw_table
@@ -88,7 +88,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (one parameter an option)
     if show:
         if quick or out or only or inject or races is not None or shape != SHAPE:
             raise UsageError("--show measures nothing; with it only --json may be given")
-        stored = store.load()
+        stored = goals.load()
         if stored is None:
             raise CalibrationError("this machine is not calibrated; run `regatta calibrate`")
         present(stored, json)
@@ -125,7 +125,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (one parameter an option)
         calibration = run(parts, context, tell)
     present(calibration, json)
     if not (quick or only or inject or shape != SHAPE):
-        store.save(calibration)
+        goals.save(calibration)
     judge(calibration)
 
 

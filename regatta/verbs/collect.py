@@ -12,11 +12,10 @@ import typer
 
 from regatta.errors import RegattaError, UsageError
 from regatta.measure.programs import called_with, discover, shown
-from regatta.measure.race.folder import RACES
-from regatta.record.files import write_whole
+from regatta.record.files import RACES, write_whole
 from regatta.record.study import find_study, load_study
-from regatta.record.study.hosts import NEEDED, cluster_risk, host_name
 from regatta.record.study.limits import HOSTS
+from regatta.record.study.placement import HOST_NEEDED, cluster_risk, host_name
 from regatta.show.numbers import plural
 from regatta.show.terminal import draw_table
 from regatta.show.text import plain
@@ -104,7 +103,7 @@ def machine_urls(urls: list[str], listed: Path | None) -> list[str]:
         try:
             host_name(url)
         except ValueError as error:
-            raise UsageError(f"{url} is not a machine; write {NEEDED}") from error
+            raise UsageError(f"{url} is not a machine; write {HOST_NEEDED}") from error
     return urls
 
 

@@ -30,7 +30,7 @@ from regatta.measure.places.hosts.clusters import DaskCluster, UserCluster
 from regatta.measure.places.hosts.ssh_host import SshHost
 from regatta.measure.processes import guard_environment, guarded
 from regatta.record.schema import FILE_NAME
-from regatta.record.study.hosts import host_name
+from regatta.record.study.placement import host_name
 from regatta.verbs.collected import MachineResult, result_in
 
 FLEET = "fleet.json"

@@ -9,9 +9,9 @@ from rich.console import Console
 
 from regatta.errors import UsageError
 from regatta.measure.programs import Programs, discover, shown
-from regatta.measure.race.folder import locked
 from regatta.measure.race.options import Options
 from regatta.measure.race.race import RaceOnce, race_with
+from regatta.record.files import locked
 from regatta.teach.lab.console import LabScreen
 from regatta.teach.lab.report import FILE as ANSWERS
 from regatta.teach.lab.report import write_report

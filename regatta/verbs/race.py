@@ -7,11 +7,10 @@ import typer
 from regatta.errors import RegattaError, UsageError
 from regatta.measure.programs import Programs, discover
 from regatta.measure.race.events import Tell
-from regatta.measure.race.folder import RACES
 from regatta.measure.race.options import Options
 from regatta.measure.race.race import begin, reopen
 from regatta.record import study as studies
-from regatta.record.files import find_unfinished
+from regatta.record.files import RACES, find_unfinished
 from regatta.record.read import read_failures
 from regatta.record.schema import FILE_NAME
 from regatta.verbs.output import CLIENT_CPUS, EXPLAIN, QUIET, SERVER_CPUS, options

@@ -6,7 +6,7 @@ import typer
 
 from regatta.errors import UsageError
 from regatta.measure import environment
-from regatta.measure.race.folder import RACES
+from regatta.record.files import RACES
 from regatta.record.schema import FILE_NAME
 from regatta.show.build import view_of
 from regatta.show.exports import parse_exports, write_exports

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from regatta.checks.calibrate import store
+from regatta.checks.calibrate import goals
 from regatta.checks.doctor.examine import serious
 from regatta.checks.doctor.finding import RaceSetup
 from regatta.errors import HopelessRaceError, InterruptedRaceError, UsageError
@@ -48,7 +48,7 @@ def unseen(study: Study) -> tuple[str, ...]:
     return tuple(note for about in found if (note := about(study)))
 
 
-HOOKS = Hooks(spoilers=spoilers, unseen=unseen, calibration=store.for_ledger, enough=reason_to_stop)
+HOOKS = Hooks(spoilers=spoilers, unseen=unseen, calibration=goals.for_ledger, enough=reason_to_stop)
 
 
 class RaceSession:

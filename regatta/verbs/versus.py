@@ -12,26 +12,25 @@ from regatta.judge.judged import DEFAULT
 from regatta.judge.results import Analysis
 from regatta.judge.verdict import AGAIN, BASE, HEAD
 from regatta.measure.programs import called_with, discover, shown
-from regatta.measure.race.folder import RACES, new_folder
 from regatta.measure.race.look import look_notes, recorded_looks
 from regatta.measure.race.options import Options
 from regatta.measure.race.race import begin
 from regatta.measure.trial.answers import differences
 from regatta.measure.trial.warming import WarmUps
+from regatta.record.files import RACES, new_folder
 from regatta.record.study import Study, parse_pause, parse_study
 from regatta.record.study.limits import CONTAINERS, MAX_CONNECTIONS, MAX_WARMUP_LIMIT_S
 from regatta.show.build import view_of
 from regatta.show.exports import Export, parse_exports, write_exports
 from regatta.show.html import write_files
+from regatta.show.pictures import check_picture, write_picture
 from regatta.show.text import printable
-from regatta.show.versus_picture import check_picture, write_picture
 from regatta.verbs.against import compared, find_stored
 from regatta.verbs.output import EXPORT, QUIET, options
 from regatta.verbs.servers import look
 from regatta.verbs.servers.client import FEWER, fewer
-from regatta.verbs.servers.fit import fit
 from regatta.verbs.servers.servers import Server, read_images, read_servers, same_commands
-from regatta.verbs.servers.wanted import ANY, SEARCH_BLOCKS, Wanted, study_text
+from regatta.verbs.servers.wanted import ANY, SEARCH_BLOCKS, Wanted, fit, study_text
 from regatta.verbs.session import HOOKS, RaceSession, analysis_of, raced
 from regatta.verbs.versus_results import Results, Versions, chosen_form, show
 

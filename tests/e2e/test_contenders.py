@@ -132,7 +132,8 @@ def test_waits_run_concurrently(running: Running) -> None:
             answer(one, "/plaintext")
         start_s = time.monotonic()
         answer(crowd[0], "/wait")
-        assert time.monotonic() - start_s >= WAIT_S
+        # Timers of Node count whole milliseconds.
+        assert time.monotonic() - start_s >= WAIT_S - 0.001
         start_s = time.monotonic()
         for one in crowd:
             one.request("GET", "/wait")

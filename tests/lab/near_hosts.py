@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from regatta.measure.places.hosts.ssh_host import SshHost
-from regatta.record.study.hosts import host_name
+from regatta.record.study.placement import host_name
 
 
 class Future:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from regatta.checks.calibrate.copies import DESIGNS, design_of, in_order
+from regatta.checks.calibrate.injected import DESIGNS, design_of, in_order
 from regatta.record.cell import Cell
 from regatta.record.counters import counted
 from regatta.record.inputs import RaceInputs

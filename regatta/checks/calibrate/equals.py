@@ -16,17 +16,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
-from regatta.checks.calibrate.copies import (
+from regatta.checks.calibrate.goals import CalibrationPart, Context, goal_of
+from regatta.checks.calibrate.injected import (
+    BIASES,
     DESIGNS,
+    WRONG,
     copies_study,
     design_of,
+    distinguished_by,
+    inject_bias,
     is_relinked,
     make_files,
     pairs_of,
     remove_files,
 )
-from regatta.checks.calibrate.goals import CalibrationPart, Context, goal_of
-from regatta.checks.calibrate.injected import BIASES, WRONG, distinguished_by, inject_bias
 from regatta.checks.calibrate.shape import Shape, on_all_cpus, run_races, shape_of
 from regatta.judge.analyse import analyse
 from regatta.judge.claims.result import REFUTED, SUPPORTED

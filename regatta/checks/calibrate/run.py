@@ -7,11 +7,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from regatta import __version__
-from regatta.checks.calibrate import store
-from regatta.checks.calibrate.goals import CalibrationPart, Context
+from regatta.checks.calibrate.goals import CalibrationPart, Context, machine
 from regatta.errors import CalibrationError, RegattaError, UsageError
-from regatta.measure.race.folder import RACES, locked
-from regatta.record.files import write_whole
+from regatta.record.files import RACES, locked, write_whole
 from regatta.record.inputs import VERSION, Calibration, Goal
 
 STATE = "calibration.json"
@@ -100,7 +98,7 @@ def run(
         taken_at=time.time(),
         elapsed_s=time.monotonic() - started_s,
         regatta_version=__version__,
-        machine=store.machine(),
+        machine=machine(),
         goals=tuple(goals),
         quick=context.quick,
         inject=context.inject,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from regatta.errors import CpuError, PlacementError, UsageError
-from regatta.measure.accounts import cgroup, cpu_sleep
+from regatta.measure.accounts import cgroup, whole_cpu
 from regatta.measure.network import steering
 from regatta.measure.network.veth import SERVER_ADDRESS, join, start_holder, widen_ports
 from regatta.measure.places.containers.placement import place_in_containers
@@ -86,7 +86,7 @@ def place_in_namespaces(
         client=SidePlacement((), client_cpus),
         server_address=SERVER_ADDRESS,
         rootless=rootless,
-        sleep_source=cpu_sleep.find_source(),
+        sleep_source=whole_cpu.find_source(),
         holders=holders,
     )
     try:
@@ -126,7 +126,7 @@ def place_on_loopback(
         client=SidePlacement((), client_cpus, groups),
         server_address="127.0.0.1",
         steering=steering.on_loopback(steered),
-        sleep_source=cpu_sleep.find_source(),
+        sleep_source=whole_cpu.find_source(),
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from regatta.errors import CpuError
-from regatta.measure.accounts import cpu_sleep
+from regatta.measure.accounts import whole_cpu
 from regatta.measure.accounts.whole_cpu import WholeCpu
 from regatta.measure.network.steering import Steering
 from regatta.measure.places.side import SidePlacement
@@ -133,7 +133,7 @@ class Placement:
     rootless: bool = False
     steering: Steering = Steering()
     """Which CPUs process received packets."""
-    sleep_source: str = cpu_sleep.STAT
+    sleep_source: str = whole_cpu.STAT
     """The source of the CPUs' sleep time."""
     holders: list[subprocess.Popen[bytes]] = field(default_factory=list)
     network_of: int | str = "self"

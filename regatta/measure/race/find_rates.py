@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from regatta.errors import HopelessRaceError, RegattaError
 from regatta.measure.race.events import RaceNote, Searched, Searching, Tell
-from regatta.measure.race.folder import need_room
 from regatta.measure.race.run_plan import Repeats
 from regatta.measure.trial.load import SEEDS_PER_BLOCK
 from regatta.measure.trial.measure import disturbed_by
@@ -24,6 +23,7 @@ from regatta.measure.trial.setup import TrialSetup
 from regatta.measure.trial.trial import RunningTrial, with_scratch
 from regatta.measure.trial.warming import SLICE_S
 from regatta.record.cell import Cell, MatchedCell, matched_cells
+from regatta.record.files import need_room
 from regatta.record.rate_search import LOWEST, Search, held_by, searches, why_not_held
 from regatta.record.records import CLOSED, KNEE, SEARCH, TIMED, PlannedProbe, Probe
 from regatta.record.samples import ANSWERED, pack_samples, records_in

@@ -17,7 +17,6 @@ from regatta.measure.places.sides import Placement
 from regatta.measure.programs import Programs, called_with, shown
 from regatta.measure.race.events import About, Display, Finished, SearchStarted, Started, Tell
 from regatta.measure.race.find_rates import find_cells
-from regatta.measure.race.folder import locked, new_folder
 from regatta.measure.race.look import expected_by, look, look_notes
 from regatta.measure.race.options import NO_HOOKS, Hooks, Options, apply, choose_seed
 from regatta.measure.race.place_sides import check_programs, place_sides
@@ -33,15 +32,15 @@ from regatta.measure.race.sittings import run_sittings
 from regatta.measure.trial.setup import TrialSetup
 from regatta.measure.trial.warming import WarmUps
 from regatta.record.cell import WINDOW, matched_cells
-from regatta.record.files import Start, create, open_ledger
+from regatta.record.files import Start, create, locked, new_folder, open_ledger
 from regatta.record.inputs import Baseline, RaceInputs
 from regatta.record.read import read_meta
 from regatta.record.records import PlannedTrial
 from regatta.record.schema import FILE_NAME
 from regatta.record.study import Study, leave_out, parse_study
-from regatta.record.study.baseline import read_published
-from regatta.record.study.plan import AloneBlocks, make_plan
+from regatta.record.study.parse import read_published
 from regatta.record.study.published import recorded_claims
+from regatta.record.study.race import AloneBlocks, make_plan
 from regatta.record.write import Ledger
 
 SCRATCH = ".trial"

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from regatta.errors import LedgerError, UsageError
-from regatta.measure.accounts import cpu_sleep
+from regatta.measure.accounts import whole_cpu
 from regatta.measure.perf import GROUP, Perf
 from regatta.measure.places.sides import Placement
 from regatta.record.cell import matched_cells
@@ -64,7 +64,7 @@ def keep_accounts(ledger: Ledger, placement: Placement, found: Perf) -> Perf:
     followed = ledger.environment("perf_follows") == GROUP
     steered = then.get("steering") == OWN_SIDE
     source = (then.get("whole_cpu") or {}).get("source", placement.sleep_source)
-    exact = source == cpu_sleep.TIMER_LIST
+    exact = source == whole_cpu.TIMER_LIST
     lost = {
         "CPU time from control groups": (grouped and placement.server.groups is None)
         or (followed and not found.by_group),

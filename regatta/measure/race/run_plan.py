@@ -10,10 +10,10 @@ from pathlib import Path
 from time import monotonic
 
 from regatta.measure.race.events import Progress, RaceNote, Tell
-from regatta.measure.race.folder import need_room
 from regatta.measure.trial.setup import TrialSetup
 from regatta.measure.trial.trial import run_side_by_side
 from regatta.record.cell import PROCESS
+from regatta.record.files import need_room
 from regatta.record.records import ALONE, OK, TIMED, PlannedTrial
 from regatta.record.study import Study
 from regatta.record.write import Ledger

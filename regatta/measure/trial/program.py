@@ -1,4 +1,5 @@
-"""A side's program, with or without perf: start, messages, end.
+"""A side's program, with or without perf: start, messages, end; and the error in what a dying one
+printed.
 
 Every wait is for an event and has a deadline; none is a fixed sleep.
 """
@@ -28,9 +29,39 @@ from regatta.measure.places.side import (
     readable,
 )
 from regatta.measure.trial.idle_wait import away_from
-from regatta.measure.trial.last_words import error_line
 from regatta.record.counters import SWITCHED_OFF, Counter
 from regatta.record.perf_output import PerfOutput, read_counters, select
+
+# A runtime prints the error before the stack (Java, Node.js, Go, Rust, .NET, Ruby) or after it
+# (Python), and often more lines at the end.
+
+PYTHON_STACK = re.compile(r'Traceback \(most recent call last\):|  File ".*", line \d+')
+FRAME = re.compile(r"\s+(at|from) \S")
+"""Java, .NET and Node.js; Ruby."""
+PANIC = re.compile(r"(panic|fatal error): |\*\* \(")
+"""Go; Elixir."""
+RUST_PANIC = re.compile(r"thread '.*' (\(\d+\) )?panicked at ")
+
+
+def error_line(lines: Sequence[str]) -> str | None:
+    """The error of the last stack in these lines, whose indentation is kept; None: no stack."""
+
+    def last(pattern: re.Pattern[str]) -> int | None:
+        return next((at for at in reversed(range(len(lines))) if pattern.match(lines[at])), None)
+
+    # Rust's frames look like Java's. Since Rust 1.73 the message is on the next line.
+    if (at := last(RUST_PANIC)) is not None:
+        return " ".join(lines[at : at + 1 + lines[at].endswith(":")]).strip()
+    if (at := last(PANIC)) is not None:
+        return lines[at].strip()
+    outer = [at for at, line in enumerate(lines) if line and not line[0].isspace()]
+    stack, frame = last(PYTHON_STACK), last(FRAME)
+    after = [at for at in outer if stack is not None and at > stack][:1]
+    before = [at for at in outer if frame is not None and at < frame][-1:]
+    return lines[max(after + before)].strip() if after or before else None
+
+
+# Every wait is for an event and has a deadline; none is a fixed sleep.
 
 READY_TIMEOUT_S = 20
 READY_POLL_S = 0.005

@@ -5,14 +5,20 @@ The whole file is checked before anything starts. Each error names the key and i
 
 from regatta.record.cell import with_rates
 from regatta.record.inputs import Claim
-from regatta.record.study.baseline import BaselineTable
 from regatta.record.study.claims import Source
 from regatta.record.study.contender import Contender
 from regatta.record.study.cpus import cpus_option
 from regatta.record.study.find import find_study, shipped_names
 from regatta.record.study.keys import suggestion
 from regatta.record.study.limits import MAX_BLOCKS, MAX_SEED, MAX_SITTINGS, PLACEMENTS, STEERINGS
-from regatta.record.study.parse import Study, cut_blocks, leave_out, load_study, parse_study
+from regatta.record.study.parse import (
+    BaselineTable,
+    Study,
+    cut_blocks,
+    leave_out,
+    load_study,
+    parse_study,
+)
 from regatta.record.study.race import parse_pause
 
 __all__ = [

@@ -1,12 +1,95 @@
-"""`[placement]`: where the two sides of a trial run."""
+"""`[placement]`: where the two sides of a trial run, and how its hosts are named:
+`ssh://[USER@]HOST[:PORT][/FOLDER]`, where FOLDER is the clone of Regatta.
+"""
 
+from __future__ import annotations
+
+import ipaddress
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, ValidationInfo
 
-from regatta.record.study import cpus, hosts, keys, limits
+from regatta.errors import UsageError
+from regatta.record.study import cpus, keys, limits
 from regatta.record.study.keys import must
+
+SCHEME = "ssh"
+SSH_PORT = 22
+HOST_NEEDED = "ssh://HOST, ssh://USER@HOST:PORT or ssh://HOST/FOLDER"
+# Excludes everything that ssh could take for an option, or a shell for more than one word.
+WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*|\[?[0-9A-Fa-f:]+\]?")
+
+
+@dataclass(frozen=True)
+class HostName:
+    host: str
+    user: str | None = None
+    port: int | None = None
+    folder: str | None = None
+    """Of the clone on that host; None: the same path as here."""
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Host and port, which identify the machine; several may share a host name."""
+        return self.host, self.port or SSH_PORT
+
+    def ssh_words(self) -> list[str]:
+        words = [] if self.user is None else ["-l", self.user]
+        if self.port is not None:
+            words += ["-p", str(self.port)]
+        return [*words, self.host]
+
+
+def host_name(text: str) -> HostName:
+    """ValueError for an invalid name."""
+    url = urlsplit(text)
+    host, user = url.hostname or "", url.username
+    words = (host,) if user is None else (host, user)
+    plain = not (url.query or url.fragment or url.password)
+    if url.scheme != SCHEME or not plain or not all(WORD.fullmatch(word) for word in words):
+        raise ValueError(f"{text!r} is not a host")
+    return HostName(host, user, url.port, url.path.rstrip("/") or None)
+
+
+ENCRYPTED = ("tls", "wss")
+SCHEMES = ("tcp", "tls")
+CLUSTER_NEEDED = "the address of a Dask scheduler, tcp://HOST:PORT or tls://HOST:PORT"
+
+
+def is_scheduler(text: str) -> bool:
+    try:
+        url = urlsplit(text)
+        named = url.scheme in SCHEMES and bool(url.hostname) and bool(url.port)
+    except ValueError:
+        return False
+    return (
+        named and text.isprintable() and not (url.path or url.query or url.fragment or url.username)
+    )
+
+
+def cluster_risk(address: str) -> str | None:
+    """What a cluster without encryption permits; None if it is encrypted or on loopback."""
+    try:
+        url = urlsplit(address if "://" in address else f"tcp://{address}")  # as Dask completes it
+    except ValueError as error:
+        raise UsageError(f"{address} is not a scheduler; write tls://HOST:PORT") from error
+    if url.scheme in ENCRYPTED or is_loopback(url.hostname or ""):
+        return None
+    return (
+        f"{address} is not encrypted: anyone who reaches this port can run programs as the "
+        "workers' user; use tls:// or an ssh tunnel"
+    )
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def read_cpus(value: Any) -> Any:
@@ -17,21 +100,21 @@ def read_cpus(value: Any) -> Any:
 
 
 def read_cluster(value: str) -> str:
-    if not hosts.is_scheduler(value):
-        raise must(hosts.CLUSTER_NEEDED)
+    if not is_scheduler(value):
+        raise must(CLUSTER_NEEDED)
     return value
 
 
 def read_host(value: str, info: ValidationInfo) -> str:
     """With a cluster, the name or address of one of its workers."""
     if info.data.get("cluster") is not None:
-        if not (value and value.isprintable()) or value.startswith(f"{hosts.SCHEME}://"):
+        if not (value and value.isprintable()) or value.startswith(f"{SCHEME}://"):
             raise must("the name or address of a worker of `placement.cluster`")
         return value
     try:
-        hosts.host_name(value)
+        host_name(value)
     except ValueError as error:
-        raise must(hosts.NEEDED) from error
+        raise must(HOST_NEEDED) from error
     return value
 
 
@@ -43,7 +126,7 @@ def read_clients(value: Any, info: ValidationInfo) -> int | tuple[str, ...]:
         return value
     found = keys.listed(value)
     if not all(isinstance(host, str) for host in found):
-        raise must(f"{hosts.NEEDED}, or the number of clients")
+        raise must(f"{HOST_NEEDED}, or the number of clients")
     return keys.once(tuple(read_host(host, info) for host in found))
 
 
@@ -97,7 +180,7 @@ class PlacementTable(keys.TomlTable):
             yield "clients", 'is a number; kind = "hosts" needs a list of hosts'
         # What identifies the machines, as far as their names say.
         named = (self.server or "", *self.client_hosts)
-        places = named if self.cluster else [hosts.host_name(host).place for host in named]
+        places = named if self.cluster else [host_name(host).place for host in named]
         if places[0] in places[1:]:
             yield "clients", 'contains the server\'s host; to race on one host, use kind = "netns"'
         if len(set(places)) < len(places):

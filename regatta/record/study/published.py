@@ -2,7 +2,7 @@
 
 There are two kinds of files. Long: one row for each report, design, number of connections and side,
 and one column for each metric, whose name ends in its unit; a column `note` is ignored. Wide: one
-row per design and one column per machine (regatta/record/study/baseline.py); the study names the
+row per design and one column per machine (regatta/record/study/parse.py); the study names the
 metric.
 """
 
@@ -14,8 +14,8 @@ from regatta.errors import StudyError
 from regatta.record.inputs import BOTH, OVER_ITERATIVE, PublishedFigure, RecordedClaim, Statement
 from regatta.record.metrics import BY_NAME, FRACTIONS, RATES, SIDES, THROUGHPUT
 from regatta.record.study import Claim, Source, Study
-from regatta.record.study.baseline import number, read_csv, read_published
 from regatta.record.study.claim_cells import with_study_connections
+from regatta.record.study.parse import number, read_csv, read_published
 
 KEYS = ("report", "design", "connections", "side")
 NOTE = "note"

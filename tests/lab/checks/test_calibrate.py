@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from typer.testing import CliRunner
 
-from regatta.checks.calibrate import instruments, run, store
+from regatta.checks.calibrate import goals, instruments, run
 from regatta.checks.calibrate.goals import CalibrationPart, Context
 from regatta.checks.calibrate.instruments import (
     OPEN_CELL,
@@ -99,16 +99,16 @@ def test_show_without_a_calibration_says_what_to_run() -> None:
 
 
 def calibration(**changes: Any) -> Calibration:
-    made = Calibration(1_760_000_000.0, 1200.0, "0.1.0", store.machine(), GOALS)
+    made = Calibration(1_760_000_000.0, 1200.0, "0.1.0", goals.machine(), GOALS)
     return replace(made, **changes)
 
 
 def test_a_stored_calibration_of_this_machine_is_loaded_unchanged() -> None:
-    assert store.load() is None
-    store.save(calibration(machine={**store.machine(), "cpu_model": "another"}))
-    assert store.load() is None
-    store.save(calibration())
-    assert store.load() == store.for_ledger() == calibration()
+    assert goals.load() is None
+    goals.save(calibration(machine={**goals.machine(), "cpu_model": "another"}))
+    assert goals.load() is None
+    goals.save(calibration())
+    assert goals.load() == goals.for_ledger() == calibration()
 
 
 def test_a_relative_state_folder_is_ignored(
@@ -116,7 +116,7 @@ def test_a_relative_state_folder_is_ignored(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", "state")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert store.path_for({}).parent == tmp_path / ".local/state/regatta"
+    assert goals.path_for({}).parent == tmp_path / ".local/state/regatta"
 
 
 def plain(**changes: Any) -> str:
@@ -145,27 +145,27 @@ def goal(**changes: Any) -> str:
         (plain(taken_at="now"), "`taken_at`"),
         (plain(elapsed_s=1e300), "`elapsed_s`"),
         (plain(machine=3), "machine"),
-        ("x" * (store.MOST_BYTES + 1), "too large"),
+        ("x" * (goals.MOST_BYTES + 1), "too large"),
         ("\udcff", "not a calibration"),
     ],
 )
 def test_a_damaged_file_is_a_one_line_error_and_stops_no_race(text: str, word: str) -> None:
-    path = store.save(calibration())
+    path = goals.save(calibration())
     path.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(CalibrationError) as raised:
-        store.load()
+        goals.load()
     message = str(raised.value)
     assert word in message
     assert "regatta calibrate" in message
     assert "\n" not in message
     assert len(message) < 400
-    assert store.for_ledger() == message
+    assert goals.for_ledger() == message
 
 
 def test_a_folder_that_cannot_be_written_is_a_one_line_error(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("")
     with pytest.raises(CalibrationError, match="cannot write"):
-        store.save(calibration())
+        goals.save(calibration())
 
 
 # ---- The instruments of a trial ----

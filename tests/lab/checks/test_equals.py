@@ -11,18 +11,18 @@ from typer.testing import CliRunner
 
 from regatta.checks.calibrate import equals
 from regatta.checks.calibrate import shape as races_of_shape
-from regatta.checks.calibrate.copies import (
+from regatta.checks.calibrate.equals import ReportedVerdicts, in_pairs, reported
+from regatta.checks.calibrate.goals import allowed, goal_of, interval
+from regatta.checks.calibrate.injected import (
     DESIGNS,
     NAMES,
     copies_study,
     design_of,
     in_order,
+    inject_bias,
     is_relinked,
     make_files,
 )
-from regatta.checks.calibrate.equals import ReportedVerdicts, in_pairs, reported
-from regatta.checks.calibrate.goals import allowed, goal_of, interval
-from regatta.checks.calibrate.injected import inject_bias
 from regatta.checks.calibrate.run import newest_folder
 from regatta.checks.calibrate.shape import shape_of
 from regatta.errors import GoalsMissedError, InterruptedRaceError, UsageError

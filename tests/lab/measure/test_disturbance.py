@@ -31,7 +31,7 @@ from regatta.measure.race.run_plan import FIRST_HEATS, MAX_ATTEMPTS, Repeats
 from regatta.record.read import read
 from regatta.record.records import Trial
 from regatta.record.schema import FILE_NAME
-from regatta.record.study.plan import make_plan
+from regatta.record.study.race import make_plan
 from regatta.record.write import Ledger
 from regatta.show.notes import disturbed, progress
 from tests.lab import fake_races, reports

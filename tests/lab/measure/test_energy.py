@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from regatta.measure.accounts import energy
-from regatta.measure.accounts.cpu_sleep import STAT
-from regatta.measure.accounts.whole_cpu import WholeCpu
+from regatta.measure.accounts.whole_cpu import STAT, WholeCpu
 from regatta.measure.trial.side import Watch
 from regatta.record.counters import Counter, counted
 from regatta.record.metrics import BY_NAME

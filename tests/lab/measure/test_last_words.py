@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from regatta.measure.places.side import SidePlacement
-from regatta.measure.trial.last_words import error_line
-from regatta.measure.trial.program import SideProgram
+from regatta.measure.trial.program import SideProgram, error_line
 
 NODE = "function f() { throw new Error('this port is taken') }\nf()"
 JAVA = """class A {

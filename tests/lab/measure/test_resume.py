@@ -7,7 +7,7 @@ import pytest
 
 from regatta.errors import UsageError
 from regatta.measure.accounts.cgroup import Home
-from regatta.measure.accounts.cpu_sleep import STAT, TIMER_LIST
+from regatta.measure.accounts.whole_cpu import STAT, TIMER_LIST
 from regatta.measure.network.steering import Steering
 from regatta.measure.perf import Perf
 from regatta.measure.places.side import SidePlacement

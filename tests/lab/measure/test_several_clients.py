@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regatta.errors import StudyError, TrialError
-from regatta.measure.accounts import cpu_sleep
+from regatta.measure.accounts import whole_cpu
 from regatta.measure.accounts.disturbance import Others, others_between
 from regatta.measure.accounts.whole_cpu import WholeCpu
 from regatta.measure.places import placement
@@ -289,7 +289,7 @@ def test_a_side_watches_from_shortly_before_the_common_start(
     monkeypatch.setattr("time.monotonic_ns", lambda: now_ns)
     monkeypatch.setattr("time.sleep", wait)
     side = Side(SidePlacement((), (0,)), "client", tmp_path)
-    side.open(WholeCpu(cpu_sleep.STAT, client=(0,)))
+    side.open(WholeCpu(whole_cpu.STAT, client=(0,)))
     wait(told_ms / 1000)
     side.watch_from(10**12 + 250 * MS)
     now_ns = 10**12 + 750 * MS

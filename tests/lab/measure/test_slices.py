@@ -24,7 +24,7 @@ from regatta.record.read import read
 from regatta.record.records import COUNTED_TRIAL, TIMED
 from regatta.record.samples import latencies_ns
 from regatta.record.schema import FILE_NAME
-from regatta.record.study.plan import make_plan
+from regatta.record.study.race import make_plan
 from regatta.record.write import Ledger
 from tests.lab import fake_races, synthetic
 from tests.ledgers import change

@@ -9,10 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from regatta.measure.accounts import cpu_sleep, whole_cpu
+from regatta.measure.accounts import whole_cpu
 from regatta.measure.accounts.cgroup import find_home
-from regatta.measure.accounts.cpu_sleep import STAT, TIMER_LIST, SleepReading, State
-from regatta.measure.accounts.whole_cpu import CpuReading, LabThread, WholeCpu, counters
+from regatta.measure.accounts.whole_cpu import (
+    STAT,
+    TIMER_LIST,
+    CpuReading,
+    LabThread,
+    SleepReading,
+    State,
+    WholeCpu,
+    counters,
+)
 from regatta.measure.places.placement import make_placement
 from regatta.measure.processes import (
     IDLE,
@@ -159,7 +167,7 @@ def test_packets_that_no_task_is_charged_for_are_counted() -> None:
 
 
 def test_a_cpu_sleeps_in_its_idle_ticks_and_in_those_it_waits_for_a_disk() -> None:
-    (found,) = cpu_sleep.in_ticks({3: (1, 2, 4, 8, 16, 32, 64, 128)}).values()
+    (found,) = whole_cpu.in_ticks({3: (1, 2, 4, 8, 16, 32, 64, 128)}).values()
     assert found.slept_ns == (8 + 16) * NS_PER_TICK
 
 
@@ -170,7 +178,7 @@ def test_of_each_cpu_its_own_lines_are_read(
     (tmp_path / STAT).write_text("cpu4 0 0 0 0 0 0 0 7\ncpu9 0 0 0 0 0 0 0 11\n")
     states = {cpu: State(SleepReading(0, 10 * cpu), tick_stopped=asleep) for cpu in (4, 9)}
     monkeypatch.setattr(whole_cpu, "PROC", tmp_path)
-    monkeypatch.setattr(cpu_sleep, "states", lambda: states)
+    monkeypatch.setattr(whole_cpu, "states", lambda: states)
     monkeypatch.setattr(os, "sched_setaffinity", lambda *_: None)
     for cpus in ((4, 9), (9, 4)):
         found = WholeCpu(TIMER_LIST, (4,), (9,)).read_cpus(LabThread(), cpus)
@@ -219,7 +227,7 @@ def test_what_the_lab_itself_runs_meanwhile_is_not_the_clients(source: str) -> N
 
 
 def test_the_kernels_list_of_timers_is_read_whatever_the_flag_is_called() -> None:
-    assert cpu_sleep.parse(TIMERS) == {
+    assert whole_cpu.parse(TIMERS) == {
         0: State(SleepReading(400_000, 320_000), tick_stopped=True),
         11: State(SleepReading(450_000, 8), tick_stopped=False),
     }
@@ -238,8 +246,8 @@ def test_without_an_account_of_sleep_in_ns_ticks_must_do(
     text: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / TIMER_LIST).write_text(text)
-    monkeypatch.setattr(cpu_sleep, "PROC", tmp_path)
-    assert cpu_sleep.find_source() == STAT
+    monkeypatch.setattr(whole_cpu, "PROC", tmp_path)
+    assert whole_cpu.find_source() == STAT
 
 
 @pytest.mark.parametrize(("away_s", "source"), [(0, TIMER_LIST), (5000, STAT)])
@@ -248,8 +256,8 @@ def test_in_a_time_namespace_ticks_must_do(
 ) -> None:
     now_ns = time.monotonic_ns() + away_s * 10**9
     (tmp_path / TIMER_LIST).write_text(TIMERS.replace("now at 500000", f"now at {now_ns}"))
-    monkeypatch.setattr(cpu_sleep, "PROC", tmp_path)
-    assert cpu_sleep.find_source() == source
+    monkeypatch.setattr(whole_cpu, "PROC", tmp_path)
+    assert whole_cpu.find_source() == source
 
 
 def test_only_a_cpu_whose_tick_stays_stopped_is_certainly_asleep(
@@ -259,8 +267,8 @@ def test_only_a_cpu_whose_tick_stays_stopped_is_certainly_asleep(
     still, awake = State(slept, True), State(slept, False)
     woken = State(SleepReading(500_000, 330_000), True)
     readings = iter([{0: still, 1: awake, 2: still}, {0: still, 1: awake, 2: woken}] * 2)
-    monkeypatch.setattr(cpu_sleep, "states", lambda: next(readings))
-    monkeypatch.setattr(cpu_sleep, "NOHZ_FULL", tmp_path / "none")
-    assert cpu_sleep.asleep([0, 1, 2, 9]) == {0: slept}
+    monkeypatch.setattr(whole_cpu, "states", lambda: next(readings))
+    monkeypatch.setattr(whole_cpu, "NOHZ_FULL", tmp_path / "none")
+    assert whole_cpu.asleep([0, 1, 2, 9]) == {0: slept}
     (tmp_path / "none").write_text("2-3\n")
-    assert cpu_sleep.asleep([0, 1, 2, 9]) == {}
+    assert whole_cpu.asleep([0, 1, 2, 9]) == {}

@@ -6,7 +6,7 @@ import pytest
 
 from regatta.errors import StudyError
 from regatta.record.study import Study
-from regatta.record.study.hosts import HostName, host_name
+from regatta.record.study.placement import HostName, host_name
 from tests.lab import fake_races
 
 CELL = '[[cells]]\ndesigns = ["select"]\nconnections = 1\n'

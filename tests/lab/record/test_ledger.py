@@ -18,7 +18,7 @@ from regatta.record.records import PlannedTrial, Trial
 from regatta.record.schema import FILE_NAME, SCHEMA_VERSION
 from regatta.record.study import Study, parse_study
 from regatta.record.study.find import Design
-from regatta.record.study.plan import make_plan
+from regatta.record.study.race import make_plan
 from regatta.record.write import Ledger
 from tests.ledgers import rows
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regatta.record.records import COUNTED_TRIAL, TIMED
-from regatta.record.study.plan import block_kinds, make_plan
+from regatta.record.study.race import block_kinds, make_plan
 
 sizes = st.integers(1, 12)
 counts = st.integers(0, 8)

@@ -15,7 +15,7 @@ from regatta.judge.claims.result import TOO_FEW
 from regatta.judge.columns import AgainstBest
 from regatta.judge.interval import Interval
 from regatta.judge.results import Analysis
-from regatta.judge.soundness.warmup import ContenderWarmUp
+from regatta.judge.soundness.barred import ContenderWarmUp
 from regatta.judge.standings import LARGER, NO_DIFFERENCE
 from regatta.judge.statistics.leads import RankConflict
 from regatta.record.metrics import PRIMARY

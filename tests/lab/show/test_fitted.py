@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rich.table import Table
 from rich.text import Text
 
-from regatta.show.fitted import print_table
+from regatta.show.terminal import print_table
 from tests.lab import reports
 
 WORDS = st.lists(st.text("abcxyz0189.–", min_size=1, max_size=9), min_size=1, max_size=4)

@@ -11,7 +11,7 @@ from regatta.record.metrics import METRICS
 from regatta.record.perf_output import read_counters
 from regatta.show.build import view_of
 from regatta.show.csv import to_csv
-from regatta.show.perf_run import run_section
+from regatta.show.trials import run_section
 from regatta.show.view import Row
 from tests.lab import reports
 from tests.lab.reports import analysed

@@ -12,6 +12,7 @@ from regatta.judge.analyse import analyse
 from regatta.judge.compare.compare import ComparisonRequest, compare
 from regatta.judge.compare.decide import samples
 from regatta.judge.held_rates import HeldGroup
+from regatta.judge.interval import Interval
 from regatta.judge.standings import NO_DIFFERENCE
 from regatta.judge.statistics.percentiles import percentile_intervals
 from regatta.judge.statistics.units import units_of
@@ -128,7 +129,7 @@ def test_too_few_blocks_or_sittings_are_named(path: Path, tmp_path: Path) -> Non
     group = reports.analysed(two).groups[0]
     assert headline(group).endswith("is ahead, with too few sittings to be sure")
     unseen = replace(
-        group.by_step[0], outcome=NO_DIFFERENCE, lead=1.1, low=0.1, high=9.0, detectable=None
+        group.by_step[0], outcome=NO_DIFFERENCE, lead=Interval(1.1, 0.1, 9.0), detectable=None
     )
     assert "Too few sittings to say what is detectable" in verdict_sentence(group, unseen)
     assert "interval, by sitting" in shown(path, explain=False)

@@ -10,7 +10,7 @@ import pytest
 from regatta.judge.analyse import analyse
 from regatta.judge.interval import Interval
 from regatta.judge.results import Analysis
-from regatta.judge.soundness.warmup import ContenderWarmUp
+from regatta.judge.soundness.barred import ContenderWarmUp
 from regatta.record.metrics import PRIMARY
 from regatta.record.read import read
 from regatta.record.steady import Slice

@@ -8,7 +8,7 @@ import pytest
 from regatta.errors import StudyError
 from regatta.judge.results import Analysis
 from regatta.judge.twins import TwinShare, twin_shares
-from regatta.show.group_tables import twin_sentence
+from regatta.show.groups import twin_sentence
 from regatta.show.json_summary import to_dict
 from tests.lab import fake_races
 from tests.lab.reports import analysed, told

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from regatta.teach.lab.step import Lab
-from regatta.teach.lab.steps.asking import BLOCKED
+from regatta.teach.lab.steps.counting import BLOCKED
 from tests.lab.fake_labs import BY_NAME, lab_in
 
 SUMMARY = "1 request to 127.0.0.1:7342 over 1 connection (burst, epoll, line): {}\n  elapsed 1 s\n"

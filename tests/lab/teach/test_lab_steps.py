@@ -7,6 +7,7 @@ import pytest
 
 from regatta.errors import UsageError
 from regatta.judge.analyse import analyse
+from regatta.judge.interval import Interval
 from regatta.record.read import read
 from regatta.record.study import parse_study
 from regatta.record.study.find import Design
@@ -224,7 +225,7 @@ def test_rounding_does_not_move_a_guess_into_the_interval(tmp_path: Path) -> Non
         (1.0, 1.000001, "1.06 times (over 1, at most 1.12): the guess is outside"),
         (1.02, 1.023, "1.060 times (1.023–1.120): the guess is outside"),
     ):
-        verdict = replace(group.overall, lead=1.06, low=low, high=1.12)
+        verdict = replace(group.overall, lead=Interval(1.06, low, 1.12))
         said = judged_guess(Guess("select", guess), replace(group, overall=verdict))
         assert words in said[1]
 

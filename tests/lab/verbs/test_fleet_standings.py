@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from regatta.errors import HostLostError, LedgerError, UsageError
 from regatta.judge.standings import LARGER, NO_DIFFERENCE, RIVALS
 from regatta.record.schema import FILE_NAME
-from regatta.record.study.hosts import cluster_risk
+from regatta.record.study.placement import cluster_risk
 from regatta.verbs.collected import (
     SHORT,
     MachineResult,

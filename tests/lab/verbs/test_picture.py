@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import UsageError
-from regatta.show.versus_picture import check_picture, picture, write_picture
+from regatta.show.pictures import check_picture, versus_spec, write_picture
 from tests.lab import reports
 from tests.lab.synthetic import make
 
@@ -15,7 +15,7 @@ PAIR = ("iterative", "select")
 
 def test_each_server_has_a_point_with_its_interval_in_each_metric(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", contenders=PAIR, connections=[16], blocks=12)
-    spec = picture(reports.analysed(path))
+    spec = versus_spec(reports.analysed(path))
     (load,) = spec["vconcat"]
     assert load["title"].startswith("16 connections")
     titles = [panel["title"]["text"] for panel in load["hconcat"]]

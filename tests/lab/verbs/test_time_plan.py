@@ -9,7 +9,7 @@ from regatta.measure.race.run_plan import MOST_SPOILT
 from regatta.measure.trial.warming import FirstProcess, WarmUps
 from regatta.record.steady import WARMED, Slice, WarmUp
 from regatta.record.study import Study, parse_study
-from regatta.verbs.servers.fit import LONG_S, fit
+from regatta.verbs.servers.wanted import LONG_S, fit
 
 TEXT = """
 name = "two"

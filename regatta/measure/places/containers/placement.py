@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import PlacementError
-from regatta.measure.accounts import cgroup, cpu_sleep
+from regatta.measure.accounts import cgroup, whole_cpu
 from regatta.measure.network import steering, veth
 from regatta.measure.places.containers.engine import Engine, find_engine, make_image, need_image
 from regatta.measure.places.containers.program import ContainerSide, box, mount
@@ -107,7 +107,7 @@ def place_in_containers(
         server=side,
         client=replace(side, cpus=client_cpus),
         server_address=LOOPBACK_ADDRESS,
-        sleep_source=cpu_sleep.find_source(),
+        sleep_source=whole_cpu.find_source(),
         wish=wish,
         engine=engine,
         leash=leash,

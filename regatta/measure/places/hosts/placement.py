@@ -12,7 +12,7 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 
 from regatta import __version__
 from regatta.errors import PlacementError
-from regatta.measure.accounts import cgroup, cpu_sleep
+from regatta.measure.accounts import cgroup, whole_cpu
 from regatta.measure.network import steering
 from regatta.measure.places.hosts.cluster_host import ClusterHost
 from regatta.measure.places.hosts.clusters import DaskCluster, UserCluster
@@ -29,8 +29,8 @@ from regatta.measure.places.sides import (
 )
 from regatta.measure.programs import Programs, discover
 from regatta.record.records import CLIENT, SERVER
-from regatta.record.study.hosts import cluster_risk, host_name, is_loopback
 from regatta.record.study.limits import HOSTS
+from regatta.record.study.placement import cluster_risk, host_name, is_loopback
 
 
 def engine_for(wish: HostsWish) -> TaskEngine:
@@ -201,7 +201,7 @@ def settle_here(cpus: Sequence[int]) -> Settled:
     allowed = os.sched_getaffinity(0)
     for thread in Path("/proc/self/task").iterdir():
         os.sched_setaffinity(int(thread.name), allowed - set(cpus) or allowed)
-    return Settled(__version__, tuple(cpus), cgroup.find_home(), cpu_sleep.find_source())
+    return Settled(__version__, tuple(cpus), cgroup.find_home(), whole_cpu.find_source())
 
 
 def settle(host: Host, cpus: Sequence[int]) -> Settled:
@@ -277,7 +277,7 @@ def place_on(
             "[placement]"
         )
     seen = tuple(address_of_client(client, server, address) for client in clients)
-    exact = {one.sleep_source for one in (served, *asked)} == {cpu_sleep.TIMER_LIST}
+    exact = {one.sleep_source for one in (served, *asked)} == {whole_cpu.TIMER_LIST}
     sides = tuple(
         HostSide((), one.cpus, one.groups, host=client)
         for one, client in zip(asked, clients, strict=True)
@@ -296,7 +296,7 @@ def place_on(
             server=steering.end_of(server.ask(end_towards, seen[0])),
             client=steering.end_of(clients[0].ask(end_towards, address)),
         ),
-        sleep_source=cpu_sleep.TIMER_LIST if exact else cpu_sleep.STAT,
+        sleep_source=whole_cpu.TIMER_LIST if exact else whole_cpu.STAT,
         engine=server.engine,
         wish=wish,
     )

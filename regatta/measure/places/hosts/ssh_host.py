@@ -21,7 +21,7 @@ from regatta.measure.places.hosts.host import BEAT_S, Host, WorkerProcess
 from regatta.measure.places.hosts.worker import WorkerTask
 from regatta.measure.processes import guarded
 from regatta.measure.programs import need_tool
-from regatta.record.study.hosts import HostName
+from regatta.record.study.placement import HostName
 
 CLONE = Path(__file__).resolve().parents[4]
 PORTS = range(20_000, 32_000)

@@ -1,16 +1,18 @@
 """The steps of the lab, in order. Their texts and questions are in steps.md."""
 
 from regatta.teach.lab.step import Step
-from regatta.teach.lab.steps import asking, counting, looking_back, racing
+from regatta.teach.lab.steps import counting, looking_back, racing
 from regatta.teach.lab.steps.looking_back import GUESS
 from regatta.teach.lab.steps.racing import RACE, SINGLE_RUNS
 
 STEPS = (
-    Step.named("server", commands=asking.one_request),
+    Step.named("server", commands=counting.one_request),
     Step.named(
-        "clients", commands=asking.many_and_a_silent_one, result=asking.served_behind_a_silent_one
+        "clients",
+        commands=counting.many_and_a_silent_one,
+        result=counting.served_behind_a_silent_one,
     ),
-    Step.named("cpus", commands=asking.apart_and_together),
+    Step.named("cpus", commands=counting.apart_and_together),
     Step.named("perf", commands=counting.first_design),
     Step.named(
         "table",

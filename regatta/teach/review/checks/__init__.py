@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from regatta.teach.review.checks.arithmetic import of_file, of_run
+from regatta.teach.review.checks.arithmetic import of_file, of_load, of_run
 from regatta.teach.review.checks.compared import of_all
-from regatta.teach.review.checks.load import of_load
 from regatta.teach.review.figures import Reading
 from regatta.teach.review.finding import ORDER, ReviewFinding
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from regatta.judge.soundness.clock import BlockDifference, linked
+from regatta.judge.soundness.side_by_side import BlockDifference, linked
 from regatta.judge.statistics.units import BLOCKS, Units
 from regatta.record.records import ALONE
-from regatta.record.study.plan import block_kinds
+from regatta.record.study.race import block_kinds
 
 DRAWN = 4_000
 

@@ -20,7 +20,7 @@ from regatta.record.metrics import PRIMARY
 from regatta.record.read import read
 from regatta.record.records import ALONE, COUNTED_TRIAL, TIMED, Trial
 from regatta.record.schema import FILE_NAME
-from regatta.record.study.plan import AloneBlocks, block_kinds, make_plan
+from regatta.record.study.race import AloneBlocks, block_kinds, make_plan
 from regatta.show.notes import company, notes
 from regatta.show.numbers import ratio_words
 from regatta.show.soundness import side_by_side_table
