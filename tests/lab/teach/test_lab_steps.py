@@ -270,12 +270,3 @@ def test_the_studies_are_valid(made: object, quick: bool) -> None:
     assert [cell.contender for cell in study.cells] == ["iterative", "select"]
     assert {cell.connections for cell in study.cells} == {7}
     assert study.blocks >= 6
-
-
-def test_the_page_shows_the_same_commands() -> None:
-    page = (Path(__file__).resolve().parents[3] / "docs/lab.md").read_text()
-    lab = Lab(Path("lab"), LabState(LabSetting()), TOOLS, never_raced, no_answer, print)
-    for number, step in enumerate(STEPS, start=1):
-        assert f"## {number}. {step.title}\n" in page
-        for typed in () if step.name == "table" else step.commands(lab):
-            assert typed.line in page
