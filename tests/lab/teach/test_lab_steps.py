@@ -11,8 +11,7 @@ from regatta.judge.interval import Interval
 from regatta.record.read import read
 from regatta.record.study import parse_study
 from regatta.record.study.find import Design
-from regatta.teach.lab.state import Guess, LabSetting, LabState
-from regatta.teach.lab.step import Lab
+from regatta.teach.lab.state import Guess, LabSetting
 from regatta.teach.lab.steps import STEPS
 from regatta.teach.lab.steps.counting import counts_in, cpu_s
 from regatta.teach.lab.steps.looking_back import (
@@ -39,8 +38,6 @@ from tests.lab.fake_labs import (
     TOOLS,
     count_by_hand,
     lab_in,
-    never_raced,
-    no_answer,
     race_made_up,
 )
 from tests.lab.reports import cells
