@@ -111,12 +111,7 @@ def from_plain(plain: object) -> Calibration:
     return checked(CALIBRATION_ADAPTER, plain)
 
 
-def read_goals(plain: object) -> tuple[Goal, ...]:
-    """The goals of one part; ValueError for anything else."""
-    return checked(GOALS_ADAPTER, plain)
-
-
-CALIBRATION_ADAPTER, GOALS_ADAPTER = TypeAdapter(Calibration), TypeAdapter(Goals)
+CALIBRATION_ADAPTER = TypeAdapter(Calibration)
 
 
 ORDER, RATIO, COMPARE, ENGINES = "order", "ratio", "compare", "client_engines"

@@ -5,6 +5,7 @@ trial's bursts tell of them.
 import struct
 import zlib
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,8 +77,9 @@ def check_samples(data: bytes, requests: int) -> None:
         raise TrialError(f"the client wrote {records} samples for {requests} requests")
 
 
+@lru_cache(maxsize=64)  # several metrics of a cell's trials read the same samples
 def all_samples(samples: bytes | None) -> NDArray[np.void]:
-    """The records (`SAMPLE`), as the client wrote them."""
+    """The records (`SAMPLE`), as the client wrote them; read-only."""
     if not samples:
         return np.empty(0, SAMPLE)
     try:
@@ -142,8 +144,13 @@ Bursts = NDArray[np.void]
 
 def bursts(trial: Trial) -> Bursts:
     """The bursts of a trial, with one request per connection; empty for other loads."""
-    answered = answered_samples(trial.samples)
-    if trial.rounds is not None and len(answered) > 0:
+    return _bursts_in(trial.samples if trial.rounds is not None else None)
+
+
+@lru_cache(maxsize=64)
+def _bursts_in(samples: bytes | None) -> Bursts:
+    answered = answered_samples(samples)
+    if len(answered) > 0:
         each = np.unique(answered["connection"], return_counts=True)[1]
         if each.min() == each.max():
             ordered = answered[np.lexsort((answered["start_ns"], answered["connection"]))]

@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from regatta.checks.calibrate import goals
-from regatta.checks.doctor.examine import serious
-from regatta.checks.doctor.finding import RaceSetup
 from regatta.errors import HopelessRaceError, InterruptedRaceError, UsageError
 from regatta.judge.analyse import analyse
 from regatta.judge.power import claims_power_note, reason_to_stop, standings_power_note
@@ -33,6 +31,10 @@ from regatta.verbs.output import Output, print_json, say
 
 def spoilers(study: Study, placement: Placement) -> dict[str, str]:
     """The serious findings of the doctor for this race."""
+    # They take 0.1 s, and a report needs none.
+    from regatta.checks.doctor.examine import serious  # noqa: PLC0415
+    from regatta.checks.doctor.finding import RaceSetup  # noqa: PLC0415
+
     if placement.kind == HOSTS:
         return {}  # `regatta doctor STUDY` examines remote hosts
     most = max(cell.connections + cell.idle + cell.slow for cell in study.cells)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import special  # type: ignore[import-untyped]
 
 from regatta.errors import CalibrationError
 from regatta.judge.statistics.sign_flips import LEVEL
@@ -28,13 +28,14 @@ QUICK_RACES = 2
 
 def interval(wrong: int, of: int) -> tuple[float, float]:
     """The 95 % interval of the share (Clopper and Pearson 1934)."""
-    found = stats.binomtest(wrong, of).proportion_ci(0.95, method="exact")
-    return float(found.low), float(found.high)
+    low = special.betaincinv(wrong, of - wrong + 1, LEVEL / 2) if wrong else 0.0
+    high = special.betaincinv(wrong + 1, of - wrong, 1 - LEVEL / 2) if wrong < of else 1.0
+    return float(low), float(high)
 
 
 def allowed(races: int) -> int:
     """The most errors in this many races that a true share of 5 % explains."""
-    return int(stats.binom.isf(CHANCE, races, LEVEL))
+    return next(most for most in range(races + 1) if special.bdtrc(most, races, LEVEL) <= CHANCE)
 
 
 def goal_of(name: str, wrong: Sequence[bool], detail: str) -> Goal:

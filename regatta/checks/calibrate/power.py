@@ -16,7 +16,7 @@ from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special, stats  # type: ignore[import-untyped]
+from scipy import optimize, special  # type: ignore[import-untyped]
 
 from regatta.checks.calibrate.goals import CalibrationPart, Context, interval
 from regatta.checks.calibrate.shape import Shape, on_all_cpus, run_races, shape_of
@@ -111,7 +111,7 @@ class Curve:
 
 def seen_of(fitted: Fitted) -> float:
     middle, width = fitted
-    return min(FURTHEST, float(middle + stats.norm.ppf(DETECTED) * width))
+    return min(FURTHEST, float(middle + special.ndtri(DETECTED) * width))
 
 
 def fit(
