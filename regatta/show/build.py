@@ -1,7 +1,6 @@
 """The view of a race: everything that a person shall see of it, worked out once."""
 
 from collections.abc import Iterator
-from textwrap import shorten
 
 from regatta.judge.results import Analysis, Group
 from regatta.show.claim_words import tally
@@ -23,7 +22,7 @@ from regatta.show.standings import (
 )
 from regatta.show.trials import trials_sections
 from regatta.show.verdicts import headline
-from regatta.show.view import COLUMNS, FOLDED, Screen, Section, View
+from regatta.show.view import FOLDED, Screen, Section, View
 
 SHOWN_FACTS = ("raced", "CPU", "kernel")
 HOW_TO_READ = (
@@ -100,5 +99,4 @@ def screen_of(analysis: Analysis) -> Screen:
 
 def _verdict(group: Group, alone: bool) -> str:
     says = headline(group) + lead_words(group.overall)
-    # At most two lines: the table has all names.
-    return shorten(says if alone else f"{group.title}: {says}", 2 * COLUMNS, placeholder=" …")
+    return says if alone else f"{group.title}: {says}"

@@ -1,32 +1,32 @@
 """The view on a terminal or in a log: the screen at the end of a race, all of it, and a table."""
 
 from collections.abc import Iterator
+from textwrap import shorten
 
 from rich.console import Console, Group, RenderableType
 from rich.measure import Measurement
 from rich.table import Column
 from rich.table import Table as Grid
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from regatta.show.numbers import plural
 from regatta.show.overviews import overviews, print_lines
 from regatta.show.palette import styles
 from regatta.show.text import plain, put
-from regatta.show.view import FOLDED, Figure, Row, Section, Table, View
+from regatta.show.view import COLUMNS, FOLDED, Figure, Row, Section, Table, View
 
 ANY_WIDTH = 100_000
 INDENT = 2
 GAP = "  "
 
 
-def print_table(table: RichTable, console: Console) -> None:
+def print_table(table: Grid, console: Console) -> None:
     """The table itself if every word and every column that must not wrap fits; else its rows, one
     below another, each a line with its first cell and a line for each of the others."""
     console.print(table if fit(table, console) else Group(*records(table, console)))
 
 
-def fit(table: RichTable, console: Console) -> bool:
+def fit(table: Grid, console: Console) -> bool:
     """Whether it can be shown without breaking a word. Sets the widths of its columns if it must
     wrap, as Rich would break words of one while another has room."""
     needs = [column_needs(column, console) for column in table.columns]
@@ -38,7 +38,7 @@ def fit(table: RichTable, console: Console) -> bool:
     return spare >= 0
 
 
-def width_of(table: RichTable, console: Console) -> int:
+def width_of(table: Grid, console: Console) -> int:
     """Of a table in which nothing wraps."""
     return Measurement.get(console, console.options.update_width(ANY_WIDTH), table).maximum
 
@@ -52,13 +52,13 @@ def column_needs(column: Column, console: Console) -> Measurement:
     return Measurement(most if column.no_wrap else least, most)
 
 
-def records(table: RichTable, console: Console) -> Iterator[RenderableType]:
+def records(table: Grid, console: Console) -> Iterator[RenderableType]:
     if table.title:
         yield table.title
     headings = [in_one_line(column.header, " ") for column in table.columns[1:]]
     for label, *cells in zip(*(column.cells for column in table.columns), strict=True):
         yield stripped(in_one_line(label))
-        grid = RichTable.grid(padding=(0, len(GAP), 0, 0))
+        grid = Grid.grid(padding=(0, len(GAP), 0, 0))
         grid.add_column(width=INDENT - len(GAP))
         grid.add_column(style="dim", overflow="fold")
         grid.add_column(overflow="fold")
@@ -192,7 +192,8 @@ def _verdicts(view: View, console: Console) -> Iterator[Text]:
     verdicts = view.screen.verdicts
     yield Text()
     for says in verdicts[:MOST_VERDICTS]:
-        yield plain(says, console, "bold")
+        # At most two lines: the table has all names.
+        yield plain(shorten(says, 2 * COLUMNS, placeholder=" …"), console, "bold")
     if (more := len(verdicts) - MOST_VERDICTS) > 0:
         count = plural(more, "more group of cells", "more groups of cells")
         yield plain(f"{count} in the report", console, "dim")
