@@ -192,7 +192,7 @@ def _verdicts(view: View, console: Console) -> Iterator[Text]:
     verdicts = view.screen.verdicts
     yield Text()
     for says in verdicts[:MOST_VERDICTS]:
-        # At most two lines: the table has all names.
+        # About two lines: the table has all names.
         yield plain(shorten(says, 2 * COLUMNS, placeholder=" …"), console, "bold")
     if (more := len(verdicts) - MOST_VERDICTS) > 0:
         count = plural(more, "more group of cells", "more groups of cells")

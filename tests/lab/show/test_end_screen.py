@@ -20,6 +20,7 @@ from regatta.judge.standings import LARGER, NO_DIFFERENCE
 from regatta.judge.statistics.leads import RankConflict
 from regatta.record.metrics import PRIMARY
 from regatta.show.build import view_of
+from regatta.show.markdown import to_markdown
 from regatta.show.notes import NOTES, notes
 from regatta.show.numbers import TOO_FEW_TO_SAY, around, ratio_around
 from regatta.show.terminal import LINES, PROMPT_LINES, print_screen
@@ -168,6 +169,19 @@ def test_an_ascii_terminal_gets_substitutes(tmp_path: Path) -> None:
     out.getvalue().encode("ascii")
     assert re.search(r"\*1( |$)", out.getvalue(), re.MULTILINE)
     assert re.search(r" 1\.\d\d\+-\.\d", out.getvalue())
+
+
+def test_a_long_verdict_is_cut_on_the_screen_and_whole_on_the_page(
+    tmp_path: Path,
+) -> None:
+    view = view_of(analysis_of(tmp_path, connections=[10]))
+    said = " ".join(["many words"] * 40)
+    long = replace(view, screen=replace(view.screen, verdicts=(said,)))
+    text = reports.printed(print_screen, long, width=COLUMNS)
+    shown, cut, _ = " ".join(text.split()).partition(" …")
+    assert cut
+    assert 1.5 * COLUMNS < len(shown) < 2 * COLUMNS
+    assert said in to_markdown(long)
 
 
 def test_many_groups_and_designs_are_cut_with_a_count(tmp_path: Path) -> None:

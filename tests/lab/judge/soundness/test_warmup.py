@@ -130,7 +130,9 @@ def matched(path: Path, select: str, window: float = 1.0) -> Path:
     return made
 
 
-@pytest.mark.parametrize(("kind", "window"), [(UNSTEADY, 1.0), (WARMED, 0.8), (SLOWING, 1.0)])
+@pytest.mark.parametrize(
+    ("kind", "window"), [(UNSTEADY, 1.0), (WARMED, 0.8), (WARMED, 1.25), (SLOWING, 1.0)]
+)
 def test_a_server_that_is_not_warm_cannot_win(tmp_path: Path, kind: str, window: float) -> None:
     path = matched(tmp_path / "ledger.sqlite", kind, window)
     analysis = analyse(read(path))
