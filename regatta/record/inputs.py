@@ -114,7 +114,7 @@ def from_plain(plain: object) -> Calibration:
 CALIBRATION_ADAPTER = TypeAdapter(Calibration)
 
 
-ORDER, RATIO, COMPARE, ENGINES = "order", "ratio", "compare", "client_engines"
+ORDER, RATIO, COMPARE = "order", "ratio", "compare"
 GROWTH, WIDENS, NEARER, BELOW, ABOVE = "growth", "widens", "nearer", "below", "above"
 LINEAR, SUBLINEAR, RISING, FALLING, FLAT = "linear", "sublinear", "rising", "falling", "flat"
 SHAPES = (LINEAR, SUBLINEAR, RISING, FALLING, FLAT)
@@ -152,8 +152,6 @@ class CellSelector:
 
     design: str
     connections: int
-    engine: str | None = None
-    """The client's engine; None: the one that the claim's cells share."""
 
 
 @dataclass(frozen=True)
@@ -168,8 +166,8 @@ class Statement:
     """Empty: all of the study."""
     groups: tuple[tuple[str, ...], ...]
     """Names from the smallest to the largest, those of one group equal: designs (order, ratio,
-    growth), sides (compare), client engines (client_engines). The designs of `nearer` and `widens`,
-    each alone; empty for shapes, below and above."""
+    growth) or sides (compare). The designs of `nearer` and `widens`, each alone; empty for shapes,
+    below and above."""
     designs: tuple[str, ...]
     """The statement must hold for each of these; if the groups are designs, their members."""
     at_least: float | None = None
@@ -179,16 +177,12 @@ class Statement:
 
     def selectors(self) -> Iterator[CellSelector]:
         """The cells that it needs, with the iterative server's if that is subtracted."""
-        engines: list[str | None] = [None]
-        if self.kind == ENGINES:
-            engines = [engine for group in self.groups for engine in group]
         designs = list(self.designs)
         if self.metric.endswith(OVER_ITERATIVE) and ITERATIVE not in designs:
             designs.append(ITERATIVE)
         for count in self.connections:
             for design in designs:
-                for engine in engines:
-                    yield CellSelector(design, count, engine)
+                yield CellSelector(design, count)
 
     def signs(self) -> str:
         """`select < iterative ~ thread-per-client`."""

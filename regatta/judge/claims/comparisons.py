@@ -14,7 +14,6 @@ from regatta.record.inputs import (
     ABOVE,
     BELOW,
     COMPARE,
-    ENGINES,
     FALLING,
     FLAT,
     GROWTH,
@@ -132,9 +131,8 @@ def _at(said: Statement, count: int, where: str) -> Iterator[Comparison]:
     """The comparisons at one number of connections."""
 
     def term(design: str, name: str = "") -> Term:
-        engine = name if said.kind == ENGINES else None
         side = name if said.kind == COMPARE else said.side
-        return Term(CellSelector(design, count, engine), side, said.metric)
+        return Term(CellSelector(design, count), side, said.metric)
 
     if said.kind == NEARER:
         one, near, far = map(term, said.designs)
@@ -144,8 +142,7 @@ def _at(said: Statement, count: int, where: str) -> Iterator[Comparison]:
             label = f"{design} {where}: {said.kind} {said.within.words()}"
             yield Comparison(label, said.kind, (term(design),), within=said.within)
     else:
-        under_each = said.kind in (COMPARE, ENGINES)
-        for design in said.designs if under_each else ("",):
+        for design in said.designs if said.kind == COMPARE else ("",):
             for first, second, relation, words in _pairs(said):
                 pair = tuple(term(design or name, name) for name in (first, second))
                 label = f"{design} {where}: {words}".lstrip()

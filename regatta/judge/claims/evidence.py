@@ -189,7 +189,7 @@ class Evidence:
         return MeasuredFigure(
             design=term.selector.design,
             connections=term.selector.connections,
-            engine=cell.engine if cell else term.selector.engine or "",
+            engine=cell.engine if cell else "",
             unit=how.metric.unit,
             per=how.per,
             side=term.side,

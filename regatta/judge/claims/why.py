@@ -85,11 +85,7 @@ class Case:
         """
         if metric not in EVENT_METRICS or not {WINDOW, PROCESS} <= self.evidence.keys():
             return None
-        # The claim's own selector of the cell may name the client's engine.
-        wanted = (place.design, place.connections)
-        known = [selector for one in self.evidence.values() for selector in one.cells]
-        named = [one for one in known if (one.design, one.connections) == wanted]
-        term = Term(named[0] if named else CellSelector(*wanted), "server", metric)
+        term = Term(place, "server", metric)
         whole, each = (self.evidence[scope].mean(term) for scope in (PROCESS, WINDOW))
         if whole is None or each is None:
             return None

@@ -88,8 +88,6 @@ def name_of(comparison: Comparison, term: Term) -> str:
     designs = {other.selector.design for other in comparison.terms}
     if len({other.side for other in comparison.terms}) > 1:
         return f"the {term.side}"
-    if len({other.selector.engine for other in comparison.terms}) > 1:
-        return f"the client's engine {term.selector.engine}"
     if len(designs) > 1:
         return term.selector.design
     return f"it at {term.selector.connections:,}" if over_connections(comparison) else "it"

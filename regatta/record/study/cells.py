@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from itertools import product
 from typing import Annotated, Any
 
@@ -12,7 +11,6 @@ from regatta.errors import StudyError
 from regatta.record.cell import MATCHED, PROCESS, WINDOW, Cell, MatchedCell
 from regatta.record.study import keys, limits
 from regatta.record.study.contender import Contender, HttpPath, RequestLine, mistakes_in_asked
-from regatta.record.study.find import Design
 from regatta.record.study.keys import Many, number, seconds, whole
 
 LOAD_KEYS = {
@@ -37,7 +35,7 @@ P99_LIMIT = number(limits.MIN_P99_LIMIT_MS, limits.MAX_P99_LIMIT_MS)
 
 
 def all_designs(value: Any, info: ValidationInfo) -> Any:
-    return info.context["designs"] if value == ALL and info.context else value
+    return list(info.context["designs"]) if value == ALL and info.context else value
 
 
 class CellGroup(keys.TomlTable):
@@ -84,8 +82,8 @@ class CellGroup(keys.TomlTable):
         path = content.get("path")
         names = [
             name
-            for name, one in info.context["contenders"].items()
-            if path is None or one.serves is None or path in one.serves
+            for name, contender in info.context["contenders"].items()
+            if path is None or contender.serves is None or path in contender.serves
         ]
         return {**content, "contenders": names}
 
@@ -146,11 +144,13 @@ class CellGroup(keys.TomlTable):
     def _what_contenders_allow(self, known: keys.Known) -> Iterator[tuple[str, str]]:
         apart = "put it into a group without"
         for name in self.designs + self.contenders:
-            if self.has("workers") and name not in known["pools"]:
+            if self.has("workers") and not (
+                name in known["designs"] and known["designs"][name].pool
+            ):
                 yield "workers", f"is only for pools, and {name} has none; {apart} `workers`"
         if self.has("backlog") and self.contenders:
-            own = f"the command of {self.contenders[0]} sets its own"
-            yield "backlog", f"is only for designs; {own}; {apart} `backlog`"
+            command = f"the command of {self.contenders[0]} sets its own"
+            yield "backlog", f"is only for designs; {command}; {apart} `backlog`"
         for name in self.contenders:
             spoken = known["contenders"][name].dialect
             if self.dialect != (spoken,):
@@ -185,8 +185,10 @@ class CellGroup(keys.TomlTable):
         """What the contender is asked: its own requests, or those of the group."""
         if contender is not None and contender.requests is not None:
             return {"requests": contender.requests.identity()}
-        own = {key: getattr(contender, key, None) for key in ("path", "request", "until")}
-        return {**own, "path": own["path"] or self.path, "request": own["request"] or self.request}
+        asked = {key: getattr(contender, key, None) for key in ("path", "request", "until")}
+        for key in ("path", "request"):
+            asked[key] = asked[key] or getattr(self, key)
+        return asked
 
     def cell(self, **chosen: Any) -> Cell:
         load, scope = chosen["load"], chosen["scope"]
@@ -208,20 +210,13 @@ class CellGroup(keys.TomlTable):
         )
 
 
-def read_cells(
-    groups: Sequence[Any], designs: Sequence[Design], contenders: Mapping[str, Contender]
+def all_cells(
+    groups: Sequence[CellGroup], order: Sequence[str], contenders: Mapping[str, Contender]
 ) -> tuple[Cell, ...]:
+    """`order`: the names of all designs and contenders."""
     if not groups:
         raise StudyError("the study has no cells; add a [[cells]] table")
-    names = [design.name for design in designs]
-    pools = [design.name for design in designs if design.pool]
-    known = {"designs": names, "pools": pools, "contenders": contenders}
-    read_groups = keys.read_each(
-        partial(keys.read, CellGroup, group, "cells", at, **known)
-        for at, group in enumerate(groups)
-    )
-    order = [*names, *contenders]
-    cells = [cell for group in read_groups for cell in group.cells(order, contenders)]
+    cells = tuple(cell for group in groups for cell in group.cells(order, contenders))
     if len(cells) > limits.MAX_CELLS:
         raise StudyError(
             f"the study has {len(cells)} cells; at most {limits.MAX_CELLS} are allowed"
@@ -232,7 +227,6 @@ def read_cells(
         if cell.identity() in seen:
             raise StudyError(f"the cell `{cell.label()}` appears twice; remove one of them")
         seen.add(cell.identity())
-    for cell in cells:
         # One table cannot hold a pool both with its default size and with a given size.
         table = replace(cell, rounds=None, connections=0, rate=None, idle=0, slow=0, workers=None)
         if sized.setdefault(table.identity(), cell.workers is None) != (cell.workers is None):
@@ -240,4 +234,4 @@ def read_cells(
                 f"the pool {cell.contender} appears with and without `workers`; give `workers` in "
                 "all groups that otherwise agree"
             )
-    return tuple(cells)
+    return cells

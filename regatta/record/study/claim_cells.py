@@ -13,6 +13,7 @@ from regatta.errors import StudyError
 from regatta.record.cell import AS_STARTED, AXES, PROCESS, TRAITS, Cell
 from regatta.record.inputs import CellSelector, Claim
 from regatta.record.study.limits import SCOPES
+from regatta.record.study.statement import FEWEST
 
 SAME_IN_A_CLAIM = (
     *TRAITS,
@@ -31,32 +32,36 @@ def claim_cells(claim: Claim, cells: Sequence[AnyCell], scope: str) -> dict[Cell
     selectors = claim.selectors()
     names = {selector.design for selector in selectors}
     process_engines = claim.process_engines if scope == PROCESS else {}
-    fits = [
-        cell
-        for cell in cells
-        if cell.scope == scope
-        and cell.contender in names
-        and cell.engine == process_engines.get(cell.contender, cell.engine)
-        and _fits(claim, cell)
-    ]
-    engines = process_engines or any(selector.engine is not None for selector in selectors)
-    same_fields = [name for name in SAME_IN_A_CLAIM if not (engines and name == "engine")]
+    same = [name for name in SAME_IN_A_CLAIM if not (process_engines and name == "engine")]
+    families: dict[tuple[object, ...], list[AnyCell]] = {}
+    for cell in cells:
+        if (
+            cell.scope == scope
+            and cell.contender in names
+            and cell.engine == process_engines.get(cell.contender, cell.engine)
+            and _fits(claim, cell)
+        ):
+            families.setdefault(tuple(getattr(cell, name) for name in same), []).append(cell)
     best: dict[CellSelector, AnyCell] = {}
-    for family, workers in dict.fromkeys((_key(cell, same_fields), cell.workers) for cell in fits):
-        members = [
-            cell
-            for cell in fits
-            if _key(cell, same_fields) == family and cell.workers in (workers, None)
-        ]
-        found = {
-            selector: cell
-            for selector in selectors
-            for cell in reversed(members)
-            if _selects(selector, cell)
-        }
-        if len(found) > len(best):
-            best = found
+    for family in families.values():
+        for workers in dict.fromkeys(cell.workers for cell in family):
+            members = {
+                CellSelector(cell.contender, cell.connections): cell
+                for cell in reversed(family)
+                if cell.workers in (workers, None)
+            }
+            found = {selector: members[selector] for selector in selectors if selector in members}
+            if len(found) > len(best):
+                best = found
     return best
+
+
+def _fits(claim: Claim, cell: Cell) -> bool:
+    """A design without a pool matches a claim about pools of any size."""
+    return all(
+        getattr(cell, name) == value or (name == "workers" and cell.workers is None)
+        for name, value in claim.where.items()
+    )
 
 
 def with_study_connections(claim: Claim, cells: Sequence[Cell]) -> Claim:
@@ -64,24 +69,23 @@ def with_study_connections(claim: Claim, cells: Sequence[Cell]) -> Claim:
 
     The claim is returned unchanged if there is no such scope.
     """
-    if all(said.connections for said in claim.statements):
+    unnamed = [said for said in claim.statements if not said.connections]
+    if not unnamed:
         return claim
-    counts = tuple(sorted({cell.connections for cell in cells}))
     raced = {cell.contender for cell in cells}
+    counts = tuple(sorted({cell.connections for cell in cells}))
+    needed = {
+        count: {
+            selector
+            for said in unnamed
+            for selector in replace(said, connections=(count,)).selectors()
+            if selector.design in raced
+        }
+        for count in counts
+    }
     for scope in SCOPES:
-        found = claim_cells(_over(claim, counts), cells, scope)
-        unnamed = [said for said in claim.statements if not said.connections]
-        complete = tuple(
-            count
-            for count in counts
-            if all(
-                selector in found
-                for said in unnamed
-                for selector in replace(said, connections=(count,)).selectors()
-                if selector.design in raced
-            )
-        )
-        if complete:
+        found = claim_cells(_over(claim, counts), cells, scope).keys()
+        if complete := tuple(count for count in counts if needed[count] <= found):
             return _over(claim, complete)
     return claim
 
@@ -95,41 +99,24 @@ def _over(claim: Claim, counts: tuple[int, ...]) -> Claim:
 
 def check_cells(claim: Claim, cells: Sequence[Cell]) -> None:
     """StudyError unless the study has all cells of the claim in at least one scope."""
-    missing: list[CellSelector] = []
-    for scope in SCOPES:
-        found = claim_cells(claim, cells, scope)
-        lacks = [selector for selector in claim.selectors() if selector not in found]
-        if not lacks:
-            return
-        if not missing or len(lacks) < len(missing):
-            missing = lacks
-    selector = missing[0]
-    words = f"{selector.design} at {AXES['connections'].count(selector.connections)}"
-    engine = selector.engine or claim.where.get("engine")
-    words += f" with the engine {engine}" if engine else ""
-    others = {name: value for name, value in claim.where.items() if name != "engine"}
-    words += "".join(f", {name} {value}" for name, value in others.items())
+    claim = with_study_connections(claim, cells)
+    for said in claim.statements:
+        needed = FEWEST.get(said.kind, 1)
+        if len(said.connections) < needed:
+            raise StudyError(
+                f"the claim {claim.id} names no `connections`; it needs at least {needed}, but the "
+                f"study has all its cells at {len(said.connections)}; add `connections` to the "
+                "claim, or cells to the study"
+            )
+    found = [claim_cells(claim, cells, scope) for scope in SCOPES]
+    selectors = claim.selectors()
+    lacks = min(([of for of in selectors if of not in known] for known in found), key=len)
+    if not lacks:
+        return
+    words = f"{lacks[0].design} at {AXES['connections'].count(lacks[0].connections)}"
+    words += f" with the engine {claim.where['engine']}" if "engine" in claim.where else ""
+    words += "".join(f", {name} {of}" for name, of in claim.where.items() if name != "engine")
     raise StudyError(
         f"the claim {claim.id} is about a cell that is not in the study: {words}; "
         "add it to [[cells]], or remove the claim"
-    )
-
-
-def _fits(claim: Claim, cell: Cell) -> bool:
-    """A design without a pool matches a claim about pools of any size."""
-    return all(
-        getattr(cell, name) == value or (name == "workers" and cell.workers is None)
-        for name, value in claim.where.items()
-    )
-
-
-def _key(cell: Cell, same_fields: Sequence[str]) -> tuple[object, ...]:
-    return tuple(getattr(cell, name) for name in same_fields)
-
-
-def _selects(selector: CellSelector, cell: Cell) -> bool:
-    return (
-        selector.design == cell.contender
-        and selector.connections == cell.connections
-        and selector.engine in (cell.engine, None)
     )

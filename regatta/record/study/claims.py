@@ -1,7 +1,6 @@
 """`[[claim]]`: statements, published or your own, that a study tests, and their sources."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,8 +10,8 @@ from regatta.errors import StudyError
 from regatta.record.cell import Cell
 from regatta.record.inputs import WHERE_KEYS, Claim
 from regatta.record.study import keys, limits
-from regatta.record.study.claim_cells import check_cells, with_study_connections
-from regatta.record.study.statement import FEWEST, OF_DESIGNS, Metric, Raced, StatementTable
+from regatta.record.study.claim_cells import check_cells
+from regatta.record.study.statement import OF_DESIGNS, Metric, Raced, StatementTable
 
 
 class Source(keys.TomlTable):
@@ -27,10 +26,6 @@ class Source(keys.TomlTable):
     """The metric of a CSV file that has a column for each machine."""
     connections: keys.Connections | None = None
     """The number of connections of such a file."""
-
-
-class ClaimsFile(keys.TomlTable):
-    claim: list[Any] = []
 
 
 class ClaimTable(StatementTable):
@@ -61,27 +56,27 @@ class ClaimTable(StatementTable):
         """Statements under `and` inherit missing keys from the first."""
         if not isinstance(content, dict) or "and" not in content:
             return content
-        joined = [inherited(content, one) for one in keys.listed(content["and"])]
+        joined = [inherited(content, table) for table in keys.listed(content["and"])]
         return {**content, "and": joined}
 
-    def mistakes(self, known: keys.Known) -> Iterator[tuple[str, str]]:
-        yield from super().mistakes(known)
-        if self.engine and self.client_engines:
-            yield "engine", "follows from `client_engines`; remove it"
-
-    def claim(self, cells: Sequence[Cell]) -> Claim:
+    def claim(self, cells: Sequence[Cell], source: str | None = None) -> Claim:
+        """`source`: of the file that has it."""
         return Claim(
             id=self.id,
             says=self.says,
             said_at=self.said_at or "",
             note=self.note or "",
-            statements=tuple(one.statement(cells) for one in (self, *self.joined)),
-            source=self.source,
+            statements=tuple(table.statement(cells) for table in (self, *self.joined)),
+            source=self.source or source,
             per=self.per,
             published_agrees=self.published_agrees,
             where={key: getattr(self, key) for key in WHERE_KEYS if self.has(key)},
             process_engines=self.process_engines,
         )
+
+
+class ClaimsFile(keys.TomlTable):
+    claim: list[ClaimTable] = []
 
 
 def inherited(content: Mapping[str, Any], joined: Any) -> Any:
@@ -94,10 +89,14 @@ def inherited(content: Mapping[str, Any], joined: Any) -> Any:
 
 
 def read_claims(
-    own: Sequence[Any], cells: Sequence[Cell], sources: Mapping[str, Source], folder: Path
+    tables: Sequence[ClaimTable],
+    cells: Sequence[Cell],
+    sources: Mapping[str, Source],
+    folder: Path,
 ) -> tuple[Claim, ...]:
     """The claims of the sources' files, then the study's own; each must be about its cells."""
     claims: dict[str, Claim] = {}
+    raced = list(dict.fromkeys(cell.contender for cell in cells))
     for name, source in sources.items():
         if source.claims is None:
             continue
@@ -106,53 +105,23 @@ def read_claims(
         except StudyError as error:
             raise StudyError(f"`sources.{name}.claims`: {error}") from error
         try:
-            tables = keys.read(ClaimsFile, keys.content_of(text, "it")).claim
-            if not tables:
+            content = keys.content_of(text, "it")
+            found = keys.read(ClaimsFile, content, raced=raced, sources=sources).claim
+            if not found:
                 raise StudyError("it has no claim; add a [[claim]] table")
-            # The default source of the claims in a file is its own.
-            of_file = [{"source": name} | one if isinstance(one, dict) else one for one in tables]
-            add_claims(claims, of_file, cells, sources)
+            add_claims(claims, [table.claim(cells, name) for table in found], cells)
         except StudyError as error:
-            raise StudyError(f"{source.claims}: {error}") from error
-    add_claims(claims, own, cells, sources)
+            raise StudyError(*(f"{source.claims}: {line}" for line in error.mistakes)) from error
+    add_claims(claims, [table.claim(cells) for table in tables], cells)
     return tuple(claims.values())
 
 
-def add_claims(
-    claims: dict[str, Claim],
-    tables: Sequence[Any],
-    cells: Sequence[Cell],
-    sources: Mapping[str, Source],
-) -> None:
-    total = len(claims) + len(tables)
+def add_claims(claims: dict[str, Claim], added: Sequence[Claim], cells: Sequence[Cell]) -> None:
+    total = len(claims) + len(added)
     if total > limits.MAX_CLAIMS:
         raise StudyError(f"the study has {total} claims; at most {limits.MAX_CLAIMS} are allowed")
-    keys.read_each(partial(add_claim, claims, *one, cells, sources) for one in enumerate(tables))
-
-
-def add_claim(
-    claims: dict[str, Claim],
-    number: int,
-    table: Any,
-    cells: Sequence[Cell],
-    sources: Mapping[str, Source],
-) -> None:
-    raced = list(dict.fromkeys(cell.contender for cell in cells))
-    name = table.get("id") if isinstance(table, dict) else None
-    named = isinstance(name, str) and limits.NAME_PATTERN.fullmatch(name)
-    key_path = (f"claim {name}",) if named else ("claim", number)
-    read = keys.read(ClaimTable, table, *key_path, raced=raced, sources=sources)
-    claim = read.claim(cells)
-    if claim.id in claims:
-        raise StudyError(f"the claim {claim.id} appears twice; give each its own `id`")
-    raced_at = with_study_connections(claim, cells)
-    for said in raced_at.statements:
-        needed = FEWEST.get(said.kind, 1)
-        if len(said.connections) < needed:
-            raise StudyError(
-                f"the claim {claim.id} names no `connections`; it needs at least {needed}, but the "
-                f"study has all its cells at {len(said.connections)}; add `connections` to the "
-                "claim, or cells to the study"
-            )
-    check_cells(raced_at, cells)
-    claims[claim.id] = claim
+    for claim in added:
+        if claim.id in claims:
+            raise StudyError(f"the claim {claim.id} appears twice; give each its own `id`")
+        check_cells(claim, cells)
+        claims[claim.id] = claim

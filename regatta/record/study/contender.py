@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +15,6 @@ from pydantic import BeforeValidator, ValidationInfo
 
 from regatta.errors import StudyError
 from regatta.record.study import keys, limits
-from regatta.record.study.find import Design
 from regatta.record.study.keys import Must, must, wrong
 from regatta.record.study.request_file import RequestFile, RequestFileError, read_request_file
 
@@ -163,22 +162,21 @@ BUILD = "build"
 """A script beside the folders that builds those that it is given."""
 
 
-def read_folders(folder: Path, designs: Sequence[Design]) -> dict[str, Contender]:
+def read_folders(folder: Path, designs: Collection[str]) -> dict[str, Contender]:
     """The contenders of this folder by name; StudyError if there are none."""
     files = sorted(folder.glob(f"*/{FILE}"))
     if not files:
         raise StudyError(f"`contenders_from`: no folder in {folder} has a {FILE}")
-    names = [design.name for design in designs]
     for here in (file.parent for file in files):
         if not limits.NAME_PATTERN.fullmatch(here.name):
             needed = limits.NAME_NEEDED
             raise StudyError(f"`contenders_from`: {here} has no valid name; use {needed}")
-        if here.name in names:
+        if here.name in designs:
             raise StudyError(f"`contenders_from`: {here} has a design's name; rename it")
-    return {file.parent.name: read_file(file, names) for file in files}
+    return {file.parent.name: read_file(file, designs) for file in files}
 
 
-def read_file(file: Path, designs: Sequence[str]) -> Contender:
+def read_file(file: Path, designs: Collection[str]) -> Contender:
     here = file.parent
     try:
         content = keys.content_of(keys.text_of(file), "it")

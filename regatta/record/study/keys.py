@@ -6,7 +6,7 @@ about a key or the whole table.
 """
 
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from inspect import isclass
@@ -55,8 +55,8 @@ class TomlTable(BaseModel):
         for part in path:
             fields = dict(zip(table.known_keys(), table.model_fields.values(), strict=True))
             of_key = fields[part].annotation if part in fields else None
-            types = [one for one in (of_key, *get_args(of_key)) if isclass(one)]
-            table = next((one for one in types if issubclass(one, TomlTable)), table)
+            types = [kind for kind in (of_key, *get_args(of_key)) if isclass(kind)]
+            table = next((kind for kind in types if issubclass(kind, TomlTable)), table)
         return table
 
     def has(self, key: str) -> bool:
@@ -118,7 +118,7 @@ def among(kind: str) -> BeforeValidator:
     """One of the names of this kind that the table is read with."""
 
     def check(value: object, info: ValidationInfo) -> object:
-        known = info.context[kind] if info.context else ()
+        known = list(info.context[kind] if info.context else ())
         if not known:
             raise must(f"defined; add [{kind}.NAME]")
         return choose(value, known)
@@ -198,42 +198,35 @@ def read(form: type[AnyTable], content: Any, *path: str | int, **context: Any) -
         return form.model_validate(content, context=context)
     except ValidationError as error:
         found = error.errors(include_url=False)
-        # A key that is there, but misspelt, is not missing too.
-        misspelt = [
-            (*one["loc"][:-1], *close(one["loc"][-1], form.at(one["loc"][:-1]).known_keys()))
-            for one in found
-            if one["type"] == UNKNOWN
+        # Beside a misspelt key none is missing: it may be the same.
+        misspelt = [item["loc"][:-1] for item in found if item["type"] == UNKNOWN]
+        shown = [
+            item for item in found if item["type"] != MISSING or item["loc"][:-1] not in misspelt
         ]
-        told = [one for one in found if one["type"] != MISSING or one["loc"] not in misspelt]
-        raise StudyError(*(complaint(form, one, path) for one in told)) from error
+        raise StudyError(
+            *(complaint(form, item, (*path, *by_id(content, item["loc"]))) for item in shown)
+        ) from error
 
 
-def read_each(readers: Iterable[Callable[[], T]]) -> list[T]:
-    """What all of these return; one StudyError for the errors of all."""
-    results: list[T] = []
-    mistakes: list[str] = []
-    for reads in readers:
-        try:
-            results.append(reads())
-        except StudyError as error:
-            mistakes += error.mistakes
-    if mistakes:
-        raise StudyError(*mistakes)
-    return results
-
-
-def close(word: object, known: Sequence[str]) -> list[str]:
-    """The known word that it resembles most, if there is one."""
-    return get_close_matches(word, known, 1, LIKE) if isinstance(word, str) else []
+def by_id(content: Any, loc: Sequence[str | int]) -> Sequence[str | int]:
+    """`claim X1` rather than `claim[1]`, where the table has a valid id."""
+    if len(loc) < 2 or loc[0] != "claim":  # noqa: PLR2004  (the list, and the table in it)
+        return loc
+    table = content["claim"][loc[1]]
+    name = table.get("id") if isinstance(table, dict) else None
+    named_so = isinstance(name, str) and limits.NAME_PATTERN.fullmatch(name)
+    return (f"claim {name}", *loc[2:]) if named_so else loc
 
 
 def suggestion(word: object, known: Sequence[str]) -> str:
-    return "".join(f"; did you mean {one}?" for one in close(word, known))
+    """`; did you mean blocks?`, or nothing."""
+    close = get_close_matches(word, known, 1, LIKE) if isinstance(word, str) else []
+    return "".join(f"; did you mean {name}?" for name in close)
 
 
-def complaint(form: type[TomlTable], error: ErrorDetails, path: Sequence[str | int]) -> str:
-    """One line about the error in the table at this path."""
-    loc, kind = (*path, *error["loc"]), error["type"]
+def complaint(form: type[TomlTable], error: ErrorDetails, loc: Sequence[str | int]) -> str:
+    """One line about the error at this path."""
+    kind = error["type"]
     key, needed, shown = error.get("ctx", {}).get("key"), error["msg"], repr(error["input"])
     shown = shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}…"
     name, table = named((*loc, key) if key else loc), named(loc[:-1])

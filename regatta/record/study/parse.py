@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, field_validator
 
 from regatta.errors import StudyError
 from regatta.record.cell import PROCESS, Cell, matched_cells
 from regatta.record.counters import EVENTS
 from regatta.record.inputs import Claim, PublishedTable
 from regatta.record.study import keys, limits
-from regatta.record.study.cells import read_cells
-from regatta.record.study.claims import Source, read_claims
+from regatta.record.study.cells import CellGroup, all_cells
+from regatta.record.study.claims import ClaimTable, Source, read_claims
 from regatta.record.study.contender import Contender, read_folders
 from regatta.record.study.find import Design
 from regatta.record.study.placement import PlacementTable
@@ -73,13 +73,6 @@ class BaselineTable(keys.TomlTable):
     """The step of the axis that the figures belong to; None: all steps."""
 
 
-def read_baseline(content: Any, cells: Sequence[Cell]) -> BaselineTable | None:
-    if content is None:
-        return None
-    raced = sorted({cell.contender for cell in cells})
-    return keys.read(BaselineTable, content, "baseline", raced=raced)
-
-
 STUDY_NAME = keys.Must(f"{limits.NAME_NEEDED} (a folder's name)", limits.NAME_PATTERN.fullmatch)
 
 
@@ -110,30 +103,76 @@ class Study(RaceTable, PlacementTable):
         return self.model_copy(update=changes)
 
 
+NEEDS = {"cells": "contenders", "baseline": "cells", "claim": "cells"}
+"""Tables that are only checked if those that they name are valid."""
+
+
 class StudyTable(keys.TomlTable):
-    """The top level of a study; tables that depend on others are validated later."""
+    """The top level of a study. The context holds what its tables may name: `designs` and `folder`
+    from the start, `contenders`, `raced` and `sources` once they are read.
+    """
 
     name: Annotated[str, STUDY_NAME]
     title: keys.Text | None = None
     race: RaceTable = RaceTable()
     placement: PlacementTable = PlacementTable()
     events: keys.Many[Annotated[str, keys.one_of(EVENTS)]] = EVENTS
-    baseline: Any = None
     contenders_from: keys.Text | None = None
-    contenders: dict[str, Contender] = {}
-    cells: list[Any] = []
+    contenders: dict[str, Contender] = Field(default={}, validate_default=True)
+    cells: list[CellGroup] = []
+    baseline: BaselineTable | None = None
     sources: dict[str, Source] = {}
-    claim: list[Any] = []
+    claim: list[ClaimTable] = []
 
     @field_validator("contenders", mode="before")
     @classmethod
-    def check_names(cls, value: Any, info: ValidationInfo) -> Any:
+    def check_names(cls, value: Any, info: ValidationInfo[dict[str, Any]]) -> Any:
         for name in value if isinstance(value, dict) else ():
             if not limits.NAME_PATTERN.fullmatch(name):
                 raise keys.wrong(name, f"is not a valid name; use {limits.NAME_NEEDED}")
-            if info.context and name in info.context["designs"]:
+            if name in info.context["designs"]:
                 raise keys.wrong(name, "is the name of a design; use another name")
         return value
+
+    @field_validator("contenders")
+    @classmethod
+    def add_those_of_the_folder(
+        cls, value: dict[str, Contender], info: ValidationInfo[dict[str, Any]]
+    ) -> dict[str, Contender]:
+        """Before the study's own, which replace them."""
+        folder = info.data.get("contenders_from")
+        if folder is not None:
+            found = read_folders(
+                (info.context["folder"] / folder).resolve(), info.context["designs"]
+            )
+            value = {**found, **value}
+        info.context["contenders"] = value
+        return value
+
+    @field_validator("cells", "baseline", "claim", mode="wrap")
+    @classmethod
+    def check_if_possible(
+        cls, value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo[dict[str, Any]]
+    ) -> Any:
+        needs_claims = info.field_name != "claim" or info.context["with_claims"]
+        return read(value) if needs_claims and NEEDS[info.field_name or ""] in info.data else []
+
+    @field_validator("cells")
+    @classmethod
+    def name_the_raced(
+        cls, groups: list[CellGroup], info: ValidationInfo[dict[str, Any]]
+    ) -> list[CellGroup]:
+        names = [name for group in groups for name in (*group.designs, *group.contenders)]
+        info.context["raced"] = list(dict.fromkeys(names))
+        return groups
+
+    @field_validator("sources")
+    @classmethod
+    def name_the_sources(
+        cls, sources: dict[str, Source], info: ValidationInfo[dict[str, Any]]
+    ) -> dict[str, Source]:
+        info.context["sources"] = sources
+        return sources
 
 
 def parse_study(
@@ -143,69 +182,49 @@ def parse_study(
 
     Without its claims only files of requests are read: a resumed race has the claims in its ledger.
     """
-    content = keys.content_of(text, "the study")
     folder = (folder or Path()).absolute()
-    written = read_tables(content, designs, folder)
-    contenders: Mapping[str, Contender] = written.contenders
-    if written.contenders_from is not None:
-        # The study's own come last and replace them.
-        found = read_folders((folder / written.contenders_from).resolve(), designs)
-        contenders = {**found, **contenders}
-    cells = read_cells(written.cells, designs, contenders)
+    context: dict[str, Any] = {
+        "designs": {design.name: design for design in designs},
+        "folder": folder,
+        "sources": {},
+        "with_claims": with_claims,
+    }
+    table = keys.read(StudyTable, keys.content_of(text, "the study"), **context)
+    contenders = table.contenders
+    cells = all_cells(table.cells, [*context["designs"], *contenders], contenders)
     missing = {design.name: design.missing for design in designs if design.missing}
-    missing |= {name: why for name, one in contenders.items() if (why := one.missing(folder))}
+    for name, contender in contenders.items():
+        if why := contender.missing(folder):
+            missing[name] = why
     raced, left_out = without(cells, missing)
-    check_slices(written, raced)
-    claims = read_claims(written.claim, cells, written.sources, folder) if with_claims else ()
+    check_slices(table, raced)
     return Study.model_construct(
-        **dict(written.race),
-        **dict(written.placement),
-        name=written.name,
-        title=written.title or written.name,
-        events=written.events,
+        **dict(table.race),
+        **dict(table.placement),
+        name=table.name,
+        title=table.title or table.name,
+        events=table.events,
         cells=raced,
         contenders=contenders,
-        baseline=read_baseline(written.baseline, cells),
+        baseline=table.baseline,
         left_out=left_out,
         toml=text,
         folder=folder,
-        claims=claims,
-        sources=written.sources,
+        claims=read_claims(table.claim, cells, table.sources, folder) if with_claims else (),
+        sources=table.sources,
     )
 
 
-def read_tables(content: Mapping[str, Any], designs: Sequence[Design], folder: Path) -> StudyTable:
-    """The top level. Its errors are reported together with those of the cells."""
-    names = [design.name for design in designs]
-    try:
-        return keys.read(StudyTable, content, designs=names, folder=folder)
-    except StudyError as error:
-        mistakes = error.mistakes
-    if "contenders_from" not in content:
-        needed = {key: content[key] for key in ("contenders", "cells") if key in content}
-        try:
-            known = keys.read(StudyTable, {"name": "x"} | needed, designs=names, folder=folder)
-        except StudyError:
-            needed = {}  # the cells need valid contenders
-        try:
-            if needed.get("cells"):
-                read_cells(known.cells, designs, known.contenders)
-        except StudyError as error:
-            mistakes += error.mistakes
-    raise StudyError(*mistakes)
-
-
-def check_slices(written: StudyTable, cells: Sequence[Cell]) -> None:
+def check_slices(table: StudyTable, cells: Sequence[Cell]) -> None:
     """With slices servers run at the same time: each needs a port of its own."""
-    race = written.race
+    race = table.race
     if race.alone_blocks and (race.slices == 1 or all(cell.scope == PROCESS for cell in cells)):
         raise StudyError(
             "`race.alone_blocks` measures how servers that run at the same time affect each other, "
             "but in this study each runs alone; remove it, or set `race.slices`"
         )
-    fixed = [name for name, one in written.contenders.items() if one.port is not None]
-    for name in fixed if race.slices > 1 else ():
-        if any(cell.contender == name for cell in cells):
+    for name in dict.fromkeys(cell.contender for cell in cells) if race.slices > 1 else ():
+        if name in table.contenders and table.contenders[name].port is not None:
             raise StudyError(
                 f"`contenders.{name}.port` is fixed, but with `race.slices` servers run at the "
                 "same time and need other ports; remove `race.slices`"

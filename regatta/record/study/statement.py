@@ -2,7 +2,6 @@
 metric.
 """
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
@@ -16,7 +15,6 @@ from regatta.record.inputs import (
     BELOW,
     BOTH,
     COMPARE,
-    ENGINES,
     FALLING,
     FLAT,
     GROWTH,
@@ -38,7 +36,9 @@ from regatta.record.study import keys
 from regatta.record.study.keys import Many, must, wrong
 
 EVENT_METRICS = tuple(
-    one.claimed_as for one in COUNTERS if one.unit in SUMMED and one.name != CPU_TIME
+    counter.claimed_as
+    for counter in COUNTERS
+    if counter.unit in SUMMED and counter.name != CPU_TIME
 )
 """Sums: published for a whole process or a request, measured per request."""
 NO_SUMS = {metric.claimed_as: metric for metric in METRICS if "_per_request" not in metric.name}
@@ -139,8 +139,8 @@ def read_within(value: Any, kind: str, metric: str, groups: Groups) -> Equivalen
         raise wrong("within", "is only for equality (~); remove it")
     unit = "" if kind in (LINEAR, GROWTH) else unit_of(metric)
     found: dict[str, float] = {}
-    for one in keys.listed(value):
-        match = AMOUNT.fullmatch(one) if isinstance(one, str) else None
+    for margin in keys.listed(value):
+        match = AMOUNT.fullmatch(margin) if isinstance(margin, str) else None
         if match is not None and match[2] in (SHARE, unit):
             found[match[2]] = float(match[1])
     share, amount = found.get(SHARE), found.get(unit)
@@ -165,11 +165,11 @@ def read_bound(value: Any, kind: str, metric: str) -> EquivalenceMargin:
 
 
 SHAPE = "shape"
-KINDS = (ORDER, COMPARE, SHAPE, RATIO, ENGINES, GROWTH, WIDENS, NEARER, BELOW, ABOVE)
+KINDS = (ORDER, COMPARE, SHAPE, RATIO, GROWTH, WIDENS, NEARER, BELOW, ABOVE)
 """A statement has exactly one of these keys."""
 OF_DESIGNS = (ORDER, RATIO, GROWTH, WIDENS, NEARER)
 """The kinds that compare designs."""
-MULTIPLES = (ORDER, COMPARE, RATIO, ENGINES, GROWTH)
+MULTIPLES = (ORDER, COMPARE, RATIO, GROWTH)
 """The kinds that allow `at_least`."""
 FEWEST = {LINEAR: 3, **dict.fromkeys((SUBLINEAR, RISING, FALLING, FLAT, GROWTH, WIDENS), 2)}
 """How many numbers of connections a kind needs at least."""
@@ -190,7 +190,6 @@ class StatementTable(keys.TomlTable):
     compare: Annotated[Groups, BeforeValidator(read_compare)] = ()
     shape: Annotated[str, keys.one_of(SHAPES)] | None = None
     ratio: Annotated[Many[Raced], count(2, 2, "a list of two")] = ()
-    client_engines: Annotated[Many[keys.Engine], count(2, math.inf, "a list of at least two")] = ()
     growth: Order = ()
     widens: Gap = ()
     nearer: Annotated[Many[Raced], count(3, 3, NEARER_NEEDED)] = ()
@@ -210,7 +209,7 @@ class StatementTable(keys.TomlTable):
     @property
     def groups(self) -> Groups:
         """Names from the smallest to the largest; a ratio's numerator is the larger."""
-        alone = self.ratio[::-1] or self.client_engines or self.widens or self.nearer
+        alone = self.ratio[::-1] or self.widens or self.nearer
         return self.order or self.compare or self.growth or tuple((name,) for name in alone)
 
     @property
@@ -250,28 +249,25 @@ class StatementTable(keys.TomlTable):
 
     def statement(self, cells: Sequence[Cell]) -> Statement:
         connections = tuple(sorted(self.connections))
-        ours = tuple(name for group in self.groups for name in group)
+        designs = tuple(name for group in self.groups for name in group)
         if self.kind not in OF_DESIGNS:
-            ours = self.designs or designs_at(connections, self.client_engines, cells)
+            designs = self.designs or designs_at(connections, cells)
         return Statement(
             kind=self.kind,
             metric=self.metric,
             side=self.side or self.sides[0],
             connections=connections,
             groups=self.groups,
-            designs=ours,
+            designs=designs,
             at_least=self.at_least,
             within=self.margin(),
         )
 
 
-def designs_at(
-    connections: Sequence[int], engines: Sequence[str], cells: Sequence[Cell]
-) -> tuple[str, ...]:
+def designs_at(connections: Sequence[int], cells: Sequence[Cell]) -> tuple[str, ...]:
     """All designs that race with each of these numbers of connections."""
-    found: dict[str, set[tuple[int, str]]] = {}
+    found: dict[str, set[int]] = {}
     for cell in cells:
-        raced_at = found.setdefault(cell.contender, set())
-        raced_at.update({(cell.connections, cell.engine), (cell.connections, "")})
-    wanted = {(count, engine) for count in connections for engine in engines or [""]}
-    return tuple(name for name, raced_at in found.items() if wanted <= raced_at) or tuple(found)
+        found.setdefault(cell.contender, set()).add(cell.connections)
+    wanted = set(connections)
+    return tuple(name for name, counts in found.items() if wanted <= counts) or tuple(found)

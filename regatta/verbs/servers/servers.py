@@ -230,7 +230,7 @@ def shipped_contenders(designs: Sequence[Design]) -> dict[str, Server]:
     found: dict[str, tuple[Contender, Path]] = {}
     for folder in {one.parent / "contenders" for one in shipped_folders()}:
         if folder.is_dir():
-            read = read_folders(folder.resolve(), designs)
+            read = read_folders(folder.resolve(), [design.name for design in designs])
             found |= {name: (one, folder) for name, one in read.items()}
         for file in sorted(folder.glob("*/*.toml")):
             with suppress(StudyError):  # of a design that this build lacks; nobody asked for it

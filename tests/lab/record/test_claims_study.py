@@ -90,7 +90,7 @@ NO_CELL = "is about a cell that is not in the study: iterative at "
     ("body", "words"),
     [
         (COST + ORDER + "colour = 1", "unknown key `claim X1.colour`"),
-        (COST, "must have exactly one of order, compare, shape, ratio, client_engines, growth"),
+        (COST, "must have exactly one of order, compare, shape, ratio, growth"),
         (COST + ORDER + 'compare = "client < server"', "it has `order` and `compare`"),
         (COST + 'order = ["select"]', "at least two different names"),
         (COST + 'order = ["select", "select"]', "at least two different names"),
@@ -106,8 +106,6 @@ NO_CELL = "is about a cell that is not in the study: iterative at "
         (COST + ORDER + "at_least = nan", "a number above 1"),
         (COST + 'shape = "linear"', "at least three numbers"),
         (COST + 'shape = "round"', "one of linear, sublinear, rising, falling, flat"),
-        (COST + 'client_engines = ["thread"]', "a list of at least two"),
-        (COST + 'client_engines = ["thread", "fork"]\nengine = "fork"', "follows from"),
         (COST + ORDER + 'designs = ["select"]', "follows from `order`"),
         (COST + ORDER + 'source = "A"', "defined; add [sources.NAME]"),
         (COST + ORDER + 'published_agrees = "yes"', "true or false"),
@@ -153,7 +151,6 @@ NO_CELL = "is about a cell that is not in the study: iterative at "
             COST + ORDER + 'work = "snapshot"',
             NO_CELL + "10 connections, work snapshot",
         ),
-        ('metric = "task_clock"\nconnections = 5\nclient_engines = ["thread", "epoll"]', "epoll"),
     ],
 )
 def test_a_claim_that_cannot_be_one_is_refused_in_one_line(body: str, words: str) -> None:
@@ -445,7 +442,7 @@ def test_the_published_claims_are_of_every_form() -> None:
     study = shipped("reports")
     found = {claim.id: claim for claim in study.claims}
     kinds = {said.kind for claim in study.claims for said in claim.statements}
-    assert kinds == set(KINDS) - {"shape", "client_engines"} | {*SHAPES}
+    assert kinds == set(KINDS) - {"shape"} | {*SHAPES}
     unnamed = [name for name, claim in found.items() if not claim.statements[0].connections]
     assert unnamed == ["B19", "B20", "B21", "B22"], "whose source names no number"
     labels = {
