@@ -46,6 +46,11 @@ from regatta.judge.statistics.units import BLOCKS, Units
 NEAR_ZERO = "its reference may be 0, so a relative margin is undefined"
 
 
+def shown(inner: float, scale: Scale) -> float:
+    """A ratio from its logarithm; anything else as it is."""
+    return outward(inner, "ratio" if scale == "ratio" else "difference")
+
+
 @dataclass(frozen=True)
 class Level:
     """One number a unit: a difference, a ratio's logarithm, a growth exponent, or a figure."""
@@ -55,7 +60,7 @@ class Level:
 
     @property
     def value(self) -> float:
-        return self._out(self._mean.value)
+        return shown(self._mean.value, self.scale)
 
     @property
     def blocks(self) -> int:
@@ -69,20 +74,18 @@ class Level:
     def interval(self, score: float) -> Ends:
         """`score`: the critical score of the family. An end of a test is None if unbounded."""
         low, high = self._mean.interval(score)
-        return self._out(low), self._out(high)
+        return shown(low, self.scale), shown(high, self.scale)
 
     def detectable(self, score: float) -> float | None:
         """For an exponent, relative to proportional growth; None for figures."""
-        if self.scale == "exponent":
-            return 1 + Mean.of_blocks(self.against(1.0)).detectable(score)
-        return None if self.scale == "figure" else self._out(self._mean.detectable(score))
+        if self.scale == "figure":
+            return None
+        least = self._mean.detectable(score)
+        return 1 + least if self.scale == "exponent" else shown(least, self.scale)
 
     @property
     def _mean(self) -> Mean:
         return Mean.of_blocks(self.values)
-
-    def _out(self, inner: float) -> float:
-        return outward(inner, "ratio" if self.scale == "ratio" else "difference")
 
 
 @dataclass(frozen=True)
@@ -158,30 +161,27 @@ class Gaps:
     def _means(self) -> list[Mean]:
         return [Mean.of_blocks(row) for row in self.rows]
 
-    def wider(self, rows: Sequence[float], turned: Sequence[float]) -> float:
+    def wider(self, rows: Sequence[float], turned: Sequence[float] | None = None) -> float:
         """How much wider the second is, from a statistic of each row and of the reversed row.
 
         The maximum over the second's differences of the minimum over the first's. It applies to
         values, to lower and upper ends, and to signs.
         """
+        reversed_rows = [-value for value in rows] if turned is None else turned
         each = len(self.first) * (len(self.first) - 1)
-        starts = range(0, len(rows), each)
-        return max(min(known[start : start + each]) for known in (rows, turned) for start in starts)
+        return float(np.reshape([*rows, *reversed_rows], (-1, each)).min(axis=1).max())
 
     def in_units(self) -> Blocks:
         """How much wider the second is, unit by unit."""
-        return {at: self._wider([row[at] for row in self.rows]) for at in self.second[0]}
-
-    def _wider(self, rows: Sequence[float]) -> float:
-        return self.wider(rows, [-value for value in rows])
+        return {at: self.wider([row[at] for row in self.rows]) for at in self.second[0]}
 
     @property
     def _inner(self) -> float:
-        return self._wider([mean.value for mean in self._means])
+        return self.wider([mean.value for mean in self._means])
 
     @property
     def value(self) -> float:
-        return self._out(self._inner)
+        return shown(self._inner, self.scale)
 
     @property
     def blocks(self) -> int:
@@ -190,13 +190,14 @@ class Gaps:
     def interval(self, score: float) -> Ends:
         lows, highs = zip(*(mean.interval(score) for mean in self._means), strict=True)
         low = self.wider(lows, [-high for high in highs])
-        return self._out(low), self._out(self.wider(highs, [-end for end in lows]))
+        high = self.wider(highs, [-end for end in lows])
+        return shown(low, self.scale), shown(high, self.scale)
 
     def detectable(self, score: float) -> float:
         """By the row that decides."""
         wider = abs(self._inner)
         nearest = min(self._means, key=lambda mean: abs(abs(mean.value) - wider))
-        return self._out(nearest.detectable(score))
+        return shown(nearest.detectable(score), self.scale)
 
     def together(self, decisions: Sequence[SignDecision]) -> SignDecision:
         """What the decisions on its rows say of the gap."""
@@ -204,18 +205,15 @@ class Gaps:
         # Of not being wider, or not being narrower, whichever the value suggests.
         sure, turned = (
             [
-                1 - one.p_value if way * side * mean.value > 0 else 0.0
-                for mean, one in zip(self._means, decisions, strict=True)
+                1 - decision.p_value if way * side * mean.value > 0 else 0.0
+                for mean, decision in zip(self._means, decisions, strict=True)
             ]
             for side in (1, -1)
         )
-        sign = int(self._wider([one.sign for one in decisions]))
+        sign = int(self.wider([decision.sign for decision in decisions]))
         if way == 1:
             return SignDecision(sign, 1 - self.wider(sure, turned))
         return SignDecision(sign, self.wider([1 - p for p in sure], [1 - p for p in turned]))
-
-    def _out(self, inner: float) -> float:
-        return outward(inner, "ratio" if self.scale == "ratio" else "difference")
 
 
 Test = Level | FiellerRatio | Gaps | PercentileComparison | OnePercentile
@@ -232,16 +230,19 @@ def compare_two(
     if len(mine) < FEWEST_BLOCKS:
         return TOO_FEW_BLOCKS
     if logs:
+        # Not a difference of logarithms: equal rows of the family must stay equal.
         return Level({at: math.log(theirs[at] / mine[at]) for at in mine}, "ratio")
     if times:
         return FiellerRatio(mine, theirs)
     return Level({at: theirs[at] - mine[at] for at in mine}, "difference")
 
 
-def hold_one(values: Blocks, scale: Scale, units: Units = BLOCKS) -> Level | str:
-    """A test of one number a block."""
-    found = units.gathered(values)
-    return TOO_FEW_BLOCKS if len(found) < FEWEST_BLOCKS else Level(found, scale)
+def _in_logs(values: Blocks, units: Units) -> Blocks:
+    """Geometric means over the blocks of each unit, as for ratios."""
+    if not units.sitting_of:
+        return values
+    logs = units.gathered({block: math.log(value) for block, value in values.items()})
+    return {number: math.exp(value) for number, value in logs.items()}
 
 
 def gaps_of(columns: Sequence[Blocks], *, differences: bool, units: Units = BLOCKS) -> Gaps | str:
@@ -259,14 +260,6 @@ def gaps_of(columns: Sequence[Blocks], *, differences: bool, units: Units = BLOC
         return TOO_FEW_BLOCKS
     middle = len(taken) // 2
     return Gaps(taken[:middle], taken[middle:], "ratio" if logs else "difference")
-
-
-def _in_logs(values: Blocks, units: Units) -> Blocks:
-    """Geometric means over the blocks of each unit, as for ratios."""
-    if not units.sitting_of:
-        return values
-    logs = units.gathered({block: math.log(value) for block, value in values.items()})
-    return {number: math.exp(value) for number, value in logs.items()}
 
 
 @dataclass(frozen=True)

@@ -87,8 +87,8 @@ def comparisons(claim: Claim) -> list[Comparison]:
 
 def _note(said: Statement, of: Sequence[Statement]) -> str:
     """Suffix that distinguishes its labels from those of the other statements."""
-    words = [said.metric.replace("_", " ")] if len({one.metric for one in of}) > 1 else []
-    words += [said.side] if len({one.side for one in of}) > 1 else []
+    words = [said.metric.replace("_", " ")] if len({other.metric for other in of}) > 1 else []
+    words += [said.side] if len({other.side for other in of}) > 1 else []
     return f" ({', '.join(words)})" if words else ""
 
 
@@ -135,8 +135,9 @@ def _at(said: Statement, count: int, where: str) -> Iterator[Comparison]:
         return Term(CellSelector(design, count), side, said.metric)
 
     if said.kind == NEARER:
-        one, near, far = map(term, said.designs)
-        yield Comparison(f"{where}: {said.signs()}", LESS, (one, near, one, far), quantity=GAP)
+        middle, near, far = map(term, said.designs)
+        gaps = (middle, near, middle, far)
+        yield Comparison(f"{where}: {said.signs()}", LESS, gaps, quantity=GAP)
     elif said.kind in (BELOW, ABOVE):
         for design in said.designs:
             label = f"{design} {where}: {said.kind} {said.within.words()}"

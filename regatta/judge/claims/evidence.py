@@ -126,10 +126,10 @@ def common_blocks(columns: Iterable[Blocks]) -> list[int]:
 def all_or_words(found: Iterable[Found | str]) -> list[Found] | str:
     """All of them, or the first reason why one is missing."""
     known: list[Found] = []
-    for one in found:
-        if isinstance(one, str):
-            return one
-        known.append(one)
+    for item in found:
+        if isinstance(item, str):
+            return item
+        known.append(item)
     return known
 
 

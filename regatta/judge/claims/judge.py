@@ -40,26 +40,26 @@ def decide(
     cases: Sequence[tuple[Evidence, list[Comparison]]],
 ) -> list[tuple[Verdict, list[ClaimPart]]]:
     """The verdict and the parts of each claim."""
-    tested = [[make_test(evidence, one) for one in compared] for evidence, compared in cases]
-    parts = iter(jointly([one for claim in tested for one in claim if not isinstance(one, str)]))
+    tested = [[make_test(evidence, pair) for pair in compared] for evidence, compared in cases]
+    parts = iter(jointly([test for claim in tested for test in claim if not isinstance(test, str)]))
     found: list[tuple[Verdict, list[ClaimPart]]] = []
     for (_, compared), claim in zip(cases, tested, strict=True):
         claim_parts = [
-            _untested(comparison, one) if isinstance(one, str) else next(parts)
-            for comparison, one in zip(compared, claim, strict=True)
+            _untested(comparison, test) if isinstance(test, str) else next(parts)
+            for comparison, test in zip(compared, claim, strict=True)
         ]
         found.append((together([part.verdict for part in claim_parts]), claim_parts))
     return found
 
 
 def jointly(tests: Sequence[ComparisonTest]) -> list[ClaimPart]:
-    differences = [one.differences() for one in tests]
+    differences = [test.differences() for test in tests]
     units = tests[0].units if tests else BLOCKS
     joint = decide_jointly([row for rows in differences for row in rows], units=units)
     decisions = iter(joint.decisions)
     return [
-        one.decided([next(decisions) for _ in rows], joint.score)
-        for one, rows in zip(tests, differences, strict=True)
+        test.decided([next(decisions) for _ in rows], joint.score)
+        for test, rows in zip(tests, differences, strict=True)
     ]
 
 
@@ -78,16 +78,16 @@ def _untested(comparison: Comparison, words: str) -> ClaimPart:
 
 def judge_all(recorded: Sequence[RecordedClaim], race: RaceResults) -> list[ClaimResult]:
     """One result a claim, in the order of the study."""
-    claims = [with_study_connections(one.claim, race.cells) for one in recorded]
+    claims = [with_study_connections(item.claim, race.cells) for item in recorded]
     parts = [comparisons(claim) for claim in claims]
     evidence = [raced(claim, race) for claim in claims]
     found: list[dict[str, ScopeResult]] = [{} for _ in claims]
     for scope in SCOPES:
-        there = [number for number, one in enumerate(evidence) if scope in one]
+        there = [number for number, scopes in enumerate(evidence) if scope in scopes]
         decided = decide([(evidence[number][scope], parts[number]) for number in there])
         for number, (verdict, judged) in zip(there, decided, strict=True):
             known, compared = evidence[number][scope], parts[number]
-            terms = dict.fromkeys(term for one in compared for term in one.terms)
+            terms = dict.fromkeys(term for comparison in compared for term in comparison.terms)
             ordered = sorted(terms, key=lambda term: term.selector.connections)
             figures = [known.figure(term) for term in ordered]
             runs = single_runs(known, compared)

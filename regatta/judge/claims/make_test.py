@@ -12,17 +12,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from regatta.judge.claims.claim_tests import (
-    ComparisonTest,
-    Test,
-    compare_two,
-    gaps_of,
-    hold_one,
-)
+from regatta.judge.claims.claim_tests import ComparisonTest, Level, Test, compare_two, gaps_of
 from regatta.judge.claims.comparisons import EQUAL, FACTOR, FIGURE, GAP, POWER, Comparison
 from regatta.judge.claims.evidence import Blocks, Evidence, all_or_words, common_blocks
+from regatta.judge.claims.result import Scale
 from regatta.judge.statistics.joint import Ends
-from regatta.judge.statistics.percentile_comparison import compare_percentiles, one_percentile
+from regatta.judge.statistics.percentile_comparison import (
+    FEWEST_BLOCKS,
+    TOO_FEW_BLOCKS,
+    compare_percentiles,
+    one_percentile,
+)
 from regatta.record.inputs import ABOVE, BELOW
 
 NO_EXPONENT = "a figure that may be 0 has no growth exponent"
@@ -61,9 +61,9 @@ def compared(evidence: Evidence, comparison: Comparison) -> tuple[list[Blocks], 
     series = [{term.selector.connections: known[term] for term in half} for half in halves]
     positive = all(
         column[block] > 0
-        for one in series
-        for block in common_blocks(one.values())
-        for column in one.values()
+        for growth in series
+        for block in common_blocks(growth.values())
+        for column in growth.values()
     )
     if comparison.quantity == POWER:
         # Leaving out only the blocks with a 0 would bias the growth of the rest.
@@ -74,7 +74,7 @@ def compared(evidence: Evidence, comparison: Comparison) -> tuple[list[Blocks], 
     reach = math.log(most / least) if logs else most - least
     grown = [
         {block: math.exp(by * reach) if logs else by * reach for block, by in found.items()}
-        for found in (slopes(one, logs=logs) for one in series)
+        for found in (slopes(growth, logs=logs) for growth in series)
     ]
     return grown, not logs
 
@@ -107,7 +107,9 @@ def _figures(evidence: Evidence, comparison: Comparison) -> Made:
     if comparison.quantity == GAP:
         test = gaps_of(columns, differences=differences, units=units)
     elif len(columns) == 1:
-        test = hold_one(columns[0], "exponent" if comparison.quantity == POWER else "figure", units)
+        values = units.gathered(columns[0])
+        scale: Scale = "exponent" if comparison.quantity == POWER else "figure"
+        test = TOO_FEW_BLOCKS if len(values) < FEWEST_BLOCKS else Level(values, scale)
     else:
         means = [abs(sum(of.values()) / len(of)) for of in columns if of]
         amount = _amount(evidence, comparison, max(means, default=0.0))
@@ -127,13 +129,13 @@ def _percentiles(evidence: Evidence, comparison: Comparison, fraction: float) ->
         return cells
     units = evidence.race.units
     if comparison.relation in (BELOW, ABOVE):
-        one = one_percentile(cells[0], fraction, units)
-        return one if isinstance(one, str) else (one, None)
-    two = compare_percentiles(cells[0], cells[1], fraction, units)
-    if isinstance(two, str):
-        return two
-    amount = _amount(evidence, comparison, two.larger_ms)
-    return (two if amount is None else replace(two, scale="difference")), amount
+        single = one_percentile(cells[0], fraction, units)
+        return single if isinstance(single, str) else (single, None)
+    pair = compare_percentiles(cells[0], cells[1], fraction, units)
+    if isinstance(pair, str):
+        return pair
+    amount = _amount(evidence, comparison, pair.larger_ms)
+    return (pair if amount is None else replace(pair, scale="difference")), amount
 
 
 def _amount(evidence: Evidence, comparison: Comparison, larger: float) -> float | None:

@@ -6,7 +6,6 @@ contradiction.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from regatta.judge.claims.comparisons import EQUAL, FIGURE, REQUEST, Comparison, Term
 from regatta.judge.claims.evidence import NOT_RACED, Evidence
@@ -19,10 +18,10 @@ from regatta.judge.claims.result import (
     ClaimPart,
     ScopeResult,
 )
-from regatta.judge.claims.words import NEEDS, finding, words_of
+from regatta.judge.claims.words import finding, words_of
 from regatta.judge.estimates import CLIENT_BOUND, DISTURBED, OVER, digits
 from regatta.record.cell import PROCESS, WINDOW
-from regatta.record.inputs import OVER_ITERATIVE, CellSelector, Claim, RecordedClaim
+from regatta.record.inputs import OVER_ITERATIVE, Claim, RecordedClaim
 from regatta.record.metrics import NO_TRIAL
 from regatta.record.study.statement import EVENT_METRICS
 
@@ -34,8 +33,6 @@ CAUSES = {
 }
 WORTH_SAYING = 0.2
 """Smallest difference of a count per request that is mentioned."""
-NOBODY_SERVED = 0.5
-"""Of one request's cost with other designs: a process that used less has served no request."""
 NO_NUMBER = "its denominator may be 0"
 REASONS = {
     NO_TRIAL: "it has no usable trial",
@@ -79,19 +76,6 @@ class Case:
         words = (how.metric.unit, "a request" if how.per == REQUEST else "")
         return "".join(f" {word}" for word in words if word)
 
-    def costs(self, place: CellSelector, metric: str) -> tuple[float, float] | None:
-        """What a server's whole process used beyond its requests (start, idling, exit), and each
-        request: CPU time in ms, others as counted. None if not both were measured.
-        """
-        if metric not in EVENT_METRICS or not {WINDOW, PROCESS} <= self.evidence.keys():
-            return None
-        term = Term(place, "server", metric)
-        whole, each = (self.evidence[scope].mean(term) for scope in (PROCESS, WINDOW))
-        if whole is None or each is None:
-            return None
-        each = each / 1000 if metric in CPU_METRICS else each
-        return max(whole - each * place.connections, 0.0), each
-
 
 def why(case: Case) -> str:
     if not case.scopes:
@@ -100,8 +84,9 @@ def why(case: Case) -> str:
     pairs = zip(case.comparisons, case.scopes[case.scope].parts, strict=True)
     decisive = [pair for pair in pairs if pair[1].verdict == verdict]
     found = FINDINGS[verdict](case, decisive) if decisive else ""
-    origins = (rule(case) for rule in (nobody_served, scopes_differ, chance, own_figures))
-    origin = next(filter(None, origins), "")
+    origin = scopes_differ(case) or chance(case)
+    if not origin and not case.claim.published_agrees:
+        origin = "the source's own figures contradict it"
     return "; ".join(filter(None, (found, origin, with_study_connections(case))))
 
 
@@ -109,19 +94,18 @@ def not_measurable(_case: Case, found: list[Compared]) -> str:
     comparison, part = found[0]
     if "cannot run" in part.reason:
         return part.reason
-    metric = comparison.terms[0].metric
-    return f"this machine does not count {NEEDS.get(metric, words_of(metric))} ({part.reason})"
+    return f"this machine does not count {words_of(comparison.terms[0].metric)} ({part.reason})"
 
 
 def refuted(case: Case, found: list[Compared]) -> str:
     """From the part that is furthest from the claim."""
-    return explained(case, *max(found, key=lambda pair: abs(_beyond(pair[1]))))
+    return explained(case, *max(found, key=_beyond))
 
 
 def supported(case: Case, found: list[Compared]) -> str:
     """From the part that held by the smallest margin."""
     strict = [pair for pair in found if pair[0].relation != EQUAL] or found
-    return explained(case, *min(strict, key=lambda pair: abs(_beyond(pair[1]))))
+    return explained(case, *min(strict, key=_beyond))
 
 
 def explained(case: Case, comparison: Comparison, part: ClaimPart) -> str:
@@ -162,31 +146,6 @@ FINDINGS: dict[str, Callable[[Case, list[Compared]], str]] = {
 }
 
 
-def nobody_served(case: Case) -> str:
-    """A process that used less CPU than one request of the others has served none."""
-    totals = [
-        figure
-        for figure in case.recorded.published
-        if figure.metric in CPU_METRICS and figure.per == "process" and figure.side == "server"
-    ]
-    for figure in totals:
-        others = [
-            other.value
-            for other in totals
-            if other.connections == figure.connections and other.design != figure.design
-        ]
-        each = median(others) / figure.connections if others else 0.0
-        if not others or figure.value >= NOBODY_SERVED * each:
-            continue
-        text = (
-            f"{figure.design}'s published {digits(figure.value)} {figure.unit} include no request: "
-            f"the others took {digits(each)} {figure.unit} for each"
-        )
-        costs = case.costs(CellSelector(figure.design, figure.connections), "task_clock")
-        return text + (f"; start and exit take {digits(costs[0])} ms here" if costs else "")
-    return ""
-
-
 def scopes_differ(case: Case) -> str:
     """The verdict over the whole process, if it differs."""
     if not {WINDOW, PROCESS} <= case.scopes.keys():
@@ -200,13 +159,19 @@ def scopes_differ(case: Case) -> str:
 
 
 def _share(case: Case) -> str:
-    """The share of a whole process that is start and exit."""
+    """The share of a whole process that is start, idling and exit."""
     shares = []
     for term in dict.fromkeys(term for comparison in case.comparisons for term in comparison.terms):
-        if term.side == "server" and not term.metric.endswith(OVER_ITERATIVE):
-            fixed, each = case.costs(term.selector, term.metric) or (0.0, 0.0)
-            if fixed > 0:
-                shares.append(fixed / (fixed + max(each, 0.0) * term.selector.connections))
+        if term.side != "server" or term.metric not in EVENT_METRICS:
+            continue
+        asked = Term(term.selector, "server", term.metric)
+        whole, each = (case.evidence[scope].mean(asked) for scope in (PROCESS, WINDOW))
+        if whole is None or each is None:
+            continue
+        # A process is measured in ms, a request in µs.
+        requests = each / (1000 if term.metric in CPU_METRICS else 1) * term.selector.connections
+        if whole > requests:
+            shares.append((whole - requests) / (whole - requests + max(requests, 0.0)))
     if not shares:
         return ""
     least, most = (round(end(shares) * 100) for end in (min, max))
@@ -223,18 +188,19 @@ def chance(case: Case) -> str:
     return f"it holds in {runs[0]} of {runs[1]} single runs{of_what}"
 
 
-def own_figures(case: Case) -> str:
-    return "" if case.claim.published_agrees else "the source's own figures contradict it"
-
-
 def with_study_connections(case: Case) -> str:
     """Which loads were used where the source names none."""
     if all(said.connections for said in case.claim.statements):
         return ""
-    counts = sorted({term.selector.connections for one in case.comparisons for term in one.terms})
-    *most, last = map("{:,}".format, counts)
-    listed = f"{', '.join(most)} and {last}" if most else last
-    return f"the claim names no number of connections: tested at the study's {listed}"
+    terms = [term for comparison in case.comparisons for term in comparison.terms]
+    counts = sorted({term.selector.connections for term in terms})
+    tested = listed(list(map("{:,}".format, counts)))
+    return f"the claim names no number of connections: tested at the study's {tested}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """`1, 10 and 1,000`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def because(case: Case, comparison: Comparison, part: ClaimPart) -> str:
@@ -256,10 +222,7 @@ def because(case: Case, comparison: Comparison, part: ClaimPart) -> str:
         )
         if these is not None and those is not None and these - those >= WORTH_SAYING:
             found.append(f"{these - those:.3g} more {words}")
-    if not found:
-        return ""
-    more = ", ".join(found[:-1]) + (" and " if found[:-1] else "") + found[-1]
-    return f": {dearer.selector.design} makes {more} a request"
+    return f": {dearer.selector.design} makes {listed(found)} a request" if found else ""
 
 
 def _counts(case: Case, first: Term, second: Term) -> str:
@@ -271,9 +234,10 @@ def _counts(case: Case, first: Term, second: Term) -> str:
     return f": {digits(these)} against {digits(those)} {per}"
 
 
-def _beyond(part: ClaimPart) -> float:
+def _beyond(pair: Compared) -> float:
     """Distance from the claim, comparable between parts of one scale."""
+    _, part = pair
     ends = [end for end in (part.claimed_low, part.claimed_high) if end is not None]
     if part.value is None or not ends:
         return 0.0
-    return min((part.value - end for end in ends), key=abs)
+    return min(abs(part.value - end) for end in ends)

@@ -6,7 +6,6 @@ from regatta.judge.claims.comparisons import FACTOR, GAP, POWER, Comparison, Ter
 from regatta.judge.claims.result import ClaimPart
 from regatta.judge.estimates import digits
 from regatta.record.inputs import OVER_ITERATIVE
-from regatta.record.metrics import RATES
 
 WORDS = {
     "task_clock": "CPU time",
@@ -22,20 +21,6 @@ WORDS = {
     "replies_out_of_order": "share of replies out of order",
     "answers_per_burst": "number of different answers in a burst",
     "elapsed": "time from start to end",
-}
-NEEDS = {
-    "instructions_per_cycle": "instructions and cycles",
-    "branch_miss_rate": "branches and branch misses",
-    "cache_miss_rate": "cache references and misses",
-    "stalled_cycles_backend_share": "stalled cycles",
-    "stalled_cycles_frontend_share": "stalled cycles",
-    "stalled_cycles_per_instruction": "stalled cycles and instructions",
-    "clock_ghz": "cycles",
-    **{name: kind.name.replace("-", " ") for name, kind in RATES.items()},
-    "tma_backend_bound": "the CPU's slots (top-down)",
-    "tma_frontend_bound": "the CPU's slots (top-down)",
-    "tma_retiring": "the CPU's slots (top-down)",
-    "tma_bad_speculation": "the CPU's slots (top-down)",
 }
 CLOSE = 0.1
 """Ratios this near to 1 are shown with three decimals."""
@@ -77,7 +62,7 @@ def _gap(comparison: Comparison, part: ClaimPart, unit: str) -> str:
     narrow, wide = (half[1].selector for half in comparison.halves)
     first, second = f"to {narrow.design}", f"to {wide.design}"
     if over_connections(comparison):
-        first, second = (f"at {one.connections:,}" for one in (narrow, wide))
+        first, second = (f"at {place.connections:,}" for place in (narrow, wide))
     if part.scale == "difference":
         return f"the gap {second} is {_amount(part, unit, WIDTH)} than that {first}"
     return f"the gap {second} is {_span(part)} times that {first}"

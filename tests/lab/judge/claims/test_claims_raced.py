@@ -90,8 +90,6 @@ def test_a_race_judges_claims_as_it_should_be_and_as_they_measured(tmp_path: Pat
         "report E",
         "select × 100 ≤ iterative ~ thread-per-client",
     )
-    assert "select's published 3.19 ms include no request" in first.why
-    assert "start and exit take 1.2 ms here" in first.why
     window, process = (first.scopes[scope].figures for scope in ("window", "process"))
     assert {(figure.unit, figure.per) for figure in window} == {("µs", "request")}
     assert {(figure.unit, figure.per) for figure in process} == {("ms", "process")}
@@ -101,7 +99,7 @@ def test_a_race_judges_claims_as_it_should_be_and_as_they_measured(tmp_path: Pat
         assert figure.trials == 18, "a whole process is counted in each of its trials"
     assert found["E2"].verdict == SUPPORTED
     assert found["E5"].verdict == NOT_MEASURABLE
-    assert "does not count branches" in found["E5"].why
+    assert "does not count branch miss rate" in found["E5"].why
     assert found["E7"].side == "both"
     assert found["E7"].verdict == SUPPORTED
 
