@@ -132,7 +132,7 @@ def not_steady(cell: Cell, trials: Sequence[Trial], firsts: Sequence[Mapping[str
     """Why this cell's servers cannot win; empty if they were warm."""
     if cell.scope == PROCESS or cell.cold is not None:
         return ""
-    found = next((one for one in firsts if _is_of(one, cell)), None)
+    found = next((first for first in firsts if _is_of(first, cell)), None)
     return "" if found is None else _warm_up(found, [cell], {cell.id: list(trials)}).why_not
 
 
@@ -144,10 +144,10 @@ def _is_of(first: Mapping[str, Any], cell: Cell) -> bool:
 def _warm_up(
     first: Mapping[str, Any], cells: Sequence[Cell], trials: Mapping[int, list[Trial]]
 ) -> ContenderWarmUp:
-    own = [cell for cell in cells if _is_of(first, cell) and cell.cold is None]
     watched = [
         (cell, trial)
-        for cell in own
+        for cell in cells
+        if _is_of(first, cell) and cell.cold is None
         for trial in trials.get(cell.id, [])
         if trial.status == OK and "warm_up" in trial.conditions
     ]
@@ -179,6 +179,6 @@ def _moves(watched: Sequence[tuple[Cell, Trial]]) -> Iterator[float]:
             continue
         before = tail_of(curve_of(trial.conditions["warm_slices"]), FEWEST // 2)
         window = curve_of(trial.conditions["window_slices"])
-        costs = [float(np.median([one.cpu_us for one in part])) for part in (window, before)]
+        costs = [float(np.median([part.cpu_us for part in parts])) for parts in (window, before)]
         if min(costs) > 0:
             yield float(np.log(costs[0] / costs[1]))

@@ -42,14 +42,17 @@ class ClientsFound:
 
 def clients_of(trials: Sequence[Trial]) -> ClientsFound:
     """From a race's successful trials, without repeated ones."""
-    shared = [one for one in trials if one.clients and one.status == OK and not one.superseded]
+    shared = [
+        trial for trial in trials if trial.clients and trial.status == OK and not trial.superseded
+    ]
     if not shared:
         return ClientsFound()
-    count = max(len(one.clients) for one in shared)
+    count = max(len(trial.clients) for trial in shared)
     each = [
-        _found([one.clients[at] for one in shared if at < len(one.clients)]) for at in range(count)
+        _found([trial.clients[at] for trial in shared if at < len(trial.clients)])
+        for at in range(count)
     ]
-    skews = sorted(one.start_skew_ns for one in shared)
+    skews = sorted(trial.start_skew_ns for trial in shared)
     return ClientsFound(each, skews[-(-len(skews) * 99 // 100) - 1])
 
 
@@ -106,7 +109,7 @@ class LabUse:
 
 def lab_use(trials: Sequence[Trial]) -> LabUse | None:
     """None if no trial recorded it."""
-    found = [float(one.conditions[RECORDED]) for one in trials if RECORDED in one.conditions]
+    found = [float(trial.conditions[RECORDED]) for trial in trials if RECORDED in trial.conditions]
     return LabUse(fmean(found), max(found), len(found)) if found else None
 
 

@@ -122,8 +122,7 @@ class StandingsTable:
 def repeats_of(ledger: RaceRecord, tables: Sequence[StandingsTable]) -> Repeated:
     if not any(trial.superseded for trial in ledger.trials):
         return Repeated()
-    heats = _heats(ledger)
-    hits, p_value, furthest = _hits(ledger, heats)
+    hits, p_value, furthest = _hits(ledger, _heats(ledger))
     return Repeated(hits, p_value, furthest, _changed_verdicts(ledger, tables))
 
 
@@ -143,7 +142,8 @@ def _hits(ledger: RaceRecord, heats: list[list[tuple[str, bool]]]) -> tuple[list
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     names = sorted(order, key=lambda name: (order[name], name))
     seen, chance = _counts(heats, names)
-    again = _again(ledger)
+    contender_of = {cell.id: cell.contender for cell in ledger.cells}
+    again = Tally(contender_of[trial.cell_id] for trial in ledger.trials if trial.superseded)
     raced = [sum(name == member for heat in heats for member, _ in heat) for name in names]
     expected = chance.mean(axis=0)
     hits = [
@@ -177,11 +177,6 @@ def _counts(
     return seen, drawn
 
 
-def _again(ledger: RaceRecord) -> Tally[str]:
-    names = {cell.id: cell.contender for cell in ledger.cells}
-    return Tally(names[trial.cell_id] for trial in ledger.trials if trial.superseded)
-
-
 def _changed_verdicts(ledger: RaceRecord, tables: Sequence[StandingsTable]) -> list[ChangedVerdict]:
     first: dict[int, list[Trial]] = {}
     for trial in ledger.trials:
@@ -189,7 +184,18 @@ def _changed_verdicts(ledger: RaceRecord, tables: Sequence[StandingsTable]) -> l
             first.setdefault(trial.cell_id, []).append(replace(trial, superseded=False))
     found: list[ChangedVerdict] = []
     for number, table in enumerate(tables):
-        then = verdicts(_first_entries(table, first), units_of(ledger))
+        entries = {
+            step: {
+                cell.contender: Entry(
+                    usable_by_block(PRIMARY, first.get(cell.id, [])),
+                    table.entries[step][cell.contender].barred,
+                    busy_by_block(first.get(cell.id, [])),
+                )
+                for cell in table.members.at(step)
+            }
+            for step in table.members.steps
+        }
+        then = verdicts(entries, units_of(ledger))
         pairs = [*zip(table.by_step, then.by_step, strict=True)]
         if len(pairs) > 1:
             pairs.append((table.overall, then.overall))
@@ -199,17 +205,3 @@ def _changed_verdicts(ledger: RaceRecord, tables: Sequence[StandingsTable]) -> l
             if (set(mine.best), mine.outcome) != (set(other.best), other.outcome)
         ]
     return found
-
-
-def _first_entries(table: StandingsTable, first: Mapping[int, list[Trial]]) -> dict[int, Entries]:
-    def entry(cell: Cell, barred: str) -> Entry:
-        trials = first.get(cell.id, [])
-        return Entry(usable_by_block(PRIMARY, trials), barred, busy_by_block(trials))
-
-    return {
-        step: {
-            cell.contender: entry(cell, table.entries[step][cell.contender].barred)
-            for cell in table.members.at(step)
-        }
-        for step in table.members.steps
-    }

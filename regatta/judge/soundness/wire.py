@@ -84,7 +84,9 @@ class OnTheWire:
 def on_the_wire(cells: Iterable[Cell], trials: Mapping[int, list[Trial]]) -> list[OnTheWire]:
     found = []
     for cell in cells:
-        waits = _waits_ms([one for one in trials.get(cell.id, []) if one.samples][:MOST_TRIALS])
+        waits = _waits_ms(
+            [trial for trial in trials.get(cell.id, []) if trial.samples][:MOST_TRIALS]
+        )
         for sign in SIGNS:
             of = waits[sign.part]
             inside = of[(of >= sign.from_ms) & (of <= sign.to_ms)]

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from regatta.errors import StudyError
 from regatta.judge.analyse import analyse
 from regatta.judge.results import Analysis
+from regatta.judge.soundness.side_by_side import blocks_beside
+from regatta.judge.statistics.units import Units
 from regatta.measure.race import run_plan
 from regatta.measure.race.race import plan_of
 from regatta.measure.race.run_plan import batches
@@ -87,6 +89,14 @@ def test_a_race_with_them_keeps_its_slices_and_its_other_trials(
     assert {trial.status for trial in ledger.trials} == {"ok"}
     assert sum(trial.kind == ALONE for trial in ledger.trials) == 4
     assert len(ledger.trials) == ledger.planned == 20
+
+
+def test_each_block_alone_is_compared_with_a_block_of_its_own_in_its_sitting() -> None:
+    assert blocks_beside([2, 5, 8], [1, 3, 4, 6, 7, 9]) == {2: 1, 5: 4, 8: 9}
+    assert blocks_beside([2, 3, 4], [1, 5]) == {2: 1, 4: 5}
+    sittings = Units({block: block // 10 for block in range(20)})
+    found = blocks_beside([3, 6, 13, 16], [2, 4, 7, 12, 14, 17], sittings)
+    assert found == {3: 2, 6: 7, 13: 12, 16: 17}
 
 
 def race_with_alone_blocks(folder: Path, alone: dict[str, float], drift: float = 0.0) -> Analysis:
