@@ -184,7 +184,7 @@ def _changed_verdicts(ledger: RaceRecord, tables: Sequence[StandingsTable]) -> l
             first.setdefault(trial.cell_id, []).append(replace(trial, superseded=False))
     found: list[ChangedVerdict] = []
     for number, table in enumerate(tables):
-        entries = {
+        entries: dict[int, Entries] = {
             step: {
                 cell.contender: Entry(
                     usable_by_block(PRIMARY, first.get(cell.id, [])),
