@@ -23,6 +23,8 @@ from regatta.record.study.statement import EVENT_METRICS, MICROSECONDS, MILLISEC
 
 MS_PER_NS = 1e-6
 CPU_NAMES = ("task_clock", "cpu_clock")
+KERNEL_TIMES = ("user_time", "system_time")
+"""Which perf does not count."""
 SAME = {
     **dict.fromkeys(CPU_NAMES, metrics.PRIMARY.name),
     "user_time": "user_time_per_request_us",
@@ -55,25 +57,20 @@ def measure(name: str, scope: str) -> Measure:
     if base not in EVENT_METRICS:
         # Metrics that are not sums mean the same in both scopes.
         return Measure(known or BY_NAME[base], "", over)
-    event = base.replace("_", "-")
-    if scope == PROCESS:
-        return Measure(_total(base, event), PROCESS_SUM, over)
-    # CPU time is the kernel's account, from trials without perf attached.
-    label, read = base.replace("_", " "), per_request(event)
-    counted = Metric(base, label, "", COUNTED_TRIAL, SIDES, "lower", read, "")
-    return Measure(known or counted, REQUEST, over)
-
-
-def _total(name: str, event: str) -> Metric:
-    """Of a whole process, as perf stat counts it; without perf the kernel's account."""
-    if name in ("user_time", "system_time"):
-        read = plain(event, "kernel", MS_PER_NS)
-        return Metric(name, name, "ms", TIMED, SIDES, "lower", read, "")
-    if name in CPU_NAMES:
-        read = first_known(plain(event, factor=MS_PER_NS), plain("cpu-time", "kernel", MS_PER_NS))
-        return Metric(name, name, "ms", COUNTED_TRIAL, SIDES, "lower", read, "")
-    label, read = name.replace("_", " "), first_known(plain(event), plain(event, "kernel"))
-    return Metric(name, label, "", COUNTED_TRIAL, SIDES, "lower", read, "")
+    event, label = base.replace("_", "-"), base.replace("_", " ")
+    if scope != PROCESS:
+        # CPU time is the kernel's account, from trials without perf attached.
+        read = per_request(event)
+        counted = Metric(base, label, "", COUNTED_TRIAL, SIDES, "lower", read, "")
+        return Measure(known or counted, REQUEST, over)
+    # Of a whole process, as perf stat counts it; without perf the kernel's account.
+    is_time = base in (*CPU_NAMES, *KERNEL_TIMES)
+    unit, factor = ("ms", MS_PER_NS) if is_time else ("", 1.0)
+    read = plain("cpu-time" if base in CPU_NAMES else event, "kernel", factor)
+    kind = TIMED
+    if base not in KERNEL_TIMES:
+        kind, read = COUNTED_TRIAL, first_known(plain(event, factor=factor), read)
+    return Measure(Metric(base, label, unit, kind, SIDES, "lower", read, ""), PROCESS_SUM, over)
 
 
 def slowest_of_burst_ms(trial: Trial, _side: str) -> Reading:

@@ -38,9 +38,8 @@ from regatta.record.read import read_meta
 from regatta.record.records import PlannedTrial
 from regatta.record.schema import FILE_NAME
 from regatta.record.study import Study, leave_out, parse_study
-from regatta.record.study.parse import read_published
-from regatta.record.study.published import recorded_claims
-from regatta.record.study.race import AloneBlocks, make_plan
+from regatta.record.study.published import read_published, recorded_claims
+from regatta.record.study.race import make_plan
 from regatta.record.write import Ledger
 
 SCRATCH = ".trial"
@@ -130,10 +129,15 @@ def yes_or_no(value: bool) -> str:
 
 def plan_of(study: Study) -> list[PlannedTrial]:
     blocks = study.most_blocks or study.blocks
-    windows = (number for number, cell in enumerate(study.cells, 1) if cell.scope == WINDOW)
-    alone = AloneBlocks(study.alone_blocks, tuple(windows))
-    seed = study.seed or 0
-    return make_plan(len(study.cells), blocks, study.counted_blocks, seed, study.sittings, alone)
+    return make_plan(
+        len(study.cells),
+        blocks,
+        study.counted_blocks,
+        study.seed or 0,
+        study.sittings,
+        study.alone_blocks,
+        [number for number, cell in enumerate(study.cells, 1) if cell.scope == WINDOW],
+    )
 
 
 def reopen(

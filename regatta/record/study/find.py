@@ -38,7 +38,6 @@ def shipped_names() -> list[str]:
 
 
 def find_study(name: str) -> Path:
-
     path = Path(name)
     if path.is_file():
         return path
@@ -74,12 +73,12 @@ class Names:
     @property
     def titles(self) -> dict[str, str]:
         """By contender."""
-        return {name: one.title or name for name, one in self.contenders.items()}
+        return {name: known.title or name for name, known in self.contenders.items()}
 
     @property
     def twins(self) -> dict[str, str]:
         """The design of each twin."""
-        return {name: one.twin_of for name, one in self.contenders.items() if one.twin_of}
+        return {name: known.twin_of for name, known in self.contenders.items() if known.twin_of}
 
 
 def names_in(toml: str) -> Names:

@@ -1,9 +1,7 @@
-"""From the text of a study to a Study, or to an error of one line; and its shorter first look."""
+"""From the text of a study to a Study, or to errors of one line; and its shorter first look."""
 
 from __future__ import annotations
 
-import csv
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +11,7 @@ from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, field_
 from regatta.errors import StudyError
 from regatta.record.cell import PROCESS, Cell, matched_cells
 from regatta.record.counters import EVENTS
-from regatta.record.inputs import Claim, PublishedTable
+from regatta.record.inputs import Claim
 from regatta.record.study import keys, limits
 from regatta.record.study.cells import CellGroup, all_cells
 from regatta.record.study.claims import ClaimTable, Source, read_claims
@@ -22,53 +20,13 @@ from regatta.record.study.find import Design
 from regatta.record.study.placement import PlacementTable
 from regatta.record.study.race import RaceTable
 
-# Lines that begin with # name the source. The header has `design` and up to 12 other columns, which
-# hold numbers or nothing; there is a row for each contender.
-
-MAX_COLUMNS = 12
-
-
-def read_published(path: Path, key: str = "baseline.published") -> PublishedTable:
-    """`key`: the study's key that names the file, for errors."""
-    source, reader = read_csv(path, key)
-    columns = [name for name in reader.fieldnames or [] if name != "design"]
-    if "design" not in (reader.fieldnames or []) or not 0 < len(columns) <= MAX_COLUMNS:
-        raise StudyError(f"{path}: the header must have `design` and 1 to {MAX_COLUMNS} others")
-    rows: dict[str, list[float | None]] = {}
-    for row in reader:
-        rows[str(row["design"])] = [number(path, row[column]) for column in columns]
-    return PublishedTable(source.removeprefix("Source: "), columns, rows)
-
-
-def read_csv(path: Path, key: str) -> tuple[str, csv.DictReader[str]]:
-    """The text of its comments, and its rows."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise StudyError(f"`{key}`: cannot read {path} ({error})") from error
-    source = " ".join(line.lstrip("# ") for line in lines if line.startswith("#"))
-    return source, csv.DictReader(line for line in lines if line and not line.startswith("#"))
-
-
-def number(path: Path, text: str | None) -> float | None:
-    """None for an empty field: a missing figure is not 0."""
-    if not text or not text.strip():
-        return None
-    try:
-        value = float(text)
-    except ValueError as error:
-        raise StudyError(f"{path} contains {text!r}; it must be a number or empty") from error
-    if not math.isfinite(value):
-        raise StudyError(f"{path} contains {text!r}; it must be a finite number")
-    return value
-
 
 class BaselineTable(keys.TomlTable):
     """Reports subtract this contender's server CPU time from all others."""
 
     contender: Annotated[str, keys.among("raced")]
     published: keys.Text | None = None
-    """A CSV file (regatta/record/study/parse.py), relative to the study's folder."""
+    """A CSV file (regatta/record/study/published.py), relative to the study's folder."""
     published_at: Annotated[int, keys.whole(0, limits.MAX_RATE_PER_S)] | None = None
     """The step of the axis that the figures belong to; None: all steps."""
 
@@ -241,7 +199,8 @@ def without(
     cells: Sequence[Cell], missing: Mapping[str, str]
 ) -> tuple[tuple[Cell, ...], dict[str, str]]:
     """The cells without these, and the reasons for those that the study names."""
-    left_out = {name: missing[name] for name in missing if any(c.contender == name for c in cells)}
+    named = {cell.contender for cell in cells}
+    left_out = {name: why for name, why in missing.items() if name in named}
     raced = tuple(cell for cell in cells if cell.contender not in left_out)
     if not raced:
         why = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())

@@ -1,25 +1,37 @@
-"""The published figures of a study's claims, which reports show next to the measured ones.
+"""The published figures of a study's claims and baseline, which reports show next to the measured
+ones.
 
-There are two kinds of files. Long: one row for each report, design, number of connections and side,
-and one column for each metric, whose name ends in its unit; a column `note` is ignored. Wide: one
-row per design and one column per machine (regatta/record/study/parse.py); the study names the
-metric.
+There are two kinds of CSV files; lines that begin with # name the source. Long: one row for each
+report, design, number of connections and side, and one column for each metric, whose name ends in
+its unit; a column `note` is ignored. Wide: one row per design and one column per machine, up to 12;
+the study names the metric.
 """
 
+from __future__ import annotations
+
+import csv
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
 from regatta.errors import StudyError
-from regatta.record.inputs import BOTH, OVER_ITERATIVE, PublishedFigure, RecordedClaim, Statement
+from regatta.record.inputs import (
+    BOTH,
+    OVER_ITERATIVE,
+    PublishedFigure,
+    PublishedTable,
+    RecordedClaim,
+    Statement,
+)
 from regatta.record.metrics import BY_NAME, FRACTIONS, RATES, SIDES, THROUGHPUT
 from regatta.record.study import Claim, Source, Study
 from regatta.record.study.claim_cells import with_study_connections
-from regatta.record.study.parse import number, read_csv, read_published
 
 KEYS = ("report", "design", "connections", "side")
 NOTE = "note"
-MOST_ROWS = 100_000
+MAX_COLUMNS = 12
+MAX_ROWS = 100_000
 UNITS = {"ms": "_ms", "s": "_s", "%": "_percent"}
 SHARES = {
     "instructions_per_cycle": ("instructions", "cycles", 1.0, ""),
@@ -50,11 +62,15 @@ def recorded_claims(study: Study) -> tuple[RecordedClaim, ...]:
     for claim in study.claims:
         if claim.source is None:
             found.append(RecordedClaim(claim))
-        else:
-            title = study.sources[claim.source].title or claim.source
-            at = with_study_connections(claim, study.cells)
-            figures = tuple(figures_of(at, loaded[claim.source]))
-            found.append(RecordedClaim(claim, title, figures))
+            continue
+        title = study.sources[claim.source].title or claim.source
+        over = with_study_connections(claim, study.cells)
+        figures = [
+            figure
+            for statement in over.statements
+            for figure in figures_of(over, statement, loaded[claim.source])
+        ]
+        found.append(RecordedClaim(claim, title, tuple(dict.fromkeys(figures))))
     return tuple(found)
 
 
@@ -85,8 +101,18 @@ def load(name: str, source: Source, folder: Path) -> list[PublishedFigure] | Fig
     ]
 
 
+def read_published(path: Path, key: str = "baseline.published") -> PublishedTable:
+    """A wide file; `key`: the study's key that names it, for errors."""
+    source, reader = read_csv(path, key)
+    columns = [name for name in reader.fieldnames or [] if name != "design"]
+    if "design" not in (reader.fieldnames or []) or not 0 < len(columns) <= MAX_COLUMNS:
+        raise StudyError(f"{path}: the header must have `design` and 1 to {MAX_COLUMNS} others")
+    rows = {row["design"]: [number(path, row[column]) for column in columns] for row in reader}
+    return PublishedTable(source.removeprefix("Source: "), columns, rows)
+
+
 def read_rows(path: Path, report: str) -> Figures:
-    """The rows of one report."""
+    """The rows of one report in a long file."""
     _, reader = read_csv(path, f"sources.{report}.published")
     header = reader.fieldnames or []
     metrics = [name for name in header if name not in (*KEYS, NOTE)]
@@ -97,8 +123,8 @@ def read_rows(path: Path, report: str) -> Figures:
         )
     found: Figures = {}
     for count, row in enumerate(reader, start=1):
-        if count > MOST_ROWS:
-            raise StudyError(f"{path} has more than {MOST_ROWS:,} rows; remove some")
+        if count > MAX_ROWS:
+            raise StudyError(f"{path} has more than {MAX_ROWS:,} rows; remove some")
         if row["report"] != report:
             continue
         connections = row["connections"] or ""
@@ -107,33 +133,53 @@ def read_rows(path: Path, report: str) -> Figures:
                 f"{path}: row {count} has connections {connections!r} and side {row['side']!r}; "
                 "they must be a number and server or client"
             )
-        values = {metric: number(path, row[metric]) for metric in metrics}
-        known = {metric: value for metric, value in values.items() if value is not None}
-        found.setdefault((row["design"], int(connections), row["side"]), {}).update(known)
+        figures = found.setdefault((row["design"], int(connections), row["side"]), {})
+        for metric in metrics:
+            value = number(path, row[metric])
+            if value is not None:
+                figures[metric] = value
     return found
 
 
-def figures_of(claim: Claim, loaded: list[PublishedFigure] | Figures) -> list[PublishedFigure]:
-    """The figures of the claim, in its order."""
-    found: list[PublishedFigure] = []
-    for statement in claim.statements:
-        if isinstance(loaded, dict):
-            found += from_rows(claim, statement, loaded)
-        else:
-            found += [
-                figure
-                for design in statement.designs
-                for figure in loaded
-                if (figure.design, figure.metric) == (design, statement.metric)
-                and figure.connections in statement.connections
-            ]
-    return list(dict.fromkeys(found))
+def read_csv(path: Path, key: str) -> tuple[str, csv.DictReader[str]]:
+    """The text of its comments, and its rows."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"`{key}`: cannot read {path} ({error})") from error
+    source = " ".join(line.lstrip("# ") for line in lines if line.startswith("#"))
+    return source, csv.DictReader(line for line in lines if line and not line.startswith("#"))
 
 
-def from_rows(claim: Claim, statement: Statement, rows: Figures) -> Iterator[PublishedFigure]:
+def number(path: Path, text: str | None) -> float | None:
+    """None for an empty field: a missing figure is not 0."""
+    if not text or not text.strip():
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise StudyError(f"{path} contains {text!r}; it must be a finite number or empty")
+    return value
+
+
+def figures_of(
+    claim: Claim, statement: Statement, loaded: list[PublishedFigure] | Figures
+) -> Iterator[PublishedFigure]:
+    """The figures of the statement, in its order."""
+    if isinstance(loaded, list):
+        for design in statement.designs:
+            for figure in loaded:
+                if (figure.design, figure.metric) == (
+                    design,
+                    statement.metric,
+                ) and figure.connections in statement.connections:
+                    yield figure
+        return
     sides: Sequence[str] = SIDES if statement.side == BOTH else (statement.side,)
     for connections, design, side in product(statement.connections, statement.designs, sides):
-        found = find_published(statement.metric, rows.get((design, connections, side), {}))
+        found = find_published(statement.metric, loaded.get((design, connections, side), {}))
         if found is not None:
             value, unit, name, whole = found
             per = claim.per if whole else ""

@@ -4,7 +4,6 @@ trials."""
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
@@ -13,18 +12,6 @@ from regatta.errors import StudyError
 from regatta.record.records import ALONE, COUNTED_TRIAL, TIMED, PlannedTrial
 from regatta.record.study import keys, limits
 from regatta.record.study.limits import MAX_BLOCKS
-
-
-@dataclass(frozen=True)
-class AloneBlocks:
-    """Blocks in which only one server runs at a time."""
-
-    blocks: int = 0
-    cells: tuple[int, ...] = ()
-    """Ids of the cells that run next to others in the other blocks."""
-
-
-NONE_ALONE = AloneBlocks()
 
 
 def block_kinds(blocks: int, counted_blocks: int, alone_blocks: int = 0) -> list[str]:
@@ -49,17 +36,19 @@ def make_plan(  # noqa: PLR0913, PLR0917  (all that a plan follows from)
     counted_blocks: int,
     seed: int,
     sittings: int = 1,
-    alone: AloneBlocks = NONE_ALONE,
+    alone_blocks: int = 0,
+    alone_cells: Sequence[int] = (),
 ) -> list[PlannedTrial]:
     """Every block holds every cell once, in a new random order; every sitting holds all blocks.
 
-    Block numbers continue over all sittings.
+    `alone_cells`: ids of the cells that run next to others, but alone in the alone blocks. Block
+    numbers continue over all sittings.
     """
     chance = random.Random(seed)
-    kinds = block_kinds(blocks, counted_blocks, alone.blocks)
+    kinds = block_kinds(blocks, counted_blocks, alone_blocks)
     plan: list[PlannedTrial] = []
     for block, kind in enumerate(kinds * sittings, start=1):
-        order = list(alone.cells if kind == ALONE else range(1, cells + 1))
+        order = list(alone_cells if kind == ALONE else range(1, cells + 1))
         chance.shuffle(order)
         sitting = (block - 1) // len(kinds) + 1
         plan += [

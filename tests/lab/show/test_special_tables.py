@@ -14,7 +14,7 @@ from regatta.judge.soundness.clients import connections_by_rank
 from regatta.judge.standings import RIVALS
 from regatta.record.inputs import Baseline, PublishedTable, RaceInputs
 from regatta.record.read import read
-from regatta.record.study.parse import read_published
+from regatta.record.study.published import read_published
 from regatta.show.build import view_of
 from regatta.show.csv import to_csv
 from regatta.show.numbers import interval_of, value_of

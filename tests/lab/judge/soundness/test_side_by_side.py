@@ -22,7 +22,7 @@ from regatta.record.metrics import PRIMARY
 from regatta.record.read import read
 from regatta.record.records import ALONE, COUNTED_TRIAL, TIMED, Trial
 from regatta.record.schema import FILE_NAME
-from regatta.record.study.race import AloneBlocks, block_kinds, make_plan
+from regatta.record.study.race import block_kinds, make_plan
 from regatta.show.notes import company, notes
 from regatta.show.numbers import ratio_words
 from regatta.show.soundness import side_by_side_table
@@ -47,7 +47,7 @@ def test_blocks_alone_are_spread_among_the_others(blocks: int, counted: int, alo
 
 
 def test_a_plan_without_alone_blocks_is_unchanged() -> None:
-    assert make_plan(4, 6, 2, seed=1) == make_plan(4, 6, 2, seed=1, alone=AloneBlocks(0, (1, 2)))
+    assert make_plan(4, 6, 2, seed=1) == make_plan(4, 6, 2, seed=1, alone_cells=(1, 2))
 
 
 def test_a_server_raced_alone_has_no_neighbour() -> None:
