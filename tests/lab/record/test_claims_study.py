@@ -235,7 +235,7 @@ def test_what_a_source_does_not_print_follows_from_its_counts_where_it_can(
     body = f'source = "A"\nmetric = "{metric}"\ndesigns = ["select"]\nabove = {bound}'
     study = parse_study(claim(f"connections = 10\n{body}\n") + SOURCE, DESIGNS, tmp_path)
     (recorded,) = recorded_claims(study)
-    found = [(round(one.value, 6), one.unit, one.per) for one in recorded.published]
+    found = [(round(of.value, 6), of.unit, of.per) for of in recorded.published]
     assert found == ([] if value is None else [(value, unit, "")])
 
 
@@ -272,7 +272,7 @@ def test_pools_are_compared_at_the_size_that_the_book_had() -> None:
 
 def figures(name: str) -> dict[str, tuple[PublishedFigure, ...]]:
     """By claim."""
-    return {one.claim.id: one.published for one in recorded_claims(shipped(name))}
+    return {of.claim.id: of.published for of in recorded_claims(shipped(name))}
 
 
 def test_published_figures_stand_with_the_claim_that_rests_on_them() -> None:
@@ -301,14 +301,14 @@ def test_the_published_figures_bear_out_the_words_where_they_are_said_to() -> No
         found = recorded.claim
         orders = [said for said in found.statements if said.kind == "order"]
         orders = [said for said in orders if said.metric != "latency_p50"]
-        value = {(one.design, one.connections): one.value for one in recorded.published}
+        value = {(of.design, of.connections): of.value for of in recorded.published}
         held = []
-        for one in comparisons(replace(found, statements=tuple(orders))):
-            pair = [(term.selector.design, term.selector.connections) for term in one.terms]
+        for comparison in comparisons(replace(found, statements=tuple(orders))):
+            pair = [(term.selector.design, term.selector.connections) for term in comparison.terms]
             if set(pair) <= value.keys():
                 low, high = (value[place] for place in pair)
                 equal = 0.9 * high <= low <= 1.1 * high
-                held.append(equal if one.relation == EQUAL else low < high)
+                held.append(equal if comparison.relation == EQUAL else low < high)
         if held:
             assert all(held) == (found.published_agrees and found.id not in LOOSE), found.id
 
@@ -343,10 +343,10 @@ def test_the_claims_of_a_source_may_lie_in_a_file(tmp_path: Path) -> None:
     """Before the study's own."""
     body = COST + ORDER
     (tmp_path / "a.toml").write_text(claim(body, "") + claim(body, "").replace("X1", "X2"))
-    own = claim(body + 'source = "A"', IN_A_FILE).replace("X1", "X3")
-    found = parse_study(own, DESIGNS, tmp_path).claims
-    assert [(one.id, one.source) for one in found] == [("X1", "A"), ("X2", "A"), ("X3", "A")]
-    assert parse_study(own, DESIGNS, tmp_path / "gone", with_claims=False).claims == ()
+    text = claim(body + 'source = "A"', IN_A_FILE).replace("X1", "X3")
+    found = parse_study(text, DESIGNS, tmp_path).claims
+    assert [(read.id, read.source) for read in found] == [("X1", "A"), ("X2", "A"), ("X3", "A")]
+    assert parse_study(text, DESIGNS, tmp_path / "gone", with_claims=False).claims == ()
 
 
 @pytest.mark.parametrize(
@@ -446,7 +446,7 @@ def test_the_published_claims_are_of_every_form() -> None:
     unnamed = [name for name, claim in found.items() if not claim.statements[0].connections]
     assert unnamed == ["B19", "B20", "B21", "B22"], "whose source names no number"
     labels = {
-        name: [one.label for one in comparisons(with_study_connections(claim, study.cells))]
+        name: [asked.label for asked in comparisons(with_study_connections(claim, study.cells))]
         for name, claim in found.items()
     }
     assert labels["A15"][-1] == "select at 100 connections (client): below 0.1"
@@ -494,22 +494,6 @@ def test_a_form_in_signs(body: str, words: str) -> None:
     assert found.statements[0].signs().endswith(words)
 
 
-def test_a_claim_that_names_no_connections_is_over_those_that_have_all_its_cells() -> None:
-    order = 'order = ["select", "prefork-accept"]'
-    study = parsed(CPU + order, CELLS.replace('engine = ["thread", "fork"]', "") + POOL)
-    (found,) = study.claims
-    assert found.statements[0].connections == ()
-    assert with_study_connections(found, study.cells).statements[0].connections == (10,)
-
-
-def test_the_cells_of_one_family_are_not_filled_with_those_of_another() -> None:
-    """select has 20 connections with another engine than the two share."""
-    cells = CELLS.replace(', "fork"', "").replace(", 20]", "]")
-    cells += '[[cells]]\ndesigns = ["select"]\nconnections = 20\nengine = "epoll"\n'
-    study = parsed(CPU + 'order = ["select", "iterative"]', cells)
-    assert with_study_connections(study.claims[0], study.cells).statements[0].connections == (5, 10)
-
-
 @pytest.mark.parametrize(
     ("body", "cells"),
     [
@@ -523,11 +507,27 @@ def test_a_study_without_enough_numbers_of_connections_is_told_so(body: str, cel
     assert "\n" not in str(refused.value)
 
 
-def test_of_several_statements_only_some_may_name_connections() -> None:
-    body = (
-        CPU + 'order = ["select", "iterative"]\n'
-        'and = { order = ["select", "thread-per-client"], connections = 20 }'
-    )
-    study = parsed(body)
-    first, second = with_study_connections(study.claims[0], study.cells).statements
-    assert (first.connections, second.connections) == ((5, 10, 20), (20,))
+ONE_ENGINE = CELLS.replace(', "fork"', "")
+OTHERS = ONE_ENGINE.replace(", 20]", "]")
+OTHERS += '[[cells]]\ndesigns = ["select"]\nconnections = 20\nengine = "epoll"\n'
+TWO = 'order = ["select", "iterative"]'
+JOINED = f'{TWO}\nand = {{ order = ["select", "thread-per-client"], connections = 20 }}'
+
+
+@pytest.mark.parametrize(
+    ("body", "cells", "connections"),
+    [
+        ('order = ["select", "prefork-accept"]', ONE_ENGINE + POOL, [(10,)]),
+        # select has 20 connections with another engine than the two share.
+        (TWO, OTHERS, [(5, 10)]),
+        (JOINED, CELLS, [(5, 10, 20), (20,)]),
+    ],
+)
+def test_a_statement_that_names_no_connections_is_over_those_that_have_all_its_cells(
+    body: str, cells: str, connections: list[tuple[int, ...]]
+) -> None:
+    study = parsed(CPU + body, cells)
+    (found,) = study.claims
+    assert found.statements[0].connections == ()
+    named = with_study_connections(found, study.cells).statements
+    assert [said.connections for said in named] == connections

@@ -85,12 +85,6 @@ def test_a_group_is_the_cross_product_of_its_lists() -> None:
     assert study.events == ("task-clock", "syscalls")
 
 
-def test_a_closed_load_has_a_duration_and_no_rounds() -> None:
-    text = GOOD + 'load = "closed"\nduration_s = 0.5\nper_connection = 4\n'
-    cell = parse_study(text, DESIGNS).cells[0]
-    assert (cell.rounds, cell.duration_s, cell.per_connection) == (None, 0.5, 4)
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -218,21 +212,6 @@ def test_a_race_has_one_sitting_unless_told_and_rests_as_long_as_is_written() ->
         assert (study.sittings, study.pause_s) == (5, seconds)
 
 
-def test_sides_may_be_in_containers() -> None:
-    study = parse_study(GOOD + BOXES, DESIGNS)
-    assert (study.placement, study.network, study.engine) == ("containers", "bridge", None)
-    study = parse_study(GOOD + BOXES + 'network = "veth"\nengine = "docker"', DESIGNS)
-    assert (study.network, study.engine) == ("veth", "docker")
-
-
-def test_an_open_load_has_a_rate_and_arrivals() -> None:
-    cells = parse_study(GOOD + OPEN.replace("100", "[100, 200]"), DESIGNS).cells
-    assert {(cell.rate, cell.arrivals, cell.duration_s) for cell in cells} == {
-        (100, "even", 1.0),
-        (200, "even", 1.0),
-    }
-
-
 def test_a_short_listen_queue_and_what_stands_beside_the_load_are_part_of_the_cell() -> None:
     cells = parse_study(GOOD + "backlog = [3, 50]", DESIGNS).cells
     assert len({cell.identity() for cell in cells}) == len(cells) == 8
@@ -245,13 +224,41 @@ def test_a_short_listen_queue_and_what_stands_beside_the_load_are_part_of_the_ce
     }
 
 
-def test_what_only_a_whole_process_can_have_no_window_has() -> None:
-    text = GOOD + 'scope = ["window", "process"]\ncounts_taskset = true\nlinger_s = 2\n'
-    cells = parse_study(text, DESIGNS).cells
-    assert {(cell.scope, cell.counts_taskset, cell.linger_s) for cell in cells} == {
-        ("window", False, 0.0),
-        ("process", True, 2.0),
-    }
+@pytest.mark.parametrize(
+    ("text", "keys", "values"),
+    [
+        (
+            'load = "closed"\nduration_s = 0.5\nper_connection = 4\n',
+            ("rounds", "duration_s", "per_connection"),
+            {(None, 0.5, 4)},
+        ),
+        (
+            OPEN.replace("100", "[100, 200]"),
+            ("rate", "arrivals", "duration_s"),
+            {(100, "even", 1.0), (200, "even", 1.0)},
+        ),
+        (
+            'scope = "process"\nlinger_s = 0.5\n',
+            ("rounds", "scope", "linger_s"),
+            {(1, "process", 0.5)},
+        ),
+        (
+            'scope = ["window", "process"]\ncounts_taskset = true\nlinger_s = 2\n',
+            ("scope", "counts_taskset", "linger_s"),
+            {("window", False, 0.0), ("process", True, 2.0)},
+        ),
+    ],
+)
+def test_a_cell_has_the_keys_of_its_load_and_scope(
+    text: str, keys: tuple[str, ...], values: set[tuple[object, ...]]
+) -> None:
+    cells = parse_study(GOOD + text, DESIGNS).cells
+    assert {tuple(getattr(cell, key) for key in keys) for cell in cells} == values
+
+
+def test_sides_may_be_in_containers() -> None:
+    study = parse_study(GOOD + BOXES + 'network = "veth"\nengine = "docker"', DESIGNS)
+    assert (study.placement, study.network, study.engine) == ("containers", "veth", "docker")
 
 
 def test_a_contender_of_the_line_dialect_is_asked_in_its_own_words() -> None:
@@ -305,21 +312,6 @@ def test_any_text_is_a_study_or_a_clear_error(text: str) -> None:
         parse_study(text, DESIGNS)
 
 
-@given(
-    st.dictionaries(
-        st.sampled_from(["blocks", "counted_blocks", "seed", "warmup_limit_s", "other"]),
-        st.sampled_from(["1", "-1", "0", "1.5", "true", '"x"', "[]", "{}", "1979-05-27"]),
-    )
-)
-def test_any_race_table_is_read_or_refused(table: dict[str, str]) -> None:
-    text = GOOD + "[race]\n" + "".join(f"{key} = {value}\n" for key, value in table.items())
-    try:
-        told = f"`race.blocks` is {parse_study(text, DESIGNS).blocks}"
-    except StudyError as error:
-        told = str(error)
-    assert "`race." in told
-
-
 TABLES: dict[str, tuple[type[TomlTable], str]] = {
     "[race]": (RaceTable, ""),
     "[placement]": (PlacementTable, ""),
@@ -346,13 +338,13 @@ def test_any_table_is_read_or_refused_in_one_line_that_names_it(
     form, rest = TABLES[head]
     key = data.draw(st.sampled_from([*form.known_keys(), "other"]))
     said = f"{key} = {data.draw(st.sampled_from(VALUES))}\n"
-    own = [line for line in rest.splitlines(keepends=True) if not line.startswith(f"{key} ")]
+    others = [line for line in rest.splitlines(keepends=True) if not line.startswith(f"{key} ")]
     try:
-        parse_study(GOOD + head + "\n" + "".join(own) + said, DESIGNS)
+        parse_study(GOOD + head + "\n" + "".join(others) + said, DESIGNS)
     except StudyError as error:
-        told = str(error)
-        assert "\n" not in told
-        assert {"[[cells]]": "cell", "[[claim]]": "claim"}.get(head, head.strip("[]")) in told
+        message = str(error)
+        assert "\n" not in message
+        assert {"[[cells]]": "cell", "[[claim]]": "claim"}.get(head, head.strip("[]")) in message
 
 
 @pytest.mark.parametrize(
@@ -368,8 +360,8 @@ def test_a_damaged_study_is_read_or_refused(path: Path, data: st.DataObject) -> 
     try:
         study = parse_study(text, designs, path.parent)
     except StudyError as error:
-        told = str(error)
-        assert "\n" not in told
+        message = str(error)
+        assert "\n" not in message
     else:
         assert study.name
 
@@ -410,12 +402,6 @@ def test_the_worked_examples_are_valid(path: Path) -> None:
     assert {cell.contender for cell in study.cells} >= set(study.contenders)
 
 
-def test_the_quick_study_is_three_designs_at_three_sizes_with_two_works() -> None:
-    cells = load_study(find_study("quick"), DESIGNS).cells
-    assert [sum(cell.work == work for cell in cells) for work in ("classic", "snapshot")] == [9, 9]
-    assert len(cells) == 18
-
-
 def test_the_reports_study_has_their_connections_and_client_engines() -> None:
     cells = load_study(find_study("reports"), DESIGNS).cells
     assert {cell.connections for cell in cells} == {1, 3, 5, 10, 15, 20, 25, 30, 50, 100}
@@ -428,11 +414,6 @@ def test_the_reports_study_has_their_connections_and_client_engines() -> None:
     assert places[0] == places[1], "each as they measured, and as it should be"
 
 
-def test_a_whole_process_serves_one_burst_unless_told() -> None:
-    cells = parse_study(GOOD + 'scope = "process"\nlinger_s = 0.5\n', DESIGNS).cells
-    assert {(cell.rounds, cell.scope, cell.linger_s) for cell in cells} == {(1, "process", 0.5)}
-
-
 def test_a_study_that_is_not_there_lists_those_that_are(tmp_path: Path) -> None:
     with pytest.raises(RegattaError, match="all-designs, .*quick, reports"):
         find_study(str(tmp_path / "none.toml"))
@@ -443,3 +424,74 @@ def test_a_study_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(StudyError, match="UTF-8"):
         load_study(path, DESIGNS)
+
+
+LOOPS = [Design("epoll", "a loop"), Design("select", "a loop")]
+MISTAKEN = """
+name = "x y"
+[race]
+blokcs = 3
+blocks = "many"
+[contenders.mine]
+command = ["mine", "{port}"]
+[[cells]]
+designs = ["epol", "selct"]
+connections = 0
+[[cells]]
+desings = "all"
+"""
+FIRST = "`name` is 'x y'"
+MISTAKES = (
+    "unknown key `race.blokcs`",
+    "did you mean blocks?",
+    "`race.blocks` is 'many'",
+    "`cells[1].designs` contains 'epol'",
+    "did you mean epoll?",
+    "`cells[1].designs` contains 'selct'",
+    "`cells[1].connections` contains 0",
+    "unknown key `cells[2].desings`",
+    "did you mean designs?",
+)
+
+
+def mistakes(text: str) -> tuple[str, ...]:
+    with pytest.raises(StudyError) as found:
+        parse_study(text, LOOPS)
+    return found.value.mistakes
+
+
+def test_every_table_is_checked_and_each_mistake_named_once() -> None:
+    found = mistakes(MISTAKEN)
+    assert len(found) == 7
+    assert found[0].startswith(FIRST)
+    for words in MISTAKES:
+        assert sum(words in mistake for mistake in found) == 1, words
+    message = str(StudyError(*found))
+    assert message.startswith(f"7 mistakes: (1) {found[0]}; (2) ")
+    assert "\n" not in message
+
+
+def test_a_misspelt_key_that_is_required_is_not_also_missing() -> None:
+    (mistake,) = mistakes(
+        MISTAKEN.replace("command", "comand").split("[race]")[0].replace("x y", "x")
+        + '[contenders.mine]\ncomand = ["mine", "{port}"]'
+    )
+    assert "did you mean command?" in mistake
+
+
+def test_without_valid_contenders_the_cells_are_not_blamed() -> None:
+    found = mistakes(MISTAKEN.replace("command", "comand"))
+    assert any("contenders.mine.comand" in mistake for mistake in found)
+    assert not any("cells" in mistake for mistake in found)
+
+
+def test_claims_are_all_checked() -> None:
+    cells = 'name = "x"\n[[cells]]\ndesigns = "all"\nconnections = 4\n'
+    claim = '[[claim]]\nid = "{}"\nsays = "x"\nmetric = "{}"\norder = ["epoll", "select"]\n'
+    found = mistakes(cells + claim.format("a", "task_clok") + claim.format("b", "elapst"))
+    assert [mistake.partition(".")[0] for mistake in found] == ["`claim a", "`claim b"]
+
+
+def test_a_long_list_is_cut() -> None:
+    assert str(StudyError(*"abcdefghijkl")).endswith("(10) j; and 2 more")
+    assert str(StudyError("a")) == "a"

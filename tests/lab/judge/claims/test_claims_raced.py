@@ -14,7 +14,6 @@ from regatta.judge.claims.result import (
     REFUTED,
     SUPPORTED,
     TOO_FEW,
-    UNDECIDED,
     VERDICTS,
     ClaimResult,
 )
@@ -120,8 +119,8 @@ def test_a_claim_may_be_over_the_clock_a_rate_the_time_or_the_memory(tmp_path: P
     )
     race = {"connections": [10], "scopes": ["window", "process"], "counted_blocks": 8}
     found = raced(tmp_path, bodies, hardware=True, **race)
-    assert {name: one.verdict for name, one in found.items()} == dict.fromkeys(found, SUPPORTED)
-    (figure,) = {(one.unit, one.per) for one in found["memory"].scopes["process"].figures}
+    assert {result.verdict for result in found.values()} == {SUPPORTED}
+    (figure,) = {(figure.unit, figure.per) for figure in found["memory"].scopes["process"].figures}
     assert figure == ("MiB", "")
 
 
@@ -180,16 +179,6 @@ def test_as_they_measured_uses_the_sources_client(tmp_path: Path) -> None:
     }
 
 
-def test_a_claim_may_say_several_things(tmp_path: Path) -> None:
-    pairs = [("select", "thread-per-client"), ("iterative", "thread-per-client")]
-    joined = ", ".join(f'{{ order = ["{a}", "{b}"] }}' for a, b in pairs)
-    first = 'metric = "task_clock"\nconnections = 10\norder = ["select", "iterative"]\n'
-    body = f"{first}and = [{joined}]"
-    (found,) = raced(tmp_path, claim("X", body), connections=[10]).values()
-    assert len(found.scopes["window"].parts) == 3
-    assert found.claimed.count(" and ") == 2
-
-
 def test_a_burst_takes_until_its_last_client_is_answered(tmp_path: Path) -> None:
     """Served one by one, n clients take n times as long as one, however many bursts a trial has."""
     body = claim(
@@ -206,26 +195,16 @@ def test_a_burst_takes_until_its_last_client_is_answered(tmp_path: Path) -> None
     assert found.verdict == SUPPORTED
 
 
-def test_a_claim_without_connections_uses_the_studys_and_says_so(
-    tmp_path: Path,
-) -> None:
+def test_a_claim_without_connections_uses_the_studys_and_says_so(tmp_path: Path) -> None:
     body = 'metric = "task_clock"\nshape = "rising"\ndesigns = ["select"]'
-    (found,) = raced(tmp_path, claim("X", body), connections=[1, 10, 100], blocks=6).values()
-    assert found.connections == [1, 10, 100]
-    assert [part.label for part in found.scopes["window"].parts] == [
-        "select from 1 to 10 connections: rising",
-        "select from 10 to 100 connections: rising",
-    ]
-    assert found.why.endswith(
+    bodies = claim("X", body) + claim("Y", f"{body}\nconnections = [1, 10, 100]")
+    found = raced(tmp_path, bodies, connections=[1, 10, 100], blocks=6)
+    assert found["X"].connections == [1, 10, 100]
+    assert found["X"].scopes == found["Y"].scopes
+    assert found["X"].why.endswith(
         "; the claim names no number of connections: tested at the study's 1, 10 and 100"
     )
-    named = f"{body}\nconnections = [1, 10, 100]"
-    (tmp_path / "named").mkdir()
-    (same,) = raced(
-        tmp_path / "named", claim("X", named), connections=[1, 10, 100], blocks=6
-    ).values()
-    assert same.scopes == found.scopes
-    assert "names no number" not in same.why
+    assert "names no number" not in found["Y"].why
 
 
 def test_growth_is_of_the_sum_over_all_connections(tmp_path: Path) -> None:
@@ -239,63 +218,38 @@ def test_growth_is_of_the_sum_over_all_connections(tmp_path: Path) -> None:
         "process": SUPPORTED,
     }
     figures = {scope: result.figures for scope, result in found.scopes.items()}
-    assert [(one.unit, one.per) for one in figures["window"]] == [("µs", "round")] * 2
-    assert [(one.unit, one.per) for one in figures["process"]] == [("ms", "process")] * 2
+    assert [(figure.unit, figure.per) for figure in figures["window"]] == [("µs", "round")] * 2
+    assert [(figure.unit, figure.per) for figure in figures["process"]] == [("ms", "process")] * 2
     last = figures["window"][1]
     assert last.value == pytest.approx(10 * (612 + 40 / 10**0.5), rel=0.05)
     assert last.value / 1000 + 1.2 == pytest.approx(figures["process"][1].value, rel=0.1)
 
 
 RISES = 'designs = "select"\nper = "request"\nshape = "rising"'
-FLAT = RISES.replace("rising", "flat")
-SUBLINEAR = 'designs = "select"\nshape = "sublinear"'
-GROWTH = 'growth = ["select", "iterative"]'
 WIDENS = 'widens = ["iterative", "select"]'
 
 
-@pytest.mark.parametrize(
-    ("body", "select", "iterative", "noise", "verdict"),
-    [
-        (RISES, (2000, 2400), (2000, 2000), 0.02, SUPPORTED),
-        (FLAT, (2000, 2400), (2000, 2000), 0.02, REFUTED),
-        (SUBLINEAR, (2010, 2000), (2000, 2000), 0.1, UNDECIDED),
-        (GROWTH, (2000, 2000), (1000, 1200), 0.02, SUPPORTED),
-        (WIDENS, (2000, 2000), (2800, 2200), 0.02, REFUTED),
-        (WIDENS, (2000, 2000), (2200, 2210), 0.1, UNDECIDED),
-    ],
-)
-@pytest.mark.parametrize("sittings", [1, 5])
-def test_simulated_growth_over_connections_is_found(  # noqa: PLR0913, PLR0917
-    tmp_path: Path,
-    body: str,
-    select: tuple[float, float],
-    iterative: tuple[float, float],
-    noise: float,
-    verdict: str,
-    sittings: int,
+@pytest.mark.parametrize(("body", "verdict"), [(RISES, SUPPORTED), (WIDENS, REFUTED)])
+@pytest.mark.parametrize(("blocks", "sittings", "units"), [(8, 1, 8), (3, 5, 5)])
+def test_blocks_or_sittings_are_what_is_independent(  # noqa: PLR0913, PLR0917
+    tmp_path: Path, body: str, verdict: str, blocks: int, sittings: int, units: int
 ) -> None:
-    """True, false, and lost in noise; with blocks or sittings as what is independent."""
-    counts = [5, 15]
-    costs = {
-        (name, count): float(cost)
-        for name, both in {"select": select, "iterative": iterative}.items()
-        for count, cost in zip(counts, both, strict=True)
-    }
+    costs = {("select", 5): 2000.0, ("select", 15): 2400.0}
     (found,) = raced(
         tmp_path,
-        claim("X", f'metric = "task_clock"\nconnections = {counts}\n{body}'),
+        claim("X", f'metric = "task_clock"\nconnections = [5, 15]\n{body}'),
         contenders=["select", "iterative"],
-        connections=counts,
-        cpu_at=costs,
-        noise=noise,
-        blocks=8 if sittings == 1 else 3,
+        connections=[5, 15],
+        cpu_at=costs | {("iterative", 5): 2800.0, ("iterative", 15): 2600.0},
+        noise=0.02,
+        blocks=blocks,
         sittings=sittings,
         counted_blocks=0,
         requests=30,
     ).values()
     assert found.verdict == verdict
     (part,) = found.scopes["window"].parts
-    assert part.blocks == (8 if sittings == 1 else 5)
+    assert part.blocks == units
 
 
 def test_a_bound_on_a_percentile_uses_its_requests(tmp_path: Path) -> None:
@@ -304,7 +258,7 @@ def test_a_bound_on_a_percentile_uses_its_requests(tmp_path: Path) -> None:
         for name, bound in (("X", 'below = "9 ms"'), ("Y", 'below = "2 ms"'))
     )
     found = raced(tmp_path, bodies, connections=[10], blocks=6)
-    assert [one.verdict for one in found.values()] == [SUPPORTED, REFUTED]
+    assert [result.verdict for result in found.values()] == [SUPPORTED, REFUTED]
     (part,) = found["X"].scopes["window"].parts
     (figure,) = found["X"].scopes["window"].figures
     assert part.value == figure.value
@@ -342,7 +296,7 @@ def test_every_claim_of_the_shipped_studies_gets_a_verdict(
         found |= {result.id: result for result in judge_all(recorded_claims(study), race)}
     claims = [claim for study in studies.values() for claim in study.claims]
     assert list(found) == [claim.id for claim in claims]
-    assert [(one.where, one.note) for one in found.values()] == [
+    assert [(result.where, result.note) for result in found.values()] == [
         (claim.said_at, claim.note) for claim in claims
     ]
     absent = {name for name, result in found.items() if result.verdict == NOT_MEASURABLE}

@@ -1,6 +1,5 @@
 """The two accounts of server CPU time are shown, and contradictions are reported."""
 
-import json
 import re
 import sqlite3
 from dataclasses import replace
@@ -25,22 +24,28 @@ from regatta.show.versus import sentences
 from tests.lab import fake_records, reports, synthetic
 
 SAYS = "the two accounts contradict each other"
-# By its charge select needs 15 % less than thread-per-client; its CPUs are busy 50 % longer.
 OTHERWISE = {"select": 1.6, "thread-per-client": 0.9}
+"""By its charge select needs 15 % less than thread-per-client; its CPUs are busy 50 % longer."""
+ASLEEP = {
+    "cpu_us": {"iterative": 90.0, "select": 100.0, "thread-per-client": 150.0},
+    "busy": {"iterative": 1.31, "select": 1.2, "thread-per-client": 1.2},
+}
+"""iterative is charged 10 % less than select, as its CPUs sleep more, but busy equally long."""
 
 
 def analysed(folder: Path, **changes: object) -> Analysis:
+    folder.mkdir(exist_ok=True)
     return analyse(read(synthetic.make(folder / "ledger.sqlite", **changes)))
 
 
-def said(analysis: Analysis) -> list[str]:
-    return [note.sentence for note in notes(analysis) if SAYS in note.sentence]
+def said(analysis: Analysis, words: str = SAYS) -> list[str]:
+    return [note.sentence for note in notes(analysis) if words in note.sentence]
 
 
 def test_designs_ranked_oppositely_by_the_accounts_are_named(tmp_path: Path) -> None:
     analysis = analysed(tmp_path, busy=OTHERWISE, connections=(10,))
     found = analysis.groups[0].contradictions
-    assert [(one.less, one.more) for one in found] == [
+    assert [(pair.less, pair.more) for pair in found] == [
         ("select", "thread-per-client"),
         ("select", "iterative"),
         ("iterative", "thread-per-client"),
@@ -49,9 +54,8 @@ def test_designs_ranked_oppositely_by_the_accounts_are_named(tmp_path: Path) -> 
     assert 0.6 < found[0].second < 0.75
     (sentence,) = said(analysis)
     assert sentence.startswith("At 10 connections")
-    assert "thread-per-client is charged" in sentence
-    assert "of select" in sentence
-    assert "2 other pairs" in sentence
+    for words in ("thread-per-client is charged", "of select", "2 other pairs"):
+        assert words in sentence
 
 
 def test_accounts_that_agree_give_no_warning(tmp_path: Path) -> None:
@@ -60,73 +64,51 @@ def test_accounts_that_agree_give_no_warning(tmp_path: Path) -> None:
     assert said(analysis) == []
 
 
-def test_a_pair_not_distinguishable_by_one_account_is_no_contradiction() -> None:
-    apart = {block: 1.0 + block / 1000 for block in range(8)}
-    more = {block: 1.2 + block / 900 for block in range(8)}
-    either = {block: 1.0 + (-1) ** block / 10 for block in range(8)}
-    assert rank_conflicts({1: {"a": (apart, more), "b": (more, apart)}})
-    assert not rank_conflicts({1: {"a": (apart, either), "b": (more, either)}})
-    assert not rank_conflicts({1: {"a": (apart, apart), "b": (more, more)}})
-    few = ({0: 1.0, 1: 1.1}, {0: 3.0, 1: 3.1})
-    assert not rank_conflicts({1: {"a": few, "b": few[::-1]}})
-    assert not rank_conflicts({1: {"a": (apart, more)}})
-    assert not rank_conflicts({})
-
-
-def test_a_lead_that_busy_time_does_not_show_is_named(tmp_path: Path) -> None:
-    """Charged 10 % less than the next, as its CPUs sleep more, but busy equally long."""
-    charged = {"iterative": 90.0, "select": 100.0, "thread-per-client": 150.0}
-    busy = {"iterative": 1.31, "select": 1.2, "thread-per-client": 1.2}
-    analysis = analysed(tmp_path, cpu_us=charged, busy=busy, connections=(10, 100))
-    found = analysis.groups[0].unconfirmed
-    assert [(one.at, one.less, one.more) for one in found] == [
-        (10, "iterative", "select"),
-        (100, "iterative", "select"),
-    ]
-    assert found[0].first == pytest.approx(1.09, abs=0.02)
-    assert found[0].second == pytest.approx(1.0, abs=0.03)
-    assert said(analysis) == []
-    (note,) = (note for note in notes(analysis) if "does not show the lead" in note.sentence)
-    assert "busy time does not show the lead of iterative over select, which" in note.sentence
-    assert "as with 1 other pair" in note.sentence
-    assert note.line.endswith(": see CPU accounting")
-
-
-def test_busy_time_of_disturbed_trials_denies_no_lead(tmp_path: Path) -> None:
-    charged = {"iterative": 90.0, "select": 100.0, "thread-per-client": 150.0}
-    busy = {"iterative": 1.31, "select": 1.2, "thread-per-client": 1.2}
-    disturbed = {(name, 10, block) for name in charged for block in range(1, 11)}
-    changes = {"cpu_us": charged, "busy": busy, "connections": (10,)}
-    (tmp_path / "undisturbed").mkdir()
-    for folder, trials, is_denied in (
-        (tmp_path, disturbed, False),
-        (tmp_path / "undisturbed", set(), True),
-    ):
-        found = analysed(folder, disturbed=trials, **changes).groups[0].unconfirmed
-        assert bool(found) is is_denied
-
-
 LESS = {block: 1.0 + block / 1000 for block in range(8)}
 MORE = {block: 1.2 + block / 900 for block in range(8)}
+EITHER = {block: 1.0 + (-1) ** block / 2 for block in range(8)}
+EVEN = {block: 1.0 + (-1) ** block / 1000 for block in range(8)}
+FEW = ({0: 1.0, 1: 1.1}, {0: 3.0, 1: 3.1})
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "conflict"),
+    [
+        ((LESS, MORE), (MORE, LESS), True),
+        ((LESS, EITHER), (MORE, EITHER), False),
+        ((LESS, LESS), (MORE, MORE), False),
+        (FEW, FEW[::-1], False),
+        ((LESS, MORE), None, False),
+    ],
+)
+def test_a_pair_not_distinguishable_by_one_account_is_no_contradiction(
+    a: Measures, b: Measures | None, conflict: bool
+) -> None:
+    step = {"a": a} | ({} if b is None else {"b": b})
+    assert bool(rank_conflicts({1: step})) == conflict
 
 
 def lead(of: Measures, over: Measures) -> list[Lead]:
     return unconfirmed_leads({(1, "a", "b"): (of, over)})
 
 
-def test_a_lead_is_unconfirmed_only_if_the_accounts_differ() -> None:
-    either = {block: 1.0 + (-1) ** block / 2 for block in range(8)}
-    even = {block: 1.0 + (-1) ** block / 1000 for block in range(8)}
-    assert lead((LESS, LESS), (MORE, even)) == [(1, "a", "b")]
-    assert not lead((LESS, LESS), (MORE, MORE)), "busy time confirms it"
-    assert not lead((LESS, LESS), (MORE, either)), "busy time is only noisier"
-    assert not lead((LESS, {}), (MORE, even)), "busy time is not known"
-    assert not unconfirmed_leads({})
-
-
-def test_a_lead_that_busy_time_reverses_is_unconfirmed() -> None:
-    assert lead((LESS, MORE), (MORE, LESS)) == [(1, "a", "b")]
-    assert not lead((MORE, LESS), (LESS, MORE)), "charged time shows no such lead"
+@pytest.mark.parametrize(
+    ("of", "over", "unconfirmed"),
+    [
+        ((LESS, LESS), (MORE, EVEN), True),
+        ((LESS, LESS), (MORE, MORE), False),
+        # Busy time is only noisier, or not known.
+        ((LESS, LESS), (MORE, EITHER), False),
+        ((LESS, {}), (MORE, EVEN), False),
+        # Busy time reverses it; or charged time shows no such lead.
+        ((LESS, MORE), (MORE, LESS), True),
+        ((MORE, LESS), (LESS, MORE), False),
+    ],
+)
+def test_a_lead_is_unconfirmed_only_if_the_accounts_differ(
+    of: Measures, over: Measures, unconfirmed: bool
+) -> None:
+    assert lead(of, over) == ([(1, "a", "b")] if unconfirmed else [])
 
 
 def test_a_lead_over_somebody_who_is_behind_another_too_is_not_missed() -> None:
@@ -138,6 +120,22 @@ def test_a_lead_over_somebody_who_is_behind_another_too_is_not_missed() -> None:
     assert not unconfirmed_leads(pair)
     pair[1, "b", "c"] = ((LESS, MORE), (MORE, MORE))
     assert unconfirmed_leads(pair) == list(pair)
+
+
+def test_other_programs_that_cost_both_the_same_do_not_hide_a_lead() -> None:
+    """The ratio of busy time shrinks to 1.004; the difference stays, and no gap is shown."""
+    rest = {block: 50.0 + (-1) ** (block // 2) * 20 for block in range(8)}
+    shaken = {block: (-1) ** block / 2 for block in range(8)}
+    busy = {block: LESS[block] + rest[block] + shaken[block] for block in range(8)}
+    more = {block: MORE[block] + rest[block] - shaken[block] for block in range(8)}
+    assert not lead((LESS, busy), (MORE, more))
+
+
+def test_busy_time_of_disturbed_trials_denies_no_lead(tmp_path: Path) -> None:
+    disturbed = {(name, 10, block) for name in ASLEEP["cpu_us"] for block in range(1, 11)}
+    for name, trials in (("disturbed", disturbed), ("undisturbed", set())):
+        found = analysed(tmp_path / name, disturbed=trials, **ASLEEP, connections=(10,))
+        assert bool(found.groups[0].unconfirmed) is (name == "undisturbed")
 
 
 def times(factor: float, blocks: BlockValues = LESS) -> BlockValues:
@@ -177,26 +175,25 @@ def test_over_all_steps_two_are_compared_at_those_that_both_raced() -> None:
     both = {"a": (1.0, 2.0), "b": (1.5, 1.99), "c": (3.0, 4.0)}
     without = {name: of for name, of in both.items() if name != "b"}
     found = raced(both, both, without)
-    assert [one.rivals for one in found.by_step] == [{"b": UNCONFIRMED}, {"b": UNCONFIRMED}, {}]
+    assert [step.rivals for step in found.by_step] == [{"b": UNCONFIRMED}, {"b": UNCONFIRMED}, {}]
     assert "b" not in found.overall.worse
 
 
-def test_other_programs_that_cost_both_the_same_do_not_hide_a_lead() -> None:
-    """The ratio of busy time shrinks to 1.004; the difference stays, and no gap is shown."""
-    rest = {block: 50.0 + (-1) ** (block // 2) * 20 for block in range(8)}
-    shaken = {block: (-1) ** block / 2 for block in range(8)}
-    busy = {block: LESS[block] + rest[block] + shaken[block] for block in range(8)}
-    more = {block: MORE[block] + rest[block] - shaken[block] for block in range(8)}
-    assert not lead((LESS, busy), (MORE, more))
-
-
-def test_a_lead_that_busy_time_does_not_show_earns_no_star(tmp_path: Path) -> None:
-    charged = {"iterative": 90.0, "select": 100.0, "thread-per-client": 150.0}
-    busy = {"iterative": 1.31, "select": 1.2, "thread-per-client": 1.2}
-    (group,) = analysed(tmp_path, cpu_us=charged, busy=busy, connections=(10, 100)).groups
+def test_a_lead_that_busy_time_does_not_show_is_named_and_earns_no_star(tmp_path: Path) -> None:
+    analysis = analysed(tmp_path, **ASLEEP, connections=(10, 100))
+    (group,) = analysis.groups
+    assert [(pair.at, pair.less, pair.more) for pair in group.unconfirmed] == [
+        (10, "iterative", "select"),
+        (100, "iterative", "select"),
+    ]
+    assert group.unconfirmed[0].first == pytest.approx(1.09, abs=0.02)
+    assert group.unconfirmed[0].second == pytest.approx(1.0, abs=0.03)
+    assert said(analysis) == []
+    (sentence,) = said(analysis, "does not show the lead")
+    assert "busy time does not show the lead of iterative over select, which" in sentence
+    assert "as with 1 other pair" in sentence
     for verdict in (*group.by_step, group.overall):
-        assert verdict.outcome == RIVALS
-        assert verdict.starred == ()
+        assert (verdict.outcome, verdict.starred) == (RIVALS, ())
         assert (verdict.best, verdict.worse) == (("iterative",), ("thread-per-client",))
         assert verdict.rivals == {"select": UNCONFIRMED}
         sentence = verdict_sentence(group, verdict)
@@ -204,9 +201,7 @@ def test_a_lead_that_busy_time_does_not_show_earns_no_star(tmp_path: Path) -> No
         assert "but busy time does not show its lead over select. " in sentence
         assert re.search(r"The next, select, is charged 1\.(0\d|1\d) times as much", sentence)
         failed = replace(verdict, rivals={**verdict.rivals, "poll": FAILED})
-        sentence = verdict_sentence(group, failed)
-        assert "its lead over select. The next, select" in sentence
-        assert sentence.endswith("poll (failed) may be as good.")
+        assert verdict_sentence(group, failed).endswith("poll (failed) may be as good.")
     assert headline(group) == "iterative is ahead, but select may be as good"
     words = (
         r"CPU per request: iterative is ahead; thread-per-client takes 1\.\d+ times as much .+; "
@@ -225,7 +220,7 @@ def test_designs_that_busy_time_tells_apart_keep_their_verdicts(tmp_path: Path) 
         if busy is None:
             with sqlite3.connect(path) as ledger:
                 ledger.execute("DELETE FROM counter WHERE event = 'busy-time'")
-        known.append([(one.by_step, one.overall) for one in analyse(read(path)).groups])
+        known.append([(group.by_step, group.overall) for group in analyse(read(path)).groups])
     assert known[0] == known[1] == known[2]
     assert all(overall.starred for steps in known for _, overall in steps)
 
@@ -250,52 +245,44 @@ def test_accounts_that_contradict_in_one_sitting_of_several_do_not_contradict() 
     assert found.second == pytest.approx(1 / 1.2, abs=0.01)
 
 
-def test_a_race_in_sittings_hands_them_to_its_accounts(tmp_path: Path) -> None:
-    for number, sittings in enumerate((1, 2)):
-        (tmp_path / f"{number}").mkdir()
-        analysis = analysed(
-            tmp_path / f"{number}", busy=OTHERWISE, connections=(10,), sittings=sittings
-        )
-        # Two sittings show no order, however many blocks they have.
-        assert bool(analysis.groups[0].contradictions) == (sittings == 1)
+@pytest.mark.parametrize("sittings", [1, 2])
+def test_a_race_in_sittings_hands_them_to_its_accounts(tmp_path: Path, sittings: int) -> None:
+    """Two sittings show no order, however many blocks they have."""
+    analysis = analysed(tmp_path, busy=OTHERWISE, connections=(10,), sittings=sittings)
+    assert bool(analysis.groups[0].contradictions) == (sittings == 1)
 
 
 def test_a_race_without_steering_says_who_is_charged_for_receiving(tmp_path: Path) -> None:
     analysis = analysed(tmp_path, connections=(10,))
 
-    def told(**changes: object) -> list[str]:
+    def steering_notes(**changes: object) -> list[str]:
         environment = {**analysis.environment, **changes}
         found = notes(replace(analysis, environment=environment))
         assert not any(note.line for note in found), "there is nothing to do about it on a screen"
         return [note.sentence for note in found if "not steered" in note.sentence]
 
     none = {"placement": {"kind": "loopback", "steering": "none"}}
-    (sentence,) = told(**none)
+    (sentence,) = steering_notes(**none)
     assert "server CPU per request includes the client's receive path" in sentence
-    (before_steering,) = told(placement={"kind": "netns"})
+    (before_steering,) = steering_notes(placement={"kind": "netns"})
     assert before_steering == sentence
-    (apart,) = told(**none, irq_time_accounting=True)
+    (apart,) = steering_notes(**none, irq_time_accounting=True)
     assert apart.startswith("Packets were not steered: CPU busy per request includes")
     assert "charges interrupt time to no program" in apart
-    assert told() == told(placement="?") == []
+    assert steering_notes() == steering_notes(placement="?") == []
 
 
-def test_every_form_of_the_report_has_the_second_account(tmp_path: Path) -> None:
+def test_the_json_has_the_second_account_and_what_contradicts(tmp_path: Path) -> None:
     path = synthetic.make(tmp_path / "ledger.sqlite", busy=OTHERWISE)
     reports.write(path)
-    name = metrics.BUSY.name
-    assert "CPU busy, µs/request" in reports.told(reports.analysed(path))
-    assert SAYS in reports.told(reports.analysed(path))
-    assert name in (tmp_path / "summary.csv").read_text()
-    summary = reports.summary_json(path)
-    group = summary["groups"][0]
+    group = reports.summary_json(path)["groups"][0]
     (first, *_) = group["accounts_contradict"]
     assert first["less"] == "select"
     assert first["busy"] < 1 < first["charged"]
+    name = metrics.BUSY.name
     assert all(cell["metrics"]["server"][name]["value"] > 0 for cell in group["cells"])
-    assert any(one["metric"] == name for one in group["against_best"])
+    assert any(pair["metric"] == name for pair in group["against_best"])
     assert group["leads_unconfirmed"] == [], "they are contradicted"
-    json.dumps(summary)
 
 
 def trial(busy_ns: float) -> Trial:
