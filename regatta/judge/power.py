@@ -29,7 +29,7 @@ from regatta.record.cell import WINDOW, matched_cells
 from regatta.record.read import connect, read
 from regatta.record.schema import SUPERSEDED
 from regatta.record.study import Study, with_rates
-from regatta.record.study.claim_cells import claim_cells, with_study_connections
+from regatta.record.study.claim_cells import claim_cells
 
 QUERY = f"""
 SELECT contender, connections, rate, idle, slow, workers, work, load, engine, dialect,
@@ -215,8 +215,7 @@ def family_of(study: Study) -> Family:
     Timed and counted blocks are distinct, even if there are as many of each.
     """
     found = Counter[tuple[int, bool]]()
-    for said in study.claims:
-        claim = with_study_connections(said, study.cells)
+    for claim in study.claims:
         if set(claim.selectors()) <= claim_cells(claim, study.cells, WINDOW).keys():
             for comparison in comparisons(claim):
                 metric = comparison.terms[0].metric

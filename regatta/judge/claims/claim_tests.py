@@ -78,10 +78,9 @@ class Level:
 
     def detectable(self, score: float) -> float | None:
         """For an exponent, relative to proportional growth; None for figures."""
-        if self.scale == "figure":
-            return None
-        least = self._mean.detectable(score)
-        return 1 + least if self.scale == "exponent" else shown(least, self.scale)
+        if self.scale == "exponent":
+            return 1 + Mean.of_blocks(self.against(1.0)).detectable(score)
+        return None if self.scale == "figure" else shown(self._mean.detectable(score), self.scale)
 
     @property
     def _mean(self) -> Mean:

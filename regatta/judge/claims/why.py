@@ -87,7 +87,7 @@ def why(case: Case) -> str:
     origin = scopes_differ(case) or chance(case)
     if not origin and not case.claim.published_agrees:
         origin = "the source's own figures contradict it"
-    return "; ".join(filter(None, (found, origin, with_study_connections(case))))
+    return "; ".join(filter(None, (found, origin)))
 
 
 def not_measurable(_case: Case, found: list[Compared]) -> str:
@@ -188,21 +188,6 @@ def chance(case: Case) -> str:
     return f"it holds in {runs[0]} of {runs[1]} single runs{of_what}"
 
 
-def with_study_connections(case: Case) -> str:
-    """Which loads were used where the source names none."""
-    if all(said.connections for said in case.claim.statements):
-        return ""
-    terms = [term for comparison in case.comparisons for term in comparison.terms]
-    counts = sorted({term.selector.connections for term in terms})
-    tested = listed(list(map("{:,}".format, counts)))
-    return f"the claim names no number of connections: tested at the study's {tested}"
-
-
-def listed(words: Sequence[str]) -> str:
-    """`1, 10 and 1,000`."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-
-
 def because(case: Case, comparison: Comparison, part: ClaimPart) -> str:
     """What the more expensive of two designs does more of per request; for counts both counts."""
     if comparison.quantity != FIGURE or len(comparison.terms) != 2 or part.value is None:
@@ -222,7 +207,8 @@ def because(case: Case, comparison: Comparison, part: ClaimPart) -> str:
         )
         if these is not None and those is not None and these - those >= WORTH_SAYING:
             found.append(f"{these - those:.3g} more {words}")
-    return f": {dearer.selector.design} makes {listed(found)} a request" if found else ""
+    more = " and ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))
+    return f": {dearer.selector.design} makes {more} a request" if more else ""
 
 
 def _counts(case: Case, first: Term, second: Term) -> str:

@@ -10,7 +10,7 @@ import math
 from regatta.judge.statistics.sign_flips import LEVEL
 from regatta.record.cell import WINDOW
 from regatta.record.study import Study
-from regatta.record.study.claim_cells import claim_cells, with_study_connections
+from regatta.record.study.claim_cells import claim_cells
 from regatta.record.study.statement import ALSO_TIMED, is_timed
 
 DIRECTIONS = 2
@@ -73,8 +73,7 @@ def undecidable(study: Study) -> int:
 def _blocks_of_claims(study: Study) -> dict[str, int]:
     """By claim, in the scope that decides it; over the window only one kind of trial counts."""
     found = {}
-    for said in study.claims:
-        claim = with_study_connections(said, study.cells)
+    for claim in study.claims:
         found[claim.id] = study.blocks + study.counted_blocks
         if set(claim.selectors()) <= claim_cells(claim, study.cells, WINDOW).keys():
             found[claim.id] = min(blocks_of(study, of.metric) for of in claim.statements)

@@ -26,7 +26,6 @@ from regatta.record.inputs import (
 )
 from regatta.record.metrics import BY_NAME, FRACTIONS, RATES, SIDES, THROUGHPUT
 from regatta.record.study import Claim, Source, Study
-from regatta.record.study.claim_cells import with_study_connections
 
 KEYS = ("report", "design", "connections", "side")
 NOTE = "note"
@@ -64,11 +63,10 @@ def recorded_claims(study: Study) -> tuple[RecordedClaim, ...]:
             found.append(RecordedClaim(claim))
             continue
         title = study.sources[claim.source].title or claim.source
-        over = with_study_connections(claim, study.cells)
         figures = [
             figure
-            for statement in over.statements
-            for figure in figures_of(over, statement, loaded[claim.source])
+            for statement in claim.statements
+            for figure in figures_of(claim, statement, loaded[claim.source])
         ]
         found.append(RecordedClaim(claim, title, tuple(dict.fromkeys(figures))))
     return tuple(found)

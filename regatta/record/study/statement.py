@@ -183,8 +183,7 @@ class StatementTable(keys.TomlTable):
 
     metric: Metric
     side: Annotated[str, keys.one_of(SIDES)] | None = None
-    connections: Many[keys.Connections] = ()
-    """Empty: all of the study."""
+    connections: Many[keys.Connections]
     designs: Many[Raced] = ()
     order: Order = ()
     compare: Annotated[Groups, BeforeValidator(read_compare)] = ()
@@ -228,7 +227,7 @@ class StatementTable(keys.TomlTable):
             found = " and ".join(f"`{key}`" for key in self.forms) or "none of them"
             yield "", f"must have exactly one of {', '.join(KINDS)}; it has {found}"
         key = self.forms[0]
-        if self.connections and len(self.connections) < FEWEST.get(self.kind, 1):
+        if len(self.connections) < FEWEST.get(self.kind, 1):
             least = COUNTED[FEWEST[self.kind]]
             yield "connections", f"must be at least {least} numbers, because `{key}` needs them"
         if self.designs and key in OF_DESIGNS:

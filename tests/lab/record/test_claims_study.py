@@ -14,7 +14,7 @@ from regatta.record.cell import PROCESS, WINDOW
 from regatta.record.inputs import SHAPES, CellSelector, PublishedFigure
 from regatta.record.records import TIMED
 from regatta.record.study import Study, load_study, parse_study
-from regatta.record.study.claim_cells import claim_cells, with_study_connections
+from regatta.record.study.claim_cells import claim_cells
 from regatta.record.study.published import recorded_claims
 from regatta.record.study.statement import KINDS, METRIC_SIDES, is_timed
 from tests.lab.designs import every_design
@@ -90,6 +90,7 @@ NO_CELL = "is about a cell that is not in the study: iterative at "
     ("body", "words"),
     [
         (COST + ORDER + "colour = 1", "unknown key `claim X1.colour`"),
+        (CPU + ORDER, "`claim X1` has no `connections`; add it"),
         (COST, "must have exactly one of order, compare, shape, ratio, growth"),
         (COST + ORDER + 'compare = "client < server"', "it has `order` and `compare`"),
         (COST + 'order = ["select"]', "at least two different names"),
@@ -293,6 +294,8 @@ def test_published_figures_stand_with_the_claim_that_rests_on_them() -> None:
 
 LOOSE = {"A3"}
 """Whose words are looser than "equal within 10 %" is: 0.0025 and 0.0018 of a CPU are alike."""
+OUR_NUMBERS = {"B19", "B20", "B21", "B22"}
+"""Whose source names no number of connections."""
 
 
 def test_the_published_figures_bear_out_the_words_where_they_are_said_to() -> None:
@@ -309,7 +312,7 @@ def test_the_published_figures_bear_out_the_words_where_they_are_said_to() -> No
                 low, high = (value[place] for place in pair)
                 equal = 0.9 * high <= low <= 1.1 * high
                 held.append(equal if comparison.relation == EQUAL else low < high)
-        if held:
+        if held and found.id not in OUR_NUMBERS:
             assert all(held) == (found.published_agrees and found.id not in LOOSE), found.id
 
 
@@ -443,12 +446,7 @@ def test_the_published_claims_are_of_every_form() -> None:
     found = {claim.id: claim for claim in study.claims}
     kinds = {said.kind for claim in study.claims for said in claim.statements}
     assert kinds == set(KINDS) - {"shape"} | {*SHAPES}
-    unnamed = [name for name, claim in found.items() if not claim.statements[0].connections]
-    assert unnamed == ["B19", "B20", "B21", "B22"], "whose source names no number"
-    labels = {
-        name: [asked.label for asked in comparisons(with_study_connections(claim, study.cells))]
-        for name, claim in found.items()
-    }
+    labels = {name: [asked.label for asked in comparisons(claim)] for name, claim in found.items()}
     assert labels["A15"][-1] == "select at 100 connections (client): below 0.1"
     assert labels["B10"] == [
         "thread-per-client from 10 to 25 connections: rising",
@@ -492,42 +490,3 @@ def test_the_published_claims_are_of_every_form() -> None:
 def test_a_form_in_signs(body: str, words: str) -> None:
     (found,) = parsed(body).claims
     assert found.statements[0].signs().endswith(words)
-
-
-@pytest.mark.parametrize(
-    ("body", "cells"),
-    [
-        ('shape = "rising"', CELLS.replace("[5, 10, 20]", "5")),
-        ('order = ["select", "epoll"]', CELLS + '[[cells]]\ndesigns = ["epoll"]\nconnections = 7'),
-    ],
-)
-def test_a_study_without_enough_numbers_of_connections_is_told_so(body: str, cells: str) -> None:
-    with pytest.raises(StudyError, match="the claim X1 names no `connections`") as refused:
-        parsed(CPU + body, cells)
-    assert "\n" not in str(refused.value)
-
-
-ONE_ENGINE = CELLS.replace(', "fork"', "")
-OTHERS = ONE_ENGINE.replace(", 20]", "]")
-OTHERS += '[[cells]]\ndesigns = ["select"]\nconnections = 20\nengine = "epoll"\n'
-TWO = 'order = ["select", "iterative"]'
-JOINED = f'{TWO}\nand = {{ order = ["select", "thread-per-client"], connections = 20 }}'
-
-
-@pytest.mark.parametrize(
-    ("body", "cells", "connections"),
-    [
-        ('order = ["select", "prefork-accept"]', ONE_ENGINE + POOL, [(10,)]),
-        # select has 20 connections with another engine than the two share.
-        (TWO, OTHERS, [(5, 10)]),
-        (JOINED, CELLS, [(5, 10, 20), (20,)]),
-    ],
-)
-def test_a_statement_that_names_no_connections_is_over_those_that_have_all_its_cells(
-    body: str, cells: str, connections: list[tuple[int, ...]]
-) -> None:
-    study = parsed(CPU + body, cells)
-    (found,) = study.claims
-    assert found.statements[0].connections == ()
-    named = with_study_connections(found, study.cells).statements
-    assert [said.connections for said in named] == connections
