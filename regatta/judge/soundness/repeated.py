@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from regatta.judge.contrast import busy_by_block, usable_by_block
 from regatta.judge.grouping import Members
@@ -61,10 +60,9 @@ def outlying_blocks(values: BlockValues) -> list[int]:
 
 
 # Repeating is a selection: a disturbed trial is replaced by one from a quieter moment. Trials that
-# are compared are repeated together, so no contender is favoured. A permutation test within blocks
-# shows whether one contender was disturbed more often than by chance.
-
-DRAWS = 4_096
+# are compared are repeated together, so no contender is favoured. If disturbances hit a heat's
+# contenders at random, the hits of each are a sum of independent draws, whose exact distribution
+# shows whether one was disturbed more often than by chance (Bonferroni over the contenders).
 
 
 @dataclass(frozen=True)
@@ -97,9 +95,9 @@ class Repeated:
     hits: list[Hit] = field(default_factory=list)
     """Empty if no trial was repeated."""
     p_value: float = 1.0
-    """Of the contender disturbed most in excess of chance, …"""
+    """Of the contender whose hits are least likely by chance, over all contenders."""
     furthest: str = ""
-    """… in standard deviations of its own expected number."""
+    """That contender."""
     changed: list[ChangedVerdict] = field(default_factory=list)
 
     @property
@@ -122,59 +120,45 @@ class StandingsTable:
 def repeats_of(ledger: RaceRecord, tables: Sequence[StandingsTable]) -> Repeated:
     if not any(trial.superseded for trial in ledger.trials):
         return Repeated()
-    hits, p_value, furthest = _hits(ledger, _heats(ledger))
+    hits, p_values = _hits(ledger)
+    furthest = min(p_values, key=lambda name: p_values[name])
+    p_value = min(1.0, len(p_values) * p_values[furthest])
     return Repeated(hits, p_value, furthest, _changed_verdicts(ledger, tables))
 
 
-def _heats(ledger: RaceRecord) -> list[list[tuple[str, bool]]]:
-    """The first attempts of each heat: contender, and whether it was disturbed."""
+def _hits(ledger: RaceRecord) -> tuple[list[Hit], dict[str, float]]:
+    """What hit each contender, and the probability of as many hits by chance."""
     cells = {cell.id: cell for cell in ledger.cells}
-    found: dict[tuple[object, ...], list[tuple[str, bool]]] = {}
+    heats: dict[tuple[object, ...], list[Trial]] = {}
     for trial in ledger.trials:
         if trial.attempt == 1 and trial.status == OK:
-            cell = cells[trial.cell_id]
-            heat = found.setdefault((trial.block, cell.comparison_key()), [])
-            heat.append((cell.contender, trial.disturbed is not None))
-    return list(found.values())
-
-
-def _hits(ledger: RaceRecord, heats: list[list[tuple[str, bool]]]) -> tuple[list[Hit], float, str]:
+            heat = (trial.block, cells[trial.cell_id].comparison_key())
+            heats.setdefault(heat, []).append(trial)
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     names = sorted(order, key=lambda name: (order[name], name))
-    seen, chance = _counts(heats, names)
-    contender_of = {cell.id: cell.contender for cell in ledger.cells}
-    again = Tally(contender_of[trial.cell_id] for trial in ledger.trials if trial.superseded)
-    raced = [sum(name == member for heat in heats for member, _ in heat) for name in names]
-    expected = chance.mean(axis=0)
+    shares: dict[str, list[float]] = {name: [] for name in names}
+    disturbed: Tally[str] = Tally()
+    for trials in heats.values():
+        share = sum(trial.disturbed is not None for trial in trials) / len(trials)
+        for trial in trials:
+            name = cells[trial.cell_id].contender
+            shares[name].append(share)
+            disturbed[name] += trial.disturbed is not None
+    again = Tally(cells[trial.cell_id].contender for trial in ledger.trials if trial.superseded)
     hits = [
-        Hit(name, raced[at], int(seen[at]), float(expected[at]), again[name])
-        for at, name in enumerate(names)
+        Hit(name, len(shares[name]), disturbed[name], sum(shares[name]), again[name])
+        for name in names
     ]
-    spread = chance.std(axis=0)
-    far = np.divide(seen - expected, spread, out=np.zeros(len(names)), where=spread > 0)
-    drawn = np.divide(chance - expected, spread, out=np.zeros_like(chance), where=spread > 0)
-    reached = (drawn.max(axis=1, initial=0.0) >= far.max(initial=0.0) - 1e-9).sum()
-    return hits, float((reached + 1) / (DRAWS + 1)), names[int(far.argmax())]
+    return hits, {name: at_least(disturbed[name], shares[name]) for name in names}
 
 
-def _counts(
-    heats: list[list[tuple[str, bool]]], names: list[str]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Disturbed trials of each contender, observed and in random permutations within heats."""
-    chance = np.random.default_rng(len(heats))
-    seen = np.zeros(len(names))
-    drawn = np.zeros((DRAWS, len(names)))
-    for heat in heats:
-        at = [names.index(name) for name, _ in heat]
-        hit = np.array([was for _, was in heat])
-        np.add.at(seen, at, hit)
-        if 0 < hit.sum() < len(hit):
-            lots = chance.random((DRAWS, len(hit))).argsort(axis=1) < hit.sum()
-        else:
-            lots = np.broadcast_to(hit, (DRAWS, len(hit)))
-        for member, index in enumerate(at):
-            drawn[:, index] += lots[:, member]
-    return seen, drawn
+def at_least(count: int, shares: Sequence[float]) -> float:
+    """The probability of at least so many hits, each with its own probability."""
+    distribution = np.ones(1)
+    for share in shares:
+        if share > 0:
+            distribution = np.convolve(distribution, [1 - share, share])
+    return float(distribution[count:].sum())
 
 
 def _changed_verdicts(ledger: RaceRecord, tables: Sequence[StandingsTable]) -> list[ChangedVerdict]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import product
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, ValidationInfo, model_validator
 
@@ -93,12 +93,16 @@ class CellGroup(keys.TomlTable):
         unknown = self.has("contenders") and not self.has("scope") and not self.has("load")
         return (MATCHED,) if unknown else self.load
 
-    def mistakes(self, known: keys.Known) -> Iterator[tuple[str, str]]:
-        yield from super().mistakes(known)
+    def mistakes(self) -> Iterator[tuple[str, str]]:
         yield from self._what_is_needed()
         yield from self._what_belongs_to_a_load()
         yield from self._what_belongs_to_a_scope()
-        yield from self._what_contenders_allow(known)
+
+    @model_validator(mode="after")
+    def check_contenders(self, info: ValidationInfo[dict[str, Any]]) -> Self:
+        for mistake in self._what_contenders_allow(info.context):
+            raise keys.wrong(*mistake)
+        return self
 
     def _what_is_needed(self) -> Iterator[tuple[str, str]]:
         if not self.designs and not self.contenders:
@@ -141,7 +145,7 @@ class CellGroup(keys.TomlTable):
         if self.cold is not None and (PROCESS in self.scope or "closed" in self.loads):
             yield "cold", "is only for the loads burst, open and matched over the window"
 
-    def _what_contenders_allow(self, known: keys.Known) -> Iterator[tuple[str, str]]:
+    def _what_contenders_allow(self, known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         apart = "put it into a group without"
         for name in self.designs + self.contenders:
             if self.has("workers") and not (

@@ -113,8 +113,7 @@ class Contender(keys.TomlTable):
     serves: keys.Many[HttpPath] | None = None
     """The paths that it answers, for `contenders = "all"`; None: every path."""
 
-    def mistakes(self, known: keys.Known) -> Iterator[tuple[str, str]]:
-        yield from super().mistakes(known)
+    def mistakes(self) -> Iterator[tuple[str, str]]:
         if not self.command and (self.port is None or self.image is None):
             yield "", "has no `command`; add it"
         in_command = any("port" in PLACEHOLDER_PATTERN.findall(word) for word in self.command)

@@ -6,7 +6,7 @@ about a key or the whole table.
 """
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from inspect import isclass
@@ -35,8 +35,6 @@ LIKE = 0.75
 MOST_SHOWN = 500
 """Characters of a value in an error."""
 T = TypeVar("T")
-Known = Mapping[str, Any]
-"""What a table's keys may name, by kind: designs, contenders, sources ..."""
 
 
 class TomlTable(BaseModel):
@@ -63,17 +61,15 @@ class TomlTable(BaseModel):
         """Whether the study sets the key."""
         return key in self.model_fields_set
 
-    def mistakes(self, known: Known) -> Iterator[tuple[str, str]]:
+    def mistakes(self) -> Iterator[tuple[str, str]]:
         """What is wrong though each key by itself is valid: the key, or "" for the table, and the
         words that follow it. Only the first is reported.
         """
-        del known
-        yield from ()
+        return iter(())
 
     @model_validator(mode="after")
-    def check(self, info: ValidationInfo) -> Self:
-        mistake = next(self.mistakes(info.context or {}), None)
-        if mistake is not None:
+    def check(self) -> Self:
+        for mistake in self.mistakes():
             raise wrong(*mistake)
         return self
 

@@ -157,8 +157,7 @@ class PlacementTable(keys.TomlTable):
     """The server's address for its clients; None: the one at which the lab reaches it."""
     steering: Annotated[str, keys.one_of(limits.STEERINGS)] = limits.STEERINGS[0]
 
-    def mistakes(self, known: keys.Known) -> Iterator[tuple[str, str]]:
-        yield from super().mistakes(known)
+    def mistakes(self) -> Iterator[tuple[str, str]]:
         of_kinds = {
             limits.CONTAINERS: ("network", "engine"),
             limits.HOSTS: ("cluster", "server", "address"),

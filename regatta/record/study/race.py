@@ -112,8 +112,7 @@ class RaceTable(keys.TomlTable):
     """CPU that other programs may use before a trial counts as disturbed and is repeated. The most
     is more than any machine has."""
 
-    def mistakes(self, known: keys.Known) -> Iterator[tuple[str, str]]:
-        yield from super().mistakes(known)
+    def mistakes(self) -> Iterator[tuple[str, str]]:
         for key, other in (("width_percent", "most_blocks"), ("most_blocks", "width_percent")):
             if self.has(key) and not self.has(other):
                 yield key, f"needs `race.{other}` too; add it"

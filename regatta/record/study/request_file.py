@@ -59,8 +59,7 @@ class Request(keys.TomlTable):
     status: Annotated[int, keys.whole(200, 599)] | None = None
     """Of the reply; None: any success."""
 
-    def mistakes(self, known: keys.Known) -> Iterator[tuple[str, str]]:
-        yield from super().mistakes(known)
+    def mistakes(self) -> Iterator[tuple[str, str]]:
         if len(self.headers) > MAX_HEADERS:
             yield "headers", f"must be at most {MAX_HEADERS}"
 

@@ -221,8 +221,7 @@ class StatementTable(keys.TomlTable):
             return read_bound(bound, self.kind, self.metric)
         return read_within(self.within, self.kind, self.metric, self.groups)
 
-    def mistakes(self, known: keys.Known) -> Iterator[tuple[str, str]]:
-        yield from super().mistakes(known)
+    def mistakes(self) -> Iterator[tuple[str, str]]:
         if len(self.forms) != 1:
             found = " and ".join(f"`{key}`" for key in self.forms) or "none of them"
             yield "", f"must have exactly one of {', '.join(KINDS)}; it has {found}"

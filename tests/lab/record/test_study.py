@@ -487,7 +487,8 @@ def test_without_valid_contenders_the_cells_are_not_blamed() -> None:
 
 def test_claims_are_all_checked() -> None:
     cells = 'name = "x"\n[[cells]]\ndesigns = "all"\nconnections = 4\n'
-    claim = '[[claim]]\nid = "{}"\nsays = "x"\nmetric = "{}"\nconnections = 4\norder = ["epoll", "select"]\n'
+    claim = '[[claim]]\nid = "{}"\nsays = "x"\nmetric = "{}"\nconnections = 4\n'
+    claim += 'order = ["epoll", "select"]\n'
     found = mistakes(cells + claim.format("a", "task_clok") + claim.format("b", "elapst"))
     assert [mistake.partition(".")[0] for mistake in found] == ["`claim a", "`claim b"]
 
