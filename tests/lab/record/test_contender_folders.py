@@ -45,8 +45,8 @@ def test_all_are_those_that_serve_the_path(folder: Path) -> None:
 
 
 def test_the_studys_own_contenders_belong_to_all(folder: Path) -> None:
-    own = '[contenders.mine]\ncommand = "x {port}"\n'
-    assert raced(read(folder, own + GROUP)) == ["one", "three", "two", "mine"]
+    mine = '[contenders.mine]\ncommand = "x {port}"\n'
+    assert raced(read(folder, mine + GROUP)) == ["one", "three", "two", "mine"]
 
 
 def test_one_that_is_not_built_is_left_out_with_the_command_that_builds_it(folder: Path) -> None:
@@ -59,8 +59,12 @@ def test_one_that_is_not_built_is_left_out_with_the_command_that_builds_it(folde
 
 
 def test_a_program_is_looked_for_on_the_path(folder: Path) -> None:
-    own = '[contenders.%s]\ncommand = "x {port}"\nneeds = "%s"\ninstall = "apt-get install it"\n'
-    study = read(folder, own % ("here", "sh") + own % ("gone", "no-such-program") + GROUP)
+    contender = (
+        '[contenders.%s]\ncommand = "x {port}"\nneeds = "%s"\ninstall = "apt-get install it"\n'
+    )
+    study = read(
+        folder, contender % ("here", "sh") + contender % ("gone", "no-such-program") + GROUP
+    )
     assert "here" in raced(study)
     assert study.left_out == {"gone": "no-such-program is missing; run apt-get install it"}
 

@@ -1,7 +1,5 @@
 """Hosts in a study: what names one, and what is refused before anybody is asked."""
 
-from pathlib import Path
-
 import pytest
 
 from regatta.errors import StudyError
@@ -43,111 +41,73 @@ def test_what_ssh_or_a_shell_could_take_for_more_than_a_host_is_refused(text: st
         host_name(text)
 
 
-CLUSTER = "tcp://scheduler:8786"
+HOSTS = 'kind = "hosts"\n'
+A, B = 'server = "ssh://a"\n', 'clients = ["ssh://b"]\n'
+CLUSTER = 'cluster = "tcp://scheduler:8786"\n'
 
 
-def parse(tmp_path: Path, **keys: object) -> Study:
-    lines = "".join(f"{key} = {value!r}\n".replace("'", '"') for key, value in keys.items())
-    text = f'name = "mine"\n[placement]\n{lines}{CELL}'
-    return fake_races.parse(text, tmp_path)
+def parse(placement: str) -> Study:
+    return fake_races.parse(f'name = "mine"\n[placement]\n{placement}{CELL}')
 
 
-def test_one_server_and_one_client_are_named(tmp_path: Path) -> None:
-    study = parse(tmp_path, kind="hosts", server="ssh://a", clients="ssh://b", address="10.0.0.1")
+def test_one_server_and_one_client_are_named() -> None:
+    study = parse(HOSTS + A + 'clients = "ssh://b"\naddress = "10.0.0.1"\n')
     assert (study.server, study.clients, study.address) == ("ssh://a", ("ssh://b",), "10.0.0.1")
     assert host_name("ssh://b") == HostName("b")
 
 
-def test_workers_of_a_cluster_are_named_as_the_cluster_names_them(tmp_path: Path) -> None:
-    named = {"kind": "hosts", "cluster": CLUSTER, "server": "0", "clients": ["tcp://10.0.0.2:7"]}
-    study = parse(tmp_path, **named)
-    assert (study.cluster, study.server, study.client_hosts) == (
-        CLUSTER,
-        "0",
-        ("tcp://10.0.0.2:7",),
-    )
-
-
-def test_machines_behind_one_name_are_told_apart_by_their_ports(tmp_path: Path) -> None:
-    hosts = ["ssh://b:2222", "ssh://b:2223"]
-    study = parse(tmp_path, kind="hosts", server="ssh://b", clients=hosts)
-    assert study.client_count == 2
-
-
-def test_several_clients_are_a_number_or_hosts(tmp_path: Path) -> None:
-    study = parse(tmp_path, kind="netns", clients=8)
-    assert (study.client_count, study.client_hosts) == (8, ())
-    hosts = ["ssh://b", "ssh://c"]
-    study = parse(tmp_path, kind="hosts", server="ssh://a", clients=hosts)
-    assert (study.client_count, study.client_hosts) == (2, ("ssh://b", "ssh://c"))
+def test_workers_of_a_cluster_are_named_as_the_cluster_names_them() -> None:
+    study = parse(HOSTS + CLUSTER + 'server = "0"\nclients = ["tcp://10.0.0.2:7"]\n')
+    assert study.cluster == "tcp://scheduler:8786"
+    assert (study.server, study.client_hosts) == ("0", ("tcp://10.0.0.2:7",))
 
 
 @pytest.mark.parametrize(
-    ("keys", "complaint"),
+    ("placement", "hosts"),
     [
-        ({"kind": "hosts"}, "`placement.server` is missing"),
-        ({"kind": "hosts", "server": "ssh://a"}, "`placement.clients` is missing"),
-        ({"kind": "netns", "server": "ssh://a"}, '`placement.server` is only for kind = "hosts"'),
+        ('kind = "netns"\nclients = 2\n', ()),
+        (HOSTS + A + 'clients = ["ssh://b", "ssh://c"]\n', ("ssh://b", "ssh://c")),
+        # Machines behind one name have different ports.
         (
-            {"kind": "hosts", "server": "ssh://a", "clients": 3},
-            '`placement.clients` is a number; kind = "hosts" needs a list of hosts',
-        ),
-        ({"kind": "netns", "clients": ["ssh://b"]}, "`placement.clients` names hosts, but only"),
-        ({"kind": "netns", "clients": 0}, "it must be a whole number from 1 to 64, or hosts"),
-        ({"kind": "netns", "clients": 65}, "it must be a whole number from 1 to 64, or hosts"),
-        (
-            {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://b", 3]},
-            "or the number of clients",
-        ),
-        (
-            {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://b", "ssh://b"]},
-            "it must be a list without duplicates",
-        ),
-        (
-            {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://b", "ssh://root@b:22"]},
-            "`placement.clients` names a host twice",
-        ),
-        (
-            {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://b", "ssh://root@a"]},
-            "`placement.clients` contains the server's host",
-        ),
-        (
-            {"kind": "hosts", "server": "ssh://a", "clients": ["ssh://a"]},
-            'to race on one host, use kind = "netns"',
-        ),
-        (
-            {"kind": "netns", "cluster": CLUSTER},
-            '`placement.cluster` is only for kind = "hosts"',
-        ),
-        (
-            {"kind": "hosts", "cluster": "scheduler", "server": "a", "clients": ["b"]},
-            "it must be the address of a Dask scheduler, tcp://HOST:PORT or tls://HOST:PORT",
-        ),
-        (
-            {"kind": "hosts", "cluster": "tcp://s:99999", "server": "a", "clients": ["b"]},
-            "`placement.cluster` is 'tcp://s:99999'; it must be the address",
-        ),
-        (
-            {"kind": "hosts", "cluster": CLUSTER, "server": "ssh://a", "clients": ["b"]},
-            "it must be the name or address of a worker of `placement.cluster`",
-        ),
-        (
-            {"kind": "hosts", "cluster": CLUSTER, "server": "a", "clients": ["a\tb"]},
-            "it must be the name or address of a worker of `placement.cluster`",
-        ),
-        (
-            {"kind": "hosts", "cluster": CLUSTER, "server": "a", "clients": ["a"]},
-            "`placement.clients` contains the server's host",
-        ),
-        (
-            {"kind": "hosts", "server": "a", "clients": ["ssh://b"]},
-            "it must be ssh://HOST",
+            HOSTS + 'server = "ssh://b"\nclients = ["ssh://b:22022", "ssh://b:2223"]\n',
+            ("ssh://b:22022", "ssh://b:2223"),
         ),
     ],
 )
-def test_what_cannot_be_raced_is_said_in_one_line(
-    tmp_path: Path, keys: dict[str, object], complaint: str
-) -> None:
+def test_several_clients_are_a_number_or_hosts(placement: str, hosts: tuple[str, ...]) -> None:
+    study = parse(placement)
+    assert (study.client_count, study.client_hosts) == (2, hosts)
+
+
+@pytest.mark.parametrize(
+    ("placement", "complaint"),
+    [
+        (HOSTS, "`placement.server` is missing"),
+        (HOSTS + A, "`placement.clients` is missing"),
+        (A, '`placement.server` is only for kind = "hosts"'),
+        (HOSTS + A + "clients = 3\n", '`placement.clients` is a number; kind = "hosts" needs'),
+        (B, "`placement.clients` names hosts, but only"),
+        ("clients = 0\n", "it must be a whole number from 1 to 64, or hosts"),
+        ("clients = 65\n", "it must be a whole number from 1 to 64, or hosts"),
+        (HOSTS + A + 'clients = ["ssh://b", 3]\n', "or the number of clients"),
+        (HOSTS + A + 'clients = ["ssh://b", "ssh://b"]\n', "must be a list without duplicates"),
+        (
+            HOSTS + A + 'clients = ["ssh://b", "ssh://root@b:22"]\n',
+            "`placement.clients` names a host twice",
+        ),
+        (HOSTS + A + 'clients = ["ssh://b", "ssh://root@a"]\n', "contains the server's host"),
+        (HOSTS + A + 'clients = ["ssh://a"]\n', 'to race on one host, use kind = "netns"'),
+        (HOSTS + 'server = "a"\n' + B, "it must be ssh://HOST"),
+        (CLUSTER, '`placement.cluster` is only for kind = "hosts"'),
+        (HOSTS + 'cluster = "scheduler"\n', "of a Dask scheduler, tcp://HOST:PORT or tls://"),
+        (HOSTS + 'cluster = "tcp://s:99999"\n', "`placement.cluster` is 'tcp://s:99999'; it must"),
+        (HOSTS + CLUSTER + A, "it must be the name or address of a worker"),
+        (HOSTS + CLUSTER + 'server = "a"\nclients = ["a\\tb"]\n', "or address of a worker"),
+        (HOSTS + CLUSTER + 'server = "a"\nclients = ["a"]\n', "contains the server's host"),
+    ],
+)
+def test_what_cannot_be_raced_is_said_in_one_line(placement: str, complaint: str) -> None:
     with pytest.raises(StudyError) as raised:
-        parse(tmp_path, **keys)
+        parse(placement)
     assert complaint in str(raised.value)
+    assert "\n" not in str(raised.value)

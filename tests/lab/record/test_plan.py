@@ -38,13 +38,17 @@ def test_every_sitting_has_all_blocks_and_the_first_is_the_race_in_one(
     cells: int, blocks: int, counted: int, seed: int, sittings: int
 ) -> None:
     plan = make_plan(cells, blocks, counted, seed, sittings)
-    one = make_plan(cells, blocks, counted, seed)
+    first_sitting = make_plan(cells, blocks, counted, seed)
     for number in range(1, sittings + 1):
-        own = [planned for planned in plan if planned.sitting == number]
-        assert [planned.kind for planned in own] == [planned.kind for planned in one]
+        of_sitting = [planned for planned in plan if planned.sitting == number]
+        assert [planned.kind for planned in of_sitting] == [
+            planned.kind for planned in first_sitting
+        ]
         first = (number - 1) * (blocks + counted) + 1
-        assert [planned.block - first + 1 for planned in own] == [p.block for p in one]
-    assert plan[: len(one)] == one
+        assert [planned.block - first + 1 for planned in of_sitting] == [
+            p.block for p in first_sitting
+        ]
+    assert plan[: len(first_sitting)] == first_sitting
 
 
 def test_another_seed_gives_another_order() -> None:

@@ -132,7 +132,7 @@ def test_a_comparison_in_words(made: ClaimPart, value: str, interval: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("detectable", "told"),
+    ("detectable", "shown"),
     [
         (1.083, "differences below 8.3 % are not detectable here"),
         (3.4, "differences below 240 % are not detectable here"),
@@ -141,12 +141,12 @@ def test_a_comparison_in_words(made: ClaimPart, value: str, interval: str) -> No
         (1e50, "too few to say what is detectable"),
     ],
 )
-def test_detectable_differences_have_few_digits(detectable: float, told: str) -> None:
+def test_detectable_differences_have_few_digits(detectable: float, shown: str) -> None:
     blind = replace(part("a", 1.0, 0.1, UNDECIDED), detectable=detectable)
     result = ScopeResult(UNDECIDED, [blind], [], None)
-    assert words.unseen(result) == told
+    assert words.unseen(result) == shown
     assert words.unseen(replace(result, verdict=REFUTED)) == ""
-    assert words.detectable(blind).removeprefix("detectable: ") in told
+    assert words.detectable(blind).removeprefix("detectable: ") in shown
     assert words.seen_of(blind) == (detectable if detectable < 11 else None)
     for other in (
         replace(blind, verdict=SUPPORTED),
@@ -159,8 +159,10 @@ def test_there_is_a_row_and_a_section_for_each(analysis: Analysis) -> None:
     section = claims_section(analysis)
     (sources, verdicts) = section.tables
     assert [row.name for row in verdicts.rows] == [claim.id for claim in all_kinds()]
-    assert [one.name for one in section.sections] == [f"claim-{claim.id}" for claim in all_kinds()]
-    found = [one.value for row in verdicts.rows for one in row.figures]
+    assert [part_of.name for part_of in section.sections] == [
+        f"claim-{claim.id}" for claim in all_kinds()
+    ]
+    found = [figure.value for row in verdicts.rows for figure in row.figures]
     assert "✗ refuted" in found
     assert "✓ supported" in found
     assert len(sources.rows) > 1
@@ -208,7 +210,7 @@ def test_verdicts_are_counted_by_source_where_there_are_several(analysis: Analys
 
 def charts(analysis: Analysis) -> dict[str, Chart]:
     section = claims_section(analysis)
-    return {chart.name: chart for one in section.sections for chart in one.charts}
+    return {chart.name: chart for part_of in section.sections for chart in part_of.charts}
 
 
 def test_every_claim_with_figures_is_a_picture(analysis: Analysis) -> None:
@@ -231,7 +233,7 @@ def test_figures_with_a_wide_range_get_a_logarithmic_axis(analysis: Analysis) ->
 
 
 def test_a_race_without_claims_has_no_section_of_them(analysis: Analysis) -> None:
-    names = [one.name for one in view_of(replace(analysis, claims=[])).sections]
+    names = [part_of.name for part_of in view_of(replace(analysis, claims=[])).sections]
     assert "claims" not in names
 
 

@@ -202,8 +202,8 @@ def test_a_claim_of_each_form_is_true_false_or_lost_in_noise(
     body: str, found: Found, verdict: str, value: float
 ) -> None:
     """By all of its parts; in most single blocks it is the same."""
-    told, parts, runs = judged(body, found)
-    assert told == verdict
+    found_verdict, parts, runs = judged(body, found)
+    assert found_verdict == verdict
     assert parts[0].value == pytest.approx(value, rel=0.03, abs=0.03)
     assert runs is not None
     assert runs[1] == BLOCKS
@@ -216,17 +216,6 @@ def test_undecided_parts_state_what_is_detectable() -> None:
     assert found == parts[0].verdict == UNDECIDED
     assert 1.005 < parts[0].detectable < 1.1
     assert 0 < runs[0] < runs[1] == BLOCKS
-
-
-def test_the_parts_of_a_claim_share_its_false_alarms() -> None:
-    """With alike servers one table in twenty sees a difference."""
-    generator = np.random.default_rng(5)
-    alarms = 0
-    for _ in range(300):
-        values = {(name, 10): dict(enumerate(generator.normal(640, 20, BLOCKS))) for name in THREE}
-        _, parts, _ = judged(ORDER, values)
-        alarms += any(part.verdict != UNDECIDED for part in parts)
-    assert alarms / 300 < 0.08
 
 
 @pytest.mark.parametrize(
@@ -378,15 +367,6 @@ def test_sums_are_per_round_unless_published_per_request(body: str, verdict: str
     found, (part,), _ = judged(body, over(iterative={1: 640.0, 3: 600.0}))
     assert found == verdict
     assert part.value == pytest.approx(600 / 640 * (3 if verdict == SUPPORTED else 1), rel=0.01)
-
-
-def test_the_figures_are_of_what_is_compared() -> None:
-    figures = {("iterative", count): noisy(600) for count in (1, 3)}
-    evidence = evidence_of({MEASURED["task_clock"]: figures})
-    (comparison,) = comparisons(make_claim(RISES, (1, 3)))
-    found = [evidence.figure(term) for term in comparison.terms]
-    assert [round(one.value or 0) for one in found] == [600, 1800]
-    assert {(one.unit, one.per) for one in found} == {("µs", "round")}
 
 
 def test_a_margin_per_request_is_scaled_to_the_sum() -> None:

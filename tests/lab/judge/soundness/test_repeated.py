@@ -132,7 +132,7 @@ def test_the_p_value_belongs_to_the_named_contender(tmp_path: Path) -> None:
     gone = {("third", 10, block) for block in range(5, 41)}
     names = ("first", "second", "third")
     analysis = raced(tmp_path, hit, dearer=1.0, contenders=names, blocks=40, fail=gone)
-    beyond = {one.contender: one.disturbed - one.by_chance for one in analysis.repeated.hits}
+    beyond = {hit.contender: hit.disturbed - hit.by_chance for hit in analysis.repeated.hits}
     assert beyond["first"] > beyond["third"] > 0
     assert analysis.repeated.is_unequal
     assert analysis.repeated.furthest == "third"

@@ -118,8 +118,8 @@ def race_with_alone_blocks(folder: Path, alone: dict[str, float], drift: float =
 
 def test_a_side_by_side_cost_of_one_contender_is_reported(tmp_path: Path) -> None:
     analysis = race_with_alone_blocks(tmp_path, {"select": 0.9})
-    found = {one.contender: one for one in analysis.side_by_side}
-    assert [one.blocks for one in analysis.side_by_side] == [6, 6, 6]
+    found = {cost.contender: cost for cost in analysis.side_by_side}
+    assert [cost.blocks for cost in analysis.side_by_side] == [6, 6, 6]
     ratio = found["select"].ratio
     assert ratio.low < 0.9 < ratio.high
     assert ratio.value == pytest.approx(0.9, abs=0.03)
@@ -134,8 +134,8 @@ def test_a_side_by_side_cost_of_one_contender_is_reported(tmp_path: Path) -> Non
 def test_a_side_by_side_cost_common_to_all_changes_no_comparison(tmp_path: Path) -> None:
     cheaper = dict.fromkeys(("iterative", "thread-per-client", "select"), 0.9)
     analysis = race_with_alone_blocks(tmp_path, cheaper)
-    assert all(one.ratio.value == pytest.approx(0.9, abs=0.03) for one in analysis.side_by_side)
-    assert not any(one.differs for one in analysis.side_by_side)
+    assert all(cost.ratio.value == pytest.approx(0.9, abs=0.03) for cost in analysis.side_by_side)
+    assert not any(cost.differs for cost in analysis.side_by_side)
     assert not any(company(analysis))
     (table,) = side_by_side_table(analysis)
     assert [row[-1] for row in cells(table)] == ["not distinguishable"] * 3
@@ -143,7 +143,7 @@ def test_a_side_by_side_cost_common_to_all_changes_no_comparison(tmp_path: Path)
 
 def test_drift_is_not_a_side_by_side_cost(tmp_path: Path) -> None:
     analysis = race_with_alone_blocks(tmp_path, {}, drift=0.1)
-    assert all(one.ratio.low < 1 < one.ratio.high for one in analysis.side_by_side)
+    assert all(cost.ratio.low < 1 < cost.ratio.high for cost in analysis.side_by_side)
 
 
 def test_trials_raced_alone_are_in_no_average(tmp_path: Path) -> None:

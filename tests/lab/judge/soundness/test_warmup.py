@@ -32,11 +32,11 @@ WATCHED = 40
 
 
 def recorded(name: str) -> list[Slice]:
-    told = json.loads((RECORDED / f"{name}.json").read_text())
-    ends = [0.0, *(row[0] for row in told["slices"])]
+    curves = json.loads((RECORDED / f"{name}.json").read_text())
+    ends = [0.0, *(row[0] for row in curves["slices"])]
     return [
         Slice(end - begin, requests, cpu_ns / max(1, requests) / 1e3, p50_ns / 1e3)
-        for begin, (end, requests, cpu_ns, p50_ns, _) in zip(ends, told["slices"], strict=False)
+        for begin, (end, requests, cpu_ns, p50_ns, _) in zip(ends, curves["slices"], strict=False)
     ]
 
 
@@ -62,8 +62,8 @@ def test_node_is_not_warm_at_first_and_is_in_time(name: str) -> None:
     found = judge(slices)
     assert found.kind == WARMED
     assert 700 < found.requests < 40_000
-    cold = np.mean([one.cpu_us for one in slices[:2]])
-    assert cold > 1.8 * np.median([one.cpu_us for one in slices[-FEWEST:]])
+    cold = np.mean([part.cpu_us for part in slices[:2]])
+    assert cold > 1.8 * np.median([part.cpu_us for part in slices[-FEWEST:]])
     assert not is_steady(slices[:FEWEST], FEWEST), "its first two seconds are not level"
 
 
@@ -90,17 +90,17 @@ def test_a_cost_that_swings_is_never_steady() -> None:
 
 def test_equal_slices_are_flat_soon_despite_noise() -> None:
     found = [judge(watched(curve([100.0] * 120, noise=0.05, seed=seed))) for seed in range(40)]
-    assert all(one.kind in STEADY for one in found)
-    assert sum(one.kind != FLAT for one in found) <= 2
+    assert all(verdict.kind in STEADY for verdict in found)
+    assert sum(verdict.kind != FLAT for verdict in found) <= 2
 
 
 def test_disturbed_slices_warm_but_do_not_decide() -> None:
     slices = curve([100.0] * 30, noise=0.01)
-    hit = [replace(one, cpu_us=300, disturbed=True) if at % 3 == 0 else one for at, one in
+    hit = [replace(part, cpu_us=300, disturbed=True) if at % 3 == 0 else part for at, part in
            enumerate(slices)]  # fmt: skip
     assert is_steady(hit)
     assert judge(hit).kind == FLAT
-    assert not is_steady([replace(one, disturbed=False) for one in hit[:7]], FEWEST)
+    assert not is_steady([replace(part, disturbed=False) for part in hit[:7]], FEWEST)
 
 
 def matched(path: Path, select: str, window: float = 1.0) -> Path:
@@ -112,8 +112,8 @@ def matched(path: Path, select: str, window: float = 1.0) -> Path:
     firsts = []
     for name in ("iterative", "select"):
         kind = select if name == "select" else FLAT
-        told = {"kind": kind, "requests": 9000, "seconds": 3.0}
-        seen = {"warm_up": told, "warm_slices": level, "window_slices": moved}
+        ended = {"kind": kind, "requests": 9000, "seconds": 3.0}
+        seen = {"warm_up": ended, "warm_slices": level, "window_slices": moved}
         if name != "select":
             seen["window_slices"] = rows(curve([100.0] * 4, noise=0.02))
         ledgers.change(
@@ -124,7 +124,7 @@ def matched(path: Path, select: str, window: float = 1.0) -> Path:
             name,
         )
         place = {"contender": name, "load": "closed", "work": "scan", "connections": 10}
-        firsts.append({**place, **told, "slices": level})
+        firsts.append({**place, **ended, "slices": level})
     ledgers.change(made, "INSERT INTO environment VALUES ('warm_ups', ?)", json.dumps(firsts))
     ledgers.change(made, "UPDATE cell SET work = 'scan'")
     return made
@@ -136,7 +136,7 @@ def matched(path: Path, select: str, window: float = 1.0) -> Path:
 def test_a_server_that_is_not_warm_cannot_win(tmp_path: Path, kind: str, window: float) -> None:
     path = matched(tmp_path / "ledger.sqlite", kind, window)
     analysis = analyse(read(path))
-    found = {one.contender: one for one in analysis.warm_ups}
+    found = {warm_up.contender: warm_up for warm_up in analysis.warm_ups}
     assert "not steady" in found["select"].why_not
     assert not found["iterative"].why_not
     (verdict,) = analysis.groups[0].by_step
@@ -150,7 +150,7 @@ def test_a_server_that_is_not_warm_cannot_win(tmp_path: Path, kind: str, window:
 def test_a_warm_server_can_win_and_the_report_shows_its_curve(tmp_path: Path) -> None:
     path = matched(tmp_path / "ledger.sqlite", WARMED)
     analysis = analyse(read(path))
-    assert not any(one.why_not for one in analysis.warm_ups)
+    assert not any(warm_up.why_not for warm_up in analysis.warm_ups)
     assert analysis.warm_ups[1].requests == 9000
     reports.write(path)
     assert 'data-chart="warm-up-0"' in (path.parent / "report.html").read_text()

@@ -34,7 +34,9 @@ def analysed(
     cells = [replace(cell, per_connection=1 if short else None) for cell in ledger.cells]
     odd = next(cell.id for cell in cells if cell.contender == "select")
     data = samples(wait_ms, tail_ms, usual)
-    trials = [replace(one, samples=data) if one.cell_id == odd else one for one in ledger.trials]
+    trials = [
+        replace(trial, samples=data) if trial.cell_id == odd else trial for trial in ledger.trials
+    ]
     return analyse(replace(ledger, cells=cells, trials=trials))
 
 
@@ -48,9 +50,9 @@ def test_an_end_that_follows_40_ms_after_the_first_byte_is_nagles_and_says_what_
     tmp_path: Path,
 ) -> None:
     analysis = analysed(tmp_path, 0.2, 43.8)
-    (one,) = analysis.wire
-    assert (one.cell.contender, one.share) == ("select", 1.0)
-    assert one.ms == pytest.approx(43.8)
+    (sign,) = analysis.wire
+    assert (sign.cell.contender, sign.share) == ("select", 1.0)
+    assert sign.ms == pytest.approx(43.8)
     (line,) = said(analysis)
     assert line.startswith("select: in 100% of its answers its end follows its first byte by 44 ms")
     assert line.endswith("set TCP_NODELAY")
@@ -71,6 +73,6 @@ def test_other_waits_have_no_explanation(tmp_path: Path, wait_ms: float, tail_ms
 def test_a_full_listen_queue_shows_where_each_request_connects(
     tmp_path: Path, wait_ms: float
 ) -> None:
-    (one,) = analysed(tmp_path, wait_ms, 0, short=True).wire
-    assert "the listen queue was full" in one.says
-    assert one.ms == pytest.approx(wait_ms)
+    (sign,) = analysed(tmp_path, wait_ms, 0, short=True).wire
+    assert "the listen queue was full" in sign.says
+    assert sign.ms == pytest.approx(wait_ms)
