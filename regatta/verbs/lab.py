@@ -4,28 +4,24 @@ import sys
 from functools import partial
 from pathlib import Path
 
-import typer
-from rich.console import Console
-
-from regatta.errors import UsageError
-from regatta.measure.programs import Programs, discover, shown
+from regatta.measure.programs import discover, shown
 from regatta.measure.race.options import Options
-from regatta.measure.race.race import RaceOnce, race_with
+from regatta.measure.race.race import race_with
 from regatta.record.files import locked
+from regatta.record.study import parse_study
 from regatta.teach.lab.console import LabScreen
 from regatta.teach.lab.report import FILE as ANSWERS
 from regatta.teach.lab.report import write_report
 from regatta.teach.lab.session import (
     agreed_state,
     do_again,
-    open_lab,
     run_steps,
-    status_lines,
     steps_to_repeat,
 )
-from regatta.teach.lab.state import FOLDER, Guess, lab_command
+from regatta.teach.lab.state import FOLDER, lab_command
 from regatta.teach.lab.step import Lab
 from regatta.teach.lab.steps import STEPS
+from regatta.teach.lab.tools import find_tools
 from regatta.verbs.display import display_on
 from regatta.verbs.output import Output, options
 from regatta.verbs.session import HOOKS, stoppable
@@ -36,11 +32,9 @@ from regatta.verbs.session import HOOKS, stoppable
     quick="Short races: all steps in a minute.",
     out="Folder of the lab.",
     guess="Your guess: the design with the least server CPU.",
-    by="Your guess: how many times as much the runner-up needs, as 1.2.",
     designs="Designs to compare, separated by commas.",
     connections="Number of concurrent clients.",
     work="Work of each request: classic, snapshot, wait=5ms …",
-    status="Show which steps are done and exit.",
     again="Repeat this step and those that depend on it; keeps old files.",
     quiet="Hide the progress of races.",
 )
@@ -49,11 +43,9 @@ def lab(  # noqa: PLR0913, PLR0917  (one parameter an option)
     quick: bool = False,
     out: Path = FOLDER,
     guess: str | None = None,
-    by: float | None = None,
     designs: str | None = None,
     connections: int | None = None,
     work: str | None = None,
-    status: bool = False,
     again: str | None = None,
     quiet: bool = False,
 ) -> None:
@@ -69,14 +61,10 @@ def lab(  # noqa: PLR0913, PLR0917  (one parameter an option)
     [bold]Examples[/]
 
       regatta lab                 begin, or continue
-      regatta lab --status        which steps are done?
       regatta lab --again race    repeat a step
-      regatta lab --yes --quick --out /tmp/try --guess epoll --by 1.2
+      regatta lab --yes --quick --out /tmp/try --guess epoll
       regatta lab --designs iterative,prefork-accept,reactors --connections 50
     """
-    if status:
-        typer.echo("\n".join(status_lines(out)))
-        return
     if again is not None:
         steps_to_repeat(again)
     given = {
@@ -86,38 +74,26 @@ def lab(  # noqa: PLR0913, PLR0917  (one parameter an option)
         "quick": quick or None,
     }
     changes = {name: value for name, value in given.items() if value is not None}
-    guessed = read_guess(guess, by)
     console = Output()
     screen = LabScreen(console, console.is_terminal and sys.stdin.isatty() and not yes)
     programs = discover()
-    agreed_state(out, changes, guessed, programs, again)  # mistakes, before the folder exists
+    agreed_state(out, changes, guess, programs, again)  # mistakes, before the folder exists
     with locked(out):
         # Until we had the lock, another `regatta lab` may have changed the folder.
-        state = agreed_state(out, changes, guessed, programs, again)
-        lab = open_lab(out, state, programs, partial(races, programs, console, quiet), screen)
-        lab.guess = guessed
+        state = agreed_state(out, changes, guess, programs, again)
+        tools = find_tools(programs)
+        options = Options(server_cpus=tools.server_cpus, client_cpus=tools.client_cpus)
+        race = race_with(programs, options, partial(display_on, console, quiet), HOOKS)
+
+        def race_text(text: str, into: Path) -> Path:
+            return race(parse_study(text, programs.designs, out), into)
+
+        lab = Lab(out, state, tools, race_text, screen.ask, screen.say)
+        lab.remember()  # it exists from here on
+        lab.guess = guess
         if again is not None:
             do_again(lab, again)
         go(lab, screen, yes)
-
-
-def read_guess(design: str | None, by: float | None) -> Guess | None:
-    if design is None:
-        if by is not None:
-            raise UsageError("--by needs --guess, the design with the least server CPU")
-        return None
-    return Guess(design, by)
-
-
-def races(
-    programs: Programs,
-    console: Console,
-    quiet: bool,
-    server_cpus: tuple[int, ...],
-    client_cpus: tuple[int, ...],
-) -> RaceOnce:
-    options = Options(server_cpus=server_cpus, client_cpus=client_cpus)
-    return race_with(programs, options, partial(display_on, console, quiet), HOOKS)
 
 
 def go(lab: Lab, screen: LabScreen, yes: bool) -> None:

@@ -39,7 +39,7 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A lab that was interrupted in its first race, and its output."""
     folder = tmp_path_factory.mktemp("stopped")
     lab = subprocess.Popen(
-        regatta("lab", "--yes", *TWO, "--guess", "select", "--by", "1.2"),
+        regatta("lab", "--yes", *TWO, "--guess", "select"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -24,7 +24,6 @@ TOOLS = Tools(
     server_cpus=(0,),
     client_cpus=(1,),
     perf=True,
-    taskset=True,
     nc=True,
     lacks=("There is only one CPU.",),
 )

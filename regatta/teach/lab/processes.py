@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import IO
 
 from regatta.errors import RegattaError
-from regatta.measure.places.side import LINE_LIMIT, readable
+from regatta.measure.places.side import read_line
 from regatta.measure.processes import Warden, guard_environment
 from regatta.teach.lab.step import CTRL_C, Typed
 from regatta.teach.lab.tools import HOST, PORT
@@ -104,15 +104,13 @@ def serving(line: str) -> Iterator[int]:
 
 def port_of(ready: int, output: IO[bytes]) -> int:
     """From the line that the server writes when it is ready."""
-    deadline = time.monotonic() + READY_S
-    line = b""
-    while not line.endswith(b"\n"):
-        if not readable(ready, deadline):
-            raise RegattaError(f"the server was not ready within {READY_S:g} s")
-        piece = os.read(ready, LINE_LIMIT)
-        if not piece:
-            raise RegattaError(f"the server exited before it was ready: {last_line(output)}")
-        line += piece
+    try:
+        line = read_line(ready, time.monotonic() + READY_S)
+    except TimeoutError as error:
+        raise RegattaError(f"the server was not ready within {READY_S:g} s") from error
+    except EOFError as error:
+        said = last_line(output)
+        raise RegattaError(f"the server exited before it was ready: {said}") from error
     return int(line.decode().split()[1].rpartition(":")[2])
 
 

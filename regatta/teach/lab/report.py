@@ -3,8 +3,7 @@ from it.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -77,15 +76,8 @@ def write_report(lab: Lab, steps: Sequence[Step]) -> None:
             draw(chart, lab.path(PICTURES))
     text = markdown(lab, steps, read_answers(lab.folder))
     with TemporaryDirectory(prefix=".regatta-", dir=lab.folder) as inside:
-        made = {
-            path.name: path.read_bytes()
-            for path in convert(text, TITLE, Path(inside) / "report", lab.folder, page=True)
-        }
-    # Before writing: if the lab is killed meanwhile, it still recognizes its own files.
-    lab.remember(written=tuple({*lab.state.written, *map(digest, made.values())}))
-    for name, content in made.items():
-        put_aside(lab.path(name), lab.state.written)
-        write_whole(lab.path(name), content)
+        for path in convert(text, TITLE, Path(inside) / "report", lab.folder, page=True):
+            write_whole(lab.path(path.name), path.read_bytes())
 
 
 def markdown(lab: Lab, steps: Sequence[Step], answers: Answers) -> str:
@@ -98,25 +90,25 @@ def markdown(lab: Lab, steps: Sequence[Step], answers: Answers) -> str:
     for number, step in enumerate(steps, start=1):
         if step.name in done:
             section = section_of(number, step, done[step.name], answers)
-            files = {one.name: f"{PICTURES}/{one.name}.svg" for one in section.charts}
+            files = {chart.name: f"{PICTURES}/{chart.name}.svg" for chart in section.charts}
             lines += Writer(charts=files).section(section, 2)
     return "\n".join(lines)
 
 
 def section_of(number: int, step: Step, result: StepResult, answers: Answers) -> Section:
     """Sentences about the result and the questions follow its tables and pictures."""
-    own = [marked_up(sentence) for sentence in result.said]
+    below = [marked_up(sentence) for sentence in result.said]
     for at, question in enumerate(step.questions, start=1):
-        own.append(f"**Question {at}.** {marked_up(question)}")
-        own.append(answers.get((step.name, at), NO_ANSWER))
-    printed = (f"$ {one.command}\n{printable(one.output, LINES)}\n" for one in result.printed)
+        below.append(f"**Question {at}.** {marked_up(question)}")
+        below.append(answers.get((step.name, at), NO_ANSWER))
+    printed = (f"$ {shown.command}\n{printable(shown.output, LINES)}\n" for shown in result.printed)
     return Section(
         f"{number}. {step.title}",
         text=step.text,
         printed="\n".join(printed),
         tables=result.tables,
         charts=result.charts,
-        own="\n\n".join(own),
+        own="\n\n".join(below),
     )
 
 
@@ -142,17 +134,3 @@ def machine() -> str:
         f"a virtual machine ({virtual})" if virtual else None,
     ]
     return f"Measured on {', '.join(part for part in parts if part)}."
-
-
-def put_aside(path: Path, written: Collection[str]) -> None:
-    """Renames a file that the student has edited, instead of overwriting it."""
-    if not path.exists() or digest(path.read_bytes()) in written:
-        return
-    number = 1
-    while (aside := path.with_name(f"{path.stem}-{number}{path.suffix}")).exists():
-        number += 1
-    path.rename(aside)
-
-
-def digest(content: bytes) -> str:
-    return sha256(content).hexdigest()

@@ -1,30 +1,21 @@
 """Starts a lab or continues one, runs the steps in order, and repeats steps on request."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from regatta.errors import RegattaError, UsageError
 from regatta.measure.programs import Programs
-from regatta.measure.race.race import RaceOnce
 from regatta.record.study import parse_study
 from regatta.teach.lab.console import Choice, LabScreen
 from regatta.teach.lab.processes import run_typed
 from regatta.teach.lab.report import write_report
-from regatta.teach.lab.state import (
-    FILE,
-    Guess,
-    LabSetting,
-    LabState,
-    lab_command,
-    load_state,
-)
+from regatta.teach.lab.state import LabSetting, LabState, lab_command, load_state
 from regatta.teach.lab.step import Lab, Step
 from regatta.teach.lab.steps import STEPS
-from regatta.teach.lab.steps.looking_back import GUESS, check_guess, in_words
+from regatta.teach.lab.steps.looking_back import GUESS, check_guess
 from regatta.teach.lab.steps.racing import whole_race
-from regatta.teach.lab.tools import find_tools
 
 
 def run_steps(lab: Lab, screen: LabScreen) -> bool:
@@ -106,7 +97,7 @@ def check_setting(setting: LabSetting, programs: Programs, folder: Path) -> None
 def agreed_state(
     folder: Path,
     changes: Mapping[str, Any],
-    guess: Guess | None,
+    guess: str | None,
     programs: Programs,
     again: str | None = None,
 ) -> LabState:
@@ -115,8 +106,8 @@ def agreed_state(
     `changes`: the settings of the command line; `again`: the step that is about to be repeated.
     """
     state = load_state(folder)
-    setting = replace(LabSetting() if state is None else state.setting, **changes)
     repeated = steps_to_repeat(again) if again else ()
+    setting = replace(LabSetting() if state is None else state.setting, **changes)
     if state is not None and setting != state.setting:
         raise UsageError(
             f"{folder} holds a lab with other settings ({state.setting.words}). Start a "
@@ -127,43 +118,8 @@ def agreed_state(
         check_guess(guess, setting)
         made = state and state.guess
         if made and made != guess and GUESS not in repeated:
-            options = ["--again", GUESS, "--guess", guess.design]
-            options += [] if guess.by is None else ["--by", f"{guess.by:g}"]
             raise UsageError(
-                f"a guess was already made ({in_words(made)}); to change it and repeat the steps "
-                f"that depend on it: {lab_command(folder, *options)}"
+                f"the guess was {made}; to change it and repeat the steps that depend on it: "
+                f"{lab_command(folder, '--again', GUESS, '--guess', guess)}"
             )
     return state or LabState(setting)
-
-
-Races = Callable[[tuple[int, ...], tuple[int, ...]], RaceOnce]
-"""From the server's and the client's CPUs to the function that races a study on them."""
-
-
-def open_lab(
-    folder: Path, state: LabState, programs: Programs, races: Races, screen: LabScreen
-) -> Lab:
-    """Everything the steps use; saves the state, so that the lab exists from here on."""
-    tools = find_tools(programs)
-    race_once = races(tools.server_cpus, tools.client_cpus)
-
-    def race(text: str, into: Path) -> Path:
-        return race_once(parse_study(text, programs.designs, folder), into)
-
-    lab = Lab(folder, state, tools, race, screen.ask, screen.say)
-    lab.remember()
-    return lab
-
-
-def status_lines(folder: Path) -> list[str]:
-    """A line for the lab, then one for each step."""
-    state = load_state(folder)
-    if state is None:
-        raise UsageError(
-            f"there is no lab in {folder} ({FILE} is missing); begin one: {lab_command(folder)}"
-        )
-    lines = [f"{folder}: {state.setting.words}"]
-    for number, step in enumerate(STEPS, start=1):
-        mark = "done" if step.name in state.done else "    "
-        lines.append(f"{mark}  {number}  {step.name:<12} {step.title}")
-    return lines

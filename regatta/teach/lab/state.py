@@ -17,7 +17,7 @@ from regatta.show.view import Chart, Table
 FOLDER = Path("lab")
 """The lab's folder without --out."""
 FILE = "state.json"
-VERSION = 3
+VERSION = 4
 
 
 def lab_command(folder: Path, *options: str) -> str:
@@ -57,21 +57,12 @@ class StepResult:
 
 
 @dataclass(frozen=True)
-class Guess:
-    design: str
-    """The one expected to use the least CPU time."""
-    by: float | None = None
-    """How many times as much the runner-up will use."""
-
-
-@dataclass(frozen=True)
 class LabState:
     setting: LabSetting
-    guess: Guess | None = None
+    guess: str | None = None
+    """The design that is expected to use the least CPU time."""
     done: dict[str, StepResult] = field(default_factory=dict)
     """By step, in the order in which they were done."""
-    written: tuple[str, ...] = ()
-    """SHA-256 of every report file that the lab wrote; any other was edited by the student."""
     version: int = VERSION
 
 

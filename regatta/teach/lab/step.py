@@ -13,15 +13,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from regatta.teach.lab.state import (
-    CommandOutput,
-    Guess,
-    LabSetting,
-    LabState,
-    StepResult,
-    save_state,
-)
-from regatta.teach.lab.tools import HOST, PORT, Tools
+from regatta.teach.lab.state import CommandOutput, LabSetting, LabState, StepResult, save_state
+from regatta.teach.lab.tools import HOST, PORT, Tools, pinned
 
 EARLIER = "earlier"
 """The folder for the old files of a repeated step."""
@@ -31,6 +24,7 @@ ANSWERED = re.compile(
     r"^rank |: (?:all|[1-9]\d*) answered|: 0 answered, \d+ timeout$", re.MULTILINE
 )
 """In the output of a client that found a server."""
+TO_FILE = " 2>&1 | tee "
 
 
 @dataclass(frozen=True)
@@ -58,7 +52,7 @@ class Lab:
     """Asks the student; empty without a terminal."""
     say: Callable[[str], None]
     """Shows a line."""
-    guess: Guess | None = None
+    guess: str | None = None
     """From the command line."""
 
     @property
@@ -85,7 +79,7 @@ class Lab:
 
     def pinned_server(self, design: str) -> list[str]:
         """Quiet, as in a race: logging to a terminal would cost four lines for each client."""
-        return self.tools.pinned([*self.server(design), "--quiet"], self.tools.server_cpus)
+        return pinned([*self.server(design), "--quiet"], self.tools.server_cpus)
 
     def client(self, *options: str) -> list[str]:
         """With the lab's number of connections; the address of the server follows."""
@@ -94,13 +88,12 @@ class Lab:
     def asking(self, line: str | Sequence[str], file: str) -> Typed:
         """A client in terminal 2, whose output is copied to a file."""
         line = line if isinstance(line, str) else shlex.join(line)
-        tee = f"{line} 2>&1 | tee {shlex.quote(str(self.path(file)))}"
-        return Typed(2, tee, file, asks=True)
+        return Typed(2, f"{line}{TO_FILE}{shlex.quote(str(self.path(file)))}", file, asks=True)
 
     def printed(self, commands: Sequence[Typed]) -> tuple[CommandOutput, ...]:
         """The output of commands, from the files that they wrote."""
         return tuple(
-            CommandOutput(typed.line.partition(" 2>&1 | tee ")[0], self.text(typed.file))
+            CommandOutput(typed.line.partition(TO_FILE)[0], self.text(typed.file))
             for typed in commands
             if typed.file
         )
@@ -149,11 +142,12 @@ class Step:
 
     def missing_files(self, lab: Lab) -> list[str]:
         """Files of the commands that do not exist yet, are empty, or hold no answer."""
-        return [
-            typed.file
-            for typed in self.commands(lab)
-            if typed.file and not (lab.path(typed.file).is_file() and has_result(lab, typed))
-        ]
+        found = []
+        for typed in self.commands(lab):
+            text = lab.text(typed.file) if lab.path(typed.file).is_file() else ""
+            if typed.file and not (ANSWERED.search(text) if typed.asks else text):
+                found.append(typed.file)
+        return found
 
     def put_aside(self, lab: Lab) -> None:
         """Moves the step's files into a new folder, so that no work is deleted."""
@@ -164,8 +158,3 @@ class Step:
             aside.mkdir(parents=True)
             for name in existing:
                 shutil.move(lab.path(name), aside / Path(name).name)
-
-
-def has_result(lab: Lab, typed: Typed) -> bool:
-    text = lab.text(typed.file)
-    return ANSWERED.search(text) is not None if typed.asks else bool(text)

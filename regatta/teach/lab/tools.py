@@ -16,8 +16,9 @@ HOST, PORT = "127.0.0.1", 7342
 """The server's own default."""
 PLAINEST = "task-clock"
 ONE_CPU = "There is only one CPU: server and client share it and disturb each other."
-NO_TASKSET = "taskset is missing (util-linux): the programs' own option --cpus replaces it."
 NO_NC = "There is no nc with the option -N (netcat-openbsd): bash replaces it."
+CONNECT = f"exec 3<>/dev/tcp/{HOST}/{PORT}"
+"""In bash."""
 
 
 @dataclass(frozen=True)
@@ -28,16 +29,9 @@ class Tools:
     server_cpus: tuple[int, ...]
     client_cpus: tuple[int, ...]
     perf: bool
-    taskset: bool
     nc: bool
     lacks: tuple[str, ...]
     """A line for each tool or feature that is missing here."""
-
-    def pinned(self, words: Sequence[str], cpus: Sequence[int]) -> list[str]:
-        """Pinned to these CPUs; without taskset by the program's own option."""
-        if self.taskset:
-            return ["taskset", "-c", cpu_list(cpus), *words]
-        return [*words, "--cpus", cpu_list(cpus)]
 
     def counted(self, words: Sequence[str], file: Path) -> str:
         """Under perf, or bash's `time`, which writes its counts to the file."""
@@ -49,29 +43,25 @@ class Tools:
         """One request by hand; its reply ends with an empty line."""
         if self.nc:
             return f"echo top 2 | nc -N {HOST} {PORT}"
-        typed = f"exec 3<>/dev/tcp/{HOST}/{PORT}; echo top 2 >&3; sed '/^$/q' <&3"
-        return f"bash -c {shlex.quote(typed)}"
+        return "bash -c " + shlex.quote(f"{CONNECT}; echo top 2 >&3; sed '/^$/q' <&3")
 
     def silent_client(self) -> str:
         """Connects and sends nothing for a while."""
-        if self.nc:
-            return f"sleep 20 | nc {HOST} {PORT}"
-        return f"bash -c 'exec 3<>/dev/tcp/{HOST}/{PORT}; sleep 20'"
+        return f"sleep 20 | nc {HOST} {PORT}" if self.nc else f"bash -c '{CONNECT}; sleep 20'"
+
+
+def pinned(words: Sequence[str], cpus: Sequence[int]) -> list[str]:
+    return ["taskset", "-c", cpu_list(cpus), *words]
 
 
 def find_tools(programs: Programs) -> Tools:
     server_cpus = client_cpus = allowed = tuple(sorted(os.sched_getaffinity(0)))
     if len(allowed) > 1:
         server_cpus, client_cpus = choose_cpus(None, None, allowed)
-    perf, taskset, nc = (
-        probe((PLAINEST,)),
-        find_tool("taskset") is not None,
-        can_end(find_tool("nc")),
-    )
+    perf, nc = probe((PLAINEST,)), can_end(find_tool("nc"))
     notes = {
         ONE_CPU: len(allowed) > 1,
         f"{perf.note} (bash's `time` replaces it).": perf.path is not None,
-        NO_TASKSET: taskset,
         NO_NC: nc,
     }
     return Tools(
@@ -80,7 +70,6 @@ def find_tools(programs: Programs) -> Tools:
         server_cpus=server_cpus,
         client_cpus=client_cpus,
         perf=perf.path is not None,
-        taskset=taskset,
         nc=nc,
         lacks=tuple(note for note, is_well in notes.items() if not is_well),
     )

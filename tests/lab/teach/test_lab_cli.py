@@ -12,8 +12,6 @@ from regatta.errors import UsageError
 from regatta.measure.programs import discover
 from regatta.teach.lab.session import agreed_state
 from regatta.teach.lab.state import (
-    FILE,
-    Guess,
     LabSetting,
     LabState,
     StepResult,
@@ -34,11 +32,8 @@ def lab(*arguments: object) -> Result:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--by", "1.2"], "--by needs --guess"),
-        (["--designs", "iterative,select", "--guess", "select", "--by", "0.5"], "--by is 0.5"),
         (["--designs", "mill,select"], "mill"),
         (["--designs", "iterative, select", "--guess", "pool"], "iterative or select"),
-        (["--status"], "no lab in .*regatta lab"),
         (["--again", "mill"], "server, clients"),
         (["--designs", "iterative,select", "--work", "play"], "contains 'play'; it must be one of"),
         (["--designs", "iterative"], "2 to 8 designs"),
@@ -62,14 +57,14 @@ def test_a_mistake_is_reported_before_anything_starts(
     [
         (["--connections", "20"], r"other settings \(iterative, select; 10 connections"),
         (["--quick"], "other settings"),
-        (["--guess", "iterative"], "a guess was already made .*--again guess"),
+        (["--guess", "iterative"], "the guess was select; .*--again guess"),
     ],
 )
 def test_a_lab_keeps_its_settings(
     arguments: list[str], words: str, programs_folder: Path, tmp_path: Path
 ) -> None:
     assert programs_folder.is_dir()
-    begun = LabState(PAIR, Guess("select"))
+    begun = LabState(PAIR, "select")
     save_state(tmp_path, begun)
     done = lab("--out", tmp_path, *arguments)
     assert isinstance(done.exception, UsageError)
@@ -83,11 +78,11 @@ def test_another_guess_is_accepted_if_the_guess_is_repeated(
     step: str, programs_folder: Path, tmp_path: Path
 ) -> None:
     assert programs_folder.is_dir()
-    begun = LabState(PAIR, Guess("select"))
+    begun = LabState(PAIR, "select")
     save_state(tmp_path, begun)
-    assert agreed_state(tmp_path, {}, Guess("iterative"), discover(), step) == begun
-    with pytest.raises(UsageError, match="a guess was already made"):
-        agreed_state(tmp_path, {}, Guess("iterative"), discover(), "race")
+    assert agreed_state(tmp_path, {}, "iterative", discover(), step) == begun
+    with pytest.raises(UsageError, match="the guess was select"):
+        agreed_state(tmp_path, {}, "iterative", discover(), "race")
 
 
 def test_changes_by_another_process_before_the_lock_are_kept(
@@ -109,16 +104,6 @@ def test_changes_by_another_process_before_the_lock_are_kept(
     assert labs[0].state == later == load_state(tmp_path)
 
 
-def test_the_status_shows_which_steps_are_done(tmp_path: Path) -> None:
-    save_state(tmp_path, LabState(PAIR))
-    done = lab("--status", "--out", tmp_path)
-    assert done.exit_code == 0
-    lines = done.output.splitlines()
-    assert "iterative, select; 10 connections; work classic" in lines[0]
-    assert [line.split()[:2] for line in lines[1:3]] == [["1", "server"], ["2", "clients"]]
-    assert [path.name for path in tmp_path.iterdir()] == [FILE]
-
-
 def test_suggested_commands_can_be_copied(
     programs_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,13 +111,9 @@ def test_suggested_commands_can_be_copied(
     monkeypatch.setattr(sys, "argv", ["/somewhere/bin/regatta"])
     folder = tmp_path / "my lab"
     folder.mkdir()
-    save_state(folder, LabState(PAIR, Guess("select")))
+    save_state(folder, LabState(PAIR, "select"))
     called = "/somewhere/bin/regatta lab"
     out = f"--out '{folder}'"
     assert str(lab("--out", folder, "--quick").exception).endswith(f"this one: {called} {out}")
-    done = lab("--out", folder, "--guess", "iterative", "--by", "1.5")
-    assert str(done.exception).endswith(
-        f": {called} --again guess --guess iterative --by 1.5 {out}"
-    )
-    done = lab("--status", "--out", tmp_path / "none")
-    assert str(done.exception).endswith(f": {called} --out {tmp_path / 'none'}")
+    done = lab("--out", folder, "--guess", "iterative")
+    assert str(done.exception).endswith(f": {called} --again guess --guess iterative {out}")

@@ -1,4 +1,4 @@
-"""The report of a lab: the same in every format, with the student's answers and edits kept."""
+"""The report of a lab: the same in every format, with the student's answers."""
 
 import re
 from pathlib import Path
@@ -83,25 +83,3 @@ def test_answers_are_in_the_report(lab: Lab) -> None:
     assert "It reads *all*.\n\n1 < 2" in lab.path("report.md").read_text()
     assert "<p>It reads <em>all</em>.</p>\n<p>1 &lt; 2</p>" in lab.path("report.html").read_text()
     assert f"{heading}\n\nIt reads" in path.read_text()
-
-
-def test_an_edited_report_is_kept(lab: Lab) -> None:
-    write_report(lab, STEPS)
-    path = lab.path("report.md")
-    for number in (1, 2):
-        path.write_text(f"mine {number}")
-        write_report(lab, STEPS)
-        assert lab.path(f"report-{number}.md").read_text() == f"mine {number}"
-        assert path.read_text().startswith("# Which server design?")
-    write_report(lab, STEPS)
-    assert sorted(lab.folder.glob("report*")) == [
-        lab.path(name)
-        for name in (
-            "report-1.md",
-            "report-2.md",
-            "report.html",
-            "report.md",
-            "report.pdf",
-            "report.tex",
-        )
-    ]

@@ -9,7 +9,6 @@ from regatta.show.view import Chart, Panel, plain_table
 from regatta.teach.lab.state import (
     FILE,
     CommandOutput,
-    Guess,
     LabSetting,
     LabState,
     StepResult,
@@ -25,9 +24,8 @@ KEPT = StepResult(
 )
 FULL = LabState(
     LabSetting(("epoll", "select"), 3, "snapshot", True),
-    Guess("epoll", 1.2),
+    "epoll",
     {"table": KEPT},
-    ("ab",),
 )
 
 
@@ -44,7 +42,7 @@ def test_a_folder_without_a_state_has_no_lab(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", '{"version": 3}', '{"version": 3, "setting": {"connections": "many"}}']
+    "text", ["", "{", '{"version": 4}', '{"version": 4, "setting": {"connections": "many"}}']
 )
 def test_a_damaged_state_is_reported_in_one_line(text: str, tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(text)
@@ -55,5 +53,5 @@ def test_a_damaged_state_is_reported_in_one_line(text: str, tmp_path: Path) -> N
 
 def test_a_state_of_another_version_is_refused(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text('{"version": 1}')
-    with pytest.raises(UsageError, match=r"another version .*\(version 1, not 3\)"):
+    with pytest.raises(UsageError, match=r"another version .*\(version 1, not 4\)"):
         load_state(tmp_path)

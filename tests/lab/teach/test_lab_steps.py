@@ -1,24 +1,19 @@
 """The steps: what they report about synthetic figures whose truth is known."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from regatta.errors import UsageError
 from regatta.judge.analyse import analyse
-from regatta.judge.interval import Interval
 from regatta.record.read import read
 from regatta.record.study import parse_study
 from regatta.record.study.find import Design
-from regatta.teach.lab.state import Guess, LabSetting
+from regatta.teach.lab.state import LabSetting
 from regatta.teach.lab.steps import STEPS
 from regatta.teach.lab.steps.counting import counts_in, cpu_s
 from regatta.teach.lab.steps.looking_back import (
     NO_GUESS,
-    check_guess,
     judged_design,
-    judged_guess,
     make_guess,
     said_guess,
     what_was_wrong,
@@ -34,7 +29,6 @@ from regatta.teach.lab.tools import Tools
 from tests.lab.fake_labs import (
     BY_HAND,
     BY_NAME,
-    THREE,
     TOOLS,
     count_by_hand,
     lab_in,
@@ -107,10 +101,10 @@ def test_the_commands_are_those_that_a_student_would_type(tmp_path: Path) -> Non
 
 def test_missing_tools_are_replaced(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
-    lab.tools = Tools(**{**vars(TOOLS), "perf": False, "taskset": False, "nc": False})
+    lab.tools = Tools(**{**vars(TOOLS), "perf": False, "nc": False})
     assert BY_NAME["perf"].commands(lab)[0].line == (
-        "{ time bin/regatta-server --design iterative --work classic --no-recorder "
-        f"--quiet --cpus 0; }} 2> {tmp_path}/first/iterative-server.txt"
+        "{ time taskset -c 0 bin/regatta-server --design iterative --work classic --no-recorder "
+        f"--quiet; }} 2> {tmp_path}/first/iterative-server.txt"
     )
     assert "/dev/tcp/127.0.0.1/7342" in BY_NAME["server"].commands(lab)[1].line
 
@@ -119,14 +113,13 @@ def test_missing_tools_are_replaced(tmp_path: Path) -> None:
     ("said", "expected"),
     [
         ([""], None),
-        (["select"], Guess("select")),
-        (["select 1,25"], Guess("select", 1.25)),
-        (["mill", "select 0.5", "select much", "select 2"], Guess("select", 2.0)),
+        (["select"], "select"),
+        (["mill", "iterative 2", "select"], "select"),
         (["mill", ""], None),
     ],
 )
 def test_the_question_is_repeated_until_the_guess_is_valid(
-    said: list[str], expected: Guess | None, tmp_path: Path
+    said: list[str], expected: str | None, tmp_path: Path
 ) -> None:
     answers = iter(said)
     lab = lab_in(tmp_path, ask=lambda _: next(answers))
@@ -139,15 +132,9 @@ def test_the_question_is_repeated_until_the_guess_is_valid(
 
 def test_a_guess_on_the_command_line_replaces_the_question(tmp_path: Path) -> None:
     lab = lab_in(tmp_path, ask=lambda _: pytest.fail("the question was asked"))
-    lab.guess = Guess("select", 1.2)
+    lab.guess = "select"
     make_guess(lab)
-    assert lab.state.guess == Guess("select", 1.2)
-
-
-@pytest.mark.parametrize("wrong", [Guess("epoll"), Guess("select", 0.9), Guess("select", 1e9)])
-def test_a_guess_that_can_never_be_right_is_refused(wrong: Guess) -> None:
-    with pytest.raises(UsageError, match=r"--guess|--by"):
-        check_guess(wrong, LabSetting(designs=THREE))
+    assert lab.state.guess == "select"
 
 
 def test_the_winners_of_runs_are_counted() -> None:
@@ -198,45 +185,24 @@ def test_the_race_reports_disturbed_trials(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("guess", "words"),
+    ("alike", "named", "word"),
     [
-        (Guess("select", 1.6), ["Right: select needs the least", "inside the interval"]),
-        (Guess("iterative", 3.0), ["Wrong: select needs the least", "outside the interval"]),
-        (Guess("select"), ["Right"]),
+        (False, "select", "Right"),
+        (False, "iterative", "Wrong"),
+        (True, "select", "Undecided"),
+        (True, "thread-per-client", "Wrong"),
     ],
 )
-def test_a_guess_is_compared_with_a_clear_race(
-    guess: Guess, words: list[str], tmp_path: Path
+def test_a_guess_is_compared_with_the_race(
+    alike: bool, named: str, word: str, tmp_path: Path
 ) -> None:
-    path = make(tmp_path / "clear.sqlite", connections=(10,), blocks=20, cpu_us=FAR)
-    said = judged_guess(guess, analyse(read(path)).groups[0])
-    assert len(said) == len(words)
-    for sentence, word in zip(said, words, strict=True):
-        assert word in sentence
-
-
-def test_rounding_does_not_move_a_guess_into_the_interval(tmp_path: Path) -> None:
-    path = make(tmp_path / "clear.sqlite", connections=(10,), blocks=20, cpu_us=FAR)
-    group = analyse(read(path)).groups[0]
-    for guess, low, words in (
-        (1.0, 1.000001, "1.06 times (over 1, at most 1.12): the guess is outside"),
-        (1.02, 1.023, "1.060 times (1.023–1.120): the guess is outside"),
-    ):
-        verdict = replace(group.overall, lead=Interval(1.06, low, 1.12))
-        said = judged_guess(Guess("select", guess), replace(group, overall=verdict))
-        assert words in said[1]
-
-
-def test_a_guess_among_indistinguishable_designs_is_undecided(tmp_path: Path) -> None:
-    alike = {"iterative": 600.0, "thread-per-client": 900.0, "select": 600.0}
-    path = make(tmp_path / "alike.sqlite", connections=(10,), blocks=20, cpu_us=alike)
-    group = analyse(read(path)).groups[0]
-    assert judged_design(["select"], group).startswith("Undecided: ")
-    assert judged_design(["thread-per-client"], group).startswith("Wrong: ")
+    spent = FAR | {"iterative": FAR["select"]} if alike else FAR
+    path = make(tmp_path / "race.sqlite", connections=(10,), blocks=20, cpu_us=spent)
+    assert judged_design([named], analyse(read(path)).groups[0]).startswith(f"{word}: ")
 
 
 def test_looking_back_names_what_was_wrong(tmp_path: Path) -> None:
-    lab = lab_in(tmp_path, guess=Guess("select", 1.6))
+    lab = lab_in(tmp_path, guess="select")
     count_by_hand(lab, BY_HAND)
     race_made_up(lab, cpu_us=FAR)
     said = " ".join(what_was_wrong(lab).said)

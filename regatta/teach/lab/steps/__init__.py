@@ -1,9 +1,11 @@
 """The steps of the lab, in order. Their texts and questions are in steps.md."""
 
+from functools import partial
+
 from regatta.teach.lab.step import Step
 from regatta.teach.lab.steps import counting, looking_back, racing
 from regatta.teach.lab.steps.looking_back import GUESS
-from regatta.teach.lab.steps.racing import RACE, SINGLE_RUNS
+from regatta.teach.lab.steps.racing import RACE, SINGLE_RUNS, race
 
 STEPS = (
     Step.named("server", commands=counting.one_request),
@@ -25,14 +27,14 @@ STEPS = (
     ),
     Step.named(
         SINGLE_RUNS,
-        run=racing.race_single_runs,
+        run=partial(race, SINGLE_RUNS, racing.single_runs),
         made=(f"{SINGLE_RUNS}.toml", SINGLE_RUNS),
         result=racing.winners_of_ten,
         depends_on=(GUESS,),
     ),
     Step.named(
         RACE,
-        run=racing.race_whole,
+        run=partial(race, RACE, racing.whole_race),
         made=(f"{RACE}.toml", RACE),
         result=racing.result_of_race,
         depends_on=(GUESS,),

@@ -12,6 +12,7 @@ from regatta.show.verdicts import listed
 from regatta.show.view import Table, plain_table
 from regatta.teach.lab.state import CommandOutput, StepResult, lab_command
 from regatta.teach.lab.step import CTRL_C, HERE, Lab, Typed
+from regatta.teach.lab.tools import pinned
 from regatta.teach.review.names import ELAPSED, INSTRUCTIONS, SYSTEM, TASK_CLOCK, USER
 from regatta.teach.review.reading.perf import read_outputs
 
@@ -75,8 +76,8 @@ def shortened(whole: CommandOutput) -> CommandOutput:
 
 def apart_and_together(lab: Lab) -> list[Typed]:
     client = lab.client("--rounds", str(ROUNDS), "--quiet")
-    apart = [*lab.tools.pinned(client, lab.tools.client_cpus), HERE]
-    together = [*lab.tools.pinned(client, lab.tools.server_cpus), HERE]
+    apart = [*pinned(client, lab.tools.client_cpus), HERE]
+    together = [*pinned(client, lab.tools.server_cpus), HERE]
     return [
         Typed(1, shlex.join(lab.pinned_server(ITERATIVE))),
         lab.asking(apart, "cpus-apart.txt"),
@@ -89,7 +90,7 @@ Counts = Mapping[str, float]
 """By name; times in seconds."""
 TIMED = re.compile(r"^(real|user|sys)\s+(\d+)m(\d+)[.,](\d+)s\s*$", re.MULTILINE)
 NAMES = {"real": ELAPSED, "user": USER, "sys": SYSTEM}
-KERNEL_ONLY = frozenset(one.claimed_as for one in COUNTERS if one.kernel_only)
+KERNEL_ONLY = frozenset(kind.claimed_as for kind in COUNTERS if kind.kernel_only)
 SERVER, CLIENT = "server", "client"
 LARGE = 1e6
 
@@ -104,15 +105,14 @@ def counts_in(path: Path) -> Counts:
     if timed:
         return timed
     reading = read_outputs(str(path), text.splitlines())
-    figures = (
-        [one for record in reading.records for one in record.figures.values()] if reading else []
-    )
+    records = reading.records if reading else ()
     # The records of the two kinds of core share the same clock lines. With the modifier u,
     # kernel-only events always read 0, which means nothing.
     once = {
-        (one.name, one.line): one.value
-        for one in figures
-        if not (one.user_only and one.name in KERNEL_ONLY)
+        (figure.name, figure.line): figure.value
+        for record in records
+        for figure in record.figures.values()
+        if not (figure.user_only and figure.name in KERNEL_ONLY)
     }
     found: dict[str, float] = {}
     for (name, _), value in once.items():
@@ -133,7 +133,7 @@ def counted_file(design: str, side: str) -> str:
 
 def counted(lab: Lab, designs: Sequence[str]) -> list[Typed]:
     """One run of each: the counted server and the counted client."""
-    client = [*lab.tools.pinned(lab.client("--quiet"), lab.tools.client_cpus), HERE]
+    client = [*pinned(lab.client("--quiet"), lab.tools.client_cpus), HERE]
     typed = []
     for design in designs:
         sides = (1, SERVER, lab.pinned_server(design)), (2, CLIENT, client)
@@ -182,12 +182,14 @@ def first_table(lab: Lab) -> Table:
     """A counter that no run has is named in the caption instead of a column."""
     servers, clients = first_counts(lab), first_counts(lab, CLIENT)
     columns = {
-        "server CPU, ms": [milliseconds(cpu_s(one)) for one in servers.values()],
-        "context switches": [count(one.get("context_switches")) for one in servers.values()],
-        "page faults": [count(one.get("page_faults")) for one in servers.values()],
-        "instructions": [count(one.get(INSTRUCTIONS)) for one in servers.values()],
-        "elapsed, s": [short(one[ELAPSED]) if ELAPSED in one else "" for one in servers.values()],
-        "client CPU, ms": [milliseconds(cpu_s(one)) for one in clients.values()],
+        "server CPU, ms": [milliseconds(cpu_s(counts)) for counts in servers.values()],
+        "context switches": [count(counts.get("context_switches")) for counts in servers.values()],
+        "page faults": [count(counts.get("page_faults")) for counts in servers.values()],
+        "instructions": [count(counts.get(INSTRUCTIONS)) for counts in servers.values()],
+        "elapsed, s": [
+            short(counts[ELAPSED]) if ELAPSED in counts else "" for counts in servers.values()
+        ],
+        "client CPU, ms": [milliseconds(cpu_s(counts)) for counts in clients.values()],
     }
     known = {name: texts for name, texts in columns.items() if any(texts)}
     says = (

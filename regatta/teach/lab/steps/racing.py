@@ -1,7 +1,7 @@
 """Ten single runs, which show how much one run varies; and the race, whose result is reliable."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from regatta.judge.analyse import analyse
@@ -10,7 +10,6 @@ from regatta.record.metrics import PRIMARY, side_of
 from regatta.record.read import read
 from regatta.record.schema import FILE_NAME
 from regatta.show.build import view_of
-from regatta.show.charts import SCHEMA, colours, drawn_digits, quantity, shapes
 from regatta.show.groups import metric_chart
 from regatta.show.html import write_files
 from regatta.show.notes import disturbed
@@ -18,7 +17,7 @@ from regatta.show.numbers import capitalized, plural, short
 from regatta.show.pictures import with_legends
 from regatta.show.standings import READ, standings
 from regatta.show.verdicts import LEGEND, verdict_sentence
-from regatta.show.view import Chart, Panel, Spec, plain_table
+from regatta.show.view import Chart, Panel, plain_table
 from regatta.teach.lab.state import LabSetting, StepResult
 from regatta.teach.lab.step import Lab
 
@@ -102,15 +101,8 @@ def winners(values: Runs) -> dict[str, int]:
     return won
 
 
-def race_single_runs(lab: Lab) -> None:
-    race(lab, SINGLE_RUNS, single_runs(lab.setting))
-
-
-def race_whole(lab: Lab) -> None:
-    race(lab, RACE, whole_race(lab.setting))
-
-
-def race(lab: Lab, name: str, study: str) -> None:
+def race(name: str, study_of: Callable[[LabSetting], str], lab: Lab) -> None:
+    study = study_of(lab.setting)
     lab.path(f"{name}.toml").write_text(study, encoding="utf-8")
     lab.race(study, lab.path(name))
 
@@ -126,10 +118,7 @@ def winners_of_ten(lab: Lab) -> StepResult:
         header=["run", *values],
         rows=[run_row(number, values) for number in range(1, count + 1)],
     )
-    title = "Ten single runs of each design"
-    says = "Where lines cross, the runs disagree about the order."
-    chart = Chart(SINGLE_RUNS, title, says, (Panel("", "", lines_of(values)),))
-    return StepResult(said=(said,), tables=(table,), charts=(chart,))
+    return StepResult(said=(said,), tables=(table,))
 
 
 def run_row(number: int, values: Runs) -> list[str]:
@@ -138,29 +127,6 @@ def run_row(number: int, values: Runs) -> list[str]:
     least = min(known.values(), default=0.0)
     texts = {name: f"{'* ' * (value == least)}{short(value)}" for name, value in known.items()}
     return [str(number), *(texts.get(name, "failed") for name in values)]
-
-
-def lines_of(values: Runs) -> Spec:
-    """One line per design; x is the number of the run."""
-    rows = [
-        {"design": name, "run": run, "value": drawn_digits(value)}
-        for name, by_run in values.items()
-        for run, value in by_run.items()
-    ]
-    names = list(values)
-    at = {
-        "x": {"field": "run", "type": "ordinal", "title": "run", "axis": {"labelAngle": 0}},
-        "y": quantity("value", title="server CPU per request, µs", scale={"zero": False}),
-        "color": colours(names),
-        "shape": shapes(names),
-    }
-    return {
-        "$schema": SCHEMA,
-        "height": 240,
-        "data": {"values": rows},
-        "mark": {"type": "line", "strokeWidth": 1.25, "point": {"size": 60}},
-        "encoding": at,
-    }
 
 
 def result_of_race(lab: Lab) -> StepResult:
