@@ -108,8 +108,8 @@ def write_start(database: sqlite3.Connection, start: Start) -> None:
     meta = {
         "schema_version": str(SCHEMA_VERSION),
         "regatta_version": __version__,
-        **start.about,
         "created_at": f"{time.time():.3f}",
+        **start.about,
     }
     # One transaction, because every commit waits for the disk.
     database.executescript(f"BEGIN;{SCHEMA};COMMIT;")

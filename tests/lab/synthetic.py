@@ -1,22 +1,24 @@
-"""Makes realistic ledgers without running a race, for the tests of analysis and report."""
+"""Makes realistic ledgers without running a race, written as the lab writes them."""
 
 import json
 import sqlite3
-import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from regatta.record.cell import AS_RACED, Cell
-from regatta.record.inputs import RaceInputs, write_inputs
-from regatta.record.records import PlannedTrial
-from regatta.record.schema import SCHEMA, SCHEMA_VERSION, row_of
+from regatta.record.cell import PROCESS, Cell
+from regatta.record.counters import Counter, Counters, counted, keyed, not_supported
+from regatta.record.files import Start, write_start
+from regatta.record.inputs import RaceInputs
+from regatta.record.records import PlannedTrial, Sitting, Trial
+from regatta.record.samples import HEADER, MAGIC, RECORD_SIZE, SAMPLE
+from regatta.record.write import Ledger
 
 CLIENT_BOUND = "used 93 % of its CPU"
 HELD_UP = "started only 71.0 % of the offered rate because it was late itself"
@@ -103,18 +105,18 @@ class SyntheticRace:
 def make(path: Path, race: SyntheticRace | None = None, **changes: Any) -> Path:
     """Writes the ledger and returns its path."""
     race = replace(race or SyntheticRace(), **changes)
-    generator = np.random.default_rng(race.seed)
-    with closing(sqlite3.connect(path)) as database, database:
+    cells = make_cells(race)
+    planned, trials = zip(*make_trials(race, cells), strict=True)
+    with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA synchronous = OFF")  # it need not survive a crash
-        database.executescript(f"BEGIN;{SCHEMA};COMMIT;")
-        insert(database, "meta", meta(race).items())
-        insert(
-            database,
-            "environment",
-            [(key, json.dumps(value)) for key, value in environment(race).items()],
-        )
-        write_inputs(database, race.inputs)
-        fill(database, race, generator)
+        write_start(database, Start(meta(race), race.inputs, cells, planned, "netns"))
+        ledger = Ledger(path, database)
+        ledger.record_environment(environment(race))
+        for number in range(1, race.sittings + 1):
+            where = (f"boot-{number}", "Example CPU 9000 at 3.2 GHz", "6.18.0")
+            began = 1_760_000_000.0 + number * 3600
+            ledger.record_sitting(Sitting(number, began, *where, 1000 + number, 100 * number))
+        ledger.record(trials)
     return path
 
 
@@ -159,94 +161,68 @@ def make_workers(cell: Cell, requests: int) -> list[dict[str, int]]:
     ]
 
 
-def insert(database: sqlite3.Connection, table: str, rows: Any) -> None:
-    for row in rows:
-        database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", tuple(row))
-
-
-def fill(database: sqlite3.Connection, race: SyntheticRace, generator: np.random.Generator) -> None:
-    cells = make_cells(race)
-    for number, cell in enumerate(cells, start=1):
-        insert(database, "cell", [(number, *row_of(cell, *AS_RACED).values(), "netns")])
+def make_trials(race: SyntheticRace, cells: list[Cell]) -> Iterator[tuple[PlannedTrial, Trial]]:
+    """In blocks, in random order."""
+    generator = np.random.default_rng(race.seed)
     of_sitting = {
         (cell, number): generator.normal(1, race.sitting_noise) if race.sitting_noise else 1.0
         for number in range(1, race.sittings + 1)
         for cell in range(len(cells))
     }
-    for number in range(1, race.sittings + 1):
-        insert(database, "sitting", [sitting_row(number)])
     for block in range(1, race.sittings * (race.blocks + race.counted_blocks) + 1):
         kind = "timed" if race.is_timed(block) else "counted"
         drift = generator.normal(1, 0.02)
         for position, index in enumerate(generator.permutation(len(cells)), start=1):
-            cell_id = int(index) + 1
             sitting = race.sitting_of(block)
-            planned = PlannedTrial(block, position, cell_id, kind, sitting)
-            insert(database, "plan", [astuple(planned)])
+            planned = PlannedTrial(block, position, int(index) + 1, kind, sitting)
             apart = of_sitting[int(index), sitting]
-            write_trial(database, race, generator, planned, cells[index], drift * apart)
+            yield planned, make_trial(race, generator, planned, cells[index], drift * apart)
 
 
-def sitting_row(number: int) -> tuple[object, ...]:
-    where = (f"boot-{number}", "Example CPU 9000 at 3.2 GHz", "6.18.0")
-    return (number, number, 1_760_000_000.0 + number * 3600, *where, 1000 + number, 100 * number)
-
-
-def write_trial(  # noqa: PLR0913, PLR0917  (what a made-up trial follows from)
-    database: sqlite3.Connection,
+def make_trial(
     race: SyntheticRace,
     generator: np.random.Generator,
     planned: PlannedTrial,
     cell: Cell,
     drift: float,
-) -> None:
-    block, kind = planned.block, planned.kind
-    connections, contender = cell.connections, cell.contender
+) -> Trial:
+    block, contender, connections = planned.block, cell.contender, cell.connections
     place = (contender, getattr(cell, race.axis), block)
-    failed = place in race.fail
-    held_up = place in race.held_up
+    failed, held_up = place in race.fail, place in race.held_up
     bound = HELD_UP if held_up else CLIENT_BOUND if place in race.client_bound else None
-    whole = cell.scope == "process"
     requests = connections * (cell.rounds or 1)
     known = race.cpu_at.get((contender, connections), race.cpu_us.get(contender, 650.0))
     base = known * drift * generator.normal(1, race.noise)
-    cpu_us = base + 40 / np.sqrt(connections) + (60 if kind == "counted" else 0)
+    cpu_us = base + 40 / np.sqrt(connections) + (60 if planned.kind == "counted" else 0)
     latencies = make_latencies(generator, contender, connections, requests, cpu_us)
     window_ns = int(requests * cpu_us * 1e3 * 1.05 + 4e6)
-    cursor = database.execute(
-        "INSERT INTO trial(block, position, cell_id, kind, sitting, status, reason, client_bound,"
-        " started_at, window_ns, requests, answered, throughput_per_s, server, client, conditions,"
-        " samples, attempt, disturbed)"
-        f" VALUES ({', '.join('?' * 19)})",
-        (
-            *(block, planned.position, planned.cell_id, kind, race.sitting_of(block)),
-            "failed" if failed else "ok",
-            race.fail_reason if failed else None,
-            bound,
-            1_760_000_000.0 + block * 60,
-            window_ns,
-            requests,
-            requests - 3 if failed else requests,
-            requests / (window_ns / 1e9),
-            json.dumps({"design": contender, "workers": make_workers(cell, requests)}),
-            json.dumps({"connections": connections, "elapsed_ns": window_ns // 2}),
-            json.dumps(
-                {"load_average": [0.2, 0.2, 0.1]}
-                | ({"client_held_up": DISTURBED if held_up else None} if bound else {})
-            ),
-            pack(latencies, connections),
-            1,
-            DISTURBED if held_up or place in race.disturbed else None,
-        ),
-    )
-    for side in ("server", "client"):
-        share = 1.0 if side == "server" else 0.1
-        start_ns = START_NS * generator.normal(1, race.noise) if whole else 0.0
+    counters: Counters = {}
+    for side, share in (("server", 1.0), ("client", 0.1)):
+        start_ns = START_NS * generator.normal(1, race.noise) if cell.scope == PROCESS else 0.0
         used_ns = start_ns + requests * cpu_us * 1e3 * share
-        rows = counters(race, generator, planned, cell, requests, used_ns)
+        for origin, counts in make_counters(race, generator, planned, cell, requests, used_ns):
+            counters |= keyed(side, origin, counts)
         if side == "server":
-            rows.append(counted("kernel", "peak-memory", peak_bytes(contender), "bytes"))
-        insert(database, "counter", [(cursor.lastrowid, side, *row) for row in rows])
+            peak = counted("peak-memory", peak_bytes(contender), "bytes")
+            counters |= keyed(side, "kernel", [peak])
+    return Trial(
+        **vars(planned),
+        status="failed" if failed else "ok",
+        reason=race.fail_reason if failed else None,
+        client_bound=bound,
+        started_at=1_760_000_000.0 + block * 60,
+        window_ns=window_ns,
+        requests=requests,
+        answered=requests - 3 if failed else requests,
+        throughput_per_s=requests / (window_ns / 1e9),
+        server={"design": contender, "workers": make_workers(cell, requests)},
+        client={"connections": connections, "elapsed_ns": window_ns // 2},
+        conditions={"load_average": [0.2, 0.2, 0.1]}
+        | ({"client_held_up": DISTURBED if held_up else None} if bound else {}),
+        samples=pack(latencies, connections),
+        disturbed=DISTURBED if held_up or place in race.disturbed else None,
+        counters=counters,
+    )
 
 
 def make_latencies(
@@ -260,12 +236,19 @@ def make_latencies(
 
 
 def pack(latencies: np.ndarray, connections: int) -> bytes:
-    head = struct.pack("<8sIIQq", b"RGSAMPL1", 32, 0, len(latencies), 0)
-    body = b"".join(
-        struct.pack("<qqqIHH", start, start + ns - 5, start + ns, at % connections, 0, TOLD)
-        for start, (at, ns) in enumerate(enumerate(map(int, latencies)), 10**9)
-    )
-    return zlib.compress(head + body)
+    at = np.arange(len(latencies))
+    records = np.zeros(len(latencies), SAMPLE)
+    records["start_ns"] = 10**9 + at
+    records["end_ns"] = records["start_ns"] + latencies.astype(np.int64)
+    records["first_byte_ns"] = records["end_ns"] - 5
+    records["connection"], records["told"] = at % connections, TOLD
+    return packed(records)
+
+
+def packed(records: np.ndarray) -> bytes:
+    """As in a ledger."""
+    head = HEADER.pack(MAGIC, RECORD_SIZE, 0, len(records), 0)
+    return zlib.compress(head + records.tobytes())
 
 
 def peak_bytes(contender: str) -> int:
@@ -273,69 +256,54 @@ def peak_bytes(contender: str) -> int:
     return (5 if contender == "thread-per-client" else 2) * 2**20
 
 
-Row = tuple[str, str, float | None, str, float | None, str]
-
-
-def counted(origin: str, event: str, value: float, unit: str) -> Row:
-    return (origin, event, float(value), unit, 100.0, "counted")
-
-
-def counters(  # noqa: PLR0913, PLR0917  (the same)
+def make_counters(  # noqa: PLR0913, PLR0917  (what made-up counters follow from)
     race: SyntheticRace,
     generator: np.random.Generator,
     planned: PlannedTrial,
     cell: Cell,
     requests: int,
     cpu_ns: float,
-) -> list[Row]:
-    contender = cell.contender
+) -> Iterator[tuple[str, list[Counter]]]:
+    """By origin."""
+    contender, whole = cell.contender, cell.scope == PROCESS
     switches = requests * SWITCHES.get(contender, 0.1) + generator.poisson(3)
-    start_faults = START_FAULTS if cell.scope == "process" else 2
+    start_faults = START_FAULTS if whole else 2
     faults = requests * FAULTS.get(contender, 0.1) + generator.poisson(start_faults)
-    rows = [
-        counted("kernel", "cpu-time", cpu_ns, "ns"),
-        counted("kernel", "user-time", cpu_ns * 0.2 // 1e7 * 1e7, "ns"),
-        counted("kernel", "system-time", cpu_ns * 0.8 // 1e7 * 1e7, "ns"),
-        counted("kernel", "page-faults", faults, "count"),
-        ("kernel", "context-switches", None, "count", None, "not supported")
-        if contender == "thread-per-client"
-        else counted("kernel", "context-switches", switches, "count"),
+    by_kernel = [
+        counted("cpu-time", cpu_ns, "ns"),
+        counted("user-time", cpu_ns * 0.2 // 1e7 * 1e7, "ns"),
+        counted("system-time", cpu_ns * 0.8 // 1e7 * 1e7, "ns"),
+        counted("page-faults", float(faults), "count"),
     ]
-    whole = cell.scope == "process"
+    is_known = contender != "thread-per-client"
+    by_kernel.append(counted_if(is_known, "context-switches", float(switches), "count"))
+    yield "kernel", by_kernel
     if not whole:
         # Not random, so that it does not change the other random values.
         swing = 1 + race.noise * (planned.block * 7 % 5 - 2) / 20
         busy_ns = cpu_ns * race.busy.get(contender, BUSY) * swing
-        rows += [
-            counted("cpus", "busy-time", busy_ns, "ns"),
-            counted("cpus", "steal-time", 0, "ns"),
-        ]
+        yield "cpus", [counted("busy-time", busy_ns, "ns"), counted("steal-time", 0.0, "ns")]
     if not race.perf or (planned.kind == "timed" and not whole):
-        return rows
-    rows.append(counted("perf", "task-clock", cpu_ns * 0.97, "ns"))
+        return
     values = dict(
         zip(COUNTS, (switches, generator.poisson(1), faults, requests * 231), strict=True)
     )
-    rows.append(counted("perf", "cpu-clock", cpu_ns * 0.97, "ns"))
-    rows += [counted("perf", event, value, "count") for event, value in values.items()]
+    by_perf = [counted(clock, cpu_ns * 0.97, "ns") for clock in ("task-clock", "cpu-clock")]
+    by_perf += [counted(event, float(value), "count") for event, value in values.items()]
     for place, event in enumerate(HARDWARE):
-        value = cpu_ns * 3 / (1 + place)
-        rows.append(
-            counted("perf", event, value, "count")
-            if race.hardware
-            else ("perf", event, None, "count", None, "not supported")
-        )
+        by_perf.append(counted_if(race.hardware, event, cpu_ns * 3 / (1 + place), "count"))
     for event, percent in TOPDOWN.items():
-        if race.hardware:
-            rows.append(counted("perf", event, percent + generator.normal(0, 0.4), "%"))
-        else:
-            rows.append(("perf", event, None, "%", None, "not supported"))
-    return rows
+        share = percent + (generator.normal(0, 0.4) if race.hardware else 0.0)
+        by_perf.append(counted_if(race.hardware, event, share, "%"))
+    yield "perf", by_perf
+
+
+def counted_if(is_known: bool, event: str, value: float, unit: str) -> Counter:
+    return counted(event, value, unit) if is_known else not_supported(event, unit)
 
 
 def meta(race: SyntheticRace) -> dict[str, str]:
     return {
-        "schema_version": str(SCHEMA_VERSION),
         "regatta_version": "0.1.0",
         "study_name": "quick",
         "study_toml": (

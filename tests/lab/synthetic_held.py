@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from regatta.measure.race.find_rates import KNEE_SHARES
-from regatta.record.cell import AS_RACED, Cell
+from regatta.record.cell import MatchedCell
 from regatta.record.rate_search import replay
 from regatta.record.records import CLOSED, KNEE, SEARCH, PlannedProbe, Probe
-from regatta.record.schema import row_of
-from tests.lab.synthetic import insert, pack
+from regatta.record.write import Ledger, write_cells
+from tests.lab.synthetic import pack
 
 CAPACITY = {"iterative": 4_000, "thread-per-client": 9_000, "select": 20_000}
 HALF = 30_000
@@ -23,23 +23,24 @@ CLOSED_CLIENT = {"throughput_per_s": 50_000.0, "cpu_share": 50_000 / HALF / 2}
 def add_held(path: Path, capacity: Mapping[str, int] = CAPACITY, blocks: int = 4) -> Path:
     """Capacities vary by 1 % between blocks."""
     chance = np.random.default_rng(7)
-    with closing(sqlite3.connect(path)) as database, database:
-        for number, (name, holds) in enumerate(capacity.items(), start=1):
-            cell = Cell(
-                name, number, "snapshot", "matched", 16, "epoll", "http", None, 0.5, 0, 2, 9
-            )
-            cell_row = row_of(cell, *AS_RACED).values()
-            row = (number, *cell_row, "[0.5]", 50.0, 1, "netns")
-            insert(database, "search", [row])
+    cells = [matched(number, name) for number, name in enumerate(capacity, start=1)]
+    with closing(sqlite3.connect(path)) as database:
+        with database:
+            write_cells(database, "search", cells, "netns")
+        ledger = Ledger(path, database)
+        for number, holds in enumerate(capacity.values(), start=1):
             for plan, why_not, samples in probes(number, holds, blocks, chance):
                 client = {"requests": 1, "unstarted": 0, "client_bound": None}
                 if plan.kind == CLOSED:
                     client |= CLOSED_CLIENT
-                probe = Probe(plan, why_not, 1.0, None, client, samples)
-                found = row_of(plan) | row_of(probe, "planned")
-                row = (None, *found.values(), 0)
-                insert(database, "probe", [row])
+                ledger.record_probe(Probe(plan, why_not, 1.0, None, client, samples), again=False)
     return path
+
+
+def matched(number: int, contender: str) -> MatchedCell:
+    load = ("snapshot", "matched", 16, "epoll", "http", None, 0.5, 0, 2, 9)
+    wanted = {"shares": (0.5,), "p99_limit_ms": 50.0, "knee": True}
+    return MatchedCell(contender, number, *load, **wanted)
 
 
 def probes(

@@ -1,9 +1,8 @@
 """Who waits in a burst, in which order replies come, what they tell: on bursts that are known."""
 
-import struct
-import zlib
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +11,9 @@ from regatta.record.counters import NOT_SUPPORTED
 from regatta.record.metrics import BY_NAME
 from regatta.record.readings import Reading
 from regatta.record.records import Trial
+from regatta.record.samples import SAMPLE
 from tests.lab.record.test_readings import read, trial
+from tests.lab.synthetic import packed
 
 Request = tuple[int, int, int]
 """When it arrived, when it was answered, what it was told."""
@@ -22,20 +23,12 @@ BURST_NS = 10**9
 def raced(*bursts: Sequence[Request], rounds: int | None = -1) -> Trial:
     """A trial of these bursts, one after the other; each connection has its place in all."""
     records = [
-        (number * BURST_NS + start, number * BURST_NS + end, connection, told)
+        (number * BURST_NS + start, 0, number * BURST_NS + end, connection, 0, told)
         for number, burst in enumerate(bursts)
         for connection, (start, end, told) in enumerate(burst)
     ]
-    head = struct.pack("<8sIIQq", b"RGSAMPL1", 32, 0, len(records), 0)
-    body = b"".join(
-        struct.pack("<qqqIHH", start, end, end, connection, 0, told)
-        for start, end, connection, told in reversed(records)
-    )
-    return trial(
-        {},
-        rounds=len(bursts) if rounds == -1 else rounds,
-        samples=zlib.compress(head + body),
-    )
+    samples = packed(np.array(records[::-1], SAMPLE))
+    return trial({}, rounds=len(bursts) if rounds == -1 else rounds, samples=samples)
 
 
 def of_client(name: str, found: Trial) -> Reading:
