@@ -13,7 +13,7 @@ class Axis:
 
     name: str
     """Name of the cell's field."""
-    one: str
+    single: str
     many: str
     quantity: str
     """What varies: `number of connections`."""
@@ -22,7 +22,7 @@ class Axis:
 
     def count(self, value: int) -> str:
         """`1 connection`, `1,000 idle connections`."""
-        return f"{value:,} {self.one if value == 1 else self.many}"
+        return f"{value:,} {self.single if value == 1 else self.many}"
 
     def at(self, value: int) -> str:
         """Beginning of a sentence about this value: `At 10 connections`."""
@@ -32,9 +32,9 @@ class Axis:
         return f"Over all {self.quantities}"
 
 
-def _numbers(name: str, one: str, preposition: str) -> Axis:
-    many = f"{one}s"
-    return Axis(name, one, many, f"number of {many}", f"numbers of {many}", preposition)
+def _numbers(name: str, single: str, preposition: str) -> Axis:
+    many = f"{single}s"
+    return Axis(name, single, many, f"number of {many}", f"numbers of {many}", preposition)
 
 
 AXES = {

@@ -100,7 +100,7 @@ COUNTERS = (
     CounterKind(KERNEL_MEMORY, BYTES),
 )
 """In the order in which perf stat prints them; the kernel's own come last."""
-EVENTS = (*(one.name for one in COUNTERS if one.perf and one.unit != PERCENT), TOPDOWN)
+EVENTS = (*(kind.name for kind in COUNTERS if kind.perf and kind.unit != PERCENT), TOPDOWN)
 """The values of a study's `events`."""
 
 
@@ -120,7 +120,7 @@ Counters = dict[tuple[str, str, str], Counter]
 
 
 def keyed(side: str, origin: str, counters: Iterable[Counter]) -> Counters:
-    return {(side, origin, one.event): one for one in counters}
+    return {(side, origin, counter.event): counter for counter in counters}
 
 
 def counted(event: str, value: float, unit: str, running_percent: float = 100.0) -> Counter:
@@ -131,7 +131,7 @@ def not_supported(event: str, unit: str = "count") -> Counter:
     return Counter(event, None, unit, None, NOT_SUPPORTED)
 
 
-PERF_NAMES = {one.name: one.perf for one in COUNTERS if one.perf not in ("", one.name)}
+PERF_NAMES = {kind.name: kind.perf for kind in COUNTERS if kind.perf not in ("", kind.name)}
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,9 @@ def _of_burst(name: str, label: str, read: PerTrial, says: str) -> Metric:
     return _timed(name, label, read, says, NEITHER, CLIENTS)
 
 
-RATES = {f"{one.claimed_as}_per_second": one for one in COUNTERS if one.perf and one.unit == COUNT}
+RATES = {
+    f"{kind.claimed_as}_per_second": kind for kind in COUNTERS if kind.perf and kind.unit == COUNT
+}
 """Kinds of counter, by the name of the metric that is their count per second."""
 
 # A table, a metric a row, which one line an argument would tear apart.

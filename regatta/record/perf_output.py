@@ -25,9 +25,9 @@ from regatta.record.counters import (
     parse_event_name,
 )
 
-TOPDOWN_METRICS = tuple(one.name for one in COUNTERS if one.unit == PERCENT)
-CLOCKS = tuple(one.name for one in COUNTERS if one.perf and one.unit == NS)
-KERNEL_ONLY = tuple(one.name for one in COUNTERS if one.kernel_only)
+TOPDOWN_METRICS = tuple(kind.name for kind in COUNTERS if kind.unit == PERCENT)
+CLOCKS = tuple(kind.name for kind in COUNTERS if kind.perf and kind.unit == NS)
+KERNEL_ONLY = tuple(kind.name for kind in COUNTERS if kind.kernel_only)
 
 NS_PER_UNIT = {"msec": 1_000_000, "usec": 1_000, "nsec": 1, "ns": 1}
 

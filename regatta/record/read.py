@@ -185,8 +185,8 @@ def _trials(connection: sqlite3.Connection) -> list[Trial]:
         printed.setdefault(trial_id, {})[side] = text
     found = []
     for row in connection.execute(TRIALS):
-        own = {"counters": counters.get(row["id"], {}), "printed": printed.get(row["id"], {})}
-        trial = of_row(Trial, row, **own)
+        beside = {"counters": counters.get(row["id"], {}), "printed": printed.get(row["id"], {})}
+        trial = of_row(Trial, row, **beside)
         _ = trial.clients, trial.workers  # a damaged summary is refused here, not when it is shown
         found.append(trial)
     return found

@@ -25,12 +25,15 @@ def event(trial: Trial, side: str, name: str, origin: str = "perf") -> Reading:
     once, so its counts add up. If none was counted, the words of the last.
     """
     there = trial.by_event.get((side, origin, name), ())
-    kinds = [one for one in there if one.state == COUNTED]
+    kinds = [counter for counter in there if counter.state == COUNTED]
     if not kinds:
         return there[-1].state if there else NOT_SUPPORTED
     if len(kinds) == 1:
         return float(kinds[0].value or 0.0)
-    values, shares = [one.value or 0.0 for one in kinds], [_share(one) for one in kinds]
+    values, shares = (
+        [counter.value or 0.0 for counter in kinds],
+        [_share(counter) for counter in kinds],
+    )
     weights = weights_of(shares)
     weighted = sum(value * weight for value, weight in zip(values, weights, strict=True))
     return weighted if any(weights) else NOT_COUNTED
@@ -83,11 +86,11 @@ def per_request(name: str, origin: str = "perf", factor: float = 1.0) -> PerTria
     return read
 
 
-def first_known(one: PerTrial, other: PerTrial) -> PerTrial:
+def first_known(first: PerTrial, other: PerTrial) -> PerTrial:
     """The second reading if the first is missing; the first's words if both are."""
 
     def read(trial: Trial, side: str) -> Reading:
-        reading = one(trial, side)
+        reading = first(trial, side)
         if not isinstance(reading, str):
             return reading
         instead = other(trial, side)
@@ -152,7 +155,7 @@ def clock_ghz(trial: Trial, side: str) -> Reading:
 def stalled_per_instruction(trial: Trial, side: str) -> Reading:
     """As in perf stat: the larger of front-end and back-end stalls."""
     found = [event(trial, side, f"stalled-cycles-{end}") for end in ("frontend", "backend")]
-    stalled = [one for one in found if not isinstance(one, str)]
+    stalled = [reading for reading in found if not isinstance(reading, str)]
     return _divide(max(stalled) if stalled else found[0], event(trial, side, "instructions"))
 
 

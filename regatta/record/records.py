@@ -188,7 +188,9 @@ class Trial:
     def workers(self) -> list[int]:
         """Connections served by each worker of the server; other people's servers tell none."""
         workers = (self.server or {}).get("workers")
-        return [int(one["connections"]) for one in workers] if isinstance(workers, list) else []
+        return (
+            [int(worker["connections"]) for worker in workers] if isinstance(workers, list) else []
+        )
 
     @property
     def cpu_us_per_request(self) -> float | None:

@@ -192,9 +192,9 @@ def answers_per_burst(trial: Trial, _side: str) -> Reading:
     return float(np.mean(1 + np.count_nonzero(np.diff(told, axis=1), axis=1)))
 
 
-def _correlations(one: NDArray[np.int64], other: NDArray[np.int64]) -> list[float]:
+def _correlations(starts: NDArray[np.int64], waits: NDArray[np.int64]) -> list[float]:
     """Rank correlation of each row; rows of equal values have no order and are skipped."""
-    first, second = (of - of.mean(axis=1, keepdims=True) for of in (ranks(one), ranks(other)))
+    first, second = (of - of.mean(axis=1, keepdims=True) for of in (ranks(starts), ranks(waits)))
     together, *alone = (
         (a * b).sum(axis=1) for a, b in ((first, second), (first, first), (second, second))
     )

@@ -28,7 +28,7 @@ def types_of(record: Any) -> dict[str, type]:
     hints, found = get_type_hints(record), {}
     for name in (field.name for field in fields(record)):
         kinds = get_args(hints[name]) if get_origin(hints[name]) is UnionType else (hints[name],)
-        (kind,) = (one for one in kinds if one is not NoneType)
+        (kind,) = (hint for hint in kinds if hint is not NoneType)
         found[name] = get_origin(kind) or kind
     return found
 

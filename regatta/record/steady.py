@@ -74,7 +74,7 @@ class WarmUp:
 
 def rows(curve: Sequence[Slice]) -> list[list[float]]:
     """As a ledger holds them."""
-    return [list(vars(one).values()) for one in curve]
+    return [list(vars(part).values()) for part in curve]
 
 
 def curve_of(rows_of: Sequence[Sequence[float]]) -> list[Slice]:
@@ -87,8 +87,8 @@ def curve_of(rows_of: Sequence[Sequence[float]]) -> list[Slice]:
 def is_steady(curve: Sequence[Slice], fewest: int = FEWEST) -> bool:
     """Whether the tail of the curve is level in cost and latency."""
     tail = tail_of(curve, fewest)
-    costs = _logs([one.cpu_us for one in tail])
-    waits = _logs([one.p50_us for one in tail])
+    costs = _logs([part.cpu_us for part in tail])
+    waits = _logs([part.p50_us for part in tail])
     return (
         len(tail) >= fewest
         and _error(costs) <= MOST_NOISE
@@ -102,9 +102,9 @@ def judge(curve: Sequence[Slice], fewest: int = FEWEST) -> WarmUp:
     tail = tail_of(curve, fewest)
     calm = calm_of(curve)
     if not is_steady(curve, fewest):
-        rises = bool(tail) and _step(_logs([one.cpu_us for one in tail])) > CPU_TOLERANCE
+        rises = bool(tail) and _step(_logs([part.cpu_us for part in tail])) > CPU_TOLERANCE
         return _until(SLOWING if rises else UNSTEADY, curve)
-    costs = _logs([one.cpu_us for one in calm])
+    costs = _logs([part.cpu_us for part in calm])
     level = float(np.median(costs[-len(tail) :]))
     allowed = max(LEVEL_TOLERANCE, NOISES * _noise(costs))
     above = [
@@ -117,7 +117,7 @@ def judge(curve: Sequence[Slice], fewest: int = FEWEST) -> WarmUp:
     if not off and not dear:
         return WarmUp(FLAT, 0, 0.0)
     last = calm[max([dear - 1, *off])]
-    until = next(at for at, one in enumerate(curve) if one is last)
+    until = next(at for at, part in enumerate(curve) if part is last)
     return _until(WARMED, curve[: until + 1])
 
 
@@ -128,12 +128,12 @@ def tail_of(curve: Sequence[Slice], fewest: int = FEWEST) -> Sequence[Slice]:
 
 def calm_of(curve: Sequence[Slice]) -> Sequence[Slice]:
     """Without disturbed slices, unless most are disturbed."""
-    calm = [one for one in curve if not one.disturbed]
+    calm = [part for part in curve if not part.disturbed]
     return calm if 2 * len(calm) > len(curve) else curve
 
 
 def _until(kind: str, curve: Sequence[Slice]) -> WarmUp:
-    return WarmUp(kind, sum(one.requests for one in curve), sum(one.seconds for one in curve))
+    return WarmUp(kind, sum(part.requests for part in curve), sum(part.seconds for part in curve))
 
 
 def _logs(values: Sequence[float]) -> Floats:

@@ -141,13 +141,13 @@ class Ledger:
 
     def check_cells(self, cells: Sequence[Cell], table: str = "cell") -> None:
         """LedgerError unless the cells are the study's: the plan refers to them by number."""
-        own = [row_of(cell, *AS_RACED) for cell in cells]
+        wanted = [row_of(cell, *AS_RACED) for cell in cells]
         rows = self.database.execute(f"SELECT * FROM {table} ORDER BY id")
         names = [name for name, *_ in rows.description]
         recorded = [dict(zip(names, row, strict=True)) for row in rows]
         for row in recorded:
             del row["id"], row["placement"]
-        if recorded != own:
+        if recorded != wanted:
             raise LedgerError(
                 f"{self.path}: with the current programs, its study has other cells; "
                 "resume with the programs that began it, or start a new race"

@@ -18,8 +18,8 @@ def review(files: list[str], json: bool = False) -> None:
 
     Reads perf stat as people paste it (any locale, colours, quotes, prose around it), the output of
     wrk, wrk2, oha, hey, h2load, ab and k6, and tables in CSV or Markdown with one run a row
-    (task_clock_ms, cycles, rps, p99_ms, …) or one run a column. Rows that differ only in design or
-    connections are compared.
+    (task_clock_ms, cycles, rps, p99_ms, …). Rows that differ only in design or connections are
+    compared.
 
     Contradictions: GHz, rates and percentages that do not follow from their counts; values that no
     machine has; counts of another line or core; one run with two values; more requests in flight

@@ -63,7 +63,7 @@ def point_of(texts: Iterable[str]) -> str:
     """The decimal mark of most of the numbers that allow only one; `.` if there are none."""
     votes: Counter[str] = Counter()
     for text in texts:
-        fits = [point for point, one in PATTERNS.items() if one.fullmatch(text.strip())]
+        fits = [point for point, pattern in PATTERNS.items() if pattern.fullmatch(text.strip())]
         votes.update(fits[:1] if not {".", ","} <= {*fits} else ())
     return votes.most_common(1)[0][0] if votes else "."
 
@@ -125,7 +125,6 @@ class Record:
     figures: Mapping[str, ReportedFigure]
     repeated: bool = False  # a mean of several runs, printed with its spread
     table: int | None = None  # the line where its table begins; None: a program printed it
-    column: int | None = None  # its column, in a table with a column for each run
     tool: str = ""  # the load generator that printed it, if one did
 
     @property
@@ -135,9 +134,8 @@ class Record:
 
     @property
     def place(self) -> tuple[object, ...]:
-        """Identifies its run: records of two kinds of core share it, columns of a table do not."""
-        own = (value for key, value in self.keys.items() if key != CORE)
-        return self.file, self.line, self.column, *own
+        """Identifies its run: records of two kinds of core share it."""
+        return self.file, self.line, *(text for key, text in self.keys.items() if key != CORE)
 
     @property
     def design(self) -> str:
@@ -174,7 +172,9 @@ class Reading:
 
 def merged(file: str, form: str, parts: Sequence[Reading]) -> Reading:
     """What several readers took from one file, by line."""
-    records = sorted((one for part in parts for one in part.records), key=lambda one: one.line)
+    records = sorted(
+        (record for part in parts for record in part.records), key=lambda record: record.line
+    )
     taken = frozenset(line for part in parts for line in part.taken)
-    odd = tuple(one for part in parts for one in part.odd)
+    odd = tuple(case for part in parts for case in part.odd)
     return Reading(file, form, tuple(records), taken, odd)

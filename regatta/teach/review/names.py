@@ -10,11 +10,11 @@ TASK_CLOCK, CPU_CLOCK, ELAPSED, USER, SYSTEM = USUAL_TIMES = (
     *("task_clock", "cpu_clock", "elapsed", "user", "system"),
 )
 CYCLES, INSTRUCTIONS = "cycles", "instructions"
-COUNTS = frozenset(one.claimed_as for one in COUNTERS if one.unit == COUNT)
-TOPDOWN = tuple(one.claimed_as for one in COUNTERS if one.unit == PERCENT)
-EVENTS = {one.perf: one.claimed_as for one in COUNTERS if one.perf} | {"cpu-cycles": CYCLES}
+COUNTS = frozenset(kind.claimed_as for kind in COUNTERS if kind.unit == COUNT)
+TOPDOWN = tuple(kind.claimed_as for kind in COUNTERS if kind.unit == PERCENT)
+EVENTS = {kind.perf: kind.claimed_as for kind in COUNTERS if kind.perf} | {"cpu-cycles": CYCLES}
 """By perf's names; the last is that of perf 6.19 and later."""
-CLOCKS = frozenset(one.claimed_as for one in COUNTERS if one.perf and one.unit == NS)
+CLOCKS = frozenset(kind.claimed_as for kind in COUNTERS if kind.perf and kind.unit == NS)
 SECONDS = {
     **dict.fromkeys(("s", "sec", "secs", "seconds"), 1.0),
     **dict.fromkeys(("ms", "msec", "msecs", "milliseconds"), 1e-3),
@@ -99,7 +99,7 @@ OTHER_NAMES = {
     for other in others.split()
 }
 """Column headings that people write, with underscores and without a unit."""
-BY_NAME = {one.name: one for one in METRICS.values()}
+BY_NAME = {metric.name: metric for metric in METRICS.values()}
 LATENCY = re.compile(r"mean|min|max|stdev|p\d{1,3}(\.\d+)?")
 # Columns of tables that compare servers under load.
 LOAD_RATE = re.compile(r"(?:(?:avg|mean)_)?(?:rps|qps|req(?:uest)?s?(?:/|_per_)s(?:ec(?:ond)?)?)")
@@ -157,7 +157,7 @@ def _counted(words: str) -> Quantity | None:
         return Quantity(f"{name}_per_s", SCALES[letter or ""], unit) if name in COUNTS else None
     if time:
         return Quantity(name, SECONDS[time], time) if name in USUAL_TIMES else None
-    if slots := next((one for one in (name, f"tma_{name}") if one in TOPDOWN), ""):
+    if slots := next((share for share in (name, f"tma_{name}") if share in TOPDOWN), ""):
         return Quantity(slots, 1, "%")
     if found["share"]:
         return BY_NAME.get(f"{name}_percent")

@@ -47,7 +47,7 @@ def read_lines(file: str, lines: Sequence[str]) -> Reading | None:
     """A report may mix tables with output of programs; a CSV file is only a table."""
     lines = [QUOTED.sub("", COLOUR.sub("", line)) for line in lines]
     parts = (read_outputs(file, lines), read_markdown(file, lines), read_load(file, lines))
-    some = [one for one in parts if one and not one.is_empty]
+    some = [part for part in parts if part and not part.is_empty]
     if not some:
         return parts[0] or read_csv(file, lines)
     found = merged(file, ", ".join(part.form for part in some), some)
@@ -101,15 +101,15 @@ class Review:
         """The whole review as plain data (docs/formats.md)."""
         return {
             "files": [
-                {"file": one.file, "form": one.form, "lines_not_read": list(one.left)}
-                for one in self.readings
+                {"file": reading.file, "form": reading.form, "lines_not_read": list(reading.left)}
+                for reading in self.readings
             ],
             "runs": self.runs,
             "figures": self.figures,
             "findings": [
-                {**asdict(one), "check": one.check.name}
-                | {name: getattr(one.check, name) for name in ("kind", "title", "do")}
-                for one in self.findings
+                {**asdict(finding), "check": finding.check.name}
+                | {name: getattr(finding.check, name) for name in ("kind", "title", "do")}
+                for finding in self.findings
             ],
         }
 
@@ -144,15 +144,15 @@ def print_review(found: Review, console: Console) -> None:
         for part in wrap(printable(text), width, break_on_hyphens=False):
             line(f"{INDENT * ' '}{part}")
 
-    for kind, of_kind in groupby(found.findings, key=lambda one: one.check.kind):
+    for kind, of_kind in groupby(found.findings, key=lambda finding: finding.check.kind):
         line(*HEADINGS[kind])
         console.print()
-        for check, of_check in groupby(of_kind, key=lambda one: one.check):
+        for check, of_check in groupby(of_kind, key=lambda finding: finding.check):
             alike = list(of_check)
-            for one in alike[:MOST_SHOWN]:
-                subject = f" ({one.subject})" if one.subject else ""
-                line(f"{one.file}:{one.line}: {check.title}{subject}", "bold")
-                paragraph(one.says)
+            for finding in alike[:MOST_SHOWN]:
+                subject = f" ({finding.subject})" if finding.subject else ""
+                line(f"{finding.file}:{finding.line}: {check.title}{subject}", "bold")
+                paragraph(finding.says)
             if len(alike) > MOST_SHOWN:
                 line(f"{len(alike) - MOST_SHOWN:,} more of this kind: --json lists them.")
             paragraph(f"Do: {check.do}")
@@ -171,6 +171,6 @@ def summary(found: Review) -> str:
     )
     if not found.findings:
         return f"Nothing found in {of}. That does not prove them right."
-    contradictions = sum(one.check.kind == CONTRADICTION for one in found.findings)
+    contradictions = sum(finding.check.kind == CONTRADICTION for finding in found.findings)
     others = len(found.findings) - contradictions
     return f"{of}: {plural(contradictions, 'contradiction')}, {others:,} not shown."

@@ -22,12 +22,6 @@ def table(*lines: str, header: str = "| Design | Task clock (ms) | Cycles |") ->
     return "\n".join([header, RULE, *lines, ""])
 
 
-def turned(header: str, *rows: str) -> str:
-    """A column for each run."""
-    rule = "|".join(["---"] * (header.count("|") + 1))
-    return "\n".join([f"| {header} |", f"| {rule} |", *(f"| {row} |" for row in rows), ""])
-
-
 CSV = """# a comment
 design;clients;task-clock (ms);Cycles;Branch misses;instructions per cycle;notes
 
@@ -148,7 +142,7 @@ def test_what_is_no_number_of_it_is_named(huge: str) -> None:
     + ["&lt;not counted&gt;", "`<not supported>`"],
 )
 def test_what_was_not_counted_is_no_number_that_cannot_be_read(cell: str) -> None:
-    found = reading(turned("Design | Cycles | Branches", f"a | 5 | {cell}"))
+    found = reading(table(f"| a | 5 | {cell} |", header="| Design | Cycles | Branches |"))
     assert [values(one) for one in found.records] == [{"cycles": 5}]
     assert found.odd == ()
 
@@ -167,85 +161,15 @@ def test_what_perf_printed_beside_a_table_is_read_too() -> None:
     assert [one.figures["cycles"].line for one in found.records] == [3, 10]
 
 
-TURNED = """
-| Counter | iterative | select | unit |
-| --- | ---: | ---: | --- |
-| connections | 100 | 100 | |
-| task-clock (ms) | 297.78 | 238.58 | ms |
-| cycles | 826,419,040 | 829,282,372 | |
-| cheese | 1 | 2 | |
-| branches | – | 51 M | |
-"""
+def test_a_mean_with_its_spread_is_no_single_run() -> None:
+    (mean,) = reading(table("| a | 5 | 1 |", header="| Design | Cycles | sd |")).records
+    assert (values(mean), mean.repeated) == ({"cycles": 5}, True)
 
 
-def test_a_table_with_a_column_for_each_run_is_read() -> None:
-    iterative, select = reading(TURNED).records
-    assert dict(iterative.keys) == {"design": "iterative", "connections": "100"}
-    assert values(iterative) == {"task_clock": pytest.approx(0.29778), "cycles": 826_419_040}
-    assert values(select)["branches"] == 51e6
-    assert [figure.line for figure in select.figures.values()] == [5, 6, 8]
-    assert iterative.place != select.place
-    (found,) = named("ranks", TURNED)
-    assert found.says.startswith("select took 238.6 ms and iterative 297.8 ms")
-    as_csv = "counter,iterative,select\ncycles,5,6\n"
-    assert [values(one)["cycles"] for one in reading(as_csv).records] == [5, 6]
-
-
-@pytest.mark.parametrize(
-    "column",
-    ["ratio", "Ratio select : iterative", "select / iterative", "select vs. iterative", "change"]
-    + ["Change (%)", "diff", "% difference", "Δ", "%", "mean", "sd", "95 % CI", "notes", "unit"],
-)
-def test_a_column_that_is_made_of_others_is_no_design(column: str) -> None:
-    """Its cells are no numbers of what their row names."""
-    text = turned(
-        f"Counter | iterative | select | {column}",
-        "task-clock (ms) | 297.78 | 238.58 | -19.9 %",
-        "cycles | 826419040 | 829282372 | 1.003",
-    )
-    found = reading(text)
-    assert [one.design for one in found.records] == ["iterative", "select"]
-    assert found.odd == ()
-
-
-def test_a_mean_alone_is_read_and_is_no_single_run() -> None:
-    (mean,) = reading(turned("Counter | mean | sd", "cycles | 5 | 1")).records
-    assert (dict(mean.keys), values(mean), mean.repeated) == ({}, {"cycles": 5}, True)
-
-
-@pytest.mark.parametrize(
-    ("header", "expected"),
-    [
-        ("Connections | 1 | 1,000", [{"connections": "1"}, {"connections": "1000"}]),
-        ("Counter | 1 | 100", [{"connections": "1"}, {"connections": "100"}]),
-        ("Threads | 2 | 4", [{"threads": "2"}, {"threads": "4"}]),
-        ("Counter | 1 client | 10 conns", [{"connections": "1"}, {"connections": "10"}]),
-        ("Counter | Server | client", [{"side": "server"}, {"side": "client"}]),
-        (
-            "Counter | thread-per-client | epoll",
-            [{"design": "thread-per-client"}, {"design": "epoll"}],
-        ),
-        ("Counter | Run 1 | run #2 | trial 3", [{}, {}, {}]),
-        ("Counter | 1 | 2 | 3", [{}, {}, {}]),
-        ("Run | 7 | 8", [{}, {}]),
-        ("Counter | select run 1 | select, run 2", [{"design": "select"}, {"design": "select"}]),
-        ("Counter | model 2 | -1", [{"design": "model 2"}, {"design": "-1"}]),
-    ],
-)
-def test_a_heading_says_what_tells_its_run_apart(
-    header: str, expected: list[dict[str, str]]
-) -> None:
-    cells = " | ".join(str(number) for number in range(5, 5 + header.count("|")))
-    found = reading(turned(header, f"cycles | {cells}")).records
-    assert [dict(one.keys) for one in found] == expected
-    assert len({one.place for one in found}) == len(expected)
-
-
-@pytest.mark.parametrize("header", ["run 1 | run 2 | run 3", "select | select | select"])
-def test_repetitions_are_several_runs_of_one(header: str) -> None:
-    assert findings(turned(f"Counter | {header}", "task-clock (ms) | 300 | 20 | 310")) == []
-    (found,) = findings(turned("Counter | run 1", "task-clock (ms) | 300"))
-    assert found.check.name == "one-run"
+def test_a_table_with_a_column_for_each_run_holds_no_figures() -> None:
+    """Its headings name no metric: nothing is guessed."""
+    text = table("| cycles | 5 | 6 |", header="| Counter | iterative | select |")
+    assert read_lines("a file", text.splitlines()) is None
 
 
 def read_bytes(folder: Path, content: bytes):

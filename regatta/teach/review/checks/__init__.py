@@ -11,8 +11,10 @@ from regatta.teach.review.finding import ORDER, ReviewFinding
 def findings(readings: Sequence[Reading]) -> list[ReviewFinding]:
     """Contradictions first, in the order of the table of checks; of each by file and line."""
     records = [record for reading in readings for record in reading.records]
-    found = [one for reading in readings for one in of_file(reading)]
-    found += [one for record in records for one in of_run(record)]
+    found = [finding for reading in readings for finding in of_file(reading)]
+    found += [finding for record in records for finding in of_run(record)]
     found += [*of_load(records), *of_all(records)]
     files = {reading.file: place for place, reading in enumerate(readings)}
-    return sorted(found, key=lambda one: (ORDER[one.check.name], files[one.file], one.line))
+    return sorted(
+        found, key=lambda finding: (ORDER[finding.check.name], files[finding.file], finding.line)
+    )

@@ -53,26 +53,26 @@ RATIOS: tuple[tuple[str, str, tuple[str, ...], float], ...] = (
 
 def of_run(record: Record) -> Iterator[ReviewFinding]:
     figures = record.figures
-    impossible = next((one for one in figures.values() if why_not(one, record)), None)
+    impossible = next((figure for figure in figures.values() if why_not(figure, record)), None)
     if impossible:
         yield found("impossible", record, why_not(impossible, record), impossible)
     elif not record.repeated:
         yield from ratios(record)
     # Extrapolated values of multiplexed counters can be arbitrarily wrong.
-    ran = {name: one for name, one in figures.items() if one.running >= ALL_THE_TIME}
+    ran = {name: figure for name, figure in figures.items() if figure.running >= ALL_THE_TIME}
     for part, whole in ((ran.get(part), ran.get(whole)) for part, whole in PARTS):
         if part and whole and part.low > (1 + SLACK) * whole.high:
             yield found("part", record, f"{part.words} of {whole.words}.", part, whole.value)
     slots = [figures[name] for name in TOPDOWN if name in figures]
-    total = sum(one.value for one in slots)
+    total = sum(figure.value for figure in slots)
     # Less than 100 % is possible: AMD has a fifth share, for the other SMT thread.
-    if total > 101 + sum(one.half for one in slots):
-        terms = " + ".join(one.text for one in slots)
+    if total > 101 + sum(figure.half for figure in slots):
+        terms = " + ".join(figure.text for figure in slots)
         says = f"{terms} = {digits(total, 4)} % of the CPU's slots, which cannot exceed 100."
         yield found("top-down", record, says, (slots[0].line, 100.0), total)
-    few = [one for one in figures.values() if one.running < LEAST_RUNNING]
+    few = [figure for figure in figures.values() if figure.running < LEAST_RUNNING]
     if few:
-        least = min(few, key=lambda one: one.running)
+        least = min(few, key=lambda figure: figure.running)
         says = (
             f"{least.words} were counted for {digits(least.running)} % of the time; "
             f"{digits(100 - least.running)} % of the time is extrapolated."
@@ -81,25 +81,25 @@ def of_run(record: Record) -> Iterator[ReviewFinding]:
         yield found("multiplexed", record, says, least, least.running)
 
 
-def why_not(one: ReportedFigure, record: Record) -> str:
+def why_not(figure: ReportedFigure, record: Record) -> str:
     """Why no machine has this value; empty if one may."""
     cycles, elapsed, time = map(record.figures.get, ("cycles", "elapsed", "task_clock"))
-    if one.value < 0:
-        return f"{one.words}: less than nothing."
-    if one.name in COUNTS and one.value >= LARGEST:
-        return f"{one.words}: a counter of 64 bits that ran below 0."
-    ipc = one.low if one.name == "instructions_per_cycle" else 0.0
-    if one.name == "instructions" and cycles and cycles.user_only == one.user_only:
-        ran = min(one.running, cycles.running) >= ALL_THE_TIME and cycles.value > 0
-        ipc = one.low / cycles.high if ran else 0.0
+    if figure.value < 0:
+        return f"{figure.words}: less than nothing."
+    if figure.name in COUNTS and figure.value >= LARGEST:
+        return f"{figure.words}: a counter of 64 bits that ran below 0."
+    ipc = figure.low if figure.name == "instructions_per_cycle" else 0.0
+    if figure.name == "instructions" and cycles and cycles.user_only == figure.user_only:
+        ran = min(figure.running, cycles.running) >= ALL_THE_TIME and cycles.value > 0
+        ipc = figure.low / cycles.high if ran else 0.0
     if ipc > MOST_IPC:
-        return f"{one.words}: no CPU retires more than {MOST_IPC:g} instructions a cycle."
-    if one is cycles and one.running >= ALL_THE_TIME and time and time.value > 0:
-        ghz = one.low / time.high / 1e9
-        return f"{one.words} / {time.words} = {digits(ghz, 4)} GHz." if ghz > FASTEST_GHZ else ""
-    if one.name in CLOCKS | {"user", "system"} and elapsed and elapsed.value > 0:
-        cpus = one.value / elapsed.high
-        return f"{one.words} in {elapsed.words}: {cpus:,.0f} CPUs." if cpus > MOST_CPUS else ""
+        return f"{figure.words}: no CPU retires more than {MOST_IPC:g} instructions a cycle."
+    if figure is cycles and figure.running >= ALL_THE_TIME and time and time.value > 0:
+        ghz = figure.low / time.high / 1e9
+        return f"{figure.words} / {time.words} = {digits(ghz, 4)} GHz." if ghz > FASTEST_GHZ else ""
+    if figure.name in CLOCKS | {"user", "system"} and elapsed and elapsed.value > 0:
+        cpus = figure.value / elapsed.high
+        return f"{figure.words} in {elapsed.words}: {cpus:,.0f} CPUs." if cpus > MOST_CPUS else ""
     return ""
 
 
@@ -107,7 +107,7 @@ def ratios(record: Record) -> Iterator[ReviewFinding]:
     figures = record.figures
     for name, over, under, factor in RATIOS:
         printed, top = figures.get(name), figures.get(over)
-        bottom = next((figures[one] for one in under if one in figures), None)
+        bottom = next((figures[name] for name in under if name in figures), None)
         if not printed or not top or not bottom or bottom.value <= 0:
             continue
         if agrees(printed, top, bottom, factor):
@@ -155,10 +155,14 @@ def odd(reading: Reading, name: str) -> Iterator[Case]:
 def user_space(reading: Reading) -> Iterator[Case]:
     """The first count of each run; kernel-only events read 0."""
     for record in reading.records:
-        counts = (one for one in record.figures.values() if one.user_only and one.name in COUNTS)
-        for one in [one for one in counts if one.value][:1]:
-            says = f"{one.words} were counted in user space only{split(record)}."
-            yield record, says, (one.line, None), None
+        counts = (
+            figure
+            for figure in record.figures.values()
+            if figure.user_only and figure.name in COUNTS
+        )
+        for figure in [figure for figure in counts if figure.value][:1]:
+            says = f"{figure.words} were counted in user space only{split(record)}."
+            yield record, says, (figure.line, None), None
 
 
 def split(record: Record) -> str:
@@ -176,7 +180,7 @@ def idle(reading: Reading) -> Iterator[Case]:
         time, elapsed = record.figures.get("task_clock"), record.figures.get("elapsed")
         if time and elapsed and time.value < IDLE_SHARE * elapsed.value:
             busy.append((time.value / elapsed.value, record.line, record, elapsed))
-    for part, _, record, elapsed in sorted(busy, key=lambda one: one[:2]):
+    for part, _, record, elapsed in sorted(busy, key=lambda case: case[:2]):
         says = f"{milliseconds(part * elapsed.value)} of CPU in {elapsed.words}: {share(part, 1)}."
         yield record, says, elapsed, None
 
@@ -199,7 +203,7 @@ Steps = Sequence[tuple[float, ReportedFigure]]
 
 
 def of_load(records: Sequence[Record]) -> Iterator[ReviewFinding]:
-    loaded = [one for one in records if {"rate", "mean"} & one.figures.keys()]
+    loaded = [record for record in records if {"rate", "mean"} & record.figures.keys()]
     for record in loaded:
         yield from latencies(record, steps_of(record))
         yield from in_flight(record)
@@ -210,7 +214,7 @@ def of_load(records: Sequence[Record]) -> Iterator[ReviewFinding]:
 
 def steps_of(record: Record) -> Steps:
     """Minimum, percentiles and maximum."""
-    names = [one for one in record.figures if LATENCY.fullmatch(one) and one not in MOMENTS]
+    names = [name for name in record.figures if LATENCY.fullmatch(name) and name not in MOMENTS]
     ends = {"min": 0.0, "max": 1.0}
     shares = {name: ends[name] if name in ends else float(name[1:]) / 100 for name in names}
     return [(shares[name], record.figures[name]) for name in sorted(names, key=shares.__getitem__)]
@@ -218,23 +222,26 @@ def steps_of(record: Record) -> Steps:
 
 def latencies(record: Record, steps: Steps) -> Iterator[ReviewFinding]:
     low, mean, high = map(record.figures.get, ("min", "mean", "max"))
-    pairs = [*pairwise(one for _, one in steps), (low, mean), (mean, high)]
+    pairs = [*pairwise(figure for _, figure in steps), (low, mean), (mean, high)]
     wrong = [
-        (one, other)
-        for one, other in pairs
-        if one and other and bool(one.unit) == bool(other.unit) and one.low > other.high * 1.001
+        (figure, other)
+        for figure, other in pairs
+        if figure
+        and other
+        and bool(figure.unit) == bool(other.unit)
+        and figure.low > other.high * 1.001
     ]
     if wrong:
-        one, other = wrong[0]
-        says = f"{named(one)} is more than {named(other)}."
-        yield found("order", record, says + and_others(len(wrong), "pair"), one, other.value)
-    p99 = next((one for share, one in steps if 0.99 <= share < 1), None)
+        figure, other = wrong[0]
+        says = f"{named(figure)} is more than {named(other)}."
+        yield found("order", record, says + and_others(len(wrong), "pair"), figure, other.value)
+    p99 = next((figure for share, figure in steps if 0.99 <= share < 1), None)
     if p99 and mean and p99.value <= mean.value and not wrong:
         says = f"{named(p99)} and {named(mean)}: only a few very slow requests can cause that."
         yield found("tail", record, says, p99, mean.value)
     count = record.figures["requests"].value if "requests" in record.figures else float("inf")
-    few = [(one, (1 - share) * count) for share, one in steps if 0.9 < share <= 0.99]
-    few = [one for one in few if one[1] < FEWEST_BEHIND - 0.01]
+    few = [(figure, (1 - share) * count) for share, figure in steps if 0.9 < share <= 0.99]
+    few = [case for case in few if case[1] < FEWEST_BEHIND - 0.01]
     if few:
         says = f"Of {count:,.0f} requests {digits(few[-1][1], 2)} took longer than "
         yield found("few-requests", record, f"{says}{named(few[-1][0])}.", few[-1][0])
@@ -247,8 +254,8 @@ def named(figure: ReportedFigure) -> str:
 def in_flight(record: Record) -> Iterator[ReviewFinding]:
     """Little's law: as many requests are under way as arrive a second, times how long one takes."""
     rate, mean, clients, lost = map(record.figures.get, ("rate", "mean", "clients", "unconnected"))
-    told = record.keys.get("connections", "")
-    connections = clients.value if clients else float(told) if told.isdecimal() else 0.0
+    printed = record.keys.get("connections", "")
+    connections = clients.value if clients else float(printed) if printed.isdecimal() else 0.0
     connections -= lost.value if lost else 0
     if not rate or not mean or not mean.unit or connections < 1 or rate.value <= 0:
         return
@@ -268,10 +275,10 @@ def failures(record: Record) -> Iterator[ReviewFinding]:
     rate, requests = map(record.figures.get, ("rate", "requests"))
     few = FEW_ERRORS * requests.value if requests else 0.0
     failed = map(record.figures.get, ("errors", "lost"))
-    bad = [one for one in failed if one and one.value > few]
+    bad = [figure for figure in failed if figure and figure.value > few]
     if bad:
         of = f" of {requests.value:,.0f}" if requests else ""
-        says = f"{sum(one.value for one in bad):,.0f}{of} requests failed."
+        says = f"{sum(figure.value for figure in bad):,.0f}{of} requests failed."
         if requests and rate and bad[0].name == "errors" and requests.value >= bad[0].value:
             good = rate.value * (1 - bad[0].value / requests.value)
             says += f" Of {amount(rate.value)} a second {amount(good)} were good answers."
@@ -279,9 +286,9 @@ def failures(record: Record) -> Iterator[ReviewFinding]:
 
 
 def ceiling(group: Sequence[Record]) -> Iterator[ReviewFinding]:
-    rates = sorted(typical(group, "rate", "design").values(), key=lambda one: one[1].value)
+    rates = sorted(typical(group, "rate", "design").values(), key=lambda case: case[1].value)
     if len(rates) > 2 and 0 < rates[-1][1].value < SAME_RATE * rates[0][1].value:
-        means = [one.value for _, one in typical(group, "mean", "design").values()]
+        means = [figure.value for _, figure in typical(group, "mean", "design").values()]
         says = f"{len(rates)} servers answered {amount(rates[0][1].value)} to "
         says += f"{amount(rates[-1][1].value)} requests a second"
         if means:

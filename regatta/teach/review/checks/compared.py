@@ -36,8 +36,8 @@ def of_all(records: Sequence[Record]) -> Iterator[ReviewFinding]:
         yield from unserved(group)
         yield from ranks(group)
     yield from once(records)
-    for file in dict.fromkeys(one.file for one in records):
-        yield from start([one for one in records if one.file == file])
+    for file in dict.fromkeys(record.file for record in records):
+        yield from start([record for record in records if record.file == file])
 
 
 def groups(records: Sequence[Record], *but: str) -> list[list[Record]]:
@@ -60,7 +60,9 @@ def typical(
     return {
         value: (
             those[0],
-            replace(those[0].figures[name], value=median(one.figures[name].value for one in those)),
+            replace(
+                those[0].figures[name], value=median(record.figures[name].value for record in those)
+            ),
         )
         for value, those in runs.items()
     }
@@ -70,7 +72,7 @@ def mixes(group: Sequence[Record]) -> Iterator[ReviewFinding]:
     """The share of branches among instructions hardly varies, so outliers are misprints: counts
     copied from another line or kind of core, and instructions in place of cycles."""
     all_ = [branches_among(record, "instructions") for record in group]
-    known = [one.value for one in all_ if one]
+    known = [figure.value for figure in all_ if figure]
     usual = median(known) if known else 0.0
     for record, mix in zip(group, all_, strict=True):
         if len(known) - (mix is not None) < FEWEST_MIXES:
@@ -102,10 +104,12 @@ def duplicates(records: Sequence[Record]) -> Iterator[ReviewFinding]:
         if cycles is None or not is_large(cycles):
             continue
         first = seen.setdefault((*record.keys.values(), cycles.value), record)
-        both = [(one, record.figures.get(name)) for name, one in first.figures.items()]
-        shared = [(one, other) for one, other in both if other]
-        same = [is_same(one, other) for one, other in shared]
-        known = sum(is_large(one) and is_it for (one, _), is_it in zip(shared, same, strict=True))
+        both = [(figure, record.figures.get(name)) for name, figure in first.figures.items()]
+        shared = [(figure, other) for figure, other in both if other]
+        same = [is_same(figure, other) for figure, other in shared]
+        known = sum(
+            is_large(figure) and is_it for (figure, _), is_it in zip(shared, same, strict=True)
+        )
         if first is record or known < FEWEST_SAME:
             continue
         where = "line " if first.file == record.file else f"{first.file}:"
@@ -120,15 +124,17 @@ def is_large(figure: ReportedFigure) -> bool:
     return figure.half == 0 and figure.value >= SMALLEST
 
 
-def is_same(one: ReportedFigure, other: ReportedFigure) -> bool:
+def is_same(figure: ReportedFigure, other: ReportedFigure) -> bool:
     """Whether both may be roundings of the same number."""
-    return abs(one.value - other.value) <= (one.half + other.half) * 1.001
+    return abs(figure.value - other.value) <= (figure.half + other.half) * 1.001
 
 
 def unserved(group: Sequence[Record]) -> Iterator[ReviewFinding]:
     """A server that used almost no CPU compared with the others, for the same clients."""
-    times = typical([one for one in group if one.is_server], "task_clock", "design").values()
-    ranked = sorted(times, key=lambda one: one[1].value)
+    times = typical(
+        [record for record in group if record.is_server], "task_clock", "design"
+    ).values()
+    ranked = sorted(times, key=lambda case: case[1].value)
     if len(ranked) > 2 and ranked[0][1].value < HARDLY * ranked[1][1].value:
         (record, least), (other, next_) = ranked[:2]
         says = (
@@ -141,19 +147,23 @@ def unserved(group: Sequence[Record]) -> Iterator[ReviewFinding]:
 def ranks(group: Sequence[Record]) -> Iterator[ReviewFinding]:
     """Time and cycles rank designs differently, because the clock frequency was not the same."""
     times, cycles = typical(group, "task_clock", "design"), typical(group, "cycles", "design")
-    both = {one: (times[one][1].value, cycles[one][1].value) for one in times if one in cycles}
-    ghz = {one: of / time / 1e9 for one, (time, of) in both.items() if time > 0 and of > 0}
+    both = {
+        design: (times[design][1].value, cycles[design][1].value)
+        for design in times
+        if design in cycles
+    }
+    ghz = {design: of / time / 1e9 for design, (time, of) in both.items() if time > 0 and of > 0}
     inverted = [
-        (one, other)
-        for one, other in permutations(list(ghz)[:MOST_PAIRED], 2)
-        if both[one][0] <= both[other][0] and both[one][1] > both[other][1]
-        if ghz[one] > SAME_CLOCK * ghz[other]
+        (design, other)
+        for design, other in permutations(list(ghz)[:MOST_PAIRED], 2)
+        if both[design][0] <= both[other][0] and both[design][1] > both[other][1]
+        if ghz[design] > SAME_CLOCK * ghz[other]
     ]
     if not inverted:
         return
     fast, slow = max(inverted, key=lambda pair: ghz[pair[0]] / ghz[pair[1]])
     record, figure = times[fast]
-    names = [one or f"line {times[one][0].line}" for one in (fast, slow)]
+    names = [design or f"line {times[design][0].line}" for design in (fast, slow)]
     says = (
         f"{names[0]} took {milliseconds(both[fast][0])} and {names[1]} "
         f"{milliseconds(both[slow][0])}, but {amount(both[fast][1])} and "
@@ -171,7 +181,7 @@ def once(records: Sequence[Record]) -> Iterator[ReviewFinding]:
             # Two kinds of core are two records of one run.
             runs.setdefault(what, {}).setdefault(record.place, record)
         firsts = [next(iter(those.values())) for those in runs.values() if len(those) == 1]
-        single = [one for one in firsts if not one.repeated]
+        single = [record for record in firsts if not record.repeated]
         if 2 * len(single) > len(runs):
             who = "It" if len(runs) == 1 else f"{len(single):,} of {len(runs):,}"
             says = f"{who} ran only once: any difference may be chance."
@@ -187,15 +197,15 @@ def start(records: Sequence[Record]) -> Iterator[ReviewFinding]:
     short: dict[int, tuple[Record, ReportedFigure]] = {}
     for group in groups(records, "connections"):
         steps = sorted(
-            (float(count), one.value, record.line, record, one)
-            for count, (record, one) in typical(group, "task_clock", "connections").items()
+            (float(count), figure.value, record.line, record, figure)
+            for count, (record, figure) in typical(group, "task_clock", "connections").items()
             if count.isascii() and count.isdecimal()
         )
         if len(steps) < 2:
-            for one in group:
-                time = one.figures.get("task_clock")
-                if time and one.is_server and not one.repeated and 0 < time.value < START_S:
-                    short[time.line] = one, time
+            for record in group:
+                time = record.figures.get("task_clock")
+                if time and record.is_server and not record.repeated and 0 < time.value < START_S:
+                    short[time.line] = record, time
             continue
         # By the straight line through the fewest and the most connections.
         (few, low, _, record, least), (many, high, *_) = steps[0], steps[-1]
@@ -213,6 +223,6 @@ def start(records: Sequence[Record]) -> Iterator[ReviewFinding]:
             )
         yield found("start-and-end", record, says, least, at_none)
     if short:
-        record, time = min(short.values(), key=lambda one: one[1].value)
+        record, time = min(short.values(), key=lambda case: case[1].value)
         says = f"{time.words} of CPU in all; startup and shutdown of a server take 1 to 5 ms."
         yield found("start-and-end", record, says + and_others(len(short), "run"), time, START_S)

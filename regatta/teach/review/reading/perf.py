@@ -138,8 +138,8 @@ class Block:
             figure = figure_of(
                 Quantity(name, SECONDS.get(unit, 1.0), unit), value, printed.value, printed.line
             )
-            one = replace(figure, running=printed.running, user_only=event.user_only)
-            self.add(self.core, one)
+            counted = replace(figure, running=printed.running, user_only=event.user_only)
+            self.add(self.core, counted)
         metric, number = metric_of(printed.metric_unit, name), parse_decimal(printed.metric)
         if metric is not None and number is not None:
             self.add(self.core, figure_of(metric, number, printed.metric, printed.line))
@@ -163,7 +163,9 @@ class Block:
 def read_outputs(file: str, lines: Sequence[str]) -> Reading | None:
     """Skips lines that are not perf's, as a report has prose between its figures."""
     short = [(at, line) for at, line in enumerate(lines, start=1) if len(line) <= LONGEST_LINE]
-    if not any(HEADER.fullmatch(one) or TIME.fullmatch(one) or is_known(one) for _, one in short):
+    if not any(
+        HEADER.fullmatch(line) or TIME.fullmatch(line) or is_known(line) for _, line in short
+    ):
         return None
     blocks = [Block(file, 0, {DESIGN: ""}, point_of(decimals([line for _, line in short])))]
     taken = set()

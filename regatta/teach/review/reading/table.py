@@ -1,4 +1,4 @@
-r"""A table: a row for each run with a column for each metric, or the reverse.
+r"""A table with a row for each run and a column for each metric, in CSV or in Markdown.
 
 Headings say what columns hold. Columns of text, and those that name a design, a number of
 connections and the like, distinguish rows; other columns are not checked.
@@ -38,84 +38,11 @@ KEYS = {
 """Names that people give to columns with a special meaning."""
 PARAMETERS = frozenset(("threads", "workers", "requests", "rate", "cpus", "port", "size", "pool"))
 """Numbers that distinguish rows."""
-RUN = "run|trial|repetition|rep|iteration|block|sample"
-NO_KEYS = frozenset(f"{RUN}|unit|units|note|notes|comment|comments|remark|line|source".split("|"))
+RUN = ("run", "trial", "repetition", "rep", "iteration", "block", "sample")
+NOTES = ("note", "notes", "comment", "comments", "remark", "unit", "units", "line", "source")
+NO_KEYS = frozenset(RUN + NOTES)
 SPREAD = re.compile(r".*\b(?:sd|std|stddev|stdev|sem|ci|ci95|error|variance|low|high|runs)")
-COMPUTED = re.compile(
-    r"(?:ratios?|change|diff|difference|delta|δ|speedup)\b.*|.*\b(?:ratio|change|diff|difference|delta)\W*|"
-    r".+(?:\s/\s|÷|\bvs\b).+|\W+"
-)
-"""The heading of a column that is computed from others."""
-MEANS = frozenset(("mean", "average", "avg", "median"))
-RUN_NUMBER = re.compile(rf"(?P<design>.*?)[\s,(_-]*\b(?:{RUN})[\s#_-]*\d+\)?", re.IGNORECASE)
-COUNTED = re.compile(r"(\d[\d., ]*?)\s*([a-z]+)")
-"""`100 clients`."""
 LONGEST_KEY = 200
-
-
-def words(heading: str) -> str:
-    return re.sub(r"[^a-z0-9]+", " ", heading.lower()).strip()
-
-
-def column_of(heading: str) -> tuple[Quantity | None, str]:
-    """The quantity and the key. A heading that names a key, such as `rate`, is not a metric."""
-    name = words(heading)
-    key = KEYS.get(name) or (name if name in PARAMETERS else "")
-    return None if key else heading_of(heading), key
-
-
-def runs_under(header: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
-    """In a table with a column for each run: those columns, and the keys in their headings.
-
-    Means count as runs only if there are no other columns.
-    """
-    held = [at for at, text in enumerate(header) if at and not is_computed(text)]
-    runs = [at for at in held if words(header[at]) not in MEANS]
-    if not runs:
-        return [(at, {}) for at in held]
-    numbers = [whole(header[at]) for at in runs]
-    _, key = column_of(header[0])
-    # If the first heading does not say what the numbers are, 1, 2, 3 number the runs.
-    if key in ("", "design"):
-        counted_up = numbers == [str(at + 1) for at in range(len(numbers))]
-        key = "" if counted_up or words(header[0]) in NO_KEYS else "connections"
-    return [
-        (at, ({key: number} if key else {}) if number else keys_in(header[at][:LONGEST_KEY]))
-        for at, number in zip(runs, numbers, strict=True)
-    ]
-
-
-def is_computed(heading: str) -> bool:
-    """Whether the column holds no run: a ratio of others, a spread, a unit, a note."""
-    text, name = heading[:LONGEST_KEY].lower(), words(heading[:LONGEST_KEY])
-    return name in NO_KEYS or bool(SPREAD.fullmatch(name) or COMPUTED.fullmatch(text))
-
-
-def keys_in(heading: str) -> dict[str, str]:
-    """The keys in a heading: a repetition, a side, a number of something; else a design."""
-    if found := RUN_NUMBER.fullmatch(heading):
-        return {"design": found["design"].strip()} if found["design"].strip() else {}
-    if heading.lower() in ("server", "client"):
-        return {"side": heading.lower()}
-    found = COUNTED.fullmatch(heading.lower())
-    key = found and (column_of(found[2])[1] or column_of(f"{found[2]}s")[1])
-    if found and key and (number := whole(found[1])):
-        return {key: number}
-    return {"design": heading}
-
-
-def whole(text: str) -> str:
-    """A whole number as plain digits; empty if it is not one."""
-    number = parse_number(text)
-    return f"{number.value:.0f}" if number and number.value >= 0 and not number.value % 1 else ""
-
-
-# Headings say what columns hold. Columns of text, and those that name a design, a number of
-# connections and the like, distinguish rows; other columns are not checked.
-#
-# In Markdown it is a row of headings, a row of dashes, and rows until one has no pipe. `\|` is a
-# pipe within a cell, and emphasis marks are not part of a number or a name.
-
 DELIMITERS = ",;\t"
 MOST_ROWS, MOST_COLUMNS = 100_000, 200
 LONGEST_LINE, LONGEST_SHOWN, LONGEST_ROW_SHOWN = 20_000, 40, 60
@@ -134,10 +61,17 @@ ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 MARKS = re.compile(r"\*+|`+|~~|<br */?>|(?<!\w)_+|(?<!_)_++(?!\w)")
 Numbered = tuple[int, list[str]]
 """A row with the number of the line where it begins."""
-Cell = tuple[Quantity, str, str, int]
-"""What it holds, its heading, its text and its line."""
-Run = tuple[Record, list[Cell]]
-"""Without its figures, which its cells hold."""
+
+
+def words(heading: str) -> str:
+    return re.sub(r"[^a-z0-9]+", " ", heading.lower()).strip()
+
+
+def column_of(heading: str) -> tuple[Quantity | None, str]:
+    """The quantity and the key. A heading that names a key, such as `rate`, is not a metric."""
+    name = words(heading)
+    key = KEYS.get(name) or (name if name in PARAMETERS else "")
+    return None if key else heading_of(heading), key
 
 
 def read_csv(file: str, lines: Sequence[str]) -> Reading | None:
@@ -157,7 +91,7 @@ def read_markdown(file: str, lines: Sequence[str]) -> Reading:
         for number, row in rows:
             check_size(file, number, number - at - 2, row)
         # A short row is valid: its last cells are empty.
-        fits = [one for one in rows if len(one[1]) <= len(header)]
+        fits = [(number, row) for number, row in rows if len(row) <= len(header)]
         if table := table_of(file, [(at + 1, header), *fits]):
             torn = [
                 (
@@ -175,20 +109,34 @@ def read_markdown(file: str, lines: Sequence[str]) -> Reading:
 
 
 def table_of(file: str, rows: Sequence[Numbered]) -> Reading | None:
-    """The first row has the headings."""
+    """The first row has the headings; None if it names no metric."""
     if not rows:
         return None
     at, header = rows[0][0], [text.strip() for text in rows[0][1]]
-    body = [(line, [cell_at(row, at) for at in range(len(header))]) for line, row in rows[1:]]
-    has_metrics = any(column_of(text)[0] for text in header)
-    runs = list((rows_in if has_metrics else columns_in)(file, at, header, body))
-    point = point_of(numbers_in(text for _, cells in runs for *_, text, _ in cells))
+    body = [
+        (line, [cell_at(row, column) for column in range(len(header))]) for line, row in rows[1:]
+    ]
+    columns = [column_of(text) for text in header]
+    metrics = {column: quantity for column, (quantity, _) in enumerate(columns) if quantity}
+    if not metrics:
+        return None
+    # Columns of words distinguish rows, whatever their headings.
+    keys = {
+        column: key
+        for column, (quantity, key) in enumerate(columns)
+        if not quantity and (key or is_text(header[column], [row[column] for _, row in body]))
+    }
+    spread = any(
+        SPREAD.fullmatch(words(text)) for at, text in enumerate(header) if at not in metrics
+    )
+    point = point_of(numbers_in(row[column] for _, row in body for column in metrics))
     found: list[Record] = []
     odd = []
-    for record, cells in runs:
+    for line, row in body:
         figures: dict[str, ReportedFigure] = {}
-        repeated = record.repeated
-        for quantity, heading, text, line in cells:
+        repeated = spread
+        for column, quantity in metrics.items():
+            text = row[column]
             cell = CELL.fullmatch(text)
             number = parse_number(cell["number"], point) if cell else None
             known = in_unit(quantity, (cell["unit"] or "").strip()) if cell else None
@@ -197,59 +145,27 @@ def table_of(file: str, rows: Sequence[Numbered]) -> Reading | None:
                 figure = figure_of(known, number, cell["number"], line)
                 figures.setdefault(figure.name, figure)
             elif not is_nothing(text):
-                under = heading[:LONGEST_SHOWN]
+                under = header[column][:LONGEST_SHOWN]
                 says = f"`{text[:LONGEST_SHOWN]}` under `{under}` cannot be read."
                 odd.append(("unread", line, says))
         if figures:
-            found.append(replace(record, figures=figures, repeated=repeated))
-    is_known = has_metrics or found or odd
-    return Reading(file, "table", tuple(found), odd=tuple(odd)) if is_known else None
+            named = named_by(keys, header, row)
+            found.append(Record(file, line, named, figures, repeated, at))
+    return Reading(file, "table", tuple(found), odd=tuple(odd))
 
 
-def rows_in(file: str, at: int, header: Sequence[str], body: Sequence[Numbered]) -> Iterator[Run]:
-    """A row for each run. Columns of words distinguish rows, whatever their headings."""
-    columns = [column_of(text) for text in header]
-    keys = {
-        column: key
-        for column, (quantity, key) in enumerate(columns)
-        if not quantity and (key or is_text(header[column], [row[column] for _, row in body]))
-    }
-    repeated = any(
-        SPREAD.fullmatch(words(text)) and not quantity
-        for text, (quantity, _) in zip(header, columns, strict=True)
-    )
-    for line, row in body:
-        named: dict[str, str] = {}
-        for column, key in keys.items():
-            # If two columns mean the same key, the second is named by its heading.
-            name = header[column] if not key or key in named else key
-            named[name] = row[column][:LONGEST_KEY]
-        cells = [
-            (quantity, text, cell, line)
-            for (quantity, _), text, cell in zip(columns, header, row, strict=True)
-            if quantity
-        ]
-        yield Record(file, line, named, {}, repeated, at), cells
+def named_by(keys: dict[int, str], header: Sequence[str], row: Sequence[str]) -> dict[str, str]:
+    """If two columns mean the same key, the second is named by its heading."""
+    named: dict[str, str] = {}
+    for column, key in keys.items():
+        name = header[column] if not key or key in named else key
+        named[name] = row[column][:LONGEST_KEY]
+    return named
 
 
 def is_text(heading: str, cells: Sequence[str]) -> bool:
-    named = words(heading) not in NO_KEYS
-    return named and any(cells) and not any(map(parse_number, cells))
-
-
-def columns_in(
-    file: str, at: int, header: Sequence[str], body: Sequence[Numbered]
-) -> Iterator[Run]:
-    """A column for each run; the first column names the metrics."""
-    rows = [(line, row, *column_of(row[0])) for line, row in body]
-    for column, told in runs_under(header):
-        cells = [
-            (quantity, row[0], row[column], line) for line, row, quantity, _ in rows if quantity
-        ]
-        if any(numbers_in(cell[2] for cell in cells)):
-            named = {key: row[column][:LONGEST_KEY] for _, row, _, key in rows if key}
-            repeated = words(header[column]) in MEANS
-            yield Record(file, at, {**told, **named}, {}, repeated, at, column), cells
+    is_key = words(heading) not in NO_KEYS
+    return is_key and any(cells) and not any(map(parse_number, cells))
 
 
 def rows_of(file: str, lines: Sequence[str]) -> Iterator[Numbered]:
