@@ -70,34 +70,22 @@ def _by_perf(name: str, unit: str = COUNT, kernel_only: bool = False) -> Counter
     return CounterKind(name, unit, name, kernel_only)
 
 
+HARDWARE = (
+    *("cycles", "instructions", "branches", "branch-misses", "cache-references", "cache-misses"),
+    *("stalled-cycles-frontend", "stalled-cycles-backend"),
+)
+SLOTS = ("retiring", "bad_speculation", "frontend_bound", "backend_bound")
 COUNTERS = (
-    _by_perf("task-clock", NS),
-    _by_perf("cpu-clock", NS),
-    _by_perf(CONTEXT_SWITCHES, kernel_only=True),
-    _by_perf("cpu-migrations", kernel_only=True),
-    _by_perf(PAGE_FAULTS),
-    _by_perf("cycles"),
-    _by_perf("instructions"),
-    _by_perf("branches"),
-    _by_perf("branch-misses"),
-    _by_perf("cache-references"),
-    _by_perf("cache-misses"),
-    _by_perf("stalled-cycles-frontend"),
-    _by_perf("stalled-cycles-backend"),
-    _by_perf("tma_retiring", PERCENT),
-    _by_perf("tma_bad_speculation", PERCENT),
-    _by_perf("tma_frontend_bound", PERCENT),
-    _by_perf("tma_backend_bound", PERCENT),
+    *(_by_perf(clock, NS) for clock in ("task-clock", "cpu-clock")),
+    *(_by_perf(name, kernel_only=True) for name in (CONTEXT_SWITCHES, "cpu-migrations")),
+    *(_by_perf(name) for name in (PAGE_FAULTS, *HARDWARE)),
+    *(_by_perf(f"tma_{slots}", PERCENT) for slots in SLOTS),
     # perf's name is the tracepoint at the entry of every system call.
     CounterKind("syscalls", COUNT, "raw_syscalls:sys_enter", kernel_only=True),
-    CounterKind(CPU_TIME, NS),
-    CounterKind(USER_TIME, NS),
-    CounterKind(SYSTEM_TIME, NS),
+    *(CounterKind(time, NS) for time in (CPU_TIME, USER_TIME, SYSTEM_TIME)),
     CounterKind(PEAK_MEMORY, BYTES),
     CounterKind(START_UP, MILLISECONDS),
-    CounterKind(MEMORY_AT_REST, BYTES),
-    CounterKind(MEMORY, BYTES),
-    CounterKind(KERNEL_MEMORY, BYTES),
+    *(CounterKind(memory, BYTES) for memory in (MEMORY_AT_REST, MEMORY, KERNEL_MEMORY)),
 )
 """In the order in which perf stat prints them; the kernel's own come last."""
 EVENTS = (*(kind.name for kind in COUNTERS if kind.perf and kind.unit != PERCENT), TOPDOWN)

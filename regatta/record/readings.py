@@ -79,11 +79,26 @@ def _divide(top: Reading, bottom: Reading | None, factor: float = 1.0) -> Readin
     return top / bottom * factor if bottom else NOT_COUNTED
 
 
-def per_request(name: str, origin: str = "perf", factor: float = 1.0) -> PerTrial:
+def plain(
+    name: str,
+    origin: str = "perf",
+    factor: float = 1.0,
+    over: Callable[[Trial, str], Reading | None] = lambda *_: 1.0,
+) -> PerTrial:
+    """The factor times the counter, divided by another reading."""
+
     def read(trial: Trial, side: str) -> Reading:
-        return _divide(event(trial, side, name, origin), trial.answered, factor)
+        return _divide(event(trial, side, name, origin), over(trial, side), factor)
 
     return read
+
+
+def per_request(name: str, origin: str = "perf", factor: float = 1.0) -> PerTrial:
+    return plain(name, origin, factor, lambda trial, _: trial.answered)
+
+
+def ratio(top: str, bottom: str, factor: float = 1.0, origin: str = "perf") -> PerTrial:
+    return plain(top, origin, factor, plain(bottom, origin))
 
 
 def first_known(first: PerTrial, other: PerTrial) -> PerTrial:
@@ -104,25 +119,10 @@ def either_per_request(name: str) -> PerTrial:
     return first_known(per_request(name), per_request(name, "kernel"))
 
 
-def ratio(top: str, bottom: str, factor: float = 1.0, origin: str = "perf") -> PerTrial:
-    def read(trial: Trial, side: str) -> Reading:
-        divisor = event(trial, side, bottom, origin)
-        return _divide(event(trial, side, top, origin), divisor, factor)
-
-    return read
-
-
 def per_second(name: str) -> PerTrial:
     """Per second of CPU time, as perf stat prints it; without perf from the kernel's accounting."""
     by_perf = ratio(name, "task-clock", NS_PER_S)
     return first_known(by_perf, ratio(name, "cpu-time", NS_PER_S, "kernel"))
-
-
-def plain(name: str, origin: str = "perf", factor: float = 1.0) -> PerTrial:
-    def read(trial: Trial, side: str) -> Reading:
-        return _divide(event(trial, side, name, origin), 1.0, factor)
-
-    return read
 
 
 def cores_of(trial: Trial, side: str) -> set[str]:

@@ -118,23 +118,18 @@ def latencies_in_order(samples: bytes | None) -> NDArray[np.int64]:
 
 
 def ranks(values: ArrayLike) -> NDArray[np.float64]:
-    """Ranks from 1 along the last axis; equal values get the mean of their ranks.
+    """Ranks from 1 along the last axis of whole numbers; equal ones get the mean of their ranks.
 
     Importing scipy.stats for it takes half a second, in every command.
     """
     given = np.asarray(values)
-    order = np.argsort(given, axis=-1, kind="stable")
-    ascending = np.take_along_axis(given, order, axis=-1)
-    places = np.broadcast_to(np.arange(1, given.shape[-1] + 1), given.shape)
-    differs = np.diff(ascending, axis=-1) != 0
-    edge = np.ones((*given.shape[:-1], 1), dtype=bool)
-    begins = np.concatenate([edge, differs], axis=-1)
-    ends = np.concatenate([differs, edge], axis=-1)
-    first = np.maximum.accumulate(np.where(begins, places, 0), axis=-1)
-    backwards = np.where(ends, places, given.shape[-1])[..., ::-1]
-    last = np.minimum.accumulate(backwards, axis=-1)[..., ::-1]
-    found = np.empty(given.shape)
-    np.put_along_axis(found, order, (first + last) / 2, axis=-1)
+    rows = given.reshape(-1, given.shape[-1])
+    # All rows are ranked at once: each begins above the largest of the row before it.
+    row = np.arange(len(rows))[:, np.newaxis]
+    apart = rows - rows.min() + row * (np.ptp(rows) + 1)
+    _, place, times = np.unique(apart, return_inverse=True, return_counts=True)
+    ranked = (np.cumsum(times) - (times - 1) / 2)[place].reshape(rows.shape)
+    found: NDArray[np.float64] = (ranked - row * rows.shape[1]).reshape(given.shape)
     return found
 
 

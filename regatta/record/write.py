@@ -64,6 +64,10 @@ class Ledger:
         row = self.database.execute(query, values).fetchone()
         return None if row is None else row[0]
 
+    def put(self, table: str, texts: Mapping[str, str]) -> None:
+        """Writes rows of a table of keys and values, over older ones."""
+        self.database.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", texts.items())
+
     def meta(self, key: str) -> str | None:
         text: str | None = self.find("SELECT value FROM meta WHERE key = ?", key)
         return text
@@ -77,11 +81,18 @@ class Ledger:
         query = "SELECT block, position, cell_id, kind, sitting FROM plan ORDER BY block, position"
         return [PlannedTrial(*row) for row in self.database.execute(query)]
 
-    def left(self) -> list[PlannedTrial]:
-        """The planned trials that are not recorded yet or must be repeated, in order."""
+    def left(self, kind: str | None = None, block: int | None = None) -> list[PlannedTrial]:
+        """The planned trials that are not recorded yet or must be repeated, in order: of one kind
+        and block, or of all."""
         query = f"SELECT block, cell_id FROM trial WHERE NOT {SUPERSEDED}"
         done = set(self.database.execute(query))
-        return [planned for planned in self.plan() if (planned.block, planned.cell_id) not in done]
+        return [
+            planned
+            for planned in self.plan()
+            if (planned.block, planned.cell_id) not in done
+            and kind in (None, planned.kind)
+            and block in (None, planned.block)
+        ]
 
     def attempts(self, batch: Sequence[PlannedTrial]) -> int:
         """The largest number of attempts of one of these trials so far."""
@@ -99,11 +110,6 @@ class Ledger:
             f"WHERE {which}"
         )
         return {(block, cell): bool(was) for block, cell, was in self.database.execute(query)}
-
-    def left_of(self, kind: str, block: int | None = None) -> list[PlannedTrial]:
-        """The remaining trials of that kind, of one block or of all."""
-        left = [planned for planned in self.left() if planned.kind == kind]
-        return [planned for planned in left if block in (None, planned.block)]
 
     def blocks_done(self, kind: str) -> int:
         """How many blocks of that kind are complete."""
@@ -123,12 +129,12 @@ class Ledger:
 
         Counted trials stay: they are few, and the only source of perf's counters.
         """
-        dropped = [planned for planned in self.left() if planned.kind == TIMED]
+        dropped = self.left(TIMED)
         with self.database:
             for planned in dropped:
                 place = (planned.block, planned.position)
                 self.database.execute("DELETE FROM plan WHERE block = ? AND position = ?", place)
-            self.database.execute("INSERT OR REPLACE INTO meta VALUES ('ended_early', ?)", (why,))
+            self.put("meta", {"ended_early": why})
         return len(dropped)
 
     def failures(self) -> list[str]:
@@ -159,10 +165,7 @@ class Ledger:
 
     def record_environment(self, environment: dict[str, Any]) -> None:
         with self.database:
-            for key, value in environment.items():
-                self.database.execute(
-                    "INSERT OR REPLACE INTO environment VALUES (?, ?)", (key, to_json(value))
-                )
+            self.put("environment", {key: to_json(value) for key, value in environment.items()})
 
     def record(
         self, trials: Sequence[Trial], again: bool = False, before: Sequence[PlannedTrial] = ()
@@ -235,8 +238,7 @@ class Ledger:
         """
         with self.writing():
             write_plan(self.database, cells, plan, place)
-            for row in meta.items():
-                self.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", row)
+            self.put("meta", meta)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -252,6 +254,4 @@ class Ledger:
     def finish(self) -> None:
         """Marks the race as finished; an unfinished race can be resumed."""
         with self.database:
-            self.database.execute(
-                "INSERT OR REPLACE INTO meta VALUES ('finished_at', ?)", (f"{time.time():.3f}",)
-            )
+            self.put("meta", {"finished_at": f"{time.time():.3f}"})

@@ -153,8 +153,8 @@ class Runner:
             if kind == TIMED and exact:
                 continue
             self.run_block(left)
-            ended = kind == TIMED and not self.ledger.left_of(TIMED, block)
-            if ended and self.ledger.left_of(TIMED) and (why := self.ends(enough)) is not None:
+            ended = kind == TIMED and not self.ledger.left(TIMED, block)
+            if ended and self.ledger.left(TIMED) and (why := self.ends(enough)) is not None:
                 self.progress.dropped(self.ledger.end_early(why))
                 exact = True
 
