@@ -15,7 +15,7 @@ from typing import Any
 from regatta.errors import LedgerError
 from regatta.record.cell import Cell, MatchedCell
 from regatta.record.counters import Counter, Counters
-from regatta.record.inputs import RaceInputs, read_inputs
+from regatta.record.inputs import read_inputs
 from regatta.record.records import (
     PlannedProbe,
     Probe,
@@ -127,7 +127,7 @@ def read(path: Path) -> RaceRecord:
         return RaceRecord(
             meta=_meta(connection),
             environment=_environment(connection),
-            inputs=_inputs(path, connection),
+            inputs=read_inputs(connection),
             cells=_cells(connection),
             trials=_trials(connection),
             planned=connection.execute("SELECT count(*) FROM plan").fetchone()[0],
@@ -142,15 +142,6 @@ def read(path: Path) -> RaceRecord:
 def _environment(connection: sqlite3.Connection) -> dict[str, Any]:
     rows = connection.execute("SELECT key, value FROM environment ORDER BY rowid")
     return {key: json.loads(value) for key, value in rows}
-
-
-def _inputs(path: Path, connection: sqlite3.Connection) -> RaceInputs:
-    try:
-        return read_inputs(connection)
-    except ValueError as error:
-        raise LedgerError(
-            f"{path}: the inputs of its race cannot be read ({error}); is the file complete?"
-        ) from error
 
 
 def _cells(connection: sqlite3.Connection) -> list[Cell]:

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+from scipy import stats  # type: ignore[import-untyped]
 
 from regatta.record.counters import NOT_SUPPORTED
 from regatta.record.metrics import BY_NAME
 from regatta.record.readings import Reading
 from regatta.record.records import Trial
-from regatta.record.samples import SAMPLE
+from regatta.record.samples import SAMPLE, ranks
 from tests.lab.record.test_readings import read, trial
 from tests.lab.synthetic import packed
 
@@ -100,3 +103,12 @@ def test_late_replies_are_those_that_somebody_overtook(order: list[int]) -> None
     late = sum(any(order[later] < order[at] for later in range(at + 1, 8)) for at in range(8))
     found = of_client("replies_out_of_order_percent", raced(burst))
     assert found == pytest.approx(late / 8 * 100)
+
+
+SHAPES = st.tuples(st.integers(1, 4), st.integers(1, 12))
+
+
+@given(arrays(np.int64, SHAPES, elements=st.integers(0, 5)))
+def test_ranks_are_scipys(values: NDArray[np.int64]) -> None:
+    assert np.array_equal(ranks(values), stats.rankdata(values, axis=-1))
+    assert np.array_equal(ranks(values[0]), stats.rankdata(values[0]))

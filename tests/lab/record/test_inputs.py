@@ -76,6 +76,6 @@ def test_damaged_inputs_are_reported_in_one_line(tmp_path: Path, change: str) ->
     path = ledger(tmp_path, every_input(tmp_path))
     with closing(sqlite3.connect(path)) as database, database:
         database.execute(change)
-    with pytest.raises(LedgerError, match="inputs of its race.*is the file complete") as error:
+    with pytest.raises(LedgerError, match="that can be read.*is the file complete") as error:
         read(path)
     assert "\n" not in str(error.value)

@@ -1,16 +1,12 @@
 """Output of load generators and tables of servers under load: read, and held against arithmetic."""
 
-import contextlib
-import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.errors import UsageError
 from regatta.teach.review import review
-from regatta.teach.review.review import read_lines
 from tests.lab.teach.found import FIXTURES, checks, findings, named, reading, values
 
 LOAD = FIXTURES / "load"
@@ -173,23 +169,3 @@ def test_what_a_closed_loop_would_print_contradicts_nothing(
     row = ",".join(f"{value:.4f}" for value in share.values())
     found = findings(f"clients,rps,{header}\n{clients},{clients / mean:.4f},{row}\n")
     assert {one.check.name for one in found} <= {"one-run", "tail"}
-
-
-@pytest.mark.parametrize("line", ["Running" + " " * 390, "Running" + " test" * 78])
-def test_a_long_line_costs_no_more_than_its_length(line: str) -> None:
-    """The cube of it would take minutes."""
-    assert read_lines("a file", [line] * 2_000) is None
-
-
-SCRAPS = [line for name in (*GOOD, *BAD) for line in text(name).splitlines()]
-
-
-@given(st.lists(st.sampled_from(SCRAPS), max_size=30), st.lists(st.text(max_size=30), max_size=5))
-def test_scraps_of_load_generators_in_any_order_break_no_check(
-    scraps: list[str], more: list[str]
-) -> None:
-    lines = "\n".join([*scraps, *more])
-    with contextlib.suppress(UsageError):
-        if read_lines("a file", lines.splitlines()) is not None:
-            found = [(one.says, one.printed, one.computed) for one in findings(lines)]
-            json.dumps(found, allow_nan=False)

@@ -1,12 +1,9 @@
 """Output of perf stat in every locale becomes the same records, however it was pasted."""
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.teach.review.review import read_lines
 from tests.lab.teach.found import (
     FIXTURES,
     contradictions,
@@ -192,23 +189,3 @@ def test_quoting_and_colouring_a_text_changes_nothing(text: str, data: st.DataOb
     for other in (coloured, quoted):
         assert reading(other).records == reading(text).records
         assert findings(other) == findings(text)
-
-
-SCRAPS = (
-    *("5", "1,234", "102.63", "9" * 70, "msec", "cycles", "task-clock", "#", "GHz", "%", "K/sec"),
-    *("(5.00%)", "seconds time elapsed", "tma_retiring", "( +- 1.0% )", ",", "  ", "\n"),
-)
-
-
-@given(st.lists(st.sampled_from(SCRAPS), max_size=40))
-def test_scraps_of_perf_in_any_order_break_no_reader(scraps: list[str]) -> None:
-    found = read_lines("a file", " ".join(scraps).split("\n"))
-    if found is not None:
-        json.dumps([values(record) for record in found.records], allow_nan=False)
-
-
-def test_a_long_line_costs_no_more_than_its_length() -> None:
-    for line in ("1 " * 500_000, "1," * 500_000, "# " * 500_000, "5 cycles" + " " * 900_000):
-        found = read_lines("a file", [line, "   5      cycles"])
-        assert found is not None
-        assert [values(record) for record in found.records] == [{"cycles": 5}]

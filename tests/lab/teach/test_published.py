@@ -1,12 +1,8 @@
 """623 figures of five lab reports: what disagrees with arithmetic is found, and nothing else."""
 
-import csv
 from pathlib import Path
 
-import pytest
-
 from regatta.teach.review import CONTRADICTION, ReviewFinding, review
-from tests.lab.teach.printed import LOCALES, perf_text
 from tests.servers import REPOSITORY
 
 PUBLISHED = REPOSITORY / "studies/published/measurements.csv"
@@ -80,38 +76,3 @@ def test_what_the_figures_do_not_show() -> None:
         "D, iterative, 5, server",
     }
     assert {len(subjects["one-run"]), len(subjects["idle"])} == {1}
-
-
-def rows() -> list[dict[str, str]]:
-    """Without their notes."""
-    lines = PUBLISHED.read_text().splitlines()
-    read = csv.DictReader(line for line in lines if not line.startswith("#"))
-    return [{name: text for name, text in row.items() if name != "note"} for row in read]
-
-
-@pytest.mark.parametrize("locale", LOCALES)
-def test_printed_by_perf_in_any_locale_no_row_contradicts_itself(
-    tmp_path: Path, locale: str
-) -> None:
-    """All but the two, which perf would not have counted: their GHz and shares follow."""
-    texts = []
-    for row in rows():
-        keys = [row.pop(name) for name in ("report", "design", "connections", "side")]
-        figures = {name: float(text) for name, text in row.items() if text}
-        if ", ".join(keys) != A_SELECT:
-            texts.append(perf_text(figures, LOCALES[locale], " ".join(keys)))
-    path = tmp_path / "perf.txt"
-    path.write_text("".join(texts), encoding="utf-8")
-    assert by_check(found_in(path), CONTRADICTION) == set()
-
-
-def test_as_markdown_they_give_the_same_findings(tmp_path: Path) -> None:
-    header = list(rows()[0])
-    lines = [header, ["---"] * len(header), *(row.values() for row in rows())]
-    path = tmp_path / "reports.md"
-    path.write_text("\n".join(f"| {' | '.join(cells)} |" for cells in lines))
-    found, whole = review([str(path)]), review([str(PUBLISHED)])
-    assert (found.figures, found.runs) == (whole.figures, whole.runs)
-    assert [(one.check.name, one.says) for one in found.findings] == [
-        (one.check.name, one.says) for one in whole.findings
-    ]

@@ -1,18 +1,14 @@
 """Tables in CSV and Markdown: a row or a column for each run; what is no figure is named."""
 
-import contextlib
-import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from regatta.errors import UsageError
 from regatta.teach.review.finding import NOT_SHOWN
 from regatta.teach.review.reading.table import cells_of
 from regatta.teach.review.review import read, read_lines
-from tests.lab.teach.found import FIXTURES, checks, contradictions, findings, named, reading, values
+from tests.lab.teach.found import FIXTURES, checks, contradictions, named, reading, values
 from tests.lab.teach.printed import LOCALES, perf_text
 
 RULE = "| --- | ---: | ---: |"
@@ -222,29 +218,3 @@ def test_a_file_that_is_not_there_or_is_a_folder_is_named(tmp_path: Path) -> Non
     for path in (tmp_path, tmp_path / "none", "a\0b"):
         with pytest.raises(UsageError, match="cannot read"):
             read(str(path))
-
-
-SCRAPS = (
-    *("|", "| design | cycles |", "|---|---|", "| --- |", "\n", "\\", "\\|", "5", "1,234", "**"),
-    *("9" * 70, "cycles", "task-clock", "`", "_", "&#124;", "<br>", "> ", ":-:", "metric"),
-)
-
-
-@given(
-    st.lists(st.sampled_from(SCRAPS), max_size=40).map("".join)
-    | st.text(max_size=300)
-    | st.binary(max_size=300).map(lambda some: some.decode("latin-1"))
-)
-def test_scraps_of_tables_in_any_order_break_no_reader(text: str) -> None:
-    with contextlib.suppress(UsageError):
-        if read_lines("a file", text.splitlines()) is not None:
-            found = [(one.says, one.printed, one.computed) for one in findings(text)]
-            json.dumps(found, allow_nan=False)
-
-
-@pytest.mark.parametrize("cell", ["_" * 19_000 + "a", "a" + "_" * 19_000 + "a", "\\" * 19_000])
-def test_a_long_row_costs_no_more_than_its_length(cell: str) -> None:
-    """The square of it would take minutes."""
-    found = reading(table(*[f"| {cell} | 10 | 5 |"] * 100))
-    assert len(found.records) == 100
-    assert read_lines("a file", ["| " + "-" * 19_000 + "x |", "|" + "-" * 19_000 + "x|"]) is None
