@@ -102,15 +102,8 @@ def answered_samples(samples: bytes | None) -> NDArray[np.void]:
 
 def latencies_ns(samples: bytes | None) -> NDArray[np.int64]:
     """The latencies of the answered requests, sorted."""
-    return np.sort(latencies_in_order(samples))
-
-
-def latencies_in_order(samples: bytes | None) -> NDArray[np.int64]:
-    """The latencies of the answered requests, in the order of their starts."""
     answered = answered_samples(samples)
-    order = np.argsort(answered["start_ns"], kind="stable")
-    latencies: NDArray[np.int64] = (answered["end_ns"] - answered["start_ns"])[order]
-    return latencies
+    return np.sort(answered["end_ns"] - answered["start_ns"])
 
 
 # Metrics of one trial's bursts: latency by arrival, order of replies, number of different answers.
@@ -181,10 +174,10 @@ def out_of_order_percent(trial: Trial, _side: str) -> Reading:
 
 def answers_per_burst(trial: Trial, _side: str) -> Reading:
     """The mean over bursts."""
-    told = np.sort(bursts(trial)["told"], axis=1)
-    if told.size == 0 or NOT_TOLD in told:
+    answers = np.sort(bursts(trial)["told"], axis=1)
+    if answers.size == 0 or NOT_TOLD in answers:
         return NOT_SUPPORTED
-    return float(np.mean(1 + np.count_nonzero(np.diff(told, axis=1), axis=1)))
+    return float(np.mean(1 + np.count_nonzero(np.diff(answers, axis=1), axis=1)))
 
 
 def _correlations(starts: NDArray[np.int64], waits: NDArray[np.int64]) -> list[float]:

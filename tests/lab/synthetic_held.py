@@ -47,15 +47,15 @@ def probes(
     number: int, holds: int, blocks: int, chance: np.random.Generator
 ) -> list[tuple[PlannedProbe, str | None, bytes | None]]:
     found: list[tuple[PlannedProbe, str | None, bytes | None]] = []
-    told: dict[int, list[tuple[int, str | None]]] = {}
+    outcomes: dict[int, list[tuple[int, str | None]]] = {}
     limits: dict[int, dict[str, float]] = {}
     for block in range(1, blocks + 1):
         today = holds * chance.normal(1, 0.01)
         limits[block] = CLOSED_CLIENT
         found.append((PlannedProbe(number, CLOSED, block, 0, 0.3), None, None))
-        while (rate := (search := replay(told, block, limits)[-1]).next_rate()) is not None:
+        while (rate := (search := replay(outcomes, block, limits)[-1]).next_rate()) is not None:
             why_not = "88.0 % of what was due was started" if rate > today else None
-            told.setdefault(block, []).append((rate, why_not))
+            outcomes.setdefault(block, []).append((rate, why_not))
             found.append((PlannedProbe(number, SEARCH, block, rate, 0.3), why_not, None))
         if not search.held:
             return found

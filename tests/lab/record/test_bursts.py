@@ -26,9 +26,9 @@ BURST_NS = 10**9
 def raced(*bursts: Sequence[Request], rounds: int | None = -1) -> Trial:
     """A trial of these bursts, one after the other; each connection has its place in all."""
     records = [
-        (number * BURST_NS + start, 0, number * BURST_NS + end, connection, 0, told)
+        (number * BURST_NS + start, 0, number * BURST_NS + end, connection, 0, named)
         for number, burst in enumerate(bursts)
-        for connection, (start, end, told) in enumerate(burst)
+        for connection, (start, end, named) in enumerate(burst)
     ]
     samples = packed(np.array(records[::-1], SAMPLE))
     return trial({}, rounds=len(bursts) if rounds == -1 else rounds, samples=samples)
@@ -78,8 +78,8 @@ def test_a_reply_is_late_if_one_to_a_later_arrival_came_before_it(
 
 def test_different_answers_are_counted_in_each_burst() -> None:
     two = [(0, 10, 7), (1, 11, 8), (2, 12, 7)]
-    one = [(0, 10, 9), (1, 11, 9), (2, 12, 9)]
-    assert of_client("answers_per_burst", raced(two, one)) == pytest.approx(1.5)
+    alike = [(0, 10, 9), (1, 11, 9), (2, 12, 9)]
+    assert of_client("answers_per_burst", raced(two, alike)) == pytest.approx(1.5)
     not_told = [(0, 10, 0), (1, 11, 0), (2, 12, 0)]
     assert of_client("answers_per_burst", raced(not_told)) == NOT_SUPPORTED
 

@@ -103,6 +103,6 @@ def test_a_finished_ledger_without_its_end_is_told(died: Path, tmp_path: Path) -
     for keep in cuts(size, 160, 3):
         path = copied(finished, tmp_path, FILE_NAME, keep)
         for opener in (open_ledger, ledger_read.read):
-            with pytest.raises(LedgerError) as told:
+            with pytest.raises(LedgerError) as raised:
                 opener(path)
-            assert "\n" not in str(told.value)
+            assert "\n" not in str(raised.value)

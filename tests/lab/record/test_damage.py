@@ -42,9 +42,9 @@ def use(reader: Callable[[Path], object], path: Path) -> None:
     try:
         found = reader(path)
     except LedgerError as error:
-        told = str(error)
-        assert "\n" not in told
-        assert str(path) in told
+        message = str(error)
+        assert "\n" not in message
+        assert str(path) in message
         assert path.read_bytes() == before
     else:
         if reader is open_ledger:

@@ -21,7 +21,7 @@ trial = partial(fake_records.trial, kind="counted", scope="process", requests=10
 
 
 def of_perf(*counters: Counter) -> Trial:
-    return trial({("server", "perf", one.event): one for one in counters})
+    return trial({("server", "perf", counter.event): counter for counter in counters})
 
 
 def recorded(name: str) -> Trial:

@@ -107,7 +107,9 @@ def test_another_share_of_branches_than_everywhere_else(
     instructions: int | str, branches: int, found: list[str]
 ) -> None:
     table = MIXES.format(instructions=instructions, branches=branches)
-    assert [(one.check.name, one.line) for one in contradictions(table)] == [(n, 5) for n in found]
+    assert [(finding.check.name, finding.line) for finding in contradictions(table)] == [
+        (n, 5) for n in found
+    ]
 
 
 def test_few_rows_say_nothing_of_what_is_usual() -> None:
@@ -178,9 +180,9 @@ def test_a_server_that_hardly_ran() -> None:
 
 
 def test_one_run_only() -> None:
-    assert [one.says for one in named("one-run", table("a,1,server,9,", "b,1,server,9,"))] == [
-        "2 of 2 ran only once: any difference may be chance."
-    ]
+    assert [
+        finding.says for finding in named("one-run", table("a,1,server,9,", "b,1,server,9,"))
+    ] == ["2 of 2 ran only once: any difference may be chance."]
     assert named("one-run", table("a,1,server,9,", "a,1,server,8,")) == []
     assert named("one-run", "task_clock_ms,sd\n9,1\n") == []
     assert named("one-run", "task_clock_ms\n9 ± 1\n") == []

@@ -46,9 +46,9 @@ def test_a_folder_without_a_state_has_no_lab(tmp_path: Path) -> None:
 )
 def test_a_damaged_state_is_reported_in_one_line(text: str, tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(text)
-    with pytest.raises(RegattaError, match=r"damaged .*--out") as told:
+    with pytest.raises(RegattaError, match=r"damaged .*--out") as raised:
         load_state(tmp_path)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(raised.value)
 
 
 def test_a_state_of_another_version_is_refused(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def test_a_figure_of_another_run_is_found(before: str, after: str, check: str) -
 def test_a_mean_below_the_minimum_and_a_p99_below_the_mean() -> None:
     assert "order" in checks(text("hey").replace("Average:\t0.0037", "Average:\t0.0001"))
     table = "server,rps,mean_ms,p99_ms\na,1000,5.0,{}\nb,1000,5.0,9.0\n"
-    assert [one.line for one in named("tail", table.format("5.0"))] == [2]
+    assert [finding.line for finding in named("tail", table.format("5.0"))] == [2]
     assert named("tail", table.format("9.0")) == []
 
 
@@ -133,7 +133,7 @@ def test_servers_that_answer_all_the_same(tmp_path: Path) -> None:
     for name in "abc":
         paths.append(tmp_path / f"{name}.txt")
         paths[-1].write_text(text("wrk"))
-    found = {one.check.name for one in review([str(path) for path in paths]).findings}
+    found = {finding.check.name for finding in review([str(path) for path in paths]).findings}
     assert found == {"one-run", "ceiling"}
 
 
@@ -145,7 +145,7 @@ c,120000,0.83,4.00,100,5000
 
 
 def test_a_table_of_servers_is_held_against_arithmetic() -> None:
-    assert {(one.check.name, one.line) for one in findings(TABLE)} == {
+    assert {(finding.check.name, finding.line) for finding in findings(TABLE)} == {
         ("in-flight", 2),
         ("tail", 2),
         ("one-run", 2),
@@ -168,4 +168,4 @@ def test_what_a_closed_loop_would_print_contradicts_nothing(
     header = ",".join(f"{name}_s" for name in share)
     row = ",".join(f"{value:.4f}" for value in share.values())
     found = findings(f"clients,rps,{header}\n{clients},{clients / mean:.4f},{row}\n")
-    assert {one.check.name for one in found} <= {"one-run", "tail"}
+    assert {finding.check.name for finding in found} <= {"one-run", "tail"}

@@ -70,7 +70,7 @@ def test_several_outputs_in_one_file_are_several_runs() -> None:
     text = perf_text(FIGURES, command="./a") + perf_text(FIGURES, command="./b")
     assert [record.label for record in reading(text).records] == ["./a", "./b"]
     pasted = "  10.00 msec task-clock\n  5  cycles\n  11.00 msec task-clock\n  6  cycles\n"
-    assert [one.figures["cycles"].value for one in reading(pasted).records] == [5, 6]
+    assert [record.figures["cycles"].value for record in reading(pasted).records] == [5, 6]
     text = "  1,000 cpu-cycles # 0.0 GHz  cycles_frequency\n  5 branches\n"
     text += "  1,100 cpu-cycles # 1.0 instructions  insn_per_cycle\n"
     assert len(reading(text).records) == 1, "perf 6.19 prints it again for another metric"

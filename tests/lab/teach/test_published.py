@@ -16,7 +16,9 @@ def found_in(*paths: Path) -> list[ReviewFinding]:
 
 
 def by_check(findings: list[ReviewFinding], kind: str) -> set[tuple[str, str]]:
-    return {(one.subject, one.check.name) for one in findings if one.check.kind == kind}
+    return {
+        (finding.subject, finding.check.name) for finding in findings if finding.check.kind == kind
+    }
 
 
 def test_all_figures_are_read() -> None:
@@ -28,7 +30,7 @@ def test_of_all_rows_the_two_misprints_that_were_kept_contradict_others() -> Non
     """Its instructions nearly repeat the branches, and its cycles are probably the instructions."""
     findings = found_in(PUBLISHED)
     assert by_check(findings, CONTRADICTION) == {(A_SELECT, "mix"), (A_SELECT, "misplaced")}
-    says = " ".join(one.says for one in findings)
+    says = " ".join(finding.says for finding in findings)
     assert (
         "2008918 branches / 2098918 instructions = 0.9571, but the median of all is 0.1858" in says
     )
@@ -37,7 +39,11 @@ def test_of_all_rows_the_two_misprints_that_were_kept_contradict_others() -> Non
 
 def test_every_row_that_disagrees_with_arithmetic_is_found_as_it_is_printed() -> None:
     findings = found_in(AS_PRINTED)
-    found = {(one.line, one.check.name): one for one in findings if one.check.kind == CONTRADICTION}
+    found = {
+        (finding.line, finding.check.name): finding
+        for finding in findings
+        if finding.check.kind == CONTRADICTION
+    }
     expected = {
         (4, "ratio"): "416830285 cycles / 102.63 ms = 4.061 GHz, but 3.152 GHz is printed.",
         (4, "misplaced"): "77468976 branches / 416830285 cycles = 0.1859",
@@ -59,7 +65,7 @@ def test_every_row_that_disagrees_with_arithmetic_is_found_as_it_is_printed() ->
 
 def test_what_the_figures_do_not_show() -> None:
     found = by_check(found_in(PUBLISHED), "not shown")
-    subjects = {check: {one for one, name in found if name == check} for _, check in found}
+    subjects = {check: {subject for subject, name in found if name == check} for _, check in found}
     assert subjects["unserved"] == {"E, select, 5, server"}
     assert subjects["start-and-end"] == {
         "C, iterative, 1, server",
@@ -67,7 +73,7 @@ def test_what_the_figures_do_not_show() -> None:
         "D, thread-per-client, 5, server",
         "E, select, 5, server",
     }
-    servers = {one for one in subjects["ranks"] if one.endswith(SERVER)}
+    servers = {subject for subject in subjects["ranks"] if subject.endswith(SERVER)}
     assert servers == {
         "A, select, 100, server",
         "B, thread-per-client, 10, server",

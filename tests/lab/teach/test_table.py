@@ -105,7 +105,7 @@ def test_a_row_is_split_at_its_pipes_and_freed_of_marks(line: str, cells: list[s
 
 def test_rows_with_more_cells_than_headings_are_named_and_not_guessed_at() -> None:
     text = table("| a | 10 | 5 |", "| b | 1 | 0 | 6 |", "| c | 1 | 0 | 7 |", "| d | 10 | 7 |")
-    assert [one.label for one in reading(text).records] == ["a", "d"]
+    assert [record.label for record in reading(text).records] == ["a", "d"]
     assert contradictions(text) == []
     (found,) = named("torn", text)
     assert (found.check.kind, found.line) == (NOT_SHOWN, 4)
@@ -117,7 +117,7 @@ def test_rows_with_more_cells_than_headings_are_named_and_not_guessed_at() -> No
 
 def test_a_row_with_fewer_cells_than_headings_ends_in_empty_ones() -> None:
     text = table("| a | 10 | 5 |", "| c | 10 |", "| d | 20", "|")
-    assert [values(one) for one in reading(text).records] == [
+    assert [values(record) for record in reading(text).records] == [
         {"task_clock": pytest.approx(0.01), "cycles": 5},
         {"task_clock": pytest.approx(0.01)},
         {"task_clock": pytest.approx(0.02)},
@@ -139,7 +139,7 @@ def test_what_is_no_number_of_it_is_named(huge: str) -> None:
 )
 def test_what_was_not_counted_is_no_number_that_cannot_be_read(cell: str) -> None:
     found = reading(table(f"| a | 5 | {cell} |", header="| Design | Cycles | Branches |"))
-    assert [values(one) for one in found.records] == [{"cycles": 5}]
+    assert [values(record) for record in found.records] == [{"cycles": 5}]
     assert found.odd == ()
 
 
@@ -147,14 +147,14 @@ def test_rows_of_two_tables_are_not_compared() -> None:
     fast, slow = "| a | 17.35 | 74061248 |", "| b | 20.52 | 72927439 |"
     assert named("ranks", table(fast, slow)) != []
     assert named("ranks", table(fast) + "\n" + table(slow)) == []
-    assert len({one.place for one in reading(table(fast) + "\n" + table(slow)).records}) == 2
+    assert len({record.place for record in reading(table(fast) + "\n" + table(slow)).records}) == 2
 
 
 def test_what_perf_printed_beside_a_table_is_read_too() -> None:
     pasted = perf_text({"task_clock_ms": 17.35, "elapsed_s": 1.0, "cycles": 74061248}, command="a")
     found = reading(f"{table('| a | 17.35 | 74061248 |')}\n```\n{pasted}```\n")
     assert found.form == "perf stat, Markdown table"
-    assert [one.figures["cycles"].line for one in found.records] == [3, 10]
+    assert [record.figures["cycles"].line for record in found.records] == [3, 10]
 
 
 def test_a_mean_with_its_spread_is_no_single_run() -> None:

@@ -1,24 +1,13 @@
-"""Outliers are listed and kept, and latencies are in the order of their requests."""
+"""Outliers are listed and kept."""
 
-import struct
-import zlib
 from pathlib import Path
 
 from regatta.judge.analyse import analyse
 from regatta.judge.soundness.repeated import outlying_blocks
 from regatta.record.read import read
-from regatta.record.samples import latencies_in_order
 from tests import ledgers
 from tests.lab import reports
 from tests.lab.synthetic import make
-
-
-def test_latencies_are_in_the_order_of_their_start() -> None:
-    """And not of their record, which is that of the connections."""
-    head = struct.pack("<8sIIQq", b"RGSAMPL1", 32, 0, 3, 0)
-    starts_and_ends = ((20, 25), (10, 40), (30, 31))
-    body = b"".join(struct.pack("<qqqII", start, end, end, 0, 0) for start, end in starts_and_ends)
-    assert list(latencies_in_order(zlib.compress(head + body))) == [30, 5, 1]
 
 
 def test_an_outlier_is_listed_and_kept_in_the_average(tmp_path: Path) -> None:
