@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, TypeAdapter
+from pydantic import Field, StrictBool, TypeAdapter
 
 from regatta.record.validation import checked
 
@@ -27,8 +27,6 @@ Number = Annotated[float, Field(strict=True, gt=-1e15, lt=1e15)]
 @dataclass(frozen=True)
 class Goal:
     """A goal, and whether it was met."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")
 
     name: str
     """The same in every calibration: `p99 of a stopped server`."""
@@ -51,16 +49,7 @@ class Goal:
         return MET if self.met else MISSED
 
 
-def without_outcome(plain: Any) -> Any:
-    if not isinstance(plain, dict):
-        return plain
-    return {name: value for name, value in plain.items() if name != OUTCOME}
-
-
-Goals = Annotated[
-    tuple[Annotated[Goal, BeforeValidator(without_outcome)], ...],
-    Field(min_length=1, max_length=MOST_GOALS),
-]
+Goals = Annotated[tuple[Goal, ...], Field(min_length=1, max_length=MOST_GOALS)]
 
 
 @dataclass(frozen=True)

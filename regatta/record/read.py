@@ -8,14 +8,13 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from regatta.errors import LedgerError
 from regatta.record.cell import Cell, MatchedCell
 from regatta.record.counters import Counter, Counters
-from regatta.record.inputs import read_inputs
+from regatta.record.inputs import RaceInputs, read_inputs
 from regatta.record.records import (
     PlannedProbe,
     Probe,
@@ -106,18 +105,11 @@ def read_failures(path: Path) -> list[str]:
         return [str(row["reason"]) for row in connection.execute(FAILURES)]
 
 
-@dataclass(frozen=True)
-class RaceOutline:
+def read_outline(path: Path) -> RaceRecord:
     """What a race was, without its trials: read in milliseconds."""
-
-    meta: dict[str, str]
-    environment: dict[str, Any]
-    cells: list[Cell]
-
-
-def read_outline(path: Path) -> RaceOutline:
     with connect(path) as connection:
-        return RaceOutline(_meta(connection), _environment(connection), _cells(connection))
+        meta, environment = _meta(connection), _environment(connection)
+        return RaceRecord(meta, environment, RaceInputs(), _cells(connection), [], 0, [])
 
 
 def read(path: Path) -> RaceRecord:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from regatta.record.counters import COUNT, COUNTERS, NS, PERCENT
 from regatta.record.perf_output import METRIC_PATTERN
 
-TASK_CLOCK, CPU_CLOCK, ELAPSED, USER, SYSTEM = USUAL_TIMES = (
-    *("task_clock", "cpu_clock", "elapsed", "user", "system"),
-)
+TASK_CLOCK, ELAPSED, USER, SYSTEM = "task_clock", "elapsed", "user", "system"
+USUAL_TIMES = (TASK_CLOCK, "cpu_clock", ELAPSED, USER, SYSTEM)
 CYCLES, INSTRUCTIONS = "cycles", "instructions"
 COUNTS = frozenset(kind.claimed_as for kind in COUNTERS if kind.unit == COUNT)
 TOPDOWN = tuple(kind.claimed_as for kind in COUNTERS if kind.unit == PERCENT)
@@ -147,14 +146,11 @@ def _counted(words: str) -> Quantity | None:
     found = HEADING.fullmatch(words)
     if found is None:
         return None
-    name, letter, time = (
-        OTHER_NAMES.get(found["name"], found["name"]),
-        found["letter"],
-        found["time"],
-    )
+    name, time = OTHER_NAMES.get(found["name"], found["name"]), found["time"]
     if found["rate"]:
-        unit = f"{(letter or '').upper()}/sec"
-        return Quantity(f"{name}_per_s", SCALES[letter or ""], unit) if name in COUNTS else None
+        letter = found["letter"] or ""
+        unit = f"{letter.upper()}/sec"
+        return Quantity(f"{name}_per_s", SCALES[letter], unit) if name in COUNTS else None
     if time:
         return Quantity(name, SECONDS[time], time) if name in USUAL_TIMES else None
     if slots := next((share for share in (name, f"tma_{name}") if share in TOPDOWN), ""):
