@@ -15,12 +15,6 @@ Verb = TypeVar("Verb", bound=Callable[..., None])
 QUIET = "Show no progress."
 EXPLAIN = "Print every figure with its interval, all sentences and claims."
 SERVER_CPUS, CLIENT_CPUS = "CPUs of the server: 0 or 0,2 or 2-5.", "CPUs of the client."
-EXPORT = typer.Option(
-    metavar="FORMAT:FILE",
-    help="Also write the figures for a tool that keeps a history: bmf (Bencher), otava (added to "
-    "FILE) or openmetrics. Repeatable.",
-    show_default=False,
-)
 
 
 def options(**told: Any) -> Callable[[Verb], Verb]:

@@ -9,10 +9,9 @@ from regatta.measure import environment
 from regatta.record.files import RACES
 from regatta.record.schema import FILE_NAME
 from regatta.show.build import view_of
-from regatta.show.exports import parse_exports, write_exports
 from regatta.show.near import SAME_MACHINE, Asked, near_json, parse_near, print_near
 from regatta.show.near import near as near_groups
-from regatta.verbs.output import EXPLAIN, EXPORT, Output, options, print_json
+from regatta.verbs.output import EXPLAIN, Output, options, print_json
 from regatta.verbs.session import RaceSession, analysis_of, show_results
 
 
@@ -36,7 +35,6 @@ from regatta.verbs.session import RaceSession, analysis_of, show_results
         show_default=False,
     ),
     appendix="With every other table at the end of the paper.",
-    export=EXPORT,
 )
 def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
     folder: Path | None = None,
@@ -47,7 +45,6 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
     pictures: Path | None = None,
     paper: Path | None = None,
     appendix: bool = False,
-    export: list[str] | None = None,
 ) -> None:
     """Write the report of a race again and print its results.
 
@@ -60,11 +57,10 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
       regatta report races/quick-20260101-120000 --json
       regatta report races/quick-20260101-120000 --pictures docs/pictures
       regatta report races/quick-20260101-120000 --paper paper --appendix
-      regatta report races/quick-20260101-120000 --export otava:history.json
       regatta report --near connections=1000,rate=5000
     """
     if near is not None:
-        if folder or explain or pictures or paper or export:
+        if folder or explain or pictures or paper:
             raise UsageError("--near searches all races: with it only --races and --json count")
         show_near(parse_near(near), races, json)
         return
@@ -74,10 +70,8 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
     if appendix and paper is None:
         raise UsageError("--appendix is that of a paper; name its folder with --paper")
     session = RaceSession(json, quiet=True, explain=explain)
-    exports = parse_exports(export or [])
     analysis = analysis_of(race_folder)
     show_results(analysis, race_folder, session)
-    write_exports(analysis, exports)
     # Both import vl-convert, which takes 0.1 s.
     if pictures is not None:
         from regatta.show.pictures import write_pictures  # noqa: PLC0415

@@ -1,7 +1,6 @@
 """`regatta versus`: race servers that are given on the command line."""
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,12 +20,10 @@ from regatta.record.files import RACES, new_folder
 from regatta.record.study import Study, parse_pause, parse_study
 from regatta.record.study.limits import CONTAINERS, MAX_CONNECTIONS, MAX_WARMUP_LIMIT_S
 from regatta.show.build import view_of
-from regatta.show.exports import Export, parse_exports, write_exports
 from regatta.show.html import write_files
-from regatta.show.pictures import check_picture, write_picture
 from regatta.show.text import printable
 from regatta.verbs.against import compared, find_stored
-from regatta.verbs.output import EXPORT, QUIET, options
+from regatta.verbs.output import QUIET, options
 from regatta.verbs.servers import look
 from regatta.verbs.servers.client import FEWER, fewer
 from regatta.verbs.servers.servers import Server, read_images, read_servers, same_commands
@@ -93,7 +90,6 @@ SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
         metavar="last|FOLDER",
         help="Compare with a stored race of the same servers, at its rates. One server is enough.",
     ),
-    picture="Also draw the comparison: FILE.svg or FILE.png.",
     connections=typer.Option(
         help="Concurrent connections, or several numbers: 1,50,500.",
         show_default="50, or fewer if a server's listen queue is short",
@@ -126,7 +122,6 @@ SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
     json="Print the results as JSON.",
     csv="Print the figures as CSV.",
     markdown="Print the results as Markdown.",
-    export=EXPORT,
     quiet=QUIET,
 )
 def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
@@ -144,7 +139,6 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     image: list[str] | None = None,
     image_port: int | None = None,
     against: str | None = None,
-    picture: Path | None = None,
     connections: str | None = None,
     short: bool = False,
     warmup_limit: float | None = None,
@@ -158,7 +152,6 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     json: bool = False,
     csv: bool = False,
     markdown: bool = False,
-    export: list[str] | None = None,
     quiet: bool = False,
 ) -> None:
     r"""Compare servers in one line: which is better, and by how much.
@@ -221,8 +214,6 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
         fewest = 2 if against is None else 1
         named = read_servers(servers or [], programs.designs, here, images, fewest)
     wanted.check(named, programs.client)
-    check_picture(picture)
-    exports = parse_exports(export or [])
 
     def study_in(folder: Path, wanted: Wanted) -> Study:
         return parse_study(study_text(named, wanted, folder), programs.designs, folder)
@@ -266,7 +257,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     hooks = replace(HOOKS, enough=enough, unseen=lambda _: (), fit=fitted, ends_s=ends_s)
     given = Options(seed=seed, out=out or new_folder(NAME))
     folder = raced(lambda tell: begin(study, given, programs, tell, hooks), session, ends_s)
-    analysis = written(folder, exports, picture)
+    analysis = written(folder)
     looks = look_notes(recorded_looks(analysis.environment))
     results = Results(
         folder=folder,
@@ -332,13 +323,10 @@ def as_seen(
     return found, wanted
 
 
-def written(folder: Path, exports: Sequence[Export], picture: Path | None) -> Analysis:
+def written(folder: Path) -> Analysis:
     """All files of a race that has ended, and its analysis."""
     analysis = analysis_of(folder)
     write_files(analysis, view_of(analysis), folder)
-    write_exports(analysis, exports)
-    if picture is not None:
-        write_picture(analysis, picture)
     return analysis
 
 

@@ -10,11 +10,13 @@ import pytest
 from regatta.record.cell import IDENTITY
 from regatta.record.metrics import BY_NAME
 from regatta.show.notes import notes
+from tests.commands import run_well
 from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.ledgers import change
 
 CACHE = "designs share a cache"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +33,7 @@ def rows_of(folder: Path) -> list[dict[str, str]]:
 
 
 def test_summary_csv_has_the_columns_of_the_formats_page(written: Path) -> None:
-    formats = (Path(__file__).resolve().parents[3] / "docs" / "formats.md").read_text()
+    formats = (DOCS / "formats.md").read_text()
     promised = re.search(r"`(contender,work,.*?)`", formats)
     first = (written / "summary.csv").read_text().splitlines()[0]
     assert first == promised[1]
@@ -73,6 +75,25 @@ def test_the_json_says_what_the_csv_says(written: Path) -> None:
         (row["contender"], row["connections"], row["side"], row["metric"]): row["value"]
         for row in rows_of(written)
     } == {key: "" if value is None else f"{value:.9g}" for key, value in from_json.items()}
+
+
+def test_the_line_of_the_ci_page_makes_what_bencher_reads(written: Path) -> None:
+    page = (DOCS / "ci.md").read_text()
+    (program,) = re.findall(r"--json \| jq '(.*)' > bencher.json", page)
+    told = reports.summary_json(written / "ledger.sqlite")
+    found = json.loads(run_well("jq", program, stdin=json.dumps(told)))
+    assert len(found) == len(told["groups"][0]["cells"])
+    select = found["select, 10 connections"]
+    names = {"cpu_time_per_request_us", "latency_p50_ms", "latency_p99_ms", "peak_memory_mib"}
+    assert set(select) == names
+    (cell,) = (
+        one
+        for one in told["groups"][0]["cells"]
+        if (one["contender"], one["connections"]) == ("select", 10)
+    )
+    cpu = cell["metrics"]["server"]["cpu_time_per_request_us"]
+    right = {"value": cpu["value"], "lower_value": cpu["low"], "upper_value": cpu["high"]}
+    assert select["cpu_time_per_request_us"] == right
 
 
 def test_the_page_carries_its_chart_library(written: Path) -> None:
