@@ -8,8 +8,8 @@ from regatta.judge.estimates import DRAWN, OVER, Estimate
 from regatta.judge.held_rates import HeldGroup
 from regatta.judge.results import Analysis, Group
 from regatta.record.cell import AXES, Axis
-from regatta.record.metrics import Metric, side_of
-from regatta.show.numbers import interval_of, short, value_of
+from regatta.record.metrics import Metric
+from regatta.show.numbers import interval_of, value_of
 from regatta.show.palette import Style, styles
 from regatta.show.view import Spec
 
@@ -114,56 +114,24 @@ def metric_rows(group: Group, metric: Metric, side: str) -> Rows:
     ]
 
 
-def outlier_rows(analysis: Analysis, group: Group, metric: Metric, side: str) -> Rows:
-    """The outliers among the trials of a chart."""
-    return [
-        {
-            "design": one.cell.contender,
-            "step": step,
-            "value": drawn_digits(one.value),
-            "says": f"{short(one.value)} {metric.unit}".strip(),
-            "trial": f"block {one.block}, an outlier",
-        }
-        for one in analysis.outliers
-        if one.metric == metric.name and side == side_of(metric)
-        for step, result in group.step_cells()
-        if result.cell.id == one.cell.id
-    ]
-
-
 def metric_spec(analysis: Analysis, group: Group, metric: Metric, side: str) -> Spec:
-    """Lines over the axis; with one step, a row a design. Outliers are rings."""
-    rows, far = metric_rows(group, metric, side), outlier_rows(analysis, group, metric, side)
-    names = analysis.contenders
-    told = tooltips(group.axis, metric)
+    """Lines over the axis; with one step, a row a design."""
+    rows, names = metric_rows(group, metric, side), analysis.contenders
     if len({row["step"] for row in rows}) > 1:
-        places: Spec = {"x": quantity("step"), "y": quantity("value")}
-        height: int | Spec = HEIGHT
-        layers = lines(names, group.axis, metric, rows)
-    else:
-        places, height = {"x": quantity("value"), "y": word("design", sort=names)}, {"step": 26}
-        labels = word("design", title=None, sort=names, axis={"labelLimit": 140})
-        place = {"title": metric.unit or None, "scale": value_scale(rows)}
-        layers = dots(names, labels, place, size=70, tooltip=told)
-    if far:
-        layers.insert(0, _rings(names, metric, rows, far, places))
-    return chart(names, rows, layers, height)
-
-
-def _rings(contenders: list[str], metric: Metric, rows: Rows, far: Rows, at: Spec) -> Spec:
-    # Includes the estimates, invisibly: if the designs of all outliers are filtered out, an empty
-    # layer would have no scale.
-    ring = {
-        **at,
-        "color": colours(contenders),
-        "opacity": {"condition": {"test": "datum.far", "value": 0.9}, "value": 0},
-        "tooltip": [tip("design", "design"), tip("trial", "trial"), tip("says", metric.label)],
+        return chart(names, rows, lines(names, group.axis, metric, rows), HEIGHT)
+    at = {
+        "y": word("design", title=None, sort=names, axis={"labelLimit": 140}),
+        "color": colours(names),
     }
-    return {
-        "data": {"values": [*rows, *({**row, "far": True} for row in far)]},
-        "transform": [SHOWN],
-        **layer("point", ring, shape="circle", filled=False, size=60),
-    }
+    place = {"title": metric.unit or None, "scale": value_scale(rows)}
+    ends = {**at, "x": quantity("low", **place), "x2": {"field": "high"}}
+    tips = {"tooltip": tooltips(group.axis, metric)}
+    spots = {**at, "x": quantity("value", **place), "shape": shapes(names), **tips}
+    layers = [
+        layer("rule", ends, bounded=True, strokeWidth=2),
+        layer("point", spots, filled=True, size=70, opacity=1),
+    ]
+    return chart(names, rows, layers, {"step": 26})
 
 
 def lines(contenders: list[str], axis: Axis, metric: Metric, rows: Rows) -> list[Spec]:
@@ -182,17 +150,6 @@ def lines(contenders: list[str], axis: Axis, metric: Metric, rows: Rows) -> list
         layer("line", {**at, "y": y, "strokeDash": dashes(contenders)}, strokeWidth=1.75),
         layer("rule", ends, bounded=True, strokeWidth=1.5),
         layer("point", spots, filled=True, size=55, opacity=1),
-    ]
-
-
-def dots(contenders: list[str], labels: Spec, place: Spec, size: int, **told: Any) -> list[Spec]:
-    """A row a design, with its interval. `labels`: of the rows; `place`: title and scale."""
-    at = {"y": labels, "color": colours(contenders)}
-    ends = {**at, "x": quantity("low", **place), "x2": {"field": "high"}}
-    spots = {**at, "x": quantity("value", **place), "shape": shapes(contenders), **told}
-    return [
-        layer("rule", ends, bounded=True, strokeWidth=2),
-        layer("point", spots, filled=True, size=size, opacity=1),
     ]
 
 
@@ -225,9 +182,9 @@ def value_scale(rows: Rows) -> Spec:
 def knee_spec(analysis: Analysis, group: HeldGroup, metric: Metric, name: str) -> Spec:
     """A latency of each contender over the rates up to the one that it holds."""
     rows = [
-        chart_row(one.cell.contender, point.rate, getattr(point, name), metric)
-        for one in group.kneed
-        for point in one.knee
+        chart_row(held.cell.contender, point.rate, getattr(point, name), metric)
+        for held in group.kneed
+        for point in held.knee
         if getattr(point, name).state in DRAWN
     ]
     names = analysis.contenders
@@ -266,41 +223,9 @@ def latency_spec(analysis: Analysis, group: Group, step: int) -> Spec:
         "color": colours(names),
     }
     steps = {**at, "strokeDash": dashes(names), "order": quantity("share")}
-    told = {**at, "tooltip": [tip("design", "design"), tip("says", "answered")]}
+    spots = {**at, "tooltip": [tip("design", "design"), tip("says", "answered")]}
     layers = [
         layer("line", steps, interpolate="step-after", strokeWidth=2, tooltip=None),
-        layer("point", told, filled=True, size=90, opacity=0),
+        layer("point", spots, filled=True, size=90, opacity=0),
     ]
     return chart(names, rows, layers, 320)
-
-
-def warm_up_spec(analysis: Analysis) -> Spec:
-    """CPU per request of each server's first process against its requests so far."""
-    rows: Rows = []
-    for one in analysis.warm_ups:
-        so_far = 0
-        for part in one.curve:
-            so_far += part.requests
-            rows.append(
-                {
-                    "design": one.contender,
-                    "line": f"{one.contender} {one.work}",
-                    "step": so_far,
-                    "value": drawn_digits(part.cpu_us),
-                    "says": f"{short(part.cpu_us)} µs, p50 {short(part.p50_us)} µs",
-                }
-            )
-    title = "requests so far"
-    at = {
-        "x": quantity("step", title=title),
-        "y": quantity("value", title="µs", scale=value_scale(rows)),
-        "color": colours(analysis.contenders),
-        "detail": word("line"),
-    }
-    told = [tip("design", "design"), quantity("step", title=title, format=",")]
-    spots = {**at, "tooltip": [*told, tip("says", "server CPU")]}
-    layers = [
-        layer("line", at, strokeWidth=1.75, tooltip=None),
-        layer("point", spots, filled=True, size=25, opacity=1),
-    ]
-    return chart(analysis.contenders, rows, layers, HEIGHT)

@@ -1,5 +1,6 @@
-"""The figures of a claim, published, as they measured and as it should be: as rows, and as
-charts.
+"""The figures of a claim, published, as they measured and as it should be: as rows, and as charts.
+
+Each panel has its own unit and machine, so only orders and ratios can be compared between panels.
 """
 
 import math
@@ -10,28 +11,47 @@ from dataclasses import dataclass
 from regatta.judge.claims.result import ClaimResult, MeasuredFigure
 from regatta.judge.interval import OpenInterval
 from regatta.record.inputs import PublishedFigure
-from regatta.show.charts import LOG_FROM, SCHEMA, WITH_INTERVAL, drawn_digits, quantity, tip, word
+from regatta.show.charts import (
+    SCHEMA,
+    Rows,
+    drawn_digits,
+    layer,
+    quantity,
+    tip,
+    value_scale,
+    word,
+)
 from regatta.show.claim_words import EACH_ONE, SCOPES, WHOLE, published_value, unit_words
 from regatta.show.numbers import interval_of, plural, value_of
 from regatta.show.palette import styles
 from regatta.show.view import Spec
 
-# The figures of a claim as rows: published, as they measured, as it should be. Each panel has its
-# own unit and machine, so only orders and ratios can be compared between panels.
-
 PUBLISHED = "published"
+ROW, CURVE = 40, 190
+"""Heights in pixels of a row and of a curve."""
+THOUSANDS = 10_000
+"""From here on axis labels use k and M."""
+FAINT = 0.65
+"""Opacity of intervals and guide lines."""
+GREY = "#808890"
+OWN_COLOUR = word("colour", scale=None)
+Figure = MeasuredFigure | PublishedFigure
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimFigure(OpenInterval):
     group: str
-    """Heading of the rows, such as `30 connections`; empty without one."""
+    """What several rows share, such as `30 connections`; empty if nothing differs."""
     label: str
     design: str
     connections: int
     says: str
     """The value as text, or why there is none."""
     interval: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.says} ({self.interval})" if self.interval else self.says
 
 
 @dataclass(frozen=True)
@@ -48,25 +68,21 @@ class ClaimPanel:
         """Whether it is one series over connections: a curve instead of a ranking."""
         return len(self.rows) > 2 and len({(row.label, row.design) for row in self.rows}) == 1
 
+    @property
+    def measured(self) -> bool:
+        return any(row.value is not None for row in self.rows)
+
     def text(self) -> str:
         """`select 612 (606–618), iterative 640 (627–653) µs per request`; `;` between groups."""
         if not self.measured:
             return ", ".join(dict.fromkeys(row.says for row in self.rows))
         groups: dict[str, list[str]] = {}
         for row in self.rows:
-            interval = f" ({row.interval})" if row.interval else ""
-            name = "" if self.grows else f"{row.label} "
-            groups.setdefault(row.group, []).append(f"{name}{row.says}{interval}")
-        parts = [
-            f"{name}: {', '.join(rows)}" if name else ", ".join(rows)
-            for name, rows in groups.items()
-        ]
+            words = row.text if self.grows else f"{row.label} {row.text}"
+            groups.setdefault(row.group, []).append(words)
+        parts = [f"{name}: " * bool(name) + ", ".join(rows) for name, rows in groups.items()]
         link = ", " if self.unit in (WHOLE, EACH_ONE) else " "
-        return link.join(text for text in ("; ".join(parts), self.unit) if text)
-
-    @property
-    def measured(self) -> bool:
-        return any(row.value is not None for row in self.rows)
+        return link.join(filter(None, ("; ".join(parts), self.unit)))
 
 
 def panels(claim: ClaimResult) -> list[list[ClaimPanel]]:
@@ -76,206 +92,143 @@ def panels(claim: ClaimResult) -> list[list[ClaimPanel]]:
     return [list(_of_metric(claim, name, names)) for name in names]
 
 
-def order(claim: ClaimResult) -> dict[str, int]:
-    """Rank of each design as claimed: if the claim holds, values grow from row to row."""
-    words = dict.fromkeys(re.findall(r"[^\s<~≈=,;:]+", claim.claimed))
-    return {name: rank for rank, name in enumerate(words)}
-
-
 def _of_metric(claim: ClaimResult, name: str, names: list[str]) -> Iterator[ClaimPanel]:
     theirs = [
-        one
-        for one in claim.published
-        if (one.metric or claim.metric) == name
-        or (name == names[0] and one.metric and one.metric not in names)
+        figure
+        for figure in claim.published
+        if (figure.metric or claim.metric) == name
+        or (name == names[0] and figure.metric and figure.metric not in names)
     ]
     if theirs:
-        units = {unit_words(one.unit, one.per) for one in theirs}
-        stand_in = {one.metric for one in theirs if one.metric and one.metric != name}
-        unit = " ".join([*sorted(unit for unit in units if unit), *sorted(stand_in)])
+        units = {unit_words(figure.unit, figure.per) for figure in theirs} - {""}
+        stand_in = {figure.metric for figure in theirs} - {"", name}
+        unit = " ".join([*sorted(units), *sorted(stand_in)])
         yield ClaimPanel(PUBLISHED, name, PUBLISHED, unit, _rows(claim, theirs))
     for scope, title in SCOPES.items():
         result = claim.scopes.get(scope)
-        mine = [one for one in result.figures if one.metric == name] if result else []
+        mine = [figure for figure in result.figures if figure.metric == name] if result else []
         if mine:
-            known = (unit_words(one.unit, one.per) for one in mine if one.value is not None)
-            unit = next(known, "")
-            yield ClaimPanel(scope, name, f"here, {title}", unit, _rows(claim, mine))
-
-
-Figure = MeasuredFigure | PublishedFigure
+            known = (unit_words(each.unit, each.per) for each in mine if each.value is not None)
+            yield ClaimPanel(scope, name, f"here, {title}", next(known, ""), _rows(claim, mine))
 
 
 def _rows(claim: ClaimResult, of: Sequence[Figure]) -> list[ClaimFigure]:
-    """In the claimed order; only what differs between the rows is named."""
+    """In the claimed order, in which values grow if the claim holds; only what differs between the
+    rows is named."""
+    claimed = list(dict.fromkeys(re.findall(r"[^\s<~≈=,;:]+", claim.claimed)))
 
     def values(name: str) -> list[str]:
         """Of all figures; a published one has no engine, a measured one no column."""
-        return list(dict.fromkeys(getattr(one, name, "") for one in of))
+        return list(dict.fromkeys(getattr(figure, name, "") for figure in of))
 
-    ranks = order(claim)
     columns = values("column")
     differ = {name for name in ("design", "side", "engine", "connections") if len(values(name)) > 1}
 
-    def key(one: Figure) -> tuple[object, ...]:
+    def key(figure: Figure) -> tuple[object, ...]:
         design, side, engine = (
-            ranks.get(getattr(one, name, ""), len(ranks)) for name in ("design", "side", "engine")
+            claimed.index(name) if name in claimed else len(claimed)
+            for name in (figure.design, figure.side, getattr(figure, "engine", ""))
         )
-        column = columns.index(getattr(one, "column", ""))
-        return column, one.connections, design, one.design, side, engine
+        column = columns.index(getattr(figure, "column", ""))
+        return column, figure.connections, design, figure.design, side, engine
 
-    def row(one: Figure) -> ClaimFigure:
-        column = getattr(one, "column", "").replace("_", " ") if len(columns) > 1 else ""
-        at = plural(one.connections, "connection") if "connections" in differ else ""
-        parts = [one.side] if "side" in differ else []
-        parts += [f"{getattr(one, 'engine', '')} client"] if "engine" in differ else []
-        parts = [one.design, *parts] if "design" in differ or not parts else parts
-        if isinstance(one, PublishedFigure):
-            size, says, interval = OpenInterval(one.value), published_value(one.value), ""
+    def row(figure: Figure) -> ClaimFigure:
+        column = getattr(figure, "column", "").replace("_", " ") if len(columns) > 1 else ""
+        at = plural(figure.connections, "connection") if "connections" in differ else ""
+        parts = [figure.side] if "side" in differ else []
+        parts += [f"{getattr(figure, 'engine', '')} client"] if "engine" in differ else []
+        parts = [figure.design, *parts] if "design" in differ or not parts else parts
+        if isinstance(figure, PublishedFigure):
+            size, says, interval = OpenInterval(figure.value), published_value(figure.value), ""
         else:
-            size, says, interval = one, value_of(one), interval_of(one)
+            size, says, interval = figure, value_of(figure), interval_of(figure)
         return ClaimFigure(
-            size.value,
-            size.low,
-            size.high,
+            *(size.value, size.low, size.high),
             group=", ".join(filter(None, (column, at))),
             label=" ".join(parts),
-            design=one.design,
-            connections=one.connections,
+            design=figure.design,
+            connections=figure.connections,
             says=says,
             interval=interval,
         )
 
-    return [row(one) for one in sorted(of, key=key)]
-
-
-HEAD, ROW = 26, 40
-"""Heights in pixels of a heading and of a row."""
-CURVE = 190
-BEYOND_LEAST = 4.0
-"""A logarithmic axis begins at most this factor below the smallest value."""
-THOUSANDS = 10_000
-"""From here on axis labels use k and M."""
-FAINT = 0.65
-"""Opacity of headings and guide lines."""
-OWN_COLOUR = word("colour", scale=None)
+    return [row(figure) for figure in sorted(of, key=key)]
 
 
 def panel_spec(panel: ClaimPanel, contenders: list[str]) -> Spec:
-    """As wide as its container; rows are never hidden."""
-    drawn = (_curve if panel.grows else _ranking)(panel, contenders)
-    return {"$schema": SCHEMA, "width": "container", **drawn}
+    """As wide as its container; rows are never hidden.
 
-
-def _ranking(panel: ClaimPanel, contenders: list[str]) -> Spec:
-    rows, heads, height = _placed(panel, contenders)
-    scale = {"domain": [height, 0], "nice": False, "zero": False}
-    x = quantity("value", scale=_scale(panel.rows), axis=_axis(panel.rows))
-    y, above = (quantity(name, scale=scale, axis=None) for name in ("dot", "text"))
-    left, right = {"value": 0}, {"value": "width"}
-    name = {"type": "text", "align": "left", "baseline": "middle"}
-    named = {"x": left, "y": above, "text": word("label")}
-    shown = {"x": right, "y": above, "text": word("shown")}
-    layers: list[Spec] = [
-        {"mark": "rule", "encoding": {"x": left, "x2": right, "y": y}},
-        {"mark": name, "encoding": named},
-        {"mark": {**name, "align": "right"}, "encoding": shown},
-    ]
-    if any("low" in row for row in rows):
-        layers.append(_bars({"x": quantity("low"), "x2": {"field": "high"}, "y": y}))
-    layers.append(_points({"x": x, "y": y}, [tip("label", "design"), *_figure_tips(panel)]))
-    if heads:
-        mark = {**name, "opacity": FAINT, "fontWeight": "bold"}
-        layers.append({"data": {"values": heads}, "mark": mark, "encoding": named})
-    return {"height": height, "data": {"values": rows}, "layer": layers}
-
-
-def _curve(panel: ClaimPanel, contenders: list[str]) -> Spec:
-    """Values against connections, with the line of proportional growth."""
-    steps = sorted({row.connections for row in panel.rows})
-    x = quantity(
-        "connections",
-        title="connections",
-        scale={"domainMin": 0, "nice": False, "padding": 8},
-        axis={"values": steps, "labelOverlap": True},
-    )
-    y = quantity("value", title=None, scale={"zero": True}, axis={"tickCount": 4})
-    dashed = {"type": "line", "strokeDash": [4, 4], "opacity": FAINT, "strokeWidth": 1.25}
-    at = {"x": x, "y": y}
-    layers: list[Spec] = [
-        {
-            "data": {"values": _proportional(panel.rows)},
-            "mark": dashed,
-            "encoding": {**at, "color": OWN_COLOUR},
-        }
-    ]
-    if any(row.low is not None for row in panel.rows):
-        layers.append(_bars({"x": x, "y": quantity("low"), "y2": {"field": "high"}}))
-    told = [quantity("connections", format=","), *_figure_tips(panel)]
-    layers.append(_points(at, told))
+    A ranking has each row's words above its point, so that they need no room beside the plot. A
+    curve over connections has the line of proportional growth.
+    """
     rows = [_point(row, contenders, panel) for row in panel.rows]
-    return {"height": CURVE, "data": {"values": rows}, "layer": layers}
-
-
-def _figure_tips(panel: ClaimPanel) -> list[Spec]:
-    return [tip("says", panel.unit or panel.title), tip("interval", "95 % interval")]
-
-
-def _points(at: Spec, told: list[Spec]) -> Spec:
+    drawn = [row for row in rows if "value" in row]
+    scale = value_scale(drawn)
+    is_log = scale.get("type") == "log"
+    thousands = max(abs(row["value"]) for row in drawn) >= THOUSANDS
+    axis = {"tickCount": 4, "labelOverlap": True, **({"format": "~s"} if thousands else {})}
+    size = quantity(
+        "value",
+        title="logarithmic" if is_log else None,
+        scale=scale if is_log else {"zero": True, "nice": False, "padding": 8},
+        axis=axis,
+    )
+    guide: list[Spec] = []
+    if panel.grows:
+        steps = sorted({row.connections for row in panel.rows})
+        x = quantity(
+            "connections",
+            scale={"domainMin": 0, "nice": False, "padding": 8},
+            axis={"values": steps, "labelOverlap": True},
+        )
+        at, ends = {"x": x, "y": size}, {"x": x, "y": quantity("low"), "y2": {"field": "high"}}
+        line = layer("line", {**at, "color": OWN_COLOUR}, strokeDash=[4, 4], opacity=FAINT)
+        guide = [{"data": {"values": _proportional(panel.rows)}, **line}]
+        height: int | Spec = CURVE
+    else:
+        above = {"labelAlign": "left", "labelPadding": 0, "labelOffset": -14, "labelLimit": 400}
+        look = {"ticks": False, "domain": False, "grid": True, **above}
+        y = word("row", title=None, sort=None, axis=look)
+        at, ends = {"x": size, "y": y}, {"y": y, "x": quantity("low"), "x2": {"field": "high"}}
+        height = {"step": ROW}
+    interval = {**ends, "color": OWN_COLOUR}
+    spot = {
+        **at,
+        "stroke": OWN_COLOUR,
+        "fill": word("fill", scale=None),
+        "shape": word("shape", scale=None),
+        "tooltip": [tip("row", "design"), tip("interval", "95 % interval")],
+    }
+    layers = [
+        *guide,
+        layer("rule", interval, bounded=True, strokeWidth=3, opacity=FAINT),
+        layer("point", spot, size=75, opacity=1, strokeWidth=1.75),
+    ]
+    data = {"values": rows}
     return {
-        "transform": [{"filter": "isValid(datum.value)"}],
-        "mark": {"type": "point", "size": 75, "opacity": 1, "strokeWidth": 1.75},
-        "encoding": {
-            **at,
-            "stroke": OWN_COLOUR,
-            "fill": word("fill", scale=None),
-            "shape": word("shape", scale=None),
-            "tooltip": told,
-        },
+        "$schema": SCHEMA,
+        "width": "container",
+        "height": height,
+        "data": data,
+        "layer": layers,
     }
 
 
-def _bars(at: Spec) -> Spec:
-    return {
-        "transform": [WITH_INTERVAL],
-        "mark": {"type": "rule", "strokeWidth": 3, "opacity": FAINT},
-        "encoding": {**at, "color": OWN_COLOUR},
-    }
-
-
-def _proportional(rows: list[ClaimFigure]) -> list[Spec]:
+def _proportional(rows: list[ClaimFigure]) -> Rows:
     """From 0 through the geometric mean of the figures."""
     known = [(row.connections, row.value) for row in rows if row.value and row.connections]
     if not known:
         return []
     slope = math.exp(sum(math.log(value / count) for count, value in known) / len(known))
     most = max(count for count, _ in known)
-    return [{"connections": at, "value": slope * at, "colour": "#808890"} for at in (0, most)]
-
-
-def _placed(panel: ClaimPanel, contenders: list[str]) -> tuple[list[Spec], list[Spec], int]:
-    """Rows and headings with their offset from the top, and the total height."""
-    rows: list[Spec] = []
-    heads: list[Spec] = []
-    top, group = 0, ""
-    for row in panel.rows:
-        if row.group != group:
-            top += 8 if rows else 0
-            heads.append({"text": top + HEAD / 2 - 4, "label": row.group})
-            top, group = top + HEAD, row.group
-        rows.append({**_point(row, contenders, panel), "text": top + 11, "dot": top + 27})
-        top += ROW
-    return rows, heads, top
+    return [{"connections": at, "value": slope * at, "colour": GREY} for at in (0, most)]
 
 
 def _point(row: ClaimFigure, contenders: list[str], panel: ClaimPanel) -> Spec:
-    floor = _log_ends(panel.rows)[0] if logarithmic(panel.rows) and not panel.grows else -math.inf
     known = styles(contenders if row.design in contenders else [row.design])[row.design]
     point: Spec = {
-        "label": row.label,
+        "row": f"{row.group}: {row.label}: {row.text}" if row.group else f"{row.label}: {row.text}",
         "connections": row.connections,
-        "says": row.says,
-        "shown": f"{row.says} ({row.interval})" if row.interval else row.says,
         "interval": row.interval or "none",
         "colour": known.colour,
         # Published figures are hollow: their uncertainty is unknown.
@@ -285,35 +238,6 @@ def _point(row: ClaimFigure, contenders: list[str], panel: ClaimPanel) -> Spec:
     if row.value is not None:
         point["value"] = drawn_digits(row.value)
         if row.low is not None or row.high is not None:
-            low = row.value if row.low is None else row.low
-            point["low"] = drawn_digits(max(low, floor))
+            point["low"] = drawn_digits(row.value if row.low is None else row.low)
             point["high"] = drawn_digits(row.value if row.high is None else row.high)
     return point
-
-
-def logarithmic(rows: list[ClaimFigure]) -> bool:
-    values = [row.value for row in rows if row.value is not None]
-    return bool(values) and min(values) > 0 and max(values) > LOG_FROM * min(values)
-
-
-def _scale(rows: list[ClaimFigure]) -> Spec:
-    if logarithmic(rows):
-        ends = list(_log_ends(rows))
-        return {"type": "log", "domain": ends, "clamp": True, "nice": False, "padding": 8}
-    return {"zero": True, "nice": False, "padding": 8}
-
-
-def _log_ends(rows: list[ClaimFigure]) -> tuple[float, float]:
-    """Of a logarithmic axis, which has no 0: an interval from 0 runs off the edge."""
-    values = [row.value for row in rows if row.value is not None]
-    edge = min(values) / BEYOND_LEAST
-    lows = [max(row.low, edge) for row in rows if row.low is not None]
-    highs = [row.high for row in rows if row.high is not None]
-    return drawn_digits(min([*values, *lows])), drawn_digits(max([*values, *highs]))
-
-
-def _axis(rows: list[ClaimFigure]) -> Spec:
-    most = max((abs(row.value) for row in rows if row.value is not None), default=0.0)
-    title = "logarithmic" if logarithmic(rows) else None
-    in_thousands = {"format": "~s"} if most >= THOUSANDS else {}
-    return {"tickCount": 4, "labelOverlap": True, "title": title, **in_thousands}

@@ -1,7 +1,6 @@
 """Verdicts on claims in words and signs, the same in every form of the report."""
 
 from collections import Counter as Tally
-from functools import partial
 
 from regatta.judge.claims.result import (
     NOT_MEASURABLE,
@@ -33,8 +32,6 @@ SCOPES = {PROCESS: "as they measured", WINDOW: "as it should be"}
 """Titles, in the order shown."""
 WHOLE = "whole process"
 EACH_ONE = "one request on each connection"
-OWN = "this study"
-"""The source of claims without one."""
 TOGETHER = "95 %, simultaneous over this column"
 LEGEND = (
     "“As they measured” counts a server from start to exit, as the source did; “as it should be” "
@@ -53,22 +50,9 @@ def tally(claims: list[ClaimResult]) -> str:
     return f"{plural(len(claims), 'claim')}: {listed}."
 
 
-def by_source(claims: list[ClaimResult]) -> dict[str, list[ClaimResult]]:
-    """By the name of the source, in the order of the study."""
-    found: dict[str, list[ClaimResult]] = {}
-    for claim in claims:
-        found.setdefault(claim.source or OWN, []).append(claim)
-    return found
-
-
-def by_scope(claim: ClaimResult) -> list[tuple[str, ScopeResult]]:
-    """The scopes that were raced, in the order shown."""
-    return [(scope, claim.scopes[scope]) for scope in SCOPES if scope in claim.scopes]
-
-
-def disagreement(claim: ClaimResult) -> str:
-    """Empty if the source's figures agree with its words."""
-    return "" if claim.published_agrees else "The source's own figures contradict this."
+def marked(result: ScopeResult | None) -> str:
+    """`✗ refuted`; empty where the claim was not raced in that scope."""
+    return f"{MARKS[result.verdict]} {result.verdict}" if result else ""
 
 
 def single_runs(result: ScopeResult) -> str:
@@ -81,8 +65,11 @@ def single_runs(result: ScopeResult) -> str:
 
 def unseen(result: ScopeResult) -> str:
     """The smallest detectable ratio of an undecided verdict; empty if it has none."""
-    open_parts = [part for part in result.parts if part.verdict == UNDECIDED and not equal(part)]
-    sizes = [part.detectable for part in open_parts if part.scale == "ratio" and part.detectable]
+    sizes = [
+        part.detectable
+        for part in result.parts
+        if is_open(part) and part.scale == "ratio" and part.detectable
+    ]
     if result.verdict != UNDECIDED or not sizes or max(sizes) == 1:
         return ""
     if seen(max(sizes)) is None:
@@ -90,9 +77,28 @@ def unseen(result: ScopeResult) -> str:
     return f"differences below {more_than_one(max(sizes))} are not detectable here"
 
 
-def equal(part: ClaimPart) -> bool:
-    """Whether it claims equality: then what is detectable is not the question."""
-    return part.claimed_low is not None and part.claimed_high is not None
+def is_open(part: ClaimPart) -> bool:
+    """Whether what is detectable is the question: not where it claims equality."""
+    equal = part.claimed_low is not None and part.claimed_high is not None
+    return part.verdict == UNDECIDED and not equal
+
+
+def detectable(part: ClaimPart) -> str:
+    """The smallest detectable difference of an undecided comparison; else empty."""
+    if part.detectable is None or not is_open(part):
+        return ""
+    if seen_of(part) is None:
+        return f"{TOO_FEW_TO_SAY} what is detectable"
+    is_ratio = part.scale == "ratio"
+    size = more_than_one(part.detectable) if is_ratio else _plain(part, part.detectable)
+    return f"detectable: {size}"
+
+
+def seen_of(part: ClaimPart) -> float | None:
+    """For files: None also where there are too few blocks to say."""
+    if part.detectable is None or part.scale != "ratio":
+        return part.detectable
+    return seen(part.detectable)
 
 
 def value(part: ClaimPart) -> str:
@@ -123,38 +129,6 @@ def _claimed(part: ClaimPart) -> tuple[float, ...]:
     return tuple(end for end in (part.claimed_low, part.claimed_high) if end is not None)
 
 
-def detectable(part: ClaimPart) -> str:
-    """The smallest detectable difference of an undecided comparison; else empty."""
-    if part.detectable is None or part.verdict != UNDECIDED or equal(part):
-        return ""
-    if seen_of(part) is None:
-        return f"{TOO_FEW_TO_SAY} what is detectable"
-    shown = more_than_one if part.scale == "ratio" else partial(_plain, part)
-    return f"detectable: {shown(part.detectable)}"
-
-
-def seen_of(part: ClaimPart) -> float | None:
-    """For files: None also where there are too few blocks to say."""
-    if part.detectable is None or part.scale != "ratio":
-        return part.detectable
-    return seen(part.detectable)
-
-
-def published_value(number: float) -> str:
-    """Nearly as printed: up to five digits."""
-    if abs(number) >= 1e6:
-        return short(number)
-    return f"{number:,.0f}" if abs(number) >= 1e5 else f"{number:,.5g}"
-
-
-def unit_words(unit: str, per: str) -> str:
-    """`µs per request`; `ms, whole process`."""
-    if per == "request":
-        return f"{unit} per request".strip()
-    of = {"round": EACH_ONE, "process": WHOLE}.get(per, "")
-    return ", ".join(filter(None, (unit, of)))
-
-
 def _end(part: ClaimPart, number: float | None) -> str:
     assert number is not None
     if part.scale == "ratio":
@@ -170,6 +144,21 @@ def _plain(part: ClaimPart, number: float) -> str:
     if part.scale == "exponent" or part.low is None or part.high is None:
         return f"{number:.3g}"
     return short(number, (part.high - part.low) / 2 or None)
+
+
+def published_value(number: float) -> str:
+    """Nearly as printed: up to five digits."""
+    if abs(number) >= 1e6:
+        return short(number)
+    return f"{number:,.0f}" if abs(number) >= 1e5 else f"{number:,.5g}"
+
+
+def unit_words(unit: str, per: str) -> str:
+    """`µs per request`; `ms, whole process`."""
+    if per == "request":
+        return f"{unit} per request".strip()
+    of = {"round": EACH_ONE, "process": WHOLE}.get(per, "")
+    return ", ".join(filter(None, (unit, of)))
 
 
 def metric_words(name: str) -> str:

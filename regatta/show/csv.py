@@ -64,7 +64,7 @@ def to_csv(analysis: Analysis) -> str:
 
 def _rows(analysis: Analysis) -> Iterator[Cells]:
     # Each cell once: a design without a pool is in the table of each pool size.
-    results = {one.cell.id: one for group in analysis.groups for one in group.cells}
+    results = {result.cell.id: result for group in analysis.groups for result in group.cells}
     for result in results.values():
         more = {"started_share": result.started, "says": cell_words(result)}
         for (side, name), estimate in result.estimates.items():
@@ -100,14 +100,14 @@ def claims_csv(claims: list[ClaimResult]) -> str:
 
 def _claim_rows(claim: ClaimResult) -> Iterator[Cells]:
     """Of each its attributes that are columns, and values for columns of another name."""
-    for one in claim.published:
-        metric = one.metric or claim.metric
-        yield {**vars(one), "row": "published", "label": one.column, "metric": metric}
+    for printed in claim.published:
+        metric = printed.metric or claim.metric
+        yield {**vars(printed), "row": "published", "label": printed.column, "metric": metric}
     for scope, result in claim.scopes.items():
         yield {"scope": scope, "row": "claim", "verdict": result.verdict, "says": claim.says}
         for part in result.parts:
-            told = {"detectable": seen_of(part), "says": part.reason}
-            yield {**vars(part), **told, "scope": scope, "row": "part"}
+            more = {"detectable": seen_of(part), "says": part.reason}
+            yield {**vars(part), **more, "scope": scope, "row": "part"}
         for figure in result.figures:
-            told = {"blocks": figure.trials, "says": figure.state}
-            yield {**vars(figure), **told, "scope": scope, "row": "figure"}
+            more = {"blocks": figure.trials, "says": figure.state}
+            yield {**vars(figure), **more, "scope": scope, "row": "figure"}

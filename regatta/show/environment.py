@@ -24,22 +24,17 @@ LABELS = {
     "distribution": "distribution",
     "clock_source": "clock source",
     "placement": "placement",
-    "mitigations": "mitigations",
     "perf_version": "perf",
     "perf_note": "note on perf",
-    "perf_event_paranoid": "perf_event_paranoid",
-    "perf_events": "events perf can open",
-    "perf_topdown": "top-down group",
     "load_average": "load average before the race",
     "client_hosts": "the client's host (all other facts: the server's)",
     "client_host": "the client's host (all other facts: the server's)",
     "doctor": "serious findings of the doctor",
-    "somaxconn": "somaxconn",
     "irq_time_accounting": "interrupt time charged to no program (IRQ_TIME_ACCOUNTING)",
-    "rps_sock_flow_entries": "flows steered to their reader (RFS)",
     "versions": "versions",
     "seed": "seed",
 }
+"""What is shown first, in this order."""
 ELSEWHERE = ("designs", "left_out", "warm_ups")
 """Shown in sections of their own."""
 SETTINGS = ("seed", "use_perf", "disturbance_limit_percent")
@@ -87,16 +82,10 @@ def _fact(key: str, value: Any) -> str:
     match key, value:
         case "memory_bytes", int() | float():
             return f"{value / 2**30:.1f} GiB"
-        case "mitigations", dict():
-            active, vulnerable = (
-                sum(str(state).startswith(word) for state in value.values())
-                for word in ("Mitigation", "Vulnerable")
-            )
-            return f"{active} active, {vulnerable} vulnerable, {len(value)} in all"
         case "client_hosts", dict():
             kinds = [
-                f"{_text(one['cpu_model'])}, kernel {_text(one['kernel'])}"
-                for one in value.values()
+                f"{_text(host['cpu_model'])}, kernel {_text(host['kernel'])}"
+                for host in value.values()
             ]
             return "; ".join(dict.fromkeys(kinds))
         case "placement", dict():
@@ -154,16 +143,18 @@ def headline(calibration: Calibration) -> str:
     moment = f"{datetime.fromtimestamp(calibration.taken_at, UTC):{MOMENT}}"
     kind = "quick calibration, which proves little," if calibration.quick else "calibration"
     error = f" with an injected error ({calibration.inject})" if calibration.inject else ""
-    counts = {word: len(calibration.that_are(word)) for word in (MET, NOT_REFUTED, MISSED)}
-    open_too = f", {counts[NOT_REFUTED]} not refuted" if counts[NOT_REFUTED] else ""
+    met, unrefuted, missed = (
+        len(calibration.that_are(word)) for word in (MET, NOT_REFUTED, MISSED)
+    )
     return (
         f"{kind}{error} of {moment}, in {duration(calibration.elapsed_s)}, "
-        f"by Regatta {calibration.regatta_version}: {counts[MET]} of "
-        f"{sum(counts.values())} goals met{open_too}"
+        f"by Regatta {calibration.regatta_version}: {met} of "
+        f"{met + unrefuted + missed} goals met" + f", {unrefuted} not refuted" * bool(unrefuted)
     )
 
 
 def calibration_sentence(analysis: Analysis) -> str:
+    """What the calibration met and missed, and how often equal copies were called different."""
     calibration = analysis.calibration
     if calibration is None:
         return (
@@ -174,19 +165,14 @@ def calibration_sentence(analysis: Analysis) -> str:
         return f"The calibration of this machine could not be read: {calibration}."
     missed = ", ".join(goal.name for goal in calibration.missed)
     missed = f"; missed: {missed}" if missed else ""
-    return f"{capitalized(headline(calibration))}{missed}. {_equals(calibration)}."
-
-
-def _equals(calibration: Calibration) -> str:
-    """How often equal copies were called different, if they were raced."""
-    found = [goal for goal in calibration.goals if goal.name.startswith(EQUALS)]
-    goal = next(
-        (goal for goal in found if goal.name.startswith(PAIRS)), found[0] if found else None
-    )
-    if goal is None or goal.measured == NOT_RUN:
-        return NOT_RUN
-    few = ", too few to prove it" if goal.met is None else ""
-    return f"A/A: equal copies called different in {goal.measured} races{few}"
+    equals = [goal for goal in calibration.goals if goal.name.startswith(EQUALS)]
+    # Pairs of equals first, else any goal about equals.
+    goal = next(iter(sorted(equals, key=lambda goal: not goal.name.startswith(PAIRS))), None)
+    says = NOT_RUN
+    if goal is not None and goal.measured != NOT_RUN:
+        says = f"A/A: equal copies called different in {goal.measured} races"
+        says += ", too few to prove it" * (goal.met is None)
+    return f"{capitalized(headline(calibration))}{missed}. {says}."
 
 
 def goals_table(goals: Sequence[Goal]) -> Table:
@@ -194,7 +180,7 @@ def goals_table(goals: Sequence[Goal]) -> Table:
         "Measured on this machine: how often equal copies of one server are called different, how "
         "small a difference is detectable, and whether times and counts are right."
     )
-    rows = [[one.name, one.goal, one.measured, one.outcome, one.detail] for one in goals]
+    rows = [[goal.name, goal.goal, goal.measured, goal.outcome, goal.detail] for goal in goals]
     return plain_table("", says, ["what", "goal", "measured", "", "how"], rows)
 
 

@@ -51,24 +51,24 @@ def ends_of(rate: Estimate) -> str:
     return f"{low} or more" if low else f"{high} or less" if high else ""
 
 
-def sentence(one: HeldRate, brief: bool = False) -> str:
+def sentence(held: HeldRate, brief: bool = False) -> str:
     """`select holds 31,400 a second (30,900 to 31,800)`, with the reason if that is not the
     server's capacity."""
-    words = f"{one.cell.contender} {one.state}"
-    if one.rate.value is not None:
-        ends = ends_of(one.rate)
-        words += f" {rounded_rate(one.rate.value)} a second" + (f" ({ends})" if ends else "")
-    if one.state == HOLDS or not one.why:
+    words = f"{held.cell.contender} {held.state}"
+    if held.rate.value is not None:
+        ends = ends_of(held.rate)
+        words += f" {rounded_rate(held.rate.value)} a second" + (f" ({ends})" if ends else "")
+    if held.state == HOLDS or not held.why:
         return words
-    return f"{words}: {CLIENT if brief and one.why.startswith(CLIENT) else one.why}"
+    return f"{words}: {CLIENT if brief and held.why.startswith(CLIENT) else held.why}"
 
 
 def sentences(analysis: Analysis, brief: bool = False) -> Iterator[str]:
     """A line a contender, prefixed with its group if there are several."""
     for group in analysis.held:
         title = f"{group.title}: " if len(analysis.held) > 1 else ""
-        for one in group.members:
-            yield f"{title}{sentence(one, brief)}"
+        for held in group.members:
+            yield f"{title}{sentence(held, brief)}"
 
 
 def held_lines(analysis: Analysis) -> list[str]:
@@ -82,7 +82,7 @@ def held_lines(analysis: Analysis) -> list[str]:
 def star(against: Sequence[AgainstBest], contender: str) -> str:
     """`★` for the one that is shown to be best in a column, `☆` for several that may be; else
     empty, as if one cannot be compared."""
-    outcomes = {one.contender: one.outcome for one in against}
+    outcomes = {rival.contender: rival.outcome for rival in against}
     if not outcomes or not set(outcomes.values()) <= {LARGER, NO_DIFFERENCE}:
         return ""
     alike = {name for name, outcome in outcomes.items() if outcome == NO_DIFFERENCE}
@@ -96,23 +96,23 @@ def verdict(group: HeldGroup) -> str:
     if not group.against:
         return ""
     best = group.against[0].best
-    outcomes = {one.outcome for one in group.against}
+    outcomes = {rival.outcome for rival in group.against}
     if outcomes == {NO_DIFFERENCE}:
-        names = listed([best, *(one.contender for one in group.against)])
+        names = listed([best, *(rival.contender for rival in group.against)])
         return f"held rate: {names} are not distinguishable ({detectable(group.against)})"
     leads = "is best" if outcomes == {LARGER} else "is ahead"
     return f"held rate: {best} {leads}: {'; '.join(map(_behind, group.against))}"
 
 
-def _behind(one: AgainstBest) -> str:
+def _behind(rival: AgainstBest) -> str:
     """`1.24 times what b holds (1.10–1.39)`"""
-    if one.outcome == NO_DIFFERENCE:
-        return f"{one.contender} is not distinguishable"
-    if one.value is None or one.low is None:
-        return f"{one.contender} cannot be compared: {one.outcome}"
-    holds = f" times what {one.contender} holds"
-    if (known := one.closed) is None:
-        return f"at least {fixed(one.low, 0 if one.low >= 10 else 2)}{holds}"
+    if rival.outcome == NO_DIFFERENCE:
+        return f"{rival.contender} is not distinguishable"
+    if rival.value is None or rival.low is None:
+        return f"{rival.contender} cannot be compared: {rival.outcome}"
+    holds = f" times what {rival.contender} holds"
+    if (known := rival.closed) is None:
+        return f"at least {fixed(rival.low, 0 if rival.low >= 10 else 2)}{holds}"
     return ratio_words(known, of=holds)
 
 
@@ -141,25 +141,24 @@ def _table(group: HeldGroup) -> tuple[Table, ...]:
         SAYS.format(limit=group.p99_limit_ms) + compared,
         group.members,
         {
-            "design": lambda one: one.cell.contender,
-            "requests/s": lambda one: star(group.against, one.cell.contender) + _rate(one),
-            "why not more": lambda one: one.why or DASH,
+            "design": lambda held: held.cell.contender,
+            "requests/s": lambda held: star(group.against, held.cell.contender) + _rate(held),
+            "why not more": lambda held: held.why or DASH,
         },
     )
 
 
-def _rate(one: HeldRate) -> str:
-    rate = one.rate
-    if rate.value is None:
-        return "nothing" if one.state == NOTHING else one.state
-    least = "≥ " if one.state == AT_LEAST else ""
-    return f"{least}{rounded_rate(rate.value)}\n{ends_of(rate)}".strip()
+def _rate(held: HeldRate) -> str:
+    if held.rate.value is None:
+        return "nothing" if held.state == NOTHING else held.state
+    least = "≥ " if held.state == AT_LEAST else ""
+    return f"{least}{rounded_rate(held.rate.value)}\n{ends_of(held.rate)}".strip()
 
 
 def _charts(analysis: Analysis, group: HeldGroup, prefix: str) -> Iterator[Chart]:
     """Of the knee: p50 and p99 against the offered rate."""
     for name, metric in KNEES.items():
-        points = [getattr(point, name) for one in group.kneed for point in one.knee]
+        points = [getattr(point, name) for held in group.kneed for point in held.knee]
         if any(point.state in DRAWN for point in points):
             title = f"{metric.label} against the offered rate"
             panel = Panel("", metric.unit, knee_spec(analysis, group, metric, name))
@@ -171,18 +170,18 @@ def held_json(analysis: Analysis) -> list[dict[str, Any]]:
         {
             "title": group.title,
             "p99_limit_ms": group.p99_limit_ms,
-            "against_best": [asdict(one) for one in group.against],
+            "against_best": [asdict(rival) for rival in group.against],
             "says": verdict(group),
             "contenders": [
                 {
-                    **{name: getattr(one.cell, name) for name in ("contender", *AXES)},
-                    "state": one.state,
-                    "rate_per_s": asdict(one.rate),
-                    "why": one.why,
-                    "says": sentence(one),
-                    "knee": [asdict(point) for point in one.knee],
+                    **{name: getattr(held.cell, name) for name in ("contender", *AXES)},
+                    "state": held.state,
+                    "rate_per_s": asdict(held.rate),
+                    "why": held.why,
+                    "says": sentence(held),
+                    "knee": [asdict(point) for point in held.knee],
                 }
-                for one in group.members
+                for held in group.members
             ],
         }
         for group in analysis.held
@@ -194,12 +193,12 @@ CsvRow = tuple[Any, int | None, str, str, str, Estimate]
 
 def held_rows(analysis: Analysis) -> Iterator[CsvRow]:
     """Rows of summary.csv: cell, rate, side, metric, unit and estimate."""
-    for one in (one for group in analysis.held for one in group.members):
-        state = MEASURED if one.state == HOLDS else one.state
-        if one.state == AT_LEAST and one.why.startswith(CLIENT):
+    for held in (held for group in analysis.held for held in group.members):
+        state = MEASURED if held.state == HOLDS else held.state
+        if held.state == AT_LEAST and held.why.startswith(CLIENT):
             state = CLIENT
-        rate = replace(one.rate, state=state)
-        yield one.cell, None, "server", "held_rate_per_s", "/s", rate
-        for point in one.knee:
+        rate = replace(held.rate, state=state)
+        yield held.cell, None, "server", "held_rate_per_s", "/s", rate
+        for point in held.knee:
             for name, metric in KNEES.items():
-                yield one.cell, point.rate, "client", metric.name, "ms", getattr(point, name)
+                yield held.cell, point.rate, "client", metric.name, "ms", getattr(point, name)

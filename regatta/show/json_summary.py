@@ -13,7 +13,6 @@ from regatta.record.cell import AXES, Cell
 from regatta.record.metrics import BY_NAME, PRIMARY, metric_named
 from regatta.show.claim_words import detectable, seen_of
 from regatta.show.environment import calibration_json
-from regatta.show.groups import twin_sentence
 from regatta.show.held import held_json
 from regatta.show.notes import notes
 from regatta.show.soundness import sittings_sentence
@@ -41,25 +40,27 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
         "contenders": analysis.contenders,
         "families": {"primary": PRIMARY.name, "fewest_blocks": FEWEST_BLOCKS, "says": FAMILIES},
         "units": {"are": analysis.units.name, "fewest": analysis.units.fewest},
-        "sittings": [asdict(one) for one in analysis.sittings],
+        "sittings": [asdict(sitting) for sitting in analysis.sittings],
         "sittings_say": sittings_sentence(analysis),
         "groups": [group_json(analysis, group) for group in analysis.groups],
         "held": held_json(analysis),
         "baseline": analysis.baseline and asdict(analysis.baseline),
         "claims": [_claim(claim) for claim in analysis.claims],
-        "warm_ups": [asdict(one) for one in analysis.warm_ups],
+        "warm_ups": [asdict(warm) for warm in analysis.warm_ups],
         "outliers": [
-            _of_cell(one.cell, vars(one) | {"unit": BY_NAME[one.metric].unit})
-            for one in analysis.outliers
+            _of_cell(outlier.cell, vars(outlier) | {"unit": BY_NAME[outlier.metric].unit})
+            for outlier in analysis.outliers
         ],
         "left_out": analysis.left_out,
         "notices": [note.sentence for note in notes(analysis)],
-        "failures": [_noted(one, one.trial.reason) for one in analysis.failures],
-        "client_bound": [_noted(one, one.trial.client_bound) for one in analysis.client_bound],
+        "failures": [_noted(noted, noted.trial.reason) for noted in analysis.failures],
+        "client_bound": [
+            _noted(noted, noted.trial.client_bound) for noted in analysis.client_bound
+        ],
         "disturbed": [
-            _noted(one, one.trial.disturbed)
-            | {"attempt": one.trial.attempt, "run_again": one.trial.superseded}
-            for one in analysis.disturbed
+            _noted(noted, noted.trial.disturbed)
+            | {"attempt": noted.trial.attempt, "run_again": noted.trial.superseded}
+            for noted in analysis.disturbed
         ],
         "repeated": {
             "contenders": [asdict(hit) for hit in repeated.hits],
@@ -68,19 +69,20 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
             "verdicts_that_move": len(repeated.changed),
         },
         "memory_per_connection": [
-            _of_cell(one.cell, {"metric": one.metric, "kib": asdict(one.kib)})
-            for one in analysis.memory_per_connection
+            _of_cell(slope.cell, {"metric": slope.metric, "kib": asdict(slope.kib)})
+            for slope in analysis.memory_per_connection
         ],
         "clients": asdict(analysis.clients),
         "lab_use": analysis.lab_use and asdict(analysis.lab_use),
         "wire": [
             _of_cell(
-                one.cell, {"share": one.share, "ms": one.ms, "says": one.says, "do": one.sign.do}
+                wait.cell,
+                {"share": wait.share, "ms": wait.ms, "says": wait.says, "do": wait.sign.do},
             )
-            for one in analysis.wire
+            for wait in analysis.wire
         ],
-        "clocks": [asdict(one) for one in analysis.clocks],
-        "company": [asdict(one) for one in analysis.side_by_side],
+        "clocks": [asdict(ran) for ran in analysis.clocks],
+        "company": [asdict(ran) for ran in analysis.side_by_side],
         "calibration": calibration_json(analysis),
         "environment": analysis.environment,
     }
@@ -111,23 +113,21 @@ def group_json(analysis: Analysis, group: Group) -> dict[str, Any]:
         "cells_share": group.facts,
         "overall": _verdict(group, group.overall),
         "by_step": [_verdict(group, verdict) for verdict in group.by_step],
-        "differences": [asdict(one) for one in group.differences],
+        "differences": [asdict(found) for found in group.differences],
         "between_sittings": group.between and asdict(group.between),
-        "against_best": [asdict(one) for one in group.against],
-        "accounts_contradict": [_opposed(one, "charged", "busy") for one in group.contradictions],
-        "leads_unconfirmed": [_opposed(one, "charged", "busy") for one in group.unconfirmed],
-        "clock_inverts": [_opposed(one, "time", "cycles") for one in group.inversions],
-        "twins": [
-            {**asdict(share), "sentence": twin_sentence(share)}
-            for share in twin_shares(group, analysis.names.twins)
-        ],
+        "against_best": [asdict(against) for against in group.against],
+        "accounts_contradict": [_opposed(pair, "charged", "busy") for pair in group.contradictions],
+        "leads_unconfirmed": [_opposed(pair, "charged", "busy") for pair in group.unconfirmed],
+        "clock_inverts": [_opposed(pair, "time", "cycles") for pair in group.inversions],
+        "twins": [asdict(share) for share in twin_shares(group, analysis.names.twins)],
         "cells": [_cell(result) for result in group.cells],
     }
 
 
-def _opposed(one: RankConflict, first: str, second: str) -> dict[str, Any]:
+def _opposed(pair: RankConflict, first: str, second: str) -> dict[str, Any]:
     """`first` and `second`: names of the two measures."""
-    return {"at": one.at, "less": one.less, "more": one.more, first: one.first, second: one.second}
+    ratios = {first: pair.first, second: pair.second}
+    return {"at": pair.at, "less": pair.less, "more": pair.more, **ratios}
 
 
 def _verdict(group: Group, verdict: Verdict) -> dict[str, Any]:

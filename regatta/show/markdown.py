@@ -40,10 +40,10 @@ class Writer:
         for chart in section.charts:
             if chart.name in self.charts:
                 yield from self._chart(chart)
-        if section.own:
-            yield from (section.own, "")
-        for one in section.sections:
-            yield from self.section(one, level + 1)
+        if section.markdown:
+            yield from (section.markdown, "")
+        for inner in section.sections:
+            yield from self.section(inner, level + 1)
         for text in section.quiet:
             yield from (marked_up(text), "")
 
@@ -51,11 +51,9 @@ class Writer:
         """Whether anything of it is written."""
         if section.rank > self.rank:
             return False
-        if section.says or section.text or section.printed or section.tables or section.own:
-            return True
-        return any(chart.name in self.charts for chart in section.charts) or any(
-            map(self._has, section.sections)
-        )
+        content = (section.says, section.text, section.printed, section.tables, section.markdown)
+        drawn = any(chart.name in self.charts for chart in section.charts)
+        return any(content) or drawn or any(map(self._has, section.sections))
 
     def _chart(self, chart: Chart) -> tuple[str, ...]:
         says = " ".join(filter(None, (f"{chart.title}.", chart.says)))
@@ -69,8 +67,8 @@ def to_markdown(view: View) -> str:
         lines += [f"- {marked_up(verdict)}", ""]
     for note in view.notes:
         lines += [f"**{marked_up(note.sentence)}**", ""]
-    for one in view.sections:
-        lines += Writer().section(one, 2)
+    for section in view.sections:
+        lines += Writer().section(section, 2)
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -21,8 +21,8 @@ from regatta.record.read import read, read_outline
 from regatta.record.schema import FILE_NAME
 from regatta.show.json_summary import group_json
 from regatta.show.numbers import plural
-from regatta.show.overviews import print_overviews
 from regatta.show.standings import compares, overview, overview_title
+from regatta.show.terminal import overviews
 from regatta.show.text import put
 from regatta.show.verdicts import verdict_sentence
 
@@ -135,7 +135,9 @@ def print_near(
         put(console, *(verdict_sentence(one.group, verdict) for verdict in one.group.by_step))
         ratios = compares(one.analysis)
         put(console, overview_title(ratios, bool(one.group.units.sitting_of)), style="dim")
-        print_overviews((overview(one.group, ratios),), one.analysis.contenders, console)
+        table = overview(one.group, ratios)
+        for lines in overviews([table], one.analysis.contenders, console):
+            console.print(*lines, sep="\n", soft_wrap=True)
         console.print()
     if not found:
         none = f"No finished race of this machine in {races} is within a factor of 2 of that load."

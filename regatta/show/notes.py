@@ -32,8 +32,8 @@ def notes(analysis: Analysis) -> list[Note]:
 
 
 def few(names: Iterable[str]) -> str:
-    """`a, b, c and 4 more`."""
-    every = list(names)
+    """`a, b, c and 4 more`, each once."""
+    every = list(dict.fromkeys(names))
     more = len(every) - NAMED
     return ", ".join(every[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
@@ -43,7 +43,7 @@ def _cells(analysis: Analysis) -> list[CellResult]:
 
 
 def _contenders(noted: Iterable[NotedTrial]) -> str:
-    return ", ".join(sorted({one.cell.contender for one in noted}))
+    return ", ".join(sorted({trial.cell.contender for trial in noted}))
 
 
 class Conflict(NamedTuple):
@@ -54,67 +54,68 @@ class Conflict(NamedTuple):
     do: str
 
 
-INVERSION = Conflict(
-    "Clock speeds differed. {where} {more} takes {first} times the server CPU time of {less} per "
-    "request, but {second} times its cycles{others}: time and cycles rank designs in opposite "
-    "order. Compare them by cycles, or race at a fixed clock speed.",
-    "Clock speeds differed: time and cycles rank {less}, {more} oppositely",
-    "fix it (regatta doctor)",
-)
-CONTRADICTION = Conflict(
-    "{where} the two accounts contradict each other: {more} is charged {first} times the server "
-    "CPU per request of {less}, but its CPUs are busy {second} times as long{others}. "
-    + TWO_ACCOUNTS,
-    "CPU busy ranks {more} before {less}{others}",
-    "see CPU accounting",
-)
-UNCONFIRMED = Conflict(
-    "{where} busy time does not show the lead of {less} over {more}, which is charged {first} "
-    "times the server CPU per request, but keeps its CPUs busy {second} times as long{others}. "
-    + TWO_ACCOUNTS,
-    "CPU busy does not show the lead of {less} over {more}{others}",
-    "see CPU accounting",
-)
+CONFLICTS = {
+    "inversions": Conflict(
+        "Clock speeds differed. {where} {more} takes {first} times the server CPU time of {less} "
+        "per request, but {second} times its cycles{others}: time and cycles rank designs in "
+        "opposite order. Compare them by cycles, or race at a fixed clock speed.",
+        "Clock speeds differed: time and cycles rank {less}, {more} oppositely",
+        "fix it (regatta doctor)",
+    ),
+    "contradictions": Conflict(
+        "{where} the two accounts contradict each other: {more} is charged {first} times the "
+        "server CPU per request of {less}, but its CPUs are busy {second} times as long{others}. "
+        + TWO_ACCOUNTS,
+        "CPU busy ranks {more} before {less}{others}",
+        "see CPU accounting",
+    ),
+    "unconfirmed": Conflict(
+        "{where} busy time does not show the lead of {less} over {more}, which is charged {first} "
+        "times the server CPU per request, but keeps its CPUs busy {second} times as long{others}. "
+        + TWO_ACCOUNTS,
+        "CPU busy does not show the lead of {less} over {more}{others}",
+        "see CPU accounting",
+    ),
+}
+"""By the attribute of a group that has the pairs."""
 
 
-def _conflict(analysis: Analysis, kind: str, says: Conflict) -> Iterator[Note]:
+def _conflict(kind: str, analysis: Analysis) -> Iterator[Note]:
     """The pair with the largest conflict, and how many others there are."""
-    found = [(group, one) for group in analysis.groups for one in getattr(group, kind)]
-    if not found:
-        return
-    group, worst = min(found, key=lambda pair: pair[1].second / pair[1].first)
-    words = {
-        "where": group.axis.at(worst.at),
-        "less": worst.less,
-        "more": worst.more,
-        "first": factor(worst.first),
-        "second": factor(worst.second),
-        "others": f", as with {plural(len(found) - 1, 'other pair')}" if len(found) > 1 else "",
-    }
-    yield Note(says.sentence.format(**words), says.what.format(**words), says.do)
+    found = [(group, pair) for group in analysis.groups for pair in getattr(group, kind)]
+    if found:
+        group, worst = min(found, key=lambda of: of[1].second / of[1].first)
+        words = {
+            "where": group.axis.at(worst.at),
+            "less": worst.less,
+            "more": worst.more,
+            "first": factor(worst.first),
+            "second": factor(worst.second),
+            "others": f", as with {plural(len(found) - 1, 'other pair')}" if found[1:] else "",
+        }
+        says = CONFLICTS[kind]
+        yield Note(says.sentence.format(**words), says.what.format(**words), says.do)
 
 
 def _quick(analysis: Analysis) -> Iterator[Note]:
     """How many claims a quick race leaves undecided; unknown until it is finished."""
-    if analysis.meta.get("quick") != "yes":
-        return
-    lost = sum(claim.verdict == TOO_FEW for claim in analysis.claims)
-    says = what = "A first look detects only large differences"
-    if lost and not unfinished(analysis):
-        lose = f"{plural(lost, 'claim')} cannot be decided"
-        says, what = f"A first look: {lose} with so few blocks", f"{lose} in a first look"
-    yield Note(f"{says}. Race the study without --quick for more.", what, "leave out --quick")
+    if analysis.meta.get("quick") == "yes":
+        lost = sum(claim.verdict == TOO_FEW for claim in analysis.claims)
+        says = what = "A first look detects only large differences"
+        if lost and not unfinished(analysis):
+            lose = f"{plural(lost, 'claim')} cannot be decided"
+            says, what = f"A first look: {lose} with so few blocks", f"{lose} in a first look"
+        yield Note(f"{says}. Race the study without --quick for more.", what, "leave out --quick")
 
 
 def progress(analysis: Analysis) -> Iterator[Note]:
     """While rate searches run, the number of trials is unknown."""
-    done, planned = analysis.trials, analysis.planned
     early = analysis.meta.get("ended_early")
-    if analysis.held and not planned:
+    if analysis.held and not analysis.planned:
         says = "the rates that its contenders hold are not known yet"
         yield Note(f"This race is not finished: {says}. {CONTINUE}")
-    elif done < planned:
-        trials = f"{done} of {plural(planned, 'trial')}"
+    elif analysis.trials < analysis.planned:
+        trials = f"{analysis.trials} of {plural(analysis.planned, 'trial')}"
         says = f"This race is not finished: {trials} so far. {CONTINUE}"
         yield Note(says, f"Not finished, {trials}", "resume it")
     elif early:
@@ -122,18 +123,16 @@ def progress(analysis: Analysis) -> Iterator[Note]:
 
 
 def _failures(analysis: Analysis) -> Iterator[Note]:
-    failed = analysis.failures
-    if not failed:
-        return
-    total = plural(analysis.trials, "trial")
-    reason = failed[0].trial.reason or "no reason recorded"
-    yield Note(
-        f"{plural(len(failed), 'trial')} of {analysis.trials} failed ({_contenders(failed)}); they "
-        "are left out of every average.",
-        f"{len(failed)} of {total} failed, first {failed[0].cell.contender}: {reason}",
-        "report.html says why",
-        "failed",
-    )
+    if failed := analysis.failures:
+        reason = failed[0].trial.reason or "no reason recorded"
+        count, total = len(failed), plural(analysis.trials, "trial")
+        yield Note(
+            f"{plural(count, 'trial')} of {analysis.trials} failed ({_contenders(failed)}); they "
+            "are left out of every average.",
+            f"{count} of {total} failed, first {failed[0].cell.contender}: {reason}",
+            "report.html says why",
+            "failed",
+        )
 
 
 def _client_bound(analysis: Analysis) -> Iterator[Note]:
@@ -146,7 +145,7 @@ def _client_bound(analysis: Analysis) -> Iterator[Note]:
     remedies = [f"offer at most {slowest.comfortable_rate:,}/s"] if slowest else []
     if slowest is None or any(uses_more_cpus(result.cell) for result in affected):
         remedies.append("raise --client-cpus")
-    names = few(name for name, _ in Tally(one.cell.contender for one in bound).most_common())
+    names = few(name for name, _ in Tally(of.cell.contender for of in bound).most_common())
     yield Note(
         f"In {plural(len(bound), 'trial')} of {analysis.trials} the client was the bottleneck "
         f"({_contenders(bound)}). Such trials' times and throughput are in no average. A cell with "
@@ -162,11 +161,9 @@ def _shared_cache(analysis: Analysis) -> Iterator[Note]:
     """Where two of our own designs are compared under a scan work."""
     known = analysis.environment.get("designs")
     designs = known if isinstance(known, dict) else {}
-    raced: dict[str, set[str]] = {}
-    for cell in (result.cell for result in _cells(analysis)):
-        if cell.work.startswith("scan") and cell.contender in designs:
-            raced.setdefault(cell.work, set()).add(cell.contender)
-    if works := sorted(work for work, names in raced.items() if len(names) > 1):
+    raced = {(result.cell.work, result.cell.contender) for result in _cells(analysis)}
+    count = Tally(work for work, name in raced if work.startswith("scan") and name in designs)
+    if works := sorted(work for work, names in count.items() if names > 1):
         yield Note(
             f"Under the work {' and '.join(works)} designs share a cache: the server keeps file "
             "descriptors and the data read through them between requests, and the children of "
@@ -181,53 +178,49 @@ def _unsteered(analysis: Analysis) -> Iterator[Note]:
     placement = analysis.environment.get("placement")
     if not isinstance(placement, dict) or placement.get("steering") == OWN_SIDE:
         return
-    says = (
-        "Packets were not steered: server CPU per request includes the client's receive path and "
-        "lacks the server's own, as does CPU busy: both accounts may agree and be wrong "
-        f"({WHO_PAYS})."
+    unsteered = (
+        "Packets were not steered: {of} per request includes the client's receive path and lacks "
+        "the server's own{more} ({where})."
     )
     if placement.get("kind") == HOSTS:
-        says = (
+        yield Note(
             "Each host receives its own packets, on whichever CPU its network card interrupts: "
             "time on CPUs other than the server's is in neither account."
         )
     elif analysis.environment.get("irq_time_accounting") is True:
-        says = (
-            "Packets were not steered: CPU busy per request includes the client's receive path and "
-            "lacks the server's own; this kernel charges interrupt time to no program "
-            f"({WHO_PAYS})."
-        )
-    yield Note(says)
+        more = "; this kernel charges interrupt time to no program"
+        yield Note(unsteered.format(of="CPU busy", more=more, where=WHO_PAYS))
+    else:
+        more = ", as does CPU busy: both accounts may agree and be wrong"
+        yield Note(unsteered.format(of="server CPU", more=more, where=WHO_PAYS))
 
 
 def _rate(analysis: Analysis) -> Iterator[Note]:
-    late = [result for result in _cells(analysis) if rate_words(result)]
-    if not late:
-        return
-    worst = min(late, key=lambda result: result.started or 0.0)
-    words = f"{worst.cell.contender} {rate_words(worst)}"
-    more = f", nor do {plural(len(late) - 1, 'other cell')}" if len(late) > 1 else ""
-    at = "" if worst.cell.rate is None else f" at {worst.cell.rate:,} requests/s"
-    says = f"{words}{at}{more}; its cost per request is that of a lower load."
-    yield Note(says, f"{words}{more}", "lower the rate")
+    if late := [result for result in _cells(analysis) if rate_words(result)]:
+        worst = min(late, key=lambda result: result.started or 0.0)
+        words = f"{worst.cell.contender} {rate_words(worst)}"
+        more = f", nor do {plural(len(late) - 1, 'other cell')}" if len(late) > 1 else ""
+        at = "" if worst.cell.rate is None else f" at {worst.cell.rate:,} requests/s"
+        says = f"{words}{at}{more}; its cost per request is that of a lower load."
+        yield Note(says, f"{words}{more}", "lower the rate")
 
 
 def _wire(analysis: Analysis) -> Iterator[Note]:
     """A timer of TCP that explains a latency."""
-    by_sign: dict[str, list[str]] = {}
-    for one in analysis.wire:
-        by_sign.setdefault(f"{one.says}; {one.sign.do}.", []).append(one.cell.contender)
-    if analysis.wire:
-        first = analysis.wire[0]
-        says = " ".join(f"{few(dict.fromkeys(of))}: {says}" for says, of in by_sign.items())
-        yield Note(says, f"{first.cell.contender}: {first.says}", first.sign.do, whole=True)
+    if waits := analysis.wire:
+        by_sign: dict[str, list[str]] = {}
+        for wait in waits:
+            by_sign.setdefault(f"{wait.says}; {wait.sign.do}.", []).append(wait.cell.contender)
+        says = " ".join(f"{few(of)}: {says}" for says, of in by_sign.items())
+        what = f"{waits[0].cell.contender}: {waits[0].says}"
+        yield Note(says, what, waits[0].sign.do, whole=True)
 
 
 def _cold(analysis: Analysis) -> Iterator[Note]:
-    if cold := [one for one in analysis.warm_ups if one.why_not]:
-        parts = "; ".join(f"{one.contender} was {one.why_not}" for one in cold)
-        names = few(dict.fromkeys(one.contender for one in cold))
+    if cold := [warm for warm in analysis.warm_ups if warm.why_not]:
+        parts = "; ".join(f"{warm.contender} was {warm.why_not}" for warm in cold)
         says = f"{parts}: it cannot win. Raise the warm-up limit."
+        names = few(warm.contender for warm in cold)
         yield Note(says, f"Not warm: {names}", "raise the warm-up limit")
 
 
@@ -235,18 +228,21 @@ def disturbed(analysis: Analysis) -> Iterator[Note]:
     found = [noted.trial for noted in analysis.disturbed]
     if not found:
         return
-    kept = [trial for trial in found if not trial.superseded]
-    late = sum(trial.held_up is not None for trial in kept)
-    again, averaged = len(found) - len(kept), len(kept) - late
-    parts = [f"{again} repeated (only the last attempt is kept)"] if again else []
-    parts += [f"{averaged} kept in the averages"] if averaged else []
-    parts += [f"{late} whose times are left out of every average: {HELD_UP}"] if late else []
+    counted = [trial for trial in found if not trial.superseded]
+    late = sum(trial.held_up is not None for trial in counted)
+    parts = {
+        "repeated (only the last attempt is kept)": len(found) - len(counted),
+        "kept in the averages": len(counted) - late,
+        f"whose times are left out of every average: {HELD_UP}": late,
+    }
+    words = ", ".join(f"{count} {says}" for says, count in parts.items() if count)
     limit = analysis.meta.get("disturbance_limit_percent")
     more = "too much" if limit is None else f"more than {limit} % of a CPU"
+    what = f"{len(counted)} of {plural(analysis.trials, 'trial')} disturbed and kept"
     yield Note(
         f"{plural(len(found), 'trial')} disturbed: other programs or the host took {more} during "
-        f"the window; {', '.join(parts)}.",
-        f"{len(kept)} of {plural(analysis.trials, 'trial')} disturbed and kept" if kept else "",
+        f"the window; {words}.",
+        what if counted else "",
         f"{STOP_OTHERS} (regatta doctor)",
         "disturbed",
     )
@@ -254,9 +250,8 @@ def disturbed(analysis: Analysis) -> Iterator[Note]:
 
 def changed_verdicts(analysis: Analysis) -> Iterator[Note]:
     """Where the first attempts would give other standings than those that count."""
-    changed = analysis.repeated.changed
-    if changed:
-        parts = [_change(analysis, one) for one in changed[:MOST_CHANGES]]
+    if changed := analysis.repeated.changed:
+        parts = [_change(analysis, verdict) for verdict in changed[:MOST_CHANGES]]
         left = len(changed) - MOST_CHANGES
         more = f"; and {plural(left, 'other verdict')}" if left > 0 else ""
         says = f"Repeated trials change verdicts: with the first attempts {'; '.join(parts)}{more}."
@@ -269,8 +264,8 @@ def _change(analysis: Analysis, changed: ChangedVerdict) -> str:
     where = step_words(group, changed.then)
     table = f" ({group.title})" if len(analysis.groups) > 1 else ""
     now, then = (
-        f"{listed(sorted(one.best)) if one.best else 'none'} ({one.outcome})"
-        for one in (changed.now, changed.then)
+        f"{listed(sorted(verdict.best)) if verdict.best else 'none'} ({verdict.outcome})"
+        for verdict in (changed.now, changed.then)
     )
     return f"{where[0].lower()}{where[1:]}{table} the best would be {then}, not {now}"
 
@@ -288,14 +283,14 @@ def different_clocks(analysis: Analysis) -> Iterator[Note]:
 
 def company(analysis: Analysis) -> Iterator[Note]:
     """Where running side by side costs one contender more than the others."""
-    if differ := [one for one in analysis.side_by_side if one.differs]:
+    if differ := [ran for ran in analysis.side_by_side if ran.differs]:
         costs = "; ".join(
-            f"raced alone, {one.contender} costs "
-            f"{ratio_words(one.ratio, of=' times')} what it costs side by side, "
-            f"{factor(one.beside)} relative to all ({plural(one.blocks, 'block')})"
-            for one in differ
+            f"raced alone, {ran.contender} costs "
+            f"{ratio_words(ran.ratio, of=' times')} what it costs side by side, "
+            f"{factor(ran.beside)} relative to all ({plural(ran.blocks, 'block')})"
+            for ran in differ
         )
-        names = few(one.contender for one in differ)
+        names = few(ran.contender for ran in differ)
         yield Note(
             f"Running side by side changes a comparison: {costs}.",
             f"Running side by side changes the cost of {names}",
@@ -316,7 +311,9 @@ def _restless(analysis: Analysis) -> Iterator[Note]:
 
 def _few_requests(analysis: Analysis) -> Iterator[Note]:
     counts = [result.latencies.requests for result in _cells(analysis)]
-    scarce = [one for one in counts if one > 0 and not enough_beyond(FRACTIONS[P99.name], one)]
+    scarce = [
+        count for count in counts if count > 0 and not enough_beyond(FRACTIONS[P99.name], count)
+    ]
     if scarce:
         yield Note(
             f"The p99 of {plural(len(scarce), 'cell')} rests on fewer than {FEWEST_BEYOND} slower "
@@ -335,14 +332,14 @@ def _left_out(analysis: Analysis) -> Iterator[Note]:
 
 
 NOTES: tuple[Callable[[Analysis], Iterator[Note]], ...] = (
-    partial(_conflict, kind="inversions", says=INVERSION),
+    partial(_conflict, "inversions"),
     _quick,
     progress,
     _failures,
     _client_bound,
     _shared_cache,
-    partial(_conflict, kind="contradictions", says=CONTRADICTION),
-    partial(_conflict, kind="unconfirmed", says=UNCONFIRMED),
+    partial(_conflict, "contradictions"),
+    partial(_conflict, "unconfirmed"),
     _unsteered,
     _rate,
     _wire,

@@ -1,8 +1,9 @@
 """The view on a terminal or in a log: the screen at the end of a race, all of it, and a table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import shorten
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console, Group, RenderableType
 from rich.measure import Measurement
 from rich.table import Column
@@ -10,14 +11,23 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from regatta.show.numbers import plural
-from regatta.show.overviews import overviews, print_lines
 from regatta.show.palette import styles
-from regatta.show.text import plain, put
+from regatta.show.text import encodable, plain, printable, put
 from regatta.show.view import COLUMNS, FOLDED, Figure, Row, Section, Table, View
 
 ANY_WIDTH = 100_000
-INDENT = 2
 GAP = "  "
+LINES = 24
+PROMPT_LINES = 3
+"""Lines kept free for the path of the report, the hint on `--explain` and the next prompt."""
+MOST_VERDICTS, MOST_NOTES = 4, 3
+LONG_NAME = 48
+"""A column of names as long as this wraps."""
+MOST_ROWS = 17
+"""Of an overview: the number of designs."""
+FEWEST, WIDEST_NAME = 8, 24
+GAPS = (3, 2, 1)
+"""Between columns of an overview; the widest that fits is used."""
 
 
 def print_table(table: Grid, console: Console) -> None:
@@ -53,13 +63,11 @@ def column_needs(column: Column, console: Console) -> Measurement:
 
 
 def records(table: Grid, console: Console) -> Iterator[RenderableType]:
-    if table.title:
-        yield table.title
     headings = [in_one_line(column.header, " ") for column in table.columns[1:]]
     for label, *cells in zip(*(column.cells for column in table.columns), strict=True):
-        yield stripped(in_one_line(label))
+        yield Text(in_one_line(label).plain.strip())
         grid = Grid.grid(padding=(0, len(GAP), 0, 0))
-        grid.add_column(width=INDENT - len(GAP))
+        grid.add_column(width=0)
         grid.add_column(style="dim", overflow="fold")
         grid.add_column(overflow="fold")
         for heading, value in zip(headings, map(in_one_line, cells), strict=True):
@@ -69,34 +77,21 @@ def records(table: Grid, console: Console) -> Iterator[RenderableType]:
         yield grid
 
 
-def stripped(text: Text) -> Text:
-    text.rstrip()
-    return text[len(text.plain) - len(text.plain.lstrip()) :]
-
-
 def in_one_line(cell: RenderableType, between: str = GAP) -> Text:
     text = cell if isinstance(cell, Text) else Text.from_markup(str(cell))
     return Text(between).join(line for line in text.split("\n") if line.plain.strip())
 
 
-LINES = 24
-PROMPT_LINES = 3
-"""Lines kept free for the path of the report, the hint on `--explain` and the next prompt."""
-MOST_VERDICTS, MOST_NOTES = 4, 3
-LONG_NAME = 48
-"""A column of names as long as this wraps."""
-
-
 def print_view(view: View, console: Console) -> None:
     """All but what is only for the page."""
-    for one in view.sections:
-        _print_section(one, list(view.contenders), console, "bold underline")
+    for section in view.sections:
+        _print_section(section, list(view.contenders), console, "bold underline")
     console.print()
     put(console, *(note.sentence for note in view.notes), style="yellow")
 
 
 def _print_section(section: Section, contenders: list[str], console: Console, style: str) -> None:
-    says_something = any(one.says or one.text or one.tables for one in section.every())
+    says_something = any(part.says or part.text or part.tables for part in section.every())
     if section.rank > FOLDED or not says_something:
         return
     console.print()
@@ -106,8 +101,8 @@ def _print_section(section: Section, contenders: list[str], console: Console, st
         console.print()
         draw_table(table, contenders, console)
     put(console, *section.text)
-    for one in section.sections:
-        _print_section(one, contenders, console, "bold")
+    for inner in section.sections:
+        _print_section(inner, contenders, console, "bold")
     put(console, *section.quiet, style="dim")
 
 
@@ -140,7 +135,9 @@ def _grid(table: Table, contenders: list[str], console: Console) -> Grid:
     known = styles(contenders)
     for row in table.rows:
         colour = known[row.name].colour if row.name in known else ""
-        grid.add_row(_name(row, colour, console), *(_entry(one, console) for one in row.figures))
+        grid.add_row(
+            _name(row, colour, console), *(_entry(figure, console) for figure in row.figures)
+        )
     return grid
 
 
@@ -181,7 +178,7 @@ def print_screen(view: View, console: Console) -> None:
         if number and len(lines) + (left > 1) > room:
             put(console, f"{plural(left, 'more table')} in the report", style="dim")
             break
-        print_lines(lines, console)
+        console.print(*lines, sep="\n", soft_wrap=True)
         room -= len(lines)
     for line in below:
         console.print(line)
@@ -211,3 +208,110 @@ def _below(view: View, console: Console) -> Iterator[Text]:
         yield plain(line, console, "yellow")
     if len(wrong) > MOST_NOTES:
         yield plain(f"{plural(len(wrong) - MOST_NOTES, 'more note')} in the report", console, "dim")
+
+
+def overviews(
+    tables: Sequence[Table], contenders: list[str], console: Console
+) -> Iterator[list[Text]]:
+    """Each line by line: tables with the same rows side by side as far as the width allows."""
+    beside: list[Table] = []
+    for table in tables:
+        for part in table.parts(lambda of: _room([of], console) <= console.width):
+            if beside and not _stand_beside([*beside, part], console):
+                yield _overview(beside, contenders, console)
+                beside = []
+            beside.append(part)
+    if beside:
+        yield _overview(beside, contenders, console)
+
+
+def _stand_beside(tables: list[Table], console: Console) -> bool:
+    """Whether they can share rows, each title above its own columns."""
+    rows = [(table.header[0], [row.name for row in table.rows]) for table in tables]
+    return (
+        all(of == rows[0] for of in rows)
+        and all(cell_len(table.title) < _room([table], console, 0) for table in tables)
+        and _room(tables, console) <= console.width
+    )
+
+
+def _columns(table: Table, console: Console) -> list[list[Text]]:
+    """Of each the title and a cell a row, all equally wide. Values that have a half-width are
+    aligned with one another at its left."""
+    found = []
+    for at, heading in enumerate(table.header[1:]):
+        figures = [row.figures[at] for row in table.rows]
+        values = max((cell_len(of.value) for of in figures if of.interval), default=0)
+        cells = []
+        for figure in figures:
+            text = Text(" " * (values - cell_len(figure.value) if figure.interval else 0))
+            if figure.value:
+                style = "bold" if figure.mark else "" if figure.interval else "dim"
+                text.append_text(plain(figure.mark or " ", console, "bold yellow"))
+                text.append_text(plain(figure.value, console, style))
+                text.append_text(plain(figure.interval, console, "dim"))
+            cells.append(text)
+        width = max(cell_len(heading.title), *(cell.cell_len for cell in cells), 1)
+        for cell in cells:
+            cell.pad_right(width - cell.cell_len)
+        found.append([Text(f"{heading.title:>{width}}"), *cells])
+    return found
+
+
+def _indent(tables: list[Table], console: Console) -> int:
+    """Width of the first column, which has the names."""
+    names = [name for of in tables for name in (of.header[0].title, *(row.name for row in of.rows))]
+    widest = max(cell_len(encodable(printable(name), console)) for name in names)
+    return min(widest, WIDEST_NAME, max(FEWEST, console.width // 3))
+
+
+def _room(tables: list[Table], console: Console, indent: int | None = None) -> int:
+    """The least width in which they stand side by side."""
+    columns = [column for table in tables for column in _columns(table, console)]
+    first = _indent(tables, console) if indent is None else indent
+    return first + sum(GAPS[-1] + column[0].cell_len for column in columns)
+
+
+def _overview(tables: list[Table], contenders: list[str], console: Console) -> list[Text]:
+    """The titles, the header, and the rows, contenders first."""
+    parts = [_columns(table, console) for table in tables]
+    columns = [column for part in parts for column in part]
+    indent, spare = _indent(tables, console), console.width - _room(tables, console)
+    gap = next(gap for gap in GAPS if (gap - GAPS[-1]) * len(columns) <= spare or gap == GAPS[-1])
+    title = plain("" if len(tables) > 1 else tables[0].title, console, "bold")
+    if len(tables) > 1:
+        title.append(" " * indent)
+        for table, part in zip(tables, parts, strict=True):
+            above = plain(table.title, console)
+            above.align("center", sum(gap + column[0].cell_len for column in part) - gap)
+            title.append(" " * gap).append_text(above)
+    title.rstrip()
+    colours = styles(contenders)
+    first = encodable(tables[0].header[0].title, console)
+    lines = [title, Text(f"{first[:indent]:<{indent}}", style="dim")]
+    names = [row.name for row in tables[0].rows]
+    ranked = sorted(range(len(names)), key=lambda at: names[at] not in colours)
+    raced = sum(name in colours for name in names)
+    for at in [*ranked[:raced][:MOST_ROWS], *ranked[raced:]]:
+        style = colours[names[at]].colour if names[at] in colours else "dim"
+        lines.append(Text(_cut(encodable(printable(names[at]), console), indent, console), style))
+        for column in columns:
+            lines[-1].append(" " * gap).append_text(column[at + 1])
+        lines[-1].rstrip()
+        if names[at] not in colours:
+            lines[-1].stylize("dim")
+    for column in columns:
+        lines[1].append(" " * gap).append_text(column[0])
+    if raced > MOST_ROWS:
+        lines.append(Text(f"and {raced - MOST_ROWS} more in the report", style="dim"))
+    return lines
+
+
+def _cut(name: str, width: int, console: Console) -> str:
+    """Cut in the middle if too long: names mostly differ at one end."""
+    if cell_len(name) <= width:
+        return set_cell_size(name, width)
+    dots = encodable("…", console)
+    front = (width - len(dots)) // 2
+    whole = set_cell_size(name, front) + dots + name[front + len(dots) - width :]
+    return set_cell_size(whole, width)

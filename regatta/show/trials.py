@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from regatta.judge.estimates import MEASURED, OVER, Estimate, summarize
-from regatta.judge.perf_table import CounterMeans, CounterRow
+from regatta.judge.perf_table import CounterMeans
 from regatta.judge.results import Analysis, CellResult, rate_words
 from regatta.judge.soundness.clients import uses_more_cpus
 from regatta.judge.statistics.units import Units
 from regatta.record.counters import NS, SUMMED
-from regatta.record.metrics import METRICS, ON_CORE, SIDES, Metric, metric_named
+from regatta.record.metrics import METRICS, ON_CORE, SIDES, metric_named
 from regatta.record.records import COUNTED_TRIAL, TIMED
 from regatta.show.numbers import DASH, around, plural
 from regatta.show.view import APPENDIX, FOLDED, Figure, Heading, Row, Section, Table, table_of
@@ -22,15 +22,16 @@ Line = tuple[str, str, tuple[str, ...], list[Estimate | None]]
 
 
 def run_section(result: CellResult, units: Units) -> Section:
+    """All that was counted in a cell, as perf stat prints a run."""
     rows: list[Row] = []
     absent: dict[str, list[str]] = {}
     for label, unit, remarks, found in (*_counters(result, units), *_metrics(result)):
-        known = [one for one in found if one is not None]
-        if any(one.value is not None or one.state == OVER for one in known):
+        known = [estimate for estimate in found if estimate is not None]
+        if any(estimate.value is not None or estimate.state == OVER for estimate in known):
             name = f"{label}, {unit}" if unit else label
             rows.append(Row(name, tuple(map(_figure, found)), remarks=remarks))
         elif known:
-            states = " or ".join(sorted({one.state for one in known}))
+            states = " or ".join(sorted({estimate.state for estimate in known}))
             absent.setdefault(states, []).append(label)
     trials = " and ".join(
         plural(result.perf.trials.get(kind, 0), f"{kind} trial") for kind in (TIMED, COUNTED_TRIAL)
@@ -40,14 +41,13 @@ def run_section(result: CellResult, units: Units) -> Section:
         words = (f"{', '.join(labels)} ({state})" for state, labels in absent.items())
         says += f" Without a figure: {'; '.join(words)}."
     title, header = result.cell.label(), tuple(map(Heading, ("metric", *SIDES)))
+    printed = "What perf stat printed of the {} of one trial"
     return Section(
         title,
         text=() if rows else ("No trial of this cell is usable.",),
         tables=(Table(f"A run of {title}", says, header, tuple(rows)),) if rows else (),
         sections=tuple(
-            Section(
-                f"What perf stat printed of the {side} of one trial", printed=text, rank=APPENDIX
-            )
+            Section(printed.format(side), printed=text, rank=APPENDIX)
             for side, text in result.perf.printed.items()
         ),
         rank=APPENDIX,
@@ -55,50 +55,44 @@ def run_section(result: CellResult, units: Units) -> Section:
 
 
 def _counters(result: CellResult, units: Units) -> Iterator[Line]:
-    """Every sum per trial, in perf's order."""
+    """Every sum per trial, in perf's order, and how long perf could count it, if it shared a
+    hardware counter with others."""
+
+    def total(of: CounterMeans, factor: float) -> Estimate:
+        blocks = sorted(of.totals)
+        return summarize([of.totals[block] * factor for block in blocks], of.state, blocks, units)
+
     for row in result.perf.rows:
         if row.unit in SUMMED:
+            unit, factor = ("ms", 1e-6) if row.unit == NS else ("", 1.0)
+            percents = [of.running_percent for of in row.sides.values()]
+            least = min((known for known in percents if known is not None), default=100.0)
+            shared = (f"counted {least:.0f} % of the time",) if least < WHOLE_TIME else ()
             label = f"{row.event}{ORIGIN_SUFFIX.get(row.origin, '')}"
-            found: list[Estimate | None] = [
-                _total(row.sides[side], row.unit, units) for side in SIDES
-            ]
-            yield label, "ms" if row.unit == NS else "", _running(row), found
-
-
-def _total(of: CounterMeans, unit: str, units: Units) -> Estimate:
-    factor = 1e-6 if unit == NS else 1.0
-    blocks = sorted(of.totals)
-    return summarize([of.totals[block] * factor for block in blocks], of.state, blocks, units)
-
-
-def _running(row: CounterRow) -> tuple[str, ...]:
-    """How long perf could count it, if it shared a hardware counter with others."""
-    known = [one.running_percent for one in row.sides.values() if one.running_percent is not None]
-    return (f"counted {min(known):.0f} % of the time",) if known and min(known) < WHOLE_TIME else ()
+            yield label, unit, shared, [total(row.sides[side], factor) for side in SIDES]
 
 
 def _metrics(result: CellResult) -> Iterator[Line]:
     """All that are no sum, per kind of core too."""
     known = sorted({name for _, name in result.estimates})
     for whole in METRICS:
-        on_a_core = (metric_named(name) for name in known if name.startswith(whole.name + ON_CORE))
-        metric: Metric
-        for metric in (whole, *on_a_core):
+        on_a_core = [name for name in known if name.startswith(whole.name + ON_CORE)]
+        for metric in map(metric_named, (whole.name, *on_a_core)):
             if "_per_request" not in metric.name:
                 found = [result.estimates.get((side, metric.name)) for side in SIDES]
                 yield metric.label, metric.unit, (), found
 
 
-def _figure(one: Estimate | None) -> Figure:
-    if one is None:
+def _figure(estimate: Estimate | None) -> Figure:
+    if estimate is None:
         return Figure(DASH)
-    value, half = around(one)
-    remark = "" if one.value is None or one.state == MEASURED else f"({one.state})"
-    return Figure(value, f"±{half}" if half else "", remark)
+    value, half = around(estimate)
+    is_plain = estimate.value is None or estimate.state == MEASURED
+    return Figure(value, f"±{half}" if half else "", "" if is_plain else f"({estimate.state})")
 
 
 HELD_UP = "other programs took CPU from the client"
-KEPT = "They are in the ledger, and in no average"
+APART = "They are in the ledger, and in no average"
 
 
 def unfinished(analysis: Analysis) -> bool:
@@ -112,9 +106,8 @@ def client_help(result: CellResult) -> str:
     what = "a `rate`" if result.cell.load == "open" else "an open load"
     most = result.comfortable_rate or 0
     rate = f"{what} of at most {most:,} a second, half the client's capacity"
-    if not uses_more_cpus(result.cell):
-        return rate
-    return f"{rate}, or more `client_cpus` in `[placement]` (--client-cpus)"
+    more = ", or more `client_cpus` in `[placement]` (--client-cpus)"
+    return rate + more * uses_more_cpus(result.cell)
 
 
 def cell_words(result: CellResult) -> str:
@@ -123,45 +116,36 @@ def cell_words(result: CellResult) -> str:
         return result.failing
     if result.client_bound and result.comfortable_rate is not None:
         return f"client-bound: {client_help(result)} would help"
-    if result.held_up:
-        return f"disturbed: {HELD_UP}"
-    return rate_words(result)
+    return f"disturbed: {HELD_UP}" if result.held_up else rate_words(result)
 
 
 def trials_sections(analysis: Analysis) -> Iterator[Section]:
-    for title, name, noted, says in (
-        ("Failed trials", "failed", analysis.failures, f"{KEPT}."),
-        (
-            "Client-bound trials",
-            "client-bound",
-            analysis.client_bound,
-            f"The client was the bottleneck. {KEPT}; a cell with mostly such trials has no latency "
-            "or throughput.",
-        ),
-        (
-            "Disturbed trials",
-            "disturbed",
-            analysis.disturbed,
-            "In per cent of one CPU over the window. Repeated trials are in the ledger, and in no "
-            "average.",
-        ),
+    """The trials that count less, a section a kind that there is."""
+    bound = "The client was the bottleneck."
+    cell = "a cell with mostly such trials has no latency or throughput."
+    again = "Repeated trials are in the ledger, and in no average."
+    for name, noted, says in (
+        ("failed", analysis.failures, f"{APART}."),
+        ("client-bound", analysis.client_bound, f"{bound} {APART}; {cell}"),
+        ("disturbed", analysis.disturbed, f"In per cent of one CPU over the window. {again}"),
     ):
+        title = f"{name.capitalize()} trials"
         tables = table_of(
             title,
             says,
             noted,
             {
-                "cell": lambda one: one.cell.label(),
-                "block": lambda one: f"{one.trial.block}",
-                "kind": lambda one: one.trial.kind,
-                "attempt": lambda one: f"{one.trial.attempt}",
-                "reason": lambda one: (
-                    one.trial.reason
-                    or one.trial.client_bound
-                    or one.trial.disturbed
+                "cell": lambda noted: noted.cell.label(),
+                "block": lambda noted: f"{noted.trial.block}",
+                "kind": lambda noted: noted.trial.kind,
+                "attempt": lambda noted: f"{noted.trial.attempt}",
+                "reason": lambda noted: (
+                    noted.trial.reason
+                    or noted.trial.client_bound
+                    or noted.trial.disturbed
                     or "no reason recorded"
                 ),
-                "then": lambda one: "run again" if one.trial.superseded else "kept",
+                "then": lambda noted: "run again" if noted.trial.superseded else "kept",
             },
         )
         if tables:

@@ -110,8 +110,10 @@ def plain_table(
 def table_of(
     title: str, says: str, records: Sequence[T], columns: Mapping[str, Callable[[T], str]]
 ) -> tuple[Table, ...]:
-    """The same with a row a record, named by the first column; empty without records."""
-    rows = [[cell(one) for cell in columns.values()] for one in records]
+    """The same with a row a record, named by the first column; empty without records.
+
+    A column is a heading and a function of a record."""
+    rows = [[figure(record) for figure in columns.values()] for record in records]
     return (plain_table(title, says, list(columns), rows),) if rows else ()
 
 
@@ -157,8 +159,8 @@ class Section:
     sections: tuple["Section", ...] = ()
     quiet: tuple[str, ...] = ()
     """How to read it, in small print."""
-    own: str = ""
-    """Markdown that the user wrote."""
+    markdown: str = ""
+    """What the user wrote."""
     tabs: bool = False
     """Its sections are alternatives: a page shows one at a time."""
     rank: int = DECIDES
@@ -171,8 +173,8 @@ class Section:
     def every(self) -> Iterator["Section"]:
         """Itself and all below it."""
         yield self
-        for one in self.sections:
-            yield from one.every()
+        for section in self.sections:
+            yield from section.every()
 
 
 @dataclass(frozen=True)
@@ -228,9 +230,9 @@ class View:
     sections: tuple[Section, ...] = field(default=())
 
     def every(self) -> Iterator[Section]:
-        for one in self.sections:
-            yield from one.every()
+        for section in self.sections:
+            yield from section.every()
 
     def charts(self) -> Iterator[Chart]:
-        for one in self.every():
-            yield from one.charts
+        for section in self.every():
+            yield from section.charts

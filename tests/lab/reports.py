@@ -59,6 +59,12 @@ def section(analysis: Analysis, title: str) -> Section:
     return found
 
 
+def tables(analysis: Analysis, title: str) -> list[Table]:
+    """All of the view with this title."""
+    found = [table for one in view_of(analysis).every() for table in one.tables]
+    return [table for table in found if table.title == title]
+
+
 def told(analysis: Analysis) -> str:
     """All that the view says, on one line: what every renderer draws (test_renderers.py)."""
     view = view_of(analysis)

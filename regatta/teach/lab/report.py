@@ -108,7 +108,7 @@ def section_of(number: int, step: Step, result: StepResult, answers: Answers) ->
         printed="\n".join(printed),
         tables=result.tables,
         charts=result.charts,
-        own="\n\n".join(below),
+        markdown="\n\n".join(below),
     )
 
 

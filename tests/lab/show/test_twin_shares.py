@@ -8,9 +8,7 @@ import pytest
 from regatta.errors import StudyError
 from regatta.judge.results import Analysis
 from regatta.judge.twins import TwinShare, twin_shares
-from regatta.show.groups import twin_sentence
-from regatta.show.json_summary import to_dict
-from tests.lab import fake_races
+from tests.lab import fake_races, reports
 from tests.lab.reports import analysed, told
 from tests.lab.synthetic import make
 
@@ -57,19 +55,16 @@ def test_the_share_is_that_of_the_twin_at_the_same_step(tmp_path: Path) -> None:
         assert one.ratio.low < 428 / 312 < one.ratio.high * 1.05
 
 
-def test_the_view_and_the_json_have_it(tmp_path: Path) -> None:
+def test_the_view_has_the_ratio_and_both_costs(tmp_path: Path) -> None:
     analysis = analysed(made(tmp_path))
-    pattern = r"select: of 4\d\d(\.\d)? µs, 3\d\d(\.\d)? are due to the strategy \(its bare twin\)"
-    assert len(re.findall(pattern, told(analysis))) == 2
-    (group,) = to_dict(analysis)["groups"]
-    assert [one["twin"] for one in group["twins"]] == ["bare", "bare"]
-    assert all(re.fullmatch(pattern, one["sentence"]) for one in group["twins"])
-
-
-def test_a_twin_that_costs_more_gives_an_upper_bound(tmp_path: Path) -> None:
-    analysis = analysed(made(tmp_path, bare_us=500.0))
-    first = shares(analysis)[0]
-    assert "the difference is too small to measure" in twin_sentence(first)
+    tables = reports.tables(analysis, "Cost of the strategy")
+    assert len(tables) == 2
+    for table in tables:
+        ((design, ratio, us, twin_us),) = reports.cells(table)
+        assert design == "select"
+        assert re.match(r"1\.\d+\n1\.\d+–1\.\d+", ratio)
+        assert 400 < float(us) < 500
+        assert 300 < float(twin_us) < 400
 
 
 @pytest.mark.parametrize(

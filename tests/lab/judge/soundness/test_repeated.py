@@ -12,8 +12,8 @@ from regatta.judge.analyse import analyse
 from regatta.judge.results import Analysis
 from regatta.record.read import read
 from regatta.show.notes import changed_verdicts, notes
-from regatta.show.soundness import repeated_table
-from tests.lab.reports import cells, told
+from regatta.show.soundness import repeats_sentence
+from tests.lab.reports import told
 from tests.lab.synthetic import make
 from tests.ledgers import opened
 
@@ -76,9 +76,9 @@ def spoil(ledger: sqlite3.Connection, name: str, block: int, dearer: float) -> N
     )
 
 
-def test_a_race_without_repeats_has_no_table(tmp_path: Path) -> None:
+def test_a_race_without_repeats_says_nothing_of_them(tmp_path: Path) -> None:
     analysis = raced(tmp_path, {})
-    assert repeated_table(analysis) == ()
+    assert repeats_sentence(analysis) == ""
     assert not any(changed_verdicts(analysis))
 
 
@@ -97,8 +97,10 @@ def test_repeats_that_change_a_verdict_are_reported(tmp_path: Path) -> None:
 def test_repeats_that_change_no_verdict_are_not_reported(tmp_path: Path) -> None:
     analysis = raced(tmp_path, {"first": [2, 7], "second": [4]}, dearer=1.01)
     assert not any(changed_verdicts(analysis))
-    (table,) = repeated_table(analysis)
-    assert cells(table) == [["first", "10", "2", "1.5", "3"], ["second", "10", "1", "1.5", "3"]]
+    hits = [(hit.contender, hit.trials, hit.disturbed, hit.again) for hit in analysis.repeated.hits]
+    assert hits == [("first", 10, 2, 3), ("second", 10, 1, 3)]
+    assert [hit.by_chance for hit in analysis.repeated.hits] == pytest.approx([1.5, 1.5], abs=0.05)
+    assert repeats_sentence(analysis).startswith("6 trials repeated after a disturbance")
 
 
 @pytest.mark.parametrize(
@@ -117,9 +119,9 @@ def test_a_contender_disturbed_more_often_than_by_chance_is_named(
 ) -> None:
     analysis = raced(tmp_path, hit, dearer=1.0)
     assert analysis.repeated.is_unequal == is_unequal
-    (table,) = repeated_table(analysis)
-    assert ("first was disturbed more often" in table.says) == is_unequal
-    assert ("No design was disturbed more often" in table.says) != is_unequal
+    said = repeats_sentence(analysis)
+    assert ("first was disturbed more often" in said) == is_unequal
+    assert ("No design was disturbed more often" in said) != is_unequal
 
 
 def test_the_p_value_belongs_to_the_named_contender(tmp_path: Path) -> None:
@@ -136,5 +138,4 @@ def test_the_p_value_belongs_to_the_named_contender(tmp_path: Path) -> None:
     assert beyond["first"] > beyond["third"] > 0
     assert analysis.repeated.is_unequal
     assert analysis.repeated.furthest == "third"
-    (table,) = repeated_table(analysis)
-    assert "third was disturbed more often" in table.says
+    assert "third was disturbed more often" in repeats_sentence(analysis)

@@ -25,9 +25,9 @@ from regatta.record.schema import FILE_NAME
 from regatta.record.study.race import block_kinds, make_plan
 from regatta.show.notes import company, notes
 from regatta.show.numbers import ratio_words
-from regatta.show.soundness import side_by_side_table
+from regatta.show.soundness import clocks_sentence
 from tests.lab import fake_races
-from tests.lab.reports import cells, told
+from tests.lab.reports import told
 from tests.lab.synthetic import make
 from tests.ledgers import change
 
@@ -137,8 +137,9 @@ def test_a_side_by_side_cost_common_to_all_changes_no_comparison(tmp_path: Path)
     assert all(cost.ratio.value == pytest.approx(0.9, abs=0.03) for cost in analysis.side_by_side)
     assert not any(cost.differs for cost in analysis.side_by_side)
     assert not any(company(analysis))
-    (table,) = side_by_side_table(analysis)
-    assert [row[-1] for row in cells(table)] == ["not distinguishable"] * 3
+    assert clocks_sentence(analysis) == (
+        "What running alone costs or saves is not distinguishable between the contenders."
+    )
 
 
 def test_drift_is_not_a_side_by_side_cost(tmp_path: Path) -> None:
@@ -153,7 +154,7 @@ def test_trials_raced_alone_are_in_no_average(tmp_path: Path) -> None:
             assert result.estimates["server", PRIMARY.name].trials == 12
 
 
-def test_without_alone_blocks_there_is_no_side_by_side_table(tmp_path: Path) -> None:
+def test_without_alone_blocks_nothing_is_said_of_them(tmp_path: Path) -> None:
     analysis = analyse(read(make(tmp_path / FILE_NAME, connections=[10], requests=40)))
     assert analysis.side_by_side == []
-    assert side_by_side_table(analysis) == ()
+    assert clocks_sentence(analysis) == ""
