@@ -29,7 +29,7 @@ def print_comparison(comparison: RaceComparison, console: Console) -> None:
         server = race.versions.get("server")
         put(console, f"{name}  {race.path}{f'  ({server})' if server else ''}", style="dim")
     for metric in dict.fromkeys(compared.metric for compared in comparison.cells):
-        _print_metric(metric, [one for one in comparison.cells if one.metric is metric], console)
+        _print_metric(metric, [cell for cell in comparison.cells if cell.metric is metric], console)
     if reference := comparison.reference:
         put(
             console,
@@ -38,10 +38,10 @@ def print_comparison(comparison: RaceComparison, console: Console) -> None:
             style="dim",
         )
     where = cell_words([compared.cell for compared in comparison.cells])
-    for one in comparison.cells:
-        if one.why:
-            name = f"{one.cell.contender}, {where[one.cell.id]}"
-            put(console, f"{name}: {one.verdict}, {one.why}.")
+    for cell in comparison.cells:
+        if cell.why:
+            name = f"{cell.cell.contender}, {where[cell.cell.id]}"
+            put(console, f"{name}: {cell.verdict}, {cell.why}.")
     console.print()
     put(console, verdict_sentence(comparison), style="bold")
     if comparison.winners:
@@ -51,10 +51,10 @@ def print_comparison(comparison: RaceComparison, console: Console) -> None:
         "",
         comparison.disagreements,
         {
-            "where": lambda one: one.where,
-            "design or claim": lambda one: one.what,
-            "OLD": lambda one: one.old,
-            "NEW": lambda one: one.new,
+            "where": lambda moved: moved.where,
+            "design or claim": lambda moved: moved.what,
+            "OLD": lambda moved: moved.old,
+            "NEW": lambda moved: moved.new,
         },
     )
     for table in moved:
@@ -72,12 +72,12 @@ def _print_metric(metric: Metric, cells: list[CellComparison], console: Console)
         "",
         cells,
         {
-            "design": lambda one: one.cell.contender,
-            "cell": lambda one: where[one.cell.id],
-            "OLD": lambda one: cell_of(one.old),
-            "NEW": lambda one: cell_of(one.new),
+            "design": lambda of: of.cell.contender,
+            "cell": lambda of: where[of.cell.id],
+            "OLD": lambda of: cell_of(of.old),
+            "NEW": lambda of: cell_of(of.new),
             "NEW / OLD": _change,
-            "verdict": lambda one: one.verdict,
+            "verdict": lambda of: of.verdict,
         },
     )
     console.print()
@@ -118,14 +118,14 @@ def standings_sentence(tables: list[Winners]) -> str:
     if len(tables) > 1:
         parts = []
         for ahead in dict.fromkeys(map(_ahead, tables)):
-            of = [one for one in tables if _ahead(one) == ahead]
+            of = [table for table in tables if _ahead(table) == ahead]
             same = sum(each.agreement == SAME for each in of)
             parts.append(f"the same {ahead} in {same} of {plural(len(of), 'table')}")
         return f"Standings: {'; '.join(parts)}."
-    one, ahead = tables[0], _ahead(tables[0])
-    if one.agreement == SAME:
-        return f"Standings: the same {ahead}, {one.new}."
-    return f"Standings: the {ahead} was {one.old} and is {one.new}; {one.agreement}."
+    table, ahead = tables[0], _ahead(tables[0])
+    if table.agreement == SAME:
+        return f"Standings: the same {ahead}, {table.new}."
+    return f"Standings: the {ahead} was {table.old} and is {table.new}; {table.agreement}."
 
 
 def _ahead(winners: Winners) -> str:
@@ -135,7 +135,7 @@ def _ahead(winners: Winners) -> str:
 def to_dict(comparison: RaceComparison) -> dict[str, Any]:
     """For `--json`."""
     tables = comparison.winners
-    has_winner = any(one.won for one in tables)
+    has_winner = any(table.won for table in tables)
     return {
         "verdict": comparison.verdict,
         "exit_status": comparison.exit_status,
@@ -149,10 +149,10 @@ def to_dict(comparison: RaceComparison) -> dict[str, Any]:
         "only_old": [_cell(cell) for cell in comparison.matched.only_old],
         "only_new": [_cell(cell) for cell in comparison.matched.only_new],
         "standings": {
-            "same_winner": all(one.agreement == SAME for one in tables) if has_winner else None,
-            "overall": [asdict(one) for one in tables],
+            "same_winner": all(table.agreement == SAME for table in tables) if has_winner else None,
+            "overall": [asdict(table) for table in tables],
         },
-        "moved": [asdict(one) for one in comparison.disagreements],
+        "moved": [asdict(moved) for moved in comparison.disagreements],
     }
 
 

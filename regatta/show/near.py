@@ -89,13 +89,13 @@ def near(asked: Asked, races: Path, machine: dict[str, Any]) -> tuple[list[NearG
         except LedgerError as error:
             notes.append(f"Not read: {error}.")
             continue
-        is_near = any(distance(asked, one) < math.inf for one in race.cells)
+        is_near = any(distance(asked, cell) < math.inf for cell in race.cells)
         if any(race.environment.get(name) != machine[name] for name in SAME_MACHINE):
             others += 1
         elif is_near and "finished_at" in race.meta:
             created = float(race.meta.get("created_at") or 0)
             # Races of `versus` have one name and different contenders.
-            key = race.meta.get("study_name"), frozenset(one.contender for one in race.cells)
+            key = race.meta.get("study_name"), frozenset(cell.contender for cell in race.cells)
             newest[key] = max(newest.get(key, (-1.0, path)), (created, path))
     if others:
         notes.append(f"{plural(others, 'race')} of other machines left out.")
@@ -105,19 +105,20 @@ def near(asked: Asked, races: Path, machine: dict[str, Any]) -> tuple[list[NearG
             found += _near_groups(asked, path.parent, analyse(read(path)))
         except LedgerError as error:
             notes.append(f"Not read: {path}: {error}.")
-    return sorted(found, key=lambda one: one.distance), notes
+    return sorted(found, key=lambda group: group.distance), notes
 
 
 def _near_groups(asked: Asked, folder: Path, analysis: Analysis) -> Iterator[NearGroup]:
     for group in analysis.groups:
         far = {
-            step: min(distance(asked, one.cell) for one in group.at(step)) for step in group.steps
+            step: min(distance(asked, result.cell) for result in group.at(step))
+            for step in group.steps
         }
         steps = [step for step in group.steps if far[step] < math.inf]
         if steps:
-            by_step = [one for one in group.by_step if one.at in steps]
-            ids = {one.cell.id for step in steps for one in group.at(step)}
-            cells = [one for one in group.cells if one.cell.id in ids]
+            by_step = [verdict for verdict in group.by_step if verdict.at in steps]
+            ids = {result.cell.id for step in steps for result in group.at(step)}
+            cells = [result for result in group.cells if result.cell.id in ids]
             narrowed = replace(group, steps=steps, by_step=by_step, cells=cells)
             load = replace(cells[0].cell, workers=None).label().partition(" · ")[2]
             of_it = replace(analysis, groups=[narrowed])
@@ -127,16 +128,16 @@ def _near_groups(asked: Asked, folder: Path, analysis: Analysis) -> Iterator[Nea
 def print_near(
     found: Sequence[NearGroup], notes: Sequence[str], races: Path, console: Console
 ) -> None:
-    for one in found:
-        how = "" if one.distance else ", exactly this"
-        created = time.localtime(float(one.analysis.meta.get("created_at") or 0))
+    for near_by in found:
+        group, analysis = near_by.group, near_by.analysis
+        how = "" if near_by.distance else ", exactly this"
+        created = time.localtime(float(analysis.meta.get("created_at") or 0))
         day = time.strftime("%Y-%m-%d", created)
-        put(console, f"{one.folder}, {day}: {one.load}{how}", style="bold")
-        put(console, *(verdict_sentence(one.group, verdict) for verdict in one.group.by_step))
-        ratios = compares(one.analysis)
-        put(console, overview_title(ratios, bool(one.group.units.sitting_of)), style="dim")
-        table = overview(one.group, ratios)
-        for lines in overviews([table], one.analysis.contenders, console):
+        put(console, f"{near_by.folder}, {day}: {near_by.load}{how}", style="bold")
+        put(console, *(verdict_sentence(group, verdict) for verdict in group.by_step))
+        ratios = compares(analysis)
+        put(console, overview_title(ratios, bool(group.units.sitting_of)), style="dim")
+        for lines in overviews([overview(group, ratios)], analysis.contenders, console):
             console.print(*lines, sep="\n", soft_wrap=True)
         console.print()
     if not found:
@@ -146,16 +147,15 @@ def print_near(
 
 
 def near_json(found: Sequence[NearGroup], notes: Sequence[str]) -> dict[str, Any]:
-    plain_groups = []
-    for one in found:
-        group = group_json(one.analysis, one.group)
-        plain_groups.append(
-            {
-                "race": str(one.folder),
-                "created_at": one.analysis.meta.get("created_at"),
-                "load": one.load,
-                "distance": one.distance,
-                **{name: group[name] for name in ("axis", "by_step", "cells")},
-            }
-        )
+    plain_groups = [
+        {
+            "race": str(near_by.folder),
+            "created_at": near_by.analysis.meta.get("created_at"),
+            "load": near_by.load,
+            "distance": near_by.distance,
+            **{name: group[name] for name in ("axis", "by_step", "cells")},
+        }
+        for near_by in found
+        for group in [group_json(near_by.analysis, near_by.group)]
+    ]
     return {"near": plain_groups, "notes": list(notes)}

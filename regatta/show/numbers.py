@@ -108,13 +108,13 @@ def rounded_up(width: float, step: float) -> float:
     return math.ceil(width / step - 1e-9) * step
 
 
-def ratio_around(one: AgainstBest) -> tuple[str, str] | None:
+def ratio_around(against: AgainstBest) -> tuple[str, str] | None:
     """The same for a ratio to the best, as `1.24` and `.07`; None if its interval bounds nothing.
 
     For an interval that excludes 1, the end nearer to 1 counts, so that ± never reaches 1.
     """
-    ratio = one.closed
-    if one.scale != "ratio" or ratio is None or not bounded(one):
+    ratio = against.closed
+    if against.scale != "ratio" or ratio is None or not bounded(against):
         return None
     digits = ratio_digits(ratio)
     step = 10**-digits
@@ -176,7 +176,7 @@ def more_than_one(ratio: float | None) -> str:
 
 def detectable(against: Iterable[AgainstBest]) -> str:
     """What is seen of all of these, if of any nothing is known."""
-    shown = max((one.detectable or math.inf for one in against), default=math.inf)
+    shown = max((rival.detectable or math.inf for rival in against), default=math.inf)
     return f"detectable at 80 % power: {more_than_one(shown)}"
 
 

@@ -39,7 +39,7 @@ LATEX = r"""\usepackage{pifont,newunicodechar,textcomp}
 
 def write_paper(view: View, folder: Path, appendix: bool) -> list[Path]:
     """paper.md, .tex and .pdf, and each plot as NAME.svg and .pdf."""
-    charts = [one for one in view.charts() if one.decides]
+    charts = [chart for chart in view.charts() if chart.decides]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         written = [path for chart in charts for path in draw(chart, folder)]

@@ -9,7 +9,7 @@ import math
 from regatta.judge.columns import AgainstBest
 from regatta.judge.results import Analysis, CellResult, Group, rate_words
 from regatta.judge.standings import LARGER, NO_DIFFERENCE, Verdict
-from regatta.record.metrics import BY_NAME, NEAR_ZERO, PRIMARY, STANDINGS, Metric, side_of
+from regatta.record.metrics import NEAR_ZERO, PRIMARY, STANDINGS, Metric, side_of
 from regatta.show.numbers import (
     TOO_FEW_TO_SAY,
     around,
@@ -102,24 +102,24 @@ def relative_figures(group: Group, step: int) -> dict[tuple[str, str], tuple[str
     """By contender and metric, for all figures that can be compared: `×1.08`, `+0.4` or `best`,
     with ≈ where it is not distinguishable from the best, and the interval."""
     found = {}
-    for one in group.against:
-        if one.at == step and (known := _relative(one)) is not None:
-            found[one.contender, one.metric] = known
-            found[one.best, one.metric] = "best", ""
+    for rival in group.against:
+        if rival.at == step and (known := _relative(rival)) is not None:
+            found[rival.contender, rival.metric] = known
+            found[rival.best, rival.metric] = "best", ""
     return found
 
 
-def _relative(one: AgainstBest) -> tuple[str, str] | None:
+def _relative(rival: AgainstBest) -> tuple[str, str] | None:
     """None where too few blocks bound nothing."""
-    if one.value is None:
+    if rival.value is None:
         return None
-    alike = f" {ALIKE}" if one.outcome == NO_DIFFERENCE else ""
-    if (known := one.closed) is None:
+    alike = f" {ALIKE}" if rival.outcome == NO_DIFFERENCE else ""
+    if (known := rival.closed) is None:
         # One-sided: a percentile whose slow requests come mostly from one trial.
-        ends = f"over {factor(one.low)}" if one.low is not None else ""
-        ends = ends or (f"under {factor(one.high)}" if one.high is not None else "")
-        return (f"×{factor(one.value)}{alike}", ends) if ends else None
-    if one.scale == "ratio":
+        ends = f"over {factor(rival.low)}" if rival.low is not None else ""
+        ends = ends or (f"under {factor(rival.high)}" if rival.high is not None else "")
+        return (f"×{factor(rival.value)}{alike}", ends) if ends else None
+    if rival.scale == "ratio":
         interval = between(known)
         return None if interval == TOO_FEW_TO_SAY else (f"×{times(known)}{alike}", interval)
     return f"{_signed(known.value)}{alike}", f"{_signed(known.low)} to {_signed(known.high)}"
@@ -135,16 +135,15 @@ def seen_sentence(group: Group, step: int) -> str:
     parts = []
     for metric in STANDINGS:
         place = step, metric.name, NO_DIFFERENCE
-        sizes = sorted(
-            (
-                (_size(one), _smallest(one))
-                for one in group.against
-                if (one.at, one.metric, one.outcome) == place and one.detectable
-            ),
-            key=lambda size: size[0],
-        )
+        sizes = []
+        for rival in group.against:
+            if (rival.at, rival.metric, rival.outcome) == place and (size := rival.detectable):
+                # A ratio below 1 where more is better.
+                is_ratio = rival.scale == "ratio"
+                says = more_than_one(size) if is_ratio else f"{short(size)} {metric.unit}".strip()
+                sizes.append((abs(math.log(size)) if is_ratio else size, says))
         if sizes:
-            low, high = sizes[0][1], sizes[-1][1]
+            low, high = min(sizes)[1], max(sizes)[1]
             parts.append(f"{metric.label} {low if low == high else f'{low} to {high}'}")
     if not parts:
         return ""
@@ -152,18 +151,6 @@ def seen_sentence(group: Group, step: int) -> str:
         f"{ALIKE} not distinguishable from the column's best. Detectable at 80 % power: "
         f"{', '.join(parts)}."
     )
-
-
-def _size(one: AgainstBest) -> float:
-    """Of what is detectable, also of a ratio below 1 (where more is better)."""
-    assert one.detectable
-    return abs(math.log(one.detectable)) if one.scale == "ratio" else one.detectable
-
-
-def _smallest(one: AgainstBest) -> str:
-    if one.scale == "ratio":
-        return more_than_one(one.detectable)
-    return f"{short(one.detectable or 0.0)} {BY_NAME[one.metric].unit}".strip()
 
 
 def compares(analysis: Analysis) -> bool:
@@ -200,19 +187,20 @@ def overview_title(compares: bool, sittings: bool) -> str:
 def _ratios(group: Group, step: int) -> dict[str, AgainstBest]:
     """By contender, for all that can be compared with the best."""
     return {
-        one.contender: one
-        for one in group.against
-        if (one.at, one.metric) == (step, PRIMARY.name) and ratio_around(one)
+        rival.contender: rival
+        for rival in group.against
+        if (rival.at, rival.metric) == (step, PRIMARY.name) and ratio_around(rival)
     }
 
 
 def _column(group: Group, verdict: Verdict, step: int, compares: bool) -> dict[str, Figure]:
     ratios = _ratios(group, step)
-    best = next((one.best for one in ratios.values()), None)
+    best = next((rival.best for rival in ratios.values()), None)
     found: dict[str, Figure] = {}
     for result in group.at(step):
         name, marked = result.cell.contender, sign(verdict, result)
         cpu = result.estimates["server", PRIMARY.name]
+        unit = f" {PRIMARY.unit}" if compares and cpu.value is not None else ""
         value, half = around(cpu)
         if name == best:
             found[LEVELS] = Figure(value, f"±{half}" if half else "")
@@ -221,19 +209,13 @@ def _column(group: Group, verdict: Verdict, step: int, compares: bool) -> dict[s
             value, half = ratio_around(ratios[name]) or (value, half)
         elif result.failed and not result.ok:
             value, half = "failed", ""
-        elif ratios:
-            # A level among ratios is shown without its interval, which is in the report.
-            value, half = _with_unit(value, compares and cpu.value is not None), ""
-        elif half:
-            half = _with_unit(half, compares and cpu.value is not None)
+        elif half and not ratios:
+            half += unit
         else:
-            value = _with_unit(value, compares and cpu.value is not None)
+            # A level among ratios is shown without its interval, which is in the report.
+            value, half = value + unit, ""
         found[name] = Figure(value, f"±{half}" if half else "", mark=marked)
     return found
-
-
-def _with_unit(text: str, needed: bool) -> str:
-    return f"{text} {PRIMARY.unit}" if needed else text
 
 
 def sign(verdict: Verdict, result: CellResult) -> str:

@@ -17,22 +17,22 @@ LINES = "\n\t"
 """Control characters allowed in multi-line text."""
 
 
-def printable(text: str, kept: str = "") -> str:
-    r"""Escapes invisible characters, except those in `kept`, as \x1b or \u202e."""
+def printable(text: str, spared: str = "") -> str:
+    r"""Escapes invisible characters, except those in `spared`, as \x1b or \u202e."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(char if char in kept or is_seen(char) else number(char) for char in text)
+    return "".join(char if char in spared or is_seen(char) else number(char) for char in text)
 
 
-def all_printable(part: Any, kept: str = "") -> Any:
+def all_printable(part: Any, spared: str = "") -> Any:
     """The same for all strings in nested data, such as a chart specification."""
     match part:
         case str():
-            return printable(part, kept)
+            return printable(part, spared)
         case list() | tuple():
-            return [all_printable(each, kept) for each in part]
+            return [all_printable(each, spared) for each in part]
         case dict():
-            return {key: all_printable(value, kept) for key, value in part.items()}
+            return {key: all_printable(value, spared) for key, value in part.items()}
     return part
 
 
@@ -63,22 +63,10 @@ def code(text: str) -> str:
     return f"{fence}{space}{flat}{space}{fence}"
 
 
-SUBSTITUTES = (
-    ("µ", "u"),
-    ("★", "*"),
-    ("☆", "o"),
-    ("–", "-"),
-    ("…", "..."),
-    ("−", "-"),
-    ("×", "x"),
-    ("±", "+-"),
-    ("≈", "~"),
-    ("÷", "/"),
-    ("✓", "+"),
-    ("✗", "x"),
-    ("“", '"'),
-    ("”", '"'),
-)
+SUBSTITUTES = str.maketrans("µ★☆–−×≈÷✓✗“”", 'u*o--x~/+x""', "") | {
+    ord("…"): "...",
+    ord("±"): "+-",
+}
 
 
 def plain(sentence: str, console: Console, style: str = "") -> Text:
@@ -95,9 +83,7 @@ def encodable(text: str, console: Console) -> str:
     try:
         text.encode(console.encoding)
     except (UnicodeEncodeError, LookupError):
-        for char, substitute in SUBSTITUTES:
-            text = text.replace(char, substitute)
-        return text.encode("ascii", "replace").decode()
+        return text.translate(SUBSTITUTES).encode("ascii", "replace").decode()
     return text
 
 

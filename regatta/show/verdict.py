@@ -59,60 +59,61 @@ def headline(verdict: RegressionVerdict) -> str:
     """The outcome, and the figure that it rests on."""
     if verdict.why or not verdict.loads:
         return f"{capitalized(verdict.outcome)}: {verdict.why}"
-    one = _worst(verdict)
-    allowed = one.judged.allows(one.threshold)
+    load = _worst(verdict)
+    allowed = load.judged.allows(load.threshold)
     means = {
         REGRESSION: f"beyond the {allowed} that is allowed",
         NO_REGRESSION: f"{allowed} is allowed",
         UNDECIDED: f"whether that is {allowed} is not decided",
     }
-    return f"{capitalized(verdict.outcome)}: {_figure(verdict, one)}; {means[verdict.outcome]}"
+    return f"{capitalized(verdict.outcome)}: {_figure(verdict, load)}; {means[verdict.outcome]}"
 
 
 def _worst(verdict: RegressionVerdict) -> LoadVerdict:
-    """The one that the outcome rests on, by how far it is beyond what is allowed."""
-    of = [one for one in verdict.loads if one.outcome == verdict.outcome] or list(verdict.loads)
+    """The load that the outcome rests on, by how far it is beyond what is allowed."""
+    of = [load for load in verdict.loads if load.outcome == verdict.outcome] or list(verdict.loads)
     if verdict.outcome == REGRESSION:
-        return max(of, key=lambda one: one.least / one.beyond)
-    return max(of, key=lambda one: one.most / one.beyond)
+        return max(of, key=lambda load: load.least / load.beyond)
+    return max(of, key=lambda load: load.most / load.beyond)
 
 
 def sentences(verdict: RegressionVerdict) -> Iterator[str]:
     """One for each that is judged, under each load."""
-    for one in verdict.loads:
-        why = f" ({one.why})" if one.why else ""
-        allowed = one.judged.allows(one.threshold)
-        figure = _figure(verdict, one)
-        yield f"{one.judged.name}: {one.outcome}: {figure}; {allowed} is allowed{why}"
+    for load in verdict.loads:
+        why = f" ({load.why})" if load.why else ""
+        allowed = load.judged.allows(load.threshold)
+        figure = _figure(verdict, load)
+        yield f"{load.judged.name}: {load.outcome}: {figure}; {allowed} is allowed{why}"
     yield from verdict.missing if verdict.loads else ()
 
 
-def _figure(verdict: RegressionVerdict, one: LoadVerdict) -> str:
+def _figure(verdict: RegressionVerdict, load: LoadVerdict) -> str:
     """`head takes 1.06 times (1.04–1.08) the CPU per request of base`"""
-    claimed = one.over_base(Interval(one.beyond, one.beyond, one.beyond)).value
-    return one.judged.says(_times(one.over_base(one.head), claimed)) + _load_words(verdict, one)
+    claimed = load.over_base(Interval(load.beyond, load.beyond, load.beyond)).value
+    return load.judged.says(_times(load.over_base(load.head), claimed)) + _load_words(verdict, load)
 
 
 def _times(ratio: Interval, *claimed: float) -> str:
     return ratio_words(ratio, *claimed, of=" times")
 
 
-def _load_words(verdict: RegressionVerdict, one: LoadVerdict) -> str:
+def _load_words(verdict: RegressionVerdict, load: LoadVerdict) -> str:
     """Which load, if there are several."""
     if len({of.cell.connections for of in verdict.loads}) == 1:
         return ""
-    return f" at {plural(one.cell.connections, 'connection')}"
+    return f" at {plural(load.cell.connections, 'connection')}"
 
 
 def details(verdict: RegressionVerdict, analysis: Analysis) -> Iterator[str]:
     """The floor, the extent of the race, and what a decision would take."""
-    for one in verdict.loads:
-        if one.judged is CPU or one.equals_differ:
-            decided = one.equals_differ and one.outcome != UNDECIDED
+    for load in verdict.loads:
+        if load.judged is CPU or load.equals_differ:
+            decided = load.equals_differ and load.outcome != UNDECIDED
             passed = ", which the verdict allows for" if decided else ""
-            floor = one.judged.says(_times(one.over_base(one.floor)))
-            yield f"floor: {floor.replace('head', 'base again')}{_load_words(verdict, one)}{passed}"
-    yield from (f"{one.cell.contender}: {one.says}; {one.sign.do}" for one in analysis.wire)
+            floor = load.judged.says(_times(load.over_base(load.floor)))
+            where = _load_words(verdict, load)
+            yield f"floor: {floor.replace('head', 'base again')}{where}{passed}"
+    yield from (f"{wait.cell.contender}: {wait.says}; {wait.sign.do}" for wait in analysis.wire)
     # From its start, with the search for held rates, to the end.
     finished, started = (
         float(analysis.meta.get(name) or 0) for name in ("finished_at", "created_at")
@@ -126,15 +127,15 @@ def details(verdict: RegressionVerdict, analysis: Analysis) -> Iterator[str]:
 
 def _needed(verdict: RegressionVerdict, took_s: float) -> str:
     """What a decision would take, by what needs most."""
-    left = [one for one in verdict.loads if one.outcome == UNDECIDED]
-    beyond = dict.fromkeys(one.judged.name for one in left if one.blocks_needed is None)
+    left = [load for load in verdict.loads if load.outcome == UNDECIDED]
+    beyond = dict.fromkeys(load.judged.name for load in left if load.blocks_needed is None)
     if beyond:
         return (
             f"to decide: {' and '.join(beyond)} is so near to its threshold that no race would; "
             "choose another --fail-over"
         )
     factor = max(
-        (max(one.blocks_needed or 0, one.blocks + 1) / one.blocks for one in left), default=2.0
+        (max(load.blocks_needed or 0, load.blocks + 1) / load.blocks for load in left), default=2.0
     )
     return (
         f"to decide: about {duration(factor * took_s)} if the difference is as measured; "

@@ -131,7 +131,7 @@ def _missing(verdict: Verdict) -> str:
         return "no trial measured the server's CPU time"
     rivals = verdict.rivals
     return "; ".join(
-        f"{listed([one for one in rivals if rivals[one] == why])} {why}" for why in reasons
+        f"{listed([name for name in rivals if rivals[name] == why])} {why}" for why in reasons
     )
 
 

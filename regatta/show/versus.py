@@ -76,24 +76,24 @@ def broken(analysis: Analysis) -> Iterator[str]:
     left = {name: why for name, why in analysis.unlike.items() if name in analysis.contenders}
     for name in left.keys() - (analysis.environment.get(DIFFER) or {}).keys():
         yield f"{name} {left[name]}: no star"
-    for one in (one for held in analysis.held for one in held.members):
-        name, why = one.cell.contender, one.why.removeprefix("failed: ")
-        if one.state == NOTHING and name in analysis.unlike:
+    for held in (held for of in analysis.held for held in of.members):
+        name, why = held.cell.contender, held.why.removeprefix("failed: ")
+        if held.state == NOTHING and name in analysis.unlike:
             yield f"{name} {ABSENT} it {analysis.unlike[name]}"
-        elif one.state == NOTHING:
-            yield f"{name} {ABSENT} it holds no rate ({why}){_own_network(one)}"
-        elif why != one.why:
+        elif held.state == NOTHING:
+            yield f"{name} {ABSENT} it holds no rate ({why}){_own_network(held)}"
+        elif why != held.why:
             yield f"{name} failed while its rate was searched: {why}"
-        if one.apart >= FAR_APART:
+        if held.apart >= FAR_APART:
             yield (
-                f"the searches for the rate of {name} found some that are {one.apart:.1f} times as "
-                "high as others, so all may race at a wrong rate: race again on a quiet machine"
+                f"the searches for the rate of {name} found some that are {held.apart:.1f} times "
+                "as high as others, so all may race at a wrong rate: race again on a quiet machine"
             )
 
 
-def _own_network(one: HeldRate) -> str:
+def _own_network(held: HeldRate) -> str:
     """What most often fails in a network of its own, after a look on loopback that went well."""
-    if one.cell.placement != NETNS or not UNREACHED.search(one.why):
+    if held.cell.placement != NETNS or not UNREACHED.search(held.why):
         return ""
     return (
         "; it answered before, on loopback, and the race has a network of its own: if it needs a "
@@ -103,7 +103,9 @@ def _own_network(one: HeldRate) -> str:
 
 def without_figures(analysis: Analysis, names: Iterable[str]) -> list[str]:
     """A line for each of them that was not raced, or failed in every trial."""
-    raced = {one.cell.contender for group in analysis.groups for one in group.cells if one.ok}
+    raced = {
+        result.cell.contender for group in analysis.groups for result in group.cells if result.ok
+    }
     why = {line.partition(f" {ABSENT}")[0]: line for line in broken(analysis)}
     return [
         why.get(name, f"{name} has no figures: it failed in every trial")
@@ -122,7 +124,7 @@ def where(group: Group, step: int) -> str:
 
 def sentences(group: Group, step: int) -> Iterator[str]:
     """One for each metric that was compared, and one for each server that failed."""
-    barred = {one.cell.contender for one in group.at(step) if one.entry.barred}
+    barred = {result.cell.contender for result in group.at(step) if result.entry.barred}
     for metric in COMPARED:
         if against := _against(group, step, metric):
             yield f"{metric.label}: {_sentence(against, barred)}"
@@ -132,33 +134,35 @@ def sentences(group: Group, step: int) -> Iterator[str]:
 
 
 def _against(group: Group, step: int, metric: Metric) -> list[AgainstBest]:
-    return [one for one in group.against if (one.at, one.metric) == (step, metric.name)]
+    return [of for of in group.against if (of.at, of.metric) == (step, metric.name)]
 
 
 def _sentence(against: list[AgainstBest], barred: Collection[str]) -> str:
     """`against`: all others against the best, or against the least of those that cannot win."""
-    best, outcomes = against[0].best, {one.outcome for one in against}
+    best, outcomes = against[0].best, {rival.outcome for rival in against}
     if outcomes == {NO_DIFFERENCE}:
-        names = listed([best, *(one.contender for one in against)])
+        names = listed([best, *(rival.contender for rival in against)])
         return f"{names} are not distinguishable ({detectable(against)})"
     leads = "is best" if outcomes == {LARGER} and best not in barred else "is ahead"
     if not outcomes & {LARGER, UNCONFIRMED}:
         leads = "is not shown to be ahead"
-    return f"{best} {leads}; {'; '.join(f'{one.contender} {_compared(one)}' for one in against)}"
+    return (
+        f"{best} {leads}; {'; '.join(f'{rival.contender} {_compared(rival)}' for rival in against)}"
+    )
 
 
-def _compared(one: AgainstBest) -> str:
+def _compared(rival: AgainstBest) -> str:
     """With the best."""
-    if one.outcome == NO_DIFFERENCE:
-        return f"is not distinguishable ({detectable([one])})"
-    if one.outcome not in {LARGER, UNCONFIRMED}:
-        return f"cannot be compared: {one.outcome}"
-    if one.scale != "ratio" or one.value is None:
+    if rival.outcome == NO_DIFFERENCE:
+        return f"is not distinguishable ({detectable([rival])})"
+    if rival.outcome not in {LARGER, UNCONFIRMED}:
+        return f"cannot be compared: {rival.outcome}"
+    if rival.scale != "ratio" or rival.value is None:
         return "is worse by a clear margin"
-    ratio = f"{factor(one.value)} times as much"
-    if known := one.closed:
+    ratio = f"{factor(rival.value)} times as much"
+    if known := rival.closed:
         ratio = ratio_words(known, of=" times as much")
-    if one.outcome == UNCONFIRMED:
+    if rival.outcome == UNCONFIRMED:
         return f"is charged {ratio}, which busy time does not show"
     return f"takes {ratio}"
 
@@ -166,8 +170,8 @@ def _compared(one: AgainstBest) -> str:
 def table(analysis: Analysis, group: Group, step: int) -> Table:
     """A row a server, a column a metric: figures with 95 % intervals."""
     searched = _searches(analysis, group, step)
-    held = {one.cell.contender: one for of in searched for one in of.members}
-    warm = {one.contender: one for one in analysis.warm_ups}
+    held = {of.cell.contender: of for group in searched for of in group.members}
+    warm = {of.contender: of for of in analysis.warm_ups}
     header = [Heading(""), *(Heading(*HEADINGS[metric.name]) for metric in FIGURES)]
     header += [Heading(HOLDS, "requests/s")] if held else []
     header += [Heading("warm after", "requests")] if warm else []
@@ -193,16 +197,16 @@ def _searches(analysis: Analysis, group: Group, step: int) -> list[HeldGroup]:
     return [held for held in analysis.held if held.members[0].cell.connections == connections]
 
 
-def _warm_words(one: ContenderWarmUp | None) -> str:
+def _warm_words(warm: ContenderWarmUp | None) -> str:
     """`12,000 in 4.5 s`"""
-    if one is None:
+    if warm is None:
         return "-"
-    if one.kind not in STEADY:
-        return one.kind
-    return f"{one.requests:,} in {one.seconds:.1f} s" if one.requests else "0"
+    if warm.kind not in STEADY:
+        return warm.kind
+    return f"{warm.requests:,} in {warm.seconds:.1f} s" if warm.requests else "0"
 
 
-def _held_words(one: HeldRate | None) -> str:
-    if one is None or one.rate.value is None:
-        return "-" if one is None else one.state
-    return f"{'' if one.state == HOLDS else '≥ '}{rounded_rate(one.rate.value)}"
+def _held_words(held: HeldRate | None) -> str:
+    if held is None or held.rate.value is None:
+        return "-" if held is None else held.state
+    return f"{'' if held.state == HOLDS else '≥ '}{rounded_rate(held.rate.value)}"
