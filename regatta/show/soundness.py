@@ -1,5 +1,5 @@
-"""How far the trials can be trusted: what each check found, the clients, and the warm-up. Where one
-of them changes what a comparison means, a note says so (notes.py); the JSON has every figure."""
+"""How far the trials can be trusted: what each check found, and the warm-up. Where one of them
+changes what a comparison means, a note says so (notes.py); the JSON has every figure."""
 
 from collections.abc import Sequence
 
@@ -14,11 +14,14 @@ NS_PER_MS = 1e6
 
 def soundness_section(analysis: Analysis) -> Section:
     """What can be said of the trials as such."""
-    checks = (sittings_sentence, repeats_sentence, clocks_sentence, outlier_sentence)
+    checks = (
+        *(sittings_sentence, clients_sentence, repeats_sentence),
+        *(clocks_sentence, outlier_sentence),
+    )
     return Section(
         "Soundness of the trials",
         text=tuple(filter(None, (check(analysis) for check in checks))),
-        tables=(*_clients_table(analysis), *warm_up_table(analysis)),
+        tables=tuple(warm_up_table(analysis)),
         rank=FOLDED,
         name="soundness",
     )
@@ -118,26 +121,17 @@ def outlier_sentence(analysis: Analysis) -> str:
     )
 
 
-def _clients_table(analysis: Analysis) -> Sequence[Table]:
-    """Empty where one client made every load."""
+def clients_sentence(analysis: Analysis) -> str:
+    """How nearly several clients of a load were one; empty where one client made every load."""
     found = analysis.clients
-    return table_of(
-        "Clients",
-        "Several clients shared each load; percentiles pool all their requests. They started "
-        f"within {short(found.skew_p99_ns / NS_PER_MS)} ms of each other in 99 % of trials, by "
-        f"their own clocks; a trial with more than {START_SKEW_LIMIT_MS:g} ms is repeated. Each "
-        "client runs its own burst rounds.",
-        list(enumerate(found.each, 1)),
-        {
-            "client": lambda of: f"{of[0]}, {of[1].host}" if of[1].host else f"{of[0]}",
-            "connections": lambda of: f"{of[1].connections:,}",
-            "CPU used": lambda of: percent(of[1].cpu_share),
-            "peak": lambda of: percent(of[1].most_cpu_share),
-            "client-bound": lambda of: f"{of[1].bound} of {of[1].trials}",
-            "worst p99 lateness": lambda of: (
-                "" if of[1].late_p99_ns is None else f"{short(of[1].late_p99_ns / NS_PER_MS)} ms"
-            ),
-        },
+    if not found.each:
+        return ""
+    most = max(client.most_cpu_share for client in found.each)
+    return (
+        f"{plural(len(found.each), 'client')} shared each load, and used at most {percent(most)} "
+        "of their CPU; percentiles pool all their requests. They started within "
+        f"{short(found.skew_p99_ns / NS_PER_MS)} ms of each other in 99 % of trials; a trial with "
+        f"more than {START_SKEW_LIMIT_MS:g} ms is repeated."
     )
 
 

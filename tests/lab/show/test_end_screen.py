@@ -68,6 +68,11 @@ def analysis_of(folder: Path, **changes: Any) -> Analysis:
     return reports.analysed(make(path, **{**QUICK, **changes}))
 
 
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Analysis:
+    return analysis_of(tmp_path_factory.mktemp("quick"))
+
+
 def printed(analysis: Analysis, width: int = COLUMNS, **console: Any) -> str:
     return reports.printed(print_screen, view_of(analysis), width=width, **console)
 
@@ -104,8 +109,10 @@ def test_a_narrow_terminal_breaks_no_row(tmp_path: Path, outcome: str) -> None:
         assert any("±" in line for line in lines)
 
 
-def test_a_row_is_a_design_and_a_column_a_work_and_a_number_of_connections(tmp_path: Path) -> None:
-    analysis = analysis_of(tmp_path)
+def test_a_row_is_a_design_and_a_column_a_work_and_a_number_of_connections(
+    quick: Analysis,
+) -> None:
+    analysis = quick
     text = printed(analysis)
     assert re.search(r"^ +work classic +work snapshot$", text, re.MULTILINE)
     assert re.search(r"^connections +1 +10 +100 +1 +10 +100$", text, re.MULTILINE)
@@ -145,15 +152,14 @@ def test_without_comparisons_the_table_has_levels(tmp_path: Path, changes: dict[
 
 
 @pytest.mark.parametrize(("low", "says"), [(1.1, " (over 1.10)"), (1e-9, "")])
-def test_an_unbounded_end_of_a_lead_is_not_printed(tmp_path: Path, low: float, says: str) -> None:
-    analysis = analysis_of(tmp_path)
-    group = analysis.groups[0]
-    lead = {"lead": Interval(1.5, low, math.exp(50))}
-    verdict = replace(group.overall, outcome=LARGER, front="select", **lead)
-    one = replace(group, overall=verdict)
-    text = " ".join(printed(replace(analysis, groups=[one])).split())
+def test_an_unbounded_end_of_a_lead_is_not_printed(quick: Analysis, low: float, says: str) -> None:
+    group = quick.groups[0]
+    lead = Interval(1.5, low, math.exp(50))
+    verdict = replace(group.overall, outcome=LARGER, front="select", lead=lead)
+    led = replace(group, overall=verdict)
+    text = " ".join(printed(replace(quick, groups=[led])).split())
     assert f"takes 1.50 times as much{says} Server" in text
-    sentence = verdict_sentence(one, verdict)
+    sentence = verdict_sentence(led, verdict)
     assert f"(95 % interval {says.strip(' ()') or TOO_FEW_TO_SAY})" in sentence
 
 
@@ -214,64 +220,61 @@ def test_what_cannot_be_compared_has_a_figure_but_no_star_and_what_is_unknown_a_
     assert row.split().count("failed") == 2
 
 
-def test_claims_are_one_line_that_counts_them(tmp_path: Path) -> None:
-    lines = printed(replace(analysis_of(tmp_path), claims=all_kinds())).splitlines()
+def meant(analysis: Analysis, **changes: Any) -> Analysis:
+    """The same race with other properties, those of its first group among them."""
+    of_group = {name: changes.pop(name) for name in [*changes] if name in vars(analysis.groups[0])}
+    first, *others = analysis.groups
+    changes["meta"] = analysis.meta | changes.pop("meta", {})
+    return replace(analysis, groups=[replace(first, **of_group), *others], **changes)
+
+
+FEW = [claim(name, "So it is.", TOO_FEW) for name in "abc"]
+FIRST_LOOK = {"meta": {"quick": "yes"}}
+CONFLICT = [RankConflict(1, "select", "iterative", 1.2, 0.8)]
+LARGE = "A first look detects only large differences: leave out --quick"
+LOST = "3 claims cannot be decided in a first look: leave out --quick"
+UNFINISHED = "Not finished, 108 of 109 trials: resume it"
+CLOCKS = "Clock speeds differed: time and cycles rank select, …: fix it (regatta doctor)"
+COLD = "Not warm: iterative, prefork-fdpass, prethread-queue: raise the warm-up limit"
+
+
+@pytest.mark.parametrize(
+    ("changes", "lines"),
+    [
+        (FIRST_LOOK, [LARGE]),
+        ({**FIRST_LOOK, "claims": [*FEW, *all_kinds()]}, [LOST]),
+        # While it runs, what it decides is not yet known.
+        ({**FIRST_LOOK, "claims": FEW, "planned": 109}, [LARGE, UNFINISHED]),
+        # Not every short race is a first look.
+        ({"claims": FEW}, []),
+        ({**FIRST_LOOK, "inversions": CONFLICT}, [CLOCKS, LARGE]),
+        ({"warm_ups": cold("iterative", "prefork-fdpass", "prethread-queue")}, [COLD]),
+    ],
+)
+def test_the_lines_of_the_notes(quick: Analysis, changes: dict[str, Any], lines: list[str]) -> None:
+    assert [note.line for note in notes(meant(quick, **changes))] == lines
+
+
+def test_a_slow_contender_is_named_with_a_remedy(quick: Analysis) -> None:
+    first, *others = quick.groups[0].cells
+    (note,) = notes(meant(quick, cells=[replace(first, started=0.29), *others]))
+    assert note.line.startswith("iterative does not hold the rate: started 29 % of due requests")
+    assert note.line.endswith("lower the rate")
+
+
+def test_claims_are_one_line_that_counts_them(quick: Analysis) -> None:
+    lines = printed(replace(quick, claims=all_kinds())).splitlines()
     (line,) = (line for line in lines if "claim" in line)
     assert line == "6 claims: 2 supported, 2 refuted, 1 undecided and 1 not measurable here."
 
 
-def test_a_quick_race_says_what_it_cannot_decide(tmp_path: Path) -> None:
-    analysis = analysis_of(tmp_path)
-    quick = replace(analysis, meta=analysis.meta | {"quick": "yes"})
-    (note,) = notes(quick)
-    assert note.line == "A first look detects only large differences: leave out --quick"
-    few = [claim(name, "So it is.", TOO_FEW) for name in "abc"]
-    (note,) = notes(replace(quick, claims=[*few, *all_kinds()]))
-    assert note.line == "3 claims cannot be decided in a first look: leave out --quick"
-    running = replace(quick, claims=few, planned=quick.trials + 1)
-    assert [note.line for note in notes(running) if "claim" in note.line] == [], "not yet known"
-    assert notes(replace(analysis, claims=few)) == [], "not every short race is a first look"
-
-
-def test_different_clock_speeds_are_the_first_warning(tmp_path: Path) -> None:
-    analysis = analysis_of(tmp_path)
-    (first, *others) = analysis.groups
-    inverted = replace(first, inversions=[RankConflict(1, "select", "iterative", 1.2, 0.8)])
-    quick = analysis.meta | {"quick": "yes"}
-    told = notes(replace(analysis, meta=quick, groups=[inverted, *others]))
-    assert [note.line.split()[0] for note in told] == ["Clock", "A"]
-
-
 def test_disturbed_trials_that_were_repeated_are_no_warning(tmp_path: Path) -> None:
     analysis = analysis_of(tmp_path, disturbed={("select", 10, 2), ("select", 10, 3)})
-    again = [replace(one, trial=replace(one.trial, superseded=True)) for one in analysis.disturbed]
+    again = [replace(of, trial=replace(of.trial, superseded=True)) for of in analysis.disturbed]
     calm = replace(analysis, disturbed=again)
-    (told,) = notes(calm)
-    assert (told.line, told.sentence[:19]) == ("", "4 trials disturbed:")
+    (note,) = notes(calm)
+    assert (note.line, note.sentence[:19]) == ("", "4 trials disturbed:")
     assert "disturbed" not in printed(calm)
-
-
-def test_every_warning_is_one_line_with_a_remedy(tmp_path: Path) -> None:
-    analysis = analysis_of(
-        tmp_path,
-        disturbed={("select", 10, 2)},
-        fail={("iterative", 1, 2)},
-        fail_reason="it burst\ninto flames " * 9,
-        client_bound={("thread-per-client", 10, 3)},
-        environment={"left_out": {"uring": "no io_uring"}},
-    )
-    lines = [note.line for note in notes(analysis) if note.line]
-    wanted = (
-        "it burst into …: report.html says why",
-        "offer at most",
-        "stop other programs",
-        "uring: `regatta doctor`",
-    )
-    for line, words in zip(lines, wanted, strict=True):
-        assert words in line
-    text = printed(analysis)
-    assert [line in text for line in lines] == [True, True, True, False]
-    assert "1 more note in the report" in text
 
 
 def test_a_remedy_is_never_cut(tmp_path: Path) -> None:
@@ -303,22 +306,13 @@ def test_a_remedy_is_never_cut(tmp_path: Path) -> None:
         assert note.line.endswith(f": {note.do}")
         assert note.line.isprintable()
         assert len(note.do) + 20 < len(note.line) <= COLUMNS, "and what is wrong is there, too"
+    text = printed(replace(analysis, **more))
+    assert [note.line in text for note in found] == [True] * 3 + [False] * (len(found) - 3)
+    assert f"{len(found) - 3} more notes in the report" in text
 
 
-def test_what_is_wrong_names_the_contenders_before_the_cut(tmp_path: Path) -> None:
-    analysis = analysis_of(tmp_path)
-    not_warm = cold("iterative", "prefork-fdpass", "prethread-queue")
-    (note,) = notes(replace(analysis, warm_ups=not_warm))
-    assert note.line.startswith("Not warm: iterative, prefork-fdpass")
-    first, *others = analysis.groups[0].cells
-    slow = replace(analysis.groups[0], cells=[replace(first, started=0.29), *others])
-    (note,) = notes(replace(analysis, groups=[slow, *analysis.groups[1:]]))
-    assert note.line.startswith("iterative does not hold the rate: started 29 % of due requests")
-    assert note.line.endswith("lower the rate")
-
-
-def test_a_headline_without_a_winner_names_the_rivals(tmp_path: Path) -> None:
-    (group, *_) = analysis_of(tmp_path).groups
+def test_a_headline_without_a_winner_names_the_rivals(quick: Analysis) -> None:
+    group = quick.groups[0]
     tied = replace(group.overall, outcome=NO_DIFFERENCE, best=("select", "iterative"), rivals={})
     says = "select and iterative are not distinguishable"
     assert headline(replace(group, overall=tied)) == says

@@ -9,14 +9,17 @@ import pytest
 from regatta.judge.analyse import analyse
 from regatta.judge.interval import Interval
 from regatta.judge.soundness.barred import ContenderWarmUp
+from regatta.judge.soundness.clients import ClientFound, ClientsFound
 from regatta.record.metrics import PRIMARY
 from regatta.record.read import read
 from regatta.record.steady import Slice
 from regatta.show.numbers import short
+from regatta.show.soundness import clients_sentence
 from tests.lab.reports import cells, section, summary_json, tables, told
 from tests.lab.synthetic import make
 from tests.ledgers import change
 
+TITLE = "Soundness of the trials"
 FAR = 4.0
 """How many times the CPU time of one trial is made."""
 
@@ -31,7 +34,7 @@ def test_an_outlier_is_named_and_in_the_json(tmp_path: Path) -> None:
         FAR,
     )
     analysis = analyse(read(path))
-    soundness = section(analysis, "Soundness of the trials")
+    soundness = section(analysis, TITLE)
     # By chance there may be one or two more.
     words = r"(1 outlier|\d outliers) in 72 trials \(.*select.*\), .* kept in every average"
     assert any(re.match(words, text) for text in soundness.text)
@@ -41,7 +44,7 @@ def test_an_outlier_is_named_and_in_the_json(tmp_path: Path) -> None:
         if (found["contender"], found["metric"], found["block"]) == ("select", PRIMARY.name, 7)
     )
     assert far["value"] / far["median"] == pytest.approx(FAR, rel=0.1)
-    without = section(replace(analysis, outliers=[]), "Soundness of the trials")
+    without = section(replace(analysis, outliers=[]), TITLE)
     assert not any("outlier" in text for text in without.text)
     assert without.tables == ()
 
@@ -64,6 +67,16 @@ def test_the_warm_up_table_has_each_contender(tmp_path: Path) -> None:
         ],
         ["iterative", "/", "flat", "0", "0.0 s", "0 of 20", "warm"],
     ]
+
+
+def test_several_clients_are_a_sentence(tmp_path: Path) -> None:
+    analysis = analyse(read(make(tmp_path / "ledger.sqlite", connections=[10], requests=40)))
+    assert clients_sentence(analysis) == ""
+    client = ClientFound("", 10, 5, 0.3, 0.42, 0, None, 0.0, 0)
+    shared = replace(analysis, clients=ClientsFound([client, client], skew_p99_ns=1_500_000))
+    (says,) = (text for text in section(shared, TITLE).text if "shared each load" in text)
+    assert says.startswith("2 clients shared each load, and used at most 42 % of their CPU;")
+    assert "within 1.50 ms of each other in 99 % of trials" in says
 
 
 def test_what_the_lab_used_is_in_the_view_and_the_json(tmp_path: Path) -> None:

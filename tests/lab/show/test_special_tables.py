@@ -92,18 +92,6 @@ def test_a_client_bound_cell_shows_its_server_cpu_and_cannot_win(tmp_path: Path)
     assert CLIENT_BOUND in found["json"]
 
 
-def test_the_remedy_is_half_the_clients_capacity(tmp_path: Path) -> None:
-    select = result_of(raced(tmp_path, client_bound=every("select")), "select")
-    cost_us = [
-        counter.value / trial.answered / 1e3
-        for trial in read(tmp_path / "ledger.sqlite").trials_of(select.cell)
-        if trial.is_client_bound
-        for key, counter in trial.counters.items()
-        if key == ("client", "kernel", "cpu-time")
-    ]
-    assert select.comfortable_rate == int(0.5e6 / np.mean(cost_us) // 100 * 100)
-
-
 def test_what_a_client_bound_cell_costs_is_compared_with_nothing(tmp_path: Path) -> None:
     """A closed load: epoll's client is at its limit, a slow server's is not."""
     cpu_us = {"epoll": 8.5, "asyncio": 25.8}
