@@ -1,5 +1,5 @@
 """summary.csv: one row a cell, side and metric, and the held rates of matched loads; with claims
-also verdicts.csv and claims.csv."""
+also claims.csv."""
 
 import csv
 import re
@@ -10,7 +10,7 @@ from regatta.judge.claims.result import ClaimResult
 from regatta.judge.results import Analysis
 from regatta.record.cell import IDENTITY
 from regatta.record.metrics import metric_named
-from regatta.show.claim_words import SCOPES, seen_of
+from regatta.show.claim_words import seen_of
 from regatta.show.held import held_rows
 from regatta.show.text import printable
 from regatta.show.trials import cell_words
@@ -32,7 +32,6 @@ CLAIMS = (
     *("scale", "value", "low", "high", "unit", "per"),
     *("p_value", "blocks", "detectable", "says"),
 )
-VERDICTS = ("claim", "source", "where", "says", *SCOPES, "published_agrees", "why", "note")
 FORMULAS = (*"=+-@", *"\uff1d\uff0b\uff0d\uff20")
 """Full-width forms too. Tabs and line ends are escaped before, so they cannot precede one."""
 NUMBER = re.compile(r"[+-]?\d+([.,]\d+)*([eE][+-]?\d+)?")
@@ -73,22 +72,6 @@ def _rows(analysis: Analysis) -> Iterator[Cells]:
     for cell, rate, side, name, unit, estimate in held_rows(analysis):
         figure = {"rate": rate, "side": side, "metric": name, "unit": unit}
         yield {**vars(cell), **figure, **vars(estimate)}
-
-
-def verdicts_csv(claims: list[ClaimResult]) -> str:
-    """A claim, its source, and the verdict in each scope."""
-    return written(
-        VERDICTS,
-        (
-            {
-                **vars(claim),
-                **{scope: result.verdict for scope, result in claim.scopes.items()},
-                "claim": claim.id,
-                "published_agrees": "yes" if claim.published_agrees else "no",
-            }
-            for claim in claims
-        ),
-    )
 
 
 def claims_csv(claims: list[ClaimResult]) -> str:

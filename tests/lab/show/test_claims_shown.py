@@ -23,7 +23,7 @@ from regatta.show import claim_words as words
 from regatta.show.build import view_of
 from regatta.show.claim_figures import PUBLISHED, panels
 from regatta.show.claims import claims_section, lines
-from regatta.show.csv import claims_csv, verdicts_csv
+from regatta.show.csv import claims_csv
 from regatta.show.palette import DARK, config
 from regatta.show.pictures import picture
 from tests.lab import reports
@@ -158,14 +158,16 @@ def test_there_is_a_row_and_a_section_for_each_and_verdicts_are_counted_by_sourc
     section = claims_section(analysis)
     (sources, verdicts) = section.tables
     assert [row.name for row in verdicts.rows] == [claim.id for claim in all_kinds()]
-    assert [one.name for one in section.sections] == [f"claim-{claim.id}" for claim in all_kinds()]
+    assert [inner.name for inner in section.sections] == [
+        f"claim-{claim.id}" for claim in all_kinds()
+    ]
     assert {"✗ refuted", "✓ supported"} < {of.value for row in verdicts.rows for of in row.figures}
     given = ["supported", "refuted", "undecided", "not measurable here"]
     assert [heading.title for heading in sources.header] == ["source", "claims", *given]
     rows = {row[0]: row[1:] for row in reports.cells(sources)}
     assert rows[ranked().source] == ["2", "0", "1", "0", "1"]
     assert len(claims_section(replace(analysis, claims=[ranked()])).tables) == 1
-    assert "claims" not in [one.name for one in view_of(replace(analysis, claims=[])).sections]
+    assert "claims" not in [inner.name for inner in view_of(replace(analysis, claims=[])).sections]
 
 
 def test_the_csv_holds_every_verdict_comparison_and_figure() -> None:
@@ -178,16 +180,6 @@ def test_the_csv_holds_every_verdict_comparison_and_figure() -> None:
             assert [row["verdict"] for row in here if row["row"] == "claim"] == [result.verdict]
             assert len([row for row in here if row["row"] == "part"]) == len(result.parts)
             assert len([row for row in here if row["row"] == "figure"]) == len(result.figures)
-
-
-def test_the_table_of_verdicts_has_a_row_for_each_claim() -> None:
-    rows = list(csv.DictReader(io.StringIO(verdicts_csv([SAID, at_several(), of_the_book()]))))
-    assert [row["claim"] for row in rows] == ["A1", "B2", "U3"]
-    assert [row["window"] for row in rows] == [REFUTED, SUPPORTED, UNDECIDED]
-    assert [row["process"] for row in rows] == [UNDECIDED, SUPPORTED, ""]
-    assert [row["published_agrees"] for row in rows] == ["yes", "no", "yes"]
-    expected = {name: getattr(SAID, name) for name in ("source", "says", "why", "where", "note")}
-    assert expected.items() <= rows[0].items()
 
 
 def test_every_claim_is_a_picture_with_a_logarithmic_axis_if_it_needs_one(

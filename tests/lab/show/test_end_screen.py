@@ -121,10 +121,12 @@ def test_a_row_is_a_design_and_a_column_a_work_and_a_number_of_connections(
         (row,) = re.findall(rf"^{design} +(.*)$", text, re.MULTILINE)
         figures = re.findall(r"[★☆]?(1|[\d.,]+±[\d.,]+)(?: |$)", row)
         beside = [
-            next((one for one in group.against if _is_of(one, design, step)), None)
+            next((rival for rival in group.against if _is_of(rival, design, step)), None)
             for group, step in places
         ]
-        assert figures == ["1" if one is None else "±".join(ratio_around(one)) for one in beside]
+        assert figures == [
+            "1" if rival is None else "±".join(ratio_around(rival)) for rival in beside
+        ]
     assert len(re.findall(r"[★☆]\d", text)) >= 6
     for group in analysis.groups:
         assert f"{group.title}: {headline(group)}"[:60] in text
@@ -133,14 +135,14 @@ def test_a_row_is_a_design_and_a_column_a_work_and_a_number_of_connections(
         result.estimates["server", PRIMARY.name]
         for group, step in places
         for result in group.at(step)
-        if not any(_is_of(one, result.cell.contender, step) for one in group.against)
+        if not any(_is_of(rival, result.cell.contender, step) for rival in group.against)
     ]
-    assert re.findall(r"([\d.,]+)±([\d.,]+)", levels) == [around(one) for one in best]
+    assert re.findall(r"([\d.,]+)±([\d.,]+)", levels) == [around(level) for level in best]
     assert "µs: this machine, this hour only" in " ".join(text.split())
 
 
-def _is_of(one: AgainstBest, contender: str, step: int) -> bool:
-    return (one.contender, one.at, one.metric) == (contender, step, PRIMARY.name)
+def _is_of(rival: AgainstBest, contender: str, step: int) -> bool:
+    return (rival.contender, rival.at, rival.metric) == (contender, step, PRIMARY.name)
 
 
 @pytest.mark.parametrize("changes", [{"blocks": 3}, {"contenders": ["alone"]}])
@@ -293,7 +295,9 @@ def test_a_remedy_is_never_cut(tmp_path: Path) -> None:
     otherwise = [RankConflict(1, names[0], name, 1.2, 0.8) for name in names[1:]]
     conflicts = dict.fromkeys(("contradictions", "unconfirmed", "inversions"), otherwise)
     groups = [
-        replace(group, cells=[replace(one, started=0.98765) for one in group.cells], **conflicts)
+        replace(
+            group, cells=[replace(result, started=0.98765) for result in group.cells], **conflicts
+        )
         for group in analysis.groups
     ]
     more = {"groups": groups, "warm_ups": cold(*names), "planned": analysis.trials + 1}

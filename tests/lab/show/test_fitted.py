@@ -40,7 +40,7 @@ def test_no_word_is_cut_and_no_line_is_longer_than_the_terminal(
     text = shown(table_of(rows, stiff), width)
     words = text.split()
     (_, *header), *others = rows  # a list has no place for the first column's name
-    for cell in [*header, *(one for row in others for one in row)]:
+    for cell in [*header, *(text for row in others for text in row)]:
         for word in cell.split():
             assert word in words
             words.remove(word)

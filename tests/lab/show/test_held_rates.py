@@ -34,7 +34,7 @@ def copy(ledger: Path, tmp_path: Path) -> Path:
 
 
 def held(analysis: Analysis) -> dict[str, HeldRate]:
-    return {one.cell.contender: one for group in analysis.held for one in group.members}
+    return {rate.cell.contender: rate for group in analysis.held for rate in group.members}
 
 
 def test_the_interval_over_the_blocks_holds_the_truth(ledger: Path) -> None:
@@ -50,12 +50,12 @@ def test_the_interval_over_the_blocks_holds_the_truth(ledger: Path) -> None:
 def test_the_view_and_the_json_say_who_holds_most_and_how_many_times_as_much(ledger: Path) -> None:
     found = reports.summary_json(ledger)["held"][0]
     assert found["says"].startswith("held rate: select is best: 2.")
-    ratios = {one["contender"]: one["value"] for one in found["against_best"]}
+    ratios = {rival["contender"]: rival["value"] for rival in found["against_best"]}
     assert ratios["iterative"] == pytest.approx(5, rel=0.05)
     (table,) = reports.section(reports.analysed(ledger), "Held rates").tables
     assert "Held rate: select is best: 2." in table.says
     assert "★" in table.rows[2].figures[0].value
-    assert [one["says"].partition(" holds")[0] for one in found["contenders"]] == list(CAPACITY)
+    assert [rate["says"].partition(" holds")[0] for rate in found["contenders"]] == list(CAPACITY)
 
 
 def test_a_client_bound_search_gives_a_lower_bound(tmp_path: Path) -> None:
@@ -87,11 +87,11 @@ def test_an_end_that_bounds_nothing_is_left_out(low: float, high: float | None, 
 
 def test_a_knee_has_p50_and_p99_at_each_share_and_rises(ledger: Path) -> None:
     analysis = reports.analysed(ledger)
-    for one in held(analysis).values():
-        assert [point.share for point in one.knee] == [0.1, 0.25, 0.5, 0.75, 0.9, 1.0]
-        first, last = one.knee[0], one.knee[-1]
+    for rate in held(analysis).values():
+        assert [point.share for point in rate.knee] == [0.1, 0.25, 0.5, 0.75, 0.9, 1.0]
+        first, last = rate.knee[0], rate.knee[-1]
         assert last.p50.value > first.p50.high
-        assert all(point.p99.trials == 4 for point in one.knee)
+        assert all(point.p99.trials == 4 for point in rate.knee)
     assert {"knee-p50", "knee-p99"} <= {chart.name for chart in view_of(analysis).charts()}
 
 

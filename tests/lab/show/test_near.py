@@ -37,7 +37,7 @@ def asked(place: Path, text: str) -> dict[str, Any]:
 
 
 def races_of(place: Path, text: str) -> list[str]:
-    return [Path(one["race"]).name for one in asked(place, text)["near"]]
+    return [Path(near_by["race"]).name for near_by in asked(place, text)["near"]]
 
 
 def test_a_step_is_near_within_a_factor_of_two(tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_verdict_and_figures_are_those_of_the_report_contenders_included(tmp_pat
     report = reports.summary_json(folder / FILE_NAME)
     (found,) = asked(tmp_path, "connections=100")["near"]
     (group,) = report["groups"]
-    assert found["by_step"] == [one for one in group["by_step"] if one["at"] == 100]
-    assert found["cells"] == [one for one in group["cells"] if one["connections"] == 100]
+    assert found["by_step"] == [verdict for verdict in group["by_step"] if verdict["at"] == 100]
+    assert found["cells"] == [cell for cell in group["cells"] if cell["connections"] == 100]
     text = reports.printed(print_near, *near({"connections": 100}, tmp_path, MACHINE), tmp_path)
     assert found["by_step"][0]["sentence"] in " ".join(text.split())
     screen = reports.printed(reports.screen, folder / FILE_NAME)

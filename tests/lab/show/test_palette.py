@@ -56,7 +56,7 @@ def seen(colour: str, sight: str) -> Colour:
 
 
 def contrast(colour: str, paper: str) -> float:
-    light = sorted(float(LUMINANCE @ linear(one)) + 0.05 for one in (colour, paper))
+    light = sorted(float(LUMINANCE @ linear(shade)) + 0.05 for shade in (colour, paper))
     return light[1] / light[0]
 
 
@@ -68,10 +68,10 @@ def test_colours_have_contrast_on_both_schemes(design: str) -> None:
 
 @pytest.mark.parametrize("sight", SIGHTS)
 def test_lab_designs_are_distinguishable_with_colour_vision_deficiency(sight: str) -> None:
-    for one, other in combinations(LabSetting().designs, 2):
-        colours = (DESIGN_STYLES[name].colour for name in (one, other))
+    for design, other in combinations(LabSetting().designs, 2):
+        colours = (DESIGN_STYLES[name].colour for name in (design, other))
         first, second = (seen(colour, sight) for colour in colours)
-        assert 100 * np.linalg.norm(first - second) >= APART[sight], (one, other)
+        assert 100 * np.linalg.norm(first - second) >= APART[sight], (design, other)
 
 
 def test_every_design_has_a_unique_style() -> None:

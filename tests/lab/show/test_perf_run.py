@@ -26,8 +26,14 @@ def with_fixture(path: Path, name: str) -> Path:
     """A race in which perf printed this of the server in each of its counted trials."""
     make(path, **SMALL)
     change(path, "DELETE FROM counter WHERE origin = 'perf' AND side = 'server'")
-    for one in read_counters((FIXTURES / f"{name}.json").read_text(), EVENTS):
-        counter = (one.event, one.value, one.unit, one.running_percent, one.state)
+    for reading in read_counters((FIXTURES / f"{name}.json").read_text(), EVENTS):
+        counter = (
+            reading.event,
+            reading.value,
+            reading.unit,
+            reading.running_percent,
+            reading.state,
+        )
         for (trial_id,) in rows(path, "SELECT id FROM trial WHERE kind = 'counted'"):
             values = (trial_id, "server", "perf", *counter)
             change(path, "INSERT INTO counter VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *values)
@@ -82,7 +88,7 @@ def test_each_kind_of_core_has_charts_and_figures(tmp_path: Path) -> None:
     of_cores = {f"server-instructions_per_cycle_on_{core}" for core in ("cpu_core", "cpu_atom")}
     assert of_cores | {"server-instructions_per_cycle", "server-clock_ghz"} <= drawn
     (cell,) = reports.summary_json(path)["groups"][0]["cells"]
-    found = {name: one["value"] for name, one in cell["metrics"]["server"].items()}
+    found = {name: figure["value"] for name, figure in cell["metrics"]["server"].items()}
     assert found["instructions_per_cycle_on_cpu_core"] == pytest.approx(2)
     assert found["instructions_per_cycle_on_cpu_atom"] == pytest.approx(1)
     assert 1 < found["instructions_per_cycle"] < 2

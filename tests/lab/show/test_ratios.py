@@ -93,16 +93,18 @@ def test_table_and_sentence_format_a_ratio_alike(select_us: float, tmp_path: Pat
     value, interval = relative_figures(group, group.steps[0])[name, PRIMARY.name]
     said = verdict_sentence(group, group.overall)
     assert f" {value.strip('×≈ ')} times as much (95 % interval {interval})" in said
-    (one,) = [one for one in group.against if (one.contender, one.metric) == (name, PRIMARY.name)]
-    assert ratio_around(one)[0] == value.strip("×≈ ")
+    (rival,) = [
+        rival for rival in group.against if (rival.contender, rival.metric) == (name, PRIMARY.name)
+    ]
+    assert ratio_around(rival)[0] == value.strip("×≈ ")
 
 
 def test_what_is_detectable_goes_from_small_to_large_where_more_is_better_too(
     tmp_path: Path,
 ) -> None:
     (group, *_) = analyse(read(make(tmp_path / "ledger.sqlite", connections=(10,)))).groups
-    one = against(Interval(1.0, 0.9, 1.1), NO_DIFFERENCE, metric=THROUGHPUT.name)
-    found = [replace(one, detectable=size) for size in (0.93, 0.99, 0.96)]
+    rival = against(Interval(1.0, 0.9, 1.1), NO_DIFFERENCE, metric=THROUGHPUT.name)
+    found = [replace(rival, detectable=size) for size in (0.93, 0.99, 0.96)]
     assert "throughput 1.0 % to 7.0 %." in seen_sentence(replace(group, against=found), 10)
 
 

@@ -73,13 +73,13 @@ def drawn(view: View, rank: int) -> set[str]:
     def below(section: Section) -> Iterator[Section]:
         if section.rank <= rank and any(map(has_text, section.every())):
             yield section
-            for one in section.sections:
-                yield from below(one)
+            for inner in section.sections:
+                yield from below(inner)
 
     def has_text(section: Section) -> bool:
         return bool(section.says or section.text or section.tables)
 
-    sections = [one for top in view.sections for one in below(top)]
+    sections = [section for top in view.sections for section in below(top)]
     found = {text for section in sections for text in texts(section)}
     return {text for text in (*found, *(note.sentence for note in view.notes)) if text}
 
@@ -90,21 +90,21 @@ def words(text: str) -> str:
 
 def test_markdown_has_all_but_the_appendix(view: View) -> None:
     text = words(to_markdown(view))
-    missing = [one for one in drawn(view, FOLDED) if marked_up(one) not in text]
+    missing = [wanted for wanted in drawn(view, FOLDED) if marked_up(wanted) not in text]
     assert missing == []
 
 
 def test_a_terminal_has_the_same(view: View) -> None:
     text = words(reports.printed(print_view, view, width=2_000))
-    missing = [one for one in drawn(view, FOLDED) if words(printable(one)) not in text]
+    missing = [wanted for wanted in drawn(view, FOLDED) if words(printable(wanted)) not in text]
     assert missing == []
 
 
 def test_the_page_has_everything(view: View) -> None:
     page = to_html(view)
     shown = words(html.unescape(re.sub(r"</?(code|small|span|svg|path|button)[^>]*>", "", page)))
-    wanted = drawn(view, APPENDIX)
-    missing = [one for one in wanted if words(printable(one).replace("`", "")) not in shown]
+    plain = {words(printable(wanted).replace("`", "")) for wanted in drawn(view, APPENDIX)}
+    missing = [wanted for wanted in plain if wanted not in shown]
     assert missing == []
     for chart in view.charts():
         assert page.count(f'data-chart="{chart.name}-0"') == 1
@@ -131,12 +131,12 @@ def test_names_are_no_markup() -> None:
 def test_a_wide_table_is_split_and_says_once_how_it_is_read() -> None:
     table = plain_table("A table", "To be read.", ["design", *"abcde"], [["x", *"12345"]])
     parts = list(table.parts(lambda part: len(part.header) <= 3))
-    assert [[one.title for one in part.header] for part in parts] == [
+    assert [[heading.title for heading in part.header] for part in parts] == [
         ["design", "a", "b"],
         ["design", "c", "d"],
         ["design", "e"],
     ]
-    assert [[one.value for one in part.rows[0].figures] for part in parts] == [
+    assert [[figure.value for figure in part.rows[0].figures] for part in parts] == [
         ["1", "2"],
         ["3", "4"],
         ["5"],

@@ -88,9 +88,9 @@ def test_the_line_of_the_ci_page_makes_what_bencher_reads(written: Path) -> None
     names = {"cpu_time_per_request_us", "latency_p50_ms", "latency_p99_ms", "peak_memory_mib"}
     assert set(select) == names
     (cell,) = (
-        one
-        for one in told["groups"][0]["cells"]
-        if (one["contender"], one["connections"]) == ("select", 10)
+        result
+        for result in told["groups"][0]["cells"]
+        if (result["contender"], result["connections"]) == ("select", 10)
     )
     cpu = cell["metrics"]["server"]["cpu_time_per_request_us"]
     right = {"value": cpu["value"], "lower_value": cpu["low"], "upper_value": cpu["high"]}
@@ -152,12 +152,12 @@ def test_counts_near_zero_have_a_difference_instead_of_a_ratio(tmp_path: Path) -
     """The best makes 0.02 switches a request: that others make 52 times as many says little."""
     path = make(tmp_path / "ledger.sqlite", counted_blocks=8, connections=[10])
     found = reports.summary_json(path)["groups"][0]["against_best"]
-    scales = {one["metric"]: one["scale"] for one in found}
+    scales = {rival["metric"]: rival["scale"] for rival in found}
     switches = "context_switches_per_request"
     assert scales[switches] == scales["page_faults_per_request"] == "difference"
     assert scales["cpu_time_per_request_us"] == scales["latency_p50_ms"] == "ratio"
     of = ("thread-per-client", switches)
-    (threads,) = (one for one in found if (one["contender"], one["metric"]) == of)
+    (threads,) = (rival for rival in found if (rival["contender"], rival["metric"]) == of)
     assert threads["outcome"] == "larger than the noise"
     assert 0.9 < threads["low"] < threads["value"] < threads["high"] < 1.2
     text = reports.told(reports.analysed(path))
@@ -169,9 +169,9 @@ def test_figures_not_distinguishable_from_the_best_state_what_is_detectable(tmp_
     costs = {"iterative": 600.0, "thread-per-client": 900.0, "select": 600.0}
     path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=[100])
     found = reports.summary_json(path)["groups"][0]["against_best"]
-    unseen = [one for one in found if one["outcome"] == "no difference seen"]
-    assert any(one["metric"] == "cpu_time_per_request_us" for one in unseen)
-    assert all(one["detectable"] is not None for one in unseen)
+    unseen = [rival for rival in found if rival["outcome"] == "no difference seen"]
+    assert any(rival["metric"] == "cpu_time_per_request_us" for rival in unseen)
+    assert all(rival["detectable"] is not None for rival in unseen)
     text = reports.told(reports.analysed(path))
     assert re.search(r"×1\.0\d+ ≈ \[0\.9\d+–1\.0\d+\]; \d+ \[", text), "the ratio, then the level"
     assert re.search(r"Detectable at 80 % power: CPU per request \d", text)

@@ -49,7 +49,7 @@ def test_every_verdict_and_interval_rests_on_sittings(path: Path) -> None:
     (group,) = analysis.groups
     verdicts = [*group.by_step, group.overall]
     assert {verdict.blocks for verdict in verdicts} == {SITTINGS}
-    assert {one.blocks for one in group.against if one.scale is not None} <= {SITTINGS, 0}
+    assert {rival.blocks for rival in group.against if rival.scale is not None} <= {SITTINGS, 0}
     assert analysis.units.name == "sittings"
 
 
@@ -87,7 +87,9 @@ def test_the_report_states_the_variance_between_sittings(path: Path) -> None:
 
 def test_the_json_has_each_sitting(path: Path) -> None:
     plain = reports.summary_json(path)
-    assert [one["boot_id"] for one in plain["sittings"]] == [f"boot-{n}" for n in range(1, 6)]
+    assert [sitting["boot_id"] for sitting in plain["sittings"]] == [
+        f"boot-{n}" for n in range(1, 6)
+    ]
     assert plain["sittings"][1]["link_order"] == 1002
     assert plain["sittings"][1]["environment_bytes"] == 200
     assert plain["units"] == {"are": "sittings", "fewest": 3}
@@ -106,11 +108,11 @@ def test_the_screen_has_one_line_about_sittings(path: Path) -> None:
 
 
 def test_a_race_in_one_sitting_states_its_limits(tmp_path: Path) -> None:
-    one = synthetic.make(tmp_path / "ledger.sqlite", connections=(1,))
-    analysis = reports.analysed(one)
+    single = synthetic.make(tmp_path / "ledger.sqlite", connections=(1,))
+    analysis = reports.analysed(single)
     assert sittings_sentence(analysis) == IN_ONE
-    assert "sitting" not in shown(one, explain=False)
-    assert "--sittings" in shown(one, explain=True)
+    assert "sitting" not in shown(single, explain=False)
+    assert "--sittings" in shown(single, explain=True)
 
 
 def test_two_sittings_are_too_few_and_the_report_says_so(tmp_path: Path) -> None:
@@ -141,6 +143,10 @@ def test_races_in_sittings_can_be_compared(path: Path, tmp_path: Path) -> None:
         found = compare(ComparisonRequest(old, new, 0.05, metrics))
         assert len(found.cells) == 6
     known = samples(PRIMARY, read(path), None)
-    assert {len(one.values) for one in known.values() if not isinstance(one, str)} == {SITTINGS}
+    assert {len(sample.values) for sample in known.values() if not isinstance(sample, str)} == {
+        SITTINGS
+    }
     beside = samples(PRIMARY, read(path), "select")
-    assert {len(one.values) for one in beside.values() if not isinstance(one, str)} == {SITTINGS}
+    assert {len(sample.values) for sample in beside.values() if not isinstance(sample, str)} == {
+        SITTINGS
+    }

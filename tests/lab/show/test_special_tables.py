@@ -103,7 +103,9 @@ def test_what_a_client_bound_cell_costs_is_compared_with_nothing(tmp_path: Path)
     assert cycles.state == "not supported", "whoever set the pace"
     rows = {row.name: row for row in standings(group, verdict, 10).rows}
     first = rows["epoll"].figures[0]
-    assert "best" not in {one.value for one in rows["epoll"].figures}, "they are of its client"
+    assert "best" not in {figure.value for figure in rows["epoll"].figures}, (
+        "they are of its client"
+    )
     assert rows["asyncio"].figures[0].value != "best", "nobody is left to compare with"
     level = epoll.estimates[CPU]
     assert 20 < (level.value or 0) < 30, "8.5 µs and what 10 connections add"
@@ -245,7 +247,11 @@ def test_the_table_beyond_the_baseline_has_the_published_figures_beside_it(tmp_p
     assert "a book" in text
     told = reports.summary_json(path)
     (group,) = told["groups"]
-    prefork = {one["at"]: one for one in group["differences"] if one["contender"] == "prefork"}
+    prefork = {
+        difference["at"]: difference
+        for difference in group["differences"]
+        if difference["contender"] == "prefork"
+    }
     assert prefork[15]["larger"]
     assert 20 < prefork[15]["value"] < 100
     assert told["baseline"]["contender"] == "iterative"
@@ -260,12 +266,12 @@ def test_workers_are_ranked_within_each_trial_and_shown_for_pools_alone(tmp_path
     assert ranked[0] > 1.9 * ranked[1]
     assert connections_by_rank([trial for trial in trials if not trial.workers]) == []
     tables = [table for section in view_of(analysed(path)).every() for table in section.tables]
-    spread = [reports.cells(one) for one in tables if one.title == "Connections per worker"]
+    spread = [reports.cells(table) for table in tables if table.title == "Connections per worker"]
     assert [[row[:2] for row in rows] for rows in spread] == [
         [["prefork", "2"]],
         [["prefork", "15"]],
     ]
-    assert not any(one.title.startswith("CPU time beyond") for one in tables), "no baseline"
+    assert not any(table.title.startswith("CPU time beyond") for table in tables), "no baseline"
 
 
 @pytest.mark.parametrize(

@@ -45,14 +45,14 @@ def shares(analysis: Analysis) -> list[TwinShare]:
 def test_the_share_is_that_of_the_twin_at_the_same_step(tmp_path: Path) -> None:
     analysis = analysed(made(tmp_path))
     found = shares(analysis)
-    assert [(one.at, one.design, one.twin) for one in found] == [
+    assert [(share.at, share.design, share.twin) for share in found] == [
         (10, "select", "bare"),
         (100, "select", "bare"),
     ]
-    for one in found:
-        assert one.ratio.low < one.ratio.value < one.ratio.high
-        assert one.ratio.value == pytest.approx(one.us / one.twin_us, rel=0.01)
-        assert one.ratio.low < 428 / 312 < one.ratio.high * 1.05
+    for share in found:
+        assert share.ratio.low < share.ratio.value < share.ratio.high
+        assert share.ratio.value == pytest.approx(share.us / share.twin_us, rel=0.01)
+        assert share.ratio.low < 428 / 312 < share.ratio.high * 1.05
 
 
 def test_the_view_has_the_ratio_and_both_costs(tmp_path: Path) -> None:

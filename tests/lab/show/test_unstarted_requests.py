@@ -58,7 +58,7 @@ def in_blocks(trial: Trial, seen: Sequence[LoadWindow]) -> list[Trial]:
 
 
 def check(trials: Sequence[Trial], seen: Sequence[LoadWindow]) -> None:
-    truth = np.concatenate([one.truth for one in seen])
+    truth = np.concatenate([window.truth for window in seen])
     estimates, latencies = estimate_latency(list(trials))
     assert latencies.requests == len(truth)
     for name, fraction in FRACTIONS.items():
@@ -184,9 +184,9 @@ def test_a_percentile_that_is_over_is_compared_with_nothing(race: Path) -> None:
     assert paired(P99, "client", fine, late) == OVER
     assert not isinstance(paired(P99, "client", fine, other), str)
     (group,) = analyse(ledger).groups
-    latency = [one for one in group.against if one.metric in FRACTIONS]
+    latency = [rival for rival in group.against if rival.metric in FRACTIONS]
     assert latency
-    assert "iterative" not in {one.contender for one in latency} | {one.best for one in latency}
+    assert all("iterative" not in (rival.contender, rival.best) for rival in latency)
 
 
 def test_one_block_over_its_percentile_leaves_the_cell_without_a_number(trial: Trial) -> None:
@@ -235,7 +235,7 @@ def test_a_cost_at_another_load_is_not_a_change(race: Path, tmp_path: Path) -> N
     """A server that falls behind batches: its requests become cheaper."""
     other = open_race(tmp_path / "ledger.sqlite", {"select": 3.0, "iterative": 3.0, "epoll": 0.3})
     found = compare(ComparisonRequest(race, other, threshold=0.5, metrics=(PRIMARY.name,)))
-    by_name = {one.cell.contender: one for one in found.cells}
+    by_name = {cell.cell.contender: cell for cell in found.cells}
     assert by_name["epoll"].verdict == NO_REGRESSION
     words = "does not hold the rate: started 3"
     for name, where in (("select", "in NEW: "), ("iterative", "in OLD: ")):
@@ -246,7 +246,7 @@ def test_a_cost_at_another_load_is_not_a_change(race: Path, tmp_path: Path) -> N
 def test_a_comparison_with_what_is_over_decides_nothing(race: Path, tmp_path: Path) -> None:
     other = open_race(tmp_path / "ledger.sqlite", {"select": 3.0, "iterative": 3.0, "epoll": 0.3})
     found = compare(ComparisonRequest(race, other, threshold=0.05, metrics=(P99.name,)))
-    by_name = {one.cell.contender: one for one in found.cells}
+    by_name = {cell.cell.contender: cell for cell in found.cells}
     assert by_name["select"].verdict not in (REGRESSION, NO_REGRESSION)
     assert "some due requests did not start" in by_name["select"].why
     assert by_name["iterative"].verdict not in (REGRESSION, NO_REGRESSION)
