@@ -184,14 +184,13 @@ def panel_spec(panel: ClaimPanel, contenders: list[str]) -> Spec:
         at, ends = {"x": x, "y": size}, {"x": x, "y": quantity("low"), "y2": {"field": "high"}}
         line = layer("line", {**at, "color": OWN_COLOUR}, strokeDash=[4, 4], opacity=FAINT)
         guide = [{"data": {"values": _proportional(panel.rows)}, **line}]
-        height: int | Spec = CURVE
+        height = CURVE
     else:
         above = {"labelAlign": "left", "labelPadding": 0, "labelOffset": -14, "labelLimit": 400}
         look = {"ticks": False, "domain": False, "grid": True, **above}
         y = word("row", title=None, sort=None, axis=look)
         at, ends = {"x": size, "y": y}, {"y": y, "x": quantity("low"), "x2": {"field": "high"}}
-        height = {"step": ROW}
-    interval = {**ends, "color": OWN_COLOUR}
+        height = ROW * len(rows)
     spot = {
         **at,
         "stroke": OWN_COLOUR,
@@ -199,9 +198,10 @@ def panel_spec(panel: ClaimPanel, contenders: list[str]) -> Spec:
         "shape": word("shape", scale=None),
         "tooltip": [tip("row", "design"), tip("interval", "95 % interval")],
     }
+    bar = layer("rule", {**ends, "color": OWN_COLOUR}, bounded=True, strokeWidth=3, opacity=FAINT)
     layers = [
         *guide,
-        layer("rule", interval, bounded=True, strokeWidth=3, opacity=FAINT),
+        *([bar] if any("low" in row for row in rows) else []),
         layer("point", spot, size=75, opacity=1, strokeWidth=1.75),
     ]
     data = {"values": rows}
