@@ -4,9 +4,11 @@ daemon of the tests' own, in a network of its own.
 These settings work as root on a virtual machine, independent of the user's configuration.
 """
 
+import io
 import os
 import shutil
 import subprocess
+import tarfile
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -119,3 +121,15 @@ def containers(engine: str = PODMAN) -> list[str]:
     return subprocess.run(
         [engine, *words], capture_output=True, text=True, check=True
     ).stdout.split()
+
+
+def import_image(engine: str, name: str, program: Path, *changes: str) -> None:
+    """Makes an image of a program and its libraries. `changes`: as in a Dockerfile."""
+    said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    libraries = [word for word in said.split() if word.startswith("/")]
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", dereference=True) as tar:
+        for path in (str(program), *libraries):
+            tar.add(path)
+    words = [word for change in changes for word in ("--change", change)]
+    subprocess.run([engine, "import", *words, "-", name], input=packed.getvalue(), check=True)

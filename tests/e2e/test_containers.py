@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from regatta.measure.accounts.cgroup import find_home
-from regatta.measure.places.containers.engine import PODMAN, find_engine, make_image
-from regatta.measure.places.containers.reaper import LOCKS, machine_mark
+from regatta.measure.places.containers.engine import PODMAN
 from regatta.record.read import read
 from regatta.record.records import Trial
 from tests.commands import run
-from tests.container_engine import containers, needs_podman
+from tests.container_engine import containers, import_image, needs_podman
 from tests.e2e.racing import (
     ROOT,
     begin,
@@ -54,10 +53,6 @@ FILTER = Path("/usr/share/containers/seccomp.json")
 """Podman's; that of docker is part of its daemon."""
 
 
-def locks() -> list[Path]:
-    return list(LOCKS.glob(f"{machine_mark()}-*")) if LOCKS.exists() else []
-
-
 def placement_of(out: Path) -> dict[str, object]:
     ((text,),) = rows(out, "SELECT value FROM environment WHERE key = 'placement'")
     found: dict[str, object] = json.loads(text)
@@ -94,7 +89,7 @@ def test_three_designs_are_raced_in_containers(
     for trial in read(out / "ledger.sqlite").trials:
         assert [one.connections for one in trial.clients] == ([5, 5] if clients > 1 else [])
         assert (trial.requests, trial.answered) == (40, 40)
-    assert (containers(container_engine), locks()) == ([], [])
+    assert containers(container_engine) == []
 
 
 def test_a_design_that_the_engine_forbids_is_left_out_with_a_reason(
@@ -172,7 +167,6 @@ def test_a_killed_race_leaves_no_container(
         lambda: f"left: {containers(container_engine)}",
         LIFE_S,
     )
-    wait_until(lambda: not locks(), lambda: f"left: {locks()}", LIFE_S)
     wait_until(lambda: not marked(tmp_path.name), "a process is left", LIFE_S)
 
 
@@ -191,7 +185,7 @@ def test_a_resumed_race_removes_containers_left_by_a_kill(
     assert left, "they are removed already"
     done = run(*regatta("race", "--resume", "race"), cwd=tmp_path, env=environment(), timeout=300)
     assert done.returncode == 0, done.stderr
-    assert (containers(container_engine), locks()) == ([], [])
+    assert containers(container_engine) == []
     assert rows(tmp_path / "race", "SELECT DISTINCT status FROM trial") == [("ok",)]
 
 
@@ -231,7 +225,8 @@ def test_a_contender_is_in_an_image_or_mounted_and_a_failed_start_has_a_reason(
     boxed, mounted = tmp_path_factory.mktemp("packed") / "boxed", tmp_path / "mine"
     for path in (boxed, mounted):
         shutil.copy(ROOT / "bin" / "regatta-server", path)
-    image = make_image(find_engine(container_engine), (), (boxed,))
+    image = "localhost/boxed:1"
+    import_image(container_engine, image, boxed)
     boxed.unlink()  # now only the image has it
     (tmp_path / "study.toml").write_text(
         study(CONTENDERS.format(engine=container_engine, server=boxed, image=image))

@@ -2,14 +2,13 @@
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from regatta.measure.places.containers.engine import PODMAN, contents, find_engine, pack
+from regatta.measure.places.containers.engine import PODMAN, find_engine
 from tests.commands import Done, run
-from tests.container_engine import containers, needs_podman
+from tests.container_engine import containers, import_image, needs_podman
 from tests.e2e.racing import (
     PRIORITY,
     ROOT,
@@ -29,16 +28,14 @@ pytestmark = [
 LIFE_S = 500.0
 
 
-def import_image(name: str, folder: Path, expose: str) -> None:
+def import_server(name: str, folder: Path, expose: str) -> None:
     """Our server with its libraries, started by the image's own command."""
     server = folder / "server"
     shutil.copy(ROOT / "bin" / "regatta-server", server)
     command = [str(server), "--design", "epoll", "--listen", "0.0.0.0:8080", "--no-token"]
     command += ["--allow", "0.0.0.0/0", "--work", "snapshot"]
-    changes = [f"ENTRYPOINT {json.dumps(command)}", *expose.split(";")]
-    words = [word for change in changes if change for word in ("--change", change)]
-    packed = pack(contents((server,), (server,)))
-    subprocess.run(["podman", "import", *words, "-", name], input=packed, check=True)
+    changes = [f"ENTRYPOINT {json.dumps(command)}", *filter(None, expose.split(";"))]
+    import_image(PODMAN, name, server, *changes)
 
 
 def versus(folder: Path, *words: str) -> Done:
@@ -50,7 +47,7 @@ def versus(folder: Path, *words: str) -> Done:
 
 @pytest.mark.long
 def test_images_race_on_the_port_that_they_expose(tmp_path: Path) -> None:
-    import_image("localhost/shop:1.4", tmp_path, "EXPOSE 8080")
+    import_server("localhost/shop:1.4", tmp_path, "EXPOSE 8080")
     words = ("--image", "localhost/shop:1.4", "--image", "new=localhost/shop:1.4")
     done = versus(
         tmp_path,
@@ -86,7 +83,7 @@ def test_what_cannot_race_in_images_is_refused_in_one_line(
     tmp_path: Path, expose: str, words: tuple[str, ...], complaint: str
 ) -> None:
     name = f"localhost/refused:{len(expose)}"
-    import_image(name, tmp_path, expose)
+    import_server(name, tmp_path, expose)
     done = versus(tmp_path, *words, "epoll", "--image", name)
     assert (done.returncode, done.stdout) == (2, "")
     assert complaint in done.stderr

@@ -73,8 +73,6 @@ class ContainerWish:
     network: str = BRIDGE
     engine: str | None = None
     """None: the first one that works."""
-    programs: tuple[Path, ...] = ()
-    """Programs whose libraries our image must hold."""
     images: tuple[str, ...] = ()
     """Images of contenders."""
     dial: Path | None = None

@@ -43,13 +43,11 @@ def hosts_of(study: Study, _: Programs) -> HostsWish | None:
 def containers_of(study: Study, programs: Programs) -> ContainerWish:
     """The containers that the study asks for."""
     raced = raced_contenders(study)
-    ours = [programs.server, programs.client, programs.dial]
-    theirs = [program_of(one, study.folder) for one in raced.values() if one.image is None]
+    images = (contender.image for contender in raced.values() if contender.image is not None)
     return ContainerWish(
         network=study.network,
         engine=study.engine,
-        programs=tuple(path.absolute() for path in (*ours, *theirs) if path is not None),
-        images=tuple(dict.fromkeys(one.image for one in raced.values() if one.image is not None)),
+        images=tuple(dict.fromkeys(images)),
         dial=programs.dial and programs.dial.absolute(),
         folder=study.folder if raced else None,
     )

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
-import subprocess
 import tarfile
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from regatta.errors import PlacementError
 from regatta.measure.network.veth import run_tool
-from regatta.measure.programs import find_tool, need_tool
+from regatta.measure.programs import find_tool
 
 PODMAN, DOCKER = "podman", "docker"
 VERSION = {
@@ -22,6 +19,12 @@ VERSION = {
 """Format of the version and the OCI runtime for each engine."""
 TIMEOUT_S = 60
 INSTALL = "sudo apt-get install podman runc"
+
+# The image that our programs run in has only empty folders: this machine's programs and libraries
+# are mounted, so nothing is pulled, and no build needs another image.
+IMAGE = "localhost/regatta:1"
+FOLDERS = ("dev", "etc", "lib", "lib64", "proc", "run", "sys", "tmp", "usr")
+SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache")
 
 
 @dataclass(frozen=True)
@@ -38,18 +41,14 @@ class Engine:
 
     def run(self, *words: str, stdin: bytes = b"") -> str:
         """Returns what it prints; PlacementError with its last line if it fails."""
-        return ask(self.name, self.command(*words), stdin)
+        try:
+            return run_tool(self.command(*words), stdin, TIMEOUT_S).strip()
+        except PlacementError as error:
+            raise PlacementError(f"{self.name}: {error}") from error
 
     @property
     def text(self) -> str:
         return f"{self.name} {self.version}"
-
-
-def ask(name: str, command: Sequence[str], stdin: bytes = b"") -> str:
-    try:
-        return run_tool(command, stdin, TIMEOUT_S).strip()
-    except PlacementError as error:
-        raise PlacementError(f"{name}: {error}") from error
 
 
 def find_engine(wanted: str | None = None) -> Engine:
@@ -61,95 +60,37 @@ def find_engine(wanted: str | None = None) -> Engine:
             reasons.append(f"{name} is not installed")
             continue
         try:
-            version, _, runtime = ask(name, [path, "info", "--format", VERSION[name]]).partition(
-                " "
-            )
+            said = Engine(name, path, "", "").run("info", "--format", VERSION[name])
         except PlacementError as error:
             reasons.append(str(error))
             continue
+        version, _, runtime = said.partition(" ")
         return Engine(name, path, version, runtime)
     raise PlacementError(f"no container engine works here ({'; '.join(reasons)}); {INSTALL}")
 
 
-# The image that our programs run in: it holds the libraries that they need, and nothing else. It is
-# built from this machine's files, so nothing is pulled. The programs themselves are mounted, so a
-# new build with the same libraries needs no new image. The image is named by the digest of its
-# contents, and the engine keeps it for the next race.
-
-NAME = "localhost/regatta"
-FOLDERS = ("dev", "etc", "proc", "run", "sys", "tmp")
-CACHE = Path("/etc/ld.so.cache")
-"""The loader needs it for libraries outside its default folders."""
-ELF = b"\x7fELF"
-TOOL_TIMEOUT_S = 20
-
-
-def libraries(program: Path) -> list[Path]:
-    """The libraries that a program needs, with the loader; empty if it is static."""
-    with program.open("rb") as file:
-        if file.read(len(ELF)) != ELF:
-            raise PlacementError(
-                f"{program} is a script, and its interpreter is not in our image; give the "
-                "contender an `image`"
-            )
-    ldd = need_tool("ldd", "libc-bin")
-    run = subprocess.run(
-        [ldd, str(program)],
-        capture_output=True,
-        text=True,
-        timeout=TOOL_TIMEOUT_S,
-        check=False,
-        env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"},
-    )
-    if run.returncode != 0:
-        return []  # a static program
-    return parse_ldd(run.stdout, program)
-
-
-def parse_ldd(text: str, program: Path) -> list[Path]:
-    found: list[Path] = []
-    for line in text.splitlines():
-        name, _, rest = line.strip().partition(" => ")
-        if rest.startswith("not found"):
-            raise PlacementError(f"{program} lacks its library {name}; install it")
-        path = (rest or name).split(" (")[0]
-        if path.startswith("/"):
-            found.append(Path(path))
-    return found
-
-
-def contents(programs: Iterable[Path], tools: Sequence[Path]) -> list[Path]:
-    """All files of the image: the tools, and the libraries of tools and programs."""
-    files = {path for program in (*programs, *tools) for path in libraries(program)}
-    files |= {*tools}
-    if CACHE.exists():
-        files.add(CACHE)
-    return sorted(files)
-
-
-def pack(files: Sequence[Path]) -> bytes:
-    """A tar of these files under the same paths; equal files give equal bytes."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as tar:
+def make_image(engine: Engine) -> None:
+    """Creates our image, unless the engine has it from an earlier race."""
+    if has_image(engine, IMAGE):
+        return
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
         for name in FOLDERS:
             folder = tarfile.TarInfo(name)
             folder.type, folder.mode = tarfile.DIRTYPE, 0o755
             tar.addfile(folder)
-        for path in files:
-            data = path.read_bytes()
-            entry = tarfile.TarInfo(str(path).lstrip("/"))
-            entry.size, entry.mode = len(data), 0o755
-            tar.addfile(entry, io.BytesIO(data))
-    return buffer.getvalue()
+    engine.run("import", "-", IMAGE, stdin=packed.getvalue())
 
 
-def make_image(engine: Engine, programs: Iterable[Path], tools: Sequence[Path]) -> str:
-    """The name of an image that holds the libraries of these programs and tools."""
-    packed = pack(contents(programs, tools))
-    name = f"{NAME}:{hashlib.sha256(packed).hexdigest()[:16]}"
-    if not has_image(engine, name):
-        engine.run("import", "-", name, stdin=packed)
-    return name
+def mount(path: Path | str, *, read_only: bool = True) -> list[str]:
+    """Mounts a path under the same path, so that none has to be translated."""
+    source = Path(path).resolve()
+    return ["--mount", f"type=bind,source={source},target={path}{',readonly' * read_only}"]
+
+
+def mount_system() -> list[str]:
+    """Options that give our image this machine's programs and libraries."""
+    return [word for path in SYSTEM if Path(path).exists() for word in mount(path)]
 
 
 def has_image(engine: Engine, name: str) -> bool:

@@ -10,14 +10,20 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from regatta.errors import PlacementError
 from regatta.measure.accounts import cgroup, whole_cpu
 from regatta.measure.network import steering, veth
-from regatta.measure.places.containers.engine import Engine, find_engine, make_image, need_image
-from regatta.measure.places.containers.program import ContainerSide, box, mount
+from regatta.measure.places.containers.engine import (
+    IMAGE,
+    Engine,
+    find_engine,
+    make_image,
+    mount,
+    need_image,
+)
+from regatta.measure.places.containers.program import ContainerSide, boxed
 from regatta.measure.places.containers.reaper import Reaper, sweep
 from regatta.measure.places.sides import ContainerWish, Placement
 from regatta.measure.programs import Programs, need_tool, parse_designs
@@ -36,7 +42,6 @@ class ContainerPlacement(Placement):
     client: ContainerSide
     engine: Engine
     leash: Reaper
-    image: str
     wish: ContainerWish
 
     @property
@@ -54,9 +59,8 @@ class ContainerPlacement(Placement):
     def missing(self, programs: Programs) -> dict[str, str]:
         """The engine's seccomp filter may forbid system calls that a design needs."""
         server, name = programs.server.absolute(), self.leash.name()
-        words = ["run", *box(self.server, name), *mount(server, read_only=True)]
-        words += ["--entrypoint", str(server), self.image, "--list-designs", "--json"]
-        designs = parse_designs(self.engine.run(*words))
+        command = [str(server), "--list-designs", "--json"]
+        designs = parse_designs(self.engine.run(*boxed(self.server, name, command, mount(server))))
         return {design.name: design.missing for design in designs if design.missing}
 
     def close(self) -> None:
@@ -72,7 +76,7 @@ class ContainerPlacement(Placement):
             "engine_version": self.engine.version,
             "runtime": self.engine.runtime,
             "network": self.network,
-            "image": self.image,
+            "image": IMAGE,
         }
 
 
@@ -87,9 +91,7 @@ def place_in_containers(
     sweep(engine)
     for image in wish.images:
         need_image(engine, image)
-    cat = Path(need_tool("cat", "coreutils"))
-    dial = () if wish.dial is None else (wish.dial,)
-    image = make_image(engine, (*wish.programs, *dial), (cat,))
+    make_image(engine)
     leash = Reaper(engine)
     side = ContainerSide(
         enter=(),
@@ -97,7 +99,6 @@ def place_in_containers(
         engine=engine,
         leash=leash,
         network=ENGINE_NETWORKS.get(wish.network, wish.network),
-        image=image,
         mounts=() if wish.folder is None else (wish.folder,),
         dial=wish.dial,
     )
@@ -111,13 +112,12 @@ def place_in_containers(
         wish=wish,
         engine=engine,
         leash=leash,
-        image=image,
     )
     try:
         if wish.network == HOST:
             placement.steering = steering.on_loopback(steered)
         else:
-            hold_networks(placement, steered, cat)
+            hold_networks(placement, steered)
     except BaseException:
         placement.close()
         raise
@@ -127,10 +127,10 @@ def place_in_containers(
     return placement
 
 
-def hold_networks(placement: ContainerPlacement, steered: str, cat: Path) -> None:
+def hold_networks(placement: ContainerPlacement, steered: str) -> None:
     """Starts two containers that only hold a network, like the namespaces of `netns`."""
-    placement.server, server_pid = hold(placement, placement.server, cat)
-    placement.client, client_pid = hold(placement, placement.client, cat)
+    placement.server, server_pid = hold(placement, placement.server)
+    placement.client, client_pid = hold(placement, placement.client)
     placement.network_of = server_pid
     veth.widen_ports(placement.client.enter)
     sides = {
@@ -146,12 +146,10 @@ def hold_networks(placement: ContainerPlacement, steered: str, cat: Path) -> Non
     placement.steering = steering.steer(steered, sides, device)
 
 
-def hold(
-    placement: ContainerPlacement, side: ContainerSide, cat: Path
-) -> tuple[ContainerSide, int]:
+def hold(placement: ContainerPlacement, side: ContainerSide) -> tuple[ContainerSide, int]:
     """The side with its own network, and the id of a process within it."""
     name = side.leash.name()
-    words = ["run", "--interactive", *box(side, name), "--entrypoint", str(cat), side.image]
+    words = boxed(side, name, ["/usr/bin/cat"], ["--interactive"])
     try:
         placement.holders.append(veth.start_holder(side.engine.command(*words), ()))
     except PlacementError as error:

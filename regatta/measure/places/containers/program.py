@@ -18,7 +18,7 @@ from pathlib import Path
 from regatta.errors import PlacementError
 from regatta.measure.accounts import cgroup, disturbance
 from regatta.measure.perf import Control
-from regatta.measure.places.containers.engine import Engine
+from regatta.measure.places.containers.engine import IMAGE, Engine, mount, mount_system
 from regatta.measure.places.containers.reaper import Reaper
 from regatta.measure.places.side import Channel, ProgramSpec, SidePlacement, StartedProgram
 from regatta.measure.processes import guard_environment, guarded
@@ -116,13 +116,12 @@ NO_WHOLE = (
 
 @dataclass(frozen=True, kw_only=True)
 class ContainerSide(SidePlacement):
-    """One side in containers: their network, image and mounts."""
+    """One side in containers: their network and mounts."""
 
     engine: Engine
     leash: Reaper
     network: str
     """Its name for the engine: `host`, `bridge`, `none` or `container:NAME`."""
-    image: str
     mounts: tuple[Path, ...] = ()
     dial: Path | None = None
 
@@ -141,22 +140,31 @@ class ContainerSide(SidePlacement):
         return DialledChannel(folder, name, self.dial)
 
 
-def box(home: ContainerSide, name: str) -> list[str]:
-    """Options for every container of a side."""
-    words = [*ALWAYS, "--name", name, "--label", home.label, "--network", home.network]
-    return [*words, "--cpuset-cpus", ",".join(map(str, home.cpus))]
+def boxed(
+    home: ContainerSide,
+    name: str,
+    program: Sequence[str] = (),
+    options: Sequence[str] = (),
+    image: str | None = None,
+) -> list[str]:
+    """The engine's arguments to run a program in a container of a side.
 
-
-def mount(path: Path, *, read_only: bool) -> list[str]:
-    """Mounts a path under the same path, so that none has to be translated."""
-    return ["--mount", f"type=bind,source={path},target={path}{',readonly' * read_only}"]
+    `program`: empty: the image's own command; `image`: None: ours.
+    """
+    words = ["run", *ALWAYS, "--name", name, "--label", home.label, "--network", home.network]
+    words += ["--cpuset-cpus", ",".join(map(str, home.cpus))]
+    if image is None:
+        words += mount_system()
+    words += options
+    if program:
+        words += ["--entrypoint", program[0]]
+    return [*words, image or IMAGE, *program[1:]]
 
 
 def run_words(home: ContainerSide, order: ProgramSpec, name: str) -> list[str]:
     """The engine's arguments to run the program in a container."""
-    words = ["run", *box(home, name)]
     if not order.program:  # the image's own command, in the image's own folder
-        return [*words, str(order.image)]
+        return boxed(home, name, image=order.image)
     program = list(order.program)
     shown = list(home.mounts)
     if order.image is None:
@@ -166,13 +174,12 @@ def run_words(home: ContainerSide, order: ProgramSpec, name: str) -> list[str]:
     if isinstance(order.channel, DialledChannel):
         shown.append(order.channel.dial)
         program = order.channel.before(program)
-    words += ["--workdir", str(order.folder)]
-    words += mount(order.folder, read_only=False)
+    options = ["--workdir", str(order.folder), *mount(order.folder, read_only=False)]
     for path in dict.fromkeys(shown):
-        words += mount(path, read_only=True)
+        options += mount(path)
     for key, value in {"LC_ALL": "C", **order.environment}.items():
-        words += ["--env", f"{key}={value}"]
-    return [*words, "--entrypoint", program[0], order.image or home.image, *program[1:]]
+        options += ["--env", f"{key}={value}"]
+    return boxed(home, name, program, options, order.image)
 
 
 class ContainerProgram(StartedProgram):

@@ -2,28 +2,26 @@
 
 A race that ends or is interrupted removes them itself. If it is killed, a shell removes them that
 waits for the lab's end of a pipe to close. If the shell is killed too, the next race removes
-labelled containers whose lock is free.
+containers whose lab is gone.
 """
 
 from __future__ import annotations
 
 import hashlib
 import itertools
+import os
 import platform
 import secrets
 import subprocess
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from regatta.errors import PlacementError
-from regatta.measure.accounts.cgroup import lock_group
 from regatta.measure.places.containers.engine import Engine
-from regatta.measure.processes import guard_environment, read_text
+from regatta.measure.processes import BEGAN, guard_environment, read_stat, read_text
 
 LABEL = "regatta.race"
 PREFIX = "regatta-"
-LOCKS = Path("/run/regatta")
-MAKE_TRIES = 10
 # A container that the engine was starting when the lab was killed may appear a moment later.
 WATCH = """
 trap '' INT TERM HUP
@@ -40,15 +38,24 @@ while [ "$clean" -lt 5 ] && [ "$checks" -lt 100 ]; do
     fi
     sleep 0.2
 done
-rmdir "$2"
 """
 
 
-def machine_mark() -> str:
-    """Identifies this system, as several may share one engine: a lab sees only its own system's
-    locks, so it must not remove containers of another."""
-    of = f"{read_text('/etc/machine-id')} {platform.node()}"
-    return hashlib.sha256(of.encode()).hexdigest()[:8]
+def system_mark() -> str:
+    """Identifies this system, as several may share one engine: process ids of another mean nothing
+    here, so a lab must not judge by them whether its containers are needed."""
+    space = Path("/proc/self/ns/pid").stat().st_ino
+    system = f"{read_text('/etc/machine-id')} {platform.node()} {space}"
+    return hashlib.sha256(system.encode()).hexdigest()[:8]
+
+
+def lab_mark(pid: int) -> str | None:
+    """Identifies a process of this system, by its id and the tick when it began; None: it is
+    gone."""
+    try:
+        return f"{system_mark()}-{pid}-{read_stat(pid)[BEGAN]}"
+    except OSError:
+        return None
 
 
 class Reaper:
@@ -56,10 +63,10 @@ class Reaper:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.race, self.folder, self.lock = take_lock()
+        self.race = f"{lab_mark(os.getpid())}-{secrets.token_hex(2)}"
         self.numbers = itertools.count(1)
         self.shell = subprocess.Popen(
-            ["/bin/sh", "-c", WATCH, engine.path, self.label, str(self.folder)],
+            ["/bin/sh", "-c", WATCH, engine.path, self.label],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -76,34 +83,12 @@ class Reaper:
         return f"{PREFIX}{self.race}-{next(self.numbers)}"
 
     def close(self) -> None:
-        """Removes the remaining containers, then the lock."""
+        """Removes the remaining containers; if that fails, the shell goes on trying."""
         assert self.shell.stdin
-        try:
+        with self.shell.stdin:  # the shell removes them when it is closed
             remove(self.engine, self.label)
-        except BaseException:
-            self.lock.close()
-            self.shell.stdin.close()  # makes the shell remove them
-            raise
-        self.shell.kill()
-        self.shell.wait()
-        self.shell.stdin.close()
-        with self.lock, suppress(OSError):
-            self.folder.rmdir()
-
-
-def take_lock() -> tuple[str, Path, ExitStack]:
-    """A new id for a race, and a folder that stays locked until this process ends."""
-    try:
-        LOCKS.mkdir(mode=0o700, exist_ok=True)
-        for _ in range(MAKE_TRIES):
-            race = f"{machine_mark()}-{secrets.token_hex(4)}"
-            (LOCKS / race).mkdir()
-            lock = lock_group(LOCKS / race)
-            if lock is not None:
-                return race, LOCKS / race, lock
-    except OSError as error:
-        raise PlacementError(f"cannot lock {LOCKS}: {error.strerror}; race as root") from error
-    raise PlacementError(f"the locks in {LOCKS} were removed as soon as they were created")
+            self.shell.kill()
+            self.shell.wait()
 
 
 def remove(engine: Engine, label: str) -> None:
@@ -117,14 +102,9 @@ def remove(engine: Engine, label: str) -> None:
 def sweep(engine: Engine) -> None:
     """Removes containers of this system's races whose lab and shell were both killed."""
     names = engine.run("ps", "--all", "--filter", f"label={LABEL}", "--format", "{{.Names}}")
-    races = {name.removeprefix(PREFIX).rpartition("-")[0] for name in names.split()}
-    with suppress(OSError):
-        races |= {path.name for path in LOCKS.iterdir()}
-    for race in sorted(race for race in races if race.startswith(f"{machine_mark()}-")):
-        folder = LOCKS / race
-        lock = lock_group(folder)
-        if lock is None and folder.exists():
-            continue  # that race is running
-        with lock or ExitStack(), suppress(OSError):
+    for race in sorted({name.removeprefix(PREFIX).rpartition("-")[0] for name in names.split()}):
+        lab = race.rpartition("-")[0]
+        system, _, process = lab.partition("-")
+        pid = process.partition("-")[0]
+        if system == system_mark() and pid.isdigit() and lab_mark(int(pid)) != lab:
             remove(engine, f"{LABEL}={race}")
-            folder.rmdir()

@@ -34,7 +34,6 @@ class Side:
     engine: Engine = Engine("podman", "/usr/bin/podman", "4.3.1", "runc")
     label: str = "regatta.race=r1"
     network: str = "container:regatta-r1-1"
-    image: str = "localhost/regatta:1234"
     mounts: tuple[Path, ...] = ()
 
 
@@ -62,14 +61,18 @@ def test_each_program_has_a_container_with_its_sides_cpus_network_and_label(tmp_
     }.items():
         assert pairs(words, option) == [value]
     assert "--rm" in words
-    assert words[-2:] == ["localhost/regatta:1234", "--x"]
+    assert words[-2:] == ["localhost/regatta:1", "--x"]
 
 
 def test_our_programs_are_mounted_read_only_and_their_folder_is_not(tmp_path: Path) -> None:
     with DialledChannel(tmp_path, "server", Path("/opt/dial")) as line:
         ours = replace(order(tmp_path, "/opt/server", "--ready-fd", "3"), channel=line)
         words = run_words(Side(mounts=(Path("/study"),)), ours, "name")
-    assert pairs(words, "--mount") == [
+    mounts = pairs(words, "--mount")
+    system = ["/usr", "/lib", "/lib64", "/etc/ld.so.cache"]
+    assert [mount.split(",")[2] for mount in mounts[:4]] == [f"target={path}" for path in system]
+    assert all(mount.endswith(",readonly") for mount in mounts[:4])
+    assert mounts[4:] == [
         f"type=bind,source={tmp_path},target={tmp_path}",
         "type=bind,source=/study,target=/study,readonly",
         "type=bind,source=/opt/server,target=/opt/server,readonly",
@@ -77,7 +80,7 @@ def test_our_programs_are_mounted_read_only_and_their_folder_is_not(tmp_path: Pa
     ]
     assert pairs(words, "--entrypoint") == ["/opt/dial"]
     assert words[-5:] == [
-        "localhost/regatta:1234",
+        "localhost/regatta:1",
         "server.channel",
         "/opt/server",
         "--ready-fd",
@@ -142,7 +145,6 @@ def test_a_failure_quotes_what_the_engine_passes_on_late(tmp_path: Path) -> None
         engine=engine,
         leash=cast(Reaper, Named()),
         network="host",
-        image="image",
         dial=Path("/opt/dial"),
     )
     with SideOfTrial(place, "server", tmp_path) as server:

@@ -1,7 +1,7 @@
 """Whose containers are removed, and whose are not."""
 
+import os
 import subprocess
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import PlacementError
-from regatta.measure.places.containers import reaper
-from regatta.measure.places.containers.reaper import Reaper, machine_mark, sweep
+from regatta.measure.places.containers.reaper import Reaper, lab_mark, sweep, system_mark
 from tests.processes import is_gone
 from tests.waiting import wait_until
 
@@ -56,8 +55,7 @@ class FakeEngine:
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeEngine]:
-    monkeypatch.setattr(reaper, "LOCKS", tmp_path / "locks")
+def engine(tmp_path: Path) -> FakeEngine:
     folder = tmp_path / "containers"
     folder.mkdir()
     program = tmp_path / "engine"
@@ -71,10 +69,8 @@ def test_a_race_that_ends_takes_its_containers_and_leaves_others(engine: FakeEng
     held = Reaper(engine)
     engine.make(held.race, 1)
     engine.make(held.race, 2)
-    assert (held.folder.is_dir(), held.label) == (True, f"regatta.race={held.race}")
     held.close()
     assert engine.names() == [other.name]
-    assert not held.folder.exists()
     assert is_gone(held.shell.pid)
 
 
@@ -87,24 +83,20 @@ def test_when_the_lab_is_gone_the_shell_removes_them(engine: FakeEngine) -> None
     held = Reaper(engine)
     engine.make(held.race)
     assert held.shell.stdin
-    held.lock.close()
     held.shell.stdin.close()  # as the kernel does it
     wait_until(lambda: not engine.names(), "they are still there")
     assert held.shell.wait(20) == 0
-    assert not held.folder.exists()
 
 
-def test_a_sweep_removes_only_unlocked_races(engine: FakeEngine) -> None:
-    dead = engine.make(f"{machine_mark()}-dead")
-    (reaper.LOCKS / f"{machine_mark()}-locked").mkdir(parents=True)
-    locked = engine.make(f"{machine_mark()}-locked")
-    foreign = engine.make("0badcafe-1234")
-    with closing(Reaper(engine)) as held:
-        alive = engine.make(held.race)
-        sweep(engine)
-        assert engine.names() == sorted([alive.name, foreign.name])
-        assert [path.name for path in reaper.LOCKS.iterdir()] == [held.race]
-    assert (dead.exists(), locked.exists()) == (False, False)
+def test_a_sweep_removes_only_races_of_this_system_whose_lab_is_gone(engine: FakeEngine) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    for lab in (f"{gone.pid}-1", f"{os.getpid()}-1"):  # another process had this id
+        engine.make(f"{system_mark()}-{lab}-abcd")
+    alive = engine.make(f"{lab_mark(os.getppid())}-abcd")
+    foreign = [engine.make(race) for race in ("0badcafe-1-1-abcd", "0badcafe-1234")]
+    sweep(engine)
+    assert engine.names() == sorted(path.name for path in (alive, *foreign))
 
 
 def test_what_cannot_be_removed_is_left_to_the_shell(engine: FakeEngine) -> None:
