@@ -26,8 +26,8 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from regatta.errors import HostLostError, LedgerError, PlacementError, RegattaError, UsageError
-from regatta.measure.places.hosts.clusters import DaskCluster, UserCluster
-from regatta.measure.places.hosts.ssh_host import SshHost
+from regatta.measure.places.hosts.cluster_host import UserCluster
+from regatta.measure.places.hosts.ssh_host import DaskCluster, SshHost
 from regatta.measure.processes import guard_environment, guarded
 from regatta.record.schema import FILE_NAME
 from regatta.record.study.placement import host_name
@@ -212,7 +212,7 @@ class SshMachines:
 
     def ask(self, name: str, question: Callable[..., T], *args: Any) -> T:
         if name not in self.hosts:
-            host = SshHost(self.names[name], self.engine, [])
+            host = SshHost(self.names[name], self.engine)
             with self.lock:
                 self.hosts[name] = host
                 if self.closed:  # while it started

@@ -110,7 +110,7 @@ def test_hosts_check_describes_both_hosts_and_the_path(hosts: Network, tmp_path:
     levels = {finding["name"]: finding["level"] for finding in report["findings"]}
     assert levels.keys() == {
         *("reached", "programs", "perf", "control groups", "kernel and CPU", "ports"),
-        *("clock", "round trip", "bandwidth", "devices"),
+        *("clock", "round trip", "devices"),
     }
     assert report["serious"] == 0
     both = [finding["says"] for finding in report["findings"] if finding["name"] == "programs"]

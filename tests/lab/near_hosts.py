@@ -31,6 +31,9 @@ class Actor:
 class Engine:
     """Calls at once."""
 
+    def __init__(self) -> None:
+        self.hosts: list[Any] = []
+
     def submit(
         self, worker: str, function: Callable[..., Any], *args: Any, actor: bool, **named: Any
     ) -> Future:
@@ -52,7 +55,7 @@ class NearHost(SshHost):
     def __init__(self, url: str, answers: dict[Callable[..., Any], Any] | None = None) -> None:
         engine: Any = Engine()
         self.answers = answers or {}
-        super().__init__(host_name(url), engine, [])
+        super().__init__(host_name(url), engine)
 
     def start(self) -> None:
         pass

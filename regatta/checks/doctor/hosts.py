@@ -20,15 +20,12 @@ from regatta.measure.perf import Perf, probe
 from regatta.measure.places.hosts.host import Host, TaskEngine
 from regatta.measure.places.hosts.peers import (
     ClockServer,
-    Echo,
     EndFound,
     PathFound,
-    ask_clock,
     ask_end,
     ask_path,
 )
-from regatta.measure.places.hosts.placement import address_of_client, engine_for, reach
-from regatta.measure.places.side import SidePlacement
+from regatta.measure.places.hosts.placement import address_of_client, engine_for
 from regatta.measure.places.sides import ClockOffset, HostsWish
 from regatta.measure.processes import read_text
 from regatta.measure.programs import Programs, discover
@@ -51,7 +48,6 @@ MATTERS = {
     "ports": CHECKS["ports"].matters,
     "clock": "The hosts refuse connections if their clocks are far apart.",
     "round trip": "It is part of every latency, and its spread of every percentile.",
-    "bandwidth": "A load that fills the network measures the network.",
     "devices": "Packet size and offloads determine the cost of a packet.",
     "start": "Clients that do not start together produce a different load.",
 }
@@ -97,11 +93,9 @@ def examine_hosts(wish: HostsWish) -> list[Finding]:
     with ExitStack() as stack:
         engine = engine_for(wish)
         stack.callback(engine.close)
-        hosts: list[Host] = []
-        stack.callback(lambda: [host.close() for host in hosts])
-        server = _try_host("server", wish.server, engine, hosts, findings)
-        clients = [_try_host("client", name, engine, hosts, findings) for name in wish.clients]
-        for host in hosts:
+        server = _try_host("server", wish.server, engine, findings)
+        clients = [_try_host("client", name, engine, findings) for name in wish.clients]
+        for host in engine.hosts:
             findings += of_host(host)
         for client in clients:
             if server is not None and client is not None:
@@ -119,13 +113,11 @@ def _judged(fine: bool, says: str, advice: str) -> Finding:
     return Finding(FINE, says) if fine else Finding(MINOR, says, advice=advice)
 
 
-def _try_host(
-    side: str, name: str, engine: TaskEngine, hosts: list[Host], findings: list[Finding]
-) -> Host | None:
+def _try_host(side: str, name: str, engine: TaskEngine, findings: list[Finding]) -> Host | None:
     started_s = time.monotonic()
     host = None
     try:
-        host = reach(name, engine, hosts)
+        host = engine.reach(name)
         took_s = time.monotonic() - started_s
         found = Finding(FINE, f"{host}: the {side}; its worker started in {took_s:.1f} s")
     except RegattaError as error:
@@ -203,13 +195,10 @@ def _clock_of(host: Host) -> Finding:
 
 def of_path(server: Host, client: Host, address: str, several: bool) -> list[Finding]:
     """`several`: there are other clients, which must start at the same time as this one."""
-    here = SidePlacement((), ())
     try:
         seen = address_of_client(client, server, address)
-        with server.make(Echo, here, address, (seen,)) as echo:
-            path = client.ask(ask_path, address, echo.port())
-        with server.make(ClockServer, here, address, (seen,)) as clock:
-            offset = client.ask(ask_clock, address, clock.port())
+        with server.make(ClockServer, address, (seen,)) as clock:
+            path = client.ask(ask_path, address, clock.port())
         ends = (server.ask(ask_end, seen), client.ask(ask_end, address))
     except (RegattaError, OSError, ValueError) as error:
         says = f"{client} cannot reach {server} at {address}: {error}"
@@ -218,10 +207,9 @@ def of_path(server: Host, client: Host, address: str, several: bool) -> list[Fin
     name = f"{client}: " if several else ""
     found = {
         "round trip": trip(name, path),
-        "bandwidth": Finding(FINE, f"{name}{path.bits_per_s / 1e9:.2f} Gbit/s"),
         "devices": devices(name, ends),
     }
-    return named({**found, "start": start_of(client, offset)} if several else found)
+    return named({**found, "start": start_of(client, path.offset)} if several else found)
 
 
 def start_of(client: Host, offset: ClockOffset) -> Finding:

@@ -10,7 +10,8 @@ import pytest
 from distributed import Client, LocalCluster, Security
 from tornado.ioloop import PeriodicCallback
 
-from regatta.measure.places.hosts.clusters import DaskCluster, UserCluster
+from regatta.measure.places.hosts.cluster_host import UserCluster
+from regatta.measure.places.hosts.ssh_host import DaskCluster
 
 
 def test_tasks_that_dask_cancels_at_its_end_are_no_error(monkeypatch: pytest.MonkeyPatch) -> None:

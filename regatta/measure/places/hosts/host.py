@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -20,31 +21,38 @@ from regatta.measure.places.hosts.worker import WorkerTask
 from regatta.measure.places.side import readable
 from regatta.measure.processes import guard_environment
 
-# Submits tasks to the workers of a Dask cluster and waits for their results. No task is retried or
-# moved: a trial that is cut off has failed.
-
 CLOSE_S = 5
+BEAT_S = 1.0
+"""Between two heartbeats, which tell a worker that the lab is alive."""
+START_TIMEOUT_S = 60
+END_TIMEOUT_S = 5
+POLL_S = 0.5
+FETCH_S = 20
+"""To fetch a result that is ready."""
+T = TypeVar("T")
 
 
-class TaskEngine:
-    """Close it after the hosts."""
+class TaskEngine(ABC):
+    """The hosts of a race, and the Dask client that calls them.
+
+    No task is retried or moved: a trial that is cut off has failed.
+    """
 
     client: Client
+
+    def __init__(self) -> None:
+        self.hosts: list[Host] = []
+
+    @abstractmethod
+    def reach(self, name: str) -> Host:
+        """Starts a worker on this host. PlacementError with the reason if it does not start."""
 
     def submit(
         self, worker: str, function: Callable[..., Any], *args: Any, actor: bool, **named: Any
     ) -> Any:
         """Submits a task to this worker only, without retries."""
-        return self.client.submit(
-            function,
-            *args,
-            workers=[worker],
-            allow_other_workers=False,
-            retries=0,
-            pure=False,
-            actor=actor,
-            **named,
-        )
+        pinned = {"workers": [worker], "allow_other_workers": False, "retries": 0, "pure": False}
+        return self.client.submit(function, *args, **pinned, actor=actor, **named)
 
     def is_done(self, future: Any, within_s: float) -> bool:
         """Whether the future has a result or an error within this time.
@@ -61,27 +69,20 @@ class TaskEngine:
         return bool(future.done())
 
     def close(self) -> None:
-        """Ignores Dask's errors while it shuts down, as the race has all its results by now.
+        """Ends everything on the hosts, then the client.
 
-        A cancelled task inside Dask may even appear as an UnboundLocalError from its `sync`.
+        Ignores Dask's errors while it shuts down, as the race has all its results by now. A
+        cancelled task inside Dask may even appear as an UnboundLocalError from its `sync`.
         """
+        for host in self.hosts:
+            host.close()
         with suppress(Exception):
             self.client.close(timeout=CLOSE_S)
 
 
-BEAT_S = 1.0
-"""Between two heartbeats, which tell a worker that the lab is alive."""
-START_TIMEOUT_S = 60
-END_TIMEOUT_S = 5
-POLL_S = 0.5
-FETCH_S = 20
-"""To fetch a result that is ready."""
-T = TypeVar("T")
-
-
 class WorkerProcess:
     """The process that becomes a race's worker, or leads to it. Its input is a task, then a
-    heartbeat each second; its output is one line, its WorkerHome."""
+    heartbeat each second; its output is one line of JSON (worker.py)."""
 
     def __init__(self, command: Sequence[str], task: WorkerTask) -> None:
         self.process = subprocess.Popen(
@@ -99,6 +100,12 @@ class WorkerProcess:
         with suppress(OSError, ValueError):
             self.process.stdin.write(data)
             self.process.stdin.flush()
+
+    def send_heartbeats(self) -> None:
+        """Until the process ends."""
+        while self.process.poll() is None:
+            self.write(b".")
+            time.sleep(BEAT_S)
 
     def home(self) -> str:
         """The line that it prints once it is connected; PlacementError if it prints none."""
@@ -133,13 +140,12 @@ class Host(ABC):
     """Its address as the lab reached it; empty if unknown."""
     worker = ""
     """The address of the worker that the race has there."""
+    is_closed = False
 
-    def __init__(self, engine: TaskEngine, all_hosts: list[Host]) -> None:
-        """`all_hosts`: the hosts of the race; this one is appended."""
+    def __init__(self, engine: TaskEngine) -> None:
         self.engine = engine
-        self.all_hosts = all_hosts
         self.start()
-        all_hosts.append(self)
+        engine.hosts.append(self)
 
     @abstractmethod
     def __str__(self) -> str:
@@ -150,18 +156,26 @@ class Host(ABC):
         """Starts the worker. PlacementError with the reason if it does not start."""
 
     @abstractmethod
-    def close(self) -> None:
+    def stop(self) -> None:
         """Ends the worker and everything that it has started."""
 
     @property
     @abstractmethod
-    def is_lost(self) -> bool:
-        """Whether it takes no calls."""
+    def is_gone(self) -> bool:
+        """Whether its worker, or the connection to it, has ended."""
 
     @property
-    @abstractmethod
-    def has_exited(self) -> bool:
-        """Whether it ended by itself; a host that was closed here is not lost by its own fault."""
+    def is_lost(self) -> bool:
+        """Whether it takes no calls."""
+        return self.is_closed or self.is_gone
+
+    def close(self) -> None:
+        if not self.is_closed:
+            self.is_closed = True
+            self.stop()
+
+    def watch(self, heartbeats: Callable[[], None]) -> None:
+        threading.Thread(target=heartbeats, daemon=True).start()
 
     def ask(self, question: Callable[..., T], *args: Any, **named: Any) -> T:
         """Calls a function there and returns its result."""
@@ -185,7 +199,8 @@ class Host(ABC):
             future = begin()
             while not self.engine.is_done(future, POLL_S):
                 for host in others:
-                    if host.has_exited:
+                    # One that was closed here is not lost by its own fault.
+                    if not host.is_closed and host.is_gone:
                         raise host.lost()
                 if self.is_lost:
                     raise self.lost()
@@ -233,8 +248,9 @@ class RemoteObject:
         The client's worker is blocked until the load is over, so it can only be interrupted by
         closing the host.
         """
+        hosts = self.host.engine.hosts
         try:
-            return self.host.answer(lambda: self.actor.run(timeout_s, at_ns), self.host.all_hosts)
+            return self.host.answer(lambda: self.actor.run(timeout_s, at_ns), hosts)
         except BaseException as error:
             if isinstance(error, HostLostError) or not isinstance(error, RegattaError):
                 self.host.close()

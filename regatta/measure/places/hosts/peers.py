@@ -1,4 +1,4 @@
-"""Between two hosts: a server for known addresses, the clock of the server's host, the network."""
+"""Between two hosts: the clock of the server's host, the round trips, and the devices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import socket
 import struct
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,27 +15,25 @@ from typing import Any
 from regatta.errors import PlacementError
 from regatta.measure.network.link_end import OFFLOADS, mtu, offload, read_end
 from regatta.measure.network.veth import run_tool
-from regatta.measure.places.side import SidePlacement
 from regatta.measure.places.sides import ClockExchange, ClockOffset, offset_of
 from regatta.measure.programs import need_tool
 
 TIMEOUT_S = 10.0
+EXCHANGES, MANY_EXCHANGES = 20, 1000
+QUESTION = b"?"
+REPLY = struct.Struct("!qq")
+"""When the question arrived and when the reply left, in ns of CLOCK_MONOTONIC."""
 
 
-class PeerServer(ABC):
-    """Serves one connection after another until `leave`."""
+class ClockServer:
+    """Answers each question with its clock, one connection after another, until `leave`."""
 
-    def __init__(self, where: SidePlacement, address: str, clients: Sequence[str]) -> None:
+    def __init__(self, address: str, clients: Sequence[str]) -> None:
         """`address`: to listen on; `clients`: the addresses that may connect."""
-        del where
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         self.listener = socket.create_server((address, 0), family=family)
         self.clients = frozenset(clients)
         threading.Thread(target=self.serve, daemon=True).start()
-
-    @abstractmethod
-    def answer(self, connection: socket.socket) -> None:
-        """Serves one connection to its end."""
 
     def port(self) -> int:
         return int(self.listener.getsockname()[1])
@@ -50,42 +47,32 @@ class PeerServer(ABC):
                     continue
                 with connection, suppress(OSError):
                     if peer[0] in self.clients:
-                        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                        connection.settimeout(TIMEOUT_S)
-                        self.answer(connection)
+                        answer(connection)
 
     def leave(self) -> None:
         self.listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits in accept
         self.listener.close()
 
 
-def connect(address: str, port: int) -> socket.socket:
-    """Connects to a PeerServer."""
-    connection = socket.create_connection((address, port), TIMEOUT_S)
+def answer(connection: socket.socket) -> None:
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return connection
-
-
-EXCHANGES = 20
-QUESTION = b"?"
-REPLY = struct.Struct("!qq")
-"""When the question arrived and when the reply left, in ns of CLOCK_MONOTONIC."""
-
-
-class ClockServer(PeerServer):
-    """Answers each question with its clock."""
-
-    def answer(self, connection: socket.socket) -> None:
-        while connection.recv(1):
-            came_ns = time.monotonic_ns()
-            connection.sendall(REPLY.pack(came_ns, time.monotonic_ns()))
+    connection.settimeout(TIMEOUT_S)
+    while connection.recv(1):
+        came_ns = time.monotonic_ns()
+        connection.sendall(REPLY.pack(came_ns, time.monotonic_ns()))
 
 
 def ask_clock(address: str, port: int) -> ClockOffset:
     """The offset of this host's clock from the one served there."""
+    return offset_of(exchange(address, port, EXCHANGES))
+
+
+def exchange(address: str, port: int, count: int) -> list[ClockExchange]:
+    """This many exchanges, one after another; PlacementError if there is no answer."""
     try:
-        with connect(address, port) as connection:
-            return offset_of([ask(connection) for _ in range(EXCHANGES)])
+        with socket.create_connection((address, port), TIMEOUT_S) as connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return [ask(connection) for _ in range(count)]
     except (OSError, struct.error) as error:
         raise PlacementError(f"the clock at {address} does not answer: {error}") from error
 
@@ -99,69 +86,27 @@ def ask(connection: socket.socket) -> ClockExchange:
     return ClockExchange(sent_ns, came_ns, left_ns, back_ns)
 
 
+@dataclass(frozen=True)
+class PathFound:
+    """The network path to a ClockServer, as a client sees it: round trips, and its clock."""
+
+    p50_us: float
+    p99_us: float
+    offset: ClockOffset
+
+
+def ask_path(address: str, port: int) -> PathFound:
+    exchanges = exchange(address, port, MANY_EXCHANGES)
+    trips = sorted(trip.way_ns for trip in exchanges)
+    p50, p99 = (trips[len(trips) * percent // 100] / 1000 for percent in (50, 99))
+    return PathFound(p50, p99, offset_of(exchanges))
+
+
 def end_towards(there: str) -> dict[str, Any]:
     """The device through which packets go to that host."""
     ip = need_tool("ip", "iproute2")
     (route,) = json.loads(run_tool([ip, "-j", "route", "get", there]))
     return read_end(route["dev"])
-
-
-# The network path between two hosts: an echo server on one, a client on the other.
-
-ROUNDS = 1000
-FLOOD_S = 0.5
-FLOOD, ECHO = b"f", b"e"
-PIECE = bytes(1 << 16)
-
-
-class Echo(PeerServer):
-    """Echoes every byte, or receives everything and reports how much that was."""
-
-    def answer(self, connection: socket.socket) -> None:
-        if connection.recv(1) == FLOOD:
-            taken = 0
-            while piece := connection.recv(len(PIECE)):
-                taken += len(piece)
-            connection.sendall(str(taken).encode())
-            return
-        while piece := connection.recv(1):
-            connection.sendall(piece)
-
-
-@dataclass(frozen=True)
-class PathFound:
-    """The path as a client sees it."""
-
-    p50_us: float
-    p99_us: float
-    bits_per_s: float
-
-
-def ask_path(address: str, port: int) -> PathFound:
-    """Measures round trips and throughput; takes a few seconds at most."""
-    with connect(address, port) as there:
-        there.sendall(ECHO)
-        trips = sorted(round_trip_ns(there) for _ in range(ROUNDS))
-    with connect(address, port) as there:
-        there.sendall(FLOOD)
-        began_ns = time.monotonic_ns()
-        while time.monotonic_ns() - began_ns < FLOOD_S * 1e9:
-            there.sendall(PIECE)
-        there.shutdown(socket.SHUT_WR)
-        taken = int(there.recv(64))
-        flooded_ns = time.monotonic_ns() - began_ns
-    return PathFound(
-        p50_us=trips[ROUNDS // 2] / 1000,
-        p99_us=trips[ROUNDS * 99 // 100] / 1000,
-        bits_per_s=taken * 8e9 / flooded_ns,
-    )
-
-
-def round_trip_ns(there: socket.socket) -> int:
-    began_ns = time.monotonic_ns()
-    there.sendall(ECHO)
-    there.recv(1)
-    return time.monotonic_ns() - began_ns
 
 
 @dataclass(frozen=True)

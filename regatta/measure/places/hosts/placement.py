@@ -1,4 +1,6 @@
-"""`hosts`: each side on its own host, where a worker starts and measures its program."""
+"""`hosts`: each side on its own host, where a worker starts and measures its program. The network
+between the hosts is used as it is.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,10 @@ from regatta import __version__
 from regatta.errors import PlacementError
 from regatta.measure.accounts import cgroup, whole_cpu
 from regatta.measure.network import steering
-from regatta.measure.places.hosts.cluster_host import ClusterHost
-from regatta.measure.places.hosts.clusters import DaskCluster, UserCluster
+from regatta.measure.places.hosts.cluster_host import UserCluster
 from regatta.measure.places.hosts.host import Host, RemoteObject, TaskEngine
 from regatta.measure.places.hosts.peers import ClockServer, ask_clock, end_towards
-from regatta.measure.places.hosts.ssh_host import SshHost
+from regatta.measure.places.hosts.ssh_host import DaskCluster
 from regatta.measure.places.side import SidePlacement
 from regatta.measure.places.sides import (
     SAME,
@@ -30,23 +31,7 @@ from regatta.measure.places.sides import (
 from regatta.measure.programs import Programs, discover
 from regatta.record.records import CLIENT, SERVER
 from regatta.record.study.limits import HOSTS
-from regatta.record.study.placement import cluster_risk, host_name, is_loopback
-
-
-def engine_for(wish: HostsWish) -> TaskEngine:
-    return DaskCluster() if wish.cluster is None else UserCluster(wish.cluster)
-
-
-def reach(name: str, engine: TaskEngine, hosts: list[Host]) -> Host:
-    """Starts a worker on the host, which is appended to `hosts`."""
-    if isinstance(engine, UserCluster):
-        return ClusterHost(name, engine, hosts)
-    assert isinstance(engine, DaskCluster)
-    return SshHost(host_name(name), engine, hosts)
-
-
-# `hosts`: each side on its own host, where a worker starts and measures its program. The network
-# between the hosts is used as it is.
+from regatta.record.study.placement import cluster_risk, is_loopback
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -67,14 +52,11 @@ class HostSide(SidePlacement):
     def name(self) -> str:
         return str(self.host)
 
-    def there(self) -> SidePlacement:
-        """The same side as its own host sees it."""
-        return SidePlacement((), self.cpus, self.groups)
-
     def make(
         self, kind: Callable[Concatenate[SidePlacement, P], T], *args: P.args, **named: P.kwargs
     ) -> T:
-        return cast(T, self.host.make(kind, self.there(), *args, **named))
+        as_seen_there = SidePlacement((), self.cpus, self.groups)
+        return cast(T, self.host.make(kind, as_seen_there, *args, **named))
 
     def ask(self, question: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
         return self.host.ask(question, *args, **named)
@@ -114,9 +96,7 @@ class HostPlacement(Placement):
         if len(self.all_clients) == 1:
             return [SAME]
         if self.clock is None:
-            self.clock = self.server.host.make(
-                ClockServer, self.server.there(), self.address, self.client_addresses
-            )
+            self.clock = self.server.host.make(ClockServer, self.address, self.client_addresses)
         port = self.clock.port()
         # ClockExchange for now: within a window nothing is said to the server's host.
         here_ns = time.monotonic_ns()
@@ -152,7 +132,7 @@ class HostPlacement(Placement):
                     f"than this machine ({found.server_version}); build the same version there"
                 )
         server, client, *others = there
-        if any(one.client != client.client for one in others):
+        if any(other.client != client.client for other in others):
             raise PlacementError(
                 "the clients' hosts have Regatta in different folders; use the same folder on all, "
                 "and name it in the study: ssh://HOST/FOLDER"
@@ -171,8 +151,6 @@ class HostPlacement(Placement):
                 )
 
     def close(self) -> None:
-        for side in self.sides:
-            side.host.close()
         self.engine.close()
 
     def describe(self) -> dict[str, object]:
@@ -196,35 +174,25 @@ class Settled:
     sleep_source: str
 
 
-def settle_here(cpus: Sequence[int]) -> Settled:
-    """Moves this worker off the CPUs of its side, if there are others, and describes the host."""
-    allowed = os.sched_getaffinity(0)
+def settle_here(side: str, named: Sequence[int] | None) -> Settled:
+    """Chooses the CPUs of a side: as named, else one for the server and all but one for the client.
+    Moves this worker off them, if there are others."""
+    allowed = sorted(os.sched_getaffinity(0))
+    check_cpus(f"--{side}-cpus", named, allowed, "there")
+    cpus = tuple(named or (allowed[:1] if side == SERVER else allowed[1:] or allowed))
     for thread in Path("/proc/self/task").iterdir():
-        os.sched_setaffinity(int(thread.name), allowed - set(cpus) or allowed)
-    return Settled(__version__, tuple(cpus), cgroup.find_home(), whole_cpu.find_source())
+        os.sched_setaffinity(int(thread.name), set(allowed) - set(cpus) or allowed)
+    return Settled(__version__, cpus, cgroup.find_home(), whole_cpu.find_source())
 
 
-def settle(host: Host, cpus: Sequence[int]) -> Settled:
-    settled = host.ask(settle_here, tuple(cpus))
+def settle(host: Host, side: str, named: Sequence[int] | None) -> Settled:
+    settled = host.ask(settle_here, side, named)
     if settled.version != __version__:
         raise PlacementError(
             f"{host} has Regatta {settled.version} and this machine {__version__}; install the "
             "same version there"
         )
     return settled
-
-
-def allowed_cpus() -> list[int]:
-    return sorted(os.sched_getaffinity(0))
-
-
-def choose(host: Host, side: str, named: Sequence[int] | None) -> tuple[int, ...]:
-    """The CPUs of a side: as named, else one for the server and all but one for the client."""
-    allowed = host.ask(allowed_cpus)
-    check_cpus(f"--{side}-cpus", named, allowed, f"on {host}")
-    if named:
-        return tuple(named)
-    return tuple(allowed[:1] if side == SERVER else allowed[1:] or allowed)
 
 
 def address_towards(there: str) -> str:
@@ -246,30 +214,32 @@ def address_of_client(client: Host, server: Host, address: str) -> str:
     return own
 
 
+def engine_for(wish: HostsWish) -> TaskEngine:
+    return DaskCluster() if wish.cluster is None else UserCluster(wish.cluster)
+
+
 def place_on_hosts(
     server_cpus: Sequence[int] | None, client_cpus: Sequence[int] | None, wish: HostsWish
 ) -> HostPlacement:
     engine = engine_for(wish)
-    hosts: list[Host] = []
     try:
         for name in (wish.server, *wish.clients):
-            reach(name, engine, hosts)
-        return place_on(hosts[0], hosts[1:], (server_cpus, client_cpus), wish)
+            engine.reach(name)
+        return place_on(engine, server_cpus, client_cpus, wish)
     except BaseException:
-        for host in hosts:
-            host.close()
         engine.close()
         raise
 
 
 def place_on(
-    server: Host,
-    clients: Sequence[Host],
-    cpus: tuple[Sequence[int] | None, Sequence[int] | None],
+    engine: TaskEngine,
+    server_cpus: Sequence[int] | None,
+    client_cpus: Sequence[int] | None,
     wish: HostsWish,
 ) -> HostPlacement:
-    served = settle(server, choose(server, SERVER, cpus[0]))
-    asked = [settle(client, choose(client, CLIENT, cpus[1])) for client in clients]
+    server, *clients = engine.hosts
+    served = settle(server, SERVER, server_cpus)
+    asked = [settle(client, CLIENT, client_cpus) for client in clients]
     address = wish.address or server.address
     if not address or is_loopback(address):
         raise PlacementError(
@@ -277,10 +247,10 @@ def place_on(
             "[placement]"
         )
     seen = tuple(address_of_client(client, server, address) for client in clients)
-    exact = {one.sleep_source for one in (served, *asked)} == {whole_cpu.TIMER_LIST}
+    exact = {host.sleep_source for host in (served, *asked)} == {whole_cpu.TIMER_LIST}
     sides = tuple(
-        HostSide((), one.cpus, one.groups, host=client)
-        for one, client in zip(asked, clients, strict=True)
+        HostSide((), settled.cpus, settled.groups, host=client)
+        for settled, client in zip(asked, clients, strict=True)
     )
     return HostPlacement(
         kind=HOSTS,
@@ -297,6 +267,6 @@ def place_on(
             client=steering.end_of(clients[0].ask(end_towards, address)),
         ),
         sleep_source=whole_cpu.TIMER_LIST if exact else whole_cpu.STAT,
-        engine=server.engine,
+        engine=engine,
         wish=wish,
     )

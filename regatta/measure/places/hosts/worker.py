@@ -1,8 +1,9 @@
 """The program on another host: a Dask worker that hosts one side.
 
 The lab starts it by ssh, or through a worker of the user's cluster. Its input is one line of JSON,
-its task, and then a heartbeat byte each second. When the heartbeat stops, the lab, its tunnel or
-the network is gone: the worker then ends everything that it has started, and itself.
+its task, and then a heartbeat byte each second. Its output is one line of JSON, once it is
+connected. When the heartbeat stops, the lab, its tunnel or the network is gone: the worker then
+ends everything that it has started, and itself.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ import sys
 import tempfile
 import threading
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -63,18 +64,6 @@ class WorkerTask:
     """This worker's address at the lab's end of a tunnel."""
     patience_s: float = 4.0
     """Without a heartbeat; then it ends."""
-
-
-@dataclass(frozen=True)
-class WorkerHome:
-    """What the worker prints once it is connected."""
-
-    root: str
-    """The folder for the files of trials."""
-    address: str
-    """This host's address as the lab reached it; empty if unknown."""
-    worker: str
-    """This worker's address as the scheduler sees it."""
 
 
 def end(worker: Worker, root: Path) -> None:
@@ -126,8 +115,9 @@ async def serve(task: WorkerTask, address: str, root: Path) -> None:
         security=security,
     ) as worker:
         threading.Thread(target=watch, args=(worker, root, task.patience_s), daemon=True).start()
-        home = WorkerHome(str(root), address, task.contact or worker.address)
-        print(json.dumps(asdict(home)), flush=True)
+        # Its address as the scheduler sees it, and the host's as the lab reached it.
+        home = {"worker": task.contact or worker.address, "address": address, "root": str(root)}
+        print(json.dumps(home), flush=True)
         await worker.finished()
         end(worker, root)
 
