@@ -116,7 +116,12 @@ def why_not_held(client: dict[str, Any], p99_limit_ms: float, growth: float) -> 
         return f"{1000 * started // wanted / 10:.1f} % of what was due was started"
     if growth > GROWTH_LIMIT:
         return f"the backlog grew by {math.ceil(1000 * growth) / 10:.1f} % of what was due"
-    return _too_slow(client["latency_ns"], p99_limit_ms)
+    p99_ns = client["latency_ns"]["p99"]
+    if p99_ns is None:
+        return f"p99 over {client['latency_ns']['over']['p99'] / NS_PER_MS:.3g} ms"
+    if p99_ns > p99_limit_ms * NS_PER_MS:
+        return f"p99 {p99_ns / NS_PER_MS:.3g} ms, the limit is {p99_limit_ms:g} ms"
+    return None
 
 
 def half_capacity(closed: dict[str, Any] | None) -> int | None:
@@ -133,15 +138,6 @@ def half_capacity(closed: dict[str, Any] | None) -> int | None:
 def beyond_half(rate: int) -> str:
     """Why no higher rate is tried."""
     return f"{CLIENT}: half of its capacity is {rate:,} a second"
-
-
-def _too_slow(latency: dict[str, Any], p99_limit_ms: float) -> str | None:
-    p99_ns = latency["p99"]
-    if p99_ns is None:
-        return f"p99 over {latency['over']['p99'] / NS_PER_MS:.3g} ms"
-    if p99_ns > p99_limit_ms * NS_PER_MS:
-        return f"p99 {p99_ns / NS_PER_MS:.3g} ms, the limit is {p99_limit_ms:g} ms"
-    return None
 
 
 def due(client: dict[str, Any]) -> int:
@@ -168,17 +164,13 @@ def held_by(
 def searches(number: int, probes: Sequence[Probe], blocks: int) -> list[Search]:
     """The searches of the matched cell with this number, from its valid probes."""
     by_block: dict[int, list[tuple[int, str | None]]] = {}
-    for probe in probes:
+    closed: dict[int, dict[str, Any]] = {}
+    for probe in (probe for probe in probes if probe.planned.search_id == number):
         planned = probe.planned
-        if (planned.search_id, planned.kind) == (number, SEARCH):
+        if planned.kind == SEARCH:
             by_block.setdefault(planned.block, []).append((planned.rate, probe.why_not))
-    closed = {
-        probe.planned.block: probe.client
-        for probe in probes
-        if (probe.planned.search_id, probe.planned.kind) == (number, CLOSED)
-        and probe.why_not is None
-        and probe.client is not None
-    }
+        elif planned.kind == CLOSED and probe.why_not is None and probe.client is not None:
+            closed[planned.block] = probe.client
     return replay(by_block, blocks, closed)
 
 

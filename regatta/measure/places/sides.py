@@ -60,7 +60,7 @@ class ClockExchange:
 
 def offset_of(exchanges: Sequence[ClockExchange]) -> ClockOffset:
     """The offset from the fastest exchange, which has the smallest error."""
-    return min(exchanges, key=lambda one: one.way_ns).offset
+    return min(exchanges, key=lambda exchange: exchange.way_ns).offset
 
 
 SOON_NS = 20_000_000

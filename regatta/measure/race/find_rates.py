@@ -5,19 +5,17 @@ from __future__ import annotations
 import random
 import shutil
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from regatta.errors import HopelessRaceError, RegattaError
 from regatta.measure.race.events import RaceNote, Searched, Searching, Tell
 from regatta.measure.race.run_plan import Repeats
 from regatta.measure.trial.load import SEEDS_PER_BLOCK
 from regatta.measure.trial.measure import disturbed_by
-from regatta.measure.trial.merge import Window
 from regatta.measure.trial.server import stop_server
 from regatta.measure.trial.setup import TrialSetup
 from regatta.measure.trial.trial import RunningTrial, with_scratch
@@ -43,38 +41,39 @@ def backlog_growth(samples: bytes, duration_s: float) -> float:
     records = records_in(samples)
     if len(records) == 0:
         return 0.0
-    start_ns, quarter_ns = records["start_ns"].min(), duration_s * NS_PER_S / 4
-    marks = [start_ns + count * quarter_ns for count in range(5)]
-    times, levels = _levels(records)
-    grown = _least(times, levels, marks[3], marks[4]) - _least(times, levels, marks[1], marks[2])
-    due = np.count_nonzero(records["start_ns"] >= marks[2])
-    return grown / due if grown > 1 else 0.0
-
-
-def _levels(records: NDArray[np.void]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The times at which the backlog changes, and its size after each."""
     answered = records[records["error"] == ANSWERED]
     times = np.concatenate([records["start_ns"], answered["end_ns"]])
     steps = np.repeat(np.array([1, -1]), [len(records), len(answered)])
     order = np.argsort(times, kind="stable")
-    return times[order], np.cumsum(steps[order])
-
-
-def _least(
-    times: NDArray[np.int64], levels: NDArray[np.int64], begin_ns: float, end_ns: float
-) -> int:
-    first, last = np.searchsorted(times, [begin_ns, end_ns], side="right")
-    return int(levels[max(0, first - 1) : last].min())
+    times, backlog = times[order], np.cumsum(steps[order])
+    marks = records["start_ns"].min() + np.arange(5) * (duration_s * NS_PER_S / 4)
+    at = np.searchsorted(times, marks, side="right")
+    second, last = (backlog[max(0, at[quarter - 1] - 1) : at[quarter]].min() for quarter in (2, 4))
+    grown = int(last - second)
+    due = np.count_nonzero(records["start_ns"] >= marks[2])
+    return grown / due if grown > 1 else 0.0
 
 
 class ProbeServer:
-    """One server for several probes, as in a trial; a new one after a failure."""
+    """One server for several probes, as in a trial; a new one after a failure. Use it in a `with`
+    statement, which stops the server."""
 
     def __init__(self, setup: TrialSetup, cell: MatchedCell) -> None:
         self.setup = setup
         self.cell = cell
         self.stack = ExitStack()
         self.running: RunningTrial | None = None
+
+    def __enter__(self) -> ProbeServer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """A bad exit status is ignored here, as trials will show it."""
+        if self.running is not None:
+            with suppress(RegattaError, OSError):
+                stop_server(self.setup, self.cell, self.running.server)
+        self.stack.close()
+        shutil.rmtree(self.setup.scratch, ignore_errors=True)
 
     def start(self) -> RunningTrial:
         """A fresh server, warmed up, unless one is running.
@@ -93,17 +92,10 @@ class ProbeServer:
                 running.warm_slice()
         return self.running
 
-    def close_server(self) -> None:
-        self.stack.close()
-        self.running = None
-
-    def stop(self) -> None:
-        """Stops the server. A bad exit status is ignored here, as trials will show it."""
-        if self.running is not None:
-            with suppress(RegattaError, OSError):
-                stop_server(self.setup, self.cell, self.running.server)
-        self.close_server()
-        shutil.rmtree(self.setup.scratch, ignore_errors=True)
+    def load(self, planned: PlannedProbe) -> Cell:
+        if planned.kind == CLOSED:
+            return self.cell.closed(planned.duration_s)
+        return self.cell.at(planned.rate, planned.duration_s)
 
     def probe(self, planned: PlannedProbe, seed: int) -> Probe:
         """Runs a probe; a failure means that the rate is not held."""
@@ -114,39 +106,23 @@ class ProbeServer:
             running.run_slice(self.load(planned), seed)
         if running.failed:
             failed = running.result
-            self.close_server()
+            self.stack.close()
+            self.running = None
             need_room(self.setup.scratch.parent)
             return Probe(planned, f"failed: {failed.reason}", started_at, client=failed.client)
         window = running.windows.pop()
+        why_not = None
+        if planned.kind != CLOSED:
+            growth = backlog_growth(window.samples, planned.duration_s)
+            why_not = why_not_held(window.client, self.cell.p99_limit_ms, growth)
         return Probe(
             planned=planned,
-            why_not=self.judged(planned, window),
+            why_not=why_not,
             started_at=started_at,
             disturbed=disturbed_by(self.setup, window),
             client=window.client,
             samples=pack_samples(window.samples) if planned.kind == KNEE else None,
         )
-
-    def load(self, planned: PlannedProbe) -> Cell:
-        if planned.kind == CLOSED:
-            return self.cell.closed(planned.duration_s)
-        return self.cell.at(planned.rate, planned.duration_s)
-
-    def judged(self, planned: PlannedProbe, window: Window) -> str | None:
-        """Why the rate is not held; None if it is, or for a closed load."""
-        if planned.kind == CLOSED:
-            return None
-        growth = backlog_growth(window.samples, planned.duration_s)
-        return why_not_held(window.client, self.cell.p99_limit_ms, growth)
-
-
-@contextmanager
-def probe_server(setup: TrialSetup, cell: MatchedCell) -> Iterator[ProbeServer]:
-    server = ProbeServer(setup, cell)
-    try:
-        yield server
-    finally:
-        server.stop()
 
 
 # Finds the rate that each contender holds, block by block, before the race is planned. Each probe
@@ -168,24 +144,19 @@ def find_cells(ledger: Ledger, study: Study, setup: TrialSetup, tell: Tell) -> t
         finder.search_all(block)
     for block in range(1, study.search_blocks + 1):
         finder.knee_all(block)
-    nothing = notes_on_dropped(finder)
-    for line in nothing:
+    dropped = [
+        f"{cell.contender} does not hold {LOWEST} requests a second ({first.why}), and is not in "
+        "this race"
+        for number, cell in enumerate(finder.cells, start=1)
+        for first in finder.searches(number)[:1]
+        if first.held == 0
+    ]
+    for line in dropped:
         tell(RaceNote(line))
     cells = with_rates(study.cells, finder.held())
     if not cells:
-        raise HopelessRaceError(f"there is nothing to race: {nothing[0]}")
+        raise HopelessRaceError(f"there is nothing to race: {dropped[0]}")
     return cells
-
-
-def notes_on_dropped(finder: Finder) -> list[str]:
-    """One line for each contender that holds no rate."""
-    return [
-        f"{cell.contender} does not hold {LOWEST} requests a second ({search.why}), and is not "
-        "in this race"
-        for number, cell in enumerate(finder.cells, start=1)
-        for search in finder.searches(number)[:1]
-        if search.held == 0
-    ]
 
 
 def search_s(rate: int, connections: int) -> float:
@@ -241,7 +212,7 @@ class Finder:
     def search_heat(self, heat: Sequence[tuple[int, MatchedCell]], block: int) -> None:
         with ExitStack() as stack:
             servers = {
-                number: stack.enter_context(probe_server(with_scratch(self.setup, number), cell))
+                number: stack.enter_context(ProbeServer(with_scratch(self.setup, number), cell))
                 for number, cell in heat
             }
             left = {
@@ -282,7 +253,7 @@ class Finder:
             left = self.knee_left(number, cell, block)
             if not left:
                 continue
-            with probe_server(self.setup, cell) as server:
+            with ProbeServer(self.setup, cell) as server:
                 for planned in left:
                     self.tell(Searching(cell, block, self.blocks, planned.rate))
                     self.run(server, planned)

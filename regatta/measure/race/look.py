@@ -58,32 +58,33 @@ def look(ledger: Ledger, study: Study, setup: TrialSetup) -> list[Look]:
     differ: dict[str, str] = {}
     for of in side_by_side(looks):
         differ |= differences(of)
-    ledger.record_environment({ANSWERS: [asdict(one) for one in looks], DIFFER: differ})
+    ledger.record_environment({ANSWERS: [asdict(found) for found in looks], DIFFER: differ})
     return looks
 
 
 def recorded_looks(environment: Mapping[str, Any]) -> list[Look]:
     """From a ledger; empty if it has none."""
     return [
-        Look(**{**one, "expected": tuple(Expected(**of) for of in one["expected"])})
-        for one in environment.get(ANSWERS) or ()
+        Look(**{**look, "expected": tuple(Expected(**of) for of in look["expected"])})
+        for look in environment.get(ANSWERS) or ()
     ]
 
 
 def side_by_side(looks: Sequence[Look]) -> Iterator[dict[str, tuple[Expected, ...]]]:
     """What contenders answer that are asked the same."""
-    for asked in dict.fromkeys(one.asked for one in looks):
-        yield {one.contender: one.expected for one in looks if one.asked == asked if one.expected}
+    for asked in dict.fromkeys(look.asked for look in looks):
+        same = (look for look in looks if look.asked == asked and look.expected)
+        yield {look.contender: look.expected for look in same}
 
 
 def look_notes(looks: Sequence[Look]) -> Iterator[str]:
     """What of the answers is not compared, and which differ: a line each."""
-    for one in looks:
-        said = [note for of in one.expected if (note := of.note())]
-        said += [f"its answers are not compared: {one.why}"] if one.why else []
+    for look in looks:
+        said = [note for of in look.expected if (note := of.note())]
+        said += [f"its answers are not compared: {look.why}"] if look.why else []
         if said:
             more = f"; so do {len(said) - 1} more of its answers" if len(said) > 1 else ""
-            yield f"{one.contender}: {said[0]}{more}"
+            yield f"{look.contender}: {said[0]}{more}"
     for of in side_by_side(looks):
         yield from difference_notes(of, "no star, unless answers_may_differ")
 
@@ -91,9 +92,9 @@ def look_notes(looks: Sequence[Look]) -> Iterator[str]:
 def expected_by(looks: Sequence[Look]) -> dict[tuple[str, str | None], str]:
     """For a TrialSetup."""
     return {
-        (one.contender, one.asked): "".join(of.line() for of in one.expected)
-        for one in looks
-        if one.expected
+        (look.contender, look.asked): "".join(of.line() for of in look.expected)
+        for look in looks
+        if look.expected
     }
 
 
@@ -122,8 +123,8 @@ def look_at_all(study: Study, setup: TrialSetup) -> list[Look]:
         Look(name, asked, (), faults[name])
         if name in faults
         else Look(name, asked, tuple(map(expected, found[name, asked])))
-        for name, own in cells.items()
-        for asked in own
+        for name, by_asked in cells.items()
+        for asked in by_asked
     ]
 
 
@@ -141,8 +142,8 @@ def answers_of(
             requests = [Request(path=asked)] if file is None else file.requests
             answers = ask_http(target, requests, TIMES, setup.placement.client)
             for request, of in zip(requests, answers, strict=True):
-                for one in of:
-                    if not is_right(one, request.status):
-                        raise TrialError(f"it answers {one.status} to {one.asked}")
+                for answer in of:
+                    if not is_right(answer, request.status):
+                        raise TrialError(f"it answers {answer.status} to {answer.asked}")
             yield asked, answers
         stop_server(setup, first, server)

@@ -103,7 +103,7 @@ def relink_servers(
     folder = ledger.path.parent / SERVERS
     if not folder.is_dir() and ledger.was_begun():
         return {}  # the race was started with the server as built
-    orders = {number: one.link_order for number, one in draws.items() if one.link_order is not None}
+    orders = {at: draw.link_order for at, draw in draws.items() if draw.link_order is not None}
     try:
         return relink_all(setup.programs.server, orders, folder)
     except RegattaError as error:

@@ -205,13 +205,13 @@ def address_towards(there: str) -> str:
 
 def address_of_client(client: Host, server: Host, address: str) -> str:
     """The client's address as the server sees it."""
-    own = client.ask(address_towards, address)
-    if own == address and not is_loopback(address):
+    seen = client.ask(address_towards, address)
+    if seen == address and not is_loopback(address):
         raise PlacementError(
             f"{client} has the address {address} too, at which the lab reaches {server}; set "
             f"`address` in [placement] to one at which {client} reaches {server}"
         )
-    return own
+    return seen
 
 
 def engine_for(wish: HostsWish) -> TaskEngine:
