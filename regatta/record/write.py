@@ -99,15 +99,11 @@ class Ledger:
         query = "SELECT coalesce(max(attempt), 0) FROM trial WHERE block = ? AND cell_id = ?"
         return max(int(self.find(query, planned.block, planned.cell_id)) for planned in batch)
 
-    def disturbed(self, attempt: int | None = None) -> dict[tuple[int, int], bool]:
-        """By block and cell, whether a successful trial was disturbed.
-
-        Of the trials that count, or of the given attempt.
-        """
-        which = f"NOT {SUPERSEDED}" if attempt is None else f"attempt = {attempt:d}"
+    def disturbed(self) -> dict[tuple[int, int], bool]:
+        """By block and cell, whether a successful trial that counts was disturbed."""
         query = (
             "SELECT block, cell_id, status = 'ok' AND disturbed IS NOT NULL FROM trial "
-            f"WHERE {which}"
+            f"WHERE NOT {SUPERSEDED}"
         )
         return {(block, cell): bool(was) for block, cell, was in self.database.execute(query)}
 

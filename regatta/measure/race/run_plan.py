@@ -3,7 +3,7 @@ rivals.
 """
 
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -18,49 +18,18 @@ from regatta.record.records import ALONE, OK, TIMED, PlannedTrial
 from regatta.record.study import Study
 from regatta.record.write import Ledger
 
-# Heats: the trials of one block that are compared with one another. They are repeated together or
+# A heat: the trials of one block that are compared with one another. They are repeated together or
 # not at all. If one trial were repeated alone, it would be compared with trials from another
 # moment, and only its contender would get a second chance.
 
-BlockCell = tuple[int, int]
-"""Block number and cell id."""
 
-
-class Heats:
-    """All heats of a race, and which of their trials were disturbed."""
-
-    def __init__(
-        self, plan: Sequence[PlannedTrial], study: Study, disturbed: Mapping[BlockCell, bool]
-    ) -> None:
-        """`disturbed`: whether each finished trial was disturbed, without those to be repeated."""
-        self.study = study
-        self.members: dict[tuple[object, ...], list[PlannedTrial]] = {}
-        for planned in plan:
-            self.members.setdefault(self.key(planned), []).append(planned)
-        self.disturbed = {
-            planned: disturbed[planned.block, planned.cell_id]
-            for planned in plan
-            if (planned.block, planned.cell_id) in disturbed
-        }
-
-    def key(self, planned: PlannedTrial) -> tuple[object, ...]:
-        return (planned.block, self.study.cells[planned.cell_id - 1].comparison_key())
-
-    def of(self, planned: PlannedTrial) -> list[PlannedTrial]:
-        """The heat of a trial, including itself."""
-        return self.members[self.key(planned)]
-
-    def is_run(self, heat: Collection[PlannedTrial]) -> bool:
-        """Whether all its trials have run."""
-        return all(planned in self.disturbed for planned in heat)
-
-    def is_disturbed(self, heat: Collection[PlannedTrial]) -> bool:
-        return any(self.disturbed[planned] for planned in heat)
-
-    def forget(self, heat: Collection[PlannedTrial]) -> None:
-        """Drops the outcomes of a heat that will be repeated."""
-        for planned in heat:
-            del self.disturbed[planned]
+def heats(plan: Sequence[PlannedTrial], study: Study) -> dict[PlannedTrial, list[PlannedTrial]]:
+    """The heat of each trial, including itself."""
+    found: dict[tuple[object, ...], list[PlannedTrial]] = {}
+    for planned in plan:
+        key = study.cells[planned.cell_id - 1].comparison_key()
+        found.setdefault((planned.block, key), []).append(planned)
+    return {planned: heat for heat in found.values() for planned in heat}
 
 
 def batches(left: Sequence[PlannedTrial], study: Study) -> list[list[PlannedTrial]]:
@@ -91,10 +60,10 @@ class Repeats:
     busy machine takes its usual time; disturbed trials are still marked.
     """
 
-    def __init__(self, heats: int = 0, disturbed: int = 0) -> None:
-        self.heats = heats
-        """Heats that have run at least once."""
-        self.disturbed = disturbed
+    def __init__(self) -> None:
+        self.heats = 0
+        """Heats that have run at least once since the race began or was resumed."""
+        self.disturbed = 0
         """Those of them that were disturbed at the first attempt."""
         self.is_noted = False
 
@@ -137,10 +106,15 @@ class Runner:
         self.study = study
         plan = ledger.plan()
         self.progress = Progress(study, len(plan), len(ledger.left()), tell)
-        self.heats = Heats(plan, study, ledger.disturbed())
-        first = Heats(plan, study, ledger.disturbed(attempt=1))
-        run = [heat for heat in first.members.values() if first.is_run(heat)]
-        self.repeats = Repeats(len(run), sum(map(first.is_disturbed, run)))
+        self.heats = heats(plan, study)
+        done = ledger.disturbed()
+        self.disturbed = {
+            planned: done[planned.block, planned.cell_id]
+            for planned in plan
+            if (planned.block, planned.cell_id) in done
+        }
+        """Whether each finished trial was disturbed, without those to be repeated."""
+        self.repeats = Repeats()
         self.chance = random.Random(setup.seed)
 
     def run_sitting(self, sitting: int, enough: Enough) -> None:
@@ -184,7 +158,7 @@ class Runner:
         if any(result.status != OK for result in results):
             need_room(self.ledger.path.parent)
         for planned, result in zip(batch, results, strict=True):
-            self.heats.disturbed[planned] = result.status == OK and result.disturbed is not None
+            self.disturbed[planned] = result.status == OK and result.disturbed is not None
         again = self.heat_again(batch[0], attempt)
         before = [planned for planned in again if planned not in batch]
         self.ledger.record(results, bool(again), before)
@@ -229,12 +203,12 @@ class Runner:
 
     def heat_again(self, planned: PlannedTrial, attempt: int) -> list[PlannedTrial]:
         """The heat of a trial, if all of it has run and must be repeated."""
-        heat = self.heats.of(planned)
-        if not self.heats.is_run(heat):
+        heat = self.heats[planned]
+        if any(member not in self.disturbed for member in heat):
             return []
-        if not self.repeats.wanted(self.heats.is_disturbed(heat), attempt):
+        disturbed = any(self.disturbed[member] for member in heat)
+        if not (self.repeats.wanted(disturbed, attempt) and self.has_time_for(len(heat))):
             return []
-        if not self.has_time_for(len(heat)):
-            return []
-        self.heats.forget(heat)
+        for member in heat:
+            del self.disturbed[member]
         return list(heat)
