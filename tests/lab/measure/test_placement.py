@@ -35,39 +35,41 @@ def run_in(side: SidePlacement, *command: str) -> str:
     return run_well(*side.command(command), env=guard_environment()).strip()
 
 
-def test_without_a_wish_the_server_has_one_cpu_and_the_client_the_others() -> None:
-    assert choose_cpus(None, None, [0, 1], alone) == ((0,), (1,))
-    assert choose_cpus(None, None, [0, 1, 2, 3], alone) == ((0,), (1, 2, 3))
+@pytest.mark.parametrize(
+    ("server", "client", "allowed", "chosen"),
+    [
+        (None, None, [0, 1], ((0,), (1,))),
+        (None, None, [0, 1, 2, 3], ((0,), (1, 2, 3))),
+        ([0], [0], [0], ((0,), (0,))),
+        ([1], None, [0, 1, 2], ((1,), (0, 2))),
+        (None, [0], [0, 1, 2], ((1,), (0,))),
+    ],
+)
+def test_a_side_has_the_cpus_that_are_named_or_left(
+    server: list[int] | None, client: list[int] | None, allowed: list[int], chosen: object
+) -> None:
+    assert choose_cpus(server, client, allowed, alone) == chosen
 
 
-def test_the_sibling_of_the_servers_core_is_left_idle() -> None:
+def test_the_sibling_of_the_servers_core_is_idle_unless_nothing_else_is_left() -> None:
     pairs = {0: {0, 4}, 4: {0, 4}, 1: {1, 5}, 5: {1, 5}}
     assert choose_cpus(None, None, [0, 1, 4, 5], pairs.__getitem__) == ((0,), (1, 5))
+    assert choose_cpus(None, None, [0, 4], pairs.__getitem__) == ((0,), (4,))
 
 
-def test_the_sibling_serves_where_nothing_else_is_left() -> None:
-    assert choose_cpus(None, None, [0, 1], lambda _: {0, 1}) == ((0,), (1,))
-
-
-def test_named_cpus_are_taken_even_if_they_are_the_same() -> None:
-    assert choose_cpus([0], [0], [0], alone) == ((0,), (0,))
-    assert choose_cpus([1], None, [0, 1, 2], alone) == ((1,), (0, 2))
-    assert choose_cpus(None, [0], [0, 1, 2], alone) == ((1,), (0,))
-
-
-def test_one_cpu_only_is_refused_with_what_to_type() -> None:
-    with pytest.raises(CpuError, match="only one CPU.*--server-cpus 3 --client-cpus 3"):
-        choose_cpus(None, None, [3], alone)
-
-
-def test_a_cpu_that_does_not_exist_is_named() -> None:
-    with pytest.raises(CpuError, match=r"--client-cpus names CPU 9.*allowed: 0-1"):
-        choose_cpus([0], [9], [0, 1], alone)
-
-
-def test_a_side_without_a_cpu_left_is_refused() -> None:
-    with pytest.raises(CpuError, match="no CPU is left"):
-        choose_cpus([0, 1], None, [0, 1], alone)
+@pytest.mark.parametrize(
+    ("server", "client", "allowed", "why"),
+    [
+        (None, None, [3], "only one CPU.*--server-cpus 3 --client-cpus 3"),
+        ([0], [9], [0, 1], "--client-cpus names CPU 9.*allowed: 0-1"),
+        ([0, 1], None, [0, 1], "no CPU is left"),
+    ],
+)
+def test_cpus_that_do_not_do_are_refused(
+    server: list[int] | None, client: list[int] | None, allowed: list[int], why: str
+) -> None:
+    with pytest.raises(CpuError, match=why):
+        choose_cpus(server, client, allowed, alone)
 
 
 @NEEDS_TWO_CPUS
@@ -130,24 +132,16 @@ def test_without_rights_the_sides_have_networks_in_a_user_namespace() -> None:
     assert told["ports"] == MANY_PORTS
 
 
-def refuse(*_: object) -> placement.Placement:
-    raise PlacementError("unshare failed: Operation not permitted")
-
-
-def test_where_namespaces_are_forbidden_auto_falls_back_and_says_why(
+def test_where_namespaces_are_forbidden_only_auto_falls_back_and_says_why(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    def refuse(*_: object) -> placement.Placement:
+        raise PlacementError("unshare failed: Operation not permitted")
+
     monkeypatch.setattr(placement, "place_in_namespaces", refuse)
     with make_placement("auto", [0], [0]) as place:
         assert place.kind == "loopback"
-        assert place.note
-        assert "Operation not permitted" in place.note
-
-
-def test_where_namespaces_are_forbidden_asking_for_them_is_an_error(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(placement, "place_in_namespaces", refuse)
+        assert "Operation not permitted" in (place.note or "")
     with pytest.raises(PlacementError, match="not permitted here.*--placement loopback"):
         make_placement("netns", [0], [0])
 
