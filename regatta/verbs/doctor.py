@@ -77,7 +77,7 @@ def doctor(  # noqa: PLR0913, PLR0917  (one parameter an option)
 
 def check_hosts(study: str, as_json: bool) -> None:
     programs = discover()
-    wish = hosts_of(load_study(find_study(study), programs.designs), programs)
+    wish = hosts_of(load_study(find_study(study), programs.designs))
     if wish is None:
         raise UsageError(f'{study} names no hosts; add [placement] kind = "hosts" (docs/hosts.md)')
     findings = examine_hosts(wish)

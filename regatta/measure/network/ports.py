@@ -17,18 +17,18 @@ LOOPBACK_ENDS = ("7F", IPV6_LOOPBACK)
 
 def free_port(network: int | str) -> int:
     """An unused port below the kernel's ephemeral range."""
-    used = {port for port, _ in sockets(network)}
+    used = {port for _, port, _, _ in rows(network)}
     return random.choice([port for port in PORTS if port not in used])
 
 
 def listens(network: int | str, port: int) -> bool:
     """True if connections to that port are accepted."""
-    return (port, LISTEN) in sockets(network)
+    return bool(listening_at(network, port))
 
 
 def listening_at(network: int | str, port: int) -> list[str]:
     """The addresses at which the port is open, in the kernel's form."""
-    return [host for host, where, state in addresses(network) if (where, state) == (port, LISTEN)]
+    return [host for host, at, state, _ in rows(network) if (at, state) == (port, LISTEN)]
 
 
 def are_loopback(hosts: Sequence[str]) -> bool:
@@ -46,18 +46,8 @@ def ports_of(pid: int, state: str) -> list[int]:
     return [port for _, port, found, inode in rows(pid) if found == state and inode in inodes]
 
 
-def sockets(network: int | str) -> set[tuple[int, str]]:
-    """The local port and state of every TCP socket."""
-    return {(port, state) for _, port, state in addresses(network)}
-
-
-def addresses(network: int | str) -> Iterator[tuple[str, int, str]]:
-    """Local address in the kernel's form, port and state of every TCP socket."""
-    return ((host, port, state) for host, port, state, _ in rows(network))
-
-
 def rows(network: int | str) -> Iterator[tuple[str, int, str, str]]:
-    """The same with the socket's inode."""
+    """Local address in the kernel's form, port, state and inode of every TCP socket."""
     for table in ("tcp", "tcp6"):
         with suppress(FileNotFoundError):
             for line in Path(f"/proc/{network}/net/{table}").read_text().splitlines()[1:]:

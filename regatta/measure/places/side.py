@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Concatenate, ParamSpec, TypeVar
 
 from regatta.measure.accounts import cgroup
@@ -58,18 +57,17 @@ def read_line(fd: int, deadline: float) -> bytes:
 class Channel:
     """Use it in a `with` statement."""
 
+    near: socket.socket | None = None
+    """The lab's end, once the program is connected."""
+    number: int
+    """The program's end, as a descriptor number."""
+    inherited: tuple[int, ...] = ()
+    """The descriptors that the program must inherit."""
+
     def __init__(self) -> None:
         self.near, self.far = socket.socketpair()
-
-    @property
-    def number(self) -> int:
-        """The program's end, as a descriptor number."""
-        return self.far.fileno()
-
-    @property
-    def inherited(self) -> tuple[int, ...]:
-        """The descriptors that the program must inherit."""
-        return (self.far.fileno(),)
+        self.number = self.far.fileno()
+        self.inherited = (self.number,)
 
     def started(self) -> None:
         """Closes our copy of the program's end, so that the program's exit closes the channel."""
@@ -82,25 +80,23 @@ class Channel:
         if the starter ends before the program connects.
         """
         del deadline, starter
+        assert self.near
         return self.near
 
     def say(self, words: str) -> None:
         """Sends a line to a connected program. BrokenPipeError if it has ended."""
+        assert self.near
         self.near.sendall(f"{words}\n".encode())
 
     def close(self) -> None:
-        self.far.close()
-        self.near.close()
+        self.started()
+        if self.near is not None:
+            self.near.close()
 
     def __enter__(self) -> Channel:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

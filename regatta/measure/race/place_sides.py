@@ -1,6 +1,5 @@
 """Places the two sides of a study's race."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from regatta.errors import StudyError
@@ -14,26 +13,26 @@ from regatta.record.study.limits import CONTAINERS, HOSTS
 
 def place_sides(study: Study, programs: Programs) -> Placement:
     cpus = (study.server_cpus, study.client_cpus)
-    wish: Wish | None = None
     whole = any(cell.scope == PROCESS for cell in study.cells)
     if whole and study.client_count > 1:
         raise StudyError(
             '`scope = "process"` counts one client from its first instruction; remove '
             "`placement.clients`"
         )
-    if study.placement in OF_WINDOWS:
-        if whole:
-            raise StudyError(
-                '`scope = "process"` counts a program from its first instruction, which is not '
-                f"possible with {study.placement}; race this study with netns or loopback"
-            )
-        wish = OF_WINDOWS[study.placement](study, programs)
+    if whole and study.placement in {CONTAINERS, HOSTS}:
+        raise StudyError(
+            '`scope = "process"` counts a program from its first instruction, which is not '
+            f"possible with {study.placement}; race this study with netns or loopback"
+        )
+    wish: Wish | None = containers_of(study, programs) if study.placement == CONTAINERS else None
+    if study.placement == HOSTS:
+        wish = hosts_of(study)
     placement = make_placement(study.placement, *cpus, study.steering, wish)
     placement.client_count = study.client_count
     return placement
 
 
-def hosts_of(study: Study, _: Programs) -> HostsWish | None:
+def hosts_of(study: Study) -> HostsWish | None:
     """The hosts that the study names; None if it names none."""
     if study.server is None or not study.client_hosts:
         return None
@@ -51,13 +50,6 @@ def containers_of(study: Study, programs: Programs) -> ContainerWish:
         dial=programs.dial and programs.dial.absolute(),
         folder=study.folder if raced else None,
     )
-
-
-OF_WINDOWS: dict[str, Callable[[Study, Programs], Wish | None]] = {
-    CONTAINERS: containers_of,
-    HOSTS: hosts_of,
-}
-"""Placements that cannot count whole processes, and what the study asks of each."""
 
 
 def raced_contenders(study: Study) -> dict[str, Contender]:

@@ -29,16 +29,15 @@ from regatta.record.study.cpus import cpu_list
 # `regatta-dial`, mounted with the program, connects to it, makes the connection descriptor 3 and
 # execs the program.
 
-NUMBER = 3  # src/programs/regatta_dial.c
-
 
 class DialledChannel(Channel):
     """A channel that regatta-dial opens from within the container."""
 
+    number = 3  # src/programs/regatta_dial.c
+
     def __init__(self, folder: Path, name: str, dial: Path) -> None:
         self.path = folder / f"{name}.channel"
         self.dial = dial
-        self.connected: socket.socket | None = None
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.path.unlink(missing_ok=True)
         # Through the folder's descriptor, as a socket's path may have at most 107 bytes.
@@ -52,14 +51,6 @@ class DialledChannel(Channel):
         finally:
             os.close(opened)
 
-    @property
-    def number(self) -> int:
-        return NUMBER
-
-    @property
-    def inherited(self) -> tuple[int, ...]:
-        return ()
-
     def started(self) -> None:
         """Nothing to close: the program connects by itself."""
 
@@ -68,8 +59,8 @@ class DialledChannel(Channel):
         return [str(self.dial), self.path.name, *program]
 
     def wait_connected(self, deadline: float, starter: int) -> socket.socket:
-        if self.connected is not None:
-            return self.connected
+        if self.near is not None:
+            return self.near
         starter_fd = os.pidfd_open(starter)
         try:
             poll = select.poll()
@@ -79,18 +70,13 @@ class DialledChannel(Channel):
         finally:
             os.close(starter_fd)
         if self.listener.fileno() in ready:
-            self.connected, _ = self.listener.accept()
-            return self.connected
+            self.near, _ = self.listener.accept()
+            return self.near
         raise EOFError if ready else TimeoutError
 
-    def say(self, words: str) -> None:
-        assert self.connected
-        self.connected.sendall(f"{words}\n".encode())
-
     def close(self) -> None:
+        super().close()
         self.listener.close()
-        if self.connected is not None:
-            self.connected.close()
         with suppress(OSError):
             self.path.unlink()
 
