@@ -16,7 +16,7 @@ from regatta.measure.network.steering import Steering
 from regatta.measure.places.side import SidePlacement
 from regatta.measure.programs import Programs
 from regatta.record.study.cpus import cpu_list
-from regatta.record.study.limits import BRIDGE, LOOPBACK
+from regatta.record.study.limits import BRIDGE, HOST, LOOPBACK
 
 # Offsets of the clients' clocks from the clock of the server's host, by round trips as in NTP.
 # CLOCK_MONOTONIC starts at a different moment on every host. A request and its reply have four
@@ -138,6 +138,8 @@ class Placement:
     """A process within the server's network."""
     wish: Wish | None = None
     """What the study asked for; None where that is all in the other fields."""
+    network: str | None = None
+    """The kind of network, where a placement offers several."""
     client_count: int = 1
 
     def close(self) -> None:
@@ -231,12 +233,7 @@ class Placement:
     @property
     def is_private(self) -> bool:
         """Whether the server's network holds nothing but the two sides."""
-        return self.kind != LOOPBACK
-
-    @property
-    def network(self) -> str | None:
-        """The kind of network, where a placement offers several."""
-        return None
+        return self.kind != LOOPBACK and self.network != HOST
 
     @property
     def text(self) -> str:

@@ -22,6 +22,7 @@ from regatta.measure.race.options import NO_HOOKS, Hooks, Options, apply, choose
 from regatta.measure.race.place_sides import check_programs, place_sides
 from regatta.measure.race.resume import (
     NUMBERS,
+    SWITCHES,
     keep_accounts,
     keep_options,
     left_out_then,
@@ -101,24 +102,23 @@ def about_race(study: Study, use_perf: bool) -> dict[str, str]:
         "study_toml": study.toml,
         "study_folder": str(study.folder),
         "seed": str(study.seed),
-        **numbers_of(study),
+        **settings_of(study),
         "ends_by_width": yes_or_no(study.width_percent is not None),
-        "quick": yes_or_no(study.quick),
         "use_perf": yes_or_no(use_perf),
         "disturbance_limit_percent": f"{study.disturbance_limit_percent:g}",
     }
 
 
-def numbers_of(study: Study) -> dict[str, str]:
-    return {name: str(getattr(study, name)) for name in NUMBERS}
+def settings_of(study: Study) -> dict[str, str]:
+    numbers = {name: str(getattr(study, name)) for name in NUMBERS}
+    return numbers | {name: yes_or_no(getattr(study, name)) for name in SWITCHES}
 
 
 def fitted(study: Study) -> dict[str, str]:
     """What the ledger records anew, once the warm-ups are known."""
     return {
-        **numbers_of(study),
+        **settings_of(study),
         "most_blocks": str(study.most_blocks or study.blocks),
-        "few_blocks": yes_or_no(study.few_blocks),
         "durations_s": json.dumps([cell.duration_s for cell in study.cells]),
     }
 

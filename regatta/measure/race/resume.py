@@ -16,21 +16,15 @@ from regatta.record.write import Ledger
 
 NUMBERS = ("blocks", "counted_blocks", "alone_blocks", "search_blocks", "sittings", "pause_s")
 """Fields of the study that options may override, by their names in the ledger."""
+SWITCHES = ("quick", "few_blocks")
 
 
 def keep_options(ledger: Ledger, study: Study) -> Study:
     """The study with its original overrides and claims; an older ledger records fewer of them."""
-    said = {name: ledger.meta(name) for name in NUMBERS}
+    said = {name: ledger.meta(name) for name in (*NUMBERS, "most_blocks")}
     numbers = {name: int(text) for name, text in said.items() if text is not None}
-    claims = recorded_claims(ledger)
-    most = ledger.meta("most_blocks")
-    same = study.but(
-        quick=ledger.meta("quick") == "yes",
-        claims=claims,
-        most_blocks=study.most_blocks if most is None else int(most),
-        few_blocks=ledger.meta("few_blocks") == "yes",
-        **numbers,
-    )
+    switches = {name: ledger.meta(name) == "yes" for name in SWITCHES}
+    same = study.but(claims=recorded_claims(ledger), **numbers, **switches)
     keeps_width = same.sittings == 1 and ledger.meta("ends_by_width") != "no"
     return same if keeps_width else same.but(width_percent=None, most_blocks=None)
 

@@ -42,15 +42,6 @@ class ContainerPlacement(Placement):
     client: ContainerSide
     engine: Engine
     leash: Reaper
-    wish: ContainerWish
-
-    @property
-    def network(self) -> str:
-        return self.wish.network
-
-    @property
-    def is_private(self) -> bool:
-        return self.network != HOST
 
     @property
     def text(self) -> str:
@@ -110,6 +101,7 @@ def place_in_containers(
         server_address=LOOPBACK_ADDRESS,
         sleep_source=whole_cpu.find_source(),
         wish=wish,
+        network=wish.network,
         engine=engine,
         leash=leash,
     )
