@@ -1,10 +1,12 @@
 """What a race in containers wants, of its study."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from regatta.errors import StudyError
+from regatta.measure.places.sides import ContainerWish
 from regatta.measure.programs import Programs
 from regatta.measure.race.place_sides import check_programs, containers_of, place_sides
 from regatta.record.study import Study
@@ -39,15 +41,12 @@ def study(text: str = TEXT) -> Study:
 
 
 def test_it_is_the_networks_the_engines_and_the_images_of_the_study() -> None:
-    wish = containers_of(study(), PROGRAMS)
-    assert (wish.network, wish.engine, wish.images) == ("veth", "docker", ("nginx:1.27",))
-    assert wish.folder == Path("/folder")
-    assert wish.dial == Path("/bin/d")
-
-
-def test_a_race_of_designs_alone_shows_no_folder() -> None:
+    folder, dial = Path("/folder"), Path("/bin/d")
+    wish = ContainerWish("veth", "docker", ("nginx:1.27",), dial, folder)
+    assert containers_of(study(), PROGRAMS) == wish
     text = TEXT.replace('contenders = ["boxed", "mounted"]', "")
-    assert containers_of(study(text), PROGRAMS).folder is None
+    alone = replace(wish, images=(), folder=None)
+    assert containers_of(study(text), PROGRAMS) == alone
 
 
 def test_a_program_in_an_image_is_not_looked_for_here() -> None:

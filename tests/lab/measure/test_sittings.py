@@ -80,13 +80,6 @@ def test_every_sitting_runs_the_whole_study_in_its_own_order(
     assert "make build" in said[0], "these programs have no build folder"
 
 
-def test_every_sitting_has_its_own_environment_for_all_contenders(whole: Path) -> None:
-    query = "SELECT DISTINCT sitting, json_extract(server, '$.padding') FROM trial ORDER BY 1"
-    seen = rows(whole, query)
-    assert seen == rows(whole, "SELECT number, environment_bytes FROM sitting ORDER BY 1")
-    assert len({size for _, size in seen}) == SITTINGS
-
-
 def test_every_sitting_has_its_own_networks(
     tmp_path: Path, slept: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,13 +108,18 @@ def test_every_sitting_is_placed_and_steered_as_the_first(
     assert asked == [("netns", (0, 2), (1,), kind, None)]
 
 
-def test_a_sitting_records_its_time_and_machine(whole: Path) -> None:
+def test_a_sitting_records_its_time_its_machine_and_its_own_environment(whole: Path) -> None:
     found = read(whole / "ledger.sqlite").sittings
-    assert [one.number for one in found] == [1, 2, 3]
+    assert [sitting.number for sitting in found] == [1, 2, 3]
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    assert {one.boot_id for one in found} == {boot}
-    assert all(one.cpu_model and one.kernel for one in found)
-    assert sorted(one.started_at for one in found) == [one.started_at for one in found]
+    assert {sitting.boot_id for sitting in found} == {boot}
+    assert all(sitting.cpu_model and sitting.kernel for sitting in found)
+    began = [sitting.started_at for sitting in found]
+    assert sorted(began) == began
+    query = "SELECT DISTINCT sitting, json_extract(server, '$.padding') FROM trial ORDER BY 1"
+    sizes = [(sitting.number, sitting.environment_bytes) for sitting in found]
+    assert rows(whole, query) == sizes, "the same for all contenders"
+    assert len({size for _, size in sizes}) == SITTINGS
 
 
 @pytest.mark.parametrize("after", range(0, TRIALS, 8))
@@ -163,8 +161,8 @@ def test_a_race_stopped_in_a_pause_resumes_with_the_next_sitting_at_once(
 def test_the_command_line_wants_more_sittings_than_the_study(
     tmp_path: Path, slept: list[float]
 ) -> None:
-    one = fake_races.parse(STUDY.replace(f"sittings = {SITTINGS}", ""))
-    events = fake_races.stopped(one, tmp_path / "race", after=1, sittings=2, pause_s=7)
+    single = fake_races.parse(STUDY.replace(f"sittings = {SITTINGS}", ""))
+    events = fake_races.stopped(single, tmp_path / "race", after=1, sittings=2, pause_s=7)
     assert isinstance(events[0], Started)
     assert (events[0].sittings, events[0].trials) == (2, 12)
     folder = fake_races.resume(tmp_path / "race")
@@ -176,8 +174,8 @@ def test_other_servers_are_named_as_the_same_in_every_sitting() -> None:
     assert unchanged_note(study()) == ""
     theirs = '["select"]\ncontenders = ["go"]\nload = "burst"'
     text = STUDY.replace('["iterative", "select"]', theirs)
-    own = text + '[contenders.go]\ncommand = "go {host} {port}"\ndialect = "line"\n'
-    said = unchanged_note(fake_races.parse(own))
+    text += '[contenders.go]\ncommand = "go {host} {port}"\ndialect = "line"\n'
+    said = unchanged_note(fake_races.parse(text))
     assert said.startswith("the same binary in every sitting: go;")
 
 
