@@ -100,9 +100,9 @@ class Cluster:
 
     def ours(self) -> list[str]:
         """Processes of races on the hosts."""
-        found = [one for name in self.hosts.hosts for one in self.hosts.running(name)]
+        found = [command for name in self.hosts.hosts for command in self.hosts.running(name)]
         marks = ("hosts.worker", "/regatta-server", "/regatta-client")
-        return [one for one in found if any(mark in one for mark in marks)]
+        return [command for command in found if any(mark in command for mark in marks)]
 
     def close(self) -> None:
         for process in self.processes.values():

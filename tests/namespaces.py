@@ -103,10 +103,10 @@ class Network:
         log = self.folder / f"{name}.log"
         log.unlink(missing_ok=True)
         clock = ["--time", "--monotonic", str(AWAY_S * number)] if HAS_CLOCKS else []
-        own = ["--net", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        spaces = ["--net", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
         given = [name, str(self.folder), self.disk]
         host = subprocess.Popen(
-            ["unshare", *own, *clock, "--", "/bin/sh", "-ec", START, "sh", *given],
+            ["unshare", *spaces, *clock, "--", "/bin/sh", "-ec", START, "sh", *given],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -44,7 +44,7 @@ def ignore(_: object) -> None:
 
 
 def parse(text: str, folder: Path | None = None) -> Study:
-    return parse_study(text, tuple(Design(**one) for one in DESIGNS), folder)
+    return parse_study(text, tuple(Design(**design) for design in DESIGNS), folder)
 
 
 def race(
@@ -67,16 +67,16 @@ def stopped(
     **options: Any,
 ) -> list[Event]:
     """Races until such an event, of a trial beyond this number; returns what was told by then."""
-    told: list[Event] = []
+    events: list[Event] = []
 
     def stop(event: Event) -> None:
-        told.append(event)
+        events.append(event)
         if isinstance(event, at) and getattr(event, "number", after + 1) > after:
             raise StopError
 
     with pytest.raises(StopError):
         race(study, folder, stop, **options)
-    return told
+    return events
 
 
 def resume(folder: Path, tell: Tell = ignore, study: Study | None = None) -> Path:

@@ -44,7 +44,7 @@ def stopped(folder: Path, **options: bool) -> Path:
 
 def test_it_is_there_before_the_first_trial(tmp_path: Path) -> None:
     given = read(stopped(tmp_path)).inputs
-    assert [one.claim.id for one in given.claims] == ["X1"]
+    assert [given_claim.claim.id for given_claim in given.claims] == ["X1"]
     assert given.baseline == Baseline("iterative")
     assert given.calibration == CALIBRATION
 
@@ -81,7 +81,7 @@ def test_a_race_goes_on_with_the_claims_of_its_ledger(tmp_path: Path) -> None:
     file.unlink()
     fake_races.resume(race)
     assert read_meta(race / FILE_NAME)["finished_at"]
-    assert [one.claim.id for one in read(race / FILE_NAME).inputs.claims] == ["X1"]
+    assert [given_claim.claim.id for given_claim in read(race / FILE_NAME).inputs.claims] == ["X1"]
 
 
 def test_a_race_without_perf_goes_on_without_it(

@@ -95,9 +95,9 @@ def looked(tmp_path: Path, programs_folder: Path) -> Iterator[Callable[..., Look
 
 
 def test_the_clients_are_told_what_was_seen(looked: Callable[..., Looked], tmp_path: Path) -> None:
-    one = looked("page", "dated", "counts", "own")
-    setup = replace(one.setup, expected=expected_by(one.found))
-    page, *_ = one.study.cells
+    seen = looked("page", "dated", "counts", "own")
+    setup = replace(seen.setup, expected=expected_by(seen.found))
+    page, *_ = seen.study.cells
     with Side(setup.placement.client, "client", tmp_path) as client:
         give_requests(setup, page, client)
     assert client_command(setup, page, "a:1", [])[-3:-1] == ["--expect", EXPECTED]
@@ -108,39 +108,39 @@ def test_the_clients_are_told_what_was_seen(looked: Callable[..., Looked], tmp_p
     assert lines["dated"][4].endswith("27-35"), "the time"
     assert lines["own"][4] == "3-11", "the process, as two were looked at"
     assert lines["counts"] == ["200", "6", "26", "-"]
-    told = {line.partition(":")[0] for line in one.notes}
-    assert told >= {"dated", "counts", "own"}
-    assert "page" not in told
+    noted = {line.partition(":")[0] for line in seen.notes}
+    assert noted >= {"dated", "counts", "own"}
+    assert "page" not in noted
 
 
 def test_what_differs_is_told_and_recorded_and_a_resumed_race_has_it(
     looked: Callable[..., Looked],
 ) -> None:
-    one = looked("page", "page-again", "broken")
-    assert one.ledger.recorded[DIFFER] == {
+    seen = looked("page", "page-again", "broken")
+    assert seen.ledger.recorded[DIFFER] == {
         "broken": "answers 33 bytes of text/plain to GET /, page 30 bytes of text/plain"
     }
-    (line,) = one.notes
+    (line,) = seen.notes
     assert line.startswith("broken answers 33 bytes of text/plain")
-    one.setup = replace(one.setup, contenders={})  # nothing can be started again
-    assert expected_by(one.again()) == expected_by(one.found)
+    seen.setup = replace(seen.setup, contenders={})  # nothing can be started again
+    assert expected_by(seen.again()) == expected_by(seen.found)
 
 
 def test_an_error_is_nothing_to_compare_with(looked: Callable[..., Looked]) -> None:
-    one = looked("lost")
-    assert expected_by(one.found) == {}
-    assert one.notes == ["lost: its answers are not compared: it answers 404 to GET /"]
+    seen = looked("lost")
+    assert expected_by(seen.found) == {}
+    assert seen.notes == ["lost: its answers are not compared: it answers 404 to GET /"]
 
 
 def test_each_request_of_a_file_has_its_line(looked: Callable[..., Looked], tmp_path: Path) -> None:
     posts = '{"path": "/"}\n{"path": "/", "headers": {"Host": "shop:1"}}\n'
     (tmp_path / "asked.jsonl").write_text(posts)
-    one = looked("host", asked='requests = "asked.jsonl"')
-    (text,) = expected_by(one.found).values()
+    seen = looked("host", asked='requests = "asked.jsonl"')
+    (text,) = expected_by(seen.found).values()
     assert [line.split()[1] for line in text.splitlines()] == [str(len("127.0.0.1")), "4"]
 
 
 def test_answers_that_may_differ_are_not_looked_at(looked: Callable[..., Looked]) -> None:
-    one = looked("page", "broken", race="answers_may_differ = true")
-    assert one.found == []
-    assert one.ledger.recorded == {}
+    seen = looked("page", "broken", race="answers_may_differ = true")
+    assert seen.found == []
+    assert seen.ledger.recorded == {}

@@ -111,7 +111,10 @@ def test_all_are_raced_at_the_same_shares_of_what_the_weakest_holds(tmp_path: Pa
     race(tmp_path / "race", STUDY)
     cells = rows(tmp_path / "race", CELLS)
     assert {load for _, load, _ in cells} == {"open"}
-    rates = {name: [int(str(rate)) for own, _, rate in cells if own == name] for name in CAPACITY}
+    rates = {
+        name: [int(str(rate)) for contender, _, rate in cells if contender == name]
+        for name in CAPACITY
+    }
     assert len(set(map(tuple, rates.values()))) == 1
     assert rates["select"] == pytest.approx([1_000, 2_000, 3_000], rel=0.04)
     assert len(rows(tmp_path / "race", TRIALS)) == 9
@@ -237,7 +240,9 @@ def test_searches_take_turns_where_servers_run_side_by_side(
     tmp_path: Path, simulated: Simulated, slices: int
 ) -> None:
     race(tmp_path / "race", STUDY.replace("[race]", f"[race]\nslices = {slices}"))
-    in_first = [name for name, one in simulated.asked if (one.kind, one.block) == (SEARCH, 1)]
+    in_first = [
+        name for name, planned in simulated.asked if (planned.kind, planned.block) == (SEARCH, 1)
+    ]
     changes = sum(name != after for name, after in pairwise(in_first))
     assert len(set(in_first)) == 3
     assert (changes == 2) == (slices == 1)
@@ -310,8 +315,8 @@ def test_a_mistake_is_named_in_one_line(text: str, words: list[str]) -> None:
 def test_another_server_is_raced_at_equal_loads_by_default() -> None:
     group = 'name = "a"\n{own}[[cells]]\ndesigns = ["select"]\n{keys}\n'
     keys = 'contenders = ["go"]\ndialect = "http"'
-    own = study(group.format(own=OWN, keys=keys))
-    assert {(cell.contender, cell.load, cell.connections) for cell in own.cells} == {
+    theirs = study(group.format(own=OWN, keys=keys))
+    assert {(cell.contender, cell.load, cell.connections) for cell in theirs.cells} == {
         ("select", "matched", 50),
         ("go", "matched", 50),
     }
@@ -336,4 +341,4 @@ def test_shares_so_close_that_they_are_one_rate_make_one_cell() -> None:
     (cell, *_) = study(STUDY).cells
     assert isinstance(cell, MatchedCell)
     close = replace(cell, shares=(0.5, 0.501))
-    assert [one.rate for one in with_rates([close], {close: 100.0})] == [50]
+    assert [cell.rate for cell in with_rates([close], {close: 100.0})] == [50]

@@ -20,7 +20,7 @@ def asked(
 ) -> LoadWindow:
     """Evenly, of one server that takes so long for each."""
     due = [round(number * S / rate) for number in range(len(services))]
-    return queue(due, [int(one) for one in services], round(seconds * S), connections, 1)
+    return queue(due, [int(service) for service in services], round(seconds * S), connections, 1)
 
 
 def growth(seen: LoadWindow, seconds: float) -> float:

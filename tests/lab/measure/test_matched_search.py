@@ -138,15 +138,15 @@ def test_a_tale_that_was_cut_short_goes_on_as_if_it_had_not_been(
     for block, capacity in enumerate(truths, start=1):
         run_from = replay(whole, block)[-1]
         whole[block] = run(run_from, capacity)
-    told = [(block, one) for block, tale in whole.items() for one in tale]
-    kept: dict[int, Tale] = {}
-    for block, one in told[:cut]:
-        kept.setdefault(block, []).append(one)
-    for block, one in told[cut:]:
-        search = replay(kept, len(truths))[-1]
-        assert search.next_rate() == one[0]
-        kept.setdefault(block, []).append(one)
-    held = [search.held for search in replay(kept, len(truths))]
+    all_outcomes = [(block, outcome) for block, tale in whole.items() for outcome in tale]
+    recorded: dict[int, Tale] = {}
+    for block, outcome in all_outcomes[:cut]:
+        recorded.setdefault(block, []).append(outcome)
+    for block, outcome in all_outcomes[cut:]:
+        search = replay(recorded, len(truths))[-1]
+        assert search.next_rate() == outcome[0]
+        recorded.setdefault(block, []).append(outcome)
+    held = [search.held for search in replay(recorded, len(truths))]
     assert held == [search.held for search in replay(whole, len(truths))]
 
 

@@ -83,12 +83,12 @@ def test_on_loopback_each_side_runs_on_its_cpus_only() -> None:
 @NEEDS_ROOT
 @NEEDS_TWO_CPUS
 def test_as_root_the_sides_have_networks_of_their_own_that_vanish_at_the_end() -> None:
-    own = network_namespaces([os.getpid()])
+    ours = network_namespaces([os.getpid()])
     with make_placement("netns", [0], [1]) as place:
         assert not place.rootless
         server = run_in(place.server, "readlink", "/proc/self/ns/net")
         client = run_in(place.client, "readlink", "/proc/self/ns/net")
-        assert len({server, client} | own) == 3
+        assert len({server, client} | ours) == 3
         assert "198.18.0.1/30" in run_in(place.server, "ip", "-br", "address")
         assert "198.18.0.2/30" in run_in(place.client, "ip", "-br", "address")
         assert run_in(place.client, "cat", *PORTS) == MANY_PORTS
@@ -124,12 +124,12 @@ def test_without_rights_the_sides_have_networks_in_a_user_namespace() -> None:
     rootless.need_user_namespaces()
     done = rootless.run_python(ROOTLESS_PLACEMENT, PORTS=" ".join(PORTS))
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["uid"] != 0
-    assert told["place"]["rootless"]
-    assert "198.18.0.1/30" in told["server"]
-    assert "198.18.0.2/30" in told["client"]
-    assert told["ports"] == MANY_PORTS
+    found = json.loads(done.stdout)
+    assert found["uid"] != 0
+    assert found["place"]["rootless"]
+    assert "198.18.0.1/30" in found["server"]
+    assert "198.18.0.2/30" in found["client"]
+    assert found["ports"] == MANY_PORTS
 
 
 def test_where_namespaces_are_forbidden_only_auto_falls_back_and_says_why(

@@ -27,7 +27,7 @@ CELLS = f"{fake_races.PAIR}connections = [3]\nrequests = 6\n"
 
 
 def reports() -> Study:
-    return load_study(find_study("reports"), tuple(Design(**one) for one in DESIGNS))
+    return load_study(find_study("reports"), tuple(Design(**design) for design in DESIGNS))
 
 
 def quick(study: Study, **asked: Any) -> Study:
@@ -101,9 +101,9 @@ def test_a_race_goes_on_as_it_was_asked_for_and_not_as_its_study_says(
     study = fake_races.parse(text)
     fake_races.stopped(study, tmp_path, use_perf=False, **asked)
     with open_ledger(tmp_path / FILE_NAME) as ledger:
-        kept = keep_options(ledger, study)
-    assert dict(kept) == dict(apply(study, Options(**asked)))
-    assert kept.quick == asked.get("quick", False)
+        restored = keep_options(ledger, study)
+    assert dict(restored) == dict(apply(study, Options(**asked)))
+    assert restored.quick == asked.get("quick", False)
 
 
 @pytest.mark.usefixtures("programs_folder")
@@ -116,8 +116,8 @@ def test_a_race_of_few_processes_goes_on_as_one(tmp_path: Path) -> None:
     with open_ledger(tmp_path / FILE_NAME) as ledger:
         known = "INSERT OR REPLACE INTO meta VALUES (?, ?)"  # as once its warm-ups were known
         ledger.database.executemany(known, fitted(few).items())
-        kept = keep_options(ledger, study)
-    assert (kept.blocks, kept.most_blocks, kept.few_blocks) == (3, 5, True)
+        restored = keep_options(ledger, study)
+    assert (restored.blocks, restored.most_blocks, restored.few_blocks) == (3, 5, True)
 
 
 @pytest.mark.usefixtures("programs_folder")
@@ -128,16 +128,16 @@ def test_a_first_look_that_goes_on_knows_its_claims(tmp_path: Path) -> None:
         'connections = 3\norder = ["select", "iterative"]\n'
     )
     text = fake_races.on_one_cpu(f"{CELLS}{claim}", blocks=9, counted_blocks=3)
-    told: list[Study] = []
+    studies: list[Study] = []
 
     def tell_study(study: Study) -> tuple[str, ...]:
-        told.append(study)
+        studies.append(study)
         return ()
 
     hooks = Hooks(unseen=tell_study)
     fake_races.stopped(text, tmp_path, hooks=hooks, use_perf=False, quick=True)
     reopen(tmp_path, None, discover(), fake_races.ignore, hooks)
-    begun, resumed = told
+    begun, resumed = studies
     assert resumed.claims == begun.claims
     assert [claim.id for claim in resumed.claims] == ["X1"]
     assert quick_note(resumed) == quick_note(begun)

@@ -32,7 +32,9 @@ CLOCKS = {"placement": {}}
 GROUPS = {"placement": {"control_groups": True}, "perf_follows": "control group"}
 GROUPS_ONLY = {"placement": {"control_groups": True}, "perf_follows": "threads"}
 STEERED = {"placement": {"steering": OWN_SIDE}}
-BY_TICKS, EXACT = ({"placement": {"whole_cpu": {"source": one}}} for one in (STAT, TIMER_LIST))
+BY_TICKS, EXACT = (
+    {"placement": {"whole_cpu": {"source": source}}} for source in (STAT, TIMER_LIST)
+)
 
 
 class FakeLedger:
@@ -52,9 +54,9 @@ def go_on(
     sides = (SidePlacement((), (0,), groups), SidePlacement((), (1,), groups))
     now = Placement("netns", None, *sides, "198.18.0.1", **place)
     found = Perf("perf", "9", ("task-clock",), by_group=by_group)
-    kept = keep_accounts(cast("Ledger", FakeLedger(begun)), now, found)
+    perf = keep_accounts(cast("Ledger", FakeLedger(begun)), now, found)
     assert (now.server.groups is None) == (now.client.groups is None)
-    return now, kept
+    return now, perf
 
 
 @pytest.mark.parametrize(
@@ -70,8 +72,8 @@ def go_on(
 def test_what_a_race_did_without_it_does_without(
     begun: dict[str, object], groups: bool, by_group: bool
 ) -> None:
-    now, kept = go_on(begun)
-    assert (now.server.groups is not None, kept.by_group) == (groups, by_group)
+    now, perf = go_on(begun)
+    assert (now.server.groups is not None, perf.by_group) == (groups, by_group)
     if not groups:
         go_on(begun, groups=None, by_group=False)
 

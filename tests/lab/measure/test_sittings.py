@@ -128,10 +128,10 @@ def test_a_race_stopped_in_any_sitting_loses_none_and_repeats_none(
 ) -> None:
     folder = tmp_path / "race"
     fake_races.stopped(STUDY, folder, after=after)
-    kept = rows(folder, "SELECT * FROM trial")
-    assert len(kept) == after + 1
+    before = rows(folder, "SELECT * FROM trial")
+    assert len(before) == after + 1
     fake_races.resume(folder)
-    assert rows(folder, "SELECT * FROM trial")[: after + 1] == kept
+    assert rows(folder, "SELECT * FROM trial")[: after + 1] == before
     query = "SELECT count(*), count(DISTINCT block * 100 + cell_id) FROM trial"
     assert rows(folder, query) == [(TRIALS, TRIALS)]
     sizes = "SELECT count(DISTINCT environment_bytes) FROM sitting GROUP BY number"
@@ -193,7 +193,7 @@ def test_the_seed_draws_what_is_new_and_one_sitting_is_as_built() -> None:
     assert draw_sitting(1, 1, 1).environment_bytes == 0
     many = [draw_sitting(seed, number, 5) for seed in range(20) for number in range(1, 6)]
     assert many == [draw_sitting(seed, number, 5) for seed in range(20) for number in range(1, 6)]
-    sizes = [one.environment_bytes for one in many]
+    sizes = [draw.environment_bytes for draw in many]
     assert len(set(sizes)) > 90
     assert min(sizes) < MOST_BYTES / 10
     assert MOST_BYTES * 0.9 < max(sizes) <= MOST_BYTES

@@ -93,15 +93,15 @@ def test_every_queue_of_a_card_is_steered_and_read_back(tmp_path: Path) -> None:
     (device / "device").mkdir()
     (device / "device/driver").symlink_to(tmp_path / "drivers/fastcard")
     link_end.steer("card0", [2, 5], tmp_path)
-    told = link_end.read_end("card0", tmp_path)
-    assert told == {
+    found = link_end.read_end("card0", tmp_path)
+    assert found == {
         "device": "card0",
         "cable": "fastcard",
         "gro": None,
         "rps_cpus": [[2, 5], [2, 5]],
         "rfs_flows": 4096,
     }
-    assert steering.end_of(told).goes_to((5, 2))
+    assert steering.end_of(found).goes_to((5, 2))
 
 
 def test_an_end_without_queues_or_with_one_that_goes_elsewhere_is_not_steered() -> None:
@@ -132,13 +132,13 @@ def test_what_the_client_sends_is_received_on_the_cpu_that_it_is_steered_to(
     wanted: str, receiver: int
 ) -> None:
     with make_placement("netns", [CPUS[0]], [CPUS[-1]], wanted) as place:
-        told = place.describe()
+        found = place.describe()
         before = processed(receiver)
         send_packets(place)
         assert processed(receiver) - before >= BATCHES * BATCH
-    assert told["steering"] == wanted
-    assert told["steering_note"] is None
-    ends = told["ends"]
+    assert found["steering"] == wanted
+    assert found["steering_note"] is None
+    ends = found["ends"]
     assert isinstance(ends, dict)
     for side, cpu in (("server", CPUS[0]), ("client", CPUS[-1])):
         assert ends[side]["cable"] == "veth"
@@ -170,10 +170,10 @@ def test_without_rights_a_race_goes_on_and_says_why_nothing_is_steered() -> None
     rootless.need_user_namespaces()
     done = rootless.run_python(WITHOUT_RIGHTS)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["steering"] == UNSTEERED
-    assert "to steer them" in told["steering_note"]
-    for end in told["ends"].values():
+    found = json.loads(done.stdout)
+    assert found["steering"] == UNSTEERED
+    assert "to steer them" in found["steering_note"]
+    for end in found["ends"].values():
         assert end is None or end["rps_cpus"] in ([], [[]])
 
 

@@ -38,10 +38,10 @@ def test_without_one_each_says_why_and_what_to_type(installed: Path) -> None:
     install(installed, "docker", "echo 'Cannot connect to the Docker daemon.' >&2; exit 1")
     with pytest.raises(PlacementError) as error:
         find_engine()
-    told = str(error.value)
-    assert "podman is not installed; docker: Cannot connect to the Docker daemon." in told
-    assert "sudo apt-get install podman runc" in told
-    assert "\n" not in told
+    said = str(error.value)
+    assert "podman is not installed; docker: Cannot connect to the Docker daemon." in said
+    assert "sudo apt-get install podman runc" in said
+    assert "\n" not in said
     with pytest.raises(PlacementError, match=r"\(docker: Cannot connect[^;]*\); "):
         find_engine("docker")
 

@@ -65,18 +65,18 @@ def engine(tmp_path: Path) -> FakeEngine:
 
 
 def test_a_race_that_ends_takes_its_containers_and_leaves_others(engine: FakeEngine) -> None:
-    other = engine.make("elsewhere-1234")
+    second = engine.make("elsewhere-1234")
     held = Reaper(engine)
     engine.make(held.race, 1)
     engine.make(held.race, 2)
     held.close()
-    assert engine.names() == [other.name]
+    assert engine.names() == [second.name]
     assert is_gone(held.shell.pid)
 
 
 def test_the_names_of_a_race_differ(engine: FakeEngine) -> None:
-    with closing(Reaper(engine)) as one, closing(Reaper(engine)) as other:
-        assert len({one.name(), one.name(), other.name(), other.name()}) == 4
+    with closing(Reaper(engine)) as first, closing(Reaper(engine)) as second:
+        assert len({first.name(), first.name(), second.name(), second.name()}) == 4
 
 
 def test_when_the_lab_is_gone_the_shell_removes_them(engine: FakeEngine) -> None:
