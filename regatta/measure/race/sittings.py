@@ -127,10 +127,7 @@ def unchanged_note(study: Study) -> str:
 
 def remake_placement(placement: Placement) -> Placement:
     """The same placement with fresh networks."""
-    return make_placement(
-        placement.kind,
-        placement.server.cpus,
-        placement.client.cpus,
-        placement.steering.kind,
-        placement.wish,
-    )
+    cpus = (placement.server.cpus, placement.client.cpus)
+    fresh = make_placement(placement.kind, *cpus, placement.steering.kind, placement.wish)
+    fresh.client_count = placement.client_count
+    return fresh

@@ -98,13 +98,19 @@ def test_every_sitting_has_its_own_networks(
 
 
 @pytest.mark.parametrize("kind", STEERINGS)
-def test_every_sitting_is_placed_and_steered_as_the_first(
+def test_every_sitting_is_placed_steered_and_loaded_as_the_first(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(sittings, "make_placement", lambda *wanted: asked.append(wanted))
+
+    def fresh(*wanted: Any) -> Placement:
+        asked.append(wanted)
+        return Placement("netns", None, *sides, "198.18.0.1")
+
+    monkeypatch.setattr(sittings, "make_placement", fresh)
     sides = (SidePlacement((), (0, 2)), SidePlacement((), (1,)))
-    remake_placement(Placement("netns", None, *sides, "198.18.0.1", steering=Steering(kind)))
+    first = Placement("netns", None, *sides, "198.18.0.1", steering=Steering(kind), client_count=3)
+    assert remake_placement(first).client_count == 3
     assert asked == [("netns", (0, 2), (1,), kind, None)]
 
 
