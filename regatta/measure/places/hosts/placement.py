@@ -36,8 +36,6 @@ from regatta.record.study.placement import cluster_risk, is_loopback
 T = TypeVar("T")
 P = ParamSpec("P")
 ANY_PORT = 9
-NAMED = 4
-"""Up to this many clients are listed one by one."""
 SOON_NS = 250_000_000
 """Time to tell all clients the start time; one that learns it later starts late and reports it."""
 
@@ -112,14 +110,9 @@ class HostPlacement(Placement):
 
     @property
     def text(self) -> str:
-        return f"{self.kind} (server {self.server.host}, {self.client_names})"
-
-    @property
-    def client_names(self) -> str:
-        names = [client.name for client in self.all_clients]
-        if len(names) <= NAMED:
-            return f"{'client' if len(names) == 1 else 'clients'} {', '.join(names)}"
-        return f"{len(names)} clients {names[0]} to {names[-1]}"
+        names = ", ".join(client.name for client in self.all_clients)
+        clients = "client" if len(self.all_clients) == 1 else "clients"
+        return f"{self.kind} (server {self.server.host}, {clients} {names})"
 
     def programs(self, found: Programs) -> Programs:
         """The programs by their paths on the hosts."""
