@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import threading
 import time
 from contextlib import suppress
 from difflib import get_close_matches
@@ -145,7 +146,7 @@ class ClusterHost(Host):
             self.close()
             raise
         self.root, self.worker = Path(home["root"]), home["worker"]
-        self.watch(self.send_heartbeats)
+        threading.Thread(target=self.send_heartbeats, daemon=True).start()
 
     def wait_for(self, future: Any, users: str, within_s: float) -> Any:
         """PlacementError if the user's worker at this address does not answer."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -173,9 +172,6 @@ class Host(ABC):
         if not self.is_closed:
             self.is_closed = True
             self.stop()
-
-    def watch(self, heartbeats: Callable[[], None]) -> None:
-        threading.Thread(target=heartbeats, daemon=True).start()
 
     def ask(self, question: Callable[..., T], *args: Any, **named: Any) -> T:
         """Calls a function there and returns its result."""

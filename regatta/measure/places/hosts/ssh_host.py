@@ -11,6 +11,7 @@ import logging
 import random
 import shlex
 import sys
+import threading
 import warnings
 from contextlib import suppress
 from pathlib import Path
@@ -125,7 +126,7 @@ class SshHost(Host):
             contact=self.worker,
         )
         self.ssh = WorkerProcess(guarded(words), task)
-        self.watch(self.ssh.send_heartbeats)
+        threading.Thread(target=self.ssh.send_heartbeats, daemon=True).start()
         line = self.ssh.home()
         try:
             home = json.loads(line)
