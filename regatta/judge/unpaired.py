@@ -3,17 +3,12 @@
 Two races ran at different times, so their blocks cannot be paired; each race's mean has its own
 uncertainty, and the two add as in Welch's test. Consecutive blocks of a race are autocorrelated.
 Pairing removes that from the contrasts inside a race, but not here, so autocorrelations are
-averaged over, weighted by how well they explain the blocks of both races (autocorrelation.py).
-
-A race of several sittings contributes one number a sitting. If the other race has only one sitting,
-that sitting is assumed to vary as the sittings of the first race do, since its own blocks cannot
-show it. In a simulation without a change, with sittings that vary as much as blocks do, five
-sittings of 6 blocks against one of 20, a 95 % interval covers "no change" in 96 %; with the
-variance of the single race's blocks it would in 83 %.
+averaged over, weighted by how well they explain the blocks of both races (autocorrelation.py). A
+race of several sittings contributes one number a sitting; these are independent.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import special  # type: ignore[import-untyped]
@@ -34,6 +29,8 @@ class Change:
     scale: Scale
     mean: float
     """New minus old: logarithms on the ratio scale, else in the metric's unit."""
+    old: float
+    """The mean of the old race, in the metric's unit."""
     uncertain: Uncertain | None
     """None if no trial differs from the others of its race."""
     chance: float = 0.0
@@ -53,6 +50,12 @@ class Change:
             low, high = min(low, 0.0), max(high, 0.0)
         return self._out(low), self._out(high)
 
+    def beyond(self, share: float) -> float:
+        """The value where it is this share of the old one more; if negative, as much less."""
+        if self.scale == "ratio":
+            return float((1 + abs(share)) ** math.copysign(1, share))
+        return share * abs(self.old)
+
     def p_value(self, beyond: float) -> float:
         """Two-sided, of the hypothesis that the truth is `beyond` (a ratio or a difference)."""
         tested = self._in(beyond)
@@ -62,8 +65,8 @@ class Change:
         return self.chance if inside and tested != self.mean else float(tested == self.mean)
 
     def blocks_for(self, beyond: float) -> int | None:
-        """Blocks (sittings, if either race has several) that each race needs to distinguish
-        `beyond` from no change at 80 % power."""
+        """Blocks (sittings, if the races have several) that each race needs to distinguish `beyond`
+        from no change at 80 % power; None if it is no change."""
         distance = abs(self._in(beyond))
         if distance == 0:
             return None
@@ -84,52 +87,18 @@ class Change:
         return math.exp(inner) if self.scale == "ratio" else inner
 
 
-@dataclass(frozen=True)
-class Sample:
-    """One race's trials of a cell: one number a block or a sitting, in their order."""
+def unpaired(old: Floats, new: Floats, correlated: bool = True) -> Change | None:
+    """Of two races' numbers of a cell, one a block or a sitting; None if one has fewer than two.
 
-    values: Floats
-    correlated: bool = True
-    """Whether neighbours may be correlated; sittings are not."""
-
-
-def unpaired(old: Sample, new: Sample) -> Change | None:
-    """None if a race has fewer than two blocks of the cell."""
-    both = old.values, new.values
-    if min(map(len, both)) < FEWEST_BLOCKS:
+    `correlated`: whether neighbours may be correlated; those of sittings are not.
+    """
+    fewest = min(len(old), len(new))
+    if fewest < FEWEST_BLOCKS:
         return None
-    if min(float(values.min()) for values in both) > 0:
-        return _change("ratio", *(replace(one, values=np.log(one.values)) for one in (old, new)))
-    return _change("difference", old, new)
-
-
-def _change(scale: Scale, old: Sample, new: Sample) -> Change:
-    difference = float(new.values.mean() - old.values.mean())
-    if old.correlated == new.correlated:
-        found = uncertain(old.values, new.values, correlated=old.correlated)
-    else:
-        sittings, blocks = (new, old) if old.correlated else (old, new)
-        found = _against_one_sitting(sittings.values, blocks.values)
-    if found is not None:
-        return Change(scale, difference, found)
-    fewest = min(len(old.values), len(new.values))
-    chance = 0.0 if fewest >= FEWEST_ALIKE else 2.0 ** (1 - fewest)  # as in joint.py
-    return Change(scale, difference, None, chance)
-
-
-def _against_one_sitting(sittings: Floats, blocks: Floats) -> Uncertain | None:
-    """None if neither the sittings of one race nor the blocks of the other differ."""
-    spread = float(sittings.var(ddof=1))
-    other = max(spread, float(blocks.var(ddof=1)) / len(blocks))
-    error = math.sqrt(spread / len(sittings) + other)
-    if error <= 1e-12 * max(1e-300, float(np.abs([*sittings, *blocks]).max())):
-        return None
-    free = len(sittings) - 1
-    return Uncertain(
-        weights=np.ones(1),
-        errors=np.array([error]),
-        free=np.array([float(free)]),
-        error=error,
-        error_free=float(free),
-        of_one=math.sqrt(2 * other),
-    )
+    scale: Scale = "ratio" if min(old.min(), new.min()) > 0 else "difference"
+    then, now = (np.log(old), np.log(new)) if scale == "ratio" else (old, new)
+    difference = float(now.mean() - then.mean())
+    found = uncertain(then, now, correlated=correlated)
+    # As in joint.py.
+    chance = 0.0 if found is not None or fewest >= FEWEST_ALIKE else 2.0 ** (1 - fewest)
+    return Change(scale, difference, float(old.mean()), found, chance)

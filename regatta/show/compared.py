@@ -5,9 +5,13 @@ from typing import Any
 
 from rich.console import Console
 
-from regatta.judge.compare.compare import ComparedRace, RaceComparison
-from regatta.judge.compare.decide import CellComparison
-from regatta.judge.compare.disagreements import SAME, Winners
+from regatta.judge.compare.compare import (
+    SAME,
+    CellComparison,
+    ComparedRace,
+    RaceComparison,
+    Winners,
+)
 from regatta.judge.compare.match import cell_words
 from regatta.judge.judged import NO_REGRESSION, REGRESSION
 from regatta.record.cell import AXES, IDENTITY, Cell
@@ -30,13 +34,6 @@ def print_comparison(comparison: RaceComparison, console: Console) -> None:
         put(console, f"{name}  {race.path}{f'  ({server})' if server else ''}", style="dim")
     for metric in dict.fromkeys(compared.metric for compared in comparison.cells):
         _print_metric(metric, [cell for cell in comparison.cells if cell.metric is metric], console)
-    if reference := comparison.reference:
-        put(
-            console,
-            f"NEW / OLD is relative to {reference}: each figure is divided by that of {reference} "
-            "in the same block.",
-            style="dim",
-        )
     where = cell_words([compared.cell for compared in comparison.cells])
     for cell in comparison.cells:
         if cell.why:
@@ -46,20 +43,6 @@ def print_comparison(comparison: RaceComparison, console: Console) -> None:
     put(console, verdict_sentence(comparison), style="bold")
     if comparison.winners:
         put(console, standings_sentence(comparison.winners))
-    moved = table_of(
-        "changed ranks by server CPU per request, and verdicts on claims",
-        "",
-        comparison.disagreements,
-        {
-            "where": lambda moved: moved.where,
-            "design or claim": lambda moved: moved.what,
-            "OLD": lambda moved: moved.old,
-            "NEW": lambda moved: moved.new,
-        },
-    )
-    for table in moved:
-        console.print()
-        draw_table(table, [], console)
     put(console, *comparison.notices, style="yellow")
 
 
@@ -141,7 +124,6 @@ def to_dict(comparison: RaceComparison) -> dict[str, Any]:
         "exit_status": comparison.exit_status,
         "sentence": verdict_sentence(comparison),
         "threshold_percent": comparison.threshold * 100,
-        "reference": comparison.reference,
         "old": _race(comparison.old),
         "new": _race(comparison.new),
         "notices": comparison.notices,
@@ -152,7 +134,6 @@ def to_dict(comparison: RaceComparison) -> dict[str, Any]:
             "same_winner": all(table.agreement == SAME for table in tables) if has_winner else None,
             "overall": [asdict(table) for table in tables],
         },
-        "moved": [asdict(moved) for moved in comparison.disagreements],
     }
 
 

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import LedgerError, UsageError
-from regatta.judge.compare.compare import ComparisonRequest, RaceComparison, compare
-from regatta.judge.compare.decide import CellComparison
+from regatta.judge.compare.compare import CellComparison, RaceComparison, compare
 from regatta.measure.programs import called_with
 from regatta.record.cell import MATCHED, Cell
 from regatta.record.metrics import P50, P99, PRIMARY
@@ -113,7 +112,7 @@ def started(contender: dict[str, Any], folder: str) -> tuple[object, ...]:
 
 
 def compared(stored: Stored, folder: Path) -> RaceComparison:
-    return compare(ComparisonRequest(stored.folder, folder, THRESHOLD, METRICS))
+    return compare(stored.folder, folder, THRESHOLD, METRICS)
 
 
 def against_lines(found: RaceComparison, servers: Sequence[Server]) -> Iterator[str]:

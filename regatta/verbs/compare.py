@@ -20,16 +20,13 @@ MAX_THRESHOLD = 1000.0
     metric=typer.Option(
         help="Metric to compare, as in summary.csv; repeatable.", show_default=DEFAULT_METRIC
     ),
-    reference="A design that the change did not touch. Dividing the others by it in each block "
-    "cancels drift of the machine.",
     json="Print the result as JSON.",
 )
-def compare(  # noqa: PLR0913, PLR0917  (one parameter an option)
+def compare(
     old: Path,
     new: Path,
     threshold: float = 5.0,
     metric: list[str] | None = None,
-    reference: str | None = None,
     json: bool = False,
 ) -> None:
     """Compare two races of one study, before and after a change.
@@ -39,8 +36,8 @@ def compare(  # noqa: PLR0913, PLR0917  (one parameter an option)
     it is within, there is none; otherwise the races were too short to decide.
 
     Run both on the same quiet machine, soon after each other: drift of the machine looks like a
-    change. --reference cancels most of it. Another link order also looks like a change, unless both
-    races have several --sittings.
+    change, and so does another link order, unless both races have several --sittings. To race both
+    versions in the same minutes, use regatta versus.
 
     Exit status: 0 no regression in any cell, 1 a regression, 2 not comparable (a ledger is missing,
     damaged or too new, or no cell is in both), 3 undecided.
@@ -51,7 +48,6 @@ def compare(  # noqa: PLR0913, PLR0917  (one parameter an option)
       regatta race quick --out after
       regatta compare before after
       regatta compare before after --threshold 10 --metric latency_p99_ms
-      regatta compare before after --reference iterative
       regatta compare before after --json > compared.json || test $? -eq 3
     """
     if not 0 <= threshold <= MAX_THRESHOLD:
@@ -59,9 +55,7 @@ def compare(  # noqa: PLR0913, PLR0917  (one parameter an option)
             f"--threshold is {threshold:g}; it must be a percentage from 0 to {MAX_THRESHOLD:g}"
         )
     metrics = tuple(metric or [DEFAULT_METRIC])
-    found = comparing.compare(
-        comparing.ComparisonRequest(old, new, threshold / 100, metrics, reference)
-    )
+    found = comparing.compare(old, new, threshold / 100, metrics)
     if json:
         print_json(to_dict(found))
     else:

@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from regatta.judge.statistics.joint import AROUND, PairedMean, decide_jointly, holm
-from regatta.judge.statistics.sign_flips import Floats
+from regatta.judge.statistics.sign_flips import LEVEL, Floats
 
 SPREAD = 0.02
 DESIGNS = 3
@@ -80,7 +80,7 @@ def seen(rows: Floats) -> tuple[list[bool], list[bool]]:
     """Of each part whether it is told from no difference: as now, and with Holm's correction."""
     joint = decide_jointly([dict(enumerate(map(float, row))) for row in rows])
     before = holm([PairedMean(row).p_value() for row in rows])
-    return [one.sign != AROUND for one in joint.decisions], [one.rejected for one in before]
+    return [one.sign != AROUND for one in joint.decisions], [p_value <= LEVEL for p_value in before]
 
 
 def wrong_tables(noise: Noise, blocks: int, parts: int, tables: int) -> tuple[float, float]:

@@ -24,7 +24,7 @@ from regatta.judge.interval import Interval
 from regatta.judge.statistics.autocorrelation import mean_interval
 from regatta.judge.statistics.joint import PairedMean
 from regatta.judge.statistics.sign_flips import LEVEL
-from regatta.judge.unpaired import Sample, unpaired
+from regatta.judge.unpaired import unpaired
 from regatta.measure.places.side import SidePlacement
 from regatta.measure.processes import guard_environment
 from regatta.measure.programs import discover
@@ -245,8 +245,8 @@ def cost_of_counting(trials: Sequence[Trial]) -> Effect:
             costs[trial.kind].append(cpu_ns / trial.answered)
     if min(map(len, costs.values())) < FEWEST_TRIALS:
         raise ProbeError("too few trials of the probe succeeded")
-    old, new = (Sample(np.array(costs[kind]), correlated=False) for kind in costs)
-    found = unpaired(old, new)
+    old, new = (np.array(costs[kind]) for kind in costs)
+    found = unpaired(old, new, correlated=False)
     assert found is not None, "both have enough trials"
     more = Interval(found.value, *found.interval()).through(lambda ratio: 100 * (ratio - 1))
     return effect(PERF_COST, "%", more, sum(map(len, costs.values())))

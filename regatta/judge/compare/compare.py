@@ -1,47 +1,43 @@
-"""The whole comparison, from two ledgers to verdicts and an exit status."""
+"""The whole comparison, from two ledgers to verdicts and an exit status.
 
-from collections.abc import Iterator
+A regression is a change for the worse that exceeds the threshold also after Holm's correction over
+all comparisons: if nothing changed, at most 5 of 100 calls raise a false alarm, however many cells
+there are. "No regression" needs no correction: the exit status requires it in every cell, so it is
+wrong no more often than in the least certain cell.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from regatta.errors import LedgerError, UsageError
 from regatta.judge.analyse import analyse
-from regatta.judge.compare.decide import (
-    NOT_MEASURED,
-    CellComparison,
-    CellPair,
-    decide,
-    reference_of,
-    samples,
-    state_words,
-)
-from regatta.judge.compare.disagreements import Disagreement, Winners, disagreements, winners
 from regatta.judge.compare.match import Matched, align_rates, differences, match
-from regatta.judge.judged import EXIT, worst_of
-from regatta.judge.results import Analysis, CellResult, rate_words
-from regatta.judge.statistics.units import sittings_of
-from regatta.judge.unpaired import Sample
+from regatta.judge.contrast import by_block
+from regatta.judge.estimates import OVER, Estimate
+from regatta.judge.interval import OpenInterval
+from regatta.judge.judged import EXIT, REGRESSION, UNDECIDED, outcome_of, worst_of
+from regatta.judge.results import Analysis, CellResult, Group, rate_words
+from regatta.judge.standings import ALONE, LARGER, ONLY, Verdict
+from regatta.judge.statistics.joint import holm
+from regatta.judge.statistics.sign_flips import LEVEL, Floats
+from regatta.judge.statistics.units import sittings_of, units_of
+from regatta.judge.unpaired import Change, unpaired
 from regatta.record.cell import Cell
-from regatta.record.metrics import BY_NAME, NO_TRIAL, Metric, side_of
+from regatta.record.metrics import BY_NAME, Metric, side_of
 from regatta.record.read import read
-from regatta.record.records import OK, SERVER, RaceRecord, Trial
+from regatta.record.records import OK, SERVER, RaceRecord
 from regatta.record.schema import ledger_path
 
-
-@dataclass(frozen=True)
-class ComparisonRequest:
-    """What to compare."""
-
-    old: Path
-    new: Path
-    """Folders of races, or their ledgers."""
-    threshold: float
-    """A fraction: 0.05 for 5 %."""
-    metrics: tuple[str, ...]
-    reference: str | None = None
-    """A contender that the change did not touch; the others are divided by it."""
+NOT_MEASURED = "not measured"
+UNCORRECTED = "beyond the threshold, but not after correction for multiple comparisons"
+SAME = "the same"
+WITHIN_NOISE = "not the same, but some are among the best of both races"
+CONTRADICTION = "not the same, and none is among the best of both races"
 
 
 @dataclass(frozen=True)
@@ -76,21 +72,54 @@ class ComparedRace:
         """By cell id."""
         return {result.cell.id: result for of in self.analysis.groups for result in of.cells}
 
-    def samples(self, metric: Metric, reference: str | None) -> dict[int, Sample | str]:
-        """By cell id; or why a cell's figures are not comparable."""
-        known = samples(metric, self.ledger, reference)
-        references = [one for one in self.ledger.cells if one.contender == reference]
-        found: dict[int, Sample | str] = {}
-        for cell in self.ledger.cells:
-            beside = reference_of(cell, references)
-            why = _not_comparable(metric, self.results[cell.id])
-            if not why and beside is not None:
-                why = _not_comparable(metric, self.results[beside.id], f"{reference} ")
-            sample = known.get(cell.id, NO_TRIAL)
-            if not why and isinstance(sample, str):
-                why = state_words(sample)
-            found[cell.id] = f"in {self.name}: {why}" if why else sample
-        return found
+    def values(self, metric: Metric, cell: Cell) -> Floats | str:
+        """One number a block, or a sitting if there are several; or why they are not comparable.
+
+        A contender that fails, or does not hold the rate, served another load. The client's figures
+        at a rate that is not held are still valid.
+        """
+        side, result = side_of(metric), self.results[cell.id]
+        why = result.failing or (rate_words(result) if side == SERVER else "")
+        blocks = why or by_block(metric, side, self.ledger.trials_of(cell))
+        if isinstance(blocks, str):
+            return f"in {self.name}: {_state_words(blocks)}"
+        return np.array([of for _, of in sorted(units_of(self.ledger).gathered(blocks).items())])
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellComparison(OpenInterval):
+    """One cell of both races in one metric: new / old, or new - old of a metric that can be 0, with
+    its 95 % interval."""
+
+    cell: Cell
+    """The cell of the new race."""
+    metric: Metric
+    side: str
+    old: Estimate
+    new: Estimate
+    verdict: str = UNDECIDED
+    why: str = ""
+    """The reason, if the verdict needs one."""
+    scale: str | None = None
+    """`ratio` or `difference`."""
+    beyond: float | None = None
+    """The threshold on the same scale: a worse value is a regression."""
+    p_value: float | None = None
+    """For a true change at the threshold, after Holm's correction."""
+    blocks_needed: int | None = None
+    """Blocks per race to confirm "no change" at 80 % power; sittings if the races have several."""
+
+
+@dataclass(frozen=True)
+class Winners:
+    """The winners of one table in both races; the sets of the best if there is no winner."""
+
+    where: str
+    old: str
+    new: str
+    agreement: str
+    won: bool
+    """Whether both races have a single winner and no rival."""
 
 
 @dataclass(frozen=True)
@@ -98,13 +127,10 @@ class RaceComparison:
     old: ComparedRace
     new: ComparedRace
     threshold: float
-    reference: str | None
     notices: list[str]
     matched: Matched
     cells: list[CellComparison]
     winners: list[Winners]
-    disagreements: list[Disagreement]
-    """Ranks and claims on which the two disagree."""
 
     @property
     def verdict(self) -> str:
@@ -115,10 +141,15 @@ class RaceComparison:
         return EXIT[self.verdict]
 
 
-def compare(request: ComparisonRequest) -> RaceComparison:
-    """Raises only UsageError, exit status 2: status 1 means a regression."""
-    metrics = [_metric(name) for name in dict.fromkeys(request.metrics)]
-    then, now = (ledger_path(folder) for folder in (request.old, request.new))
+def compare(
+    old_path: Path, new_path: Path, threshold: float, metrics: Sequence[str]
+) -> RaceComparison:
+    """Of two folders of races, or their ledgers. `threshold` is a fraction: 0.05 for 5 %.
+
+    Raises only UsageError, exit status 2: status 1 means a regression.
+    """
+    known = [_metric(name) for name in dict.fromkeys(metrics)]
+    then, now = ledger_path(old_path), ledger_path(new_path)
     if then.resolve() == now.resolve():
         raise UsageError(f"OLD and NEW are the same ledger, {then}; name two races")
     new = ComparedRace("NEW", now, _read(now))
@@ -130,27 +161,19 @@ def compare(request: ComparisonRequest) -> RaceComparison:
             f"{then} and {now} have no cell in common (studies {old.study} and {new.study}), so "
             "nothing can be compared"
         )
-    if request.reference is not None:
-        matched = _without_reference(matched, request.reference)
-    pairs = [
-        pair
-        for metric in metrics
-        for pair in _pairs(matched.pairs, (old, new), metric, request.reference)
-    ]
-    cells = decide(pairs, request.threshold)
+    pairs = [_pair(metric, old, new, cells) for metric in known for cells in matched.pairs]
+    cells = decide(pairs, threshold)
     if all(compared.verdict == NOT_MEASURED for compared in cells):
-        names = ", ".join(metric.name for metric in metrics)
+        names = ", ".join(metric.name for metric in known)
         raise UsageError(f"{then} did not measure {names}: {cells[0].why}")
     return RaceComparison(
         old=old,
         new=new,
-        threshold=request.threshold,
-        reference=request.reference,
+        threshold=threshold,
         notices=[rates] * bool(rates) + differences(old.ledger, new.ledger, matched),
         matched=matched,
         cells=cells,
         winners=winners(old.analysis, new.analysis),
-        disagreements=disagreements(old.analysis, new.analysis),
     )
 
 
@@ -171,57 +194,130 @@ def _read(path: Path) -> RaceRecord:
         raise UsageError(f"{path}: the ledger cannot be read ({error}); is it complete?") from error
 
 
-def _without_reference(matched: Matched, reference: str) -> Matched:
-    names = sorted({cell.contender for _, cell in matched.pairs})
-    pairs = [pair for pair in matched.pairs if pair[1].contender != reference]
-    if reference not in names or not pairs:
-        raise UsageError(
-            f"--reference is {reference}; it must be one of several contenders of both races, "
-            f"which are {', '.join(names)}"
+def _state_words(words: str) -> str:
+    return f"{OVER}: some due requests did not start" if words == OVER else words
+
+
+def _pair(
+    metric: Metric, old: ComparedRace, new: ComparedRace, cells: tuple[Cell, Cell]
+) -> tuple[CellComparison, Change | None]:
+    """A cell of both races as it is without a change, and the change if there is one."""
+    (then, now), of = cells, (side_of(metric), metric.name)
+    before, after = old.values(metric, then), new.values(metric, now)
+    found = CellComparison(
+        cell=now,
+        metric=metric,
+        side=of[0],
+        old=old.results[then.id].estimates[of],
+        new=new.results[now.id].estimates[of],
+    )
+    change, why = None, "fewer than two trials in one of the races"
+    if isinstance(before, str) or isinstance(after, str):
+        why = before if isinstance(before, str) else str(after)
+    elif min(old.sittings, new.sittings) == 1 < max(old.sittings, new.sittings):
+        why = f"OLD has {old.sittings} and NEW {new.sittings} of the --sittings"
+    else:
+        change = unpaired(before, after, correlated=new.sittings < 2)
+    if change is not None:
+        return found, change
+    trials = old.ledger.trials_of(then), new.ledger.trials_of(now)
+    answered = [any(trial.status == OK for trial in of_race) for of_race in trials]
+    if trials[1] and answered == [True, False]:
+        # A regression at any threshold.
+        reason = trials[1][0].reason or "no reason was recorded"
+        why, verdict = f"every trial failed in NEW: {reason}", REGRESSION
+    elif found.old.value is None:
+        why, verdict = f"in OLD: {_state_words(found.old.state)}", NOT_MEASURED
+    elif found.new.value is None:
+        why, verdict = f"in NEW: {_state_words(found.new.state)}", UNDECIDED
+    else:
+        verdict = UNDECIDED
+    return replace(found, verdict=verdict, why=why), None
+
+
+def decide(
+    pairs: Sequence[tuple[CellComparison, Change | None]], threshold: float
+) -> list[CellComparison]:
+    """One result for each pair, in order; `threshold` is a fraction."""
+    limits = [
+        None if change is None else change.beyond(threshold * _worse(compared.metric))
+        for compared, change in pairs
+    ]
+    p_values = iter(
+        holm(
+            [
+                change.p_value(beyond)
+                for (_, change), beyond in zip(pairs, limits, strict=True)
+                if change is not None and beyond is not None
+            ]
         )
-    return replace(matched, pairs=pairs)
+    )
+    return [
+        compared
+        if change is None or beyond is None
+        else _compared(compared, change, beyond, next(p_values))
+        for (compared, change), beyond in zip(pairs, limits, strict=True)
+    ]
 
 
-def _pairs(
-    matched: list[tuple[Cell, Cell]],
-    races: tuple[ComparedRace, ComparedRace],
-    metric: Metric,
-    reference: str | None,
-) -> Iterator[CellPair]:
-    old, new = races
-    before, after = (race.samples(metric, reference) for race in races)
-    of = side_of(metric), metric.name
-    for then, now in matched:
-        ours, theirs = after[now.id], before[then.id]
-        if isinstance(theirs, str):
-            both: tuple[Sample, Sample] | str = theirs
-        else:
-            both = ours if isinstance(ours, str) else (theirs, ours)
-        yield CellPair(
-            now,
-            metric,
-            old.results[then.id].estimates[of],
-            new.results[now.id].estimates[of],
-            both,
-            _broken(old.ledger.trials_of(then), new.ledger.trials_of(now)),
-        )
+def _worse(metric: Metric) -> int:
+    return 1 if metric.better == "lower" else -1
 
 
-def _not_comparable(metric: Metric, result: CellResult, reference: str = "") -> str:
-    """Why figures are not comparable: a contender that fails, or does not hold the rate, served
-    another load.
+def _compared(
+    compared: CellComparison, change: Change, beyond: float, p_value: float
+) -> CellComparison:
+    """`p_value`: adjusted for the family."""
+    low, high = change.interval()
+    worse = _worse(compared.metric)
+    least, most = (low, high) if worse > 0 else (-high, -low)
+    outcome = outcome_of(least, most, worse * beyond)
+    is_uncorrected = outcome == REGRESSION and p_value > LEVEL
+    return replace(
+        compared,
+        verdict=UNDECIDED if is_uncorrected else outcome,
+        why=UNCORRECTED if is_uncorrected else "",
+        scale=change.scale,
+        value=change.value,
+        low=low,
+        high=high,
+        beyond=beyond,
+        p_value=p_value,
+        blocks_needed=change.blocks_for(beyond),
+    )
 
-    The client's figures at a rate that is not held are still valid, but not as a reference.
-    `reference` is its name and a space if `result` is the reference's.
-    """
-    is_load = side_of(metric) == SERVER or reference
-    words = result.failing or (is_load and rate_words(result))
-    return f"{reference}{words}" if words else ""
+
+# Whether two races agree on the winners. For changes of the measurement, such as another placement,
+# where all figures may change but the conclusions should not.
 
 
-def _broken(old: list[Trial], new: list[Trial]) -> str | None:
-    """Why a server that answered before fails every trial now: a regression at any threshold."""
-    answers = [any(trial.status == OK for trial in trials) for trials in (old, new)]
-    if not new or answers != [True, False]:
+def winners(old: Analysis, new: Analysis) -> list[Winners]:
+    """One for each table that both races have and compare something in; the placement of the tables
+    may differ."""
+    both = ((then, now) for now in new.groups for then in old.groups if _key(then) == _key(now))
+    return [won for tables in both if (won := _winners(*tables)) is not None]
+
+
+def _key(group: Group) -> tuple[object, ...]:
+    return group.axis, {name: of for name, of in group.facts.items() if name != "placement"}
+
+
+def _winners(old: Group, new: Group) -> Winners | None:
+    before, after = _ahead(old.overall), _ahead(new.overall)
+    if not before or not after:
         return None
-    return new[0].reason or "no reason was recorded"
+    if_different = WITHIN_NOISE if before & after else CONTRADICTION
+    return Winners(
+        where=f"{new.title}: {new.axis.over_all()}" if new.title else new.axis.over_all(),
+        old=" and ".join(sorted(before)),
+        new=" and ".join(sorted(after)),
+        agreement=SAME if before == after else if_different,
+        won=old.overall.outcome == new.overall.outcome == LARGER,
+    )
+
+
+def _ahead(verdict: Verdict) -> set[str]:
+    """Contenders that may be as good as any other; empty where nothing was compared."""
+    if verdict.front is None or verdict.outcome in (ALONE, ONLY):
+        return set()
+    return set(verdict.best) | set(verdict.rivals)

@@ -62,7 +62,7 @@ def clocks(ledger: RaceRecord, tables: Sequence[Members]) -> list[ClockSpeed]:
     means = {name: mean_of(logs) for name, logs in _relative(canary_ns, tables).items()}
     decided = holm([mean.p_value() for mean in means.values()])
     found = []
-    for (name, mean), decision in zip(means.items(), decided, strict=True):
+    for (name, mean), p_value in zip(means.items(), decided, strict=True):
         conditions = [trial.conditions for trial in measured if names[trial.cell_id] == name]
         found.append(
             ClockSpeed(
@@ -71,7 +71,7 @@ def clocks(ledger: RaceRecord, tables: Sequence[Members]) -> list[ClockSpeed]:
                 low_ns=fmean(known["canary_ns"] for known in conditions),
                 median_ns=fmean(known["canary_median_ns"] for known in conditions),
                 clock=ratio_of(mean),
-                differs=decision.rejected and abs(math.expm1(mean.mean)) * 100 >= LEAST_PERCENT,
+                differs=p_value <= LEVEL and abs(math.expm1(mean.mean)) * 100 >= LEAST_PERCENT,
             )
         )
     return found
@@ -150,9 +150,9 @@ def side_by_side_costs(ledger: RaceRecord, units: Units = BLOCKS) -> list[SideBy
             blocks=len(logs),
             ratio=ratio_of(mean_of(logs, units)),
             beside=math.exp(against_others[name].mean),
-            differs=decision.rejected,
+            differs=p_value <= LEVEL,
         )
-        for (name, logs), decision in zip(found.items(), decided, strict=True)
+        for (name, logs), p_value in zip(found.items(), decided, strict=True)
     ]
 
 

@@ -24,31 +24,14 @@ from regatta.judge.statistics.sign_flips import (
 from regatta.judge.statistics.units import BLOCKS, Units
 
 
-@dataclass(frozen=True)
-class Decision:
-    level: float
-    """The level at which this comparison was decided; its interval is drawn at 1 - level."""
-    adjusted_p: float
-    rejected: bool
-
-
-def holm(p_values: list[float], alpha: float = LEVEL) -> list[Decision]:
-    """One decision for each p-value, in the order given."""
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjusted p-values in the order given: significant at a level that they do not exceed."""
     count = len(p_values)
-    order = sorted(range(count), key=lambda index: p_values[index])
-    decisions: list[Decision | None] = [None] * count
-    stopped_at: float | None = None
-    adjusted = 0.0
-    for step, index in enumerate(order):
-        remaining = count - step
-        adjusted = min(1.0, max(adjusted, p_values[index] * remaining))
-        # Nothing is rejected after the first that is not. Their intervals keep that step's level,
-        # at which they contain "no difference" too, so interval and verdict always agree.
-        level = alpha / remaining if stopped_at is None else stopped_at
-        if stopped_at is None and p_values[index] > level:
-            stopped_at = level
-        decisions[index] = Decision(level, adjusted, stopped_at is None)
-    return [decision for decision in decisions if decision is not None]
+    order = np.argsort(p_values, kind="stable")
+    adjusted = np.asarray(p_values)[order] * np.arange(count, 0, -1)
+    found = np.empty(count)
+    found[order] = np.minimum(1.0, np.maximum.accumulate(adjusted))
+    return [float(p_value) for p_value in found]
 
 
 # Several differences as one two-sided family: which of them are distinguishable from 0. Decided by

@@ -19,7 +19,7 @@ from regatta.judge.statistics.joint import PairedMean
 from regatta.judge.statistics.percentile_comparison import compare_percentiles
 from regatta.judge.statistics.percentiles import RequestLatencies, percentile_intervals, pool
 from regatta.judge.statistics.units import BLOCKS, Units
-from regatta.judge.unpaired import Sample, unpaired
+from regatta.judge.unpaired import unpaired
 from tests.lab.coverage.draw import Blocks, Floats
 
 SITTINGS = 5
@@ -136,7 +136,7 @@ def change(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
     for values in real.costs.values():
 
         def holds(old: Blocks, new: Blocks, values: Floats = values) -> Holds:
-            found = unpaired(Sample(values[old]), Sample(values[new]))
+            found = unpaired(values[old], values[new])
             assert found is not None
             return within(1.0, *found.interval())
 

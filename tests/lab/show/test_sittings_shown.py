@@ -9,8 +9,6 @@ import pytest
 from scipy import stats
 
 from regatta.judge.analyse import analyse
-from regatta.judge.compare.compare import ComparisonRequest, compare
-from regatta.judge.compare.decide import samples
 from regatta.judge.held_rates import HeldGroup
 from regatta.judge.interval import Interval
 from regatta.judge.standings import NO_DIFFERENCE
@@ -132,21 +130,3 @@ def test_too_few_blocks_or_sittings_are_named(path: Path, tmp_path: Path) -> Non
     )
     assert "Too few sittings to say what is detectable" in verdict_sentence(group, unseen)
     assert "interval, by sitting" in shown(path, explain=False)
-
-
-def test_races_in_sittings_can_be_compared(path: Path, tmp_path: Path) -> None:
-    other = synthetic.make(
-        tmp_path / "ledger.sqlite", connections=(1, 10), blocks=4, counted_blocks=1, seed=2
-    )
-    metrics = ("cpu_time_per_request_us",)
-    for old, new in ((path, other), (other, path)):
-        found = compare(ComparisonRequest(old, new, 0.05, metrics))
-        assert len(found.cells) == 6
-    known = samples(PRIMARY, read(path), None)
-    assert {len(sample.values) for sample in known.values() if not isinstance(sample, str)} == {
-        SITTINGS
-    }
-    beside = samples(PRIMARY, read(path), "select")
-    assert {len(sample.values) for sample in beside.values() if not isinstance(sample, str)} == {
-        SITTINGS
-    }

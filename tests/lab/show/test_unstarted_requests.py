@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regatta.judge.analyse import analyse
-from regatta.judge.compare.compare import ComparisonRequest, compare
+from regatta.judge.compare.compare import compare
 from regatta.judge.contrast import by_block, paired
 from regatta.judge.estimates import MEASURED, OVER, estimate_latency
 from regatta.judge.judged import NO_REGRESSION, REGRESSION, UNDECIDED
@@ -234,7 +234,7 @@ def test_a_chart_draws_an_over_percentile_at_its_lower_bound(race: Path) -> None
 def test_a_cost_at_another_load_is_not_a_change(race: Path, tmp_path: Path) -> None:
     """A server that falls behind batches: its requests become cheaper."""
     other = open_race(tmp_path / "ledger.sqlite", {"select": 3.0, "iterative": 3.0, "epoll": 0.3})
-    found = compare(ComparisonRequest(race, other, threshold=0.5, metrics=(PRIMARY.name,)))
+    found = compare(race, other, threshold=0.5, metrics=(PRIMARY.name,))
     by_name = {cell.cell.contender: cell for cell in found.cells}
     assert by_name["epoll"].verdict == NO_REGRESSION
     words = "does not hold the rate: started 3"
@@ -245,7 +245,7 @@ def test_a_cost_at_another_load_is_not_a_change(race: Path, tmp_path: Path) -> N
 
 def test_a_comparison_with_what_is_over_decides_nothing(race: Path, tmp_path: Path) -> None:
     other = open_race(tmp_path / "ledger.sqlite", {"select": 3.0, "iterative": 3.0, "epoll": 0.3})
-    found = compare(ComparisonRequest(race, other, threshold=0.05, metrics=(P99.name,)))
+    found = compare(race, other, threshold=0.05, metrics=(P99.name,))
     by_name = {cell.cell.contender: cell for cell in found.cells}
     assert by_name["select"].verdict not in (REGRESSION, NO_REGRESSION)
     assert "some due requests did not start" in by_name["select"].why
