@@ -1,7 +1,8 @@
 """The whole analysis: from a ledger to everything that tables and charts show."""
 
+import math
 from collections import Counter as Tally
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from regatta.judge.claims.evidence import RaceResults
@@ -13,7 +14,7 @@ from regatta.judge.grouping import Members, group, titles
 from regatta.judge.held_rates import held_groups
 from regatta.judge.overheads import WEIGHED, differences, per_connection
 from regatta.judge.perf_table import perf_table
-from regatta.judge.results import Analysis, CellResult, Group, NotedTrial
+from regatta.judge.results import Analysis, CellResult, Group, NotedTrial, UnconfirmedLead
 from regatta.judge.soundness.barred import failing, not_steady, slow, started, unlike, warm_ups
 from regatta.judge.soundness.clients import (
     clients_of,
@@ -25,29 +26,14 @@ from regatta.judge.soundness.repeated import StandingsTable, outliers, repeats_o
 from regatta.judge.soundness.side_by_side import clocks, side_by_side_costs
 from regatta.judge.soundness.wire import on_the_wire
 from regatta.judge.standings import Entries, Standings, verdicts
-from regatta.judge.statistics.joint import PairedMean
-from regatta.judge.statistics.leads import (
-    Measures,
-    RankConflict,
-    Values,
-    leads,
-    rank_conflicts,
-    ratios_of,
-)
-from regatta.judge.statistics.percentile_comparison import Requests
+from regatta.judge.statistics.joint import Mean
+from regatta.judge.statistics.leads import log_ratios
 from regatta.judge.statistics.sign_flips import BlockValues
 from regatta.judge.statistics.units import Units, between, units_of
 from regatta.record.cell import Cell
 from regatta.record.inputs import Baseline
-from regatta.record.metrics import BUSY, BY_NAME, PRIMARY, STANDINGS, Metric, side_of
-from regatta.record.readings import clock_ghz, cores_of
+from regatta.record.metrics import PRIMARY, STANDINGS, Metric, side_of
 from regatta.record.records import OK, RaceRecord, Trial
-
-
-def leads_of(ledger: RaceRecord) -> list[PairedMean | None]:
-    """Leads of all groups, at each step and overall; cheap enough for a running race."""
-    blocks = {cell_id: _by_block(trials, (PRIMARY,)) for cell_id, trials in ledger.by_cell.items()}
-    return [lead for members in group(ledger.cells) for lead in leads(_values(members, blocks))]
 
 
 def analyse(ledger: RaceRecord) -> Analysis:
@@ -74,9 +60,13 @@ def analyse(ledger: RaceRecord) -> Analysis:
         _group(title, members, results, inputs.baseline, units)
         for title, members in zip(titles(grouped), grouped, strict=True)
     ]
+
+    def noted(trials: Iterable[Trial]) -> list[NotedTrial]:
+        return [NotedTrial(cells[trial.cell_id], trial) for trial in trials]
+
     tables = [
-        StandingsTable(members, _entries(members, results), one.by_step, one.overall)
-        for members, one in zip(grouped, groups, strict=True)
+        StandingsTable(members, _entries(_at_steps(members, results)), of.by_step, of.overall)
+        for members, of in zip(grouped, groups, strict=True)
     ]
     return Analysis(
         meta=ledger.meta,
@@ -84,20 +74,14 @@ def analyse(ledger: RaceRecord) -> Analysis:
         calibration=inputs.calibration,
         contenders=sorted(order, key=lambda name: (order[name], name)),
         groups=groups,
-        failures=[NotedTrial(cells[trial.cell_id], trial) for trial in last if trial.status != OK],
-        client_bound=[
-            NotedTrial(cells[trial.cell_id], trial) for trial in last if trial.is_client_bound
-        ],
-        disturbed=[
-            NotedTrial(cells[trial.cell_id], trial)
-            for trial in ledger.trials
-            if trial.disturbed is not None
-        ],
+        failures=noted(trial for trial in last if trial.status != OK),
+        client_bound=noted(trial for trial in last if trial.is_client_bound),
+        disturbed=noted(trial for trial in ledger.trials if trial.disturbed is not None),
         baseline=inputs.baseline,
         outliers=[
-            one
+            outlier
             for cell in sorted(ledger.cells, key=lambda cell: cell.id)
-            for one in outliers(cell, results[cell.id].blocks)
+            for outlier in outliers(cell, results[cell.id].blocks)
         ],
         warm_ups=warm_ups(ledger.warm_ups, ledger.cells, ledger.by_cell),
         trials=len(last),
@@ -106,7 +90,7 @@ def analyse(ledger: RaceRecord) -> Analysis:
         units=units,
         sittings=ledger.sittings,
         held=held_groups(ledger),
-        restless=[NotedTrial(cells[trial.cell_id], trial) for trial in last if trial.is_restless],
+        restless=noted(trial for trial in last if trial.is_restless),
         repeated=repeats_of(ledger, tables),
         clocks=clocks(ledger, grouped),
         side_by_side=side_by_side_costs(ledger, units),
@@ -130,42 +114,36 @@ def analyse(ledger: RaceRecord) -> Analysis:
     )
 
 
-CLOCKED = (BY_NAME["task_clock_per_request_us"], BY_NAME["cycles_per_request"])
-"""From the same trials, so they differ only by clock speed."""
-Blocks = dict[str, BlockValues]
-"""One number a block by metric, for one cell: the data of the columns of the standings."""
+AtSteps = dict[int, list[CellResult]]
+"""The cells of one table by step."""
 
 
-def _values(members: Members, blocks: dict[int, Blocks]) -> Values:
+def _at_steps(members: Members, results: dict[int, CellResult]) -> AtSteps:
+    return {step: [results[cell.id] for cell in members.at(step)] for step in members.steps}
+
+
+def _entries(at_steps: AtSteps) -> dict[int, Entries]:
     return {
-        step: {
-            cell.contender: blocks.get(cell.id, {}).get(PRIMARY.name, {})
-            for cell in members.at(step)
-        }
-        for step in members.steps
+        step: {result.cell.contender: result.entry for result in of}
+        for step, of in at_steps.items()
     }
 
 
-def _entries(members: Members, results: dict[int, CellResult]) -> dict[int, Entries]:
-    return {
-        step: {cell.contender: results[cell.id].entry for cell in members.at(step)}
-        for step in members.steps
+def _column(step: int, of: list[CellResult], metric: Metric) -> Column:
+    figures = {
+        result.cell.contender: (estimate.value, result)
+        for result in of
+        if (estimate := result.estimates[side_of(metric), metric.name]).value is not None
+        if metric.name in result.blocks
     }
-
-
-def _column(members: Members, results: dict[int, CellResult], step: int, metric: Metric) -> Column:
-    figures: dict[str, float] = {}
-    blocks: dict[str, BlockValues] = {}
-    requests: dict[str, Requests] = {}
-    for cell in members.at(step):
-        result = results[cell.id]
-        estimate = result.estimates[side_of(metric), metric.name]
-        if estimate.value is not None and metric.name in result.blocks:
-            figures[cell.contender] = estimate.value
-            blocks[cell.contender] = result.blocks[metric.name]
-            requests[cell.contender] = result.requests
-    barred = {cell.contender for cell in members.at(step) if results[cell.id].entry.barred}
-    return Column(step, metric, figures, blocks, requests, barred)
+    return Column(
+        step,
+        metric,
+        {name: value for name, (value, _) in figures.items()},
+        {name: result.blocks[metric.name] for name, (_, result) in figures.items()},
+        {name: result.requests for name, (_, result) in figures.items()},
+        {result.cell.contender for result in of if result.entry.barred},
+    )
 
 
 def _group(
@@ -178,16 +156,15 @@ def _group(
     def position(cell: Cell) -> tuple[int, int, str]:
         return getattr(cell, members.axis.name) or 0, cell.contender_order, cell.contender
 
-    values = _values(members, {number: result.blocks for number, result in results.items()})
-    entries = _entries(members, results)
+    at_steps = _at_steps(members, results)
+    entries = _entries(at_steps)
+    costs = {
+        step: {name: entry.blocks for name, entry in of.items()} for step, of in entries.items()
+    }
     decided = verdicts(entries, units)
     columns = {
-        metric: [_column(members, results, step, metric) for step in members.steps]
-        for metric in STANDINGS
+        metric: [_column(step, of, metric) for step, of in at_steps.items()] for metric in STANDINGS
     }
-    accounts = _measures(members, results, lambda result: result.blocks, (PRIMARY, BUSY))
-    contradictions = rank_conflicts(accounts, units)
-    contradicted = {(one.at, one.less, one.more) for one in contradictions}
     return Group(
         title=title,
         axis=members.axis,
@@ -197,61 +174,31 @@ def _group(
         by_step=decided.by_step,
         overall=decided.overall,
         units=units,
-        between=between(list(values.values()), units.sitting_of) if units.sitting_of else None,
-        differences=differences(values, baseline.contender, units) if baseline else [],
+        between=between(list(costs.values()), units) if units.sitting_of else None,
+        differences=differences(costs, baseline.contender, units) if baseline else [],
         against=[
             *confirmed(against_best(columns.pop(PRIMARY), decided.standing_of, units), decided),
-            *(one for of in columns.values() for one in against_best(of, None, units)),
+            *(against for of in columns.values() for against in against_best(of, None, units)),
         ],
-        contradictions=contradictions,
-        unconfirmed=[
-            lead
-            for lead in _unconfirmed(decided, entries, units)
-            if (lead.at, lead.less, lead.more) not in contradicted
-        ],
-        inversions=rank_conflicts(
-            _measures(members, results, lambda result: result.clocked, CLOCKED), units
-        ),
+        unconfirmed=list(_unconfirmed(decided, entries, units)),
     )
 
 
 def _unconfirmed(
     decided: Standings, entries: dict[int, Entries], units: Units
-) -> Iterator[RankConflict]:
+) -> Iterator[UnconfirmedLead]:
     """Those of single steps."""
     for at, less, more in decided.unconfirmed:
         if at is not None:
-            one, other = entries[at][less].accounts, entries[at][more].accounts
-            yield RankConflict(at, less, more, *ratios_of(one, other, units))
-
-
-def _measures(
-    members: Members,
-    results: dict[int, CellResult],
-    blocks_of: Callable[[CellResult], Blocks],
-    pair: tuple[Metric, Metric],
-) -> dict[int, dict[str, Measures]]:
-    """By step and contender, without those that are barred or lack one of the two metrics."""
-    first, second = (metric.name for metric in pair)
-    return {
-        step: {
-            cell.contender: (blocks[first], blocks[second])
-            for cell in members.at(step)
-            if not results[cell.id].entry.barred
-            and {first, second} <= (blocks := blocks_of(results[cell.id])).keys()
-        }
-        for step in members.steps
-    }
+            best, other = entries[at][less], entries[at][more]
+            ratios = log_ratios(other.blocks, best.blocks), log_ratios(other.busy, best.busy)
+            charged, busy = (math.exp(Mean.of_blocks(units.gathered(of)).value) for of in ratios)
+            yield UnconfirmedLead(at, less, more, charged, busy)
 
 
 def _client_cpus(environment: dict[str, Any]) -> int:
     placement = environment.get("placement")
     return len(placement.get("client_cpus") or [0]) if isinstance(placement, dict) else 1
-
-
-def _is_clocked(trial: Trial) -> bool:
-    """Whether cycles include the kernel and are of one kind of core, so only clocks differ."""
-    return not isinstance(clock_ghz(trial, "server"), str) and len(cores_of(trial, "server")) < 2
 
 
 def _result(
@@ -266,7 +213,6 @@ def _result(
         latencies=latencies,
         blocks=_by_block(trials),
         busy=busy_by_block(trials),
-        clocked=_by_block([trial for trial in trials if _is_clocked(trial)], CLOCKED),
         memory=_by_block(trials, WEIGHED),
         requests=requests_of(trials),
         perf=perf_table(usable(trials)),
@@ -282,6 +228,8 @@ def _result(
     )
 
 
-def _by_block(trials: list[Trial], metrics: tuple[Metric, ...] = STANDINGS) -> Blocks:
+def _by_block(
+    trials: list[Trial], metrics: tuple[Metric, ...] = STANDINGS
+) -> dict[str, BlockValues]:
     taken = {metric.name: usable_by_block(metric, trials) for metric in metrics}
     return {name: blocks for name, blocks in taken.items() if blocks}

@@ -109,24 +109,7 @@ def of_trials(metric: Metric, side: str, trials: list[Trial]) -> dict[int, float
 
 def _percentile(metric: Metric, trial: Trial) -> list[Reading]:
     """In ms, of one trial, or `over`; empty without requests."""
-    found = _percentiles(trial)
-    return [found[metric.name]] if found else []
-
-
-def _percentiles(trial: Trial) -> dict[str, Reading]:
-    """All at once and cached: calibration asks for the same trials thousands of times."""
-    key = (hash(trial.samples), len(trial.samples or b""), trial.unstarted)
-    if key not in _known:
-        if len(_known) >= MOST_KNOWN:
-            _known.clear()
-        requests = latencies_of(trial)
-        _known[key] = {
-            name: OVER if requests.is_over(fraction) else requests.percentile(fraction) / NS_PER_MS
-            for name, fraction in FRACTIONS.items()
-            if requests.count
-        }
-    return _known[key]
-
-
-MOST_KNOWN = 20_000
-_known: dict[tuple[int, int, int], dict[str, Reading]] = {}
+    requests, fraction = latencies_of(trial), FRACTIONS[metric.name]
+    if not requests.count:
+        return []
+    return [OVER if requests.is_over(fraction) else requests.percentile(fraction) / NS_PER_MS]

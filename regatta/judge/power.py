@@ -1,35 +1,32 @@
-"""Power before the first trial: the smallest detectable lead, and the smallest detectable
-difference of a claim; and the precision of a running race."""
+"""Power before the first trial: the smallest detectable lead; and the precision of a running
+race."""
 
-import itertools
 import math
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 
-from regatta.judge.analyse import leads_of
-from regatta.judge.claims.comparisons import comparisons
+from regatta.judge.contrast import usable_by_block
 from regatta.judge.grouping import group
 from regatta.judge.statistics.blocks_needed import (
     FEWEST_BLOCKS,
     FEWEST_SITTINGS,
-    blocks_of,
-    is_counted,
 )
-from regatta.judge.statistics.joint import Mean
-from regatta.judge.statistics.sign_flips import LEVEL, Floats, Rows, Ways, critical, sign_flips
+from regatta.judge.statistics.joint import Mean, PairedMean
+from regatta.judge.statistics.percentile_comparison import FEWEST_BLOCKS as FEWEST_IN_COMMON
+from regatta.judge.statistics.sign_flips import LEVEL, BlockValues, Rows, Ways, critical, sign_flips
 from regatta.judge.statistics.units import rotated
 from regatta.record.cell import WINDOW, matched_cells
+from regatta.record.metrics import PRIMARY
 from regatta.record.read import connect, read
 from regatta.record.schema import SUPERSEDED
 from regatta.record.study import Study, with_rates
-from regatta.record.study.claim_cells import claim_cells
 
 QUERY = f"""
 SELECT contender, connections, rate, idle, slow, workers, work, load, engine, dialect,
@@ -68,12 +65,49 @@ def reason_to_stop(path: Path, width_percent: float) -> str | None:
 def widest_lead(path: Path) -> float | None:
     """The widest interval of all leads, upper end / lower end - 1; None while a lead has none."""
     widths: list[float] = []
-    for lead in leads_of(read(path)):
+    for lead in leads_of(path):
         interval = None if lead is None else lead.interval()
         if interval is None:
             return None
         widths.append(math.exp(interval[1] - interval[0]) - 1)
     return max(widths, default=None)
+
+
+def leads_of(path: Path) -> Iterator[PairedMean | None]:
+    """Of all tables, at each step and over all: logarithms of the second's server CPU per request
+    over the first's; None for one with too few blocks in common."""
+    ledger = read(path)
+    known = {number: usable_by_block(PRIMARY, of) for number, of in ledger.by_cell.items()}
+    for members in group(ledger.cells):
+        logs = [
+            {
+                cell.contender: {block: math.log(value) for block, value in blocks.items()}
+                for cell in members.at(step)
+                if (blocks := known.get(cell.id, {})) and min(blocks.values()) > 0
+            }
+            for step in members.steps
+        ]
+        for contest in [*logs, _over_all(logs)] if len(logs) > 1 else logs:
+            means = {name: sum(of.values()) / len(of) for name, of in contest.items()}
+            ranked = sorted(means, key=lambda name: (means[name], name))
+            if len(ranked) > 1:
+                less, more = contest[ranked[0]], contest[ranked[1]]
+                common = sorted(less.keys() & more.keys())
+                values = np.array([more[block] - less[block] for block in common])
+                yield PairedMean(values) if len(common) >= FEWEST_IN_COMMON else None
+
+
+def _over_all(steps: list[dict[str, BlockValues]]) -> dict[str, BlockValues]:
+    """The mean over the steps, block by block, of contenders that finished all of them."""
+    found = {}
+    for name in set.intersection(*map(set, steps)):
+        columns = [step[name] for step in steps]
+        common = sorted(set.intersection(*map(set, columns)))
+        if common:
+            found[name] = {
+                block: sum(column[block] for column in columns) / len(columns) for block in common
+            }
+    return found
 
 
 # Power of a study's standings before its first trial: the smallest detectable lead. It depends on
@@ -98,27 +132,26 @@ Shape = tuple[int, ...]
 def standings_power_note(study: Study) -> str:
     """For the table with the least power; empty if no table can decide anything."""
     in_sittings = study.sittings > 1
-    tables = [
-        (shape, units)
-        for shape, units in shapes(study)
-        if units >= (FEWEST_SITTINGS if in_sittings else FEWEST_BLOCKS)
-    ]
+    unit, fewest = ("sitting", FEWEST_SITTINGS) if in_sittings else ("block", FEWEST_BLOCKS)
+    tables = [(shape, units) for shape, units in shapes(study) if units >= fewest]
     if not tables:
         return ""
-    found = {table: smallest_lead(*table, in_sittings) for table in tables}
-    shape, units = max(found, key=lambda table: found[table])
-    unit = "sitting" if in_sittings else "block"
+
+    def percent(shape: Shape, units: int) -> int:
+        return round(100 * smallest_lead(shape, units, in_sittings))
+
+    shape, units = max(tables, key=lambda table: smallest_lead(*table, in_sittings))
     steps = f"{len(shape)} steps" if len(shape) > 1 else "one step"
-    percent = round(100 * found[shape, units])
     text = (
         f"{units} {unit}s, and {max(shape)} contenders at {steps} in one table: leads below about "
-        f"{percent} % are not detectable at 80 % power if a {unit}'s ratio varies by "
+        f"{percent(shape, units)} % are not detectable at 80 % power if a {unit}'s ratio varies by "
         f"{100 * RATIO_SD:.0f} %"
     )
-    needed = units_for(TARGET_PERCENT, shape, units, in_sittings)
-    if percent <= TARGET_PERCENT or needed is None:
-        return text
-    return f"{text}; {TARGET_PERCENT} % would take {needed} {unit}s"
+    if percent(shape, units) > TARGET_PERCENT:
+        for tried in (tried for tried in TRIED if tried > units):
+            if percent(shape, tried) <= TARGET_PERCENT:
+                return f"{text}; {TARGET_PERCENT} % would take {tried} {unit}s"
+    return text
 
 
 def shapes(study: Study) -> list[tuple[Shape, int]]:
@@ -137,122 +170,25 @@ def shapes(study: Study) -> list[tuple[Shape, int]]:
     return found
 
 
-def units_for(percent: int, shape: Shape, least: int, in_sittings: bool) -> int | None:
-    """Units needed to detect such a lead; None: more than any tried."""
-    for units in (units for units in TRIED if units > least):
-        if round(100 * smallest_lead(shape, units, in_sittings)) <= percent:
-            return units
-    return None
-
-
 @cache
 def smallest_lead(shape: Shape, units: int, in_sittings: bool) -> float:
     """Detectable at 80 % power; as a share."""
+
     ways = rotated(units) if in_sittings else sign_flips(units)
     chance = np.random.default_rng(units)
     if len(ways) > SOME_WAYS:
         ways = ways[chance.choice(len(ways), SOME_WAYS, replace=False)]
     score = median(_score(chance, shape, units, ways) for _ in range(DRAWS))
-    return seen_beyond(score, units)
-
-
-def seen_beyond(score: float, units: int) -> float:
-    """What one comparison detects at 80 % power at this critical score; as a share."""
     return math.expm1(Mean(0.0, RATIO_SD / math.sqrt(units), units).detectable(score))
 
 
 def _score(chance: np.random.Generator, shape: Shape, units: int, ways: Ways) -> float:
     """The critical score of a table of simulated noise."""
-    steps = [chance.normal(size=(contenders, units)) for contenders in shape]
-    contests = list(steps)
-    if len(steps) > 1:
+    contests = [chance.normal(size=(contenders, units)) for contenders in shape]
+    if len(shape) > 1:
         everywhere = min(shape)
-        contests.append(np.mean([step[:everywhere] for step in steps], axis=0))
-    rows = np.concatenate([_pairs(contest) for contest in contests])
-    return critical(Rows(rows, np.ones(rows.shape, dtype=np.bool_)).furthest(ways), LEVEL)
-
-
-def _pairs(contest: Floats) -> Floats:
-    pairs: Sequence[tuple[int, int]] = list(itertools.combinations(range(len(contest)), 2))
-    found: Floats = np.array([contest[first] - contest[second] for first, second in pairs])
-    return found
-
-
-# Power of a study's claims before its first trial: the smallest detectable difference. All
-# comparisons of all claims are one family (claims/judge.py), so power falls with their number, and
-# comparisons of counters have only the counted blocks. Noise is simulated for a family of this size
-# and decided as the race will be.
-
-Family = tuple[tuple[int, int], ...]
-"""Pairs of blocks (or sittings) and the number of comparisons with so many; fewest blocks first."""
-
-
-def claims_power_note(study: Study) -> str:
-    """For the comparisons with the least power; empty if no claim can be decided."""
-    in_sittings = study.sittings > 1
-    fewest = FEWEST_SITTINGS if in_sittings else FEWEST_BLOCKS
-    family = tuple(one for one in family_of(study) if one[0] >= fewest)
-    if not family:
-        return ""
-    units = family[0][0]
-    have_fewest = sum(count for of, count in family if of == units)
-    percent = round(100 * smallest_difference(family, in_sittings))
-    unit = "sitting" if in_sittings else "block"
-    text = (
-        f"{sum(count for _, count in family)} comparisons of claims in one family: for the "
-        f"{have_fewest} with {units} {unit}s, differences below about {percent} % are not "
-        f"detectable at 80 % power if a {unit}'s ratio varies by {100 * RATIO_SD:.0f} %"
+        contests.append(np.mean([contest[:everywhere] for contest in contests], axis=0))
+    rows = np.array(
+        [first - second for contest in contests for first, second in combinations(contest, 2)]
     )
-    needed = units_for_claims(TARGET_PERCENT, family, in_sittings)
-    if percent <= TARGET_PERCENT or needed is None:
-        return text
-    return f"{text}; {TARGET_PERCENT} % would take {needed} {unit}s"
-
-
-def family_of(study: Study) -> Family:
-    """Over the window, which decides; assumes that this machine has every counter.
-
-    Timed and counted blocks are distinct, even if there are as many of each.
-    """
-    found = Counter[tuple[int, bool]]()
-    for claim in study.claims:
-        if set(claim.selectors()) <= claim_cells(claim, study.cells, WINDOW).keys():
-            for comparison in comparisons(claim):
-                metric = comparison.terms[0].metric
-                kind = blocks_of(study, metric), is_counted(study, metric)
-                found[(study.sittings, False) if study.sittings > 1 else kind] += 1
-    return tuple((units, count) for (units, _), count in sorted(found.items()))
-
-
-def units_for_claims(percent: int, family: Family, in_sittings: bool) -> int | None:
-    """Units, in place of the fewest, that detect such a difference; None: more than any tried."""
-    least = family[0][0]
-    for units in (units for units in TRIED if units > least):
-        more = tuple((units if of == least else of, count) for of, count in family)
-        if round(100 * smallest_difference(more, in_sittings)) <= percent:
-            return units
-    return None
-
-
-@cache
-def smallest_difference(family: Family, in_sittings: bool) -> float:
-    """Detectable at 80 % power by the comparisons with the fewest units; as a share."""
-    blocks = sum(units for units, _ in family)
-    ways = rotated(blocks) if in_sittings else sign_flips(blocks)
-    chance = np.random.default_rng(blocks)
-    if len(ways) > SOME_WAYS:
-        ways = ways[chance.choice(len(ways), SOME_WAYS, replace=False)]
-    score = median(_score_of_claims(chance, family, ways) for _ in range(DRAWS))
-    return seen_beyond(score, family[0][0])
-
-
-def _score_of_claims(chance: np.random.Generator, family: Family, ways: Ways) -> float:
-    """The critical score of a family of simulated noise; each kind has its own blocks."""
-    shape = sum(count for _, count in family), ways.shape[1]
-    values, known = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
-    row = column = 0
-    for units, count in family:
-        here = slice(row, row + count), slice(column, column + units)
-        values[here], known[here] = chance.normal(size=(count, units)), True
-        row, column = row + count, column + units
-    return critical(Rows(values, known).furthest(ways), LEVEL)
+    return critical(Rows(rows, np.ones(rows.shape, dtype=np.bool_)).furthest(ways), LEVEL)

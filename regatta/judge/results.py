@@ -18,7 +18,6 @@ from regatta.judge.soundness.repeated import Outlier, Repeated
 from regatta.judge.soundness.side_by_side import ClockSpeed, SideBySideCost
 from regatta.judge.soundness.wire import OnTheWire
 from regatta.judge.standings import TOO_SLOW, Entry, Verdict
-from regatta.judge.statistics.leads import RankConflict
 from regatta.judge.statistics.percentile_comparison import Requests
 from regatta.judge.statistics.sign_flips import BlockValues
 from regatta.judge.statistics.units import BLOCKS, Between, Units
@@ -38,8 +37,6 @@ class CellResult:
     """One number a block by metric: the data of the columns of the standings."""
     busy: BlockValues
     """Busy time per request, of undisturbed trials."""
-    clocked: dict[str, BlockValues]
-    """The same for server CPU time and cycles per request."""
     memory: dict[str, BlockValues]
     """The same for what it has in memory, of a race with `whole_cost`."""
     requests: Requests
@@ -78,6 +75,18 @@ class CellResult:
 
 
 @dataclass(frozen=True)
+class UnconfirmedLead:
+    """At one step, of the contender with less charged time over the other."""
+
+    at: int
+    less: str
+    more: str
+    charged: float
+    """Ratio of `more` to `less`: above 1."""
+    busy: float
+
+
+@dataclass(frozen=True)
 class Group:
     """Cells that are compared: they differ only in contender and the quantity of the axis."""
 
@@ -99,12 +108,8 @@ class Group:
     """To the baseline, if the study names one."""
     against: list[AgainstBest]
     """Each contender against the best of each column, at each step."""
-    contradictions: list[RankConflict] = field(default_factory=list)
-    """Pairs that the two accounts of server CPU time rank in opposite order."""
-    unconfirmed: list[RankConflict] = field(default_factory=list)
+    unconfirmed: list[UnconfirmedLead] = field(default_factory=list)
     """Leads of the best by charged time that busy time does not show."""
-    inversions: list[RankConflict] = field(default_factory=list)
-    """Pairs that time and cycles rank in opposite order."""
 
     def at(self, step: int) -> list[CellResult]:
         return [result for result in self.cells if stands_at(self.axis, result.cell, step)]

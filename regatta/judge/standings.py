@@ -12,13 +12,13 @@ have slept while the kernel worked for it, which is charged to nobody.
 """
 
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
 
 from regatta.judge.interval import Interval
 from regatta.judge.statistics.comparisons_with_best import Standing, standings
-from regatta.judge.statistics.leads import Lead, Measures, unconfirmed_leads
+from regatta.judge.statistics.leads import Accounts, Lead, unconfirmed_leads
 from regatta.judge.statistics.sign_flips import BlockValues
 from regatta.judge.statistics.units import BLOCKS, Units
 from regatta.record.metrics import PRIMARY
@@ -51,10 +51,6 @@ class Entry:
     """Why it cannot win; empty if it can."""
     busy: BlockValues = field(default_factory=dict)
     """How long its CPUs were busy per request; empty where that is not known."""
-
-    @property
-    def accounts(self) -> Measures:
-        return self.blocks, self.busy
 
 
 Entries = Mapping[str, Entry]
@@ -92,46 +88,11 @@ class Verdict:
 class Standings:
     by_step: list[Verdict]
     overall: Verdict
-    standing_of: list[dict[str, Standing]] = field(default_factory=list)
+    standing_of: list[dict[str, Standing]]
     """The decisions behind the verdict of each step, as logarithms of ratios."""
-    unconfirmed: list[Lead] = field(default_factory=list)
+    unconfirmed: list[Lead]
     """Leads of the best that busy time does not show; those over all steps only if there are
     several."""
-
-
-@dataclass(frozen=True)
-class _Contest:
-    """One step, or all of them."""
-
-    at: int | None
-    entries: Entries
-    steps: list[Entries]
-    sizes: dict[str, float]
-    """Mean logarithms of server CPU per request."""
-    standing_of: dict[str, Standing]
-
-    def leads(self, verdict: Verdict) -> dict[Lead, tuple[Measures, Measures]]:
-        """Those of the best over all others, by both accounts."""
-        return {
-            (self.at, least, name): self.accounts(least, name)
-            for least in verdict.best
-            for name in verdict.worse
-        }
-
-    def accounts(self, *pair: str) -> tuple[Measures, Measures]:
-        """Of these two, at the steps that both raced. Each step has the same weight."""
-        shared = [
-            step for step in self.steps if all(name in step and step[name].blocks for name in pair)
-        ]
-        scales = [_mean_cost(step) for step in shared]
-        first, second = (
-            (
-                _means([step[name].blocks for step in shared], scales),
-                _means([step[name].busy for step in shared], scales),
-            )
-            for name in pair
-        )
-        return first, second
 
 
 def verdicts(entries: dict[int, Entries], units: Units = BLOCKS) -> Standings:
@@ -139,38 +100,78 @@ def verdicts(entries: dict[int, Entries], units: Units = BLOCKS) -> Standings:
 
     With one step the overall verdict is the same, without a further comparison.
     """
-    logs = [_logs(step) for step in entries.values()]
+    steps = list(entries.values())
+    logs = [_logs(step) for step in steps]
     places: list[tuple[int | None, Entries, list[Entries], list[dict[str, BlockValues]]]] = [
-        (at, step, [step], [own]) for (at, step), own in zip(entries.items(), logs, strict=True)
+        (at, step, [step], [of_step])
+        for (at, step), of_step in zip(entries.items(), logs, strict=True)
     ]
-    if len(logs) > 1:
-        places.append((None, _over_all(entries), list(entries.values()), logs))
-    contests = [
-        _Contest(at, of, steps, _log_means(contest), standing_of)
-        for (at, of, steps, contest), standing_of in zip(
-            places, standings([contest for *_, contest in places], units=units), strict=True
-        )
-    ]
-    decided = [_verdict(one) for one in contests]
-    leads: dict[Lead, tuple[Measures, Measures]] = {}
-    for one, verdict in zip(contests, decided, strict=True):
-        leads |= one.leads(verdict)
-    unconfirmed = unconfirmed_leads(leads, units)
-    if unconfirmed:
-        decided = [
-            _verdict(one, [more for at, _, more in unconfirmed if at == one.at]) for one in contests
+    if len(steps) != 1:
+        places.append((None, _over_all(steps), steps, logs))
+    found = standings([of for *_, of in places], units)
+
+    def decided(unconfirmed: Collection[Lead]) -> list[Verdict]:
+        doubted = {(at, more) for at, _, more in unconfirmed}
+        return [
+            _verdict(
+                at,
+                of,
+                _log_means(logs),
+                standing_of,
+                [more for where, more in doubted if where == at],
+            )
+            for (at, of, _, logs), standing_of in zip(places, found, strict=True)
         ]
-    return Standings(
-        decided[: len(logs)],
-        decided[-1] if decided else _verdict(_Contest(None, {}, [], {}, {})),
-        [one.standing_of for one in contests[: len(logs)]],
-        unconfirmed,
+
+    first = decided(())
+    unconfirmed = unconfirmed_leads(
+        {
+            (at, least, name): _accounts(steps, least, name)
+            for (at, _, steps, _), verdict in zip(places, first, strict=True)
+            for least in verdict.best
+            for name in verdict.worse
+        },
+        units,
     )
+    final = decided(unconfirmed) if unconfirmed else first
+    return Standings(final[: len(steps)], final[-1], found[: len(steps)], unconfirmed)
 
 
-def _verdict(contest: _Contest, unconfirmed: Container[str] = ()) -> Verdict:
-    """`unconfirmed`: those whose extra need busy time does not show."""
-    entries, sizes, standing_of = contest.entries, contest.sizes, contest.standing_of
+def _accounts(steps: list[Entries], *pair: str) -> tuple[Accounts, Accounts]:
+    """Of these two, at the steps that both raced. Each step has the same weight."""
+    shared = [step for step in steps if all(name in step and step[name].blocks for name in pair)]
+    scales = [
+        fmean(value for entry in step.values() for value in entry.blocks.values())
+        for step in shared
+    ]
+    first, second = (
+        (
+            _means([step[name].blocks for step in shared], scales),
+            _means([step[name].busy for step in shared], scales),
+        )
+        for name in pair
+    )
+    return first, second
+
+
+def _means(steps: list[BlockValues], scales: list[float]) -> BlockValues:
+    """In units of the scales, of the blocks that all steps have."""
+    common = sorted(set.intersection(*map(set, steps))) if steps else []
+    return {
+        block: fmean(step[block] / scale for step, scale in zip(steps, scales, strict=True))
+        for block in common
+    }
+
+
+def _verdict(
+    at: int | None,
+    entries: Entries,
+    sizes: Mapping[str, float],
+    standing_of: Mapping[str, Standing],
+    unconfirmed: Collection[str],
+) -> Verdict:
+    """`sizes`: mean logarithms of server CPU per request; `unconfirmed`: those whose extra need
+    busy time does not show."""
     ranked = sorted(sizes, key=lambda name: (sizes[name], name))
     known = [*ranked, *(name for name in standing_of if name not in sizes)]
     slow = {name for name, entry in entries.items() if entry.barred == TOO_SLOW}
@@ -180,28 +181,34 @@ def _verdict(contest: _Contest, unconfirmed: Container[str] = ()) -> Verdict:
         if name in standing_of and standing_of[name].worse
         if name not in slow and name not in unconfirmed
     )
-    unknown = {
-        name: TOO_FEW if name in ranked else NOT_MEASURED
-        for name in entries
-        if name not in standing_of and ranked != [name]
-    }
-    doubts = unknown | {name: UNCONFIRMED for name in entries if name in unconfirmed}
-    rivals = {
-        name: entry.barred or doubts[name]
-        for name, entry in entries.items()
-        if name not in worse and (entry.barred or name in doubts)
-    }
+    rivals = {}
+    for name, entry in entries.items():
+        unknown = name not in standing_of and ranked != [name]
+        why = TOO_FEW if name in ranked else NOT_MEASURED
+        doubt = UNCONFIRMED if name in unconfirmed else why if unknown else ""
+        if name not in worse and (entry.barred or doubt):
+            rivals[name] = entry.barred or doubt
     best = tuple(name for name in ranked if name not in worse and name not in rivals)
     open_to = [name for name in ranked if name not in worse]
     front = next((name for name in [*open_to, *known] if name not in worse), None)
     alike = [name for name in open_to[1:] if name not in unconfirmed]
     behind = [name for name in known if name in worse or name in unconfirmed]
-    after = [name for name in [*alike, *behind] if name not in slow]
-    runner_up = after[0] if after else None
-    shown = standing_of.get(runner_up) if runner_up is not None else None
-    detectable = None if shown is None else seen(math.exp(min(shown.detectable, 50.0)))
+    runner_up = next((name for name in [*alike, *behind] if name not in slow), None)
+    shown = None if runner_up is None else standing_of.get(runner_up)
+    if not ranked:
+        outcome = NOT_MEASURED
+    elif len(entries) == 1:
+        outcome = ALONE
+    elif len(ranked) == 1:
+        outcome = ONLY
+    elif not standing_of:
+        outcome = TOO_FEW
+    elif len(best) > 1:
+        outcome = NO_DIFFERENCE
+    else:
+        outcome = RIVALS if rivals or not best else LARGER
     return Verdict(
-        at=contest.at,
+        at=at,
         best=best,
         worse=worse,
         rivals=rivals,
@@ -210,29 +217,9 @@ def _verdict(contest: _Contest, unconfirmed: Container[str] = ()) -> Verdict:
         lead=None if shown is None else shown.through(lambda log: math.exp(min(log, 50.0))),
         p_value=None if shown is None else shown.p_value,
         blocks=0 if shown is None else shown.blocks,
-        detectable=detectable,
-        outcome=_outcome(entries, ranked, standing_of, best, rivals),
+        detectable=None if shown is None else seen(math.exp(min(shown.detectable, 50.0))),
+        outcome=outcome,
     )
-
-
-def _outcome(
-    entries: Entries,
-    ranked: list[str],
-    standing_of: dict[str, Standing],
-    best: tuple[str, ...],
-    rivals: dict[str, str],
-) -> str:
-    if not ranked:
-        return NOT_MEASURED
-    if len(entries) == 1:
-        return ALONE
-    if len(ranked) == 1:
-        return ONLY
-    if not standing_of:
-        return TOO_FEW
-    if len(best) > 1:
-        return NO_DIFFERENCE
-    return RIVALS if rivals or not best else LARGER
 
 
 def seen(ratio: float) -> float | None:
@@ -252,36 +239,20 @@ def _log_means(logs: list[dict[str, BlockValues]]) -> dict[str, float]:
     """Sums over all steps, for contenders with a figure at each: the order of the standings."""
     return {
         name: sum(sum(step[name].values()) / len(step[name]) for step in logs)
-        for name in logs[0]
+        for name in (logs[0] if logs else ())
         if all(name in step for step in logs)
     }
 
 
-def _over_all(entries: dict[int, Entries]) -> dict[str, Entry]:
+def _over_all(steps: list[Entries]) -> dict[str, Entry]:
     """A contender barred at one step is barred overall."""
-    names = dict.fromkeys(name for step in entries.values() for name in step)
-    return {name: Entry({}, _barred(name, entries)) for name in names}
-
-
-def _mean_cost(step: Entries) -> float:
-    return fmean(value for entry in step.values() for value in entry.blocks.values())
-
-
-def _means(steps: list[BlockValues], scales: list[float]) -> BlockValues:
-    """In units of the scales, of the blocks that all steps have."""
-    common = sorted(set.intersection(*map(set, steps))) if steps else []
-    return {
-        block: fmean(step[block] / scale for step, scale in zip(steps, scales, strict=True))
-        for block in common
-    }
-
-
-def _barred(name: str, entries: dict[int, Entries]) -> str:
-    found = [step[name].barred if name in step else NOT_EVERYWHERE for step in entries.values()]
-    missing = any(name in step and not step[name].blocks for step in entries.values())
-    if TOO_SLOW in found:
-        return TOO_SLOW
-    return next((why for why in found if why), NOT_MEASURED if missing else "")
+    found = {}
+    for name in dict.fromkeys(name for step in steps for name in step):
+        reasons = [step[name].barred if name in step else NOT_EVERYWHERE for step in steps]
+        missing = any(name in step and not step[name].blocks for step in steps)
+        barred = next(filter(None, reasons), NOT_MEASURED if missing else "")
+        found[name] = Entry({}, TOO_SLOW if TOO_SLOW in reasons else barred)
+    return found
 
 
 assert PRIMARY.better == "lower", "the winner needs the least"

@@ -14,7 +14,7 @@ and all loads are one family.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,29 +43,21 @@ from regatta.judge.judged import (
 from regatta.judge.soundness.barred import failing, unlike, warm_ups
 from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.judge.statistics.joint import PairedMean
-from regatta.judge.statistics.leads import Measures, log_ratios, unconfirmed_leads
+from regatta.judge.statistics.leads import Accounts, log_ratios, unconfirmed_leads
 from regatta.judge.statistics.sign_flips import LEVEL, POWER, BlockValues, Floats
 from regatta.record.cell import Cell
 from regatta.record.metrics import BUSY, Metric, side_of
 from regatta.record.records import OK, RaceRecord, Trial
 
-Accounts = tuple[Measures, Measures]
-"""Of base and of head: charged and busy time per request, by block."""
+BothAccounts = tuple[Accounts, Accounts]
+"""Of base and of head."""
 
 
 # With steered packets, charged time lacks what the kernel did for a server while its CPU slept: a
 # head that moves work there would look cheaper than it is. So busy time may contradict a verdict.
 
 
-def in_blocks(accounts: Accounts, blocks: Collection[int]) -> Accounts:
-    def kept(values: BlockValues) -> BlockValues:
-        return {block: value for block, value in values.items() if block in blocks}
-
-    base, head = ((kept(charged), kept(busy)) for charged, busy in accounts)
-    return base, head
-
-
-def denies_regression(accounts: Accounts, threshold: float) -> bool:
+def denies_regression(accounts: BothAccounts, threshold: float) -> bool:
     """Busy time shows that head stays below the threshold, or not that it passes it, though the two
     accounts are shown to differ."""
     (charged, busy), head = accounts
@@ -74,15 +66,15 @@ def denies_regression(accounts: Accounts, threshold: float) -> bool:
     at_threshold, busy_then = (
         {block: value + allowed[block] for block, value in of.items()} for of in (charged, busy)
     )
-    return bool(unconfirmed_leads({(None, "base", "head"): ((at_threshold, busy_then), head)}))
+    return bool(unconfirmed_leads({(None, BASE, HEAD): ((at_threshold, busy_then), head)}))
 
 
-def shows_regression(accounts: Accounts, threshold: float, level: float) -> bool:
+def shows_regression(accounts: BothAccounts, threshold: float, level: float) -> bool:
     """The whole interval of head / base is above 1 + `threshold`. What else runs on the CPUs can
     only bring the ratio nearer to 1."""
     (_, base), (_, head) = accounts
-    ratios = log_ratios(head, base)
-    interval = PairedMean(np.array(list(ratios.values()))).interval(level) if ratios else None
+    ratios = PairedMean(np.array(list(log_ratios(head, base).values())))
+    interval = ratios.interval(level)
     return interval is not None and interval[0] > math.log1p(threshold)
 
 
@@ -171,14 +163,14 @@ class RegressionVerdict:
 
     @property
     def blocks(self) -> int:
-        return max((one.blocks for one in self.loads if one.judged is not HOLDS), default=0)
+        return max((load.blocks for load in self.loads if load.judged is not HOLDS), default=0)
 
     @property
     def by_name(self) -> dict[str, str]:
         """The outcome of each that is judged, over all loads."""
-        found: dict[str, list[str]] = {one.judged.name: [] for one in self.loads}
-        for one in self.loads:
-            found[one.judged.name].append(one.outcome)
+        found: dict[str, list[str]] = {}
+        for load in self.loads:
+            found.setdefault(load.judged.name, []).append(load.outcome)
         return {name: worst_of(outcomes) for name, outcomes in found.items()}
 
 
@@ -191,21 +183,30 @@ class Contrast:
     head: Floats
     """A logarithm of how many times as bad for each block."""
     floor: Floats
-    accounts: Accounts = (({}, {}), ({}, {}))
-    """Empty if they are not known."""
+    accounts: BothAccounts = (({}, {}), ({}, {}))
+    """Of at least these blocks; empty if they are not known."""
     judged: Judged = CPU
 
     def first(self, count: int) -> "Contrast":
-        blocks = self.blocks[:count]
-        accounts = in_blocks(self.accounts, set(blocks))
-        head, floor = self.head[:count], self.floor[:count]
+        """In so many blocks."""
+        blocks, head, floor = self.blocks[:count], self.head[:count], self.floor[:count]
+
+        def within(accounts: Accounts) -> Accounts:
+            charged, busy = ({at: of[at] for at in blocks if at in of} for of in accounts)
+            return charged, busy
+
+        accounts = within(self.accounts[0]), within(self.accounts[1])
         return replace(self, blocks=blocks, head=head, floor=floor, accounts=accounts)
+
+    @property
+    def fewest(self) -> int:
+        return FEWEST_SEARCHES if self.judged is HOLDS else FEWEST_BLOCKS
 
     def looks(self, most_blocks: int, over: bool) -> tuple[list[PlannedLook], int]:
         """When it is judged so far, and how often it is in all."""
         count = len(self.blocks)
         if self.judged is HOLDS:
-            return [PlannedLook(count, 1.0)] if count >= FEWEST_SEARCHES else [], 1
+            return [PlannedLook(count, 1.0)] if count >= self.fewest else [], 1
         return looks_at(count, most_blocks, over), len(planned_looks(most_blocks))
 
 
@@ -227,26 +228,27 @@ def decided(
     found: Sequence[Contrast], limits: Thresholds, most_blocks: int, over: bool
 ) -> RegressionVerdict:
     """Each is decided by the first look that can, or shown as at the last."""
-    tried = [judge(one, limits[one.judged.name], most_blocks, over, len(found)) for one in found]
-    loads = tuple(one for one in tried if one is not None)
-    missing = tuple(
-        too_few(one) for one, load in zip(found, tried, strict=True) if load is None
-    ) or (() if found else (too_few(None),))
-    outcome = worst_of([one.outcome for one in loads] + [UNDECIDED] * bool(missing))
+    loads, missing = [], [] if found else [too_few("", FEWEST_BLOCKS, 0)]
+    for contrast in found:
+        limit = limits[contrast.judged.name]
+        load = judge(contrast, limit, most_blocks, over, family=len(found))
+        if load is None:
+            what = f" on {contrast.judged.name}"
+            missing.append(too_few(what, contrast.fewest, len(contrast.blocks)))
+        else:
+            loads.append(load)
+    outcome = worst_of([load.outcome for load in loads] + [UNDECIDED] * bool(missing))
     # Until it is over, later looks may still decide.
-    reasons = [*(one.why for one in loads if one.why), *(missing if not loads else ())]
+    reasons = [load.why for load in loads if load.why] + (missing if not loads else [])
     why = reasons[0] if over and outcome == UNDECIDED and reasons else ""
-    return RegressionVerdict(outcome, limits, why, loads, missing)
+    return RegressionVerdict(outcome, limits, why, tuple(loads), tuple(missing))
 
 
-def too_few(one: Contrast | None) -> str:
-    fewest, what = FEWEST_BLOCKS, "blocks"
-    if one is not None and one.judged is HOLDS:
-        fewest, what = FEWEST_SEARCHES, "searches"
+def too_few(what: str, fewest: int, count: int) -> str:
+    units = "searches" if fewest == FEWEST_SEARCHES else "blocks"
     return (
-        f"a verdict{f' on {one.judged.name}' if one else ''} needs {fewest} {what} that measured "
-        f"base and head, and there are {len(one.blocks) if one else 0}; in the others a trial "
-        "failed, or the client was too slow"
+        f"a verdict{what} needs {fewest} {units} that measured base and head, and there are "
+        f"{count}; in the others a trial failed, or the client was too slow"
     )
 
 
@@ -254,27 +256,27 @@ def broken(ledger: RaceRecord) -> str:
     """Why head cannot be compared where base can; empty if it can."""
     for cell in ledger.cells:
         if cell.contender == HEAD and (why := failing(ledger.trials_of(cell))):
-            others = [one for one in rivals(ledger, cell).values() if one is not cell]
-            if not any(failing(ledger.trials_of(one)) for one in others):
+            others = [rival for rival in rivals(ledger, cell).values() if rival is not cell]
+            if not any(failing(ledger.trials_of(rival)) for rival in others):
                 return f"head {why}, base did not"
-    held = {cell.contender for cell in ledger.cells}
-    if BASE in held and HEAD not in held:
+    raced = {cell.contender for cell in ledger.cells}
+    if BASE in raced and HEAD not in raced:
         return "head holds no rate that can be compared, base does"
     return ""
 
 
 def cold(ledger: RaceRecord) -> str:
     """Which server was not warm; empty if all were."""
-    for one in warm_ups(ledger.warm_ups, ledger.cells, ledger.by_cell):
-        if one.why_not:
-            return f"{one.contender} was {one.why_not}; raise --warmup-limit"
+    for warm_up in warm_ups(ledger.warm_ups, ledger.cells, ledger.by_cell):
+        if warm_up.why_not:
+            return f"{warm_up.contender} was {warm_up.why_not}; raise --warmup-limit"
     return ""
 
 
 def rivals(ledger: RaceRecord, cell: Cell) -> dict[str, Cell]:
     """The cells under the same load, by contender."""
     key = cell.comparison_key()
-    return {one.contender: one for one in ledger.cells if one.comparison_key() == key}
+    return {rival.contender: rival for rival in ledger.cells if rival.comparison_key() == key}
 
 
 def contrasts(ledger: RaceRecord) -> list[Contrast]:
@@ -284,27 +286,42 @@ def contrasts(ledger: RaceRecord) -> list[Contrast]:
         cells = rivals(ledger, cell)
         if cell.contender == HEAD and set(SIDES) <= cells.keys():
             trials = {name: ledger.trials_of(cells[name]) for name in SIDES}
-            busy = {name: cost_by_block(undisturbed(of), BUSY) for name, of in trials.items()}
-            for one in JUDGED:
-                if one.metric is not None:
-                    read = cost_by_block if one is CPU else latency_by_block
-                    values = {name: read(of, one.metric) for name, of in trials.items()}
-                    found.append(contrast(one, cell, values, busy if one is CPU else {}))
-    return found + held_contrasts(ledger)
-
-
-def held_contrasts(ledger: RaceRecord) -> list[Contrast]:
-    found = []
+            for judged in JUDGED:
+                if judged.metric is not None:
+                    read = cost_by_block if judged is CPU else latency_by_block
+                    values = {name: read(of, judged.metric) for name, of in trials.items()}
+                    busy = {
+                        name: cost_by_block(undisturbed(of), BUSY)
+                        for name, of in trials.items()
+                        if judged is CPU
+                    }
+                    found.append(contrast(judged, cell, values, busy))
     for group in held_groups(ledger):
-        rates = {one.cell.contender: one.brackets for one in group.members}
-        if set(SIDES) <= rates.keys():
-            head = worse_by([rates[BASE], rates[AGAIN]], rates[HEAD])
-            floor = worse_by([rates[BASE]], rates[AGAIN])
-            blocks = tuple(sorted(head.keys() & floor.keys()))
-            loss, noise = (np.array([of[block] for block in blocks]) for of in (head, floor))
-            (cell,) = (one.cell for one in group.members if one.cell.contender == HEAD)
-            found.append(Contrast(cell, blocks, loss, noise, judged=HOLDS))
+        members = {held.cell.contender: held for held in group.members}
+        if set(SIDES) <= members.keys():
+            base, again, head = (members[name].brackets for name in SIDES)
+            loss, noise = worse_by([base, again], head), worse_by([base], again)
+            blocks = sorted(loss.keys() & noise.keys())
+            losses, floor = (np.array([of[block] for block in blocks]) for of in (loss, noise))
+            cell = members[HEAD].cell
+            found.append(Contrast(cell, tuple(blocks), losses, floor, judged=HOLDS))
     return found
+
+
+def contrast(
+    judged: Judged,
+    cell: Cell,
+    values: Mapping[str, BlockValues],
+    busy: Mapping[str, BlockValues],
+) -> Contrast:
+    """`busy`: busy time per request; empty where it tells nothing of what is judged."""
+    blocks = sorted(set.intersection(*map(set, values.values())))
+    base, again, head = (np.log([values[name][block] for block in blocks]) for name in SIDES)
+    found = Contrast(cell, tuple(blocks), head - (base + again) / 2, again - base, judged=judged)
+    if not busy:
+        return found
+    of_base = mean_of(values[BASE], values[AGAIN]), mean_of(busy[BASE], busy[AGAIN])
+    return replace(found, accounts=(of_base, (values[HEAD], busy[HEAD])))
 
 
 def cost_by_block(trials: list[Trial], metric: Metric) -> BlockValues:
@@ -321,28 +338,12 @@ def latency_by_block(trials: list[Trial], metric: Metric) -> BlockValues:
     return {block: value for of in each if not isinstance(of, str) for block, value in of.items()}
 
 
-def contrast(
-    judged: Judged,
-    cell: Cell,
-    values: Mapping[str, BlockValues],
-    busy: Mapping[str, BlockValues],
-) -> Contrast:
-    blocks = sorted(set.intersection(*(set(one) for one in values.values())))
-    base, again, head = (np.log([values[name][block] for block in blocks]) for name in SIDES)
-    found = Contrast(cell, tuple(blocks), head - (base + again) / 2, again - base, judged=judged)
-    if not busy:
-        return found
-    of_base, of_head = (
-        (mean_of([values[name] for name in names]), mean_of([busy[name] for name in names]))
-        for names in ((BASE, AGAIN), (HEAD,))
-    )
-    return replace(found, accounts=in_blocks((of_base, of_head), set(blocks)))
-
-
-def mean_of(values: Sequence[BlockValues]) -> BlockValues:
-    """In each block where all are known."""
-    known = sorted(set.intersection(*(set(one) for one in values)))
-    return {block: sum(one[block] for one in values) / len(values) for block in known}
+def mean_of(values: BlockValues, others: BlockValues) -> BlockValues:
+    """In each block where both are known."""
+    return {
+        block: (values[block] + others[block]) / 2
+        for block in sorted(values.keys() & others.keys())
+    }
 
 
 def judge(
@@ -353,19 +354,25 @@ def judge(
     load = None
     due, looks = found.looks(most_blocks, over)
     for look in due:
-        one, share = found.first(look.blocks), look.share / family
-        head, floor = PairedMean(one.head), PairedMean(one.floor)
-        limit = one.judged.limit(threshold)
-        needed = blocks_needed(head, limit, LEVEL / looks / family)
-        ratios = ratio_of(head, LEVEL * share), ratio_of(floor, FLOOR_LEVEL * share)
-        load = LoadVerdict(one.judged, one.cell, threshold, look.blocks, *ratios, needed)
-        load = load_verdict(load, one.accounts, LEVEL * share)
+        seen, share = found.first(look.blocks), look.share / family
+        head, floor = PairedMean(seen.head), PairedMean(seen.floor)
+        limit = seen.judged.limit(threshold)
+        load = LoadVerdict(
+            seen.judged,
+            seen.cell,
+            threshold,
+            look.blocks,
+            head=ratio_of(head, LEVEL * share),
+            floor=ratio_of(floor, FLOOR_LEVEL * share),
+            blocks_needed=blocks_needed(head, limit, LEVEL / looks / family),
+        )
+        load = load_verdict(load, seen.accounts, LEVEL * share)
         if load.outcome != UNDECIDED:
             break
     return load
 
 
-def load_verdict(load: LoadVerdict, accounts: Accounts, level: float) -> LoadVerdict:
+def load_verdict(load: LoadVerdict, accounts: BothAccounts, level: float) -> LoadVerdict:
     """With its outcome, or why there is none."""
     outcome = outcome_of(load.least, load.most, load.beyond)
     if outcome == REGRESSION and denies_regression(accounts, load.threshold):

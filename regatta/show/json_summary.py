@@ -7,7 +7,6 @@ from regatta.judge.claims.result import ClaimResult
 from regatta.judge.results import Analysis, CellResult, Group, NotedTrial
 from regatta.judge.standings import Verdict
 from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS
-from regatta.judge.statistics.leads import RankConflict
 from regatta.judge.twins import twin_shares
 from regatta.record.cell import AXES, Cell
 from regatta.record.metrics import BY_NAME, PRIMARY, metric_named
@@ -116,18 +115,10 @@ def group_json(analysis: Analysis, group: Group) -> dict[str, Any]:
         "differences": [asdict(found) for found in group.differences],
         "between_sittings": group.between and asdict(group.between),
         "against_best": [asdict(against) for against in group.against],
-        "accounts_contradict": [_opposed(pair, "charged", "busy") for pair in group.contradictions],
-        "leads_unconfirmed": [_opposed(pair, "charged", "busy") for pair in group.unconfirmed],
-        "clock_inverts": [_opposed(pair, "time", "cycles") for pair in group.inversions],
+        "leads_unconfirmed": [asdict(lead) for lead in group.unconfirmed],
         "twins": [asdict(share) for share in twin_shares(group, analysis.names.twins)],
         "cells": [_cell(result) for result in group.cells],
     }
-
-
-def _opposed(pair: RankConflict, first: str, second: str) -> dict[str, Any]:
-    """`first` and `second`: names of the two measures."""
-    ratios = {first: pair.first, second: pair.second}
-    return {"at": pair.at, "less": pair.less, "more": pair.more, **ratios}
 
 
 def _verdict(group: Group, verdict: Verdict) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from typing import NamedTuple
 
 from regatta.judge.claims.result import TOO_FEW
 from regatta.judge.results import Analysis, CellResult, NotedTrial, rate_words
@@ -46,55 +44,20 @@ def _contenders(noted: Iterable[NotedTrial]) -> str:
     return ", ".join(sorted({trial.cell.contender for trial in noted}))
 
 
-class Conflict(NamedTuple):
-    """What is said of pairs that two measures rank differently, with the words of `_conflict`."""
-
-    sentence: str
-    what: str
-    do: str
-
-
-CONFLICTS = {
-    "inversions": Conflict(
-        "Clock speeds differed. {where} {more} takes {first} times the server CPU time of {less} "
-        "per request, but {second} times its cycles{others}: time and cycles rank designs in "
-        "opposite order. Compare them by cycles, or race at a fixed clock speed.",
-        "Clock speeds differed: time and cycles rank {less}, {more} oppositely",
-        "fix it (regatta doctor)",
-    ),
-    "contradictions": Conflict(
-        "{where} the two accounts contradict each other: {more} is charged {first} times the "
-        "server CPU per request of {less}, but its CPUs are busy {second} times as long{others}. "
-        + TWO_ACCOUNTS,
-        "CPU busy ranks {more} before {less}{others}",
-        "see CPU accounting",
-    ),
-    "unconfirmed": Conflict(
-        "{where} busy time does not show the lead of {less} over {more}, which is charged {first} "
-        "times the server CPU per request, but keeps its CPUs busy {second} times as long{others}. "
-        + TWO_ACCOUNTS,
-        "CPU busy does not show the lead of {less} over {more}{others}",
-        "see CPU accounting",
-    ),
-}
-"""By the attribute of a group that has the pairs."""
-
-
-def _conflict(kind: str, analysis: Analysis) -> Iterator[Note]:
-    """The pair with the largest conflict, and how many others there are."""
-    found = [(group, pair) for group in analysis.groups for pair in getattr(group, kind)]
+def _unconfirmed(analysis: Analysis) -> Iterator[Note]:
+    """The lead that busy time shows least, and how many others there are."""
+    found = [(group, lead) for group in analysis.groups for lead in group.unconfirmed]
     if found:
-        group, worst = min(found, key=lambda of: of[1].second / of[1].first)
-        words = {
-            "where": group.axis.at(worst.at),
-            "less": worst.less,
-            "more": worst.more,
-            "first": factor(worst.first),
-            "second": factor(worst.second),
-            "others": f", as with {plural(len(found) - 1, 'other pair')}" if found[1:] else "",
-        }
-        says = CONFLICTS[kind]
-        yield Note(says.sentence.format(**words), says.what.format(**words), says.do)
+        group, lead = min(found, key=lambda pair: pair[1].busy / pair[1].charged)
+        others = f", as with {plural(len(found) - 1, 'other pair')}" if len(found) > 1 else ""
+        yield Note(
+            f"{group.axis.at(lead.at)} busy time does not show the lead of {lead.less} over "
+            f"{lead.more}, which is charged {factor(lead.charged)} times the server CPU per "
+            f"request, but keeps its CPUs busy {factor(lead.busy)} times as long{others}. "
+            f"{TWO_ACCOUNTS}",
+            f"CPU busy does not show the lead of {lead.less} over {lead.more}{others}",
+            "see CPU accounting",
+        )
 
 
 def _quick(analysis: Analysis) -> Iterator[Note]:
@@ -332,14 +295,12 @@ def _left_out(analysis: Analysis) -> Iterator[Note]:
 
 
 NOTES: tuple[Callable[[Analysis], Iterator[Note]], ...] = (
-    partial(_conflict, "inversions"),
     _quick,
     progress,
     _failures,
     _client_bound,
     _shared_cache,
-    partial(_conflict, "contradictions"),
-    partial(_conflict, "unconfirmed"),
+    _unconfirmed,
     _unsteered,
     _rate,
     _wire,

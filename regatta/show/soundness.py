@@ -52,8 +52,7 @@ def sittings_sentence(analysis: Analysis) -> str:
         return f"{says}, and a verdict needs {units.fewest} of them."
     several = len(analysis.groups) > 1
     parts = [
-        f"{f'{title}: ' if several else ''}{share_words(between)} of the variance lies "
-        "between them; another race of one sitting would find a ratio within "
+        f"{f'{title}: a' if several else 'A'}nother race of one sitting would find a ratio within "
         f"±{percent(between.reach)}"
         for title, between in _spreads(analysis)
     ]
@@ -69,13 +68,7 @@ def sittings_line(analysis: Analysis) -> str:
     if most is None:
         return f"{count}: too few to estimate how far they differ"
     another = f"another race ±{percent(most.reach)}"
-    return f"{count}, {share_words(most)} of variance between them: {another}"
-
-
-def share_words(between: Between) -> str:
-    """`12 % (0 to 61 %)`."""
-    share = between.share.through(lambda share: 100 * share)
-    return f"{share.value:.0f} % ({share.low:.0f} to {share.high:.0f} %)"
+    return f"{count}: {another}"
 
 
 def _spreads(analysis: Analysis) -> list[tuple[str, Between]]:

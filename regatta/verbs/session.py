@@ -9,7 +9,7 @@ from pathlib import Path
 from regatta.checks.calibrate import goals
 from regatta.errors import HopelessRaceError, InterruptedRaceError, UsageError
 from regatta.judge.analyse import analyse
-from regatta.judge.power import claims_power_note, reason_to_stop, standings_power_note
+from regatta.judge.power import reason_to_stop, standings_power_note
 from regatta.judge.results import Analysis
 from regatta.judge.statistics.blocks_needed import quick_note, too_few_note
 from regatta.measure.places.sides import Placement
@@ -46,7 +46,7 @@ def spoilers(study: Study, placement: Placement) -> dict[str, str]:
 
 def unseen(study: Study) -> tuple[str, ...]:
     """Notes on what the verdicts of the study cannot show."""
-    found = (quick_note, too_few_note, standings_power_note, claims_power_note)
+    found = (quick_note, too_few_note, standings_power_note)
     return tuple(note for about in found if (note := about(study)))
 
 

@@ -76,22 +76,6 @@ class Case:
         words = (how.metric.unit, "a request" if how.per == REQUEST else "")
         return "".join(f" {word}" for word in words if word)
 
-<<<<<<< HEAD
-=======
-    def costs(self, place: CellSelector, metric: str) -> tuple[float, float] | None:
-        """What a server's whole process used beyond its requests (start, idling, exit), and each
-        request: CPU time in ms, others as counted. None if not both were measured.
-        """
-        if metric not in EVENT_METRICS or not {WINDOW, PROCESS} <= self.evidence.keys():
-            return None
-        term = Term(place, "server", metric)
-        whole, each = (self.evidence[scope].mean(term) for scope in (PROCESS, WINDOW))
-        if whole is None or each is None:
-            return None
-        each = each / 1000 if metric in CPU_METRICS else each
-        return max(whole - each * place.connections, 0.0), each
-
->>>>>>> d0bf6a5d (claims: no claim over client engines; pydantic reads the whole study)
 
 def why(case: Case) -> str:
     if not case.scopes:

@@ -11,6 +11,7 @@ from regatta.judge.contrast import usable_by_block
 from regatta.judge.grouping import Members
 from regatta.judge.interval import Interval
 from regatta.judge.statistics.joint import PairedMean, holm
+from regatta.judge.statistics.sign_flips import LEVEL
 from regatta.judge.statistics.units import BLOCKS, Units
 from regatta.record.metrics import PRIMARY
 from regatta.record.records import ALONE, COUNTED_TRIAL, TIMED, RaceRecord, Trial

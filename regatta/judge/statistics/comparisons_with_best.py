@@ -18,11 +18,9 @@ The interval of a contender is that of its difference to the best of the others,
 decision ends at "no difference", so it excludes it exactly if the contender is shown to be worse.
 """
 
-from __future__ import annotations
-
-import math
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +34,6 @@ from regatta.judge.statistics.sign_flips import (
     BlockValues,
     Floats,
     Rows,
-    Ways,
     batches,
     critical,
     step_down,
@@ -63,7 +60,7 @@ class Standing(Interval):
 
 
 PairDifferences = Mapping[tuple[str, str], BlockValues]
-"""The first's figure minus the second's, one a unit, for figures that exist only for pairs."""
+"""The first's figure minus the second's, one a unit."""
 Contest = Sequence[Mapping[str, BlockValues]]
 """Figures by contender at one step, or at several steps whose mean is compared."""
 References = Sequence[Container[str]]
@@ -74,104 +71,119 @@ def standings(
     contests: Sequence[Contest], units: Units = BLOCKS, references: References = ()
 ) -> list[dict[str, Standing]]:
     """For each contest, the contenders that share enough units with another."""
-    return _decided([_Pairs.of(contest, units) for contest in contests], units, references)
+    pairs = [pair_differences(contest, units) for contest in contests]
+    return standings_of_pairs(pairs, units, references)
+
+
+def pair_differences(contest: Contest, units: Units) -> PairDifferences:
+    """Of all pairs that share a step.
+
+    Over several steps, two are compared at the steps that both raced, in the blocks in which both
+    finished all of them: a failure at the hardest step must not look like a gain.
+    """
+    names = sorted({name for step in contest for name, values in step.items() if values})
+    found = {}
+    for first, second in combinations(names, 2):
+        steps = [
+            (step[first], step[second]) for step in contest if step.get(first) and step.get(second)
+        ]
+        if steps:
+            common = set.intersection(*(mine.keys() & theirs.keys() for mine, theirs in steps))
+            differences = {
+                block: sum(mine[block] - theirs[block] for mine, theirs in steps) / len(steps)
+                for block in sorted(common)
+            }
+            found[first, second] = units.gathered(differences)
+    return found
 
 
 def standings_of_pairs(
     contests: Sequence[PairDifferences], units: Units = BLOCKS, references: References = ()
 ) -> list[dict[str, Standing]]:
     """The same for figures that exist only for pairs."""
-    return _decided([_Pairs.of_rows(contest, units) for contest in contests], units, references)
-
-
-def _decided(
-    pairs: list[_Pairs], units: Units, references: References
-) -> list[dict[str, Standing]]:
-    if references:
-        pairs = [one.beside(names) for one, names in zip(pairs, references, strict=True)]
+    pairs = [
+        _Pairs.of(contest, units, references[at] if references else None)
+        for at, contest in enumerate(contests)
+    ]
     numbers = sorted({number for contest in pairs for number in contest.numbers})
     ways = units.ways(len(numbers))
-    family = _Family.of(pairs, [ways[:, np.searchsorted(numbers, one.numbers)] for one in pairs])
-    return family.decide()
+    furthest = np.zeros(len(ways))
+    members: list[tuple[int, int]] = []
+    columns: list[Floats] = [np.zeros((len(ways), 0))]
+    for at, contest in enumerate(pairs):
+        parts = batches(ways[:, np.searchsorted(numbers, contest.numbers)])
+        worst = np.concatenate([contest.worst(contest.rows.scores(part)) for part in parts])
+        residual = np.concatenate([contest.rows.furthest(part) for part in parts])
+        furthest = np.maximum(furthest, residual)
+        compared = np.flatnonzero(np.isfinite(worst[0]))
+        members += [(at, int(name)) for name in compared]
+        columns.append(worst[:, compared])
+    chance = np.concatenate(columns, axis=1)
+    score = critical(furthest, LEVEL)
+    p_values, shown = step_down(chance, LEVEL)
+    # With missing blocks, each of a contest may be worse than another: not so the least bad.
+    ahead: dict[int, int] = {}
+    for member, (at, name) in enumerate(members):
+        least = ahead.setdefault(at, member) if pairs[at].is_reference[name] else member
+        if chance[0, member] < chance[0, least]:
+            ahead[at] = member
+    found: list[dict[str, Standing]] = [{} for _ in pairs]
+    for member, (at, name) in enumerate(members):
+        worse = bool(shown[member]) and member != ahead.get(at)
+        standing = pairs[at].standing(name, score, worse, float(p_values[member]))
+        found[at][pairs[at].names[name]] = standing
+    return found
 
 
 @dataclass(frozen=True)
 class _Pairs:
-    """All pairs of one contest: the first's figure minus the second's in each unit."""
+    """The pairs of one contest that share enough units."""
 
     names: list[str]
     numbers: list[int]
     """Of blocks or sittings."""
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
     rows: Rows
-    """One a pair, for the units that both have."""
-    others: NDArray[np.bool_]
+    """One a pair: the first's figure minus the second's."""
+    is_reference: list[bool]
     """For each name, whether others are compared with it."""
+    against: list[tuple[NDArray[np.int64], Floats]]
+    """For each name, the rows that compare it with a reference, and their signs."""
 
     @classmethod
-    def of(cls, contest: Contest, units: Units) -> _Pairs:
-        names = sorted({name for step in contest for name, values in step.items() if values})
-        blocks = sorted({block for step in contest for values in step.values() for block in values})
-        figures = np.array(
-            [
-                [[step.get(name, {}).get(block, math.nan) for block in blocks] for name in names]
-                for step in contest
-            ]
-        ).reshape(len(contest), len(names), len(blocks))
-        first, second = np.triu_indices(len(names), 1)
-        # Over several steps, two are compared at the steps that both raced, in the blocks in which
-        # both finished all of them: a failure at the hardest step must not look like a gain.
-        raced = np.isfinite(figures).any(axis=2)
-        both = raced[:, first] & raced[:, second]
-        differences = figures[:, first] - figures[:, second]
-        counted = np.where(both[:, :, None], differences, 0.0).sum(axis=0)
-        steps = np.maximum(both.sum(axis=0), 1)
-        differences = counted / steps[:, None]
-        known = np.isfinite(differences) & both.any(axis=0)[:, None]
-        numbers, differences = units.columns(blocks, np.where(known, differences, math.nan))
-        known = np.isfinite(differences)
-        enough = known.sum(axis=1) >= units.fewest
-        rows = Rows(np.where(known, differences, 0.0)[enough], known[enough])
-        everybody = np.ones(len(names), dtype=np.bool_)
-        return cls(names, numbers, first[enough], second[enough], rows, everybody)
-
-    @classmethod
-    def of_rows(cls, contest: PairDifferences, units: Units) -> _Pairs:
+    def of(
+        cls, contest: PairDifferences, units: Units, references: Container[str] | None
+    ) -> "_Pairs":
         known = {pair: row for pair, row in contest.items() if len(row) >= units.fewest}
         names = sorted({name for pair in known for name in pair})
-        numbers = sorted({number for row in known.values() for number in row})
-        indices = np.array([[names.index(name) for name in pair] for pair in known], dtype=np.int64)
-        first, second = indices.reshape(len(known), 2).T
-        everybody = np.ones(len(names), dtype=np.bool_)
-        return cls(names, numbers, first, second, Rows.of(list(known.values())), everybody)
-
-    def beside(self, references: Container[str]) -> _Pairs:
-        others = np.array([name in references for name in self.names], dtype=np.bool_)
-        return replace(self, others=others)
-
-    def of_name(self, at: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The pairs in which it is the first, and those in which it is the second."""
-        return (
-            np.flatnonzero((self.first == at) & self.others[self.second]),
-            np.flatnonzero((self.second == at) & self.others[self.first]),
+        against = []
+        for name in names:
+            signs = {
+                at: 1.0 if name == first else -1.0
+                for at, (first, second) in enumerate(known)
+                if name in (first, second)
+                if references is None or (second if name == first else first) in references
+            }
+            against.append((np.array(list(signs), dtype=np.int64), np.array(list(signs.values()))))
+        return cls(
+            names,
+            sorted({number for row in known.values() for number in row}),
+            Rows.of(list(known.values())),
+            [references is None or name in references for name in names],
+            against,
         )
 
     def worst(self, scores: Floats) -> Floats:
-        """For each name, its largest score against another; one row a sign flip."""
+        """For each name, its largest score against a reference; one row a sign flip."""
         found = np.full((len(scores), len(self.names)), -np.inf)
-        for at in range(len(self.names)):
-            first, second = self.of_name(at)
-            mine = np.concatenate([scores[:, first], -scores[:, second]], axis=1)
-            if mine.shape[1]:
-                found[:, at] = mine.max(axis=1)
+        for at, (rows, signs) in enumerate(self.against):
+            if len(rows):
+                found[:, at] = (scores[:, rows] * signs).max(axis=1)
         return found
 
     def standing(self, at: int, score: float, worse: bool, p_value: float) -> Standing:
-        mine = np.concatenate(self.of_name(at))
-        sign = np.where(self.first[mine] == at, 1.0, -1.0)
-        means, errors = sign * self.rows.means[mine], self.rows.errors[mine]
-        free = self.rows.count[mine] - 1
+        rows, signs = self.against[at]
+        means, errors = signs * self.rows.means[rows], self.rows.errors[rows]
+        free = self.rows.count[rows] - 1
         reach = t_of(score, free) * errors
         best = int(means.argmax())
         seen = reach[best] + float(special.stdtrit(free[best], POWER)) * errors[best]
@@ -188,52 +200,3 @@ class _Pairs:
             detectable=float(seen),
             score=score,
         )
-
-
-@dataclass(frozen=True)
-class _Family:
-    """All comparable contenders in all contests."""
-
-    pairs: list[_Pairs]
-    members: list[tuple[int, int]]
-    """Index of the contest and of the name in it."""
-    chance: Floats
-    """Worst score of each member; one row a sign flip, the first unflipped."""
-    furthest: Floats
-    """Largest score of the residuals over all pairs in all contests, by sign flip."""
-
-    @classmethod
-    def of(cls, pairs: list[_Pairs], ways: list[Ways]) -> _Family:
-        members: list[tuple[int, int]] = []
-        columns: list[Floats] = [np.zeros((len(ways[0]) if ways else 1, 0))]
-        furthest = np.zeros(len(columns[0]))
-        for contest, one in enumerate(pairs):
-            parts = batches(ways[contest])
-            worst = np.concatenate([one.worst(one.rows.scores(part)) for part in parts])
-            by_noise = np.concatenate([one.rows.furthest(part) for part in parts])
-            compared = np.flatnonzero(np.isfinite(worst[0]))
-            members += [(contest, int(at)) for at in compared]
-            columns.append(worst[:, compared])
-            furthest = np.maximum(furthest, by_noise)
-        return cls(pairs, members, np.concatenate(columns, axis=1), furthest)
-
-    def decide(self) -> list[dict[str, Standing]]:
-        found: list[dict[str, Standing]] = [{} for _ in self.pairs]
-        ahead = self._ahead()
-        reach = critical(self.furthest, LEVEL)
-        p_values, shown = step_down(self.chance, LEVEL)
-        for member, (contest, at) in enumerate(self.members):
-            worse = bool(shown[member]) and member not in ahead
-            one, p_value = self.pairs[contest], float(p_values[member])
-            found[contest][one.names[at]] = one.standing(at, reach, worse, p_value)
-        return found
-
-    def _ahead(self) -> set[int]:
-        """The least bad of each contest: with missing blocks, each may be worse than another."""
-        least: dict[int, int] = {}
-        for member, (contest, at) in enumerate(self.members):
-            if not self.pairs[contest].others[at]:
-                continue
-            if self.chance[0, member] < self.chance[0, least.setdefault(contest, member)]:
-                least[contest] = member
-        return set(least.values())

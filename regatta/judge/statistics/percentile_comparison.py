@@ -84,18 +84,14 @@ class PercentileComparison:
     def interval(self, score: float) -> Ends:
         """An end is None if no null value on that side is excluded."""
         if score not in self._ends:
-            self._ends[score] = self._interval(score)
+            value = self.value
+            step = FIRST_STEP * percentile_of(self.first, self.fraction) / NS_PER_MS
+            self._ends[score] = (
+                ends_of(self.against, score, lambda by: value * math.exp(by))
+                if self.scale == "ratio"
+                else ends_of(self.against, score, lambda by: value + by, step)
+            )
         return self._ends[score]
-
-    def _interval(self, score: float) -> Ends:
-        value = self.value
-        if math.isinf(score):
-            return None, None
-        excluded = excludes(self.against, score)
-        if self.scale == "ratio":
-            return ends_of(lambda by: value * math.exp(by), FIRST_STEP, excluded)
-        step = FIRST_STEP * percentile_of(self.first, self.fraction) / NS_PER_MS
-        return ends_of(lambda by: value + by, step, excluded)
 
     def detectable(self, score: float) -> float | None:
         """The smallest ratio detectable at 80 % power; None for differences."""
@@ -132,31 +128,32 @@ def enough_beyond(fraction: float, requests: int) -> bool:
     return requests - 1 - rank(fraction, requests) >= FEWEST_BEYOND
 
 
-def excludes(against: Callable[[float], BlockValues], score: float) -> Callable[[float], bool]:
-    """A predicate: whether the blocks reject a null value."""
+def ends_of(
+    against: Callable[[float], BlockValues],
+    score: float,
+    at: Callable[[float], float],
+    step: float = FIRST_STEP,
+) -> Ends:
+    """Ends of an interval by bisection: the nearest null value on each side that the blocks reject.
 
-    def excluded(null_value: float) -> bool:
-        low, high = Mean.of_blocks(against(null_value)).interval(score)
+    `at`: the null value this far from the figure.
+    """
+
+    def excluded(by: float) -> bool:
+        low, high = Mean.of_blocks(against(at(by))).interval(score)
         return low > 0 or high < 0
 
-    return excluded
-
-
-def ends_of(at: Callable[[float], float], step: float, excluded: Callable[[float], bool]) -> Ends:
-    """Ends of an interval by bisection: the nearest excluded null value on each side."""
     found: list[float | None] = []
     for side in (-1, 1):
-        inside, outside = 0.0, step
-        for _ in range(DOUBLINGS):
-            if excluded(at(side * outside)):
-                break
-            inside, outside = outside, 2 * outside
-        else:
+        tried = [] if math.isinf(score) else [step * 2**doubled for doubled in range(DOUBLINGS)]
+        outside = next((by for by in tried if excluded(side * by)), None)
+        if outside is None:
             found.append(None)
             continue
+        inside = outside / 2 if outside > step else 0.0
         for _ in range(HALVINGS):
             middle = (inside + outside) / 2
-            if excluded(at(side * middle)):
+            if excluded(side * middle):
                 outside = middle
             else:
                 inside = middle
@@ -199,10 +196,8 @@ class OnePercentile:
 
     def interval(self, score: float) -> Ends:
         """An end is None if no null value on that side is excluded."""
-        if math.isinf(score):
-            return None, None
         value = self.value
-        return ends_of(lambda by: value * math.exp(by), FIRST_STEP, excludes(self.against, score))
+        return ends_of(self.against, score, lambda by: value * math.exp(by))
 
     def detectable(self, _score: float) -> None:
         """None: there is no null value that stands for no difference."""

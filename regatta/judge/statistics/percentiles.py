@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -70,8 +71,12 @@ def latencies_of(trial: Trial) -> RequestLatencies:
     return latencies_from_samples(trial.samples, trial.unstarted)
 
 
+@lru_cache(maxsize=4096)
 def latencies_from_samples(samples: bytes | None, unstarted: int) -> RequestLatencies:
-    """From a client's samples and its count of unstarted requests."""
+    """From a client's samples and its count of unstarted requests.
+
+    Cached, as every metric and calibration ask for the same trials again: not to be changed.
+    """
     records = all_samples(samples)
     lengths = records["end_ns"] - records["start_ns"]
     at_least = lengths[records["error"] == UNSTARTED]

@@ -13,7 +13,6 @@ from regatta.errors import StudyError
 from regatta.record.cell import AS_STARTED, AXES, PROCESS, TRAITS, Cell
 from regatta.record.inputs import CellSelector, Claim
 from regatta.record.study.limits import SCOPES
-from regatta.record.study.statement import FEWEST
 
 SAME_IN_A_CLAIM = (
     *TRAITS,
@@ -64,61 +63,17 @@ def _fits(claim: Claim, cell: Cell) -> bool:
     )
 
 
-<<<<<<< HEAD
 def over_raced_connections(claim: Claim, cells: Sequence[Cell]) -> Claim:
     """With all numbers of connections where a statement names none, as older ledgers allow."""
     counts = tuple(sorted({cell.connections for cell in cells}))
     statements = (
         replace(said, connections=said.connections or counts) for said in claim.statements
-=======
-def with_study_connections(claim: Claim, cells: Sequence[Cell]) -> Claim:
-    """Fills in missing `connections`: all numbers at which one scope has all cells of the claim.
-
-    The claim is returned unchanged if there is no such scope.
-    """
-    unnamed = [said for said in claim.statements if not said.connections]
-    if not unnamed:
-        return claim
-    raced = {cell.contender for cell in cells}
-    counts = tuple(sorted({cell.connections for cell in cells}))
-    needed = {
-        count: {
-            selector
-            for said in unnamed
-            for selector in replace(said, connections=(count,)).selectors()
-            if selector.design in raced
-        }
-        for count in counts
-    }
-    for scope in SCOPES:
-        found = claim_cells(_over(claim, counts), cells, scope).keys()
-        if complete := tuple(count for count in counts if needed[count] <= found):
-            return _over(claim, complete)
-    return claim
-
-
-def _over(claim: Claim, counts: tuple[int, ...]) -> Claim:
-    statements = (
-        said if said.connections else replace(said, connections=counts) for said in claim.statements
->>>>>>> d0bf6a5d (claims: no claim over client engines; pydantic reads the whole study)
     )
     return replace(claim, statements=tuple(statements))
 
 
 def check_cells(claim: Claim, cells: Sequence[Cell]) -> None:
     """StudyError unless the study has all cells of the claim in at least one scope."""
-<<<<<<< HEAD
-=======
-    claim = with_study_connections(claim, cells)
-    for said in claim.statements:
-        needed = FEWEST.get(said.kind, 1)
-        if len(said.connections) < needed:
-            raise StudyError(
-                f"the claim {claim.id} names no `connections`; it needs at least {needed}, but the "
-                f"study has all its cells at {len(said.connections)}; add `connections` to the "
-                "claim, or cells to the study"
-            )
->>>>>>> d0bf6a5d (claims: no claim over client engines; pydantic reads the whole study)
     found = [claim_cells(claim, cells, scope) for scope in SCOPES]
     selectors = claim.selectors()
     lacks = min(([of for of in selectors if of not in known] for known in found), key=len)

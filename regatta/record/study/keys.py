@@ -6,11 +6,7 @@ about a key or the whole table.
 """
 
 import tomllib
-<<<<<<< HEAD
 from collections.abc import Callable, Iterator, Sequence
-=======
-from collections.abc import Callable, Iterator, Mapping, Sequence
->>>>>>> d0bf6a5d (claims: no claim over client engines; pydantic reads the whole study)
 from dataclasses import dataclass
 from difflib import get_close_matches
 from inspect import isclass

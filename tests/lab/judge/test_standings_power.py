@@ -8,16 +8,11 @@ import pytest
 
 from regatta.judge.power import (
     RATIO_SD,
-    Family,
-    claims_power_note,
-    family_of,
     shapes,
-    smallest_difference,
     smallest_lead,
     standings_power_note,
 )
 from regatta.judge.standings import Entries, Entry, verdicts
-from regatta.judge.statistics.joint import Mean, decide_jointly
 from regatta.judge.statistics.units import BLOCKS, Units
 from regatta.record.study import Study
 from tests.lab import fake_races
@@ -103,61 +98,6 @@ def test_a_race_states_its_power_before_it_starts() -> None:
     sittings = standings_power_note(study(sittings=5))
     assert sittings.startswith("5 sittings, and 3 contenders at 2 steps")
     assert "if a sitting's ratio varies by 5 %; 10 % would take 7 sittings" in sittings
-
-
-CLAIM = """
-[[claim]]
-id = "X{number}"
-says = "So it is."
-metric = "{metric}"
-connections = [1, 10]
-order = ["iterative", "select", "thread-per-client"]
-"""
-
-
-def with_claims(**asked: int) -> Study:
-    """Four comparisons over time, and four over a count."""
-    claims = [CLAIM.format(number=1, metric="task_clock")]
-    claims += [CLAIM.format(number=2, metric="syscalls")]
-    return fake_races.parse(study(**asked).toml + "".join(claims))
-
-
-def test_each_comparison_of_a_claim_has_its_blocks() -> None:
-    assert family_of(study()) == ()
-    assert family_of(with_claims()) == ((2, 4), (8, 4))
-    assert family_of(with_claims(counted_blocks=8)) == ((8, 4), (8, 4)), "of other blocks"
-    assert family_of(with_claims(sittings=5)) == ((5, 8),)
-
-
-@pytest.mark.parametrize(("count", "in_sittings"), [(8, False), (12, False), (5, True)])
-def test_predicted_power_of_claims_equals_their_tables(count: int, in_sittings: bool) -> None:
-    """Those of fewest blocks, beside others over other blocks."""
-    chance = np.random.default_rng(3)
-    units = Units({number: number for number in range(count)}) if in_sittings else BLOCKS
-    family: Family = ((count, 20),) if in_sittings else ((count, 20), (24, 30))
-    told = []
-    for _ in range(DRAWN // 3):
-        rows, first = [], 0
-        for blocks, rows_of_it in family:
-            noise = chance.normal(0.0, RATIO_SD, (rows_of_it, blocks))
-            rows += [dict(enumerate(one, first)) for one in noise]
-            first += blocks
-        score = decide_jointly(rows, units=units).score
-        told += [Mean.of_blocks(row).detectable(score) for row in rows[:20]]
-    seen = math.expm1(median(told))
-    assert smallest_difference(family, in_sittings) == pytest.approx(seen, rel=0.25)
-
-
-def test_a_race_states_the_power_of_its_claims_before_it_starts() -> None:
-    said = claims_power_note(with_claims(counted_blocks=6))
-    assert said.startswith("8 comparisons of claims in one family: for the 4 with 6 blocks, ")
-    assert " if a block's ratio varies by 5 %; 10 % would take " in said
-    without_counters = claims_power_note(with_claims(counted_blocks=2))
-    assert without_counters.startswith(
-        "4 comparisons of claims in one family: for the 4 with 8 blocks, "
-    )
-    assert claims_power_note(with_claims(blocks=3, counted_blocks=2)) == ""
-    assert claims_power_note(study()) == ""
 
 
 @pytest.mark.parametrize("asked", [{"blocks": 3, "counted_blocks": 1}, {"sittings": 2}])

@@ -9,8 +9,7 @@ import pytest
 
 from regatta.errors import StudyError
 from regatta.judge import power
-from regatta.judge.analyse import leads_of
-from regatta.judge.power import reason_to_stop, widest_lead
+from regatta.judge.power import leads_of, reason_to_stop, widest_lead
 from regatta.measure.perf import probe
 from regatta.measure.places import placement
 from regatta.measure.race.events import Event, TrialFinished
@@ -201,7 +200,7 @@ def test_the_width_is_drawn_at_95_percent_whatever_the_p_values(
 ) -> None:
     cpu_us = {"a": first_us, "b": 700.0}
     path = synthetic.make(tmp_path / FILE_NAME, contenders=("a", "b"), cpu_us=cpu_us)
-    leads = [lead for lead in leads_of(read(path)) if lead is not None]
+    leads = [lead for lead in leads_of(path) if lead is not None]
     assert len(leads) == 4, "at three steps and overall"
     ends = [lead.interval(0.05) for lead in leads]
     assert widest_lead(path) == max(math.exp(end[1] - end[0]) - 1 for end in ends if end)

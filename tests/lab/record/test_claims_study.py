@@ -90,10 +90,7 @@ NO_CELL = "is about a cell that is not in the study: iterative at "
     ("body", "words"),
     [
         (COST + ORDER + "colour = 1", "unknown key `claim X1.colour`"),
-<<<<<<< HEAD
         (CPU + ORDER, "`claim X1` has no `connections`; add it"),
-=======
->>>>>>> d0bf6a5d (claims: no claim over client engines; pydantic reads the whole study)
         (COST, "must have exactly one of order, compare, shape, ratio, growth"),
         (COST + ORDER + 'compare = "client < server"', "it has `order` and `compare`"),
         (COST + 'order = ["select"]', "at least two different names"),
@@ -449,16 +446,7 @@ def test_the_published_claims_are_of_every_form() -> None:
     found = {claim.id: claim for claim in study.claims}
     kinds = {said.kind for claim in study.claims for said in claim.statements}
     assert kinds == set(KINDS) - {"shape"} | {*SHAPES}
-<<<<<<< HEAD
     labels = {name: [asked.label for asked in comparisons(claim)] for name, claim in found.items()}
-=======
-    unnamed = [name for name, claim in found.items() if not claim.statements[0].connections]
-    assert unnamed == ["B19", "B20", "B21", "B22"], "whose source names no number"
-    labels = {
-        name: [one.label for one in comparisons(with_study_connections(claim, study.cells))]
-        for name, claim in found.items()
-    }
->>>>>>> d0bf6a5d (claims: no claim over client engines; pydantic reads the whole study)
     assert labels["A15"][-1] == "select at 100 connections (client): below 0.1"
     assert labels["B10"] == [
         "thread-per-client from 10 to 25 connections: rising",

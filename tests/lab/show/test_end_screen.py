@@ -14,10 +14,9 @@ from rich.console import Console
 from regatta.judge.claims.result import TOO_FEW
 from regatta.judge.columns import AgainstBest
 from regatta.judge.interval import Interval
-from regatta.judge.results import Analysis
+from regatta.judge.results import Analysis, UnconfirmedLead
 from regatta.judge.soundness.barred import ContenderWarmUp
 from regatta.judge.standings import LARGER, NO_DIFFERENCE
-from regatta.judge.statistics.leads import RankConflict
 from regatta.record.metrics import PRIMARY
 from regatta.show.build import view_of
 from regatta.show.markdown import to_markdown
@@ -232,11 +231,11 @@ def meant(analysis: Analysis, **changes: Any) -> Analysis:
 
 FEW = [claim(name, "So it is.", TOO_FEW) for name in "abc"]
 FIRST_LOOK = {"meta": {"quick": "yes"}}
-CONFLICT = [RankConflict(1, "select", "iterative", 1.2, 0.8)]
+DOUBTED = [UnconfirmedLead(1, "select", "iterative", 1.2, 0.8)]
 LARGE = "A first look detects only large differences: leave out --quick"
 LOST = "3 claims cannot be decided in a first look: leave out --quick"
 UNFINISHED = "Not finished, 108 of 109 trials: resume it"
-CLOCKS = "Clock speeds differed: time and cycles rank select, …: fix it (regatta doctor)"
+BUSY = "CPU busy does not show the lead of select over iterative: see CPU accounting"
 COLD = "Not warm: iterative, prefork-fdpass, prethread-queue: raise the warm-up limit"
 
 
@@ -249,7 +248,7 @@ COLD = "Not warm: iterative, prefork-fdpass, prethread-queue: raise the warm-up 
         ({**FIRST_LOOK, "claims": FEW, "planned": 109}, [LARGE, UNFINISHED]),
         # Not every short race is a first look.
         ({"claims": FEW}, []),
-        ({**FIRST_LOOK, "inversions": CONFLICT}, [CLOCKS, LARGE]),
+        ({**FIRST_LOOK, "unconfirmed": DOUBTED}, [LARGE, BUSY]),
         ({"warm_ups": cold("iterative", "prefork-fdpass", "prethread-queue")}, [COLD]),
     ],
 )
@@ -292,11 +291,12 @@ def test_a_remedy_is_never_cut(tmp_path: Path) -> None:
         client_bound={(name, 1, block) for name in names for block in (3, 4, 5, 6)},
         environment={"left_out": dict.fromkeys(names, "no io_uring")},
     )
-    otherwise = [RankConflict(1, names[0], name, 1.2, 0.8) for name in names[1:]]
-    conflicts = dict.fromkeys(("contradictions", "unconfirmed", "inversions"), otherwise)
+    doubted = [UnconfirmedLead(1, names[0], name, 1.2, 0.8) for name in names[1:]]
     groups = [
         replace(
-            group, cells=[replace(result, started=0.98765) for result in group.cells], **conflicts
+            group,
+            cells=[replace(result, started=0.98765) for result in group.cells],
+            unconfirmed=doubted,
         )
         for group in analysis.groups
     ]

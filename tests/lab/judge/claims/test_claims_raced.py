@@ -99,11 +99,7 @@ def test_a_race_judges_claims_as_it_should_be_and_as_they_measured(tmp_path: Pat
         assert figure.trials == 18, "a whole process is counted in each of its trials"
     assert found["E2"].verdict == SUPPORTED
     assert found["E5"].verdict == NOT_MEASURABLE
-<<<<<<< HEAD
     assert "does not count branch miss rate" in found["E5"].why
-=======
-    assert "does not count branches" in found["E5"].why
->>>>>>> d0bf6a5d (claims: no claim over client engines; pydantic reads the whole study)
     assert found["E7"].side == "both"
     assert found["E7"].verdict == SUPPORTED
 

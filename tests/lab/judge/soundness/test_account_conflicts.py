@@ -1,5 +1,6 @@
-"""The two accounts of server CPU time are shown, and contradictions are reported."""
+"""The two accounts of server CPU time are shown, and leads that one of them denies."""
 
+import json
 import re
 import sqlite3
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 from regatta.judge.analyse import analyse
 from regatta.judge.results import Analysis
 from regatta.judge.standings import FAILED, RIVALS, UNCONFIRMED, Entry, Standings, verdicts
-from regatta.judge.statistics.leads import Lead, Measures, rank_conflicts, unconfirmed_leads
+from regatta.judge.statistics.leads import Accounts, Lead, unconfirmed_leads
 from regatta.judge.statistics.sign_flips import BlockValues
 from regatta.judge.statistics.units import Units
 from regatta.record import metrics
@@ -23,92 +24,74 @@ from regatta.show.verdicts import headline, verdict_sentence
 from regatta.show.versus import sentences
 from tests.lab import fake_records, reports, synthetic
 
-SAYS = "the two accounts contradict each other"
+SAYS = "busy time does not show the lead of select"
+# By its charge select needs 15 % less than thread-per-client; its CPUs are busy 50 % longer.
 OTHERWISE = {"select": 1.6, "thread-per-client": 0.9}
-"""By its charge select needs 15 % less than thread-per-client; its CPUs are busy 50 % longer."""
-ASLEEP = {
-    "cpu_us": {"iterative": 90.0, "select": 100.0, "thread-per-client": 150.0},
-    "busy": {"iterative": 1.31, "select": 1.2, "thread-per-client": 1.2},
-}
-"""iterative is charged 10 % less than select, as its CPUs sleep more, but busy equally long."""
 
 
 def analysed(folder: Path, **changes: object) -> Analysis:
-    folder.mkdir(exist_ok=True)
     return analyse(read(synthetic.make(folder / "ledger.sqlite", **changes)))
-
-
-def said(analysis: Analysis, words: str = SAYS) -> list[str]:
-    return [note.sentence for note in notes(analysis) if words in note.sentence]
-
-
-def test_designs_ranked_oppositely_by_the_accounts_are_named(tmp_path: Path) -> None:
-    analysis = analysed(tmp_path, busy=OTHERWISE, connections=(10,))
-    found = analysis.groups[0].contradictions
-    assert [(pair.less, pair.more) for pair in found] == [
-        ("select", "thread-per-client"),
-        ("select", "iterative"),
-        ("iterative", "thread-per-client"),
-    ]
-    assert 1.1 < found[0].first < 1.3
-    assert 0.6 < found[0].second < 0.75
-    (sentence,) = said(analysis)
-    assert sentence.startswith("At 10 connections")
-    for words in ("thread-per-client is charged", "of select", "2 other pairs"):
-        assert words in sentence
 
 
 def test_accounts_that_agree_give_no_warning(tmp_path: Path) -> None:
     analysis = analysed(tmp_path)
-    assert not any(group.contradictions for group in analysis.groups)
-    assert said(analysis) == []
+    assert not any(group.unconfirmed for group in analysis.groups)
+    assert not any("busy time" in note.sentence for note in notes(analysis))
+
+
+def test_a_lead_that_busy_time_does_not_show_is_named(tmp_path: Path) -> None:
+    """Charged 10 % less than the next, as its CPUs sleep more, but busy equally long."""
+    charged = {"iterative": 90.0, "select": 100.0, "thread-per-client": 150.0}
+    busy = {"iterative": 1.31, "select": 1.2, "thread-per-client": 1.2}
+    analysis = analysed(tmp_path, cpu_us=charged, busy=busy, connections=(10, 100))
+    found = analysis.groups[0].unconfirmed
+    assert [(one.at, one.less, one.more) for one in found] == [
+        (10, "iterative", "select"),
+        (100, "iterative", "select"),
+    ]
+    assert found[0].charged == pytest.approx(1.09, abs=0.02)
+    assert found[0].busy == pytest.approx(1.0, abs=0.03)
+    (note,) = (note for note in notes(analysis) if "does not show the lead" in note.sentence)
+    assert "busy time does not show the lead of iterative over select, which" in note.sentence
+    assert "as with 1 other pair" in note.sentence
+    assert note.line.endswith(": see CPU accounting")
+
+
+def test_busy_time_of_disturbed_trials_denies_no_lead(tmp_path: Path) -> None:
+    charged = {"iterative": 90.0, "select": 100.0, "thread-per-client": 150.0}
+    busy = {"iterative": 1.31, "select": 1.2, "thread-per-client": 1.2}
+    disturbed = {(name, 10, block) for name in charged for block in range(1, 11)}
+    changes = {"cpu_us": charged, "busy": busy, "connections": (10,)}
+    (tmp_path / "undisturbed").mkdir()
+    for folder, trials, is_denied in (
+        (tmp_path, disturbed, False),
+        (tmp_path / "undisturbed", set(), True),
+    ):
+        found = analysed(folder, disturbed=trials, **changes).groups[0].unconfirmed
+        assert bool(found) is is_denied
 
 
 LESS = {block: 1.0 + block / 1000 for block in range(8)}
 MORE = {block: 1.2 + block / 900 for block in range(8)}
-EITHER = {block: 1.0 + (-1) ** block / 2 for block in range(8)}
-EVEN = {block: 1.0 + (-1) ** block / 1000 for block in range(8)}
-FEW = ({0: 1.0, 1: 1.1}, {0: 3.0, 1: 3.1})
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "conflict"),
-    [
-        ((LESS, MORE), (MORE, LESS), True),
-        ((LESS, EITHER), (MORE, EITHER), False),
-        ((LESS, LESS), (MORE, MORE), False),
-        (FEW, FEW[::-1], False),
-        ((LESS, MORE), None, False),
-    ],
-)
-def test_a_pair_not_distinguishable_by_one_account_is_no_contradiction(
-    a: Measures, b: Measures | None, conflict: bool
-) -> None:
-    step = {"a": a} | ({} if b is None else {"b": b})
-    assert bool(rank_conflicts({1: step})) == conflict
-
-
-def lead(of: Measures, over: Measures) -> list[Lead]:
+def lead(of: Accounts, over: Accounts) -> list[Lead]:
     return unconfirmed_leads({(1, "a", "b"): (of, over)})
 
 
-@pytest.mark.parametrize(
-    ("of", "over", "unconfirmed"),
-    [
-        ((LESS, LESS), (MORE, EVEN), True),
-        ((LESS, LESS), (MORE, MORE), False),
-        # Busy time is only noisier, or not known.
-        ((LESS, LESS), (MORE, EITHER), False),
-        ((LESS, {}), (MORE, EVEN), False),
-        # Busy time reverses it; or charged time shows no such lead.
-        ((LESS, MORE), (MORE, LESS), True),
-        ((MORE, LESS), (LESS, MORE), False),
-    ],
-)
-def test_a_lead_is_unconfirmed_only_if_the_accounts_differ(
-    of: Measures, over: Measures, unconfirmed: bool
-) -> None:
-    assert lead(of, over) == ([(1, "a", "b")] if unconfirmed else [])
+def test_a_lead_is_unconfirmed_only_if_the_accounts_differ() -> None:
+    either = {block: 1.0 + (-1) ** block / 2 for block in range(8)}
+    even = {block: 1.0 + (-1) ** block / 1000 for block in range(8)}
+    assert lead((LESS, LESS), (MORE, even)) == [(1, "a", "b")]
+    assert not lead((LESS, LESS), (MORE, MORE)), "busy time confirms it"
+    assert not lead((LESS, LESS), (MORE, either)), "busy time is only noisier"
+    assert not lead((LESS, {}), (MORE, even)), "busy time is not known"
+    assert not unconfirmed_leads({})
+
+
+def test_a_lead_that_busy_time_reverses_is_unconfirmed() -> None:
+    assert lead((LESS, MORE), (MORE, LESS)) == [(1, "a", "b")]
+    assert not lead((MORE, LESS), (LESS, MORE)), "charged time shows no such lead"
 
 
 def test_a_lead_over_somebody_who_is_behind_another_too_is_not_missed() -> None:
@@ -120,22 +103,6 @@ def test_a_lead_over_somebody_who_is_behind_another_too_is_not_missed() -> None:
     assert not unconfirmed_leads(pair)
     pair[1, "b", "c"] = ((LESS, MORE), (MORE, MORE))
     assert unconfirmed_leads(pair) == list(pair)
-
-
-def test_other_programs_that_cost_both_the_same_do_not_hide_a_lead() -> None:
-    """The ratio of busy time shrinks to 1.004; the difference stays, and no gap is shown."""
-    rest = {block: 50.0 + (-1) ** (block // 2) * 20 for block in range(8)}
-    shaken = {block: (-1) ** block / 2 for block in range(8)}
-    busy = {block: LESS[block] + rest[block] + shaken[block] for block in range(8)}
-    more = {block: MORE[block] + rest[block] - shaken[block] for block in range(8)}
-    assert not lead((LESS, busy), (MORE, more))
-
-
-def test_busy_time_of_disturbed_trials_denies_no_lead(tmp_path: Path) -> None:
-    disturbed = {(name, 10, block) for name in ASLEEP["cpu_us"] for block in range(1, 11)}
-    for name, trials in (("disturbed", disturbed), ("undisturbed", set())):
-        found = analysed(tmp_path / name, disturbed=trials, **ASLEEP, connections=(10,))
-        assert bool(found.groups[0].unconfirmed) is (name == "undisturbed")
 
 
 def times(factor: float, blocks: BlockValues = LESS) -> BlockValues:
@@ -175,25 +142,26 @@ def test_over_all_steps_two_are_compared_at_those_that_both_raced() -> None:
     both = {"a": (1.0, 2.0), "b": (1.5, 1.99), "c": (3.0, 4.0)}
     without = {name: of for name, of in both.items() if name != "b"}
     found = raced(both, both, without)
-    assert [step.rivals for step in found.by_step] == [{"b": UNCONFIRMED}, {"b": UNCONFIRMED}, {}]
+    assert [one.rivals for one in found.by_step] == [{"b": UNCONFIRMED}, {"b": UNCONFIRMED}, {}]
     assert "b" not in found.overall.worse
 
 
-def test_a_lead_that_busy_time_does_not_show_is_named_and_earns_no_star(tmp_path: Path) -> None:
-    analysis = analysed(tmp_path, **ASLEEP, connections=(10, 100))
-    (group,) = analysis.groups
-    assert [(pair.at, pair.less, pair.more) for pair in group.unconfirmed] == [
-        (10, "iterative", "select"),
-        (100, "iterative", "select"),
-    ]
-    assert group.unconfirmed[0].first == pytest.approx(1.09, abs=0.02)
-    assert group.unconfirmed[0].second == pytest.approx(1.0, abs=0.03)
-    assert said(analysis) == []
-    (sentence,) = said(analysis, "does not show the lead")
-    assert "busy time does not show the lead of iterative over select, which" in sentence
-    assert "as with 1 other pair" in sentence
+def test_other_programs_that_cost_both_the_same_do_not_hide_a_lead() -> None:
+    """The ratio of busy time shrinks to 1.004; the difference stays, and no gap is shown."""
+    rest = {block: 50.0 + (-1) ** (block // 2) * 20 for block in range(8)}
+    shaken = {block: (-1) ** block / 2 for block in range(8)}
+    busy = {block: LESS[block] + rest[block] + shaken[block] for block in range(8)}
+    more = {block: MORE[block] + rest[block] - shaken[block] for block in range(8)}
+    assert not lead((LESS, busy), (MORE, more))
+
+
+def test_a_lead_that_busy_time_does_not_show_earns_no_star(tmp_path: Path) -> None:
+    charged = {"iterative": 90.0, "select": 100.0, "thread-per-client": 150.0}
+    busy = {"iterative": 1.31, "select": 1.2, "thread-per-client": 1.2}
+    (group,) = analysed(tmp_path, cpu_us=charged, busy=busy, connections=(10, 100)).groups
     for verdict in (*group.by_step, group.overall):
-        assert (verdict.outcome, verdict.starred) == (RIVALS, ())
+        assert verdict.outcome == RIVALS
+        assert verdict.starred == ()
         assert (verdict.best, verdict.worse) == (("iterative",), ("thread-per-client",))
         assert verdict.rivals == {"select": UNCONFIRMED}
         sentence = verdict_sentence(group, verdict)
@@ -201,7 +169,9 @@ def test_a_lead_that_busy_time_does_not_show_is_named_and_earns_no_star(tmp_path
         assert "but busy time does not show its lead over select. " in sentence
         assert re.search(r"The next, select, is charged 1\.(0\d|1\d) times as much", sentence)
         failed = replace(verdict, rivals={**verdict.rivals, "poll": FAILED})
-        assert verdict_sentence(group, failed).endswith("poll (failed) may be as good.")
+        sentence = verdict_sentence(group, failed)
+        assert "its lead over select. The next, select" in sentence
+        assert sentence.endswith("poll (failed) may be as good.")
     assert headline(group) == "iterative is ahead, but select may be as good"
     words = (
         r"CPU per request: iterative is ahead; thread-per-client takes 1\.\d+ times as much .+; "
@@ -220,69 +190,70 @@ def test_designs_that_busy_time_tells_apart_keep_their_verdicts(tmp_path: Path) 
         if busy is None:
             with sqlite3.connect(path) as ledger:
                 ledger.execute("DELETE FROM counter WHERE event = 'busy-time'")
-        known.append([(group.by_step, group.overall) for group in analyse(read(path)).groups])
+        known.append([(one.by_step, one.overall) for one in analyse(read(path)).groups])
     assert known[0] == known[1] == known[2]
     assert all(overall.starred for steps in known for _, overall in steps)
 
 
-def test_accounts_that_contradict_in_one_sitting_of_several_do_not_contradict() -> None:
-    """Thirty blocks, but five numbers; what lies between sittings is no order of the two."""
+def test_a_lead_is_denied_by_sittings_and_not_by_their_blocks() -> None:
+    """Thirty blocks, but five numbers: the busy time of one sitting denies no lead in all."""
     sitting_of = {block: block // 6 for block in range(30)}
-    far = {0: 1.3, 1: 1.01, 2: 0.99, 3: 1.02, 4: 0.98}
     noise = np.random.default_rng(1).normal(1.0, 0.005, (4, 30))
-    up = {block: far[sitting_of[block]] * noise[0, block] for block in sitting_of}
-    down = {block: noise[1, block] / far[sitting_of[block]] for block in sitting_of}
-    even = [{block: float(row[block]) for block in sitting_of} for row in noise[2:]]
-    steps = {1: {"a": (up, down), "b": (even[0], even[1])}}
-    assert rank_conflicts(steps)
-    assert not rank_conflicts(steps, Units(sitting_of))
-    steady = {block: 1.2 * noise[0, block] for block in sitting_of}
-    (found,) = rank_conflicts(
-        {1: {"a": (steady, even[1]), "b": (even[0], steady)}}, Units(sitting_of)
-    )
-    assert (found.less, found.more) == ("b", "a")
-    assert found.first == pytest.approx(1.2, abs=0.01)
-    assert found.second == pytest.approx(1 / 1.2, abs=0.01)
+    charged, dearer, busy, even = [dict(enumerate(map(float, row))) for row in noise]
+    dearer = {block: 1.2 * value for block, value in dearer.items()}
+    busy = {block: value * (3 if sitting_of[block] == 0 else 1) for block, value in busy.items()}
+    leads: dict[Lead, tuple[Accounts, Accounts]] = {
+        (1, "a", "b"): ((charged, busy), (dearer, even))
+    }
+    assert unconfirmed_leads(leads)
+    assert not unconfirmed_leads(leads, Units(sitting_of))
 
 
-@pytest.mark.parametrize("sittings", [1, 2])
-def test_a_race_in_sittings_hands_them_to_its_accounts(tmp_path: Path, sittings: int) -> None:
-    """Two sittings show no order, however many blocks they have."""
-    analysis = analysed(tmp_path, busy=OTHERWISE, connections=(10,), sittings=sittings)
-    assert bool(analysis.groups[0].contradictions) == (sittings == 1)
+def test_a_race_in_sittings_hands_them_to_its_accounts(tmp_path: Path) -> None:
+    for number, sittings in enumerate((1, 2)):
+        (tmp_path / f"{number}").mkdir()
+        analysis = analysed(
+            tmp_path / f"{number}", busy=OTHERWISE, connections=(10,), sittings=sittings
+        )
+        # Two sittings show no order, however many blocks they have.
+        assert bool(analysis.groups[0].unconfirmed) == (sittings == 1)
 
 
 def test_a_race_without_steering_says_who_is_charged_for_receiving(tmp_path: Path) -> None:
     analysis = analysed(tmp_path, connections=(10,))
 
-    def steering_notes(**changes: object) -> list[str]:
+    def told(**changes: object) -> list[str]:
         environment = {**analysis.environment, **changes}
         found = notes(replace(analysis, environment=environment))
         assert not any(note.line for note in found), "there is nothing to do about it on a screen"
         return [note.sentence for note in found if "not steered" in note.sentence]
 
     none = {"placement": {"kind": "loopback", "steering": "none"}}
-    (sentence,) = steering_notes(**none)
+    (sentence,) = told(**none)
     assert "server CPU per request includes the client's receive path" in sentence
-    (before_steering,) = steering_notes(placement={"kind": "netns"})
+    (before_steering,) = told(placement={"kind": "netns"})
     assert before_steering == sentence
-    (apart,) = steering_notes(**none, irq_time_accounting=True)
+    (apart,) = told(**none, irq_time_accounting=True)
     assert apart.startswith("Packets were not steered: CPU busy per request includes")
     assert "charges interrupt time to no program" in apart
-    assert steering_notes() == steering_notes(placement="?") == []
+    assert told() == told(placement="?") == []
 
 
-def test_the_json_has_the_second_account_and_what_contradicts(tmp_path: Path) -> None:
+def test_every_form_of_the_report_has_the_second_account(tmp_path: Path) -> None:
     path = synthetic.make(tmp_path / "ledger.sqlite", busy=OTHERWISE)
     reports.write(path)
-    group = reports.summary_json(path)["groups"][0]
-    (first, *_) = group["accounts_contradict"]
+    name = metrics.BUSY.name
+    assert "CPU busy, µs/request" in reports.told(reports.analysed(path))
+    assert SAYS in reports.told(reports.analysed(path))
+    assert name in (tmp_path / "summary.csv").read_text()
+    summary = reports.summary_json(path)
+    group = summary["groups"][0]
+    (first, *_) = group["leads_unconfirmed"]
     assert first["less"] == "select"
     assert first["busy"] < 1 < first["charged"]
-    name = metrics.BUSY.name
     assert all(cell["metrics"]["server"][name]["value"] > 0 for cell in group["cells"])
-    assert any(pair["metric"] == name for pair in group["against_best"])
-    assert group["leads_unconfirmed"] == [], "they are contradicted"
+    assert any(one["metric"] == name for one in group["against_best"])
+    json.dumps(summary)
 
 
 def trial(busy_ns: float) -> Trial:
