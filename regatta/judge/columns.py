@@ -7,8 +7,9 @@ contenders get a ratio only if they are shown to be worse.
 """
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
 from statistics import fmean
 
@@ -84,46 +85,40 @@ class Column:
         """Of the requests, if the metric is a percentile; else None."""
         return FRACTIONS.get(self.metric.name)
 
-    def pair_differences(self, units: Units) -> dict[tuple[str, str], BlockValues]:
-        """Of a percentile: each pair's difference in the share of slow requests, by block."""
-        found = {}
-        for name, other in combinations(sorted(self.requests), 2):
-            pair = self.pair(other, name, units)
-            if isinstance(pair, PercentileComparison):
-                found[name, other] = pair.against(1.0)
-        return found
-
     def pair(self, first: str, second: str, units: Units) -> PercentileComparison | str:
         assert self.fraction is not None
         return compare_percentiles(
             self.requests[first], self.requests[second], self.fraction, units
         )
 
-    @property
+    @cached_property
     def scale(self) -> Scale:
         """A difference for figures that may be 0 and for counts near 0."""
-        least = min(
-            (min(values.values()) for values in self.blocks.values() if values), default=0.0
-        )
-        means = [fmean(values.values()) for values in self.blocks.values() if values]
-        near = self.metric.name in COUNTS and min(means, default=0.0) < NEAR_ZERO
-        return "difference" if near or least <= 0 else "ratio"
+        known = [values.values() for values in self.blocks.values() if values]
+        near = self.metric.name in COUNTS and min(map(fmean, known), default=0.0) < NEAR_ZERO
+        return "difference" if near or min(map(min, known), default=0.0) <= 0 else "ratio"
 
-    @property
-    def sign(self) -> int:
-        return -1 if self.metric.better == "higher" else 1
-
+    @cached_property
     def losses(self) -> dict[str, BlockValues]:
         """Values on a scale on which more is worse."""
         inner = math.log if self.scale == "ratio" else float
+        sign = -1 if self.metric.better == "higher" else 1
         return {
-            name: {block: self.sign * inner(value) for block, value in values.items()}
+            name: {block: sign * inner(value) for block, value in values.items()}
             for name, values in self.blocks.items()
         }
 
     def figure(self, loss: float) -> float:
         """The inverse of `losses`."""
-        return outward(self.sign * loss, self.scale)
+        return outward(-loss if self.metric.better == "higher" else loss, self.scale)
+
+    def best(self, standing_of: Mapping[str, Standing], names: list[str]) -> str | None:
+        """The smallest percentile, or mean loss, among those not shown to be worse."""
+        known = [name for name in names if name not in standing_of or not standing_of[name].worse]
+        sizes = self.figures
+        if self.fraction is None:
+            sizes = {name: sum(of.values()) / len(of) for name, of in self.losses.items() if of}
+        return min(known, key=lambda name: (sizes.get(name, math.inf), name), default=None)
 
 
 def against_best(
@@ -134,12 +129,15 @@ def against_best(
     `decided`: the decisions of the standings, for the primary metric. They are reused unless a
     barred contender leads.
     """
-    if decided is None or any(map(_is_led_by_barred, columns, decided)):
+    if decided is None or any(
+        column.best(standing_of, list(column.figures)) not in (None, *column.references)
+        for column, standing_of in zip(columns, decided, strict=True)
+    ):
         decided = _decided(columns, units)
     return [
-        _against(column, name, best, known.get(name), units)
-        for column, known in zip(columns, decided, strict=True)
-        if (best := _best(column, known, column.references)) is not None
+        _against(column, name, best, standing_of.get(name), units)
+        for column, standing_of in zip(columns, decided, strict=True)
+        if (best := column.best(standing_of, column.references)) is not None
         for name in column.figures
         if name != best
     ]
@@ -149,37 +147,32 @@ def confirmed(found: list[AgainstBest], decided: Standings) -> list[AgainstBest]
     """Those of the primary metric, whose leads busy time must show too."""
     doubted = set(decided.unconfirmed)
     return [
-        replace(one, outcome=UNCONFIRMED)
-        if one.outcome == LARGER and (one.at, one.best, one.contender) in doubted
-        else one
-        for one in found
+        replace(against, outcome=UNCONFIRMED)
+        if against.outcome == LARGER and (against.at, against.best, against.contender) in doubted
+        else against
+        for against in found
     ]
-
-
-def _is_led_by_barred(column: Column, standing_of: dict[str, Standing]) -> bool:
-    best = _best(column, standing_of, list(column.figures))
-    return best is not None and best not in column.references
 
 
 def _decided(columns: list[Column], units: Units) -> list[dict[str, Standing]]:
     references = [column.references for column in columns]
-    if columns and columns[0].fraction is not None:
-        pairs = [column.pair_differences(units) for column in columns]
-        return standings_of_pairs(pairs, units, references)
-    return standings([[column.losses()] for column in columns], units, references)
-
-
-def _best(column: Column, standing_of: dict[str, Standing], of: list[str]) -> str | None:
-    """The smallest mean loss (or percentile) among those not shown to be worse."""
-    known = [name for name in of if name not in standing_of or not standing_of[name].worse]
-    if column.fraction is not None:
-        return min(known, key=lambda name: (column.figures[name], name), default=None)
-    losses = {
-        name: sum(values.values()) / len(values)
-        for name, values in column.losses().items()
-        if values
-    }
-    return min(known, key=lambda name: (losses.get(name, math.inf), name), default=None)
+    if not columns or columns[0].fraction is None:
+        return standings([[column.losses] for column in columns], units, references)
+    pairs = []
+    for column in columns:
+        # Of each pair, the difference in the share of slow requests, by block.
+        compared = {
+            (name, other): column.pair(other, name, units)
+            for name, other in combinations(sorted(column.requests), 2)
+        }
+        pairs.append(
+            {
+                names: pair.against(1.0)
+                for names, pair in compared.items()
+                if isinstance(pair, PercentileComparison)
+            }
+        )
+    return standings_of_pairs(pairs, units, references)
 
 
 def _against(
@@ -193,21 +186,27 @@ def _against(
         best=best,
         outcome=TOO_FEW,
     )
-    if standing is None:
-        return without
     pair = None if column.fraction is None else column.pair(best, name, units)
-    if isinstance(pair, str):
+    if standing is None or isinstance(pair, str):
         return without
     if name not in column.references and not standing.worse:
         return replace(without, outcome=NOT_COMPARED)
     outcome = LARGER if standing.worse else NO_DIFFERENCE
     decided = replace(without, p_value=standing.p_value, outcome=outcome)
-    if pair is None:
-        return _with_means(decided, column, standing)
-    return _with_percentiles(decided, pair, standing)
-
-
-def _with_means(decided: AgainstBest, column: Column, standing: Standing) -> AgainstBest:
+    if pair is not None:
+        # The decision is the family's; value and interval come from this pair alone.
+        ends = pair.interval(standing.score)
+        low, high = agreeing(ends, 1.0, ABOVE if standing.worse else AROUND)
+        smallest = pair.detectable(standing.score)
+        return replace(
+            decided,
+            scale=pair.scale,
+            value=pair.value,
+            low=low,
+            high=high,
+            blocks=pair.blocks,
+            detectable=None if smallest is None else seen(smallest),
+        )
     low, high = sorted((column.figure(standing.low), column.figure(standing.high)))
     detectable = column.figure(standing.detectable)
     visible = column.scale == "difference" or seen(max(detectable, 1 / detectable)) is not None
@@ -219,24 +218,6 @@ def _with_means(decided: AgainstBest, column: Column, standing: Standing) -> Aga
         high=high,
         blocks=standing.blocks,
         detectable=detectable if visible else None,
-    )
-
-
-def _with_percentiles(
-    decided: AgainstBest, pair: PercentileComparison, standing: Standing
-) -> AgainstBest:
-    """The decision is the family's; value and interval come from this pair alone."""
-    ends = pair.interval(standing.score)
-    low, high = agreeing(ends, 1.0, ABOVE if standing.worse else AROUND)
-    detectable = pair.detectable(standing.score)
-    return replace(
-        decided,
-        scale=pair.scale,
-        value=pair.value,
-        low=low,
-        high=high,
-        blocks=pair.blocks,
-        detectable=None if detectable is None else seen(detectable),
     )
 
 

@@ -72,9 +72,9 @@ def estimate_cell(trials: list[Trial], units: Units = BLOCKS) -> tuple[Estimates
             blocks = [trial.block for trial in of_metric]
             late = behind(of_metric)
             for each in (metric, *_on_cores(metric, side, of_metric)):
-                one = summarize(readings(each, side, of_metric), absent, blocks, units)
-                is_late = late and one.value is not None
-                found[side, each.name] = replace(one, state=late) if is_late else one
+                estimate = summarize(readings(each, side, of_metric), absent, blocks, units)
+                is_late = late and estimate.value is not None
+                found[side, each.name] = replace(estimate, state=late) if is_late else estimate
     of_latency, latencies = estimate_latency(all_usable, absent, units)
     return found | of_latency, latencies
 
@@ -179,7 +179,7 @@ def estimate_latency(
         return {("client", name): none for name in FRACTIONS}, Latencies(0, [])
     reach = units.reach_of(list(by_block))
     percentiles = percentiles_ms(per_trial, list(FRACTIONS.values()), reach)
-    found = {("client", name): one for name, one in zip(FRACTIONS, percentiles, strict=True)}
+    found = dict(zip((("client", name) for name in FRACTIONS), percentiles, strict=True))
     pooled = pool(per_trial)
     return found, Latencies(pooled.count, _quantiles(pooled))
 
@@ -189,11 +189,12 @@ def percentiles_ms(
 ) -> list[Estimate]:
     """Of the pooled requests, one a fraction."""
     found = []
-    for one in percentile_intervals(trials, fractions, reach):
-        if isinstance(one, Over):
-            found.append(Estimate(low=one.at_least / NS_PER_MS, trials=len(trials), state=OVER))
+    for interval in percentile_intervals(trials, fractions, reach):
+        if isinstance(interval, Over):
+            at_least = interval.at_least / NS_PER_MS
+            found.append(Estimate(low=at_least, trials=len(trials), state=OVER))
         else:
-            ms = one.through(lambda ns: ns / NS_PER_MS)
+            ms = interval.through(lambda ns: ns / NS_PER_MS)
             found.append(Estimate(**vars(ms), trials=len(trials)))
     return found
 

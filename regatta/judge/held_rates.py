@@ -5,7 +5,6 @@ there.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 from scipy import special  # type: ignore[import-untyped]
@@ -61,15 +60,16 @@ def held_against_best(groups: Sequence[Mapping[str, Brackets]]) -> list[list[Aga
 
     `at` is the number of the group.
     """
-    pairs = sum(len(list(combinations(one, 2))) for one in groups)
-    return [_group(at, one, LEVEL / max(1, pairs)) for at, one in enumerate(groups)]
-
-
-def _group(at: int, rates: Mapping[str, Brackets], level: float) -> list[AgainstBest]:
-    ranked = sorted(
-        rates, key=lambda name: -sum(held for held, _ in rates[name].values()) / len(rates[name])
-    )
-    return [_against(at, rates, (ranked[0], name), level) for name in ranked[1:]]
+    pairs = sum(math.comb(len(rates), 2) for rates in groups)
+    found = []
+    for at, rates in enumerate(groups):
+        means = {
+            name: sum(held for held, _ in brackets.values()) / len(brackets)
+            for name, brackets in rates.items()
+        }
+        best, *others = sorted(means, key=lambda name: -means[name]) or [""]
+        found.append([_against(at, rates, (best, name), LEVEL / max(1, pairs)) for name in others])
+    return found
 
 
 def _against(
@@ -90,8 +90,10 @@ def _against(
         return without
     logs = np.array([best[block][0] - other[block][0] for block in blocks])
     # How far the true ratio may be beyond the measured one, and below it.
-    beyond = float(np.mean([best[block][1] - best[block][0] for block in blocks]))
-    below = float(np.mean([other[block][1] - other[block][0] for block in blocks]))
+    beyond, below = (
+        float(np.mean([brackets[block][1] - brackets[block][0] for block in blocks]))
+        for brackets in (best, other)
+    )
     if math.isinf(below):
         return replace(without, outcome=CLIENT_LIMITED)
     free = len(blocks) - 1
@@ -118,13 +120,12 @@ def worse_by(base: Sequence[Brackets], head: Brackets) -> BlockValues:
     `base`: the same server, searched once or several times. Whoever holds all that the client can
     ask loses to nobody in that block.
     """
-    blocks = sorted(set.intersection(*(set(one) for one in (*base, head))))
     found = {}
-    for block in blocks:
-        loss = sum(one[block][0] for one in base) / len(base) - head[block][0]
+    for block in sorted(set.intersection(*map(set, (*base, head)))):
+        loss = sum(brackets[block][0] for brackets in base) / len(base) - head[block][0]
         if math.isinf(head[block][1]):
             loss = min(loss, 0.0)
-        if any(math.isinf(one[block][1]) for one in base):
+        if any(math.isinf(brackets[block][1]) for brackets in base):
             loss = max(loss, 0.0)
         found[block] = loss
     return found
@@ -181,56 +182,54 @@ class HeldGroup:
 
     @property
     def kneed(self) -> list[HeldRate]:
-        return [one for one in self.members if one.knee]
+        return [member for member in self.members if member.knee]
 
 
 def held_groups(ledger: RaceRecord) -> list[HeldGroup]:
     """In the order of the study, contenders in theirs."""
-    blocks = _blocks(ledger)
+    planned = (probe.planned for search in ledger.searches for probe in search.probes)
+    blocks = max((plan.block for plan in planned), default=0)
     known = {search.cell.id: search for search in ledger.searches}
     found = {number: _held_rate(search, blocks) for number, search in known.items()}
     grouped = group([search.cell for search in ledger.searches])
-    steps = [
+    loads = [
         (f"{members.axis.count(step)}, {title}", members.at(step))
         for members, title in zip(grouped, titles(grouped), strict=True)
         for step in members.steps
     ]
     groups = [
         [found[cell.id] for cell in sorted(cells, key=lambda cell: cell.contender_order)]
-        for _, cells in steps
+        for _, cells in loads
     ]
-    rates = [
-        {one.cell.contender: one.brackets for one in of if one.rate.value is not None}
-        for of in groups
-    ]
+    against = held_against_best(
+        [
+            {held.cell.contender: held.brackets for held in of if held.rate.value is not None}
+            for of in groups
+        ]
+    )
     return [
-        HeldGroup(title, known[members[0].cell.id].cell.p99_limit_ms, members, against)
-        for (title, _), members, against in zip(
-            steps, groups, held_against_best(rates), strict=True
-        )
+        HeldGroup(title, known[cells[0].id].cell.p99_limit_ms, members, of_load)
+        for (title, cells), members, of_load in zip(loads, groups, against, strict=True)
     ]
-
-
-def _blocks(ledger: RaceRecord) -> int:
-    planned = (probe.planned for search in ledger.searches for probe in search.probes)
-    return max((one.block for one in planned), default=0)
 
 
 def _held_rate(search: SearchRecord, blocks: int) -> HeldRate:
-    block_searches = searches(search.cell.id, search.probes, blocks)
-    ended = [one for one in block_searches if one.next_rate() is None]
-    state, rate = _rate(ended)
-    reasons = [one.why for one in ended if one.why]
+    in_blocks = enumerate(searches(search.cell.id, search.probes, blocks), start=1)
+    ended = {block: of for block, of in in_blocks if of.next_rate() is None}
+    state, rate = _rate(list(ended.values()))
+    reasons = [of.why for of in ended.values() if of.why]
     if state == AT_LEAST:
         reasons = [why for why in reasons if why.startswith(CLIENT)]
-    brackets = {
-        block: bracket(one)
-        for block, one in enumerate(block_searches, start=1)
-        if one.next_rate() is None
-    }
-    rates, why = rates_of(ended) or [1], reasons[-1] if reasons else ""
-    apart = max(rates) / min(rates)
-    return HeldRate(search.cell, state, rate, why, _knee(search.probes), brackets, apart)
+    rates = rates_of(list(ended.values())) or [1]
+    return HeldRate(
+        search.cell,
+        state,
+        rate,
+        why=reasons[-1] if reasons else "",
+        knee=_knee(search.probes),
+        brackets={block: bracket(of) for block, of in ended.items()},
+        apart=max(rates) / min(rates),
+    )
 
 
 def _rate(ended: Sequence[Search]) -> tuple[str, Estimate]:
@@ -239,12 +238,11 @@ def _rate(ended: Sequence[Search]) -> tuple[str, Estimate]:
     if holds_nothing(ended):
         return NOTHING, Estimate(trials=len(ended), state=NOTHING)
     # If the server was not the limit in one block, the rate has no upper bound.
-    open_above = any(one.over is None or (one.why or "").startswith(CLIENT) for one in ended)
-    value = middle(ended)
+    open_above = any(math.isinf(bracket(search)[1]) for search in ended)
     low = _ends(rates_of(ended))[0]
-    high = None if open_above else _ends([one.over or one.held for one in ended])[1]
+    high = None if open_above else _ends([search.over or search.held for search in ended])[1]
     state = AT_LEAST if open_above else HOLDS
-    return state, Estimate(value, low, high, len(ended), MEASURED)
+    return state, Estimate(middle(ended), low, high, len(ended), MEASURED)
 
 
 def _ends(rates: Sequence[int]) -> tuple[float | None, float | None]:

@@ -25,7 +25,7 @@ def outcome_of(least: float, most: float, beyond: float) -> str:
 
 def worst_of(outcomes: Collection[str]) -> str:
     """Of several verdicts: a regression in one is one in all, and all must be without."""
-    return next((one for one in (REGRESSION, UNDECIDED) if one in outcomes), NO_REGRESSION)
+    return next((worst for worst in (REGRESSION, UNDECIDED) if worst in outcomes), NO_REGRESSION)
 
 
 # What a verdict on two versions judges, and by how much head may be worse: `--fail-over`. The
@@ -64,15 +64,15 @@ class Judged:
 CPU = Judged("cpu", PRIMARY, 0.05)
 HOLDS = Judged("holds", None, 0.15)
 JUDGED = (CPU, Judged("p50", P50, 0.1), Judged("p99", P99, 0.3), HOLDS)
-BY_NAME = {one.name: one for one in JUDGED}
-DEFAULT = ",".join(f"{one.name}={100 * one.share:g}%" for one in JUDGED)
+BY_NAME = {judged.name: judged for judged in JUDGED}
+DEFAULT = ",".join(f"{judged.name}={100 * judged.share:g}%" for judged in JUDGED)
 Thresholds = Mapping[str, float]
 """Shares by name of what is judged."""
 
 
 def thresholds(text: str) -> Thresholds:
     """Parses `cpu=5%,p99=20%`; `5%` alone is of CPU. What is not named has its default."""
-    found = {one.name: one.share for one in JUDGED}
+    found = {judged.name: judged.share for judged in JUDGED}
     for word in text.split(","):
         name, _, figure = word.strip().rpartition("=")
         judged = BY_NAME.get(name or CPU.name)

@@ -36,29 +36,27 @@ def differences(
     values: dict[int, dict[str, BlockValues]], baseline: str, units: Units = BLOCKS
 ) -> list[Difference]:
     """One for each step and contender that shares a block with the baseline."""
-    found: list[tuple[str, int, BlockValues]] = []
+    found: dict[tuple[str, int], BlockValues] = {}
     for step, by_contender in values.items():
         base = by_contender.get(baseline, {})
         for name, mine in by_contender.items():
             common = sorted(mine.keys() & base.keys())
             if name != baseline and common:
-                less = {block: mine[block] - base[block] for block in common}
-                found.append((name, step, units.gathered(less)))
-    joint = decide_jointly([less for _, _, less in found], units=units)
-    return [
-        _difference(name, step, less, decision.sign, _reaching(less, joint.score, units))
-        for (name, step, less), decision in zip(found, joint.decisions, strict=True)
-    ]
-
-
-def _difference(
-    name: str, step: int, less: BlockValues, sign: int, reaching: tuple[float, float] | None
-) -> Difference:
-    low, high = (None, None) if reaching is None else agreeing(reaching, 0.0, sign)
-    mean = Mean.of_blocks(less)
-    return Difference(
-        mean.value, low, high, contender=name, at=step, blocks=mean.count, larger=sign != AROUND
-    )
+                found[name, step] = units.gathered(
+                    {block: mine[block] - base[block] for block in common}
+                )
+    joint = decide_jointly(list(found.values()), units=units)
+    differences = []
+    for ((name, step), less), decision in zip(found.items(), joint.decisions, strict=True):
+        mean, ends = Mean.of_blocks(less), _reaching(less, joint.score, units)
+        low, high = (None, None) if ends is None else agreeing(ends, 0.0, decision.sign)
+        larger = decision.sign != AROUND
+        differences.append(
+            Difference(
+                mean.value, low, high, contender=name, at=step, blocks=mean.count, larger=larger
+            )
+        )
+    return differences
 
 
 def _reaching(less: BlockValues, score: float, units: Units) -> tuple[float, float] | None:
@@ -94,38 +92,32 @@ class PerConnection:
 
 def per_connection(cells: Iterable[tuple[Cell, Memory]], units: Units) -> list[PerConnection]:
     """Of all cells of which another has fewer; empty if memory was not measured."""
-    return [
-        found
-        for steps in _alike(cells)
-        for metric in WEIGHED
-        if (found := _slope(steps, metric.name, units)) is not None
-    ]
-
-
-def _alike(cells: Iterable[tuple[Cell, Memory]]) -> Iterable[dict[int, tuple[Cell, Memory]]]:
-    """By the number of idle connections, cells that differ only in that."""
-    found: dict[tuple[object, ...], dict[int, tuple[Cell, Memory]]] = {}
+    alike: dict[tuple[object, ...], dict[int, tuple[Cell, Memory]]] = {}
     for cell, memory in cells:
         if memory:
             rest = replace(cell, idle=0).identity()
-            found.setdefault(rest, {})[cell.idle] = cell, memory
-    return found.values()
+            alike.setdefault(rest, {})[cell.idle] = cell, memory
+    found = []
+    for steps in alike.values():
+        for metric in WEIGHED:
+            known = {
+                idle: memory[metric.name]
+                for idle, (_, memory) in steps.items()
+                if metric.name in memory
+            }
+            if len(known) > 1:
+                mean = _slope(known, units)
+                if mean.count:
+                    low, high = mean.interval() or (None, None)
+                    kib = Estimate(mean.mean, low, high, mean.count)
+                    found.append(PerConnection(steps[max(known)][0], metric.name, kib))
+    return found
 
 
-def _slope(
-    steps: dict[int, tuple[Cell, Memory]], metric: str, units: Units
-) -> PerConnection | None:
-    known = {step: memory[metric] for step, (_, memory) in steps.items() if metric in memory}
-    if len(known) < 2:
-        return None
-    common = sorted(set.intersection(*(set(blocks) for blocks in known.values())))
+def _slope(known: Mapping[int, BlockValues], units: Units) -> PairedMean:
+    """In KiB an idle connection, of the blocks in which all steps are known."""
     slopes = {
         block: float(np.polyfit(list(known), [known[step][block] for step in known], 1)[0])
-        for block in common
+        for block in sorted(set.intersection(*map(set, known.values())))
     }
-    mean = PairedMean(np.array(list(units.gathered(slopes).values())) * KIB_PER_MIB)
-    if not mean.count:
-        return None
-    low, high = mean.interval() or (None, None)
-    kib = Estimate(mean.mean, low, high, mean.count)
-    return PerConnection(steps[max(known)][0], metric, kib)
+    return PairedMean(np.array(list(units.gathered(slopes).values())) * KIB_PER_MIB)

@@ -15,7 +15,7 @@ from regatta.record.counters import (
 from regatta.record.metrics import SIDES
 from regatta.record.records import COUNTED_TRIAL, TIMED, Trial
 
-ORDER = [one.name for one in COUNTERS]
+ORDER = [counter.name for counter in COUNTERS]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import numpy as np
 from regatta.judge.interval import Interval
 from regatta.judge.results import CellResult, Group
 from regatta.judge.statistics.joint import PairedMean
+from regatta.judge.statistics.leads import log_ratios
 from regatta.judge.statistics.units import Units
 from regatta.record.metrics import PRIMARY, side_of
 
@@ -47,16 +48,11 @@ def twin_shares(group: Group, twins: Mapping[str, str]) -> list[TwinShare]:
 
 def _share(step: int, design: CellResult, twin: CellResult, units: Units) -> TwinShare | None:
     """None if fewer than two units have both, or a figure is missing."""
-    ours, bare = (one.blocks.get(PRIMARY.name, {}) for one in (design, twin))
-    us, twin_us = (one.estimates[side_of(PRIMARY), PRIMARY.name].value for one in (design, twin))
-    common = sorted(ours.keys() & bare.keys())
-    logs = units.gathered(
-        {
-            block: math.log(ours[block] / bare[block])
-            for block in common
-            if bare[block] > 0 < ours[block]
-        }
+    ours, bare = (result.blocks.get(PRIMARY.name, {}) for result in (design, twin))
+    us, twin_us = (
+        result.estimates[side_of(PRIMARY), PRIMARY.name].value for result in (design, twin)
     )
+    logs = units.gathered(log_ratios(ours, bare))
     ratios = PairedMean(np.array(list(logs.values())))
     interval = ratios.interval() if len(logs) > 1 else None
     if us is None or twin_us is None or interval is None:

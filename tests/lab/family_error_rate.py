@@ -14,8 +14,8 @@ from itertools import combinations
 
 import numpy as np
 
-from regatta.judge.statistics.joint import AROUND, PairedMean, decide_jointly, holm
-from regatta.judge.statistics.sign_flips import LEVEL, Floats
+from regatta.judge.statistics.joint import AROUND, decide_jointly
+from regatta.judge.statistics.sign_flips import Floats
 
 SPREAD = 0.02
 DESIGNS = 3
@@ -76,27 +76,24 @@ def table(
     return np.stack(rows, axis=1).reshape(parts, blocks)
 
 
-def seen(rows: Floats) -> tuple[list[bool], list[bool]]:
-    """Of each part whether it is told from no difference: as now, and with Holm's correction."""
+def seen(rows: Floats) -> list[bool]:
+    """Of each part whether it is told from no difference."""
     joint = decide_jointly([dict(enumerate(map(float, row))) for row in rows])
-    before = holm([PairedMean(row).p_value() for row in rows])
-    return [one.sign != AROUND for one in joint.decisions], [p_value <= LEVEL for p_value in before]
+    return [decision.sign != AROUND for decision in joint.decisions]
 
 
-def wrong_tables(noise: Noise, blocks: int, parts: int, tables: int) -> tuple[float, float]:
+def wrong_tables(noise: Noise, blocks: int, parts: int, tables: int) -> float:
     """The share of tables of equals in which something is told from no difference."""
     chance = np.random.default_rng([blocks, parts])
-    found = [seen(table(noise, chance, blocks, parts)) for _ in range(tables)]
-    now, before = (sum(any(one[way]) for one in found) / tables for way in (0, 1))
-    return now, before
+    return sum(any(seen(table(noise, chance, blocks, parts))) for _ in range(tables)) / tables
 
 
-def power(noise: Noise, blocks: int, parts: int, tables: int, ahead: float) -> tuple[float, float]:
+def power(noise: Noise, blocks: int, parts: int, tables: int, ahead: float) -> float:
     """The share of the parts with a difference that are told from none."""
     chance = np.random.default_rng([blocks, parts, 1])
     counted = np.arange(parts) % DESIGNS != DESIGNS - 1
     found = np.array([seen(table(noise, chance, blocks, parts, ahead)) for _ in range(tables)])
-    return float(found[:, 0, counted].mean()), float(found[:, 1, counted].mean())
+    return float(found[:, counted].mean())
 
 
 def main(blocks: list[int], parts: list[int]) -> None:
@@ -104,11 +101,11 @@ def main(blocks: list[int], parts: list[int]) -> None:
         for of in parts:
             tables = TABLES if count <= 10 else TABLES // 2
             for name, noise in NOISES.items():
-                now, before = wrong_tables(noise, count, of, tables)
-                print(f"{count} blocks, {of} parts, {name}: {now:.1%}, Holm {before:.1%}")
+                wrong = wrong_tables(noise, count, of, tables)
+                print(f"{count} blocks, {of} parts, {name}: {wrong:.1%}")
             for ahead in (2, 4, 6):
-                now, before = power(normal, count, of, tables // 4, ahead * SPREAD / 2)
-                print(f"{count} blocks, {of} parts, {ahead} %: {now:.0%}, Holm {before:.0%}")
+                found = power(normal, count, of, tables // 4, ahead * SPREAD / 2)
+                print(f"{count} blocks, {of} parts, {ahead} %: {found:.0%}")
 
 
 if __name__ == "__main__":

@@ -100,7 +100,6 @@ def _words(changed: list[tuple[int, int]]) -> str:
 MACHINE = {
     "cpu_model": "CPU",
     "cpus": "CPUs",
-    "memory_bytes": "memory",
     "architecture": "architecture",
     "virtualisation": "virtual machine",
     "kernel": "kernel",
@@ -122,8 +121,6 @@ PLACEMENT = {
 }
 BEFORE = {"steering": "none", "clients": 1}
 """Values of races from before these were recorded."""
-MEMORY_SLACK = 0.02
-"""Kernels reserve different shares of the memory of one machine."""
 
 
 @dataclass(frozen=True)
@@ -173,40 +170,33 @@ def _study(old: RaceRecord, new: RaceRecord) -> str:
 
 
 def _machine(old: RaceRecord, new: RaceRecord) -> str:
-    found = []
-    for key, label in MACHINE.items():
-        then, now = old.environment.get(key), new.environment.get(key)
-        if then == now or (key == "memory_bytes" and _close(then, now)):
-            continue
-        plain = not isinstance(then, dict | list) and not isinstance(now, dict | list)
-        words = [_size(value) if key == "memory_bytes" else _word(value) for value in (then, now)]
-        found.append(f"{label} ({', '.join(words)})" if plain else label)
-    if not found:
-        return ""
-    return f"Different machines: {', '.join(found)}. Differences may not be due to the change."
-
-
-def _close(then: Any, now: Any) -> bool:
-    if not isinstance(then, int) or not isinstance(now, int):
-        return False
-    return abs(then - now) <= MEMORY_SLACK * max(then, now)
+    found = _changed(old.environment, new.environment, MACHINE)
+    says = f"Different machines: {found}. Differences may not be due to the change."
+    return says if found else ""
 
 
 def _placement(old: RaceRecord, new: RaceRecord) -> str:
     then, now = (ledger.environment.get("placement") for ledger in (old, new))
     if not isinstance(then, dict) or not isinstance(now, dict):
         return ""
-    then, now = BEFORE | then, BEFORE | now
-    found = [
-        f"{label} ({_word(then.get(key))}, {_word(now.get(key))})"
-        for key, label in PLACEMENT.items()
-        if then.get(key) != now.get(key)
-    ]
-    return f"Different placements: {', '.join(found)}." if found else ""
+    found = _changed(BEFORE | then, BEFORE | now, PLACEMENT)
+    return f"Different placements: {found}." if found else ""
 
 
-def _size(value: Any) -> str:
-    return f"{value / 2**30:.1f} GiB" if isinstance(value, int | float) else "unknown"
+def _changed(then: dict[str, Any], now: dict[str, Any], labels: dict[str, str]) -> str:
+    """`CPU (Xeon, EPYC), kernel (6.1, 6.18)`; a table of values is only named."""
+    parts = []
+    for key, label in labels.items():
+        values = then.get(key), now.get(key)
+        if values[0] != values[1]:
+            words = ", ".join(
+                " ".join(map(str, value))
+                if isinstance(value, list)
+                else str("unknown" if value is None else value)
+                for value in values
+            )
+            parts.append(label if dict in map(type, values) else f"{label} ({words})")
+    return ", ".join(parts)
 
 
 def _accounts(old: RaceRecord, new: RaceRecord) -> str:
@@ -235,22 +225,19 @@ def _sittings(old: RaceRecord, new: RaceRecord) -> str:
     )
 
 
-def _word(value: Any) -> str:
-    if isinstance(value, list):
-        return " ".join(str(part) for part in value)
-    return "unknown" if value is None else str(value)
-
-
 def _state(name: str, ledger: RaceRecord) -> str:
     """The flaws of a race: missing, failed and disturbed trials."""
-    failed = sum(trial.status != OK for trial in ledger.last_attempts)
-    client_bound = sum(trial.is_client_bound for trial in ledger.last_attempts)
-    held_up = sum(trial.held_up is not None for trial in ledger.last_attempts)
-    run = len(ledger.last_attempts)
-    parts = [f"{run} of {ledger.planned} trials were run"] if run < ledger.planned else []
-    parts += [f"{failed} trials failed"] if failed else []
-    parts += [f"the client was the bottleneck in {client_bound} trials"] if client_bound else []
-    parts += [f"other programs took CPU from the client in {held_up} trials"] if held_up else []
+    last = ledger.last_attempts
+    counts = {
+        "trials failed": sum(trial.status != OK for trial in last),
+        "trials had the client as their bottleneck": sum(trial.is_client_bound for trial in last),
+        "trials had a client from which other programs took CPU": sum(
+            trial.held_up is not None for trial in last
+        ),
+    }
+    parts = [f"{count} {what}" for what, count in counts.items() if count]
+    if len(last) < ledger.planned:
+        parts.insert(0, f"{len(last)} of {ledger.planned} trials were run")
     return f"In {name} {', '.join(parts)}." if parts else ""
 
 

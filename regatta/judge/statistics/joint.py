@@ -98,7 +98,7 @@ def errors_of(score: float, blocks: int) -> float:
 
 def decide_jointly(differences: Sequence[Mapping[int, float]], units: Units = BLOCKS) -> Joint:
     """Each has one number a unit; differences with too few units are not in the family."""
-    enough = [at for at, one in enumerate(differences) if len(one) >= units.fewest]
+    enough = [at for at, row in enumerate(differences) if len(row) >= units.fewest]
     decisions = [SignDecision(AROUND, 1.0) for _ in differences]
     if not enough:
         return Joint(decisions, math.inf)

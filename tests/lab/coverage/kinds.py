@@ -2,21 +2,17 @@
 of a report, and its truth, which is the value over all real blocks."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from regatta.judge.claims.claim_tests import ComparisonTest, Test, compare_two
-from regatta.judge.claims.comparisons import LESS, Comparison
-from regatta.judge.claims.judge import jointly
 from regatta.judge.interval import OpenInterval
 from regatta.judge.overheads import differences
 from regatta.judge.statistics.autocorrelation import Reach
 from regatta.judge.statistics.comparisons_with_best import standings
 from regatta.judge.statistics.joint import PairedMean
-from regatta.judge.statistics.percentile_comparison import compare_percentiles
 from regatta.judge.statistics.percentiles import RequestLatencies, percentile_intervals, pool
 from regatta.judge.statistics.units import BLOCKS, Units
 from regatta.judge.unpaired import unpaired
@@ -207,70 +203,11 @@ def beyond_a_baseline(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
         yield IntervalCheck(beyond[name], holds)
 
 
-def claims(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
-    """Claims that one contender needs less than another, for all pairs at once."""
-    pairs = list(combinations(real.costs.values(), 2))
-    truths = [float(np.exp(values.mean())) for values in log_ratios(real)]
-
-    def holds(race: Blocks) -> Holds:
-        tests = [
-            compare_two(numbered(one[race]), numbered(other[race]), differences=False, times=False)
-            for one, other in pairs
-        ]
-        return _as_claimed(tests, truths)
-
-    for values in log_ratios(real):
-        yield IntervalCheck(values, holds)
-
-
-def claims_on(fraction: float) -> Checks:
-    """The same for a percentile of all requests."""
-
-    def checks(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
-        pairs = list(combinations(real.waits.values(), 2))
-        pools = [tuple(pool(trials).percentile(fraction) for trials in pair) for pair in pairs]
-
-        def holds(race: Blocks) -> Holds:
-            tests = [
-                compare_percentiles(
-                    *(
-                        {number: trials[block] for number, block in enumerate(race)}
-                        for trials in pair
-                    ),
-                    fraction,
-                )
-                for pair in pairs
-            ]
-            return _as_claimed(tests, [other / one for one, other in pools])
-
-        for one, other in pairs:
-            found = [np.array([trial.percentile(fraction) for trial in of]) for of in (one, other)]
-            yield IntervalCheck(found[1] / found[0], holds)
-
-    return checks
-
-
-def _as_claimed(tests: Sequence[Test | str], truths: Sequence[float]) -> Holds:
-    """Whether the intervals of all claims hold; None if a pair cannot be compared."""
-    ready = [
-        ComparisonTest(Comparison(f"{number}", LESS, ()), test, (1.0, None), BLOCKS)
-        for number, test in enumerate(tests)
-        if not isinstance(test, str)
-    ]
-    if len(ready) < len(tests):
-        return None
-    parts = zip(truths, jointly(ready), strict=True)
-    return together(within(truth, part.low, part.high) for truth, part in parts)
-
-
 FEW, FAMILIES, LEVELS, IN_SITTINGS = (5, 10, 20), (6, 10, 20), (5, 6, 8, 10, 20, 40), (2, 6)
-SLOW = 5
 
 KINDS: Mapping[str, Kind] = {
     "ratio of two": Kind(ratios, FEW, most=0.97),
     "a column against its best": Kind(against_the_best(), FAMILIES),
-    "all claims on server CPU": Kind(claims, FAMILIES),
-    "all claims on p50": Kind(claims_on(0.5), FAMILIES, every=SLOW),
     "all beyond a baseline": Kind(beyond_a_baseline, FAMILIES),
     "level of server CPU": Kind(levels, LEVELS),
     "p50": Kind(percentiles(0.5), LEVELS),

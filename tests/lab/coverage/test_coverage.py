@@ -27,8 +27,9 @@ DRAWS = 120
 SEED = 1927
 LEAST = 0.93
 ONLY_LONG = (
-    *("a column against its best", "all claims on server CPU", "all claims on p50"),
-    *("5 sittings: a column", "5 sittings: a level"),
+    "a column against its best",
+    "5 sittings: a column",
+    "5 sittings: a level",
 )
 
 

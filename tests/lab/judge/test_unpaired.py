@@ -35,15 +35,6 @@ def test_false_alarms_do_not_exceed_the_level(blocks: tuple[int, int], rho: floa
     assert alarms(blocks, rho) <= 0.05 + SLACK
 
 
-def test_assuming_independent_blocks_has_far_more_false_alarms() -> None:
-    generator = np.random.default_rng(7)
-    p_values = [
-        stats.ttest_ind(*(np.log(race(generator, 12, 0.4)) for _ in range(2))).pvalue
-        for _ in range(RACES)
-    ]
-    assert np.mean(np.array(p_values) <= 0.05) > 0.14
-
-
 def test_sittings_are_compared_by_welchs_test() -> None:
     generator = np.random.default_rng(7)
     both = [generator.normal(600, 20, count) for count in (5, 7)]

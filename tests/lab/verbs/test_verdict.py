@@ -38,7 +38,6 @@ from regatta.record.samples import HEADER, records_in
 from regatta.show.verdict import (
     details,
     headline,
-    print_verdict,
     sentences,
     verdict_markdown,
 )
@@ -381,11 +380,6 @@ class TestWords:
         assert lines[12].startswith("floor: base again takes ")
         assert "Example CPU 9000" in lines[12]
         assert lines[13] == "Again: `` regatta `x` ``"
-
-    def test_a_terminal_shows_the_verdict_above_the_tables(self, tmp_path: Path) -> None:
-        path = ledger_of(tmp_path, 1.0)
-        shown = reports.printed(print_verdict, judge(path), reports.analysed(path), [], width=80)
-        assert shown.strip().startswith("No regression: head takes ")
 
     def test_a_hostile_environment_moves_no_cursor_and_ends_no_table(self, tmp_path: Path) -> None:
         path = ledger_of(tmp_path, 1.0)

@@ -311,16 +311,6 @@ def test_json_has_everything_in_the_table(before: Path, tmp_path: Path) -> None:
     assert len(plain["standings"]["overall"]) == 1
 
 
-def test_an_undecided_rank_in_both_races_is_no_disagreement(tmp_path: Path) -> None:
-    """Five blocks cannot distinguish the designs, whichever has the smaller mean."""
-    swapped = {**CPU_US, "select": CPU_US["thread-per-client"], "thread-per-client": 500.0}
-    one, two = folder(tmp_path, "one", blocks=5), folder(tmp_path, "two", blocks=5, cpu_us=swapped)
-    found = compared(one, two)
-    assert [each.agreement for each in found.winners] == [SAME]
-    says = shown(found, width=300)
-    assert "the same set of the best, iterative and select and thread-per-client" in says
-
-
 @pytest.mark.parametrize("contenders", [["select"], ["select", "iterative"]], ids=["one", "failed"])
 def test_a_design_without_a_rival_is_no_winner(contenders: list[str], tmp_path: Path) -> None:
     folders = [
@@ -375,24 +365,6 @@ def test_standings_agree_only_with_equal_ones(tmp_path: Path) -> None:
     swapped = {**CPU_US, "select": CPU_US["thread-per-client"], "thread-per-client": 500.0}
     other = analyse(read(folder(tmp_path, "two", blocks=8, cpu_us=swapped) / FILE_NAME))
     assert [each.agreement for each in winners(first, other)] == [CONTRADICTION]
-
-
-def test_a_repeated_trial_does_not_count_as_client_bound(before: Path, tmp_path: Path) -> None:
-    after = folder(tmp_path, "after", blocks=20, seed=2)
-    names = "block, position, cell_id, kind, status, samples, conditions"
-    change(after, "UPDATE trial SET client_bound = 'used 99 %' WHERE block = 3 AND cell_id = 1")
-    change(
-        after,
-        f"INSERT INTO trial({names}, attempt) SELECT {names}, 2 FROM trial "
-        "WHERE block = 3 AND cell_id = 1",
-    )
-    assert not any("bottleneck" in notice for notice in compared(before, after).notices)
-
-
-def test_control_characters_in_names_are_escaped(tmp_path: Path) -> None:
-    old = folder(tmp_path, "old", contenders=("select", "\x1b[31mred"), blocks=3)
-    new = folder(tmp_path, "new", contenders=("select", "\x1b[31mred"), blocks=3, seed=2)
-    assert "\x1b[31m" not in shown(compared(old, new))
 
 
 def test_a_server_that_fails_often_is_undecided(before: Path, tmp_path: Path) -> None:

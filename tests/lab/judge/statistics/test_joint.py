@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS, fewest_blocks
 from regatta.judge.statistics.joint import ABOVE, AROUND, BELOW, Mean, agreeing, decide_jointly
-from regatta.judge.statistics.sign_flips import Rows, sign_flips, step_down
 from tests.lab.family_error_rate import NOISES, power, table, wrong_tables
 
 VALUES = st.floats(-1, 1).map(lambda value: round(value, 4))
@@ -42,16 +41,16 @@ def test_six_blocks_are_enough_for_any_number_of_differences(blocks: int, side: 
 @pytest.mark.parametrize("noise", ["normal", "skewed", "two states", "one in ten doubled"])
 @pytest.mark.parametrize("blocks", [6, 8])
 def test_the_error_rate_of_a_table_of_equals_is_5_percent(noise: str, blocks: int) -> None:
-    """Whatever the noise is, if all have it; before, up to two tables in three were wrong."""
+    """Whatever the noise is, if all have it."""
     tables = 400
-    now, _ = wrong_tables(NOISES[noise], blocks, 18, tables)
-    assert now <= 0.05 + 2.6 * math.sqrt(0.05 * 0.95 / tables)
+    wrong = wrong_tables(NOISES[noise], blocks, 18, tables)
+    assert wrong <= 0.05 + 2.6 * math.sqrt(0.05 * 0.95 / tables)
 
 
 def test_asymmetric_noise_of_one_contender_raises_the_error_rate() -> None:
     """What the family assumes: docs/decisions.md has the figures."""
-    now, _ = wrong_tables(NOISES["one with one in ten doubled"], 8, 18, 200)
-    assert now > 0.08
+    wrong = wrong_tables(NOISES["one with one in ten doubled"], 8, 18, 200)
+    assert wrong > 0.08
 
 
 def test_each_difference_of_a_table_costs_power() -> None:
@@ -65,9 +64,8 @@ def test_each_difference_of_a_table_costs_power() -> None:
     assert among.p_value > 3 * alone.p_value
 
 
-def test_power_in_few_blocks_exceeds_holms() -> None:
-    now, before = power(NOISES["normal"], 6, 108, 20, 0.06)
-    assert now > before
+def test_six_blocks_have_power_in_a_large_table() -> None:
+    assert power(NOISES["normal"], 6, 108, 20, 0.06) > 0.15
 
 
 def test_all_intervals_hold_simultaneously() -> None:
@@ -123,23 +121,3 @@ def test_an_interval_contains_0_exactly_if_no_sign_is_shown(
         low, high = agreeing(Mean.of_blocks(row).interval(joint.score), 0.0, one.sign)
         assert {ABOVE: low > 0, BELOW: high < 0, AROUND: low <= 0 <= high}[one.sign]
         assert (one.p_value <= 0.05) == (one.sign != AROUND)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_the_steps_are_those_of_the_reference(seed: int) -> None:
-    """Step by step, way by way."""
-    chance = np.random.default_rng(seed)
-    values = chance.normal(0, 0.02, (5, 8)) + chance.uniform(-0.06, 0.06, (5, 1))
-    ways = sign_flips(8).astype(np.float64)
-    sizes = np.abs(ways @ values.T) / np.sqrt((values * values).sum(axis=1))
-    left, shown = set(range(5)), [False] * 5
-    while left:
-        row = max(left, key=lambda one: sizes[0, one])
-        if (sizes[:, sorted(left)].max(axis=1) >= sizes[0, row] - 1e-9).mean() > 0.05:
-            break
-        shown[row] = True
-        left.remove(row)
-    named = [dict(enumerate(map(float, row))) for row in values]
-    assert [one.sign != AROUND for one in decide_jointly(named).decisions] == shown
-    rows = Rows.of(named)
-    assert step_down(np.abs(rows.scores(sign_flips(8))), 0.05)[1].tolist() == shown

@@ -88,24 +88,6 @@ def test_the_interval_contains_0_exactly_if_not_significant(
         assert (difference.p_value() > level) == (low <= 0 <= high)
 
 
-@given(st.lists(st.floats(-100, 100), min_size=2, max_size=30))
-def test_negated_differences_have_the_negated_interval(numbers: list[float]) -> None:
-    values = np.array(numbers)
-    there, back = PairedMean(values).interval(), PairedMean(-values).interval()
-    scale = max(1.0, abs(there[0]), abs(there[1]))
-    assert there == pytest.approx((-back[1], -back[0]), abs=1e-4 * scale)
-
-
-def test_a_lower_level_has_a_wider_interval() -> None:
-    difference = PairedMean(np.random.default_rng(6).normal(0.1, 1, BLOCKS))
-    found = [difference.interval(level) for level in (0.2, 0.05, 0.01, 0.001, 1e-6)]
-    assert all(
-        wide[0] < narrow[0] and wide[1] > narrow[1]
-        for narrow, wide in zip(found, found[1:], strict=False)
-        if narrow and wide
-    )
-
-
 def test_one_outlying_block_is_not_significant() -> None:
     assert PairedMean(np.array([0.0] * 9 + [5.0])).p_value() == 1
 

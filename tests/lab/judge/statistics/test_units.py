@@ -63,17 +63,6 @@ def test_pooled_blocks_have_false_alarms_where_sittings_differ() -> None:
     assert false_stars(5, 0.05, BLOCKS, races=40) > 0.3
 
 
-@pytest.mark.parametrize("sittings", [3, 4, 5, 10])
-def test_one_difference_is_decided_as_by_students_t(sittings: int) -> None:
-    chance = np.random.default_rng(sittings)
-    chosen = units(sittings)
-    for shift in (0.0, 1.0, 2.0):
-        values = chance.normal(shift, 1, sittings)
-        row = {number + 1: float(value) for number, value in enumerate(values)}
-        (side,) = decide_jointly([row], units=chosen).decisions
-        assert side.p_value == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=0.03)
-
-
 @pytest.mark.parametrize("sittings", [3, 5, 10])
 def test_the_interval_of_one_difference_is_students(sittings: int) -> None:
     values = np.random.default_rng(1).normal(0, 1, sittings)
