@@ -72,7 +72,12 @@ def estimate_cell(trials: list[Trial], units: Units = BLOCKS) -> tuple[Estimates
             blocks = [trial.block for trial in of_metric]
             late = behind(of_metric)
             for each in (metric, *_on_cores(metric, side, of_metric)):
-                estimate = summarize(readings(each, side, of_metric), absent, blocks, units)
+                estimate = summarize(
+                    [each.read(trial, side) for trial in of_metric if each.read],
+                    absent,
+                    blocks,
+                    units,
+                )
                 is_late = late and estimate.value is not None
                 found[side, each.name] = replace(estimate, state=late) if is_late else estimate
     of_latency, latencies = estimate_latency(all_usable, absent, units)
@@ -140,11 +145,6 @@ def taken(metric: Metric, trials: list[Trial]) -> list[Trial]:
         # disturbing the measurement, so timed trials will do.
         return trials
     return right
-
-
-def readings(metric: Metric, side: str, trials: list[Trial]) -> list[Reading]:
-    """One a trial."""
-    return [] if metric.read is None else [metric.read(trial, side) for trial in trials]
 
 
 def summarize(

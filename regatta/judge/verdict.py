@@ -53,31 +53,6 @@ BothAccounts = tuple[Accounts, Accounts]
 """Of base and of head."""
 
 
-# With steered packets, charged time lacks what the kernel did for a server while its CPU slept: a
-# head that moves work there would look cheaper than it is. So busy time may contradict a verdict.
-
-
-def denies_regression(accounts: BothAccounts, threshold: float) -> bool:
-    """Busy time shows that head stays below the threshold, or not that it passes it, though the two
-    accounts are shown to differ."""
-    (charged, busy), head = accounts
-    # The same time is added to both accounts: the gap between them stays as it is.
-    allowed = {block: threshold * value for block, value in charged.items()}
-    at_threshold, busy_then = (
-        {block: value + allowed[block] for block, value in of.items()} for of in (charged, busy)
-    )
-    return bool(unconfirmed_leads({(None, BASE, HEAD): ((at_threshold, busy_then), head)}))
-
-
-def shows_regression(accounts: BothAccounts, threshold: float, level: float) -> bool:
-    """The whole interval of head / base is above 1 + `threshold`. What else runs on the CPUs can
-    only bring the ratio nearer to 1."""
-    (_, base), (_, head) = accounts
-    ratios = PairedMean(np.array(list(log_ratios(head, base).values())))
-    interval = ratios.interval(level)
-    return interval is not None and interval[0] > math.log1p(threshold)
-
-
 BASE, AGAIN, HEAD = SIDES = ("base", "base-again", "head")
 NOT_COMPARABLE = "not comparable"
 EXIT_STATUS = {**EXIT, NOT_COMPARABLE: 2}
@@ -373,12 +348,29 @@ def judge(
 
 
 def load_verdict(load: LoadVerdict, accounts: BothAccounts, level: float) -> LoadVerdict:
-    """With its outcome, or why there is none."""
+    """With its outcome, or why there is none.
+
+    With steered packets, charged time lacks what the kernel did for a server while its CPU slept: a
+    head that moves work there would look cheaper than it is. So busy time may contradict: it denies
+    a regression if it shows that head stays below the threshold, or not that it passes it, though
+    the two accounts are shown to differ; it shows one if the whole interval of head / base is
+    beyond, as what else runs on the CPUs can only bring that ratio nearer to 1.
+    """
     outcome = outcome_of(load.least, load.most, load.beyond)
-    if outcome == REGRESSION and denies_regression(accounts, load.threshold):
-        return replace(load, why=DENIED)
-    if outcome == NO_REGRESSION and shows_regression(accounts, load.threshold, level):
-        return replace(load, why=HIDDEN)
+    (charged, busy), head = accounts
+    if outcome == REGRESSION:
+        # The same time is added to both accounts: the gap between them stays as it is.
+        charged, busy = (
+            {block: value + load.threshold * charged[block] for block, value in of.items()}
+            for of in (charged, busy)
+        )
+        if unconfirmed_leads({(None, BASE, HEAD): ((charged, busy), head)}):
+            return replace(load, why=DENIED)
+    if outcome == NO_REGRESSION:
+        ratios = PairedMean(np.array(list(log_ratios(head[1], busy).values())))
+        interval = ratios.interval(level)
+        if interval is not None and interval[0] > math.log1p(load.threshold):
+            return replace(load, why=HIDDEN)
     why = EQUALS_DIFFER if outcome == UNDECIDED and load.equals_differ else ""
     return replace(load, outcome=outcome, why=why)
 

@@ -34,9 +34,9 @@ def of(cpu_us: Mapping[str, float], number: int, within: float = WITHIN) -> Race
     trials: list[Trial] = []
     for block in range(1, BLOCKS + 1):
         drift = 0.6 * drift + chance.normal(0, BETWEEN)
-        for one in cells:
-            used_us = cpu_us[one.contender] * np.exp(drift + chance.normal(0, within))
-            trials.append(trial(chance, len(trials) + 1, block, one, used_us))
+        for of_cell in cells:
+            used_us = cpu_us[of_cell.contender] * np.exp(drift + chance.normal(0, within))
+            trials.append(trial(chance, len(trials) + 1, block, of_cell, used_us))
     return RaceRecord({}, {}, RaceInputs(), cells, trials, len(trials), [])
 
 

@@ -85,8 +85,10 @@ def rates(noise: Noise, ratio: float, threshold: float, runs: int = RUNS) -> dic
 def planted(limits: Thresholds, name: str, times: float) -> dict[str, float]:
     """How many times as bad head is in each, if it is `times` the threshold worse in one."""
     return {
-        one.name: float(np.exp(one.limit(times * limits[one.name]))) if one.name == name else 1.0
-        for one in JUDGED
+        judged.name: float(np.exp(judged.limit(times * limits[judged.name])))
+        if judged.name == name
+        else 1.0
+        for judged in JUDGED
     }
 
 
@@ -101,13 +103,13 @@ def family(
             race(
                 noise,
                 chance,
-                worse[one.name],
-                SEARCH_BLOCKS if one is HOLDS else FAMILY_BLOCKS,
-                one,
-                VARIES[one.name],
+                worse[judged.name],
+                SEARCH_BLOCKS if judged is HOLDS else FAMILY_BLOCKS,
+                judged,
+                VARIES[judged.name],
                 CORRELATION,
             )
-            for one in JUDGED
+            for judged in JUDGED
         ]
         verdict = decided(contrasts, limits, FAMILY_BLOCKS, over=True)
         for name, how in {**verdict.by_name, "all": verdict.outcome}.items():
@@ -122,23 +124,19 @@ def main() -> None:
     limits = thresholds(DEFAULT)
     print(f"all four, at most {FAMILY_BLOCKS} blocks, {SEARCH_BLOCKS} searches, {RUNS} races")
     for noise in ("normal", "skewed", "one with two states"):
-        for one in (None, *JUDGED):
-            worse = planted(limits, one.name if one else "", 2)
+        for judged in (None, *JUDGED):
+            worse = planted(limits, judged.name if judged else "", 2)
             found = family(NOISES[noise], worse, limits)
             says = ", ".join(f"{how} {share:.1%}" for how, share in found["all"].items())
-            own = "" if one is None else f"; by {one.name} {found[one.name][REGRESSION]:.1%}"
-            print(f"{noise}: {f'{one.name} worse' if one else 'equals'}: {says}{own}")
+            by_name = (
+                "" if judged is None else f"; by {judged.name} {found[judged.name][REGRESSION]:.1%}"
+            )
+            print(f"{noise}: {f'{judged.name} worse' if judged else 'equals'}: {says}{by_name}")
     print(f"CPU alone, a trial varies by {SPREAD:.0%}, at most {MOST_BLOCKS} blocks, {RUNS} races")
     for name, noise_of in NOISES.items():
         for threshold, ratio in ((0.02, 1.0), (0.02, 1.02), (0.02, 1.05), (0.05, 1.0), (0.05, 1.1)):
-            shares = rates(noise_of, ratio, threshold)
-            words = ", ".join(
-                f"{how} {share:.1%}" for how, share in shares.items() if how != "blocks"
-            )
-            print(
-                f"{name}: head takes {ratio}, --fail-over {threshold:.0%}: {words}; "
-                f"{shares['blocks']:.0f} blocks"
-            )
+            found_of = rates(noise_of, ratio, threshold)
+            print(f"{name}: head takes {ratio}, --fail-over {threshold:.0%}: {found_of}")
 
 
 if __name__ == "__main__":

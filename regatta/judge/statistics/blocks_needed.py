@@ -13,16 +13,8 @@ from regatta.record.study import Study
 from regatta.record.study.claim_cells import claim_cells
 from regatta.record.study.statement import ALSO_TIMED, is_timed
 
-DIRECTIONS = 2
+FEWEST_BLOCKS = math.ceil(math.log2(2 / LEVEL))
 """Decisions are two-sided: less or more, supported or refuted."""
-
-
-def fewest_blocks(level: float = LEVEL, directions: int = DIRECTIONS) -> int:
-    """6 for a two-sided 5 %, 5 for a one-sided."""
-    return math.ceil(math.log2(directions / level) - 1e-9)
-
-
-FEWEST_BLOCKS = fewest_blocks()
 FEWEST_SITTINGS = 3
 """Sittings are rotated, which works with any number; but with two, a difference would have to be 13
 times its standard error."""
@@ -42,10 +34,9 @@ def too_few_note(study: Study) -> str:
     if study.blocks < FEWEST_BLOCKS and len({cell.contender for cell in study.cells}) > 1:
         lacking.append(f"the standings have {study.blocks}")
     blocks = _blocks_of_claims(study)
-    for count in sorted(set(blocks.values())):
-        names = [name for name, claim_blocks in blocks.items() if claim_blocks == count]
-        if count < FEWEST_BLOCKS:
-            lacking.append(f"{_listed(names)} {'have' if len(names) > 1 else 'has'} {count}")
+    for count in sorted(few for few in set(blocks.values()) if few < FEWEST_BLOCKS):
+        names = [name for name, of_claim in blocks.items() if of_claim == count]
+        lacking.append(f"{_listed(names)} {'have' if len(names) > 1 else 'has'} {count}")
     if not lacking:
         return ""
     return f"too few blocks for a verdict, which needs {FEWEST_BLOCKS}: {', '.join(lacking)}"
@@ -55,19 +46,15 @@ def quick_note(study: Study) -> str:
     """What a quick race cannot decide; empty for other races."""
     if not study.quick:
         return ""
-    blocks = f"a first look: {study.blocks} timed and {study.counted_blocks} counted blocks"
-    blocks += f" in each of {study.sittings} sittings" if study.sittings > 1 else ""
-    lost = undecidable(study)
-    if not lost:
-        return blocks
-    return f"{blocks}; {lost} of {len(study.claims)} claims cannot be decided with so few"
-
-
-def undecidable(study: Study) -> int:
-    """The number of claims with too few blocks or sittings for a verdict."""
+    note = f"a first look: {study.blocks} timed and {study.counted_blocks} counted blocks"
     if study.sittings > 1:
-        return 0 if study.sittings >= FEWEST_SITTINGS else len(study.claims)
-    return sum(blocks < FEWEST_BLOCKS for blocks in _blocks_of_claims(study).values())
+        note += f" in each of {study.sittings} sittings"
+        lost = len(study.claims) if study.sittings < FEWEST_SITTINGS else 0
+    else:
+        lost = sum(blocks < FEWEST_BLOCKS for blocks in _blocks_of_claims(study).values())
+    if lost:
+        note += f"; {lost} of {len(study.claims)} claims cannot be decided with so few"
+    return note
 
 
 def _blocks_of_claims(study: Study) -> dict[str, int]:
@@ -81,13 +68,9 @@ def _blocks_of_claims(study: Study) -> dict[str, int]:
 
 
 def blocks_of(study: Study, metric: str) -> int:
-    """Blocks over the window for a claim on this metric."""
-    return study.counted_blocks if is_counted(study, metric) else study.blocks
-
-
-def is_counted(study: Study, metric: str) -> bool:
-    """Whether the metric comes from counted blocks."""
-    return not is_timed(metric) and (metric not in ALSO_TIMED or study.counted_blocks > 0)
+    """Blocks over the window for a claim on this metric: counted ones, or timed ones."""
+    counted = not is_timed(metric) and (metric not in ALSO_TIMED or study.counted_blocks > 0)
+    return study.counted_blocks if counted else study.blocks
 
 
 def _listed(names: list[str]) -> str:

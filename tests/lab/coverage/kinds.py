@@ -113,7 +113,7 @@ def slowest(real: RealBlocks, reach: Reach) -> Iterator[IntervalCheck]:
 
 def log_ratios(real: RealBlocks) -> list[Floats]:
     """Noise common to a block cancels in ratios, so ratios determine the correlation."""
-    return [np.log(other / one) for one, other in combinations(real.costs.values(), 2)]
+    return [np.log(other / of_one) for of_one, other in combinations(real.costs.values(), 2)]
 
 
 def ratios(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
@@ -167,7 +167,9 @@ def against_the_best(sittings: int = 1) -> Checks:
             blocks, units = joined(races)
             drawn = {name: numbered(values[blocks]) for name, values in logs.items()}
             (found,) = standings([[drawn]], units=units)
-            return together(within(behind[name], one.low, one.high) for name, one in found.items())
+            return together(
+                within(behind[name], of_one.low, of_one.high) for name, of_one in found.items()
+            )
 
         for values in log_ratios(real):
             yield IntervalCheck(values, holds, races=sittings)
@@ -195,8 +197,8 @@ def beyond_a_baseline(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
     def holds(race: Blocks) -> Holds:
         drawn = {name: numbered(values[race]) for name, values in real.costs.items()}
         return together(
-            within(float(beyond[one.contender].mean()), one.low, one.high)
-            for one in differences({0: drawn}, base)
+            within(float(beyond[of_one.contender].mean()), of_one.low, of_one.high)
+            for of_one in differences({0: drawn}, base)
         )
 
     for name in beyond.keys() - {base}:

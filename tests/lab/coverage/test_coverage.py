@@ -37,7 +37,8 @@ ONLY_LONG = (
 def real() -> RealBlocks:
     """CPU times, and latencies derived from them."""
     costs = {
-        name: np.array(own) for name, own in json.loads(BLOCKS.read_text())[PRIMARY.name].items()
+        name: np.array(values)
+        for name, values in json.loads(BLOCKS.read_text())[PRIMARY.name].items()
     }
     generator = np.random.default_rng(5)
 
@@ -46,7 +47,8 @@ def real() -> RealBlocks:
         return RequestLatencies(drawn, np.empty(0, np.int64))
 
     return RealBlocks(
-        costs, {name: [waits(block) for block in own] for name, own in list(costs.items())[:2]}
+        costs,
+        {name: [waits(block) for block in values] for name, values in list(costs.items())[:2]},
     )
 
 
@@ -75,16 +77,16 @@ def covered(
 ) -> dict[int, Coverage]:
     """By the number of blocks of the drawn races."""
     checks = list(kind.checks(real, reach))
-    chains = Chain.all_of([one.figures for one in checks])
+    chains = Chain.all_of([check.figures for check in checks])
     found: dict[int, Coverage] = {}
     for number, blocks in enumerate(kind.blocks):
         chance = np.random.default_rng([SEED, number])
         held = [
-            one.holds(*(chain.race(chance, blocks) for _ in range(one.races)))
-            for one, chain in zip(checks, chains, strict=True)
+            check.holds(*(chain.race(chance, blocks) for _ in range(check.races)))
+            for check, chain in zip(checks, chains, strict=True)
             for _ in range(-(-draws // (kind.every * len(checks))))
         ]
-        right = sum(one is not False for one in held)
+        right = sum(holds is not False for holds in held)
         ends = interval(right, len(held))
         found[blocks] = Coverage(right / len(held), *ends, held.count(None) / len(held))
     return found
@@ -92,13 +94,13 @@ def covered(
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(one, marks=pytest.mark.long if one in ONLY_LONG else ()) for one in KINDS],
+    [pytest.param(name, marks=pytest.mark.long if name in ONLY_LONG else ()) for name in KINDS],
 )
 def test_intervals_contain_the_truth_as_often_as_they_say(name: str, real: RealBlocks) -> None:
     kind = KINDS[name]
     found = covered(kind, real)
     assert len(found) == len(kind.blocks)
-    assert {blocks: one for blocks, one in found.items() if one.met(kind.most) is False} == {}
+    assert {blocks: of for blocks, of in found.items() if of.met(kind.most) is False} == {}
 
 
 @pytest.mark.parametrize("name", ["level of server CPU", "p50"])
@@ -109,8 +111,8 @@ def test_intervals_that_ignore_correlation_miss_the_goal(name: str, real: RealBl
         return float(stats.t.isf(0.025, count - 1) * values.std(ddof=1) / math.sqrt(count))
 
     found = covered(KINDS[name], real, independent).values()
-    assert {one.met(1.0) for one in found} == {False}
-    assert max(one.share for one in found) < 0.8
+    assert {coverage.met(1.0) for coverage in found} == {False}
+    assert max(coverage.share for coverage in found) < 0.8
 
 
 def test_unbounded_intervals_are_counted_and_prove_nothing(real: RealBlocks) -> None:

@@ -195,7 +195,9 @@ def test_each_contender_is_compared_with_the_best_of_each_column(tmp_path: Path)
     """One of two is as good as the best, and says what it could have seen; the third is not."""
     costs = {"iterative": 600.0, "thread-per-client": 900.0, "select": 600.0}
     path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=[100])
-    found = {(one.metric, one.contender): one for one in analysed(path).groups[0].against}
+    found = {
+        (against.metric, against.contender): against for against in analysed(path).groups[0].against
+    }
     cpu = "cpu_time_per_request_us"
     (other,) = {"iterative", "select"} & {name for metric, name in found if metric == cpu}
     assert found[cpu, other].outcome == NO_DIFFERENCE

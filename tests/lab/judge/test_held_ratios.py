@@ -22,23 +22,23 @@ def brackets(*rates: float, limited: bool = False) -> Brackets:
 
 def compared(**rates: Brackets) -> dict[str, AgainstBest]:
     (found,) = held_against_best([rates])
-    return {one.contender: one for one in found}
+    return {against.contender: against for against in found}
 
 
 class TestAgainstTheBest:
     def test_370_to_1_is_shown_by_two_blocks(self) -> None:
-        one = compared(plain=brackets(37_000, 38_000), odd=brackets(100, 103))["odd"]
-        assert (one.best, one.outcome) == ("plain", LARGER)
-        assert one.value == pytest.approx(370, rel=0.02)
-        assert one.low is not None
-        assert one.high is not None
-        assert one.low < 369 < one.high
+        against = compared(plain=brackets(37_000, 38_000), odd=brackets(100, 103))["odd"]
+        assert (against.best, against.outcome) == ("plain", LARGER)
+        assert against.value == pytest.approx(370, rel=0.02)
+        assert against.low is not None
+        assert against.high is not None
+        assert against.low < 369 < against.high
 
     def test_two_blocks_that_agree_by_chance_are_not_certain(self) -> None:
-        one = compared(a=brackets(1_100, 1_100), b=brackets(1_000, 1_000))["b"]
-        assert one.outcome == NO_DIFFERENCE
-        assert one.low is not None
-        assert one.low < 1
+        against = compared(a=brackets(1_100, 1_100), b=brackets(1_000, 1_000))["b"]
+        assert against.outcome == NO_DIFFERENCE
+        assert against.low is not None
+        assert against.low < 1
 
     def test_two_blocks_of_many_contenders_bound_nothing(self) -> None:
         """As in the study `runtimes`: the quantile of so many pairs is in the thousands."""
@@ -46,24 +46,24 @@ class TestAgainstTheBest:
             f"d{at}": brackets(*((4e3, 9e3 + at) if at % 2 else (9e3, 4e3))) for at in range(18)
         }
         found = compared(**rates)
-        assert {one.outcome for one in found.values()} == {NO_DIFFERENCE}
-        assert {one.detectable for one in found.values()} == {None}
+        assert {against.outcome for against in found.values()} == {NO_DIFFERENCE}
+        assert {against.detectable for against in found.values()} == {None}
 
     def test_a_single_block_compares_nothing(self) -> None:
-        one = compared(a=brackets(9_000), b=brackets(100))["b"]
-        assert (one.outcome, one.value) == (TOO_FEW, None)
+        against = compared(a=brackets(9_000), b=brackets(100))["b"]
+        assert (against.outcome, against.value) == (TOO_FEW, None)
 
     def test_if_the_client_is_the_limit_of_the_best_the_ratio_has_no_upper_end(self) -> None:
         best = brackets(37_000, 38_000, 36_000, limited=True)
-        one = compared(best=best, odd=brackets(100, 103, 98))["odd"]
-        assert (one.outcome, one.high) == (LARGER, None)
-        assert one.low is not None
-        assert one.low > 200
+        against = compared(best=best, odd=brackets(100, 103, 98))["odd"]
+        assert (against.outcome, against.high) == (LARGER, None)
+        assert against.low is not None
+        assert against.low > 200
 
     def test_a_server_that_the_client_limits_is_not_called_worse(self) -> None:
         other = brackets(20_000, 21_000, 20_500, limited=True)
-        one = compared(a=brackets(40_000, 41_000, 39_000), b=other)["b"]
-        assert (one.outcome, one.value, one.low) == (CLIENT_LIMITED, None, None)
+        against = compared(a=brackets(40_000, 41_000, 39_000), b=other)["b"]
+        assert (against.outcome, against.value, against.low) == (CLIENT_LIMITED, None, None)
 
     def test_equals_are_told_apart_in_few_races_with_all_their_pairs_and_loads(self) -> None:
         chance = np.random.default_rng(5)
@@ -73,7 +73,9 @@ class TestAgainstTheBest:
                 {name: brackets(*np.exp(chance.normal(9, 0.05, 3))) for name in "abcd"}
                 for _ in range(2)
             ]
-            return any(one.outcome == LARGER for of in held_against_best(groups) for one in of)
+            return any(
+                against.outcome == LARGER for of in held_against_best(groups) for against in of
+            )
 
         assert sum(race() for _ in range(400)) <= 20
 

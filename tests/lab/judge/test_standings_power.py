@@ -68,7 +68,7 @@ dialect = "http"
 def test_predicted_power_equals_the_tables(count: int, in_sittings: bool) -> None:
     chance = np.random.default_rng(3)
     units = Units({number: number for number in range(count)}) if in_sittings else BLOCKS
-    told = []
+    seen_leads = []
     for _ in range(DRAWN):
         noise = chance.normal(0.0, RATIO_SD / math.sqrt(2), (2, 3, count))
         entries: dict[int, Entries] = {
@@ -78,8 +78,8 @@ def test_predicted_power_equals_the_tables(count: int, in_sittings: bool) -> Non
             }
             for step in range(2)
         }
-        told += [one.detectable for one in verdicts(entries, units).by_step]
-    seen = median(math.inf if one is None else one for one in told) - 1
+        seen_leads += [verdict.detectable for verdict in verdicts(entries, units).by_step]
+    seen = median(math.inf if verdict is None else verdict for verdict in seen_leads) - 1
     assert smallest_lead((3, 3), count, in_sittings) == pytest.approx(seen, rel=0.25)
 
 

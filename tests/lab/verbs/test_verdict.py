@@ -163,7 +163,7 @@ class TestVerdict:
         verdict = judge(path)
         assert verdict.outcome == REGRESSION
         assert "at 50 connections" in headline(verdict)
-        assert {one.cell.connections for one in verdict.loads} == {1, 50}
+        assert {load.cell.connections for load in verdict.loads} == {1, 50}
 
 
 class TestBusyTime:
@@ -212,7 +212,7 @@ class TestBusyTime:
             return Contrast(cell(1, HEAD, 2, connections), blocks, head, noise[1], accounts)
 
         verdict = decided([load(1, 1.2, 1.3), load(50, 1.5, 1.1)], cpu_only(0.05), 12, over=True)
-        assert [one.why != "" for one in verdict.loads] == [False, True]
+        assert [load.why != "" for load in verdict.loads] == [False, True]
         assert verdict.outcome == REGRESSION
         assert "at 1 connection;" in headline(verdict)
 
@@ -245,7 +245,7 @@ class TestLooks:
                 decided([found.first(blocks)], cpu_only(0.02), MOST, over=blocks == MOST)
                 for blocks in range(1, MOST + 1)
             )
-            first = next((one for one in growing if one.is_final), None)
+            first = next((verdict for verdict in growing if verdict.is_final), None)
             whole = decided([found], cpu_only(0.02), MOST, over=True)
             assert first == (whole if whole.is_final else None)
 
@@ -281,12 +281,12 @@ class TestFamily:
         assert found["all"][REGRESSION] <= 0.05
         assert found["all"][NO_REGRESSION] >= 0.8
 
-    @pytest.mark.parametrize("name", [one.name for one in JUDGED])
+    @pytest.mark.parametrize("name", [judged.name for judged in JUDGED])
     def test_twice_the_threshold_is_found_in_each_by_its_own_name(self, name: str) -> None:
         limits = thresholds(DEFAULT)
         found = family(NOISES["normal"], planted(limits, name, 2), limits, 200)
         assert found[name][REGRESSION] >= 0.95
-        others = [found[one.name][REGRESSION] for one in JUDGED if one.name != name]
+        others = [found[judged.name][REGRESSION] for judged in JUDGED if judged.name != name]
         assert max(others) <= 0.05
 
 
@@ -324,7 +324,7 @@ class TestWhatIsJudged:
         add_held(path, {BASE: 20_000, AGAIN: 20_000, HEAD: holds}, blocks=6)
         verdict = judge(path, thresholds(DEFAULT))
         assert (verdict.by_name["holds"], verdict.outcome) == (outcome, outcome)
-        held = next(one for one in verdict.loads if one.judged.name == "holds")
+        held = next(load for load in verdict.loads if load.judged.name == "holds")
         ratio = held.over_base(held.head)
         assert ratio.low <= ratio.value <= ratio.high
         if holds < 30_000:  # else the client was the limit
@@ -348,7 +348,7 @@ class TestWhatIsJudged:
         found = verdict_json(judge(path, thresholds(DEFAULT)))
         assert (found["outcome"], found["exit_status"]) == (REGRESSION, 1)
         assert found["outcomes"]["holds"] == found["outcomes"]["cpu"] == REGRESSION
-        ratios = {one["judged"]: one["head_over_base"]["value"] for one in found["loads"]}
+        ratios = {load["judged"]: load["head_over_base"]["value"] for load in found["loads"]}
         assert ratios["holds"] == pytest.approx(0.5, rel=0.03)
         assert ratios["cpu"] == pytest.approx(1.2, rel=0.03)
         json.dumps(found, allow_nan=False)
@@ -394,8 +394,8 @@ def test_what_a_decision_takes_falls_with_the_distance_from_the_threshold() -> N
     quiet = race(NOISES["normal"], chance, 1.0, MOST)
 
     def needed(ratio: float) -> int | None:
-        one = replace(quiet, head=quiet.head - quiet.head.mean() + np.log(ratio))
-        return decided([one], cpu_only(0.02), MOST, over=True).loads[0].blocks_needed
+        load = replace(quiet, head=quiet.head - quiet.head.mean() + np.log(ratio))
+        return decided([load], cpu_only(0.02), MOST, over=True).loads[0].blocks_needed
 
     assert needed(1.02) is None
     near, far = needed(1.025), needed(1.2)

@@ -127,7 +127,7 @@ def test_a_difference_is_in_milliseconds() -> None:
     assert moved.value == pytest.approx(0.5, abs=0.01)
     assert set(moved.against(0.5).values()) == {0.0}
     joint = decide_jointly([moved.against(of) for of in (0.4, 0.6)])
-    assert [one.sign for one in joint.decisions] == [1, -1]
+    assert [decision.sign for decision in joint.decisions] == [1, -1]
 
 
 def test_a_percentile_needs_ten_requests_that_are_slower() -> None:
@@ -160,12 +160,12 @@ def test_a_column_of_percentiles_is_decided_by_its_requests() -> None:
             name: pool(list(of.values())).percentile(fraction) / MS for name, of in cells.items()
         }
         found = against_best([Column(1, metric, figures, {}, cells)])
-        outcomes = {one.contender: one for one in found}
+        outcomes = {decision.contender: decision for decision in found}
         dear = outcomes.pop("c")
         assert dear.outcome == LARGER
         assert dear.value == pytest.approx(figures["c"] / min(figures.values()))
         assert dear.low > 1
-        assert {one.outcome for one in outcomes.values()} == {NO_DIFFERENCE}
+        assert {decision.outcome for decision in outcomes.values()} == {NO_DIFFERENCE}
 
 
 def test_a_column_with_too_few_requests_has_no_comparison() -> None:

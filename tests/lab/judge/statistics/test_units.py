@@ -26,9 +26,9 @@ def equals(
     chance: np.random.Generator, sittings: int, between: float, contenders: int = 4
 ) -> dict[str, BlockValues]:
     """Logarithms of contenders that are alike, but in no one sitting."""
-    own = chance.normal(0, between, (contenders, sittings)).repeat(BLOCKS_EACH, axis=1)
+    apart = chance.normal(0, between, (contenders, sittings)).repeat(BLOCKS_EACH, axis=1)
     drift = chance.normal(0, 0.1, sittings * BLOCKS_EACH)
-    values = own + drift + chance.normal(0, NOISE, own.shape)
+    values = apart + drift + chance.normal(0, NOISE, apart.shape)
     return {
         f"c{number}": {block + 1: float(value) for block, value in enumerate(row)}
         for number, row in enumerate(values)
@@ -37,8 +37,8 @@ def equals(
 
 def entries(named: dict[str, BlockValues]) -> dict[str, Entry]:
     return {
-        name: Entry({block: math.exp(value) for block, value in own.items()})
-        for name, own in named.items()
+        name: Entry({block: math.exp(value) for block, value in apart.items()})
+        for name, apart in named.items()
     }
 
 
@@ -47,7 +47,7 @@ def false_stars(sittings: int, between: float, chosen: Units, races: int) -> flo
     found = [
         standings([[equals(chance, sittings, between)]], units=chosen)[0] for _ in range(races)
     ]
-    return sum(any(one.worse for one in race.values()) for race in found) / races
+    return sum(any(standing.worse for standing in race.values()) for race in found) / races
 
 
 @pytest.mark.parametrize("sittings", [3, 5])
@@ -100,7 +100,7 @@ def test_two_are_compared_in_the_blocks_that_both_have() -> None:
     first = {block: value + float(noise[block - 1]) for block, value in slow.items()}
     second = {block: value for block, value in slow.items() if value == 0}
     found = standings([[{"a": first, "b": second}]], units=units(5))[0]
-    assert not any(one.worse for one in found.values())
+    assert not any(standing.worse for standing in found.values())
     assert found["a"].value == pytest.approx(0.0, abs=NOISE)
 
 
