@@ -6,7 +6,7 @@ kernel had closed their account.
 """
 
 import time
-from collections.abc import Sequence
+from collections import Counter as Tally
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -40,12 +40,36 @@ from regatta.record.counters import (
 
 SWITCHES_TOLERANCE_NS = 20_000
 READ_ATTEMPTS = 100
-USAGE = (
-    *("user_ns", "system_ns", "minor_faults", "major_faults"),
-    *("voluntary_switches", "involuntary_switches"),
-)
 # Clock 2 of a process is what its threads have run (see clock_getcpuclockid).
 CPUCLOCK_SCHED = 2
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a counter is read: a server's from outside, a client's from its own getrusage."""
+
+    event: str
+    unit: str
+    usage: tuple[str, ...]
+    """What is added up of the client's `usage`."""
+    stat: tuple[int, ...] = ()
+    """What is added up of /proc/PID/stat; empty: it is read otherwise (`used`)."""
+    scale: int = 1
+    """Units in one of `stat`."""
+
+
+READINGS = (
+    Reading(CPU_TIME, NS, ("user_ns", "system_ns")),
+    Reading(USER_TIME, NS, ("user_ns",), (USER_TICKS, REAPED_USER_TICKS), NS_PER_TICK),
+    Reading(SYSTEM_TIME, NS, ("system_ns",), (SYSTEM_TICKS, REAPED_SYSTEM_TICKS), NS_PER_TICK),
+    Reading(
+        PAGE_FAULTS,
+        COUNT,
+        ("minor_faults", "major_faults"),
+        (MINOR_FAULTS, MAJOR_FAULTS, REAPED_MINOR_FAULTS, REAPED_MAJOR_FAULTS),
+    ),
+    Reading(CONTEXT_SWITCHES, COUNT, ("voluntary_switches", "involuntary_switches")),
+)
 
 
 @dataclass
@@ -54,14 +78,12 @@ class TreeAccounts:
 
     clock_ns: int = 0
     reaped_ns: int = 0
-    user_ns: int = 0
-    system_ns: int = 0
-    page_faults: int = 0
-    threads: set[tuple[int, int]] = field(default_factory=set)
-    thread_run_ns: int = 0
-    context_switches: int = 0
     charged_ns: int | None = None
     """CPU time charged to its control group; None: it has no group of its own."""
+    threads: set[tuple[int, int]] = field(default_factory=set)
+    thread_run_ns: int = 0
+    totals: Tally[str] = field(default_factory=Tally)
+    """By event; not the CPU time."""
 
 
 def cpu_clock_ns(pid: int) -> int:
@@ -148,17 +170,15 @@ def read_once(pid: int) -> TreeAccounts:
             if member == pid:
                 raise
             raise VanishedError from error
-        found.page_faults += stat[MINOR_FAULTS] + stat[MAJOR_FAULTS]
-        found.page_faults += stat[REAPED_MINOR_FAULTS] + stat[REAPED_MAJOR_FAULTS]
-        found.user_ns += (stat[USER_TICKS] + stat[REAPED_USER_TICKS]) * NS_PER_TICK
-        found.system_ns += (stat[SYSTEM_TICKS] + stat[REAPED_SYSTEM_TICKS]) * NS_PER_TICK
+        for reading in READINGS:
+            found.totals[reading.event] += sum(map(stat.__getitem__, reading.stat)) * reading.scale
         found.reaped_ns += (stat[REAPED_USER_TICKS] + stat[REAPED_SYSTEM_TICKS]) * NS_PER_TICK
         for tid in threads_of(member):
             with suppress(OSError, ValueError, IndexError):
                 run_ns, switches = thread_account(member, tid)
                 found.threads.add((member, tid))
                 found.thread_run_ns += run_ns
-                found.context_switches += switches
+                found.totals[CONTEXT_SWITCHES] += switches
     return found
 
 
@@ -186,48 +206,34 @@ def cpu_time_ns(before: TreeAccounts, after: TreeAccounts) -> int:
     return after.clock_ns + after.reaped_ns - before.clock_ns - before.reaped_ns
 
 
-def life_counters(now: TreeAccounts) -> list[Counter]:
-    """What the process tree has used since its start."""
+def server_counters(before: TreeAccounts | None, after: TreeAccounts) -> list[Counter]:
+    """What the process tree used between two readings, or since its start if `before` is None."""
     # Passing today's threads as the first reading asserts that none has ended since the start;
     # switches_provable() then checks it by CPU time.
-    return server_counters(TreeAccounts(threads=now.threads), now)
-
-
-USED = (
-    *((CPU_TIME, NS), (USER_TIME, NS), (SYSTEM_TIME, NS)),
-    *((PAGE_FAULTS, COUNT), (CONTEXT_SWITCHES, COUNT)),
-)
-
-
-def used_counters(values: Sequence[float | None]) -> list[Counter]:
-    """The counters of USED; None: not supported."""
+    before = before or TreeAccounts(threads=after.threads)
+    used = {event: after.totals[event] - before.totals[event] for event in after.totals}
+    used[CPU_TIME] = cpu_time_ns(before, after)
+    if not switches_provable(before, after):
+        used.pop(CONTEXT_SWITCHES, None)
     return [
-        not_supported(event, unit) if value is None else counted(event, value, unit)
-        for (event, unit), value in zip(USED, values, strict=True)
+        counted(reading.event, max(used[reading.event], 0), reading.unit)
+        if reading.event in used
+        else not_supported(reading.event, reading.unit)
+        for reading in READINGS
     ]
-
-
-def server_counters(before: TreeAccounts, after: TreeAccounts) -> list[Counter]:
-    """What the process tree used between two readings."""
-    provable = switches_provable(before, after)
-    return used_counters(
-        [
-            max(cpu_time_ns(before, after), 0),
-            max(after.user_ns - before.user_ns, 0),
-            max(after.system_ns - before.system_ns, 0),
-            max(after.page_faults - before.page_faults, 0),
-            after.context_switches - before.context_switches if provable else None,
-        ]
-    )
 
 
 def client_counters(usage: object) -> list[Counter]:
     """The client's, from its own getrusage over its load (`usage` in its JSON)."""
     try:
         sides = [usage[who] for who in ("self", "children")]  # type: ignore[index]
-        user, system, minor, major, voluntary, involuntary = (
-            sum(int(side[key]) for side in sides) for key in USAGE
-        )
+        return [
+            counted(
+                reading.event,
+                sum(int(side[key]) for side in sides for key in reading.usage),
+                reading.unit,
+            )
+            for reading in READINGS
+        ]
     except (TypeError, KeyError, ValueError):
-        return used_counters([None] * len(USED))
-    return used_counters([user + system, user, system, minor + major, voluntary + involuntary])
+        return [not_supported(reading.event, reading.unit) for reading in READINGS]

@@ -33,13 +33,8 @@ class IdleWait:
     waited_ns: int = 0
 
 
-@dataclass(frozen=True)
-class Ends:
-    """The waits at both ends of a window."""
-
-    opening: IdleWait
-    closing: IdleWait | None
-    """None: not waited for."""
+Rest = tuple[IdleWait, IdleWait | None]
+"""The waits when a window opened and when it closed; None: not waited for."""
 
 
 @contextmanager
@@ -100,14 +95,14 @@ def threads(pid: int, group: ControlGroup | None) -> Iterator[tuple[int, int]]:
         yield from ((member, thread) for thread in threads_of(member))
 
 
-def describe(windows: Collection[Ends]) -> dict[str, object]:
+def describe(rests: Collection[Rest]) -> dict[str, object]:
     """For a trial's conditions: the longest wait, and how often the server never became idle."""
-    if not windows:
+    if not rests:
         return {}
-    closed = [ends.closing for ends in windows if ends.closing is not None]
-    longest_ns = max((rest.waited_ns for rest in closed), default=0)
+    closings = [closing for _, closing in rests if closing is not None]
+    longest_ns = max((closing.waited_ns for closing in closings), default=0)
     return {
         "rest_ms": round(longest_ns / NS_PER_MS, 3),
-        "restless_before": sum(not ends.opening.found for ends in windows),
-        "restless_after": sum(not rest.found for rest in closed),
+        "restless_before": sum(not opening.found for opening, _ in rests),
+        "restless_after": sum(not closing.found for closing in closings),
     }

@@ -311,7 +311,7 @@ def measure_whole(  # noqa: PLR0913, PLR0917  (the same)
         _, found = ended(cell, {CLIENT: client}, load_timeout_s(cell), lambda told: told[0])
         # This sleep is measured on purpose: such a count includes the idle server.
         time.sleep(cell.linger_s)
-        life = keyed(SERVER, KERNEL, process_tree.life_counters(server.accounts()))
+        life = keyed(SERVER, KERNEL, process_tree.server_counters(None, server.accounts()))
         text = client.printed()
         return replace(
             found,

@@ -17,7 +17,7 @@ from regatta.errors import TrialError
 from regatta.measure.accounts import disturbance
 from regatta.measure.accounts.disturbance import CPU_SHARE_LIMIT, Others
 from regatta.measure.places.sides import ClockOffset
-from regatta.measure.trial.idle_wait import Ends
+from regatta.measure.trial.idle_wait import Rest
 from regatta.record.counters import BYTES, COUNTED, CPU_TIME, PERCENT, Counter, Counters
 from regatta.record.records import KERNEL
 from regatta.record.samples import ANSWERED, TIMED_OUT, UNSTARTED, join_samples
@@ -37,7 +37,7 @@ class Window:
     counters: Counters = field(default_factory=dict)
     others: Others = Others()
     """CPU time that others took."""
-    rests: tuple[Ends, ...] = ()
+    rests: tuple[Rest, ...] = ()
     """The server's waits at both ends of each window; of a whole process, none."""
     client: dict[str, Any] = field(default_factory=dict)
     """The client's own summary."""

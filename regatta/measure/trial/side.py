@@ -14,7 +14,7 @@ from regatta.errors import TrialError
 from regatta.measure.accounts import disturbance, energy, memory, process_tree
 from regatta.measure.accounts.disturbance import Others
 from regatta.measure.accounts.whole_cpu import WholeCpu
-from regatta.measure.trial.idle_wait import Ends, IdleWait, away_from, wait_until_idle
+from regatta.measure.trial.idle_wait import IdleWait, away_from, wait_until_idle
 from regatta.measure.trial.merge import Window
 from regatta.measure.trial.program import SideProgram
 from regatta.record.counters import Counter, Counters, keyed
@@ -136,7 +136,7 @@ class Side(SideProgram):
         return Window(
             counters=counters | self.watch.counters,
             others=self.watch.others,
-            rests=() if self.opening is None else (Ends(self.opening, closing),),
+            rests=() if self.opening is None else ((self.opening, closing),),
         )
 
     def abandon(self) -> None:
