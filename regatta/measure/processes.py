@@ -133,9 +133,9 @@ def kill_descendants(pid: int) -> None:
         left = descendants_left(pid)
         if not left:
             return
-        for one in left:
+        for orphan in left:
             with suppress(ProcessLookupError, PermissionError):
-                os.kill(one, signal.SIGKILL)
+                os.kill(orphan, signal.SIGKILL)
 
 
 class Warden:

@@ -121,11 +121,9 @@ def find_tool(name: str) -> str | None:
 
 
 def typed(program: Path) -> str:
-    """Its path as a person would type it here."""
-    here = Path.cwd()
-    if program.parent == here:
-        return f"./{program.name}"  # a bare name would be searched in PATH
-    return str(program.relative_to(here) if program.is_relative_to(here) else program)
+    """Its path as a person would type it here to run it."""
+    path = str(shown(program))
+    return path if "/" in path else f"./{path}"  # a bare name would be searched in PATH
 
 
 def called() -> str:

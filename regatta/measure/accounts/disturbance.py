@@ -203,7 +203,7 @@ def merge(parts: Sequence[Others]) -> Others:
     used: Tally[str] = Tally()
     for part in parts:
         used.update(part.used_ns)
-    times = [one.name for one in fields(Others) if one.name != "used_ns"]
+    times = [item.name for item in fields(Others) if item.name != "used_ns"]
     sums = {name: sum(getattr(part, name) for part in parts) for name in times}
     return Others(used_ns=dict(used), **sums)
 

@@ -44,7 +44,7 @@ def packages() -> tuple[Package, ...]:
         if wraps_at is None or not wraps_at.isdigit():
             return ()
         found.append(Package(folder, int(wraps_at)))
-    return tuple(found) if all(one.read_uj() is not None for one in found) else ()
+    return tuple(found) if all(package.read_uj() is not None for package in found) else ()
 
 
 class Meter:
@@ -52,7 +52,7 @@ class Meter:
 
     def __init__(self) -> None:
         self.packages = packages()
-        self.before = [one.read_uj() for one in self.packages]
+        self.before = [package.read_uj() for package in self.packages]
         self.start_ns = time.monotonic_ns()
 
     def used(self) -> tuple[int, float] | None:
@@ -60,7 +60,7 @@ class Meter:
 
         A counter wraps after minutes at full load, so at most once within a window.
         """
-        after, end_ns = [one.read_uj() for one in self.packages], time.monotonic_ns()
+        after, end_ns = [package.read_uj() for package in self.packages], time.monotonic_ns()
         total = 0
         for package, first, last in zip(self.packages, self.before, after, strict=True):
             if first is None or last is None:

@@ -124,11 +124,6 @@ def in_ticks(ticks: Mapping[int, Sequence[int]]) -> dict[int, SleepReading]:
     }
 
 
-# This complements the control group's CPU time: elapsed time minus the CPU's sleep
-# minus steal. The kernel charges a packet that arrives on a sleeping CPU to no task, and one that
-# interrupts a program to that program. This account includes both, and everything else that ran on
-# these CPUs except the lab's own readings there.
-
 BUSY_TIME = "busy-time"
 STEAL_TIME = "steal-time"
 

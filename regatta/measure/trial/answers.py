@@ -123,7 +123,9 @@ def ask_http(
 ) -> list[list[Answer]]:
     """The answers to each request, asked that often from the client's network; TrialError if one
     has none."""
-    written = [(f"{one.method} {one.path}", spelled(one, target)) for one in requests]
+    written = [
+        (f"{request.method} {request.path}", spelled(request, target)) for request in requests
+    ]
     if client.enter:
         done = subprocess.run(
             client.entered([sys.executable, "-I", "-S", ask.__file__]),
@@ -133,14 +135,14 @@ def ask_http(
             timeout=PATIENCE_S,
             env=guard_environment(),
         )
-        told = loads(done.stdout)
+        replies = loads(done.stdout)
     else:
-        told = client.ask(ask.ask, target, written, times)
-    if isinstance(told, str):
-        raise TrialError(told)
+        replies = client.ask(ask.ask, target, written, times)
+    if isinstance(replies, str):
+        raise TrialError(replies)
     return [
-        [Answer(asked, *one) for one in answers]
-        for (asked, _), answers in zip(written, told, strict=True)
+        [Answer(asked, *answer) for answer in answers]
+        for (asked, _), answers in zip(written, replies, strict=True)
     ]
 
 
@@ -164,14 +166,14 @@ def is_right(answer: Answer, status: int | None = None) -> bool:
 
 def expected(answers: Sequence[Answer]) -> Expected:
     """`answers`: to one request."""
-    first, lengths = answers[0], [one.length for one in answers]
-    words = varying_words([one.body for one in answers])
+    first, lengths = answers[0], [answer.length for answer in answers]
+    words = varying_words([answer.body for answer in answers])
     fewer, more = (min(lengths) // 2, max(lengths) + SPARE_BYTES) if words is None else (0, 0)
     for word in words or ():
         fewer, more = fewer + word.fewer, more + word.more
     is_known = words is not None and not more
     varying = tuple((word.start, word.end) for word in words or () if is_known)
-    sizes = [one.size for one in answers]
+    sizes = [answer.size for answer in answers]
     return Expected(
         first.asked,
         first.status,
@@ -185,11 +187,11 @@ def expected(answers: Sequence[Answer]) -> Expected:
 
 
 def without(body: bytes, ranges: Sequence[tuple[int, int]]) -> bytes:
-    kept, at = [], 0
+    pieces, at = [], 0
     for start, end in ranges:
-        kept.append(body[at:start])
+        pieces.append(body[at:start])
         at = end
-    return b"".join([*kept, body[at:]])
+    return b"".join([*pieces, body[at:]])
 
 
 @dataclass(frozen=True)
@@ -261,17 +263,17 @@ def differences(of: Mapping[str, Sequence[Expected]]) -> dict[str, str]:
     """
     found = {}
     for name, mine in of.items():
-        asked = [one.asked for one in mine]
+        asked = [answer.asked for answer in mine]
         others = {
             other: answers
             for other, answers in of.items()
-            if other != name and [one.asked for one in answers] == asked
+            if other != name and [answer.asked for answer in answers] == asked
         }
-        for number, one in enumerate(mine):
-            unlike = [other for other in others if one.differs_from(others[other][number])]
+        for number, answer in enumerate(mine):
+            unlike = [other for other in others if answer.differs_from(others[other][number])]
             if 2 * len(unlike) > len(others):
                 second = others[unlike[0]][number]
-                found[name] = f"answers {one} to {one.asked}, {unlike[0]} {second}"
+                found[name] = f"answers {answer} to {answer.asked}, {unlike[0]} {second}"
                 break
     return found
 
@@ -279,6 +281,5 @@ def differences(of: Mapping[str, Sequence[Expected]]) -> dict[str, str]:
 def difference_notes(of: Mapping[str, Sequence[Expected]], then: str) -> Iterator[str]:
     """A line for each that differs, with what follows; one for two that differ from each other."""
     found = differences(of)
-    told = list(found)[:1] if len(of) == len(found) else list(found)
-    for name in told:
+    for name in list(found)[:1] if len(of) == len(found) else found:
         yield f"{name} {found[name]}: {then}"

@@ -1,6 +1,8 @@
 """Asks a server for its answers, with the bytes that the client sends. Standard library only.
 
 usage: ask.py <ORDER >ANSWERS, both pickled: what `ask` takes and returns
+       ask.py REQUEST --fd FD: waits for a server's first answer. Writes `ready`, reads HOST:PORT,
+       asks until it gets the first byte, and writes `answered` with CLOCK_MONOTONIC in ns
 """
 
 import http.client
@@ -13,18 +15,25 @@ from collections.abc import Sequence
 ANSWER_TIMEOUT_S = 10.0
 ENOUGH_S, LONGEST_S = 2.0, 30.0
 PIECE = 1 << 16
+PAUSE_S, PATIENCE_S = 0.001, 20.0
+"""A server that refuses is asked again after this pause, for that long."""
+LINE_LIMIT = 4096
 CONTINUE, SWITCHING, OK = 100, 101, 200
 
 Told = tuple[int, bytes, str, bool]
 """Status, body, type, and whether the server closes the connection after it."""
 
 
+def address_of(target: str) -> tuple[str, int]:
+    host, _, port = target.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
 class Peer:
     """A connection, made again when the server closes it."""
 
     def __init__(self, target: str) -> None:
-        host, _, port = target.rpartition(":")
-        self.address = host.strip("[]"), int(port)
+        self.address = address_of(target)
         self.socket: socket.socket | None = None
 
     def ask(self, asked: str, request: bytes) -> Told:
@@ -36,15 +45,15 @@ class Peer:
             self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             self.socket.sendall(request)
-            told = read_answer(self.socket, asked.partition(" ")[0])
+            answer = read_answer(self.socket, asked.partition(" ")[0])
         except ConnectionError:
             self.close()
             if is_fresh:
                 raise
             return self.ask(asked, request)
-        if told[3]:
+        if answer[3]:
             self.close()
-        return told
+        return answer
 
     def close(self) -> None:
         if self.socket is not None:
@@ -102,5 +111,30 @@ def ask(target: str, requests: Sequence[tuple[str, bytes]], times: int) -> list[
     return found
 
 
+def first_answer_ns(target: str, request: bytes) -> int:
+    """When it came; OSError if it does not come in time."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            with socket.create_connection(address_of(target), PATIENCE_S) as server:
+                server.sendall(request)
+                if server.recv(1):
+                    return time.monotonic_ns()
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(PAUSE_S)
+
+
+def time_first_answer(request: str, fd: int) -> None:
+    with socket.socket(fileno=fd) as lab:
+        lab.sendall(b"ready\n")
+        target = lab.recv(LINE_LIMIT).decode().strip()
+        lab.sendall(f"answered {first_answer_ns(target, request.encode())}\n".encode())
+
+
 if __name__ == "__main__":
-    pickle.dump(ask(*pickle.load(sys.stdin.buffer)), sys.stdout.buffer)
+    if len(sys.argv) > 1:
+        time_first_answer(sys.argv[1], int(sys.argv[3]))
+    else:
+        pickle.dump(ask(*pickle.load(sys.stdin.buffer)), sys.stdout.buffer)

@@ -135,8 +135,8 @@ def warm_up(setup: TrialSetup, cell: Cell, target: str) -> None:
 
 def is_answered(setup: TrialSetup, cell: Cell, target: str) -> bool:
     """Whether one client gets a right answer, from where the race's clients are."""
-    one = replace(cell, connections=1)
+    single = replace(cell, connections=1)
     with setup.side(setup.placement.client, "first-client") as client:
-        give_requests(setup, one, client)
-        client.start(client_command(setup, one, target, []), setup.perf, ())
-        return client.wait(load_timeout_s(one)) == 0
+        give_requests(setup, single, client)
+        client.start(client_command(setup, single, target, []), setup.perf, ())
+        return client.wait(load_timeout_s(single)) == 0

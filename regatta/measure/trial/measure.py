@@ -239,8 +239,8 @@ class Clients:
         return pool_clients(
             summaries,
             [
-                ClientStart(one.where.name, one.where.cpus, one.at_ns, one.offset)
-                for one in self.all
+                ClientStart(client.where.name, client.where.cpus, client.at_ns, client.offset)
+                for client in self.all
             ],
         )
 
@@ -308,7 +308,9 @@ def measure_whole(  # noqa: PLR0913, PLR0917  (the same)
         give_requests(setup, cell, client)
         start_ns = time.monotonic_ns()
         client.start(command, setup.perf, wanted)
-        _, found = ended(cell, {CLIENT: client}, load_timeout_s(cell), lambda told: told[0])
+        _, found = ended(
+            cell, {CLIENT: client}, load_timeout_s(cell), lambda summaries: summaries[0]
+        )
         # This sleep is measured on purpose: such a count includes the idle server.
         time.sleep(cell.linger_s)
         life = keyed(SERVER, KERNEL, process_tree.server_counters(None, server.accounts()))

@@ -49,7 +49,7 @@ class Window:
     def cpu_ns(self, *sides: str) -> float:
         """The CPU time of these sides' programs, by the kernel's accounts."""
         found = [self.counters.get((side, KERNEL, CPU_TIME)) for side in sides]
-        return sum(one.value or 0.0 for one in found if one is not None)
+        return sum(counter.value or 0.0 for counter in found if counter is not None)
 
 
 How = Callable[[Sequence[Any], Sequence[float]], Any]
@@ -82,7 +82,7 @@ def said(values: Sequence[Any], _: Sequence[float]) -> Any:
 def total(values: Sequence[Any], _: Sequence[float]) -> Any:
     """Of numbers, or of each in maps of numbers."""
     if isinstance(values[0], dict):
-        return {key: total([one[key] for one in values], _) for key in values[0]}
+        return {key: total([value[key] for value in values], _) for key in values[0]}
     return sum(values)
 
 
@@ -99,8 +99,8 @@ def largest(values: Sequence[Any], _: Sequence[float]) -> Any:
 def joined(values: Sequence[Any], _: Sequence[float]) -> Any:
     """Tuples one after the other, maps in one."""
     if isinstance(values[0], dict):
-        return {key: value for one in values for key, value in one.items()}
-    return tuple(part for one in values for part in one)
+        return {key: value for part in values for key, value in part.items()}
+    return tuple(part for whole in values for part in whole)
 
 
 def merge_counters(parts: Sequence[Counters], weights: Sequence[float]) -> Counters:
@@ -115,14 +115,14 @@ def merge_counters(parts: Sequence[Counters], weights: Sequence[float]) -> Count
 def merge_counter(parts: Sequence[Counter], weights: Sequence[float]) -> Counter:
     if parts[0].unit == BYTES:
         return parts[-1]  # what there is in memory: at the end, after the whole load
-    for one in parts:
-        if one.state != COUNTED or one.value is None:
-            return one
+    for counter in parts:
+        if counter.state != COUNTED or counter.value is None:
+            return counter
     how = mean if parts[0].unit == PERCENT else total
     return replace(
         parts[0],
-        value=how([one.value for one in parts], weights),
-        running_percent=mean([one.running_percent or 0.0 for one in parts], weights),
+        value=how([counter.value for counter in parts], weights),
+        running_percent=mean([counter.running_percent or 0.0 for counter in parts], weights),
     )
 
 
@@ -137,7 +137,7 @@ def of_sides(windows: Sequence[Window]) -> Window:
         "samples": said,
         "printed": joined,
     }
-    return Window(**merged([vars(one) for one in windows], table))
+    return Window(**merged([vars(window) for window in windows], table))
 
 
 def of_slices(windows: Sequence[Window]) -> Window:
@@ -151,9 +151,9 @@ def of_slices(windows: Sequence[Window]) -> Window:
         "samples": lambda parts, _: join_samples(parts),
         "printed": joined,
     }
-    lengths = [one.length_ns for one in windows]
+    lengths = [window.length_ns for window in windows]
     try:
-        return Window(**merged([vars(one) for one in windows], table, lengths))
+        return Window(**merged([vars(window) for window in windows], table, lengths))
     except (KeyError, TypeError, ZeroDivisionError) as error:
         raise TrialError(f"the client's JSON lacks a required field ({error!r})") from error
 
@@ -204,7 +204,7 @@ def merge_slices(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The client's summary of the whole load."""
     if len(summaries) == 1:
         return summaries[0]
-    whole = merged(summaries, SLICES, [one["elapsed_ns"] for one in summaries])
+    whole = merged(summaries, SLICES, [summary["elapsed_ns"] for summary in summaries])
     whole["slices"] = len(summaries)
     whole["throughput_per_s"] = whole["answered"] / whole["elapsed_ns"] * NS_PER_S
     return whole
@@ -234,33 +234,33 @@ class ClientStart:
 
 
 def pool_clients(
-    summaries: Sequence[dict[str, Any]], told: Sequence[ClientStart]
+    summaries: Sequence[dict[str, Any]], starts: Sequence[ClientStart]
 ) -> dict[str, Any]:
     """One summary of the load; TrialError if a client's JSON lacks a required field."""
     try:
-        return pool(summaries, told)
+        return pool(summaries, starts)
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise TrialError(f"a client's JSON lacks a required field ({error!r})") from error
 
 
-def pool(summaries: Sequence[dict[str, Any]], told: Sequence[ClientStart]) -> dict[str, Any]:
+def pool(summaries: Sequence[dict[str, Any]], starts: Sequence[ClientStart]) -> dict[str, Any]:
     pooled = merged(summaries, CLIENTS)
-    pairs = list(zip(summaries, told, strict=True))
-    late = [one["began_ns"] - its.at_ns for one, its in pairs]
+    pairs = list(zip(summaries, starts, strict=True))
+    late = [summary["began_ns"] - start.at_ns for summary, start in pairs]
     shares = cpu_shares(pairs)
     pooled["cpu_share"] = max(shares.values())  # the busiest client limits all
     pooled["client_bound"] = client_bound(summaries, pooled["cpu_share"])
     pooled["start_skew_ns"] = max(late) - min(late)
     pooled["clients"] = [
         {
-            "host": its.host,
-            **{key: one[key] for key in OF_EACH if key in one},
-            "late_p99_ns": late_p99_ns(one),
+            "host": start.host,
+            **{key: summary[key] for key in OF_EACH if key in summary},
+            "late_p99_ns": late_p99_ns(summary),
             "began_late_ns": late_ns,
-            "clock_offset_ns": its.offset.ns,
-            "clock_bound_ns": its.offset.bound_ns,
+            "clock_offset_ns": start.offset.ns,
+            "clock_bound_ns": start.offset.bound_ns,
         }
-        for (one, its), late_ns in zip(pairs, late, strict=True)
+        for (summary, start), late_ns in zip(pairs, late, strict=True)
     ]
     return pooled
 
@@ -269,7 +269,7 @@ def began_apart(summary: dict[str, Any]) -> str | None:
     """Why a load is invalid as its clients did not start together; None if they did."""
     if "clients" not in summary:
         return None
-    unknown_ns = sum(sorted(one["clock_bound_ns"] for one in summary["clients"])[-2:])
+    unknown_ns = sum(sorted(client["clock_bound_ns"] for client in summary["clients"])[-2:])
     skew_ms = (summary["start_skew_ns"] + unknown_ns) / NS_PER_MS
     if skew_ms <= START_SKEW_LIMIT_MS:
         return None
@@ -279,9 +279,9 @@ def began_apart(summary: dict[str, Any]) -> str | None:
 def cpu_shares(pairs: Sequence[tuple[dict[str, Any], ClientStart]]) -> dict[HostCpus, float]:
     """The CPU share of each set of client CPUs; clients on the same CPUs are added."""
     found: dict[HostCpus, float] = {}
-    for one, its in pairs:
-        host_cpus = (its.host, its.cpus)
-        found[host_cpus] = min(1.0, found.get(host_cpus, 0.0) + one["cpu_share"])
+    for summary, start in pairs:
+        host_cpus = (start.host, start.cpus)
+        found[host_cpus] = min(1.0, found.get(host_cpus, 0.0) + summary["cpu_share"])
     return found
 
 
@@ -291,10 +291,10 @@ def client_bound(summaries: Sequence[dict[str, Any]], share: float) -> str | Non
     The first that was the bottleneck limits the whole load. Clients that share a CPU, of which they
     used `share`, can be the bottleneck together before any of them is alone.
     """
-    for number, one in enumerate(summaries, 1):
-        if one["client_bound"]:
-            return f"{one['client_bound']} (client {number} of {len(summaries)})"
-    shortest_ns = min(one["elapsed_ns"] for one in summaries)
+    for number, summary in enumerate(summaries, 1):
+        if summary["client_bound"]:
+            return f"{summary['client_bound']} (client {number} of {len(summaries)})"
+    shortest_ns = min(summary["elapsed_ns"] for summary in summaries)
     if share <= CPU_SHARE_LIMIT or shortest_ns < SHORTEST_WINDOW_NS:
         return None
     return f"used {100 * share:.0f} % of a CPU that several clients share"

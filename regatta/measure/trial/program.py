@@ -274,7 +274,7 @@ class SideProgram:
             return read_counters(self.printed(), self.spec.wanted)
         absent = select(tuple(self.spec.wanted), PerfOutput((), ()))
         is_off = self.spec.perf.is_off
-        return [replace(one, state=SWITCHED_OFF) for one in absent] if is_off else absent
+        return [replace(counter, state=SWITCHED_OFF) for counter in absent] if is_off else absent
 
     def printed(self) -> str:
         """perf's output, after the program's end; empty if it did not count."""

@@ -27,9 +27,8 @@ from regatta.measure.trial.measure import (
     others_in,
 )
 from regatta.measure.trial.merge import Window, of_slices
-from regatta.measure.trial.server import start_server, stop_server
+from regatta.measure.trial.server import StartUp, start_server, stop_server
 from regatta.measure.trial.setup import TrialSetup, fresh_scratch
-from regatta.measure.trial.start_up import StartUp
 from regatta.measure.trial.warming import Warming, slice_of
 from regatta.record.cell import PROCESS, Cell
 from regatta.record.counters import Counters, keyed
@@ -302,6 +301,6 @@ def take_turns(
 
 def with_scratch(setup: TrialSetup, number: int) -> TrialSetup:
     """The setup with its own folder for one of several trials."""
-    own = replace(setup, scratch=setup.scratch / str(number))
-    own.clear_scratch()
-    return own
+    setup = replace(setup, scratch=setup.scratch / str(number))
+    setup.clear_scratch()
+    return setup

@@ -158,12 +158,12 @@ class Warming:
         return replace(alone, duration_s=min(max(SLICE_S, wanted_s), LONGEST_S))
 
     def add(self, window: Window, disturbed: bool) -> None:
-        one = slice_of(window, disturbed)
+        latest = slice_of(window, disturbed)
         if not self.needs_requests or self.cell.rounds is not None:
-            self.curve.append(one)
+            self.curve.append(latest)
         self.slices += 1
-        self.seconds += one.seconds
-        self.requests += one.requests
+        self.seconds += latest.seconds
+        self.requests += latest.requests
         watched = self.seconds >= self.watch_s or self.requests >= WATCHED_REQUESTS
         seen = watched and not self.needs_requests
         warm = seen and is_steady(self.curve, self.fewest)
