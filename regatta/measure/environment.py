@@ -16,6 +16,7 @@ from regatta.measure.programs import Programs
 from regatta.record.study import Study
 
 CPU = Path("/sys/devices/system/cpu")
+CLOCK_SOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 ROOT = Path("/")
 NOT_SET = "n"
 WITHOUT_IRQ_TIME = "tsc=noirqtime"
@@ -66,11 +67,6 @@ def turbo() -> str | None:
     return None if boost is None else "on" if boost == "1" else "off"
 
 
-def smt() -> str | None:
-    """`on`, `off` or `notsupported`, in the kernel's words."""
-    return read_text(CPU / "smt/control")
-
-
 def virtualisation() -> str | None:
     """The hypervisor's vendor, if the machine is virtual."""
     vendor = read_text("/sys/class/dmi/id/sys_vendor")
@@ -79,18 +75,9 @@ def virtualisation() -> str | None:
     return read_text("/sys/hypervisor/type")
 
 
-def clock_source() -> str | None:
-    return read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-
-
-def boot_id() -> str | None:
-    """An id that changes with each boot."""
-    return read_text("/proc/sys/kernel/random/boot_id")
-
-
 def identity() -> tuple[str | None, str, str]:
     """Identifies this machine since its last boot."""
-    return boot_id(), cpu_model(), kernel()
+    return read_text("/proc/sys/kernel/random/boot_id"), cpu_model(), kernel()
 
 
 def memory_bytes() -> int:
@@ -133,7 +120,7 @@ def facts() -> dict[str, Callable[[], Any]]:
         "cpu_model": cpu_model,
         "cpus": os.cpu_count,
         "cpus_allowed": lambda: sorted(os.sched_getaffinity(0)),
-        "smt": smt,
+        "smt": lambda: read_text(CPU / "smt/control"),
         "governor": lambda: ", ".join(sorted(set(governors().values()))) or None,
         "turbo": turbo,
         "mitigations": mitigations,
@@ -141,7 +128,7 @@ def facts() -> dict[str, Callable[[], Any]]:
         "architecture": platform.machine,
         "distribution": distribution,
         "virtualisation": virtualisation,
-        "clock_source": clock_source,
+        "clock_source": lambda: read_text(CLOCK_SOURCE),
         "memory_bytes": memory_bytes,
         "load_average": lambda: list(os.getloadavg()),
         "perf_event_paranoid": lambda: read_text("/proc/sys/kernel/perf_event_paranoid"),

@@ -24,6 +24,7 @@ from regatta.measure.processes import (
     SYSTEM_TICKS,
     USER_TICKS,
     read_stat,
+    read_text,
 )
 from regatta.record.counters import (
     CONTEXT_SWITCHES,
@@ -91,14 +92,10 @@ def cpu_clock_ns(pid: int) -> int:
     return time.clock_gettime_ns((~pid << 3) | CPUCLOCK_SCHED)
 
 
-def thread_ids(pid: int) -> list[int]:
-    return [int(entry.name) for entry in (PROC / str(pid) / "task").iterdir()]
-
-
 def threads_of(pid: int) -> list[int]:
-    """The same; empty if the process has just ended."""
+    """Thread ids; empty if the process has just ended."""
     try:
-        return thread_ids(pid)
+        return [int(entry.name) for entry in (PROC / str(pid) / "task").iterdir()]
     except OSError:
         return []
 
@@ -106,11 +103,8 @@ def threads_of(pid: int) -> list[int]:
 def children(pid: int) -> list[int]:
     """The living children of all threads of a process."""
     found: list[int] = []
-    for tid in thread_ids(pid):
-        try:
-            text = (PROC / str(pid) / "task" / str(tid) / "children").read_text()
-        except OSError:
-            continue
+    for tid in threads_of(pid):
+        text = read_text(PROC / str(pid) / "task" / str(tid) / "children") or ""
         found += [int(child) for child in text.split()]
     return found
 
@@ -119,10 +113,7 @@ def descendants(pid: int) -> list[int]:
     """The process and all its descendants."""
     found = [pid]
     for member in found:
-        try:
-            found += [child for child in children(member) if child not in found]
-        except OSError:
-            continue
+        found += [child for child in children(member) if child not in found]
     return found
 
 

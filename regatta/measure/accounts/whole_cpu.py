@@ -36,19 +36,12 @@ FIELD = re.compile(r"^  \.(\w+) *: (\d+)(?: nsecs)?$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class SleepReading:
-    """How long a CPU had slept at a moment."""
+    """How long a CPU had slept at a moment; in /proc/timer_list, when it last fell asleep or woke
+    up."""
 
     at_ns: int
     slept_ns: int
-
-
-@dataclass(frozen=True)
-class State:
-    """One CPU in /proc/timer_list."""
-
-    slept: SleepReading
-    """At the last time it fell asleep or woke up."""
-    tick_stopped: bool
+    tick_stopped: bool = False
 
 
 def find_source() -> str:
@@ -67,16 +60,16 @@ def of_our_clock(text: str) -> bool:
     return now is None or abs(time.monotonic_ns() - int(now[1])) < SAME_CLOCK_NS
 
 
-def states() -> dict[int, State]:
+def states() -> dict[int, SleepReading]:
     return parse((PROC / TIMER_LIST).read_text())
 
 
-def parse(text: str) -> dict[int, State]:
+def parse(text: str) -> dict[int, SleepReading]:
     """Parses every CPU; LookupError where the kernel keeps no account of a CPU's sleep.
 
     In a container the file may exist and be empty.
     """
-    found: dict[int, State] = {}
+    found: dict[int, SleepReading] = {}
     for section in re.split(r"^cpu: ", text, flags=re.MULTILINE)[1:]:
         cpu, _, rest = section.partition("\n")
         fields = {name: int(value) for name, value in FIELD.findall(rest)}
@@ -84,8 +77,8 @@ def parse(text: str) -> dict[int, State]:
         if not fields.get("nohz", fields.get("nohz_mode")):
             raise LookupError(f"CPU {cpu} keeps no account of its sleep")
         slept_ns = fields["idle_sleeptime"] + fields["iowait_sleeptime"]
-        slept = SleepReading(fields["idle_entrytime"], slept_ns)
-        found[int(cpu)] = State(slept, bool(fields["tick_stopped"]))
+        stopped = bool(fields["tick_stopped"])
+        found[int(cpu)] = SleepReading(fields["idle_entrytime"], slept_ns, stopped)
     if not found:
         raise LookupError("no CPU is listed")
     return found
@@ -106,12 +99,12 @@ def asleep(cpus: Sequence[int]) -> dict[int, SleepReading]:
         return {}
     first, again = states(), states()
     same = [cpu for cpu in cpus if cpu in first and first[cpu] == again.get(cpu)]
-    return {cpu: first[cpu].slept for cpu in same if first[cpu].tick_stopped}
+    return {cpu: first[cpu] for cpu in same if first[cpu].tick_stopped}
 
 
 def awake(cpu: int) -> SleepReading:
     """The reading of the calling CPU: it is awake, so all its sleep has been counted."""
-    slept_ns = states()[cpu].slept.slept_ns
+    slept_ns = states()[cpu].slept_ns
     return SleepReading(time.monotonic_ns(), slept_ns)
 
 

@@ -20,7 +20,7 @@ PAUSE_S, PATIENCE_S = 0.001, 20.0
 LINE_LIMIT = 4096
 CONTINUE, SWITCHING, OK = 100, 101, 200
 
-Told = tuple[int, bytes, str, bool]
+Reply = tuple[int, bytes, str, bool]
 """Status, body, type, and whether the server closes the connection after it."""
 
 
@@ -36,7 +36,7 @@ class Peer:
         self.address = address_of(target)
         self.socket: socket.socket | None = None
 
-    def ask(self, asked: str, request: bytes) -> Told:
+    def ask(self, asked: str, request: bytes) -> Reply:
         """`asked`: the request in words, which begin with its method. A connection may close while
         it rests, even unannounced."""
         is_fresh = self.socket is None
@@ -61,7 +61,7 @@ class Peer:
         self.socket = None
 
 
-def read_answer(sock: socket.socket, method: str) -> Told:
+def read_answer(sock: socket.socket, method: str) -> Reply:
     """TimeoutError if it takes too long as a whole, a piece at a time."""
     deadline_s = time.monotonic() + ANSWER_TIMEOUT_S
     response = http.client.HTTPResponse(sock, method=method)
@@ -83,10 +83,10 @@ def read_answer(sock: socket.socket, method: str) -> Told:
     return response.status, b"".join(pieces), kind, closes
 
 
-def ask(target: str, requests: Sequence[tuple[str, bytes]], times: int) -> list[list[Told]] | str:
+def ask(target: str, requests: Sequence[tuple[str, bytes]], times: int) -> list[list[Reply]] | str:
     """Each request in words and bytes, all in turn, that often over two connections; if that takes
     long, less often. Returns the answers to each, or what is wrong."""
-    found: list[list[Told]] = [[] for _ in requests]
+    found: list[list[Reply]] = [[] for _ in requests]
     start_s, asked, peer = time.monotonic(), "", Peer(target)
     try:
         for number in range(times):

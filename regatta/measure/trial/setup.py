@@ -46,6 +46,11 @@ class TrialSetup:
     expected: Mapping[tuple[str, str | None], str] = field(default_factory=dict)
     """By contender and what it is asked, the client's file of what the answers must be."""
 
+    ends_s: float | None = None
+    """When the race should be over, by time.monotonic(); None: it takes what it takes."""
+    canary: Canary | None = None
+    """Measures the clock of the server's CPUs."""
+
     def side(
         self, where: SidePlacement, name: str, accounted: bool = False, **counted: bool
     ) -> Side:
@@ -62,8 +67,3 @@ class TrialSetup:
     def server_environment(self) -> dict[str, str]:
         """Environment variables that every server gets in addition to the lab's."""
         return {PADDING: "x" * self.environment_bytes} if self.environment_bytes else {}
-
-    ends_s: float | None = None
-    """When the race should be over, by time.monotonic(); None: it takes what it takes."""
-    canary: Canary | None = None
-    """Measures the clock of the server's CPUs."""

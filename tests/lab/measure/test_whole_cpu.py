@@ -17,7 +17,6 @@ from regatta.measure.accounts.whole_cpu import (
     CpuReading,
     LabThread,
     SleepReading,
-    State,
     WholeCpu,
     counters,
 )
@@ -176,7 +175,7 @@ def test_of_each_cpu_its_own_lines_are_read(
     asleep: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / STAT).write_text("cpu4 0 0 0 0 0 0 0 7\ncpu9 0 0 0 0 0 0 0 11\n")
-    states = {cpu: State(SleepReading(0, 10 * cpu), tick_stopped=asleep) for cpu in (4, 9)}
+    states = {cpu: SleepReading(0, 10 * cpu, asleep) for cpu in (4, 9)}
     monkeypatch.setattr(whole_cpu, "PROC", tmp_path)
     monkeypatch.setattr(whole_cpu, "states", lambda: states)
     monkeypatch.setattr(os, "sched_setaffinity", lambda *_: None)
@@ -228,8 +227,8 @@ def test_what_the_lab_itself_runs_meanwhile_is_not_the_clients(source: str) -> N
 
 def test_the_kernels_list_of_timers_is_read_whatever_the_flag_is_called() -> None:
     assert whole_cpu.parse(TIMERS) == {
-        0: State(SleepReading(400_000, 320_000), tick_stopped=True),
-        11: State(SleepReading(450_000, 8), tick_stopped=False),
+        0: SleepReading(400_000, 320_000, tick_stopped=True),
+        11: SleepReading(450_000, 8, tick_stopped=False),
     }
 
 
@@ -263,12 +262,11 @@ def test_in_a_time_namespace_ticks_must_do(
 def test_only_a_cpu_whose_tick_stays_stopped_is_certainly_asleep(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    slept = SleepReading(400_000, 320_000)
-    still, awake = State(slept, True), State(slept, False)
-    woken = State(SleepReading(500_000, 330_000), True)
+    still, awake = (SleepReading(400_000, 320_000, stopped) for stopped in (True, False))
+    woken = SleepReading(500_000, 330_000, tick_stopped=True)
     readings = iter([{0: still, 1: awake, 2: still}, {0: still, 1: awake, 2: woken}] * 2)
     monkeypatch.setattr(whole_cpu, "states", lambda: next(readings))
     monkeypatch.setattr(whole_cpu, "NOHZ_FULL", tmp_path / "none")
-    assert whole_cpu.asleep([0, 1, 2, 9]) == {0: slept}
+    assert whole_cpu.asleep([0, 1, 2, 9]) == {0: still}
     (tmp_path / "none").write_text("2-3\n")
     assert whole_cpu.asleep([0, 1, 2, 9]) == {}
