@@ -9,7 +9,6 @@ read the counters, and virtual machines have none.
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -21,52 +20,38 @@ POWERCAP = Path("/sys/class/powercap")
 IDLE_S = 1.0
 NS_PER_S = 1e9
 
-
-@dataclass(frozen=True)
-class Package:
-    """The counter of one CPU package."""
-
-    folder: Path
-    wraps_at_uj: int
-
-    def read_uj(self) -> int | None:
-        text = read_text(self.folder / "energy_uj")
-        return int(text) if text is not None and text.isdigit() else None
+Packages = dict[Path, tuple[int, int]]
+"""What each CPU package has taken so far, and where its counter wraps; both in µJ."""
 
 
-def packages() -> tuple[Package, ...]:
-    """All packages, or none if any counter cannot be read."""
-    found = []
+def read_packages() -> tuple[Packages, int]:
+    """All packages, or none if any counter cannot be read; and when, in ns."""
+    found: Packages = {}
     for folder in sorted(POWERCAP.glob("intel-rapl:*")):  # AMD's have this name too
         if not (read_text(folder / "name") or "").startswith("package-"):
             continue
-        wraps_at = read_text(folder / "max_energy_range_uj")
-        if wraps_at is None or not wraps_at.isdigit():
-            return ()
-        found.append(Package(folder, int(wraps_at)))
-    return tuple(found) if all(package.read_uj() is not None for package in found) else ()
+        taken, wraps_at = (
+            read_text(folder / name) or "" for name in ("energy_uj", "max_energy_range_uj")
+        )
+        if not (taken.isdigit() and wraps_at.isdigit()):
+            return {}, 0
+        found[folder] = int(taken), int(wraps_at)
+    return found, time.monotonic_ns()
 
 
-class Meter:
-    """Reads the counters when it is made, and again when asked what was used since."""
+def used_since(before: Packages, start_ns: int) -> tuple[int, float] | None:
+    """The energy in µJ, and the time in s; None if there is no counter that can be read.
 
-    def __init__(self) -> None:
-        self.packages = packages()
-        self.before = [package.read_uj() for package in self.packages]
-        self.start_ns = time.monotonic_ns()
-
-    def used(self) -> tuple[int, float] | None:
-        """The energy in µJ, and the time in s; None if there is no counter that can be read.
-
-        A counter wraps after minutes at full load, so at most once within a window.
-        """
-        after, end_ns = [package.read_uj() for package in self.packages], time.monotonic_ns()
-        total = 0
-        for package, first, last in zip(self.packages, self.before, after, strict=True):
-            if first is None or last is None:
-                return None
-            total += last - first + (package.wraps_at_uj if last < first else 0)
-        return (total, (end_ns - self.start_ns) / NS_PER_S) if self.packages else None
+    A counter wraps after minutes at full load, so at most once within a window.
+    """
+    after, end_ns = read_packages()
+    if not before or before.keys() != after.keys():
+        return None
+    total = 0
+    for folder, (first, wraps_at) in before.items():
+        last = after[folder][0]
+        total += last - first + (wraps_at if last < first else 0)
+    return total, (end_ns - start_ns) / NS_PER_S
 
 
 @cache
@@ -75,19 +60,20 @@ def idle_uw() -> float | None:
 
     None if there are no counters.
     """
-    meter = Meter()
-    if meter.packages:
+    packages, start_ns = read_packages()
+    if packages:
         time.sleep(IDLE_S)  # the measurement itself
-    used = meter.used()
+    used = used_since(packages, start_ns)
     return None if used is None else used[0] / used[1]
 
 
 @contextmanager
 def metering() -> Iterator[list[Counter]]:
     """The energy of the block, filled in when it ends; empty where there are no counters."""
-    meter, found = Meter(), list[Counter]()
+    found: list[Counter] = []
+    packages, start_ns = read_packages()
     yield found
-    if (used := meter.used()) is None:
+    if (used := used_since(packages, start_ns)) is None:
         return
     found.append(counted(ENERGY, used[0], MICROJOULES))
     if (idle := idle_uw()) is not None:

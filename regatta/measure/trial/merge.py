@@ -6,7 +6,8 @@ parts' lengths, and a counter that failed in any part has no value for the whole
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -140,6 +141,16 @@ def of_sides(windows: Sequence[Window]) -> Window:
     return Window(**merged([vars(window) for window in windows], table))
 
 
+@contextmanager
+def required(whose: str) -> Iterator[None]:
+    """Turns the lack of a field in a summary into a TrialError."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise TrialError(f"{whose} JSON lacks a required field ({error!r})") from error
+
+
+@required("the client's")
 def of_slices(windows: Sequence[Window]) -> Window:
     """The whole of a trial's windows; TrialError if a summary lacks a required field."""
     table: Table = {
@@ -152,10 +163,7 @@ def of_slices(windows: Sequence[Window]) -> Window:
         "printed": joined,
     }
     lengths = [window.length_ns for window in windows]
-    try:
-        return Window(**merged([vars(window) for window in windows], table, lengths))
-    except (KeyError, TypeError, ZeroDivisionError) as error:
-        raise TrialError(f"the client's JSON lacks a required field ({error!r})") from error
+    return Window(**merged([vars(window) for window in windows], table, lengths))
 
 
 COUNTS = (
@@ -233,17 +241,11 @@ class ClientStart:
     """Of the client's clock."""
 
 
+@required("a client's")
 def pool_clients(
     summaries: Sequence[dict[str, Any]], starts: Sequence[ClientStart]
 ) -> dict[str, Any]:
     """One summary of the load; TrialError if a client's JSON lacks a required field."""
-    try:
-        return pool(summaries, starts)
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise TrialError(f"a client's JSON lacks a required field ({error!r})") from error
-
-
-def pool(summaries: Sequence[dict[str, Any]], starts: Sequence[ClientStart]) -> dict[str, Any]:
     pooled = merged(summaries, CLIENTS)
     pairs = list(zip(summaries, starts, strict=True))
     late = [summary["began_ns"] - start.at_ns for summary, start in pairs]
