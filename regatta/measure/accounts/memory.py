@@ -15,6 +15,7 @@ opened is charged to the client, so only the server's end is in it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -27,23 +28,47 @@ from regatta.measure.accounts.cgroup import (
 )
 from regatta.measure.accounts.process_tree import descendants
 from regatta.measure.processes import PROC, read_text
-from regatta.record.counters import BYTES, PEAK_MEMORY, Counter, counted, not_supported
+from regatta.record.counters import (
+    BYTES,
+    KERNEL_MEMORY,
+    MEMORY,
+    MEMORY_AT_REST,
+    PEAK_MEMORY,
+    Counter,
+    counted,
+    not_supported,
+)
 
 BYTES_PER_KIB = 1024
 
 
-def memory(pid: int, event: str) -> Counter:
+Groups = Sequence[ControlGroup | None]
+
+
+def now(pid: int, _: Groups) -> int | None:
     """Of the process and its living descendants."""
     found = of_each(pid, "smaps_rollup", "Pss:")
-    return counted(event, sum(found), BYTES) if found else not_supported(event, BYTES)
+    return sum(found) if found else None
 
 
-def peak_memory(pid: int) -> Counter:
-    """The highest peak since exec among the process and its living descendants."""
-    found = of_each(pid, "status", "VmHWM:")
-    if not found:
-        return not_supported(PEAK_MEMORY, BYTES)
-    return counted(PEAK_MEMORY, max(found), BYTES)
+def peak(pid: int, _: Groups) -> int | None:
+    """The highest since exec among the process and its living descendants."""
+    return max(of_each(pid, "status", "VmHWM:"), default=None)
+
+
+def of_kernel(_: int, groups: Groups) -> int | None:
+    """Of the first of a side's groups that tells it."""
+    sizes = (size_of(group.path) for group in groups if group is not None)
+    return next((size for size in sizes if size is not None), None)
+
+
+READERS = {MEMORY: now, MEMORY_AT_REST: now, PEAK_MEMORY: peak, KERNEL_MEMORY: of_kernel}
+
+
+def held(event: str, pid: int, groups: Groups = ()) -> Counter:
+    """In bytes, as the counter of this event; `groups`: those of the side, if any."""
+    size = READERS[event](pid, groups)
+    return not_supported(event, BYTES) if size is None else counted(event, size, BYTES)
 
 
 def of_each(pid: int, file: str, name: str) -> list[int]:
@@ -74,14 +99,6 @@ def make_kernel_group() -> ControlGroup | None:
             (group.path / TCP_LIMIT).write_text(UNLIMITED)
         return group
     return None
-
-
-def kernel_memory(event: str, *groups: ControlGroup | None) -> Counter:
-    """Of the first of a side's groups that tells it, as this counter."""
-    for group in groups:
-        if group is not None and (size := size_of(group.path)) is not None:
-            return counted(event, size, BYTES)
-    return not_supported(event, BYTES)
 
 
 def size_of(group: Path) -> int | None:

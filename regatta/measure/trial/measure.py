@@ -263,11 +263,7 @@ def measure(  # noqa: PLR0913, PLR0917  (all that describes a load)
             length_ns = clients.run(server)
             served = server.close()
             # The clients still hold their idle connections open.
-            held = (
-                [server.memory(MEMORY), server.kernel_memory(KERNEL_MEMORY)]
-                if setup.whole_cost
-                else []
-            )
+            held = server.held(MEMORY, KERNEL_MEMORY) if setup.whole_cost else []
         except BaseException:
             # Before the clients end, so that CPU affinity is restored in reverse order.
             with suppress(HostLostError):

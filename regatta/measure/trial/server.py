@@ -196,7 +196,7 @@ class StartUp:
         with suppress(RegattaError):
             _, _, at_ns = self.client.read_line(ANSWER_TIMEOUT_S, "answered").partition(" ")
             took_ns = int(at_ns) - (started_ns(server.folder / STARTED) - self.ahead_ns)
-            found[1] = server.memory(MEMORY_AT_REST)
+            found[1:] = server.held(MEMORY_AT_REST)
             if abs(ahead_ns() - self.ahead_ns) < WAS_SET_NS:
                 found[0] = counted(START_UP, took_ns / NS_PER_MS, MILLISECONDS)
         return found

@@ -168,19 +168,11 @@ class Side(SideProgram):
         assert self.pid is not None
         return process_tree.read(self.pid, self.running.group)
 
-    def peak_memory(self) -> Counter:
+    def held(self, *events: str) -> list[Counter]:
+        """What the program, or the kernel for it, has in memory now or had at most."""
         assert self.pid is not None
-        return memory.peak_memory(self.pid)
-
-    def memory(self, event: str) -> Counter:
-        """What the program has in memory now, as this counter."""
-        assert self.pid is not None
-        return memory.memory(self.pid, event)
-
-    def kernel_memory(self, event: str) -> Counter:
-        """What the kernel holds for the program now, as this counter."""
         groups = self.running.memory_group, self.running.group
-        return memory.kernel_memory(event, *groups)
+        return [memory.held(event, self.pid, groups) for event in events]
 
     def check_pinned(self) -> None:
         """Raises TrialError if the program has moved its threads to other CPUs than its side's."""

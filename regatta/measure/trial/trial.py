@@ -31,7 +31,7 @@ from regatta.measure.trial.server import StartUp, start_server, stop_server
 from regatta.measure.trial.setup import TrialSetup, fresh_scratch
 from regatta.measure.trial.warming import Warming, slice_of
 from regatta.record.cell import PROCESS, Cell
-from regatta.record.counters import Counters, keyed
+from regatta.record.counters import PEAK_MEMORY, Counters, keyed
 from regatta.record.records import (
     CLIENT,
     COUNTED_TRIAL,
@@ -157,7 +157,7 @@ class RunningTrial:
             self.record_client(whole.client)
             if not self.is_ours:
                 self.server.check_pinned()
-            peak = keyed(SERVER, KERNEL, [self.server.peak_memory()])
+            peak = keyed(SERVER, KERNEL, self.server.held(PEAK_MEMORY))
             self.result.server = self.output()
             whole = self.stop(whole)
             self.result.window_ns = whole.length_ns

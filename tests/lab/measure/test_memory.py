@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from regatta.measure.accounts.cgroup import ControlGroup
-from regatta.measure.accounts.memory import kernel_memory, peak_memory
-from regatta.record.counters import COUNTED, KERNEL_MEMORY, NOT_SUPPORTED
+from regatta.measure.accounts.memory import held
+from regatta.record.counters import COUNTED, KERNEL_MEMORY, NOT_SUPPORTED, PEAK_MEMORY
 
 MIB = 2**20
 TAKES = """
@@ -44,7 +44,7 @@ class Taker:
         assert self.process.stdout.readline() == "\n"
 
     def peak_mib(self) -> float:
-        value = peak_memory(self.process.pid).value
+        value = held(PEAK_MEMORY, self.process.pid).value
         assert value is not None
         return value / MIB
 
@@ -85,7 +85,7 @@ def test_a_program_does_not_have_what_its_starter_had() -> None:
     kept = b"x" * (64 * MIB)
     process = subprocess.Popen(["sleep", "60"])
     try:
-        value = peak_memory(process.pid).value
+        value = held(PEAK_MEMORY, process.pid).value
     finally:
         process.kill()
         process.wait()
@@ -97,7 +97,7 @@ def test_a_program_does_not_have_what_its_starter_had() -> None:
 def test_one_that_has_ended_has_no_number() -> None:
     process = subprocess.Popen(["true"])
     process.wait()
-    found = peak_memory(process.pid)
+    found = held(PEAK_MEMORY, process.pid)
     assert (found.state, found.value) == (NOT_SUPPORTED, None)
 
 
@@ -121,7 +121,7 @@ def test_memory_of_the_kernel_and_of_sockets_buffers_is_summed(
     tmp_path: Path, files: dict[str, str]
 ) -> None:
     """The parts of `kernel`, such as slab, are not counted twice."""
-    found = kernel_memory(KERNEL_MEMORY, group(tmp_path / "side", files))
+    found = held(KERNEL_MEMORY, 0, [group(tmp_path / "side", files)])
     assert (found.value, found.unit, found.state) == (49152, "bytes", COUNTED)
 
 
@@ -136,10 +136,10 @@ def test_memory_of_the_kernel_and_of_sockets_buffers_is_summed(
     ],
 )
 def test_what_a_group_does_not_tell_is_not_0(tmp_path: Path, files: dict[str, str]) -> None:
-    found = kernel_memory(KERNEL_MEMORY, None, group(tmp_path / "side", files))
+    found = held(KERNEL_MEMORY, 0, [None, group(tmp_path / "side", files)])
     assert (found.value, found.state) == (None, NOT_SUPPORTED)
 
 
 def test_the_first_group_that_tells_it_counts(tmp_path: Path) -> None:
     groups = [group(tmp_path / "a", {}), group(tmp_path / "b", VERSION_1)]
-    assert kernel_memory(KERNEL_MEMORY, *groups).value == 49152
+    assert held(KERNEL_MEMORY, 0, groups).value == 49152
