@@ -98,19 +98,17 @@ def ended(
 
     `pool`: makes one summary of theirs. An error unless every request was answered.
     """
-    found: dict[str, tuple[int, dict[str, Any] | None]] = {}
-    for name, side in sides.items():
-        status, text = side.wait(timeout_s), side.stdout()
-        found[name] = status, read_json(text, CLIENT) if text.strip() else None
-    summaries = [summary for _, summary in found.values() if summary is not None]
+    statuses = {name: side.wait(timeout_s) for name, side in sides.items()}
+    printed = {name: text for name, side in sides.items() if (text := side.stdout()).strip()}
+    summaries = [read_json(text, CLIENT) for text in printed.values()]
     whole: dict[str, Any] = {}
-    if len(summaries) == len(found):
+    if len(summaries) == len(sides):
         whole = pool(summaries)
         check_answers(cell, whole)
-    files = []
-    for name, (status, summary) in found.items():
-        if status != 0 or summary is None:
+    for name, status in statuses.items():
+        if status != 0 or name not in printed:
             raise sides[name].failure(f"the {name} exited with status {status}")
+    files = []
     for (name, side), summary in zip(sides.items(), summaries, strict=True):
         file = side.file(samples_of(name))
         if file is None:
