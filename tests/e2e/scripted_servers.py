@@ -132,23 +132,29 @@ def once(reply: bytes | Callable[[int], bytes]) -> Handler:
 
 
 def always(
-    reply: bytes,
+    reply: bytes | Callable[[int], bytes],
     counts: dict[int, int] | None = None,
     pause_s: float = 0,
-    seen: list[bytes] | None = None,
 ) -> Handler:
-    """Answers each request after a pause, until the client closes."""
+    """Answers each request after a pause, until the client closes. The reply may depend on the
+    request's number on its connection; `counts` gets the number of requests by connection."""
 
     def handler(connection: socket.socket, number: int) -> None:
-        while request := read_request(connection):
+        asked = 0
+        while read_request(connection):
             if counts is not None:
-                counts[number] = counts.get(number, 0) + 1
-            if seen is not None:
-                seen.append(request)
+                counts[number] = asked + 1
             time.sleep(pause_s)
-            connection.sendall(reply)
+            connection.sendall(reply if isinstance(reply, bytes) else reply(asked))
+            asked += 1
 
     return handler
+
+
+def silent(connection: socket.socket, _number: int) -> None:
+    """Reads, and never replies."""
+    while connection.recv(4096):
+        pass
 
 
 # Running the client
@@ -191,15 +197,6 @@ def result_of(
         assert finished.stderr.startswith("regatta-client: ")
         assert finished.stderr.count("\n") == 1
     return json.loads(finished.stdout), finished.returncode
-
-
-def outcome(
-    handler: Handler, options: str = "", engine: str = "epoll", dialect: str = "line"
-) -> tuple[int, dict[str, int]]:
-    """Exit status and errors of a load on a server with this handler."""
-    with serving(handler) as server:
-        result, status = result_of(server, options, engine, dialect)
-    return status, result["errors"]
 
 
 def open_load(rate: float, duration: float) -> str:

@@ -4,12 +4,8 @@ import socket
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
-from tests.commands import run
-from tests.e2e.hosts_file import with_hosts
-from tests.e2e.scripted_servers import LINE_REPLY, errors, read_request, refusal, result_of, serving
-from tests.servers import program, running
+from tests.e2e.scripted_servers import LINE_REPLY, errors, read_request, result_of, serving
+from tests.servers import running
 
 
 class Sources:
@@ -48,25 +44,6 @@ def test_short_connections_are_spread_over_loopback_addresses(engine: str) -> No
     assert max(handler.seen.values()) <= result["connections_opened"] / 64 + 3
 
 
-WRONG = [
-    "",
-    "localhost",
-    "127.0.0.2,",
-    "127.0.0.2-",
-    "127.0.0.3-127.0.0.2",
-    "127.0.0.0-127.0.255.255",
-    "::1-::2",
-    "::1",
-    "192.0.2.1",
-    "127.0.0.2:80",
-]
-
-
-@pytest.mark.parametrize("sources", WRONG)
-def test_wrong_sources_are_refused(sources: str) -> None:
-    assert "--sources" in refusal("--sources", sources, "127.0.0.1:7342")
-
-
 def test_ten_thousand_connections_from_one_process(tmp_path: Path) -> None:
     with running(tmp_path, "--design", "epoll", "--work", "snapshot") as server:
         result, status = result_of(server, "--load open --rate 20000 --duration 1 -c 10000")
@@ -74,13 +51,3 @@ def test_ten_thousand_connections_from_one_process(tmp_path: Path) -> None:
     assert result["connections_opened"] == server.summary["connections"] == 10_000
     assert result["requests"] + result["unstarted"] == 20_000
     assert result["answered"] == server.summary["requests"]
-
-
-def test_sources_choose_the_address_of_a_name(engine: str, tmp_path: Path) -> None:
-    """Of several: both answer, and the name lists that of another family first."""
-    with socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True) as listener:
-        port = listener.getsockname()[1]
-        how = ("--engine", engine, "--quiet", "--sources", "127.0.0.2", "--timeout", "100")
-        bound = with_hosts(tmp_path, "::1 two-of-them\n127.0.0.1 two-of-them\n")
-        done = run(*bound, program("regatta-client"), *how, f"two-of-them:{port}")
-    assert f"1 request to 127.0.0.1:{port}" in done.stdout

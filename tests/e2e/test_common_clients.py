@@ -98,37 +98,6 @@ def test_our_client_nc_curl_and_wrk_are_answered(served: tuple[str, RunningServe
     assert sum(errors.values()) - errors["disconnected"] == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["--design", "nosuch"], "--list-designs"),
-        (["--work", "nosuch"], "scan, classic, snapshot, wait=DURATION, spin=DURATION"),
-        (["--work", "scan=5ms"], "no duration"),
-        (["--work", "wait=5"], "us, ms or s, from 1us to 60s"),
-        (["--source", "nosuch"], "auto, procfs, bpf"),
-        (["--listen", "::1"], "HOST:PORT"),
-        (["--listen", "no-such-host.invalid:1"], "no-such-host.invalid"),
-        (["--max-connections", "0"], "from 1 to"),
-        (["--backlog", "-1"], "from 1 to"),
-        (["--idle-timeout", "0"], "from 1 to"),
-        (["--max-age", "x"], "from 0 to"),
-        (["--ready-fd", "77"], "descriptor"),
-        (["--cpus", "x"], "list of CPUs"),
-        (["--cpus", "1000"], "no such CPU"),
-        (["--json"], "--list-designs"),
-        (["--sandbox", "half"], "on, off or require"),
-        (["surplus"], "--help"),
-        (["--nosuch"], "--nosuch"),
-        (["--design"], "needs a value"),
-        (["-x"], "-x"),
-    ],
-)
-def test_a_wrong_server_option_is_refused_in_one_line(arguments: list[str], complaint: str) -> None:
-    done = run(program("regatta-server"), *arguments)
-    assert_refused(done)
-    assert complaint in done.stderr
-
-
 def test_the_server_prints_what_it_served_when_it_ends(tmp_path: Path) -> None:
     """A refused request counts as well."""
     with running(tmp_path) as server:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import assert_refused
 from tests.e2e.scripted_servers import serving
 from tests.e2e.terminal import Terminal, in_terminal
 from tests.e2e.watched_hosts import CLIENT, Pair, ScriptedServer, answer, body, on_screen, watch
@@ -136,29 +135,3 @@ def test_it_fails_if_no_host_ever_answered() -> None:
     assert result.returncode == 1
     assert result.stderr.count("\n") == 1
     assert "no host answered; 127.0.0.1:1: Connection refused" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        (["--interval", "0"], "--interval must be a number of seconds from 0.1 to 3600, not '0'"),
-        (["--interval", "x"], "--interval must be"),
-        (["--count", "0"], "--count must be a number from 1"),
-        (["-n", "65"], "--top must be a number from 1 to 64, not '65'"),
-        (["--window", "61"], "--window must be a number of seconds from 1 to 60, not '61'"),
-        (["--window", "10000000000"], "--window must be"),
-        (["--by", "total", "--window", "5"], "--window needs --by recent"),
-        (["--by", "most"], "--by must be recent or total, not 'most'"),
-        (["--group", "user"], "--group must be none, name, unit or cgroup, not 'user'"),
-        (["--rounds", "2"], "unknown option --rounds; see --watch --help"),
-        (["-c", "2"], "unknown option -c; see --watch --help"),
-        (["a:b"], "'a:b': the port must be a number"),
-        (["a b"], "the name must be of printable ASCII"),
-        (["h"] * 65, "at most 64 hosts, not 65"),
-        (["--json=1"], "--json=1 takes no value"),
-    ],
-)
-def test_a_wrong_option_is_refused_in_one_line(options: list[str], complaint: str) -> None:
-    result = watch(*options)
-    assert_refused(result, name="regatta-client --watch")
-    assert complaint in result.stderr
