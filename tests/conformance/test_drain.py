@@ -6,12 +6,12 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.dialects import Dialect
+from tests.every_design import all_at_once
 from tests.servers import (
     ONE_SNAPSHOT,
     PATIENCE_S,
@@ -38,31 +38,30 @@ def test_an_idle_server_exits_at_once(start: Start) -> None:
         start().stop()
 
 
-def test_idle_connections_are_closed(design: ListedDesign, tmp_path: Path) -> None:
-    """After a grace period in which they may still ask. Each case has its own server."""
-    asks = (b"", b"to", b"top 2\n", b"GET /top HTTP/1.1\r\n")
-    cases = [*((asked, signal.SIGTERM) for asked in asks), (b"to", signal.SIGINT)]
-    with contextlib.ExitStack() as stack:
-        waiting = []
-        for number, (asked, stop) in enumerate(cases):
-            folder = tmp_path / str(number)
-            folder.mkdir()
-            server = stack.enter_context(running(folder, "--design", design.name))
-            connection = stack.enter_context(server.connect())
+ASKED = (b"", b"to", b"top 2\n", b"GET /top HTTP/1.1\r\n")
+
+
+@pytest.mark.parametrize(
+    ("asked", "stop"), [*((asked, signal.SIGTERM) for asked in ASKED), (b"to", signal.SIGINT)]
+)
+def test_idle_connections_are_closed(asked: bytes, stop: signal.Signals, tmp_path: Path) -> None:
+    """After a grace period in which they may still ask."""
+
+    def check(design: ListedDesign, folder: Path) -> None:
+        with running(folder, "--design", design.name) as server, server.connect() as connection:
             if asked:
                 connection.sendall(asked)
                 wait_until_read(connection)
             if asked.endswith(b"2\n"):
                 read_reply(connection)
-            waiting.append((asked, stop, server, connection))
-        begun = time.monotonic()
-        for _, stop, server, _ in waiting:
+            begun = time.monotonic()
             server.process.send_signal(stop)
-        for asked, _, server, connection in waiting:
             reply = read_all(connection)
             assert reply.startswith((b"error: ", b"HTTP/1.1 400 ")) or asked in (b"", b"top 2\n")
             server.stop()
-        assert time.monotonic() - begun < AT_ONCE_S
+            assert time.monotonic() - begun < AT_ONCE_S
+
+    all_at_once(check, tmp_path)
 
 
 def test_a_request_that_was_accepted_is_answered(start: Start, dialect: Dialect) -> None:
@@ -171,51 +170,31 @@ def test_clients_that_connect_during_the_drain_are_refused_and_the_port_is_free(
             assert server.process.poll() is None
 
 
-def drain_greedy(client: socket.socket) -> None:
+def leave_unread(client: socket.socket) -> None:
     """Leaves more pending output than the buffers hold."""
     client.settimeout(1.0)
     with contextlib.suppress(TimeoutError):
         client.sendall(b"top 64\n" * 1_000_000)
 
 
-def drain_working(client: socket.socket) -> None:
+def leave_working(client: socket.socket) -> None:
     """Leaves a request that takes a minute."""
     client.sendall(b"top 2\n")
     wait_until_read(client)
 
 
-CASES = {drain_greedy: ONE_SNAPSHOT, drain_working: ("--work", "wait=60s")}
-Leave = Callable[[socket.socket], None]
-
-
-def drain(design: ListedDesign, leave: Leave, folder: Path) -> float:
-    """Stops a server that has this left to do. Returns the seconds."""
-    with contextlib.ExitStack() as stack:
-        server = stack.enter_context(running(folder, "--design", design.name, *CASES[leave]))
-        leave(stack.enter_context(server.connect(receive_buffer=1)))
-        begun = time.monotonic()
-        server.stop()
-        return time.monotonic() - begun
-
-
-@pytest.fixture(scope="session", params=CASES)
-def drains(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Future[float]]:
-    """Seconds of a drain by design. All run in parallel: each takes the whole time limit."""
-    wanted = {
-        item.callspec.params["design"]
-        for item in request.session.items
-        if "drains" in getattr(item, "fixturenames", ())
-    }
-    with ThreadPoolExecutor(len(wanted)) as pool:
-        return {
-            each.name: pool.submit(drain, each, request.param, tmp_path_factory.mktemp("drain"))
-            for each in wanted
-        }
-
-
+@pytest.mark.parametrize(
+    ("leave", "work"), [(leave_unread, ONE_SNAPSHOT), (leave_working, ("--work", "wait=60s"))]
+)
 def test_a_drain_ends_in_time_despite_unread_replies_or_long_work(
-    drains: dict[str, Future[float]], design: ListedDesign
+    leave: Callable[[socket.socket], None], work: tuple[str, ...], tmp_path: Path
 ) -> None:
-    assert drains[design.name].result() < DRAIN_LIMIT_S + 3
+    def check(design: ListedDesign, folder: Path) -> None:
+        with contextlib.ExitStack() as stack:
+            server = stack.enter_context(running(folder, "--design", design.name, *work))
+            leave(stack.enter_context(server.connect(receive_buffer=1)))
+            begun = time.monotonic()
+            server.stop()
+            assert time.monotonic() - begun < DRAIN_LIMIT_S + 3
+
+    all_at_once(check, tmp_path)

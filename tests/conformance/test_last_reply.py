@@ -7,8 +7,17 @@ import socket
 import time
 from pathlib import Path
 
+from tests.every_design import all_at_once
 from tests.http_replies import parse_replies
-from tests.servers import PATIENCE_S, RunningServer, Start, ask_over, read_all
+from tests.servers import (
+    PATIENCE_S,
+    ListedDesign,
+    RunningServer,
+    Start,
+    ask_over,
+    read_all,
+    running,
+)
 from tests.waiting import wait_until
 
 BEHIND = 64 * 1024
@@ -20,28 +29,19 @@ DRAINED_S = 4
 
 
 def test_a_reply_is_whole_although_bytes_follow_the_last_request(start: Start) -> None:
-    """The client reads it late, through a small buffer: a reset would discard the rest."""
+    """The client reads it late, through a small buffer: a reset would discard the rest. Behind an
+    earlier request, too: a server may receive on while it sends, without being asked for more."""
     server = start("--work", "snapshot")
-    head = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    with server.connect(receive_buffer=1) as client:
-        client.sendall(head + b"x" * BEHIND)
-        client.recv(1, socket.MSG_PEEK)
-        (reply,) = parse_replies(read_all(client))
-    assert reply.status == 200
-    assert b"regatta_" in reply.body
-
-
-def test_the_reply_to_a_later_request_is_whole_too(start: Start) -> None:
-    """A server may receive on while it sends, without being asked for more."""
-    server = start("--work", "snapshot")
-    metrics = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n"
-    with server.connect(receive_buffer=1) as client:
-        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        taken = client.recv(1)
-        client.sendall(metrics + b"Connection: close\r\n\r\n" + b"x" * BEHIND)
-        replies = parse_replies(taken + read_all(client))
-    assert [reply.status for reply in replies] == [200, 200]
-    assert b"regatta_" in replies[1].body
+    metrics = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    for earlier in (b"", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"):
+        with server.connect(receive_buffer=1) as client:
+            client.sendall(earlier)
+            taken = client.recv(1) if earlier else b""
+            client.sendall(metrics + b"x" * BEHIND)
+            client.recv(1, socket.MSG_PEEK)
+            replies = parse_replies(taken + read_all(client))
+        assert [reply.status for reply in replies] == [200] * (2 if earlier else 1)
+        assert b"regatta_" in replies[-1].body
 
 
 def test_an_upload_is_refused_with_a_reply(start: Start) -> None:
@@ -54,40 +54,46 @@ def test_an_upload_is_refused_with_a_reply(start: Start) -> None:
     assert reply.status == 405
 
 
-def test_a_refused_client_that_sends_on_is_closed_soon(start: Start) -> None:
-    server = start("--work", "snapshot")
-    with server.connect() as endless, contextlib.suppress(ConnectionError):
-        begun = time.monotonic()
-        endless.sendall(b"hello\n")
-        while time.monotonic() - begun < SOON_S:
-            endless.sendall(bytes(1 << 16))
-    assert time.monotonic() - begun < SOON_S, "the server still takes what it sends"
+def test_a_refused_client_that_sends_on_or_stays_alone_is_closed_soon(tmp_path: Path) -> None:
+    """Of the second, no other client's event ends the server's wait."""
+
+    def check(design: ListedDesign, folder: Path) -> None:
+        with running(folder, "--design", design.name, "--work", "snapshot") as server:
+            with server.connect() as endless, contextlib.suppress(ConnectionError):
+                begun = time.monotonic()
+                endless.sendall(b"hello\n")
+                while time.monotonic() - begun < SOON_S:
+                    endless.sendall(bytes(1 << 16))
+            assert time.monotonic() - begun < SOON_S, "the server still takes what it sends"
+            with server.connect() as silent:
+                silent.sendall(b"hello\n")
+                assert silent.recv(100).startswith(b"error:")
+                wait_until(
+                    lambda: not held_connections(server, silent),
+                    lambda: f"it is still open: {held_connections(server, silent)}",
+                    SOON_S,
+                )
+
+    all_at_once(check, tmp_path)
 
 
-def test_a_refused_client_that_stays_alone_is_closed_soon(start: Start) -> None:
-    """No other client's event ends the server's wait."""
-    server = start("--work", "snapshot")
-    with server.connect() as silent:
-        silent.sendall(b"hello\n")
-        assert silent.recv(100).startswith(b"error:")
-        wait_until(
-            lambda: not held_connections(server, silent),
-            lambda: f"it is still open: {held_connections(server, silent)}",
-            SOON_S,
-        )
-
-
-def test_a_drain_ends_soon_although_a_client_stays(start: Start) -> None:
+def test_a_drain_ends_soon_although_a_client_stays(tmp_path: Path) -> None:
     """It is answered while the server drains, and does not close its end."""
-    server = start("--work", "snapshot")
-    with server.connect() as client:
-        ask_over(client)
-        server.process.send_signal(signal.SIGTERM)
-        with contextlib.suppress(OSError):
-            client.sendall(b"top 2\n")
-        begun = time.monotonic()
-        assert server.process.wait(PATIENCE_S) == 0
-        assert time.monotonic() - begun < DRAINED_S
+
+    def check(design: ListedDesign, folder: Path) -> None:
+        with (
+            running(folder, "--design", design.name, "--work", "snapshot") as server,
+            server.connect() as client,
+        ):
+            ask_over(client)
+            server.process.send_signal(signal.SIGTERM)
+            with contextlib.suppress(OSError):
+                client.sendall(b"top 2\n")
+            begun = time.monotonic()
+            assert server.process.wait(PATIENCE_S) == 0
+            assert time.monotonic() - begun < DRAINED_S
+
+    all_at_once(check, tmp_path)
 
 
 def held_connections(server: RunningServer, client: socket.socket) -> list[str]:

@@ -1,10 +1,12 @@
 """Listening: on the given address, exclusively, and free again after the end."""
 
 import socket
+from pathlib import Path
 
 import pytest
 
 from tests.commands import assert_refused, run
+from tests.every_design import all_at_once
 from tests.servers import (
     PATIENCE_S,
     ListedDesign,
@@ -13,6 +15,7 @@ from tests.servers import (
     ask_over,
     program,
     rows_of,
+    running,
 )
 from tests.sockets import OWN_HOST
 
@@ -53,9 +56,16 @@ def test_the_port_is_free_immediately_after_the_end(start: Start) -> None:
     assert len(rows_of(start(listen=server.address).ask(b"top 2\n"))) == 2
 
 
-def test_with_deferred_accept_a_client_is_accepted_on_its_first_request(start: Start) -> None:
+def test_with_deferred_accept_a_client_is_accepted_on_its_first_request(tmp_path: Path) -> None:
     """An idle one stays in the kernel."""
-    server = start("--defer-accept")
-    with server.connect(), server.connect() as asking:
-        assert len(rows_of(ask_over(asking))) == 2
-        assert server.stop()["connections"] == 1
+
+    def check(design: ListedDesign, folder: Path) -> None:
+        with (
+            running(folder, "--design", design.name, "--defer-accept") as server,
+            server.connect(),
+            server.connect() as asking,
+        ):
+            assert len(rows_of(ask_over(asking))) == 2
+            assert server.stop()["connections"] == 1
+
+    all_at_once(check, tmp_path)

@@ -39,44 +39,35 @@ def address_of(connection: socket.socket) -> str:
     return f"{host}:{port}"
 
 
+HOSTILE = b"top 2 \x1b]0;hello\x07\xff\nclient 9  127.0.0.1:1  connected\n"
+
+
 def test_each_client_has_a_number_and_its_lines(tmp_path: Path, design: ListedDesign) -> None:
+    """What a client sends is not printed: it could control the terminal of who reads the log. Of a
+    client that resets, the kernel no longer knows the address."""
     addresses = []
     with running(tmp_path, "--verbose", "--design", design.name, *design.workers(3)) as server:
         for _ in range(CLIENTS):
             with server.connect() as connection:
                 addresses.append(address_of(connection))
                 ask_over(connection)
-        found = logged(server)
-    assert sorted(found) == list(range(1, CLIENTS + 1))
-    assert [lines for _, lines in found.values()] == [EACH] * CLIENTS
-    by_number = [found[number][0] for number in sorted(found)]
-    assert by_number == [{address} for address in addresses]
-
-
-def test_what_a_client_sends_is_not_printed(tmp_path: Path, design: ListedDesign) -> None:
-    """Otherwise a client could control the terminal of a person who reads the log."""
-    with running(tmp_path, "--verbose", "--design", design.name, *design.workers(3)) as server:
-        server.ask(b"top 2 \x1b]0;hello\x07\xff\nclient 9  127.0.0.1:1  connected\n")
-        ((_, messages),) = logged(server).values()
-    assert "hello" not in server.stdout
-    assert messages[:2] == ["connected", "sends an invalid request"]
-    assert messages[2].startswith("answered 400: ")
-    assert messages[3:] == ["disconnected"]
-
-
-def test_a_client_that_resets_is_logged_with_its_address(
-    tmp_path: Path, design: ListedDesign
-) -> None:
-    """The kernel no longer knows the address then."""
-    with running(tmp_path, "--verbose", "--design", design.name, *design.workers(3)) as server:
+        server.ask(HOSTILE)
         connection = server.connect()
-        address = address_of(connection)
+        lost = address_of(connection)
         ask_over(connection)
         reset(connection)
         server.ask(b"top 2\n")
         found = logged(server)
-    assert found[1][0] == {address}
-    assert found[1][1][-2:] == ["lost", "disconnected"]
+    assert "hello" not in server.stdout
+    assert sorted(found) == list(range(1, CLIENTS + 4))
+    by_number = [found[number] for number in sorted(found)]
+    assert by_number[:CLIENTS] == [({address}, EACH) for address in addresses]
+    invalid, (whose, reset_by), last = (by_number[CLIENTS][1], *by_number[CLIENTS + 1 :])
+    assert invalid[:2] == ["connected", "sends an invalid request"]
+    assert invalid[2].startswith("answered 400: ")
+    assert invalid[3:] == ["disconnected"]
+    assert (whose, reset_by[-2:]) == ({lost}, ["lost", "disconnected"])
+    assert last[1] == EACH
 
 
 LEFT_OUT = re.compile(r"\.\.\. and (\d+) more lines")
