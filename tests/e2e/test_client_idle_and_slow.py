@@ -75,10 +75,10 @@ def test_slow_connections_send_and_read_a_byte_each_10_ms(dialect: str) -> None:
 
     replies = len(REPLIES[dialect])
     with serving(handler) as server:
-        result, status = result_of(server, f"{CLOSED} 4 --slow 1", dialect=dialect)
+        result, status = result_of(server, f"{CLOSED} 3 --slow 1", dialect=dialect)
     assert status == 0
     assert result["slow_lost"] == 0
-    assert result["slow_requests"] >= (2 if dialect == "line" else 1)
+    assert result["slow_requests"] >= 1
     assert requests[0] == (
         b"top 2\n"
         if dialect == "line"

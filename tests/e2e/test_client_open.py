@@ -1,12 +1,14 @@
 """The open load: requests start when they are due, and latency counts from then."""
 
 import json
+import math
 import os
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,6 +65,61 @@ def test_a_rate_that_is_not_achieved_is_reported_and_is_no_failure() -> None:
     assert result["late_ns"]["p50"] < 100e6
     if result["late_ns"]["max"] < 10e6:  # otherwise it may have been late as well
         assert result["client_bound"] is None
+
+
+# Overload: requests that were due but not started count in the percentiles
+
+ANSWERED, UNSTARTED = 0, 6
+FRACTIONS = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999, "max": 1.0}
+
+
+def nearest_rank(values: list[float], fraction: float) -> float:
+    return sorted(values)[max(1, math.ceil(fraction * len(values) - 1e-9)) - 1]
+
+
+def check_against_truth(latency: dict[str, Any], at_least: list[float]) -> None:
+    """No percentile is below the truth; `at_least` are lower bounds of the latencies."""
+    for name, fraction in FRACTIONS.items():
+        if latency[name] is not None:
+            assert latency[name] >= nearest_rank(at_least, fraction), name
+            assert name not in latency["over"]
+        else:
+            assert latency["over"][name] >= 0, name
+
+
+# A request is sent when all earlier ones are answered, except those on other connections, and the
+# server works on them one after another. So these bounds hold however busy the machine is.
+@pytest.mark.parametrize(("design", "connections"), [("iterative", 1), ("select", 8)])
+def test_at_three_times_the_capacity_no_percentile_is_below_the_truth(
+    design: str, connections: int, tmp_path: Path
+) -> None:
+    work_s, rate, duration_s = 0.01, 300, 1.0
+    path = tmp_path / "samples"
+    with running(tmp_path, "--design", design, "--work", "wait=10ms") as server:
+        result, status = result_of(
+            server, f"{open_load(rate, duration_s)} -c {connections} --samples {path}"
+        )
+    due = round(rate * duration_s)
+    at_least = [1e9 * (max(1, k + 2 - connections) * work_s - k / rate) for k in range(due)]
+    assert (status, result["errors"]) == (0, errors())
+    assert result["requests"] + result["unstarted"] == due
+    assert result["requests"] <= duration_s / work_s + connections
+    check_against_truth(result["latency_ns"], at_least)
+    check_against_truth(result["first_byte_ns"], at_least)
+    # Two thirds did not start, and the median is among them.
+    assert all(result["latency_ns"][name] is None for name in (*FRACTIONS, "mean"))
+    assert result["latency_ns"]["over"]["p50"] > 0.2e9
+    # The samples show the same for each request.
+    samples = sorted(read_samples(path)[0])
+    assert len(samples) == due
+    for k, (start_ns, first_ns, end_ns, _, outcome) in enumerate(samples):
+        assert start_ns - samples[0][0] == pytest.approx(k * 1e9 / rate, abs=2)
+        if outcome == UNSTARTED:
+            assert first_ns == 0
+            assert end_ns - samples[0][0] == pytest.approx(duration_s * 1e9, abs=2)
+        else:
+            assert outcome == ANSWERED
+            assert end_ns - start_ns >= at_least[k] - 2
 
 
 # Coordinated omission

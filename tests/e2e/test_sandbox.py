@@ -13,12 +13,12 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.commands import run, run_well
 from tests.dialects import DIALECTS
+from tests.every_design import parametrize as pytest_generate_tests
 from tests.processes import all_pids, descriptors, tasks, tree
 from tests.servers import (
     PATIENCE_S,
@@ -27,31 +27,22 @@ from tests.servers import (
     needs,
     program,
     rows_of,
-    runnable,
     running,
 )
 from tests.sockets import OWN_HOST, datagram_sockets
 from tests.users import as_user, runnable_by_all, world_writable
 from tests.waiting import wait_until
 
+__all__ = ["pytest_generate_tests"]
 IS_ROOT = os.geteuid() == 0
 SECCOMP_FILTER = "2"
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "design" in metafunc.fixturenames:
-        metafunc.parametrize("design", runnable(), ids=lambda design: design.name)
 
 
 @pytest.fixture(scope="module")
 def layers() -> dict[str, bool]:
     """Which layers are available here."""
-    return {row["layer"]: row["holds"] for row in listed("--json")}
-
-
-def listed(*options: str) -> list[dict[str, Any]]:
-    """The server's list of layers."""
-    return list(json.loads(run_well(program("regatta-server"), "--list-sandbox", *options)))
+    listed = json.loads(run_well(program("regatta-server"), "--list-sandbox", "--json"))
+    return {row["layer"]: row["holds"] for row in listed}
 
 
 def status_of(pid: int) -> dict[str, str]:
@@ -155,30 +146,15 @@ def manager(name: str) -> Iterator[socket.socket]:
         yield listening
 
 
-@pytest.mark.parametrize("is_abstract", [False, True])
-def test_a_service_manager_is_notified(
-    is_abstract: bool, design: ListedDesign, tmp_path: Path
-) -> None:
-    name = f"regatta-{os.getpid()}-{time.monotonic_ns()}" if is_abstract else str(tmp_path / "n")
-    with manager("\0" + name if is_abstract else name) as listening:
-        notify = {"NOTIFY_SOCKET": "@" + name if is_abstract else name}
-        with running(tmp_path, "--design", design.name, environment=notify) as server:
-            assert listening.recv(100) == b"READY=1"
-            assert rows_of(server.ask(b"top 2\n"))
-            server.stop()
-            listening.setblocking(False)
-            with pytest.raises(BlockingIOError):
-                listening.recv(100)
-
-
 def test_no_process_keeps_an_unconnected_datagram_socket(
     design: ListedDesign, tmp_path: Path
 ) -> None:
-    """An attacker in a process with io_uring or sendmsg could write to the host's log."""
+    """An attacker in a process with io_uring or sendmsg could write to the host's log. The service
+    manager is notified once."""
 
     def kept() -> set[str]:
-        own = tree(server.process.pid)
-        return {name for pid in own for name in descriptors(pid).values()} & datagram_sockets()
+        found = tree(server.process.pid)
+        return {name for pid in found for name in descriptors(pid).values()} & datagram_sockets()
 
     options = ("--design", design.name, *design.workers(3))
     with manager(str(tmp_path / "n")) as listening:
@@ -189,6 +165,19 @@ def test_no_process_keeps_an_unconnected_datagram_socket(
                 connection.sendall(b"top 1\n")
                 assert connection.recv(100)
                 wait_until(lambda: not kept(), "a datagram socket stays open")
+            server.stop()
+            listening.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                listening.recv(100)
+
+
+def test_a_service_manager_with_an_abstract_name_is_notified(tmp_path: Path) -> None:
+    name = f"regatta-{os.getpid()}-{time.monotonic_ns()}"
+    with (
+        manager("\0" + name) as listening,
+        running(tmp_path, environment={"NOTIFY_SOCKET": "@" + name}),
+    ):
+        assert listening.recv(100) == b"READY=1"
 
 
 def test_capabilities_from_the_service_manager_are_dropped(
@@ -213,16 +202,6 @@ MOST_EXPOSED = 2.0
 """Of 10, as `systemd-analyze security` counts: "OK"."""
 
 
-@pytest.fixture
-def units(tmp_path: Path) -> list[str]:
-    """The units of deploy/ with the program under test."""
-    for name in UNITS:
-        text = (REPOSITORY / "deploy" / "systemd" / name).read_text()
-        own = text.replace("/usr/local/bin/regatta-server", program("regatta-server"))
-        (tmp_path / name).write_text(own)
-    return [str(tmp_path / name) for name in UNITS]
-
-
 def analyze(*words: str) -> str:
     tool = shutil.which("systemd-analyze")
     if tool is None:
@@ -232,11 +211,14 @@ def analyze(*words: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_the_units_are_valid(units: list[str]) -> None:
+def test_the_units_are_valid_and_have_a_low_exposure_level(tmp_path: Path) -> None:
+    """The units of deploy/, with the program under test."""
+    for name in UNITS:
+        text = (REPOSITORY / "deploy" / "systemd" / name).read_text()
+        text = text.replace("/usr/local/bin/regatta-server", program("regatta-server"))
+        (tmp_path / name).write_text(text)
+    units = [str(tmp_path / name) for name in UNITS]
     assert analyze("verify", "--man=no", *units) == ""
-
-
-def test_the_service_has_a_low_exposure_level(units: list[str]) -> None:
     said = analyze("security", "--offline=true", "--no-pager", units[0])
     level = re.search(r"Overall exposure level for \S+: ([0-9.]+)", said)
     assert level is not None, said
