@@ -5,16 +5,14 @@ The machine may be busy, so what must be decided is far beyond the threshold.
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.commands import Done, run
 from tests.e2e.racing import environment, needs_programs, needs_two_cpus, regatta
-from tests.e2e.toy_servers import build_toy, versions
+from tests.e2e.toy_servers import build_toy, user_server, versions
 
-SERVER = Path(__file__).with_name("user_server.py")
 pytestmark = [needs_programs, needs_two_cpus]
 
 
@@ -47,25 +45,24 @@ def test_a_budget_that_is_too_small_leaves_it_undecided(toy: Path, tmp_path: Pat
 
 
 def test_a_head_that_answers_otherwise_is_not_comparable(tmp_path: Path) -> None:
-    server = f"{sys.executable} {Path(__file__).with_name('user_server.py')} {{port}}"
-    done = judge(tmp_path, "--base", f"{server} well", "--head", f"{server} broken")
+    done = judge(tmp_path, "--base", user_server("well"), "--head", user_server("broken"))
     assert done.returncode == 2
     assert "not comparable: head answers 33 bytes of text/plain" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.long
-def test_a_head_that_waits_behind_a_lock_is_a_regression_in_what_it_holds_and_in_latency(
+def test_a_head_that_blocks_is_a_regression_in_what_it_holds_and_in_latency(
     tmp_path: Path,
 ) -> None:
     """CPU alone does not show it: a wait of 4 ms costs none."""
-    base, head = (f"{sys.executable} {SERVER} {{port}} {how}" for how in ("well", "locked"))
+    base, head = user_server("well"), user_server("blocks", 4)
     over = "cpu=1000%"
     done = judge(tmp_path, "--base", base, "--head", head, "--fail-over", over, "--json")
     assert done.returncode == 1, done.stdout + done.stderr
     found = json.loads(done.stdout)["verdict"]
     assert found["outcomes"]["holds"] == found["outcomes"]["p50"] == "regression", found
-    ratios = {one["judged"]: one["head_over_base"] for one in found["loads"]}
+    ratios = {load["judged"]: load["head_over_base"] for load in found["loads"]}
     assert ratios["holds"]["value"] < 0.5
     assert ratios["p50"]["value"] > 2
 

@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from tests.e2e.racing import (
     needs_two_cpus,
     regatta,
 )
+from tests.e2e.toy_servers import user_server
 from tests.e2e.user_server import DIES_AFTER
 from tests.ledgers import rows
 from tests.processes import marked
@@ -28,14 +28,13 @@ from tests.sockets import free_port
 from tests.waiting import wait_until
 
 pytestmark = [needs_programs, needs_two_cpus]
-SERVER = Path(__file__).with_name("user_server.py")
 LIFE_S = 300.0
 SHORT = ("--time", "1s", "--warmup-limit", "0", "--connections", "4", "--seed", "1")
 
 
 def server(how: str, *more: object) -> str:
-    words = " ".join(map(str, more))
-    return f"{how}={sys.executable} {SERVER} {{port}} {how} {words}".strip()
+    """The command of the server with this fault, under the fault's name."""
+    return f"{how}={user_server(how, *more)}"
 
 
 def settings(folder: Path) -> dict[str, str]:
@@ -60,23 +59,12 @@ def nothing_left(folder: Path) -> None:
     no_group_is_left()
 
 
-@dataclass(frozen=True)
-class Raced:
-    folder: Path
-    done: Done
-
-
-@pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Raced:
-    """A server, and one that takes 0.4 ms of CPU time more."""
-    folder = tmp_path_factory.mktemp("pair")
-    return Raced(folder, versus(folder, server("well"), server("slow"), *SHORT))
-
-
 @pytest.mark.long
-def test_the_screen_says_which_is_better_by_how_much_and_how_sure_that_is(pair: Raced) -> None:
-    assert pair.done.returncode == 0, pair.done.stderr
-    screen = " ".join(pair.done.stdout.split())
+def test_the_screen_says_which_is_better_and_the_race_can_be_asked_again(tmp_path: Path) -> None:
+    """A server, one that takes 0.4 ms of CPU time more, and that against what it was."""
+    done = versus(tmp_path, server("well"), server("slow"), *SHORT)
+    assert done.returncode == 0, done.stderr
+    screen = " ".join(done.stdout.split())
     says = re.search(
         r"CPU per request: well is best; slow takes ([\d.]+) times as much "
         r"\(([\d.]+)[^\d.]+([\d.]+)\)",
@@ -85,17 +73,13 @@ def test_the_screen_says_which_is_better_by_how_much_and_how_sure_that_is(pair: 
     assert says, screen
     value, low, high = map(float, says.groups())
     assert 1 < low < value < high
-    nothing_left(pair.folder)
-
-
-@pytest.mark.long
-def test_one_server_against_the_last_race_of_the_same_command(pair: Raced) -> None:
-    (last,) = sorted((pair.folder / "races").iterdir())[:1]
+    nothing_left(tmp_path)
+    (last,) = (tmp_path / "races").iterdir()
     rate = rows(last, "SELECT DISTINCT rate FROM cell")
     words = (server("slow"), *SHORT, "--against", "last", "--out", "again")
-    done = versus(pair.folder, *words)
+    done = versus(tmp_path, *words)
     assert done.returncode == 0, done.stderr
-    assert rows(pair.folder / "again", "SELECT DISTINCT contender, rate FROM cell") == [
+    assert rows(tmp_path / "again", "SELECT DISTINCT contender, rate FROM cell") == [
         ("slow", *rate[0])
     ]
     screen = " ".join(done.stdout.split())

@@ -1,4 +1,9 @@
-"""A server as a user might write it, with the faults of users' servers: PORT [HOW]."""
+"""A server as a user might write it, with the faults of users' servers: PORT [HOW [MORE]].
+
+waits MS       every answer comes so much later; others are answered meanwhile
+sometimes MS   the same for one request in forty: p99
+blocks MS      nobody else is answered meanwhile: what it holds
+"""
 
 import asyncio
 import os
@@ -7,8 +12,7 @@ import time
 
 DIES_AFTER = 20_000
 SPIN_S = 0.0004
-WAIT_S = 0.004
-ONE_AT_A_TIME = asyncio.Lock()
+ONE_IN = 40
 SOON = 10
 """More requests than a first look sends."""
 served = 0
@@ -30,7 +34,9 @@ def answer(how: str) -> bytes:
     return f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
 
 
-async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, how: str) -> None:
+async def serve(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, how: str, more: str
+) -> None:
     global served  # noqa: PLW0603  (one process, one count)
     try:
         while True:
@@ -44,9 +50,10 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, how:
             if how == "logs":
                 print("GET / 200", flush=True)
             burn(how)
-            if how == "locked":
-                async with ONE_AT_A_TIME:
-                    await asyncio.sleep(WAIT_S)
+            if how == "waits" or (how == "sometimes" and served % ONE_IN == 0):
+                await asyncio.sleep(float(more) / 1000)
+            elif how == "blocks":
+                time.sleep(float(more) / 1000)  # noqa: ASYNC251  (that is the fault)
             writer.write(b"220 mail.example ESMTP\r\n" if how == "garbage" else answer(how))
             if how in ("closes", "garbage"):
                 break
@@ -56,12 +63,12 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, how:
         writer.close()
 
 
-async def main(host: str, port: int, how: str) -> None:
-    server = await asyncio.start_server(lambda r, w: serve(r, w, how), host, port)
+async def main(host: str, port: int, how: str, more: str) -> None:
+    server = await asyncio.start_server(lambda r, w: serve(r, w, how, more), host, port)
     await server.serve_forever()
 
 
-def begin(port: int, how: str, *more: str) -> None:
+def begin(port: int, how: str, more: str = "") -> None:
     if how == "throws":
         raise RuntimeError("no database at db.example:5432")
     if how == "daemon":
@@ -69,9 +76,9 @@ def begin(port: int, how: str, *more: str) -> None:
             return
         os.setsid()
     if how in ("elsewhere", "taken"):
-        port = int(more[0])
+        port = int(more)
     host = "127.0.0.1" if how == "confined" else "0.0.0.0"
-    asyncio.run(main(host, port, how))
+    asyncio.run(main(host, port, how, more))
 
 
 if __name__ == "__main__":
