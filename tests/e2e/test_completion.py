@@ -1,10 +1,13 @@
-"""Completion in a real bash, with the same options as --help."""
+"""Completion in a real bash, with the same options as --help, and the manual of `regatta`."""
 
+import os
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.commands import run
+from regatta.verbs.main import VERBS, load
+from tests.commands import run, run_well
 from tests.e2e.test_manual import PROGRAMS, helped
 from tests.servers import REPOSITORY, needs, program, table
 
@@ -20,7 +23,7 @@ def complete(name: str, *words: str) -> list[str]:
         {function}
         printf '%s\\n' "${{COMPREPLY[@]}}"
     """
-    done = run(needs("bash"), "--norc", "-c", script, "bash", program(name), *words)
+    done = run(needs("bash"), "--norc", "-c", script, "bash", program(name), *words, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.split()
 
@@ -62,3 +65,29 @@ def test_files_and_words_are_offered(tmp_path: Path) -> None:
     assert "root" in complete("regatta-server", "--user", "roo")
     assert complete("regatta-client", "--engine", "") == ["epoll", "thread", "fork"]
     assert complete("regatta-client", "--load", "=", "o") == ["open"]
+
+
+# `regatta` itself
+
+PAGE = REPOSITORY / "docs/man/regatta.1"
+
+
+def test_the_manual_lists_every_command_with_the_line_of_the_help() -> None:
+    assert re.findall(r"^\.It Cm (\S+)\n(.*)$", PAGE.read_text(), re.MULTILINE) == [*VERBS.items()]
+
+
+def test_the_manual_is_well_formed() -> None:
+    settings = {"env": {**os.environ, "MANWIDTH": "80"}}
+    assert "EXIT STATUS" in run_well(needs("man"), "-l", PAGE, **settings)
+    assert run(needs("man"), "--warnings", "-l", PAGE).stderr == ""
+
+
+def test_every_command_is_offered() -> None:
+    assert complete("regatta", "") == [*VERBS]
+    assert complete("regatta", "re") == ["report", "review"]
+
+
+@pytest.mark.parametrize("verb", ["race", "versus", "compare"])
+def test_the_options_offered_are_those_of_the_command(verb: str) -> None:
+    options = {name for option in load(verb).params for name in option.opts if name[:2] == "--"}
+    assert set(complete("regatta", verb, "--")) == options | {"--help"}

@@ -12,13 +12,9 @@ PROGRAMS = ["regatta-server", "regatta-client"]
 LONG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 
 
-def help_of(name: str, *mode: str) -> str:
-    return run_well(program(name), *mode, "--help")
-
-
 def helped(name: str, *mode: str) -> set[str]:
     """Long options in the program's help."""
-    return set(LONG.findall(help_of(name, *mode)))
+    return set(LONG.findall(run_well(program(name), *mode, "--help")))
 
 
 def page_of(name: str) -> str:
@@ -32,20 +28,12 @@ def described(name: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_the_manual_has_the_options_of_the_help(name: str) -> None:
+def test_the_manual_has_the_options_of_the_help_and_the_program_knows_them(name: str) -> None:
+    """With wrong values it complains, but not about an unknown option."""
     watching = helped(name, "--watch") if name == "regatta-client" else set()
     assert sorted(described(name)) == sorted(helped(name) | watching)
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_every_option_mentioned_in_the_manual_is_described(name: str) -> None:
     spoken = {f"-{option}" for option in re.findall(r"Fl (-[a-z][a-z-]+)", page_of(name))}
     assert sorted(spoken - described(name)) == []
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_the_program_knows_every_option_that_the_manual_describes(name: str) -> None:
-    """With wrong values it complains, but not about an unknown option."""
     for option in sorted(described(name)):
         mode = [] if option in helped(name) else ["--watch"]
         done = run(program(name), *mode, option, "", "surplus", "surplus")
