@@ -6,6 +6,7 @@ import re
 import selectors
 import socket
 import time
+from pathlib import Path
 
 import pytest
 
@@ -17,9 +18,12 @@ from tests.servers import (
     ListedDesign,
     RunningServer,
     Start,
+    built,
     read_all,
     read_reply,
     rows_of,
+    running,
+    table,
 )
 from tests.sockets import reset, wait_until_read
 
@@ -150,3 +154,16 @@ def test_a_client_is_served_although_others_connect_and_leave_meanwhile(
             reset(server.connect())
         connection.sendall(b"p 2\n")
         assert len(rows_of(read_reply(connection))) == 2
+
+
+RINGS = [row.name for row in table() if row.name.startswith("uring") and row.missing is None]
+
+
+@pytest.mark.parametrize("ring", RINGS)
+def test_a_partially_sent_reply_is_completed_when_completions_overflow(
+    ring: str, tmp_path: Path
+) -> None:
+    """The server is ours, except that each batch with a partial send counts as an overflow."""
+    overflowing = built("tests/conformance/overflowing-server")
+    with running(tmp_path, "--design", ring, *ONE_SNAPSHOT, binary=overflowing) as server:
+        check_all_answered(server)

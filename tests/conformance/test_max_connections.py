@@ -1,7 +1,8 @@
-"""--max-connections: surplus clients are refused, and accepted again when others have left."""
+"""Limits of connections: surplus clients are refused, and accepted again when others have left."""
 
 import contextlib
 import socket
+from pathlib import Path
 
 from tests.processes import wait_until_asleep
 from tests.servers import (
@@ -12,7 +13,9 @@ from tests.servers import (
     ask_over,
     is_refusal,
     read_all,
+    read_reply,
     rows_of,
+    running,
 )
 
 ALLOWED = 5
@@ -64,3 +67,29 @@ def is_refused_at_once(
     finally:
         connection.settimeout(PATIENCE_S)
     return True
+
+
+FD_SETSIZE = 1024
+CLIENTS = 1060
+
+
+def test_clients_beyond_what_select_can_watch_are_refused(tmp_path: Path) -> None:
+    with running(tmp_path, "--design", "select", "--work", "snapshot") as server:
+        served, refused = [], []
+        with server.connect_many(CLIENTS) as clients:
+            for connection in clients:
+                with contextlib.suppress(ConnectionError):
+                    connection.sendall(b"top 1\n")
+                reply = read_reply(connection)
+                if reply.startswith(b"rank"):
+                    served.append(connection)
+                else:
+                    refused.append(reply)
+            # The server itself needs about a dozen descriptors.
+            assert FD_SETSIZE - 24 <= len(served) < FD_SETSIZE
+            assert len(served) + len(refused) == CLIENTS
+            assert all(map(is_refusal, refused))
+            for connection in served:
+                assert len(rows_of(ask_over(connection))) == 2
+        server.connect_when_there_is_room().close()
+        assert server.stop()["errors"]["refused"] >= len(refused)

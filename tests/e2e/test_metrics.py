@@ -1,22 +1,25 @@
 """/metrics scraped by a real Prometheus; dashboard and rules."""
 
+import contextlib
 import itertools
 import json
 import shutil
 import subprocess
 import sys
+import urllib.parse
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests import prometheus
 from tests.commands import run
 from tests.metrics import OPENMETRICS, Labels, fetch, labels, samples
-from tests.prometheus import Prometheus
-from tests.servers import REPOSITORY, needs, running
+from tests.servers import PATIENCE_S, REPOSITORY, needs, running
 from tests.sockets import free_port
 from tests.tokens import token_file
+from tests.waiting import wait_until
 
 DEPLOY = REPOSITORY / "deploy"
 GROUPS = 50
@@ -98,6 +101,41 @@ def test_promtool_accepts_the_metrics(tmp_path: Path, design: str) -> None:
             assert promtool("check", "metrics", text=reply.body.decode()) == ""
 
 
+SCRAPED = "count_over_time(regatta_tasks[1m]) > 4"
+
+
+class Prometheus:
+    """A real Prometheus, with its data next to the configuration, and queries to it."""
+
+    def __init__(self, configuration: Path) -> None:
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        self.log = configuration.parent / "prometheus.log"
+        command = [needs("prometheus"), "--log.level=warn", f"--config.file={configuration}"]
+        command += [f"--storage.tsdb.path={configuration.parent / 'data'}"]
+        command += [f"--web.listen-address=127.0.0.1:{port}"]
+        with self.log.open("wb") as output:
+            self.process = subprocess.Popen(command, stdout=output, stderr=output)
+
+    def is_ready(self) -> bool:
+        assert self.process.poll() is None, self.log.read_text()
+        with contextlib.suppress(OSError):
+            urllib.request.urlopen(f"{self.url}/-/ready", timeout=1).close()
+            return True
+        return False
+
+    def ask(self, path: str, **parameters: str) -> Any:
+        """The data of a reply."""
+        query = urllib.parse.urlencode(parameters)
+        with urllib.request.urlopen(f"{self.url}/api/v1/{path}?{query}", timeout=5) as reply:
+            answer = json.load(reply)
+        assert answer["status"] == "success", answer
+        return answer["data"]
+
+    def query(self, expression: str) -> list[dict[str, Any]]:
+        return list(self.ask("query", query=expression)["result"])
+
+
 def configure(folder: Path, address: str) -> Path:
     """The shipped configuration, adapted to this server and with a scrape every second."""
     shutil.copytree(DEPLOY / "prometheus", folder, dirs_exist_ok=True)
@@ -121,12 +159,17 @@ def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
     port = free_port()
     file = configure(folder, f"127.0.0.1:{port}")
     options = ("--max-age", "0", "--token-file", str(folder / "regatta.token"))
-    with (
-        running(folder, "--source", "auto", *options, listen=f"127.0.0.1:{port}"),
-        prometheus.running(file) as started,
-    ):
-        started.wait_for("count_over_time(regatta_tasks[1m]) > 4")
-        yield started
+    with running(folder, "--source", "auto", *options, listen=f"127.0.0.1:{port}"):
+        started = Prometheus(file)
+        try:
+            wait_until(started.is_ready, started.log.read_text)
+            wait_until(
+                lambda: started.query("count_over_time(regatta_tasks[1m]) > 4"), "no scrapes"
+            )
+            yield started
+        finally:
+            started.process.terminate()
+            started.process.wait(PATIENCE_S)
 
 
 def test_every_panel_of_the_dashboard_has_data(scraped: Prometheus) -> None:

@@ -3,8 +3,6 @@
 import os
 from pathlib import Path
 
-import pytest
-
 from tests.commands import assert_refused, run
 from tests.servers import REPOSITORY, program
 
@@ -32,18 +30,13 @@ def test_it_reads_standard_input_and_several_files() -> None:
     assert "in 2 files" in done.stdout
 
 
-@pytest.mark.parametrize("content", [b"", b"\0\xff" * 100, b"\x1b[2Jhello", b'{"a": \x1b[2J'])
-def test_input_without_figures_is_refused(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "odd"
-    path.write_bytes(content)
-    done = run(*REVIEW, path)
-    assert_refused(done, 2, "regatta")
-    assert "\x1b" not in done.stderr
-
-
-def test_a_missing_file_or_argument_is_refused() -> None:
-    assert_refused(run(*REVIEW, "none\x1b[31m.txt"), 2, "regatta")
-    assert_refused(run(*REVIEW), 2, "regatta")
+def test_what_has_no_figures_is_refused(tmp_path: Path) -> None:
+    odd = tmp_path / "odd"
+    odd.write_bytes(b'{"a": \x1b[2J\0\xff')
+    for words in ((odd,), ("none\x1b[31m.txt",), ()):
+        done = run(*REVIEW, *words)
+        assert_refused(done, 2, "regatta")
+        assert "\x1b" not in done.stderr
 
 
 def test_control_characters_in_names_are_escaped(tmp_path: Path) -> None:

@@ -187,7 +187,7 @@ def test_a_server_with_a_short_listen_queue_is_raced_over_fewer_connections(
 ) -> None:
     (tmp_path / "smallest.py").write_text(SMALLEST)
     smallest = f"{sys.executable} smallest.py {{port}}"
-    printed, _ = interrupted(tmp_path, r"search 1/", smallest, server("well"))
+    printed, _ = interrupted(tmp_path, r"search 1/", smallest, server("well"), *SHORT[2:4])
     says = re.search(
         r"smallest took only \d+ of 50 connections that were opened at once, as its listen "
         r"queue is short: raced over (\d+)\n",
@@ -199,7 +199,7 @@ def test_a_server_with_a_short_listen_queue_is_raced_over_fewer_connections(
 
 
 def test_ctrl_c_keeps_the_trials_and_says_how_to_go_on(tmp_path: Path) -> None:
-    words = (server("well"), server("slow"), "--time", "10min", "--width", "1", *SHORT[2:])
+    words = (server("well"), server("slow"), "--time", "2min", "--width", "1", *SHORT[2:])
     _, complaint = interrupted(tmp_path, r"\d+/\d+ block ", *words)
     (race,) = (tmp_path / "races").iterdir()
     assert complaint == (
