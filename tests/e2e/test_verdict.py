@@ -5,10 +5,12 @@ The machine may be busy, so what must be decided is far beyond the threshold.
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from regatta.verbs.main import main
 from tests.commands import Done, run
 from tests.e2e.racing import environment, needs_programs, needs_two_cpus, regatta
 from tests.e2e.toy_servers import build_toy, user_server, versions
@@ -70,19 +72,31 @@ def test_a_head_that_blocks_is_a_regression_in_what_it_holds_and_in_latency(
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (("--base", "sh {port}"), "--base and --head belong together"),
-        (("--base", "sh {port}", "--head", "sh {port}", "epoll"), "'epoll' cannot race beside"),
-        (("--base", "sh {port}", "--head", "select"), "--head is a design"),
-        (("--base", "sh {port}", "--head", "sh"), "needs {port}"),
-        (("--base", "sh {port}", "--head", "sh {port}", "--fail-over", "x"), "--fail-over is x"),
-        (("--base", "sh {port}", "--head", "sh {port}", "--fail-over", "nan"), "is nan"),
-        (("--base", "false {port}", "--head", "false {port}"), "head: the server exited before"),
+        ("--base 'sh {port}'", "--base and --head belong together"),
+        ("--base 'sh {port}' --head 'sh {port}' epoll", "'epoll' cannot race beside"),
+        ("--base 'sh {port}' --head select", "--head is a design"),
+        ("--base 'sh {port}' --head sh", "needs {port}"),
+        ("--base 'sh {port}' --head 'sh {port}' --fail-over x", "--fail-over is x"),
+        ("--base 'sh {port}' --head 'sh {port}' --fail-over nan", "is nan"),
     ],
 )
-def test_what_cannot_be_judged_has_status_2_and_leaves_nothing(
-    tmp_path: Path, options: tuple[str, ...], complaint: str
+def test_what_cannot_be_judged_has_status_2(
+    options: str,
+    complaint: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
-    done = judge(tmp_path, *options)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["regatta", "versus", *shlex.split(options)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert complaint in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_servers_that_do_not_start_have_status_2_and_leave_nothing(tmp_path: Path) -> None:
+    done = judge(tmp_path, "--base", "false {port}", "--head", "false {port}")
     assert done.returncode == 2
-    assert complaint in done.stderr.splitlines()[-1]
+    assert "head: the server exited before" in done.stderr.splitlines()[-1]
     assert list(tmp_path.iterdir()) == []
