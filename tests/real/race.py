@@ -43,9 +43,9 @@ def versus(a: str, b: str, limit: str) -> Raced | str:
 
 
 def read(found: dict[str, Any], a: str, b: str, took_s: float) -> Raced:
-    (group,) = (one for one in found["groups"] if one["cells_share"]["load"] == "open")
+    (group,) = (group for group in found["groups"] if group["cells_share"]["load"] == "open")
     of = {cell["contender"]: cell["metrics"] for cell in group["cells"]}
-    ratios = [one for one in group["against_best"] if one["metric"] == CPU and one["scale"]]
+    ratios = [row for row in group["against_best"] if row["metric"] == CPU and row["scale"]]
     if not ratios:
         raise LookupError(group["overall"]["sentence"])
     (against,) = ratios
@@ -63,11 +63,11 @@ def read(found: dict[str, Any], a: str, b: str, took_s: float) -> Raced:
     return Raced(Figures(ratio, (cpu_a, cpu_b), (p50_a, p50_b)), winner, place, took_s)
 
 
-def interval(one: dict[str, float | None], unit: float = 1.0) -> Estimate:
+def interval(figure: dict[str, float | None], unit: float = 1.0) -> Estimate:
     """Where only the lower end is known, that is the value."""
-    low = one["low"] or 0.0
-    value = low if one["value"] is None else one["value"]
+    low = figure["low"] or 0.0
+    value = low if figure["value"] is None else figure["value"]
     if not value:
         raise LookupError("a figure is missing")
-    high = math.inf if one["high"] is None else one["high"]
+    high = math.inf if figure["high"] is None else figure["high"]
     return Estimate(value * unit, low * unit, high * unit)

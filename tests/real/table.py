@@ -2,13 +2,11 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from tests.real.figures import Estimate, Figures
+from tests.real.figures import Figures
 from tests.real.race import Raced
-from tests.real.truth import Place
 
 RATIO_WITHIN, P50_WITHIN = 1.05, 1.1
 OURS, OTHERS = "regatta-client", "oha"
@@ -56,51 +54,35 @@ class Row:
         else:
             raced, ours, others = self.raced.figures, self.truth[OURS], self.truth[OTHERS]
             yield f"{self.a}, {self.b}; {self.raced.place.rate:,}"
-            yield from (str(one.ratio) for one in (raced, others, ours))
-            yield "; ".join(pair(*one.cpu_us) for one in (raced, others))
+            yield from (str(figures.ratio) for figures in (raced, others, ours))
+            yield "; ".join(pair(*figures.cpu_us) for figures in (raced, others))
             yield "; ".join(
-                pair(*(p50.value for p50 in one.p50_us)) for one in (raced, ours, others)
+                pair(*(p50.value for p50 in figures.p50_us)) for figures in (raced, ours, others)
             )
-        yield self.verdict()
-
-    def verdict(self) -> str:
-        return "; ".join(self.faults()) or "agree"
 
 
 def pair(one: float, other: float) -> str:
     return f"{one:.3g}, {other:.3g}"
 
 
-def markdown(rows: Sequence[Row]) -> str:
-    lines = [HEAD, ["---"] * len(HEAD), *(list(row.cells()) for row in rows)]
-    return "\n".join("|".join(line) for line in lines)
-
-
 def store(row: Row, path: Path) -> None:
     """A line more."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
-        file.write(json.dumps(asdict(row)) + "\n")
+        line = {"pair": [row.a, row.b], "cells": list(row.cells()), "faults": list(row.faults())}
+        file.write(json.dumps(line) + "\n")
 
 
-def stored(path: Path) -> list[Row]:
-    """In the order of the races."""
-    return (
-        list(map(row_of, map(json.loads, path.read_text().splitlines()))) if path.exists() else []
-    )
+def stored(path: Path) -> list[dict[str, list[str]]]:
+    """The last of each pair."""
+    lines = map(json.loads, path.read_text().splitlines()) if path.exists() else ()
+    return list({tuple(line["pair"]): line for line in lines}.values())
 
 
-def row_of(one: dict[str, Any]) -> Row:
-    raced = one["raced"]
-    if not isinstance(raced, str):
-        raced = Raced(**raced | {
-            "figures": figures_of(raced["figures"]), "place": Place(**raced["place"])
-        })  # fmt: skip
-    truth = {client: figures_of(figures) for client, figures in one["truth"].items()}
-    return Row(one["a"], one["b"], raced, truth)
+def verdict(faults: Sequence[str]) -> str:
+    return "; ".join(faults) or "agree"
 
 
-def figures_of(one: dict[str, Any]) -> Figures:
-    p50_a, p50_b = (Estimate(**p50) for p50 in one["p50_us"])
-    cpu_a, cpu_b = one["cpu_us"]
-    return Figures(Estimate(**one["ratio"]), (cpu_a, cpu_b), (p50_a, p50_b))
+def markdown(lines: Sequence[dict[str, list[str]]]) -> str:
+    rows = [[*line["cells"], verdict(line["faults"])] for line in lines]
+    return "\n".join("|".join(row) for row in (HEAD, ["---"] * len(HEAD), *rows))

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scipy.stats import theilslopes
+
 from tests.processes import descriptors, resident_kib, tasks, tree
 from tests.servers import AS_US, ListedDesign, RunningServer, program, running
-from tests.soak.trend import Trend, trend
 from tests.waiting import PATIENCE_S
 
 WARM_UP_S = 75
@@ -26,6 +27,24 @@ CHURN = "while :; do sleep 0.02; done"
 """About forty processes a second."""
 LEAKS = {"memory_kib": 1.0, "descriptors": 1.0, "threads": 1.0}
 """The smallest leaks that must be found, per 1,000 requests."""
+
+
+SHARE_OF_LEAK = 0.25
+
+
+@dataclass(frozen=True)
+class Trend:
+    """Of a resource, per 1,000 requests, by the Theil-Sen estimator: the median slope of all pairs
+    of readings, robust against steps and outliers, with its 95 % interval. It counts as growth if
+    the low end exceeds a quarter of the smallest leak that must be found; less cannot be told from
+    noise within minutes on a busy machine."""
+
+    slope: float
+    low: float
+    high: float
+
+    def grows(self, leak: float) -> bool:
+        return self.low > leak * SHARE_OF_LEAK
 
 
 @dataclass(frozen=True)
@@ -68,18 +87,18 @@ def background(*commands: list[str]) -> Iterator[list[subprocess.Popen[bytes]]]:
     try:
         yield started
     finally:
-        for one in started:
-            one.kill()
-            one.communicate()
+        for process in started:
+            process.kill()
+            process.communicate()
 
 
 def resources(pid: int) -> dict[str, float]:
     """Resources of all server processes, without the /proc files that scans keep open, whose number
     depends on other processes."""
     open_files = 0
-    for one in tree(pid):
+    for each in tree(pid):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            open_files += sum(not path.startswith("/proc/") for path in descriptors(one).values())
+            open_files += sum(not path.startswith("/proc/") for path in descriptors(each).values())
     return {
         "memory_kib": resident_kib(pid),
         "descriptors": open_files,
@@ -130,10 +149,11 @@ def soak(
         requests = sum(result["requests"] for result in loads_done)
         wrong = requests - sum(result["answered"] for result in loads_done)
         errors = sum((Counter(result["errors"]) for result in loads_done), Counter[str]())
-    requests_per_s = requests / float(duration)
     half = len(readings) // 2
-    trends = {
-        what: trend(moments[half:], [reading[what] for reading in readings[half:]], requests_per_s)
-        for what in LEAKS
-    }
+    thousands = [moment * requests / float(duration) / 1000 for moment in moments[half:]]
+    trends = {}
+    for what in LEAKS:
+        values = [reading[what] for reading in readings[half:]]
+        found = theilslopes(values, thousands, alpha=0.95)
+        trends[what] = Trend(float(found.slope), float(found.low_slope), float(found.high_slope))
     return Soak(seconds, requests, wrong, dict(errors), moments, readings, trends)
