@@ -6,6 +6,7 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -24,23 +25,22 @@ LAST_REQUEST = REQUEST[:-2] + b"Connection: close\r\n\r\n"
 REQUESTS, CONNECTIONS, WORKERS = 50, 50, 16
 
 
+@dataclass(frozen=True)
 class TwinServer:
-    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
-        self.process = process
-        self.port = port
+    process: subprocess.Popen[bytes]
+    port: int
 
     def connect(self) -> socket.socket:
         connection = socket.create_connection((OWN_HOST, self.port), PATIENCE_S)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return connection
 
-
-def listens(twin: TwinServer) -> bool:
-    assert twin.process.poll() is None
-    with suppress(ConnectionRefusedError):
-        twin.connect().close()
-        return True
-    return False
+    def listens(self) -> bool:
+        assert self.process.poll() is None
+        with suppress(ConnectionRefusedError):
+            self.connect().close()
+            return True
+        return False
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def twin(design: ListedDesign, tmp_path: Path) -> Iterator[TwinServer]:
     with subprocess.Popen(command) as process:
         started = TwinServer(process, port)
         try:
-            wait_until(lambda: listens(started), "it does not listen")
+            wait_until(started.listens, "it does not listen")
             yield started
         finally:
             process.terminate()
@@ -82,6 +82,7 @@ def check_answered_and_closed(connection: socket.socket) -> None:
 
 
 def test_every_request_is_answered_and_connection_close_ends(twin: TwinServer) -> None:
+    """Also one in pieces, one before a half-close, and one behind connections that reset."""
     for count in (REQUESTS, *[0] * CONNECTIONS):
         with twin.connect() as connection:
             for _ in range(count):
@@ -91,19 +92,16 @@ def test_every_request_is_answered_and_connection_close_ends(twin: TwinServer) -
         connection.sendall(REQUEST)
         connection.shutdown(socket.SHUT_WR)
         assert read_exactly(connection, 2 * len(REPLY)) == REPLY
-    for _ in range(CONNECTIONS):
-        reset(twin.connect())
-    with twin.connect() as connection:
-        check_answered_and_closed(connection)
-
-
-def test_a_request_in_pieces_is_answered_once(twin: TwinServer) -> None:
     with twin.connect() as connection:
         for cut in (1, len(REQUEST) // 2, len(REQUEST) - 3, len(REQUEST) - 1):
             connection.sendall(REQUEST[:cut])
             wait_until_read(connection)
             connection.sendall(REQUEST[cut:])
             assert read_exactly(connection, len(REPLY)) == REPLY
+    for _ in range(CONNECTIONS):
+        reset(twin.connect())
+    with twin.connect() as connection:
+        check_answered_and_closed(connection)
 
 
 def test_several_clients_are_served_at_once(twin: TwinServer, design: ListedDesign) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from regatta.record.study.contender import FILE, Contender, read_folders
+from regatta.record.study.contender import FILE, read_folders
+from tests.commands import run
 from tests.processes import MARK, is_gone, marked
 from tests.servers import REPOSITORY
 from tests.sockets import free_port
@@ -34,7 +35,7 @@ class Running:
     """A contender that was started as a trial starts it."""
 
     def __init__(self, name: str, folder: Path) -> None:
-        contender = contenders()[name]
+        contender = read_folders(CONTENDERS, ())[name]
         if why := contender.missing(CONTENDERS):
             pytest.skip(why)
         self.port = free_port()
@@ -67,10 +68,6 @@ class Running:
             os.kill(pid, signal.SIGKILL)
         self.process.kill()
         self.process.wait()
-
-
-def contenders() -> dict[str, Contender]:
-    return read_folders(CONTENDERS, ())
 
 
 @pytest.fixture(params=NAMES)
@@ -108,10 +105,10 @@ def test_all_give_the_same_answers_over_one_connection_and_end_on_sigterm(runnin
 
     with ExitStack() as stack:
         crowd = [running.connection() for _ in range(MANY)]
-        for one in crowd:
-            stack.callback(one.close)
-        for one in crowd:
-            assert answer(one, "/plaintext")[3] == TEXT
+        for client in crowd:
+            stack.callback(client.close)
+        for client in crowd:
+            assert answer(client, "/plaintext")[3] == TEXT
 
     assert running.process.poll() is None, "it left the foreground"
     running.process.send_signal(signal.SIGTERM)
@@ -127,18 +124,18 @@ def test_waits_run_concurrently(running: Running) -> None:
         pytest.skip("it has no /wait")
     with ExitStack() as stack:
         crowd = [running.connection() for _ in range(MANY)]
-        for one in crowd:
-            stack.callback(one.close)
-            answer(one, "/plaintext")
+        for client in crowd:
+            stack.callback(client.close)
+            answer(client, "/plaintext")
         start_s = time.monotonic()
         answer(crowd[0], "/wait")
         # Timers of Node count whole milliseconds.
         assert time.monotonic() - start_s >= WAIT_S - 0.001
         start_s = time.monotonic()
-        for one in crowd:
-            one.request("GET", "/wait")
-        for one in crowd:
-            assert one.getresponse().read() == TEXT
+        for client in crowd:
+            client.request("GET", "/wait")
+        for client in crowd:
+            assert client.getresponse().read() == TEXT
         assert time.monotonic() - start_s < MANY * WAIT_S / 2
 
 
@@ -146,18 +143,7 @@ def test_a_missing_toolchain_leaves_its_contender_out_with_the_command_that_inst
     tmp_path: Path,
 ) -> None:
     for name in sorted(set(NAMES) - FOUND_ELSEWHERE):
-        built = build(name, tmp_path)
+        built = run(CONTENDERS / "build", name, env={"PATH": str(tmp_path)})
         assert built.stdout.startswith(f"{name} is left out: ")
         assert "; run: apt-get install " in built.stdout
         assert (built.stdout.count("\n"), built.stderr, built.returncode) == (1, "", 0)
-
-
-def build(name: str, path: Path) -> subprocess.CompletedProcess[str]:
-    """With only this folder on PATH."""
-    return subprocess.run(
-        [CONTENDERS / "build", name],
-        env={"PATH": str(path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )

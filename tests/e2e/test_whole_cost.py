@@ -110,7 +110,7 @@ def test_memory_per_connection_is_a_slope(raced: Path) -> None:
     """A connection of the known server holds 1 MiB; one of epoll, less than a stack."""
     done = run(*regatta("report", raced, "--json"), env=environment())
     slopes = json.loads(done.stdout)["memory_per_connection"]
-    found = {(one["contender"], one["metric"]): one["kib"] for one in slopes}
+    found = {(slope["contender"], slope["metric"]): slope["kib"] for slope in slopes}
     assert found["known", "memory_mib"]["value"] == pytest.approx(1024, rel=0.3)
     assert abs(found["epoll", "memory_mib"]["value"]) < STACK / 1024
     assert "Memory per idle connection" in (raced / "report.html").read_text()

@@ -5,8 +5,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 
 from tests.reliability.errors import CANNOT_FAIL, ERRORS, LEFT_OUT
-from tests.reliability.injection import ALWAYS, Fault
-from tests.reliability.tally import Tally
+from tests.reliability.injection import ALWAYS, Fault, Tally
 from tests.servers import ListedDesign
 
 EVERY = int(os.environ.get("REGATTA_FAULTS_EVERY", "16"))

@@ -3,7 +3,7 @@
 import pytest
 
 from tests import every_design
-from tests.reliability.tally import Tally
+from tests.reliability.injection import Tally
 
 tallies = pytest.StashKey[dict[tuple[str, str], Tally]]()
 

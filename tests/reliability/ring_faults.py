@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.commands import run
 from tests.reliability.errors import ERRORS
-from tests.reliability.injection import Fault
+from tests.reliability.injection import Fault, Outcome
 from tests.reliability.serving_faults import (
     CLIENTS,
     LOADS,
@@ -26,7 +26,6 @@ from tests.reliability.serving_faults import (
     ServerUnderFaults,
 )
 from tests.reliability.state import ask_ten, at_once, wait_for_state
-from tests.reliability.tally import Outcome
 from tests.servers import REPOSITORY, ListedDesign, RunningServer, built, program, running, table
 
 RINGS = [row for row in table() if row.name.startswith("uring") and row.missing is None]
@@ -127,12 +126,24 @@ class RingFaults:
         return self._read(slot)[7]
 
 
-def map_faults(folder: Path) -> tuple[RingFaults, dict[str, str]]:
-    """Also returns the environment in which the server finds them."""
+@contextlib.contextmanager
+def failing(
+    design: ListedDesign, folder: Path, fault: Fault | None = None, workers: int = WORKERS
+) -> Iterator[tuple[RunningServer, RingFaults]]:
+    """A server on io_uring, and its faults: at first this one. It must exit with status 0."""
     path = folder / "ring-faults"
     path.write_bytes(bytes(SLOTS * RingFaults.FORMAT.size))
     with path.open("r+b") as file:
-        return RingFaults(mmap.mmap(file.fileno(), 0)), {"RING_FAULTS": str(path)}
+        faults = RingFaults(mmap.mmap(file.fileno(), 0))
+    if fault is not None:
+        faults.set(TESTED, fault)
+    with running(
+        folder,
+        *("--design", design.name, *design.workers(workers), *OPTIONS),
+        binary=built("tests/conformance/failing-server"),
+        environment={"RING_FAULTS": str(path)},
+    ) as server:
+        yield server, faults
 
 
 class RingUnderFaults(ServerUnderFaults):
@@ -179,12 +190,5 @@ def count_unanswered(server: RunningServer, seconds: float) -> int:
 
 @contextlib.contextmanager
 def serving_on_rings(design: ListedDesign, folder: Path) -> Iterator[RingUnderFaults]:
-    """The server must exit with status 0."""
-    faults, environment = map_faults(folder)
-    with running(
-        folder,
-        *("--design", design.name, *design.workers(WORKERS), *OPTIONS),
-        binary=built("tests/conformance/failing-server"),
-        environment=environment,
-    ) as server:
+    with failing(design, folder) as (server, faults):
         yield RingUnderFaults(server, design, folder, faults)

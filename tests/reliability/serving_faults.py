@@ -9,9 +9,8 @@ from pathlib import Path
 
 from tests.commands import run
 from tests.processes import children, tree, wait_until_asleep
-from tests.reliability.injection import NONE, Fault, Trace, attached
+from tests.reliability.injection import NONE, Fault, Outcome, Tally, Trace, attached
 from tests.reliability.state import ask_ten, at_once, read_state, wait_for_state
-from tests.reliability.tally import Outcome, Tally
 from tests.servers import ListedDesign, RunningServer, program, running
 
 CLIENTS = 40

@@ -10,11 +10,9 @@ import pytest
 
 from tests.processes import tree
 from tests.reliability.cases import is_wanted, kinds, moments, unknown
-from tests.reliability.injection import NONE, Fault, attached
+from tests.reliability.ends import calls_of_start, start, stop
+from tests.reliability.injection import NONE, Fault, Tally, attached
 from tests.reliability.serving_faults import SHORT_S, endure_all, serving
-from tests.reliability.start_faults import calls_of_start, start
-from tests.reliability.stop_faults import stop
-from tests.reliability.tally import Tally
 from tests.servers import PATIENCE_S, ListedDesign, read_reply, rows_of, running
 from tests.waiting import wait_until
 

@@ -8,20 +8,19 @@ from pathlib import Path
 import pytest
 
 from tests.reliability.cases import is_wanted
-from tests.reliability.injection import Fault
+from tests.reliability.injection import Fault, Tally
 from tests.reliability.ring_faults import (
     MOMENTS,
     OF_TIMER,
     RING_ERRORS,
     RINGS,
     TESTED,
-    map_faults,
+    failing,
     serving_on_rings,
 )
-from tests.reliability.serving_faults import OPTIONS, WORKERS, endure_all
+from tests.reliability.serving_faults import WORKERS, endure_all
 from tests.reliability.state import ask_ten, at_once
-from tests.reliability.tally import Tally
-from tests.servers import ListedDesign, built, read_all, running
+from tests.servers import ListedDesign, read_all
 from tests.waiting import wait_until
 
 A_FEW = (
@@ -76,27 +75,16 @@ def test_it_recovers_from_any_failed_operation(
 
 
 @on_each_ring
-def test_a_stop_is_noticed_though_its_watch_has_failed(ring: ListedDesign, tmp_path: Path) -> None:
-    faults, environment = map_faults(tmp_path)
-    faults.set(TESTED, Fault("stop", "ENOMEM", "1"))
-    options = ("--design", ring.name, *ring.workers(WORKERS), *OPTIONS)
-    failing = built("tests/conformance/failing-server")
-    with running(tmp_path, *options, binary=failing, environment=environment):
-        pass
-    assert faults.failed(TESTED) == 1
-
-
-@on_each_ring
-@pytest.mark.parametrize("when", ["1", "1+1"])
-def test_a_stop_ends_though_the_accept_cannot_be_cancelled(
-    ring: ListedDesign, when: str, tmp_path: Path
+@pytest.mark.parametrize(
+    "fault",
+    [Fault("stop", "ENOMEM", "1"), *(Fault("cancel", "ENOMEM", when) for when in ("1", "1+1"))],
+    ids=str,
+)
+def test_it_stops_though_it_can_neither_watch_for_the_stop_nor_cancel_its_accept(
+    ring: ListedDesign, fault: Fault, tmp_path: Path
 ) -> None:
     """No further client comes, which would end the accept."""
-    faults, environment = map_faults(tmp_path)
-    faults.set(TESTED, Fault("cancel", "ENOMEM", when))
-    options = ("--design", ring.name, *ring.workers(WORKERS), *OPTIONS)
-    failing = built("tests/conformance/failing-server")
-    with running(tmp_path, *options, binary=failing, environment=environment) as server:
+    with failing(ring, tmp_path, fault) as (server, faults):
         assert ask_ten(server, at_once(ring, WORKERS)) is None
     assert faults.failed(TESTED) >= 1
 
@@ -104,12 +92,8 @@ def test_a_stop_ends_though_the_accept_cannot_be_cancelled(
 @on_each_ring
 def test_a_long_head_gets_one_buffer_in_a_turn(ring: ListedDesign, tmp_path: Path) -> None:
     """Multishot receives of a few such clients would take the buffers of all others."""
-    faults, environment = map_faults(tmp_path)
-    faults.set(TESTED, NEVER_FAILS)
-    options = ("--design", ring.name, *ring.workers(1), *OPTIONS)
-    failing = built("tests/conformance/failing-server")
     head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX: "
-    with running(tmp_path, *options, binary=failing, environment=environment) as server:
+    with failing(ring, tmp_path, NEVER_FAILS, workers=1) as (server, faults):
         client = server.connect()
         client.sendall(head.ljust(6 * BUFFER_BYTES, b"x"))
         wait_until(lambda: faults.submitted(TESTED) == 7, "it does not wait for the rest")
