@@ -31,7 +31,7 @@ import sys
 from distributed import Client
 with Client(sys.argv[1], timeout=60) as client:
     workers = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
-    print(*(address for address, one in workers.items() if one["name"] == sys.argv[2]))
+    print(*(address for address, worker in workers.items() if worker["name"] == sys.argv[2]))
 """
 ROLES = ("client", "worker", "scheduler")
 

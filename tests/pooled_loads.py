@@ -20,7 +20,7 @@ NS_PER_MS = 1e6
 
 def assert_one_load(out: Path, clients: int) -> None:
     """Of an open load that was answered in full; the race has one cell."""
-    trials = [one for one in read(out / FILE_NAME).last_attempts if one.kind == "timed"]
+    trials = [trial for trial in read(out / FILE_NAME).last_attempts if trial.kind == "timed"]
     assert trials
     files = []
     for trial in trials:
@@ -31,9 +31,9 @@ def assert_one_load(out: Path, clients: int) -> None:
         )
         load = json.loads(text)
         assert len(load["clients"]) == clients
-        assert sum(one["rate_per_s"] for one in load["clients"]) == load["rate_per_s"] == rate
+        assert sum(client["rate_per_s"] for client in load["clients"]) == load["rate_per_s"] == rate
         for key in ("connections", "requests", "answered", "unstarted"):
-            assert sum(one[key] for one in load["clients"]) == load[key], key
+            assert sum(client[key] for client in load["clients"]) == load[key], key
         assert load["answered"] == load["requests"] == trial.answered
         throughput = trial.answered / (load["elapsed_ns"] / NS_PER_S)
         assert trial.throughput_per_s == pytest.approx(throughput)
@@ -41,11 +41,11 @@ def assert_one_load(out: Path, clients: int) -> None:
         started = started[started["error"] == 0]
         assert len(started) == trial.answered
         first = 0
-        for one in load["clients"]:
-            is_its = (started["connection"] - first) < one["connections"]
+        for client in load["clients"]:
+            is_its = (started["connection"] - first) < client["connections"]
             is_its &= started["connection"] >= first
-            assert is_its.sum() == one["answered"], "its requests are on its own connections"
-            first += one["connections"]
+            assert is_its.sum() == client["answered"], "its requests are on its own connections"
+            first += client["connections"]
         files.append(started["end_ns"] - started["start_ns"])
     whole = np.sort(np.concatenate(files))
     due = len(whole) + sum(trial.unstarted for trial in trials)  # these would come last

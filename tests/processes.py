@@ -102,7 +102,7 @@ def is_gone(pid: int) -> bool:
 
 def tasks(pid: int) -> list[int]:
     """Threads of the process and of all its descendants."""
-    return [task for one in tree(pid) for task in threads(one)]
+    return [task for member in tree(pid) for task in threads(member)]
 
 
 def wait_until_asleep(pid: int) -> None:
@@ -124,9 +124,9 @@ def stopped(pid: int) -> Iterator[None]:
 def cpu_seconds(pid: int) -> float:
     """User and system time of a process, its descendants, and the children it has reaped."""
     ticks = 0
-    for one in tree(pid):
+    for member in tree(pid):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+            fields = Path(f"/proc/{member}/stat").read_text().rpartition(")")[2].split()
             ticks += sum(map(int, fields[11:15]))
     return ticks / os.sysconf("SC_CLK_TCK")
 
@@ -134,9 +134,9 @@ def cpu_seconds(pid: int) -> float:
 def resident_kib(pid: int) -> int:
     """Proportional set size of a process and its descendants: shared pages count once."""
     kib = 0
-    for one in tree(pid):
+    for member in tree(pid):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            rollup = Path(f"/proc/{one}/smaps_rollup").read_text()
+            rollup = Path(f"/proc/{member}/smaps_rollup").read_text()
             kib += sum(map(int, re.findall(r"^Pss: +(\d+) kB$", rollup, re.MULTILINE)))
     return kib
 

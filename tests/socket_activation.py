@@ -7,10 +7,10 @@ import fcntl, os, socket, sys
 host, count, send_buffer, listens, *words = sys.argv[1:]
 make = (lambda: socket.create_server((host, 0))) if listens == "True" else socket.socket
 sockets = [make() for _ in range(int(count))]
-for one in sockets:
+for listener in sockets:
     if send_buffer != "None":
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, int(send_buffer))
-for i, fd in enumerate([fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, 40) for one in sockets]):
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, int(send_buffer))
+for i, fd in enumerate([fcntl.fcntl(listener, fcntl.F_DUPFD_CLOEXEC, 40) for listener in sockets]):
     os.dup2(fd, 3 + i)
 os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS=count, LISTEN_FDNAMES="x")
 os.execv(words[0], words)

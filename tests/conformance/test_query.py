@@ -18,7 +18,7 @@ def test_the_reply_matches_the_query(server: RunningServer) -> None:
         for ask in (ask_line, ask_http):
             answer = ask(server, asked)
             assert 1 <= len(answer.rows) <= int(asked[0].removeprefix("n="))
-            assert ("group" in answer.title) == any("group" in one for one in asked)
+            assert ("group" in answer.title) == any("group" in parameter for parameter in asked)
             assert (answer.elapsed is not None) == ("by=recent" in asked)
             assert [row.us for row in answer.rows] == sorted(
                 (row.us for row in answer.rows), reverse=True

@@ -31,14 +31,14 @@ def test_pipelined_long_requests_are_not_allanswered_before_another_client(
         pytest.skip("it serves one client at a time")
     one_loop = design.workers(1) if design.serves == "all" else ()
     server = start("--work", "wait=50ms", *one_loop)
-    with server.connect_many(3) as (one, greedy, another):
-        for each in (one, greedy, another):
+    with server.connect_many(3) as (first, greedy, another):
+        for each in (first, greedy, another):
             ask_over(each)
         with stopped(server.process.pid):
-            for each, asked in ((one, 1), (greedy, AT_ONCE), (another, 1)):
+            for each, asked in ((first, 1), (greedy, AT_ONCE), (another, 1)):
                 each.sendall(b"top 1\n" * asked)
                 wait_until_arrived(each)
-        for each in (one, another):  # one of the two comes after the greedy one
+        for each in (first, another):  # one of the two comes after the greedy one
             assert read_reply(each).startswith(b"rank")
         greedy.setblocking(False)
         with contextlib.suppress(BlockingIOError):
@@ -85,8 +85,8 @@ def answered_before_another(
     """Of GREEDY clients with `each_asks` pipelined requests: how many requests are answered before
     that of another client. The minimum of several probes, because the probe itself takes time."""
     fewest, left = GREEDY * each_asks, GREEDY * each_asks
-    with server.connect_many(GREEDY + 1) as (one, *greedy):
-        for each in (one, *greedy):
+    with server.connect_many(GREEDY + 1) as (first, *greedy):
+        for each in (first, *greedy):
             ask_over(each)
         with stopped(server.process.pid):
             for each in greedy:
@@ -96,9 +96,9 @@ def answered_before_another(
         for _ in range(PROBES):
             with stopped(server.process.pid):
                 left -= sum(map(take_replies, greedy))
-                one.sendall(b"top 1\n")
-                wait_until_arrived(one)
-            read_reply(one)
+                first.sendall(b"top 1\n")
+                wait_until_arrived(first)
+            read_reply(first)
             with stopped(server.process.pid):
                 answered = sum(map(take_replies, greedy))
             left -= answered

@@ -38,18 +38,18 @@ def assert_shared(out: Path, *clients: str) -> None:
     trials = read(out / FILE_NAME).trials
     assert [trial.status for trial in trials if not trial.superseded] == ["ok", "ok"]
     for trial in trials:
-        assert [one.host for one in trial.clients] == list(clients)
-        assert [one.connections for one in trial.clients] == [3, 2]
-        assert sum(one.requests for one in trial.clients) + trial.unstarted == 300
+        assert [client.host for client in trial.clients] == list(clients)
+        assert [client.connections for client in trial.clients] == [3, 2]
+        assert sum(client.requests for client in trial.clients) + trial.unstarted == 300
         # Their clocks are 5,000 s apart, the common start is not.
-        assert 0 < max(one.clock_bound_ns for one in trial.clients) < NEAR_NS
+        assert 0 < max(client.clock_bound_ns for client in trial.clients) < NEAR_NS
         assert trial.start_skew_ns < BUSY_NS
         starts = np.sort(all_samples(trial.samples)["start_ns"])
         assert starts[-1] - starts[0] < 60e9
         assert trial.window_ns is not None
         assert trial.window_ns < 60e9
     for (text,) in rows(out, "SELECT client FROM trial"):
-        ahead = [one["clock_offset_ns"] for one in json.loads(text)["clients"]]
+        ahead = [client["clock_offset_ns"] for client in json.loads(text)["clients"]]
         assert ahead == [pytest.approx(away * AWAY_S * 1e9, abs=NEAR_NS) for away in (1, 2)]
     assert_one_load(out, clients=len(clients))
     assert "clients shared each load, and used at most" in (out / "report.html").read_text()

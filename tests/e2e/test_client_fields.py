@@ -48,19 +48,19 @@ def twice(value: Any) -> Any:
 @pytest.mark.parametrize("kind", ["slices", "clients"])
 def test_every_field_is_merged_or_named_as_left_out(kind: str, load: str) -> None:
     with serving(always(LINE_REPLY)) as server:
-        one, _ = result_of(server, f"{load} --idle 2 --slow 1")
+        result, _ = result_of(server, f"{load} --idle 2 --slow 1")
     # No field may be 0, or what is lost would not be seen.
-    one |= {key: value or 7 for key, value in one.items() if type(value) is int}
-    one |= {"cpu_share": 0.25, "client_bound": None}
+    result |= {key: value or 7 for key, value in result.items() if type(value) is int}
+    result |= {"cpu_share": 0.25, "client_bound": None}
     if kind == "slices":
-        whole = merge_slices([one, one])
+        whole = merge_slices([result, result])
     else:
-        start = ClientStart("", (1,), one["began_ns"], ClockOffset())
-        whole = pool_clients([one, one], [start, start])
-    assert set(one) - set(whole) == set(one) & LEFT_OUT[kind]
+        start = ClientStart("", (1,), result["began_ns"], ClockOffset())
+        whole = pool_clients([result, result], [start, start])
+    assert set(result) - set(whole) == set(result) & LEFT_OUT[kind]
     expected = {
-        key: twice(one[key]) if TABLES[kind].get(key) is total else one[key]
-        for key in set(one) & set(whole)
+        key: twice(result[key]) if TABLES[kind].get(key) is total else result[key]
+        for key in set(result) & set(whole)
     }
     for name in ("throughput_per_s", "cpu_share"):  # worked out again
         expected[name] = whole.get(name)

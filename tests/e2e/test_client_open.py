@@ -245,8 +245,8 @@ def test_a_closed_load_is_client_bound_only_by_its_cpu(engine: str, tmp_path: Pa
     assert result["late_ns"] == NO_FIGURES
     if SANITIZER == "thread" and engine == "thread":
         pytest.skip("starting 50 threads takes too much CPU time with this sanitizer")
-    own = result["usage"]["children" if engine == "fork" else "self"]
-    cpu_ns = own["user_ns"] + own["system_ns"]
+    usage = result["usage"]["children" if engine == "fork" else "self"]
+    cpu_ns = usage["user_ns"] + usage["system_ns"]
     assert result["cpu_share"] == pytest.approx(cpu_ns / result["elapsed_ns"], rel=0.2, abs=0.02)
 
 

@@ -80,13 +80,13 @@ def test_a_sample_identifies_the_processes_in_its_reply(
 def test_resource_usage_covers_the_window(engine: str) -> None:
     with serving(once(LINE_REPLY)) as server:
         result, _ = result_of(server, "-c 20 --rounds 5", engine)
-    own, children = result["usage"]["self"], result["usage"]["children"]
-    assert set(own) == set(children)
+    itself, children = result["usage"]["self"], result["usage"]["children"]
+    assert set(itself) == set(children)
     if engine == "fork":
         assert children["minor_faults"] > 100
     else:
         assert set(children.values()) == {0}
-    assert own["minor_faults"] + own["voluntary_switches"] > 0
+    assert itself["minor_faults"] + itself["voluntary_switches"] > 0
 
 
 def test_killed_client_processes_are_a_failure_and_no_hang() -> None:

@@ -34,10 +34,10 @@ def equal(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_both_race_at_the_same_rates_despite_a_dead_contender(equal: Path) -> None:
     rates = rows(equal, "SELECT contender, rate FROM cell WHERE load = 'open' ORDER BY id")
-    own = {name: [rate for who, rate in rates if who == name] for name, _ in rates}
-    assert set(own) == {"epoll", "thread-per-client"}
-    assert own["epoll"] == own["thread-per-client"]
-    assert len(set(own["epoll"])) == 2
+    of_each = {name: [rate for who, rate in rates if who == name] for name, _ in rates}
+    assert set(of_each) == {"epoll", "thread-per-client"}
+    assert of_each["epoll"] == of_each["thread-per-client"]
+    assert len(set(of_each["epoll"])) == 2
     assert rows(equal, "SELECT count(*) FROM trial WHERE status = 'ok'") == [(8,)]
     (why,) = rows(equal, "SELECT DISTINCT why_not FROM probe WHERE search_id = 3")
     assert str(why[0]).startswith("failed: the server exited before it was ready")

@@ -56,9 +56,9 @@ def test_the_functions_are_in_another_order(linked: dict[int, Path]) -> None:
     ours = reordered(linked[1])
     assert reordered(linked[2]) == ours
     assert len(ours) > 100
-    for at, one in enumerate(programs):
+    for at, program in enumerate(programs):
         for other in programs[at + 1 :]:
-            kept = neighbours(one, ours) & neighbours(other, ours)
+            kept = neighbours(program, ours) & neighbours(other, ours)
             assert len(kept) < 0.1 * len(ours)
 
 

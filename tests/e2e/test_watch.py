@@ -61,11 +61,11 @@ def test_hosts_are_stacked_in_a_narrow_window_and_follow_its_size(pair: Pair) ->
 
 def test_a_dead_host_is_shown_and_retried_while_the_other_continues(tmp_path: Path) -> None:
     with (
-        two_servers(tmp_path) as (one, two),
-        on_screen(one.address, two.address, columns=120) as terminal,
+        two_servers(tmp_path) as (first, second),
+        on_screen(first.address, second.address, columns=120) as terminal,
     ):
         terminal.until(both_ok(terminal))
-        one.stop()
+        first.stop()
         # If the other host had waited, its figures would be old by now.
         shown = terminal.until(lambda: "UNREACHABLE for 2." in terminal.text)
         assert "Connection refused" in shown
@@ -73,7 +73,7 @@ def test_a_dead_host_is_shown_and_retried_while_the_other_continues(tmp_path: Pa
         assert float(age[1]) < 1.5
         again = tmp_path / "again"
         again.mkdir()
-        with running(again, listen=one.address):
+        with running(again, listen=first.address):
             terminal.until(both_ok(terminal))
             assert "UNREACHABLE" not in terminal.text
         terminal.press("q")

@@ -99,12 +99,12 @@ def test_a_terminal_without_cursor_control_gets_plain_text(kind: str, pair: Pair
 
 
 def test_a_pipe_gets_a_table_for_each_refresh(pair: Pair) -> None:
-    one, two = pair
-    result = watch("--count", "3", "--interval", "1", "-n", "4", one.address, two.address)
+    first, second = pair
+    result = watch("--count", "3", "--interval", "1", "-n", "4", first.address, second.address)
     assert result.returncode == 0
     assert result.stderr == ""
-    assert result.stdout.count(f"({one.address}): ok, ") == 3
-    assert result.stdout.count(f"({two.address}): ok, ") == 3
+    assert result.stdout.count(f"({first.address}): ok, ") == 3
+    assert result.stdout.count(f"({second.address}): ok, ") == 3
     ranks = re.findall(r"^ +(\d) +\d+ +\d+\.\d+ +\d+\.\d+ \S", result.stdout, re.MULTILINE)
     assert ranks == ["1", "2", "3", "4"] * 6
 

@@ -87,10 +87,10 @@ def two_servers(folder: Path) -> Iterator[Pair]:
     for each in folders:
         each.mkdir()
     with (
-        running(folders[0], listen="127.0.0.2:0") as one,
-        running(folders[1], listen="127.0.0.3:0") as two,
+        running(folders[0], listen="127.0.0.2:0") as first,
+        running(folders[1], listen="127.0.0.3:0") as second,
     ):
-        yield one, two
+        yield first, second
 
 
 def heads(terminal: Terminal, servers: Pair) -> list[tuple[int, int]]:

@@ -120,16 +120,16 @@ def stolen_ms() -> list[float]:
 
 def measure(design: ListedDesign, case: Case | None, seconds: float, folder: Path) -> Window:
     with served(design, case, folder) as server:
-        kept = requests_per_connection(design, case)
+        per_connection = requests_per_connection(design, case)
         client = Gated(
             server,
             f"-c {CLIENTS} --load open --rate {RATE_PER_S} --duration {seconds} --dialect http"
-            f" --per-connection {kept} --cpus {CLIENT_CPU}",
+            f" --per-connection {per_connection} --cpus {CLIENT_CPU}",
         )
         if IS_ROOT:
             os.sched_setscheduler(client.process.pid, os.SCHED_FIFO, os.sched_param(1))
         with attacked(server, case) if case is not None and case.held else contextlib.nullcontext():
-            attackers = established(server.port) - (CLIENTS if kept == 0 else 0)
+            attackers = established(server.port) - (CLIENTS if per_connection == 0 else 0)
             before = stolen_ms()
             client.go()
             result = client.result()

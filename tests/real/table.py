@@ -61,8 +61,8 @@ class Row:
             )
 
 
-def pair(one: float, other: float) -> str:
-    return f"{one:.3g}, {other:.3g}"
+def pair(a: float, b: float) -> str:
+    return f"{a:.3g}, {b:.3g}"
 
 
 def store(row: Row, path: Path) -> None:

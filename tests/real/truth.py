@@ -104,8 +104,8 @@ def measure(a: Server, b: Server, place: Place, windows: int, seconds: int) -> d
             oha(port, place.rate, WARM_UP_S, place.client_cpus)
         for _ in range(windows):
             for name, client in CLIENTS.items():
-                one, other = (window(client, it, place, seconds) for it in (first, second))
-                found[name].append((one, other))
+                of_a, of_b = (window(client, it, place, seconds) for it in (first, second))
+                found[name].append((of_a, of_b))
     return {name: figures(pairs) for name, pairs in found.items()}
 
 
@@ -118,7 +118,7 @@ def window(client: Client, server: tuple[int, int], place: Place, seconds: int) 
 
 def figures(pairs: list[tuple[Window, Window]]) -> Figures:
     sides = list(zip(*pairs, strict=True))
-    one, other = (estimate([window.cpu_us for window in side]).value for side in sides)
+    cpu_a, cpu_b = (estimate([window.cpu_us for window in side]).value for side in sides)
     p50_a, p50_b = (estimate([window.p50_us for window in side]) for side in sides)
     ratio = estimate([b.cpu_us / a.cpu_us for a, b in pairs])
-    return Figures(ratio, (one, other), (p50_a, p50_b))
+    return Figures(ratio, (cpu_a, cpu_b), (p50_a, p50_b))

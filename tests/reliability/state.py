@@ -53,10 +53,10 @@ def read_state(pid: int) -> State:
     while not is_gone(pid):
         with contextlib.suppress(OSError, StopIteration):
             pids = tree(pid)
-            held = [path for one in pids for path in descriptors(one).values()]
+            held = [path for member in pids for path in descriptors(member).values()]
             return State(
                 len(pids),
-                sum(len(threads(one)) for one in pids),
+                sum(len(threads(member)) for member in pids),
                 sum(path.startswith("socket:") for path in held),
                 sum(not OF_SCANS.match(path) for path in held),
                 sum(map(memory_kib, pids)),
