@@ -27,20 +27,15 @@ def framework(  # noqa: PLR0913, PLR0917  (what a made-up framework has)
     meta: Any = None,
     result: dict[str, Any] | None = None,
 ) -> Path:
-    folder = checkout / "frameworks" / name
-    folder.mkdir(parents=True)
-    tests = {"tests": ["baseline", "latency-10k"], "enabled": True}
-    (folder / "meta.json").write_text(
-        meta
-        if isinstance(meta, str)
-        else json.dumps({"display_name": name, **tests, **(meta or {})})
-    )
+    folder, results = checkout / "frameworks" / name, checkout / "site/data/results"
+    for place in (folder, results):
+        place.mkdir(parents=True, exist_ok=True)
+    described = {"display_name": name, "tests": ["baseline", "latency-10k"], "enabled": True}
+    text = meta if isinstance(meta, str) else json.dumps(described | (meta or {}))
+    (folder / "meta.json").write_text(text)
     if dockerfile is not None:
         (folder / "Dockerfile").write_text(dockerfile)
-    results = checkout / "site/data/results"
-    results.mkdir(parents=True, exist_ok=True)
-    figures = {"rps": rps, "connections": 4}
-    content = {"results": {"baseline-4": figures, **(result or {})}}
+    content = {"results": {"baseline-4": {"rps": rps, "connections": 4}, **(result or {})}}
     (results / f"{name}.json").write_text(json.dumps(content))
     return folder
 
@@ -146,14 +141,20 @@ def test_a_folder_that_is_no_checkout_or_has_too_little_is_refused(tmp_path: Pat
     assert [path.name for path in tmp_path.iterdir()] == ["arena"]
 
 
-def test_a_fixed_port_is_refused_where_servers_run_at_the_same_time(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("", "", r"remove `race\.slices`"),
+        ('["a"]\nport', '["a", "{port}"]\nport', r"only for a command without \{port\}"),
+        ("port = 80\n", "", r"contenders\.a\.command` lacks \{port\}"),
+    ],
+)
+def test_a_fixed_port_is_refused_where_servers_run_at_the_same_time(
+    tmp_path: Path, old: str, new: str, complaint: str
+) -> None:
     text = (
         'name = "x"\n[race]\nslices = 2\n[contenders.a]\ncommand = ["a"]\nport = 80\n'
         '[[cells]]\ncontenders = ["a"]\ndialect = "http"\n'
     )
-    with pytest.raises(Exception, match=r"remove `race\.slices`"):
-        parse_study(text, table(), tmp_path)
-    with pytest.raises(Exception, match=r"only for a command without \{port\}"):
-        parse_study(text.replace('["a"]\nport', '["a", "{port}"]\nport'), table(), tmp_path)
-    with pytest.raises(Exception, match=r"contenders\.a\.command` lacks \{port\}"):
-        parse_study(text.replace("port = 80\n", ""), table(), tmp_path)
+    with pytest.raises(Exception, match=complaint):
+        parse_study(text.replace(old, new), table(), tmp_path)
