@@ -4,8 +4,6 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -27,15 +25,6 @@ CONNECTIONS = 100
 WRK = ("iterative", "prefork-accept", "thread-per-client", "select", "epoll", "uring")
 """One of each way to wait for clients: a second of wrk fills both CPUs."""
 COLUMNS = ("pid", "user_seconds", "system_seconds")
-
-
-@pytest.fixture(params=designs())
-def served(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, RunningServer]]:
-    """A design, and its server."""
-    with ExitStack() as stack:
-        options = ("--design", request.param, *ONE_SNAPSHOT)
-        started = stack.enter_context(running(tmp_path, *options))
-        yield request.param, started
 
 
 def printed_by(*command: str, stdin: str = "") -> str:
@@ -62,9 +51,14 @@ def assert_agrees(rows: list[dict], before: dict[int, float], after: dict[int, f
             assert seconds < after[row["pid"]] + 1 + TICK_S
 
 
-def test_our_client_nc_curl_and_wrk_are_answered(served: tuple[str, RunningServer]) -> None:
+@pytest.mark.parametrize("design", designs())
+def test_our_client_nc_curl_and_wrk_are_answered(design: str, tmp_path: Path) -> None:
     """From one snapshot, whose times ps brackets."""
-    design, server = served
+    with running(tmp_path, "--design", design, *ONE_SNAPSHOT) as server:
+        ask_as_users_do(design, server)
+
+
+def ask_as_users_do(design: str, server: RunningServer) -> None:
     before = cpu_times()
     rows_of(server.ask(b"top 1\n"))  # takes the snapshot
     after = cpu_times()

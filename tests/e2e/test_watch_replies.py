@@ -58,19 +58,20 @@ def test_totals_are_seconds_and_groups_have_a_number_of_processes() -> None:
             assert re.search(r"# +PROCS +USER S +SYS S +unit", terminal.text)
 
 
-HOSTILE = [
-    "\x1b]0;owned\x07title",
-    "\x1b[2J\x1b[1;1Hcleared",
-    "\x9b31mred",
-    "back\b\b\b\rspace",
-    "\u202eesrever",
-    "zero\u200bwidth",
-    "tag\U000e0041ged",
-    "nul\x00byte",
-    "lone \ud800 half",
-    "a) R 1 (b",
-    "new\\nline",
-]
+HOSTILE = {
+    "\x1b]0;owned\x07title": r"\x1b]0;owned\x07title",
+    "\x1b[2J\x1b[1;1Hcleared": r"\x1b[2J\x1b[1;1Hcleared",
+    "\x9b31mred": r"\xc2\x9b31mred",
+    "back\b\b\b\rspace": r"back\x08\x08\x08\x0dspace",
+    "\u202eesrever": r"\xe2\x80\xaeesrever",
+    "zero\u200bwidth": r"zero\xe2\x80\x8bwidth",
+    "tag\U000e0041ged": r"tag\xf3\xa0\x81\x81ged",
+    "nul\x00byte": r"nul\xc0\x80byte",
+    "lone \ud800 half": r"lone \xed\xa0\x80 half",
+    "a) R 1 (b": "a) R 1 (b",
+    "new\\nline": r"new\nline",
+}
+"""Names, and how they are shown."""
 
 
 def check_clean(written: bytes) -> None:
@@ -86,19 +87,7 @@ def test_replies_reach_the_terminal_escaped() -> None:
     with serving(ScriptedServer(body(reply))) as server:
         with on_screen(server.address, columns=120) as terminal:
             shown = terminal.until("everything else")
-            for seen in (
-                r"\x1b]0;owned\x07title",
-                r"\xc2\x9b31mred",
-                r"back\x08\x08\x08\x0dspace",
-                r"\xe2\x80\xaeesrever",
-                r"zero\xe2\x80\x8bwidth",
-                r"tag\xf3\xa0\x81\x81ged",
-                r"nul\xc0\x80byte",
-                r"lone \xed\xa0\x80 half",
-                "a) R 1 (b",
-                r"new\nline",
-                r"evil\x1b[1m\x0a",
-            ):
+            for seen in (*HOSTILE.values(), r"evil\x1b[1m\x0a"):
                 assert seen in shown
             check_clean(terminal.raw)
         printed = run_well(CLIENT, "--watch", "--count", "1", server.address)
