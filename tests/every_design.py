@@ -31,4 +31,5 @@ def all_at_once(check: Callable[[ListedDesign, Path], object], folder: Path) -> 
 
     designs = runnable()
     with ThreadPoolExecutor(len(designs)) as pool:
-        assert [failed for failed in pool.map(check_named, designs) if failed] == []
+        failed = [failure for failure in pool.map(check_named, designs) if failure]
+    assert not failed, "\n".join(failed)
