@@ -15,7 +15,7 @@ from regatta.measure.programs import called_with, discover, shown
 from regatta.record.files import RACES, write_whole
 from regatta.record.study import find_study, load_study
 from regatta.record.study.limits import HOSTS
-from regatta.record.study.placement import HOST_NEEDED, cluster_risk, host_name
+from regatta.record.study.placement import HOST_NEEDED, host_name
 from regatta.show.numbers import plural
 from regatta.show.terminal import draw_table
 from regatta.show.text import plain
@@ -31,7 +31,6 @@ REPORT = "collected.md"
     what=typer.Argument(help="Ledgers or folders of races; or one study, with the machines."),
     host="Race the study on this machine, ssh://USER@HOST; repeatable.",
     hosts="A file with one machine a line.",
-    cluster="A Dask scheduler (tcp://…, tls://…): race on each of its machines.",
     resume="Continue the races whose folder is WHAT.",
     quick="A first look, in few blocks.",
     out=typer.Option(help="Folder for all results.", show_default="races/NAME-TIME"),
@@ -41,7 +40,6 @@ def collect(  # noqa: PLR0913, PLR0917  (one parameter an option)
     what: list[str],
     host: list[str] | None = None,
     hosts: Path | None = None,
-    cluster: str | None = None,
     resume: bool = False,
     quick: bool = False,
     out: Path | None = None,
@@ -61,22 +59,20 @@ def collect(  # noqa: PLR0913, PLR0917  (one parameter an option)
       regatta collect handed-in/*.sqlite
       regatta collect quick --host ssh://root@a --host ssh://root@b
       regatta collect mine.toml --hosts machines.txt --quick
-      regatta collect quick --cluster tls://scheduler:8786
       regatta collect --resume races/quick-fleet-20260101-120000
       regatta collect handed-in/*.sqlite --json > class.json
     """
     console = Output(stderr=json)
     urls = machine_urls(host or [], hosts)
-    machines = bool(urls) or cluster is not None
-    if (machines or resume) and len(what) > 1:
+    if (urls or resume) and len(what) > 1:
         raise UsageError(f"name one study, not {len(what)}: its machines are options")
     if resume:
-        if machines or quick or out:
+        if urls or quick or out:
             raise UsageError("--resume takes the folder of earlier races and no other option")
         race_all(read_fleet(Path(what[0])), Path(what[0]), console, json)
         return
-    if machines:
-        fleet = planned(what[0], urls, cluster, quick)
+    if urls:
+        fleet = planned(what[0], urls, quick)
         folder = out or RACES / fleet.name
         fleet.write(folder)
         race_all(fleet, folder, console, json)
@@ -87,8 +83,8 @@ def collect(  # noqa: PLR0913, PLR0917  (one parameter an option)
         raise UsageError("--out is for races on machines; what ledgers hold is printed")
     outcomes = collected.read_ledgers(list(map(Path, what)), lambda text: say(console, text))
     present(outcomes, console, json)
-    if failed := [one for one in outcomes if one.result is None]:
-        raise RegattaError("; ".join(one.reason for one in failed))
+    if failed := [outcome.reason for outcome in outcomes if outcome.result is None]:
+        raise RegattaError("; ".join(failed))
 
 
 def machine_urls(urls: list[str], listed: Path | None) -> list[str]:
@@ -98,7 +94,7 @@ def machine_urls(urls: list[str], listed: Path | None) -> list[str]:
             lines = listed.read_text().splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"cannot read {listed}: {error}") from error
-        urls = [*urls, *(text for one in lines if (text := one.partition("#")[0].strip()))]
+        urls = [*urls, *(text for line in lines if (text := line.partition("#")[0].strip()))]
     for url in urls:
         try:
             host_name(url)
@@ -107,9 +103,7 @@ def machine_urls(urls: list[str], listed: Path | None) -> list[str]:
     return urls
 
 
-def planned(study: str, urls: list[str], cluster: str | None, quick: bool) -> Fleet:
-    if urls and cluster is not None:
-        raise UsageError("name the machines once: --host or --hosts, or --cluster")
+def planned(study: str, urls: list[str], quick: bool) -> Fleet:
     path = find_study(study)
     read = load_study(path, discover().designs)
     if read.placement == HOSTS:
@@ -117,32 +111,30 @@ def planned(study: str, urls: list[str], cluster: str | None, quick: bool) -> Fl
             f"{path} names the hosts of one race; here each machine runs both sides itself"
         )
     name = f"{read.name}-fleet-{time.strftime('%Y%m%d-%H%M%S')}-{token_hex(2)}"
-    return Fleet(name, path.read_text(), quick, urls, cluster)
+    return Fleet(name, path.read_text(), quick, urls)
 
 
 def race_all(fleet: Fleet, folder: Path, console: Output, as_json: bool) -> None:
     """Races on the machines without a result, and shows and writes what all found."""
-    if fleet.cluster and (risk := cluster_risk(fleet.cluster)):
-        say(console, f"warning: {risk}")
     again = partial(called_with, "collect", "--resume", shown(folder))
     numbers = count(1)
 
-    def on_result(one: collected.MachineResult) -> None:
-        says = f"failed: {one.reason}"
-        if one.result is not None:
-            took = collected.took(one.result) or "0 s"
-            says = f"raced in {took}. {collected.first_verdict(one.result)}"
-        say(console, f"{next(numbers)} {one.name}: {says}")
+    def on_result(outcome: collected.MachineResult) -> None:
+        says = f"failed: {outcome.reason}"
+        if outcome.result is not None:
+            took = collected.took(outcome.result) or "0 s"
+            says = f"raced in {took}. {collected.first_verdict(outcome.result)}"
+        say(console, f"{next(numbers)} {outcome.name}: {says}")
 
-    kept = "finished machines are kept, and the others continue where they were"
-    with stoppable(kept, again):
+    what_stays = "finished machines are kept, and the others continue where they were"
+    with stoppable(what_stays, again):
         outcomes = run_fleet(fleet, folder, on_result)
     standings = present(outcomes, console, as_json)
     title = f"{fleet.name}, on {plural(len(outcomes), 'machine')}"
     write_whole(folder / REPORT, collected.to_markdown(title, standings, outcomes))
     if not as_json:
         say(console, f"report: {shown(folder / REPORT)}")
-    if names := [one.name for one in outcomes if one.result is None]:
+    if names := [outcome.name for outcome in outcomes if outcome.result is None]:
         raise RegattaError(
             f"{plural(len(names), 'machine')} of {len(outcomes)} failed "
             f"({', '.join(names[:5])}); continue with {again()}"
@@ -155,11 +147,11 @@ def present(
     """Prints what holds on all machines, and returns it."""
     standings = collected.standings_of(outcomes)
     if as_json:
-        print_json({"machines": [asdict(one) for one in outcomes], **asdict(standings)})
+        print_json({"machines": [asdict(outcome) for outcome in outcomes], **asdict(standings)})
         return standings
-    for one in collected.collected_tables(standings, outcomes):
+    for table in collected.collected_tables(standings, outcomes):
         console.print()
-        draw_table(one, [], console)
+        draw_table(table, [], console)
     console.print()
     console.print(plain(collected.sentence(standings, outcomes), console, "bold"))
     return standings

@@ -7,7 +7,6 @@ best on all" has no such guarantee: on one machine the design may be missing by 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -130,7 +129,7 @@ def kind_of(result: Mapping[str, Any]) -> str:
 
 def standings_of(outcomes: Sequence[MachineResult]) -> FleetStandings:
     """Of the machines that have a result."""
-    results = {one.name: one.result for one in outcomes if one.result is not None}
+    results = {o.name: o.result for o in outcomes if o.result is not None}
     kind = {name: kind_of(results[name]) for name in sorted(results)}
     verdicts: dict[str, dict[str, Any]] = {}
     claims: dict[str, dict[str, str]] = {}
@@ -150,7 +149,7 @@ def standings_of(outcomes: Sequence[MachineResult]) -> FleetStandings:
         return FleetRow(where, by_kind, outcome, tuple(names), says)
 
     return FleetStandings(
-        {one: [name for name in kind if kind[name] == one] for one in kind.values()},
+        {each: [name for name in kind if kind[name] == each] for each in kind.values()},
         [row(where, *judged(found)) for where, found in verdicts.items()],
         [
             row(where, found, DIFFER if len({*found.values()}) > 1 else min(found.values()), ())
@@ -164,7 +163,7 @@ def steps(result: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     found = []
     for group in result["groups"]:
         of = f"{group['title']}: " if group["title"] else ""
-        found += [(f"{of}{one['at']:,} {group['axis']}", one) for one in group["by_step"]]
+        found += [(f"{of}{step['at']:,} {group['axis']}", step) for step in group["by_step"]]
         if len(group["by_step"]) > 1:
             found.append((f"{of}over all", group["overall"]))
     return found
@@ -204,8 +203,8 @@ def collected_tables(standings: FleetStandings, outcomes: Sequence[MachineResult
         MACHINES_SAY,
         ["machine", "kind", "trials", "disturbed", "took", "result"],
         [
-            [one.name, *machine_row(one, short)]
-            for one in sorted(outcomes, key=lambda one: in_order(one.name))
+            [outcome.name, *machine_row(outcome, short)]
+            for outcome in sorted(outcomes, key=lambda outcome: outcome.name)
         ],
     )
     if not standings.kinds:
@@ -231,23 +230,18 @@ def tallied(row: FleetRow, kind: str) -> str:
     return ", ".join(f"{words} {count}" for words, count in tally.items())
 
 
-def in_order(name: str) -> list[str | int]:
-    """A key that sorts host2 before host10."""
-    parts = re.split(r"([0-9]+)", name)
-    return [int(part) if number % 2 else part for number, part in enumerate(parts)]
-
-
-def machine_row(one: MachineResult, short: Mapping[str, str]) -> list[str]:
-    if one.result is None:
-        return ["", "", "", "", f"failed: {one.reason}"]
-    trials = one.result["trials"]
+def machine_row(outcome: MachineResult, short: Mapping[str, str]) -> list[str]:
+    result = outcome.result
+    if result is None:
+        return ["", "", "", "", f"failed: {outcome.reason}"]
+    trials = result["trials"]
     failed = [plural(trials["failed"], "failed trial")] if trials["failed"] else []
     return [
-        short[kind_of(one.result)],
+        short[kind_of(result)],
         f"{trials['run']} of {trials['planned']}",
         f"{trials['disturbed']}",
-        took(one.result),
-        "; ".join([*failed, first_verdict(one.result)]),
+        took(result),
+        "; ".join([*failed, first_verdict(result)]),
     ]
 
 
@@ -263,7 +257,7 @@ def first_verdict(result: Mapping[str, Any]) -> str:
 
 def sentence(standings: FleetStandings, outcomes: Sequence[MachineResult]) -> str:
     """What all machines found, in one line."""
-    failed = sum(one.result is None for one in outcomes)
+    failed = sum(outcome.result is None for outcome in outcomes)
     raced = len(outcomes) - failed
     hold = sum(row.outcome == WINS and row.machines == raced for row in standings.verdicts)
     lost = f"; {plural(failed, 'machine')} without a result" if failed else ""

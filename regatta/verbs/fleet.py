@@ -1,5 +1,4 @@
-"""Races a study on several machines, a fleet, at the same time: hosts reached over ssh, or the
-workers of the user's Dask cluster.
+"""Races a study on several machines, a fleet, at the same time: hosts reached over ssh.
 
 The fleet can be resumed from its folder, which has `fleet.json` and one folder a machine with
 `report.html` and `ledger.sqlite`. The ledger is written last: a machine that has one is finished.
@@ -11,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -23,10 +21,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
-from regatta.errors import HostLostError, LedgerError, PlacementError, RegattaError, UsageError
-from regatta.measure.places.hosts.cluster_host import UserCluster
+from regatta.errors import LedgerError, PlacementError, RegattaError, UsageError
 from regatta.measure.places.hosts.ssh_host import DaskCluster, SshHost
 from regatta.measure.processes import guard_environment, guarded
 from regatta.record.schema import FILE_NAME
@@ -40,17 +36,6 @@ FILES = ("report.html", FILE_NAME)
 FINISHED = (0, 1)
 """Exit statuses of a race with results; 1 if some trials failed."""
 QUOTED = 300
-CHUNK_BYTES = 4 << 20
-DASK_SETS = (
-    "MALLOC_TRIM_THRESHOLD_",
-    "MKL_NUM_THREADS",
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-)
-"""What Dask sets in the environment of a cluster's worker; it would change the raced servers."""
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-"""The name of a machine and of its folder."""
-POLL_S = 0.5
 T = TypeVar("T")
 
 
@@ -64,8 +49,7 @@ class Fleet:
     """The text of the study."""
     quick: bool
     urls: list[str]
-    """`ssh://…`; empty if the workers of a cluster race."""
-    cluster: str | None = None
+    """`ssh://…`"""
 
     def write(self, folder: Path) -> None:
         if (folder / FLEET).exists():
@@ -97,16 +81,14 @@ def run_fleet(
 ) -> list[MachineResult]:
     """Races on every machine that has no result yet, and returns the results of all."""
     outcomes = finished(folder)
-    done = {one.name for one in outcomes}
-    machines: SshMachines | ClusterMachines
-    machines = SshMachines(fleet.urls) if fleet.cluster is None else ClusterMachines(fleet.cluster)
-    with closing(machines):
+    done = {outcome.name for outcome in outcomes}
+    with closing(Machines(fleet.urls)) as machines:
         left = [name for name in machines.names if name not in done]
         pool = ThreadPoolExecutor(max(1, len(left)))
         try:
             begun = [pool.submit(race_on, machines, name, fleet, folder) for name in left]
-            for one in as_completed(begun):
-                outcomes.append(one.result())
+            for race in as_completed(begun):
+                outcomes.append(race.result())
                 on_result(outcomes[-1])
         except BaseException:
             machines.close()  # ends the calls that wait for a machine
@@ -116,17 +98,14 @@ def run_fleet(
     return outcomes
 
 
-def race_on(machines: Any, name: str, fleet: Fleet, folder: Path) -> MachineResult:
+def race_on(machines: Machines, name: str, fleet: Fleet, folder: Path) -> MachineResult:
     """Races on one machine. Any error becomes its reason and does not stop the others."""
     try:
-        sizes = machines.ask(name, race_on_this_host, fleet, name)
+        machines.ask(name, race_on_this_host, fleet, name)
         (folder / name).mkdir(exist_ok=True)
         for file in FILES:
-            partial = folder / name / f".{file}"
-            with partial.open("wb") as target:
-                while target.tell() < sizes[file]:
-                    chunk = machines.ask(name, read_chunk, fleet.name, name, file, target.tell())
-                    target.write(zlib.decompress(chunk))
+            packed = machines.ask(name, read_packed, fleet.name, name, file)
+            (folder / name / f".{file}").write_bytes(zlib.decompress(packed))
         result = result_in(folder / name / f".{FILE_NAME}")
         for file in FILES:
             (folder / name / f".{file}").rename(folder / name / file)
@@ -148,21 +127,17 @@ def fleet_folder(fleet: str) -> Path:
     return Path(state) / "regatta" / "fleet" / fleet
 
 
-def race_on_this_host(fleet: Fleet, machine: str) -> dict[str, int]:
-    """Runs the race, or resumes it; the sizes of its files in bytes.
-
-    The race ends with this worker: its successor may resume it.
-    """
+def race_on_this_host(fleet: Fleet, machine: str) -> None:
+    """Runs the race, or resumes it. It ends with this worker: its successor may resume it."""
     folder = fleet_folder(fleet.name) / machine
     folder.mkdir(parents=True, exist_ok=True)
     (folder / STUDY).write_text(fleet.study)
     begun = (folder / RACE / FILE_NAME).exists()
     words = ["--resume", RACE] if begun else [STUDY, "--out", RACE, *["--quick"] * fleet.quick]
-    inherited = {name: text for name, text in guard_environment().items() if name not in DASK_SETS}
     done = subprocess.run(
         guarded([sys.executable, "-m", "regatta", "race", *words, "--json", "--quiet"]),
         cwd=folder,
-        env=inherited,
+        env=guard_environment(),
         capture_output=True,
         text=True,
         errors="replace",
@@ -171,14 +146,11 @@ def race_on_this_host(fleet: Fleet, machine: str) -> dict[str, int]:
     if done.returncode not in FINISHED or not done.stdout.strip():
         last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
         raise RegattaError(last.removeprefix("regatta: ")[:QUOTED])
-    return {name: (folder / RACE / name).stat().st_size for name in FILES}
 
 
-def read_chunk(fleet: str, machine: str, name: str, offset: int) -> bytes:
-    """A compressed part of a file, small enough for a slow connection."""
-    with (fleet_folder(fleet) / machine / RACE / name).open("rb") as file:
-        file.seek(offset)
-        return zlib.compress(file.read(CHUNK_BYTES))
+def read_packed(fleet: str, machine: str, name: str) -> bytes:
+    """A file of the race, compressed."""
+    return zlib.compress((fleet_folder(fleet) / machine / RACE / name).read_bytes())
 
 
 def remove_race(fleet: str, machine: str) -> None:
@@ -188,12 +160,8 @@ def remove_race(fleet: str, machine: str) -> None:
         fleet_folder(fleet).rmdir()
 
 
-# How each is reached. `names` are unique, and also the names of the machines' folders; `ask` calls
-# a function on a machine, HostLostError if the machine is lost meanwhile; `close` ends all calls.
-
-
-class SshMachines:
-    """Hosts on which we start a worker over ssh."""
+class Machines:
+    """Hosts on which we start a worker over ssh, by unique names, also of their folders."""
 
     def __init__(self, urls: list[str]) -> None:
         named = [host_name(url) for url in urls]
@@ -211,6 +179,7 @@ class SshMachines:
         self.closed = False
 
     def ask(self, name: str, question: Callable[..., T], *args: Any) -> T:
+        """Calls a function on a machine; HostLostError if it is lost meanwhile."""
         if name not in self.hosts:
             host = SshHost(self.names[name], self.engine)
             with self.lock:
@@ -220,45 +189,10 @@ class SshMachines:
         return self.hosts[name].ask(question, *args)
 
     def close(self) -> None:
+        """Ends all calls."""
         with self.lock:
             self.closed = True
             hosts = list(self.hosts.values())
         for host in hosts:
             host.close()
         self.engine.close()
-
-
-class ClusterMachines:
-    """One worker on each machine of a cluster."""
-
-    def __init__(self, address: str) -> None:
-        self.cluster = UserCluster(address)
-        self.names: dict[str, str] = {}
-        for worker in sorted(self.cluster.workers()):
-            name = (urlsplit(worker).hostname or "").replace(":", "-")
-            if not NAME.fullmatch(name):
-                raise PlacementError(
-                    f"the name of the cluster's worker {worker!r} cannot be a folder"
-                )
-            self.names.setdefault(name, worker)
-        if not self.names:
-            self.close()
-            raise PlacementError(f"the cluster {address} has no workers")
-
-    def ask(self, name: str, question: Callable[..., T], *args: Any) -> T:
-        future = self.cluster.submit(self.names[name], question, *args, actor=False)
-        try:
-            while not self.cluster.is_done(future, POLL_S):
-                # The scheduler would wait forever for the worker of a pinned task.
-                if self.names[name] not in self.cluster.workers():
-                    raise HostLostError(f"{name}: its worker is gone")
-            found: T = future.result()
-        except RegattaError:
-            raise
-        except Exception as error:
-            raise HostLostError(f"{name}: its worker is gone ({type(error).__name__})") from error
-        return found
-
-    def close(self) -> None:
-        """Disconnects. Races that run on the cluster continue to their end."""
-        self.cluster.close()

@@ -1,14 +1,11 @@
 """`regatta collect`: the same study on several machines, lost machines, resuming."""
 
 import json
-import os
 import shutil
 import signal
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from distributed import LocalCluster
 
 from regatta.verbs.fleet import fleet_folder
 from tests.commands import run, run_well
@@ -28,34 +25,6 @@ requests = 40
 """
 OVER = '"hosts"\nserver = "ssh://a"\nclients = "ssh://b"'
 LIFE_S = 240.0
-DASK_SETS = {"MALLOC_TRIM_THRESHOLD_", "OMP_NUM_THREADS"}
-
-
-def test_a_dead_worker_is_reported_and_its_race_ends(tmp_path: Path) -> None:
-    (tmp_path / "study.toml").write_text(study(SMALL, blocks=99))
-    before_all = left()
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
-        command = (
-            "collect",
-            "study.toml",
-            "--cluster",
-            cluster.scheduler_address,
-            "--out",
-            "fleet",
-        )
-        racing = begin(tmp_path, *command)
-        wait_until(lambda: servers_in(left() - before_all), "no race starts", LIFE_S)
-        for pid in processes_in(left() - before_all):
-            assert not DASK_SETS & environment_names(pid)
-        (worker,) = cluster.workers.values()
-        assert DASK_SETS & environment_names(worker.process.pid), "Dask sets none of them"
-        os.kill(worker.process.pid, signal.SIGKILL)
-        _, complaint = racing.communicate(timeout=LIFE_S)
-    assert racing.returncode == 1
-    assert "1 machine of 1 failed" in complaint.decode()
-    wait_until(lambda: not processes_in(left() - before_all), "the race goes on", 10)
-    for kept in left() - before_all:
-        shutil.rmtree(kept)
 
 
 def left() -> set[Path]:
@@ -65,31 +34,6 @@ def left() -> set[Path]:
 
 def ledgers(folders: set[Path]) -> list[Path]:
     return [path for folder in folders for path in folder.glob("*/race/ledger.sqlite")]
-
-
-def processes_in(folders: set[Path]) -> list[int]:
-    """Processes that work in one of the folders."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if folders & {(entry / "cwd").readlink(), *(entry / "cwd").readlink().parents}:
-                found.append(int(entry.name))
-    return found
-
-
-def servers_in(folders: set[Path]) -> list[int]:
-    return [pid for pid in processes_in(folders) if b"regatta-server" in contents(pid, "cmdline")]
-
-
-def environment_names(pid: int) -> set[str]:
-    return {one.partition(b"=")[0].decode() for one in contents(pid, "environ").split(b"\0")}
-
-
-def contents(pid: int, name: str) -> bytes:
-    """A file of a process; empty if it has ended."""
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/{name}").read_bytes()
-    return b""
 
 
 @pytest.mark.long
@@ -132,24 +76,11 @@ def test_a_fleet_with_a_lost_machine_can_be_resumed(tmp_path: Path) -> None:
     assert left() <= before_all, "files are left on the machines"
 
 
-def test_an_existing_dask_cluster_can_be_the_fleet(tmp_path: Path) -> None:
-    """An address that is not loopback gets a warning; 0.0.0.0 leads to this machine too."""
-    (tmp_path / "study.toml").write_text(study(SMALL))
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
-        address = cluster.scheduler_address.replace("127.0.0.1", "0.0.0.0")
-        command = ("collect", "study.toml", "--cluster", address, "--out", "fleet")
-        printed = run_well(*regatta(*command), cwd=tmp_path, env=environment(), timeout=LIFE_S)
-    assert "1 machine of 1 kind" in printed
-    assert printed.count("warning:") == printed.count(f"{address} is not encrypted") == 1
-    assert (tmp_path / "fleet" / "127.0.0.1" / "ledger.sqlite").exists()
-
-
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
         (("over.toml",), "machines to race over.toml on"),
         (("quick",), "machines to race quick on"),
-        (("over.toml", "--host", "ssh://a", "--cluster", "tcp://b:1"), "name the machines once"),
         (("over.toml", "--host", "a"), "a is not a machine; write ssh://HOST"),
         (("over.toml", "--hosts", "nowhere.txt"), "cannot read nowhere.txt"),
         (("--resume", "here", "--quick"), "--resume takes the folder"),

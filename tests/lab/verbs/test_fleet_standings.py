@@ -97,16 +97,16 @@ def test_machines_are_grouped_by_kind() -> None:
 
 def test_the_report_lists_every_machine_and_escapes_its_text() -> None:
     (raced,) = outcomes_of(result(["epoll"], cpu="<b>x</b> | =cmd()"))
-    outcomes = [MachineResult(name, None, "was lost") for name in ("h10", "9", "h2")] + [raced]
+    outcomes = [MachineResult(name, None, "was lost") for name in ("h2", "9")] + [raced]
     standings = standings_of(outcomes)
     text = to_markdown("mine", standings, outcomes)
     assert "failed: was lost" in text
     assert "<b>x" not in text
     machines = cells(collected_tables(standings, outcomes)[-1])
-    assert [row[0] for row in machines] == ["9", "a", "h2", "h10"]
+    assert [row[0] for row in machines] == ["9", "a", "h2"]
     assert machines[1][1:5] == ["A", "9 of 9", "2", "71 s"]
     assert sentence(standings, outcomes) == (
-        "1 machine of 1 kind: one design wins on all in 1 of 1 verdict; 3 machines without a "
+        "1 machine of 1 kind: one design wins on all in 1 of 1 verdict; 2 machines without a "
         "result."
     )
 
@@ -127,15 +127,14 @@ class FaultyMachines:
     def __init__(self, ledger: bytes) -> None:
         self.files = {FILE_NAME: ledger, "report.html": b""}
 
-    def ask(self, name: str, question: object, *words: Any) -> object:
+    def ask(self, name: str, question: object, *words: Any) -> Any:
         if name == "gone":
             raise HostLostError("gone: its worker is gone")
         if name == "odd":
             raise ModuleNotFoundError("No module named 'regatta.fleet'")
         if question is race_on_this_host:
-            return {file: len(data) for file, data in self.files.items()}
-        _, _, file, offset = words
-        data = self.files[file][offset : offset + 10_000]
+            return None
+        data = self.files[words[-1]]
         return zlib.compress(bytes(len(data)) if name == "old" else data)
 
 
