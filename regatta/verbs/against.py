@@ -82,7 +82,7 @@ def stored_in(folder: Path, study: Study, commands: bool) -> Stored | str:
         return "it started other commands"
     rates: dict[int, int] = {}
     for cell in study.cells:
-        then = [one.rate for one in ledger.cells if load_of(one) == load_of(cell)]
+        then = [old.rate for old in ledger.cells if load_of(old) == load_of(cell)]
         if len(then) != 1 or then[0] is None:
             return f"it has no race of {cell.contender} under this load"
         if rates.setdefault(cell.connections, then[0]) != then[0]:
@@ -101,8 +101,8 @@ def same_commands(meta: dict[str, str], study: Study) -> bool:
     then = tomllib.loads(meta.get("study_toml", "")).get("contenders", {})
     folder = meta.get("study_folder", "")
     return all(
-        name in then and started(then[name], folder) == started(vars(one), str(study.folder))
-        for name, one in study.contenders.items()
+        name in then and started(then[name], folder) == started(vars(contender), str(study.folder))
+        for name, contender in study.contenders.items()
     )
 
 
@@ -118,10 +118,11 @@ def compared(stored: Stored, folder: Path) -> RaceComparison:
 def against_lines(found: RaceComparison, servers: Sequence[Server]) -> Iterator[str]:
     """What changed, in words, and the command that races the old and the new version."""
     yield f"against {found.old.path.parent}, at the same rates:"
-    several = len({one.cell.connections for one in found.cells}) > 1
-    for one in found.cells:
-        at = f", {plural(one.cell.connections, 'connection')}" if several else ""
-        yield f"{one.cell.contender}{at}, {one.metric.label}: {change(one)}"
+    several = len({change.cell.connections for change in found.cells}) > 1
+    for change in found.cells:
+        cell = change.cell
+        at = f", {plural(cell.connections, 'connection')}" if several else ""
+        yield f"{cell.contender}{at}, {change.metric.label}: {change_words(change)}"
     first = servers[0]
     words = ["old=COMMAND", f"new={first.name if first.design else shlex.join(first.command)}"]
     if first.image is not None:
@@ -132,11 +133,11 @@ def against_lines(found: RaceComparison, servers: Sequence[Server]) -> Iterator[
     )
 
 
-def change(one: CellComparison) -> str:
+def change_words(change: CellComparison) -> str:
     """Of one metric."""
-    ratio = one.closed
-    if ratio is None or one.scale != "ratio":
-        why = one.why.replace("in NEW:", "today it").replace("in OLD:", "then it")
+    ratio = change.closed
+    if ratio is None or change.scale != "ratio":
+        why = change.why.replace("in NEW:", "today it").replace("in OLD:", "then it")
         return f"cannot be compared: {why}" if why else "cannot be compared"
     figure = ratio_words(ratio, of=" times what it was")
     if ratio.low <= 1 <= ratio.high:

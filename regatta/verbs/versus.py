@@ -26,7 +26,7 @@ from regatta.verbs.against import compared, find_stored
 from regatta.verbs.output import QUIET, options
 from regatta.verbs.servers import look
 from regatta.verbs.servers.client import FEWER, fewer
-from regatta.verbs.servers.servers import Server, read_images, read_servers, same_commands
+from regatta.verbs.servers.servers import Server, read_images, read_servers
 from regatta.verbs.servers.wanted import ANY, SEARCH_BLOCKS, Wanted, fit, study_text
 from regatta.verbs.session import HOOKS, RaceSession, analysis_of, raced
 from regatta.verbs.versus_results import Results, Versions, chosen_form, show
@@ -209,7 +209,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     programs, here = discover(), Path.cwd()
     images = read_images(image or [], image_port)
     if versions:
-        named = versions.servers([*(servers or []), *(one.name for one in images)], programs)
+        named = versions.servers([*(servers or []), *(each.name for each in images)], programs)
     else:
         fewest = 2 if against is None else 1
         named = read_servers(servers or [], programs.designs, here, images, fewest)
@@ -225,17 +225,17 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     stored = None
     if against is not None:
         counts = [(few,) for few in FEWER] if connections is None else [wanted.connections]
-        every = [replace(wanted, connections=one) for one in counts]
-        stored = find_stored(against, [study_in(here, one) for one in every], RACES)
+        studies = [study_in(here, replace(wanted, connections=count)) for count in counts]
+        stored = find_stored(against, studies, RACES)
         wanted = replace(wanted, rates=stored.rates)
-    session.progress(f"looking at {', '.join(one.name for one in named)}")
+    session.progress(f"looking at {', '.join(server.name for server in named)}")
     study = study_in(here, wanted)
     # What is started once before the race: the base is, so base again need not be.
     seen = look.look_at(
         study.but(cells=tuple(cell for cell in study.cells if cell.contender != AGAIN)), programs
     )
     refuse(look.faults(seen))
-    differs = differences({one.name: one.expected for one in seen})
+    differs = differences({server.name: server.expected for server in seen})
     if versions and not answers_may_differ and HEAD in differs:
         raise RegattaError(
             f"not comparable: head {differs[HEAD]}; race them all the same with "
@@ -243,7 +243,6 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
         )
     named = as_early(seen, named)
     found, wanted = as_seen(seen, named, wanted, connections is None)
-    found += [] if versions else same_commands(named)
     for line in found:
         session.progress(line)
     study = study_in(here, wanted)
@@ -280,9 +279,9 @@ def refuse(found: list[str]) -> None:
 
 def as_early(seen: list[look.Seen], named: list[Server]) -> list[Server]:
     """With those marked that must be waited for until they answer."""
-    early = {one.name for one in seen if one.was_early}
+    early = {server.name for server in seen if server.was_early}
     early |= {AGAIN} if BASE in early else set()
-    return [replace(one, was_early=one.name in early) for one in named]
+    return [replace(server, was_early=server.name in early) for server in named]
 
 
 def as_seen(
@@ -294,9 +293,15 @@ def as_seen(
     """
     found: list[str] = []
     configurable = {
-        one.name for one in named if one.design or any(HOST in word for word in one.command)
+        server.name
+        for server in named
+        if server.design or any(HOST in word for word in server.command)
     }
-    confined = [one.name for one in seen if one.only_on_loopback and one.name not in configurable]
+    confined = [
+        server.name
+        for server in seen
+        if server.only_on_loopback and server.name not in configurable
+    ]
     if confined and wanted.placement not in (LOOPBACK, CONTAINERS):
         names = ", ".join(confined)
         if wanted.placement != AUTO:
@@ -309,7 +314,7 @@ def as_seen(
             "replaced by the address to listen on"
         )
         wanted = replace(wanted, placement=LOOPBACK)
-    few = [one.at_once for one in seen if one.queue_is_short or one.leaves_waiting]
+    few = [server.at_once for server in seen if server.queue_is_short or server.leaves_waiting]
     raced_over = fewer(min(few)) if few and lowers and wanted.rates is None else None
     if raced_over is None:
         refuse(look.stalls(seen))

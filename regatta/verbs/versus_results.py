@@ -55,11 +55,11 @@ class Versions:
                 f"{others[0]!r} cannot race beside --base and --head; remove it, or these options"
             )
         found = read_servers((self.base, self.base, self.head), programs.designs, Path.cwd())
-        for option, one in (("--base", found[0]), ("--head", found[2])):
-            if one.design:
+        for option, server in (("--base", found[0]), ("--head", found[2])):
+            if server.design:
                 raise UsageError(f"{option} is a design; give a command with {{port}} in it")
         names = (BASE, AGAIN, HEAD)
-        return [replace(one, name=name) for one, name in zip(found, names, strict=True)]
+        return [replace(server, name=name) for server, name in zip(found, names, strict=True)]
 
     def enough(self, study: Study) -> Enough:
         """Ends the race when there is a verdict."""
@@ -80,18 +80,18 @@ class Versions:
 def verdict_json(verdict: RegressionVerdict) -> dict[str, Any]:
     loads = [
         {
-            "judged": one.judged.name,
-            "connections": one.cell.connections,
-            "rate": one.cell.rate,
-            "fail_over": one.threshold,
-            "head_over_base": asdict(one.over_base(one.head)),
-            "base_again_over_base": asdict(one.over_base(one.floor)),
-            "blocks": one.blocks,
-            "blocks_needed": one.blocks_needed,
-            "outcome": one.outcome,
-            "why": one.why,
+            "judged": load.judged.name,
+            "connections": load.cell.connections,
+            "rate": load.cell.rate,
+            "fail_over": load.threshold,
+            "head_over_base": asdict(load.over_base(load.head)),
+            "base_again_over_base": asdict(load.over_base(load.floor)),
+            "blocks": load.blocks,
+            "blocks_needed": load.blocks_needed,
+            "outcome": load.outcome,
+            "why": load.why,
         }
-        for one in verdict.loads
+        for load in verdict.loads
     ]
     return {
         "outcome": verdict.outcome,
@@ -141,7 +141,7 @@ def show(results: Results, form: str, session: RaceSession) -> None:
         show_screen(results, session)
     if verdict is not None:
         raise typer.Exit(verdict.exit_status)
-    absent = without_figures(analysis, [one.name for one in results.servers])
+    absent = without_figures(analysis, [server.name for server in results.servers])
     failures = read_failures(results.folder / FILE_NAME)
     if absent:
         raise RegattaError("; ".join([*absent, *failures[-1:]]))

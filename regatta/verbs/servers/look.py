@@ -33,7 +33,6 @@ from regatta.record.records import SERVER
 from regatta.record.study import Study
 from regatta.record.study.limits import CONTAINERS, DEFAULT_P99_LIMIT_MS, LOOPBACK, UNSTEERED
 from regatta.record.study.request_file import Request
-from regatta.show.numbers import plural
 from regatta.verbs.servers import client
 
 DEFAULT_PATH = "/top?n=2"
@@ -42,8 +41,6 @@ MOST_ASKED = 20
 """Of the requests of a file."""
 QUIET_S = 1.0
 """From one answer to the next; longer for slow servers."""
-ENOUGH, NEARLY_ALL = 8, 0.9
-"""For a note: connections for each accepting process, and the share that one of them takes."""
 P99_FACTOR = 5
 P99_LIMITS_MS = (DEFAULT_P99_LIMIT_MS, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4)
 NS_PER_MS = 1e6
@@ -83,8 +80,6 @@ class Seen:
     """... how many of them succeeded at the first attempt ..."""
     answered: int = 1
     """... and how many of these were answered while all were connected."""
-    taken: tuple[int, ...] = ()
-    """On several CPUs, how many connections each accepting process took, the most first."""
     was_early: bool = False
     """Whether it listened before it could answer."""
     p99_ms: float = 0.0
@@ -134,57 +129,55 @@ def look_at(study: Study, programs: Programs) -> list[Seen]:
 
 def faults(seen: Sequence[Seen]) -> list[str]:
     """What must be put right before a race, a line for each server."""
-    return [f"{one.name}: {one.fault}" for one in seen if one.fault is not None]
+    return [f"{server.name}: {server.fault}" for server in seen if server.fault is not None]
 
 
 def notes(seen: Sequence[Seen], checked: bool = False) -> Iterator[str]:
     """What a reader of the verdict must know. `checked`: answers in HTTP are compared under load,
     and the race tells what of them is not."""
-    for one in seen:
-        if any(answer.closes for answer in one.answers):
-            yield f"{one.name} closes the connection after each answer: its clients must reconnect"
-        if one.logs:
-            yield f"{one.name} prints something for each request: turn its log off, or log in all"
-        enough = len(one.taken) > 1 and one.connected >= ENOUGH * len(one.taken)
-        if enough and one.taken[0] >= NEARLY_ALL * one.connected:
-            others = plural(len(one.taken) - 1, "other has", "others have")
-            yield (
-                f"{one.name} lets one worker accept nearly all connections, {one.taken[0]} of "
-                f"{one.connected}: {others} little to do"
-            )
-    loose = [one for one in seen if not checked or one.expected and one.expected[0].status is None]
-    for one in loose:
-        if len({(of.asked, of.body) for of in one.answers}) > len(one.expected):
-            yield f"{one.name} answers differently each time"
-    known = {one.name: one.expected for one in loose}
+    for server in seen:
+        name = server.name
+        if any(answer.closes for answer in server.answers):
+            yield f"{name} closes the connection after each answer: its clients must reconnect"
+        if server.logs:
+            yield f"{name} prints something for each request: turn its log off, or log in all"
+    loose = [
+        server
+        for server in seen
+        if not checked or server.expected and server.expected[0].status is None
+    ]
+    for server in loose:
+        if len({(answer.asked, answer.body) for answer in server.answers}) > len(server.expected):
+            yield f"{server.name} answers differently each time"
+    known = {server.name: server.expected for server in loose}
     yield from replies.difference_notes(known, "the work may differ too")
 
 
 def queue_notes(seen: Sequence[Seen], raced_over: int | None) -> Iterator[str]:
     """Of servers that take few clients at once. `raced_over`: fewer connections, for their sake."""
-    for one in seen:
+    for server in seen:
         then = (
             f"raced over {raced_over}"
             if raced_over is not None
             else "the other clients wait a second or more in each trial; enlarge its backlog, "
-            f"or use --connections {client.fewer(one.connected)}"
+            f"or use --connections {client.fewer(server.connected)}"
         )
-        if one.queue_is_short:
+        if server.queue_is_short:
             yield (
-                f"{one.name} took only {one.connected} of {one.tried} connections that were "
-                f"opened at once, as its listen queue is short: {then}"
+                f"{server.name} took only {server.connected} of {server.tried} connections that "
+                f"were opened at once, as its listen queue is short: {then}"
             )
-        elif one.leaves_waiting and raced_over is not None:
-            yield f"{one.name} {one.leaves_waiting}: {then}"
+        elif server.leaves_waiting and raced_over is not None:
+            yield f"{server.name} {server.leaves_waiting}: {then}"
 
 
 def stalls(seen: Sequence[Seen]) -> list[str]:
     """Servers that never answer some of so many clients."""
     return [
-        f"{one.name}: it {one.leaves_waiting}; give it more workers, or use --connections "
-        f"{one.answered} or --short"
-        for one in seen
-        if one.leaves_waiting
+        f"{server.name}: it {server.leaves_waiting}; give it more workers, or use --connections "
+        f"{server.answered} or --short"
+        for server in seen
+        if server.leaves_waiting
     ]
 
 
@@ -193,7 +186,7 @@ def p99_limit_ms(seen: Sequence[Seen]) -> tuple[float, str]:
 
     A round number, so that a race can be repeated under the same limit.
     """
-    slowest = max(seen, key=lambda one: one.p99_ms)
+    slowest = max(seen, key=lambda server: server.p99_ms)
     enough = P99_FACTOR * slowest.p99_ms
     limit = next((ms for ms in P99_LIMITS_MS if ms >= enough), P99_LIMITS_MS[-1])
     if limit == P99_LIMITS_MS[0]:
@@ -249,8 +242,7 @@ def _seen(setup: TrialSetup, cell: Cell, target: str, server: Side) -> Seen:
     tried = min(cell.connections, client.MOST_TRIED)
     again = replies.spelled(requests[0], target) if requests and not cell.per_connection else b""
     patience_s = QUIET_S + P99_FACTOR * p99_ms / 1000
-    spread_of = server.pid if len(placement.server.cpus) > 1 else None
-    connected, answered, taken = client.taken_at_once(target, tried, again, patience_s, spread_of)
+    connected, answered = client.taken_at_once(target, tried, again, patience_s)
     return Seen(
         name=cell.contender,
         answers=answers,
@@ -260,7 +252,6 @@ def _seen(setup: TrialSetup, cell: Cell, target: str, server: Side) -> Seen:
         tried=tried,
         connected=connected,
         answered=answered,
-        taken=taken,
         was_early=was_early,
         p99_ms=p99_ms,
     )
@@ -271,16 +262,14 @@ def _wait_answered(setup: TrialSetup, cell: Cell, target: str, server: Side) -> 
     is no answer, or it cannot be read; a wrong status is left for others to tell."""
     ends_s = time.monotonic() + server.patience_s
     was_early = False
-    while (told := client.by_client(setup, cell, target)).why:
+    while (outcome := client.by_client(setup, cell, target)).why:
         if server.ended():
             raise server.failure("the server exited before it was ready")
-        if told.is_foreign and not was_early and (other := client.other_protocol(target)):
-            raise TrialError(other)
-        if not told.is_early or time.monotonic() > ends_s:
-            if told.kind == "refused":
+        if not outcome.is_early or time.monotonic() > ends_s:
+            if outcome.kind == "refused":
                 break
-            kind = told.kind if cell.until is None else RAW
-            raise TrialError(UNANSWERED.get(kind, UNHEARD).format(why=told.why))
+            kind = outcome.kind if cell.until is None else RAW
+            raise TrialError(UNANSWERED.get(kind, UNHEARD).format(why=outcome.why))
         was_early = True
         time.sleep(READY_POLL_S)
     return was_early
@@ -328,5 +317,5 @@ def elsewhere(server: Side) -> str:
     """Where it listens instead; empty if nowhere."""
     pid = server.running.process.pid
     every = (pid, *descendants_left(pid))
-    found = {port for one in every for port in ports.ports_of(one, ports.LISTEN)}
+    found = {port for each in every for port in ports.ports_of(each, ports.LISTEN)}
     return f"it listens on port {', '.join(map(str, sorted(found)))}" if found else ""

@@ -7,13 +7,11 @@ import os
 import re
 import shlex
 import shutil
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from glob import glob
-from itertools import chain, count, dropwhile
+from itertools import chain, count
 from pathlib import Path
 
 from regatta.errors import PlacementError, StudyError, UsageError
@@ -32,15 +30,14 @@ INTERPRETERS = re.compile(
 """Programs whose argument names the server better than they do."""
 QUOTED = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 """Of a command: where no shell would see its own signs."""
-ASSIGNED = re.compile(r"[A-Za-z_]\w*=\S*")
+ASSIGNED = re.compile(r"[A-Za-z_]\w*=\S*\s")
 OF_A_SHELL = re.compile(r"^\s*(cd)\s|(&&|\|\||[|;&<>`]|\$\w+|\$[({])|(?:^|\s)(~)")
-GLOB = re.compile(r"\S*[*?\[]\S*")
 SUBCOMMANDS = frozenset({"run", "exec", "start", "-m", "-jar"})
 
 
 @dataclass(frozen=True)
 class Server:
-    """One of those that race."""
+    """A server that races."""
 
     name: str
     """In every table."""
@@ -83,12 +80,12 @@ def read_servers(
         )
     shipped = shipped_contenders(designs)
     found = [read_server(word, designs, shipped, folder) for word in words]
-    if images and (commands := [one.name for one in found if not one.design]):
+    if images and (commands := [server.name for server in found if not server.design]):
         raise UsageError(
             f"{commands[0]} is a command, which cannot race beside an --image: only designs and "
             "images run in containers; build an image of it"
         )
-    return with_own_names([*found, *images])
+    return with_unique_names([*found, *images])
 
 
 def read_server(
@@ -105,7 +102,7 @@ def read_server(
         return shipped[word]
     named = NAMED.fullmatch(word)
     name, text = (named[1], named[2]) if named else ("", word)
-    check_shell(word, "" if assigned(word, folder) else name, text, folder)
+    check_shell(word, name, text)
     try:
         command = tuple(shlex.split(text))
     except ValueError as error:
@@ -128,8 +125,10 @@ def check_command(word: str, command: tuple[str, ...], known: Sequence[str], fol
         )
     path = program_at(command[0], folder)
     if path is None:
+        env = f"; to set variables, write {shlex.quote(f'env {word}')}"
         raise UsageError(
             f"there is no program {command[0]}; install or build it, or correct the path"
+            f"{env if ASSIGNED.match(word) else ''}"
         )
     if not os.access(path, os.X_OK):
         raise UsageError(
@@ -142,35 +141,15 @@ def program_at(word: str, folder: Path) -> Path | None:
     return path if path.is_file() else None
 
 
-def assigned(text: str, folder: Path) -> bool:
-    """Whether variables are set before a command, rather than a server named."""
-    words = text.split()
-    after = list(dropwhile(ASSIGNED.fullmatch, words))
-    if not after or after == words:
-        return False
-    value = words[0].partition("=")[2]
-    is_named = ASSIGNED.fullmatch(value) or program_at(value, folder)
-    return not is_named and program_at(after[0], folder) is not None
-
-
-def check_shell(word: str, name: str, text: str, folder: Path) -> None:
+def check_shell(word: str, name: str, text: str) -> None:
     """UsageError for what only a shell understands, with the command that has one."""
-    named = f"{name}=" if name else ""
-    for whole, before in ((word, ""), (text, named)):
-        if assigned(whole, folder):
-            raise UsageError(
-                f"{word!r} sets variables as a shell does, and commands run without one; write "
-                f"{shlex.quote(f'{before}env {whole}')}"
-            )
     bare = QUOTED.sub("_", text)
     signs = [sign for found in OF_A_SHELL.findall(bare) for sign in found if sign]
-    globs = GLOB.findall(bare)
-    signs += [one for one in globs if glob(one, root_dir=folder)]  # noqa: PTH207  (of / too)
-    if sign := next(iter(signs), None):
-        script = shlex.quote(text)
+    if signs:
+        named = f"{name}=" if name else ""
         raise UsageError(
-            f"{word!r} needs a shell for {sign}, and commands run without one; write "
-            f'"{named}sh -c {script}", or quote {sign} if the server shall see it'
+            f"{word!r} needs a shell for {signs[0]}, and commands run without one; write "
+            f'"{named}sh -c {shlex.quote(text)}", or quote {signs[0]} if the server shall see it'
         )
 
 
@@ -187,57 +166,38 @@ def name_of(command: Sequence[str]) -> str:
     return Path(command[0]).stem if NAME_PATTERN.fullmatch(Path(command[0]).stem) else "server"
 
 
-def with_own_names(servers: Sequence[Server]) -> list[Server]:
-    """Where two have one name the commands' file names tell them apart, else a number does."""
-    taken = {one.name for one in servers if one.design}
-    if len(taken) < sum(one.design for one in servers):
+def with_unique_names(servers: Sequence[Server]) -> list[Server]:
+    """Where two have the same name, a number tells them apart."""
+    taken = {server.name for server in servers if server.design}
+    if len(taken) < sum(server.design for server in servers):
         raise UsageError("a design is named twice; it would race against itself")
-    often = Counter(one.name for one in servers)
-    files = Counter(map(file_of, servers))
     found = []
-    for one in servers:
-        name = one.name
-        if not one.design:
-            file = file_of(one)
-            name = file if often[name] > 1 and files[file] == 1 else name
+    for server in servers:
+        name = server.name
+        if not server.design:
             numbered = (f"{name}-{number}" for number in count(2))
             name = next(free for free in chain([name], numbered) if free not in taken)
         taken.add(name)
-        found.append(replace(one, name=name))
+        found.append(replace(server, name=name))
     return found
-
-
-def file_of(one: Server) -> str:
-    """`server.py` of a server that is named `server` after it."""
-    files = (Path(word).name for word in one.command if Path(word).stem == one.name)
-    return next((file for file in files if NAME_PATTERN.fullmatch(file)), one.name)
-
-
-def same_commands(servers: Sequence[Server]) -> list[str]:
-    """A line for each server that is another one again."""
-    first: dict[object, str] = {}
-    return [
-        f"{one.name} is the same command as {name}: only chance tells them apart"
-        for one in servers
-        if one.command
-        and (name := first.setdefault((one.command, one.folder), one.name)) != one.name
-    ]
 
 
 def shipped_contenders(designs: Sequence[Design]) -> dict[str, Server]:
     """Those that speak HTTP: of contenders/*/contender.toml and, in place of one of the same name,
     of the studies beside it."""
     found: dict[str, tuple[Contender, Path]] = {}
-    for folder in {one.parent / "contenders" for one in shipped_folders()}:
+    for folder in {shipped.parent / "contenders" for shipped in shipped_folders()}:
         if folder.is_dir():
             read = read_folders(folder.resolve(), [design.name for design in designs])
-            found |= {name: (one, folder) for name, one in read.items()}
+            found |= {name: (contender, folder) for name, contender in read.items()}
         for file in sorted(folder.glob("*/*.toml")):
             with suppress(StudyError):  # of a design that this build lacks; nobody asked for it
                 contenders = load_study(file, designs).contenders
                 beside = file.resolve().parent
                 found |= {
-                    name: (one, beside) for name, one in contenders.items() if one.dialect == "http"
+                    name: (contender, beside)
+                    for name, contender in contenders.items()
+                    if contender.dialect == "http"
                 }
     return {name: shipped_server(name, *found[name]) for name in found}
 

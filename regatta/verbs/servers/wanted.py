@@ -85,7 +85,7 @@ class Wanted:
             raise UsageError(f"{' and '.join(options)} exclude each other; choose one")
         if (self.raw is None) != (self.until is None):
             raise UsageError("--raw TEXT and --until REGEX need each other; give both")
-        designs = [one.name for one in servers if one.design]
+        designs = [server.name for server in servers if server.design]
         if designs and options and options != ["--path"]:
             raise UsageError(
                 f"{options[0]} is only for commands; {designs[0]} is a design, which answers only "
@@ -119,10 +119,10 @@ def check_text(option: str, text: str, pattern: Any, more: str) -> None:
 def study_text(servers: Sequence[Server], wanted: Wanted, folder: Path) -> str:
     """`folder`: where the study will lie; commands below it are named relative to it."""
     # Images share one port, so they cannot run at once; the first requests come in one go.
-    at_once = wanted.cold is None and not any(one.image for one in servers)
+    at_once = wanted.cold is None and not any(server.image for server in servers)
     lines = [
         "# Written by regatta versus; race it again with: regatta race FILE",
-        *pairs(name="versus", title=" versus ".join(one.name for one in servers)),
+        *pairs(name="versus", title=" versus ".join(server.name for server in servers)),
         *("", "[race]"),
         *pairs(
             blocks=BLOCKS,
@@ -136,9 +136,9 @@ def study_text(servers: Sequence[Server], wanted: Wanted, folder: Path) -> str:
         ),
         *("", "[placement]", *pairs(kind=wanted.placement)),
     ]
-    for one in servers:
-        if not one.design:
-            lines += ["", f"[contenders.{toml(one.name)}]", *contender(one, wanted, folder)]
+    for server in servers:
+        if not server.design:
+            lines += ["", f"[contenders.{toml(server.name)}]", *contender(server, wanted, folder)]
     if wanted.rates is None:
         loads: list[tuple[Sequence[int], int | None]] = [(wanted.connections, None)]
     else:
@@ -147,8 +147,8 @@ def study_text(servers: Sequence[Server], wanted: Wanted, folder: Path) -> str:
         matched = rate is None
         lines += ["", "[[cells]]"]
         lines += pairs(
-            designs=[one.name for one in servers if one.design] or None,
-            contenders=[one.name for one in servers if not one.design] or None,
+            designs=[server.name for server in servers if server.design] or None,
+            contenders=[server.name for server in servers if not server.design] or None,
             connections=connections,
             work="snapshot",
             dialect="http" if wanted.raw is None else "line",
@@ -167,22 +167,22 @@ def unusual(p99_limit_ms: float | None) -> float | None:
     return None if p99_limit_ms == limits.DEFAULT_P99_LIMIT_MS else p99_limit_ms
 
 
-def contender(one: Server, wanted: Wanted, folder: Path) -> Iterator[str]:
+def contender(server: Server, wanted: Wanted, folder: Path) -> Iterator[str]:
     """A command is started where it was typed: by env, which becomes the server."""
-    words = list(one.command)
-    if one.folder is not None:
-        same = one.folder.resolve() == folder.resolve()
-        words = ["env", "-C", "{folder}" if same else str(one.folder.resolve()), *words]
-    is_line = one.ready_line is not None and not one.was_early
-    ready = "answer" if one.was_early else "line" if is_line else None
+    words = list(server.command)
+    if server.folder is not None:
+        same = server.folder.resolve() == folder.resolve()
+        words = ["env", "-C", "{folder}" if same else str(server.folder.resolve()), *words]
+    is_line = server.ready_line is not None and not server.was_early
+    ready = "answer" if server.was_early else "line" if is_line else None
     yield from pairs(
         ready_timeout_s=wanted.ready_timeout_s,
         ready=ready,
-        ready_line=one.ready_line if is_line else None,
-        image=one.image,
-        port=one.port,
+        ready_line=server.ready_line if is_line else None,
+        image=server.image,
+        port=server.port,
         # Process 1 of a container ignores a signal that it has no handler for.
-        stop_signal="SIGKILL" if one.image else None,
+        stop_signal="SIGKILL" if server.image else None,
         command=words or None,
     )
     if wanted.requests is not None:
@@ -191,7 +191,7 @@ def contender(one: Server, wanted: Wanted, folder: Path) -> Iterator[str]:
     elif wanted.raw is not None:
         yield from pairs(dialect="line", request=wanted.raw, until=wanted.until)
     else:
-        yield from pairs(path=one.path or wanted.encoded_path)
+        yield from pairs(path=server.path or wanted.encoded_path)
 
 
 def pairs(**values: Any) -> list[str]:
