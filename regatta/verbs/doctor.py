@@ -12,8 +12,7 @@ from regatta.checks.doctor.examine import measure as measure_findings
 from regatta.checks.doctor.finding import SERIOUS, Finding, RaceSetup, as_plain, show
 from regatta.checks.doctor.hosts import examine_hosts
 from regatta.checks.doctor.machine import Machine
-from regatta.errors import CpuError, PlacementError, UsageError
-from regatta.measure.places.containers.engine import find_engine
+from regatta.errors import CpuError, UsageError
 from regatta.measure.places.placement import make_placement
 from regatta.measure.places.sides import Placement
 from regatta.measure.programs import discover
@@ -125,11 +124,6 @@ def find_setup(kind: str, server_cpus: str | None, client_cpus: str | None) -> R
 
 
 def setup_in(placement: Placement) -> RaceSetup:
-    engine, refused = None, None
-    try:
-        engine = find_engine().text
-    except PlacementError as error:
-        refused = str(error)
     return RaceSetup(
         placement.server.cpus,
         placement.client.cpus,
@@ -137,6 +131,4 @@ def setup_in(placement: Placement) -> RaceSetup:
         control_groups=placement.server.groups is not None,
         steering=placement.steering,
         network=placement.network,
-        engine=engine,
-        engine_refused=refused,
     )

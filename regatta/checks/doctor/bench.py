@@ -6,7 +6,6 @@ import math
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import special  # type: ignore[import-untyped]
 
 from regatta.checks.doctor.finding import Effect, RaceSetup
 from regatta.checks.doctor.machine import Machine
@@ -23,18 +21,8 @@ from regatta.judge.estimates import digits
 from regatta.judge.interval import Interval
 from regatta.judge.statistics.autocorrelation import mean_interval
 from regatta.judge.statistics.joint import PairedMean
-from regatta.judge.statistics.sign_flips import LEVEL
-from regatta.judge.unpaired import unpaired
 from regatta.measure.places.side import SidePlacement
 from regatta.measure.processes import guard_environment
-from regatta.measure.programs import discover
-from regatta.measure.race.options import Options
-from regatta.measure.race.race import begin
-from regatta.record import read as ledger_read
-from regatta.record.readings import event
-from regatta.record.records import COUNTED_TRIAL, TIMED, Trial
-from regatta.record.schema import FILE_NAME
-from regatta.record.study import parse_study
 from regatta.record.study.cpus import cpus_text
 
 WORKER = Path(__file__).with_name("worker.py")
@@ -48,25 +36,8 @@ FIRST_S = 0.005
 STEADY = 60
 """Pieces of `FIRST_S` after a rest; the median of the second half is the steady speed."""
 NAPS, NAP_US, NAP_ROUNDS = 12, 5000, 12
-READINGS, CLOCK_ROUNDS = 20_000, 20
 LEAST_US = 0.1
 """Smallest delay of a wake-up: smaller or negative ones are clock resolution."""
-FEWEST_TRIALS = 3
-PERF_COST = "extra CPU time of a request (work scan, 10 connections) with all perf events attached"
-PERF_STUDY = """
-name = "doctor"
-title = "Cost of counting with perf"
-[race]
-blocks = 10
-counted_blocks = 10
-[[cells]]
-designs = ["select"]
-connections = 10
-work = "scan"
-load = "burst"
-engine = "epoll"
-requests = 100
-"""
 
 
 class ProbeError(RegattaError):
@@ -174,27 +145,17 @@ class Bench:
             for words, pairs in zip(("computing", "system calls"), found, strict=True)
         ]
 
-    @cached_property
-    def speed(self) -> tuple[list[float], list[float]]:
-        """CPU time of the first piece of work after each rest, and the median of later ones."""
-        self.say("the speed after a rest")
-        times = ask(self.cpu, "work", RESTS, REST_MS, FIRST_S, STEADY)
-        first = [pieces[0] for pieces in times]
-        return first, [statistics.median(pieces[STEADY // 2 :]) for pieces in times]
-
     @property
     def ramp(self) -> list[Effect]:
-        first, steady = self.speed
+        """CPU time of the first piece of work after each rest, beside the median of later ones."""
+        self.say("the speed after a rest")
+        times = ask(self.cpu, "work", RESTS, REST_MS, FIRST_S, STEADY)
+        steady = [statistics.median(pieces[STEADY // 2 :]) for pieces in times]
         what = (
             f"extra CPU time of the first {FIRST_S * 1000:.0f} ms of work on CPU {self.cpu} after "
             f"{REST_MS} ms of rest"
         )
-        return [extra_cost(what, steady, first)]
-
-    @property
-    def steadiness(self) -> list[Effect]:
-        what = f"standard deviation of CPU {self.cpu}'s speed between periods of work"
-        return [spread(what, self.speed[1])]
+        return [extra_cost(what, steady, [pieces[0] for pieces in times])]
 
     @property
     def wake(self) -> list[Effect]:
@@ -205,51 +166,8 @@ class Bench:
         ]
         what = f"delay of a wake-up on CPU {self.cpu} after {NAP_US // 1000} ms of sleep"
         # The geometric mean, as delays have a long tail.
-        found = mean(what, "µs", [math.log(max(one, LEAST_US)) for one in late_us])
+        found = mean(what, "µs", [math.log(max(late, LEAST_US)) for late in late_us])
         return [effect(what, "µs", found.through(math.exp), found.samples)]
-
-    @property
-    def clock(self) -> list[Effect]:
-        self.say("the cost of reading the clock")
-        costs = [one / READINGS for one in ask(self.cpu, "clock", CLOCK_ROUNDS, READINGS)]
-        return [mean("CPU time to read the clock", "ns", costs)]
-
-    @property
-    def perf_cost(self) -> list[Effect]:
-        """From a short race with timed and counted trials."""
-        self.say("the cost of counting with perf")
-        try:
-            programs = discover()
-            with tempfile.TemporaryDirectory(prefix="regatta-doctor-") as folder:
-                options = Options(
-                    out=Path(folder) / "race",
-                    placement=self.setup.placement,
-                    server_cpus=self.setup.server_cpus,
-                    client_cpus=self.setup.client_cpus,
-                )
-                study = parse_study(PERF_STUDY, programs.designs)
-                race = begin(study, options, programs, tell=lambda _: None)
-                return [cost_of_counting(ledger_read.read(race / FILE_NAME).trials)]
-        except RegattaError as error:
-            raise ProbeError(str(error)) from error
-
-
-def cost_of_counting(trials: Sequence[Trial]) -> Effect:
-    """Compares the kernel's accounting, which timed and counted trials both have."""
-    if not any(origin == "perf" for trial in trials for _, origin, _ in trial.counters):
-        raise ProbeError("perf cannot count anything here")
-    costs: dict[str, list[float]] = {TIMED: [], COUNTED_TRIAL: []}
-    for trial in trials:
-        cpu_ns = event(trial, "server", "cpu-time", "kernel")
-        if trial.counts and trial.answered and not isinstance(cpu_ns, str):
-            costs[trial.kind].append(cpu_ns / trial.answered)
-    if min(map(len, costs.values())) < FEWEST_TRIALS:
-        raise ProbeError("too few trials of the probe succeeded")
-    old, new = (np.array(costs[kind]) for kind in costs)
-    found = unpaired(old, new, correlated=False)
-    assert found is not None, "both have enough trials"
-    more = Interval(found.value, *found.interval()).through(lambda ratio: 100 * (ratio - 1))
-    return effect(PERF_COST, "%", more, sum(map(len, costs.values())))
 
 
 def effect(what: str, unit: str, size: Interval, samples: int) -> Effect:
@@ -268,15 +186,3 @@ def extra_cost(what: str, before: Sequence[float], after: Sequence[float]) -> Ef
     ends = found.interval() or (found.mean, found.mean)
     more = Interval(found.mean, *ends).through(lambda log: 100 * math.expm1(log))
     return effect(what, "%", more, found.count)
-
-
-def spread(what: str, values: Sequence[float]) -> Effect:
-    """The standard deviation in percent of the mean, with its interval for normal data."""
-    logs = np.log(np.array(values))
-    free = len(logs) - 1
-    percent = 100 * float(logs.std(ddof=1))
-    low, high = (
-        percent * math.sqrt(free / float(special.chdtri(free, fraction)))
-        for fraction in (LEVEL / 2, 1 - LEVEL / 2)
-    )
-    return effect(what, "%", Interval(percent, low, high), len(logs))

@@ -11,14 +11,11 @@ from regatta.checks.doctor.finding import (
     UNKNOWN,
     Finding,
     RaceSetup,
-    Remedy,
     switch,
 )
 from regatta.checks.doctor.machine import Machine, cpu_quota, throttled
-from regatta.errors import CpuError
 from regatta.measure import environment
-from regatta.measure.places.placement import choose_cpus
-from regatta.record.study.cpus import cpu_list, cpus_text
+from regatta.record.study.cpus import cpus_text
 
 MEASURE_IT = "Measure it: regatta doctor --measure"
 CPU = "/sys/devices/system/cpu"
@@ -64,12 +61,11 @@ def kinds(machine: Machine, setup: RaceSetup, *_: object) -> Finding:
     if len(used(setup.pinned)) < 2:
         return Finding(FINE, f"all pinned CPUs are {''.join(used(setup.pinned))} ({words})")
     mixed = any(len(used(side)) > 1 for side in (setup.server_cpus, setup.client_cpus))
-    level, says = SERIOUS if mixed else MINOR, f"the pinned CPUs are of different kinds ({words})"
-    fast = [cpu for cpu in next(iter(found.values())) if cpu in machine.allowed_cpus()]
-    if len(fast) < 2:
-        return Finding(level, says, advice="Pin each side to CPUs of one kind.")
-    options = f"--server-cpus {fast[0]} --client-cpus {cpu_list(fast[1:])}"
-    return Finding(level, says, fix=(f"regatta race {options}",))
+    return Finding(
+        SERIOUS if mixed else MINOR,
+        f"the pinned CPUs are of different kinds ({words})",
+        advice="Pin each side to CPUs of one kind: --server-cpus, --client-cpus.",
+    )
 
 
 def _cpus_by_kind(machine: Machine) -> dict[str, tuple[int, ...]]:
@@ -97,7 +93,12 @@ def cores(machine: Machine, setup: RaceSetup, *_: object) -> Finding:
     with_client = siblings & set(setup.client_cpus)
     if with_client:
         says = f"the client's {cpus_text(with_client)} and the server's {words} share a core"
-        return Finding(SERIOUS, says, **_separate_cores(machine, setup))
+        return Finding(
+            SERIOUS,
+            says,
+            **switch("off", "on", f"echo {{}} | sudo tee {CPU}/smt/control"),
+            advice="Or choose CPUs of different cores with --server-cpus (see lscpu -e).",
+        )
     if siblings:
         return Finding(
             MINOR,
@@ -115,19 +116,6 @@ def cores(machine: Machine, setup: RaceSetup, *_: object) -> Finding:
         )
     hidden = "; the host may hide it, so measure" if machine.hypervisor() else ""
     return Finding(FINE, f"no other CPU shares a core with the server's {words}{hidden}")
-
-
-def _separate_cores(machine: Machine, setup: RaceSetup) -> Remedy:
-    """Commands that give the two sides separate cores: other CPUs, or SMT off."""
-    allowed = machine.allowed_cpus()
-    try:
-        server, client = choose_cpus(setup.server_cpus, None, allowed, machine.siblings)
-    except CpuError:
-        server, client = setup.server_cpus, ()
-    if client and not set().union(*map(machine.siblings, server)) & set(client):
-        options = f"--server-cpus {cpu_list(server)} --client-cpus {cpu_list(client)}"
-        return {"fix": (f"regatta race {options}",), "undo": ()}
-    return switch("off", "on", f"echo {{}} | sudo tee {CPU}/smt/control")
 
 
 def governor(machine: Machine, setup: RaceSetup, *_: object) -> Finding:
@@ -174,7 +162,7 @@ def turbo(machine: Machine, *_: object) -> Finding:
         if state is not None:
             return Finding(FINE, "turbo is off")
     says = "the kernel does not report whether turbo is on"
-    return Finding(UNKNOWN, says, advice=MEASURE_IT)
+    return Finding(UNKNOWN, says, advice="Firmware or host control it; race more blocks.")
 
 
 def idle(machine: Machine, setup: RaceSetup, *_: object) -> Finding:
@@ -231,11 +219,15 @@ def load(_: Machine, setup: RaceSetup, activity: Activity) -> Finding:
     if worst <= max(NEGLIGIBLE_PERCENT, 2.0 / activity.seconds):
         return Finding(FINE, words)
     level = SERIOUS if worst > SERIOUS_PERCENT else MINOR
-    worth = [one for one in busiest if one.percent >= WORTH_STOPPING_PERCENT and one.may_pause]
+    worth = [
+        other.pid
+        for other in busiest
+        if other.percent >= WORTH_STOPPING_PERCENT and other.may_pause
+    ]
     advice = "Stop what you do not need, or wait until it ends"
     if not worth:
         return Finding(level, words, advice=f"{advice}.")
-    pids = " ".join(str(one.pid) for one in worth)
+    pids = " ".join(map(str, worth))
     return Finding(
         level,
         words,

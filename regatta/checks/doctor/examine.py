@@ -49,9 +49,6 @@ class Check:
     """None if there is nothing to measure."""
 
 
-CHEAP_CLOCK_NS, DEAR_CLOCK_NS = 150.0, 500.0
-STEADY_PERCENT = 2.0
-"""Half of the spread of trials of the study quick: speed is then not its main cause."""
 SLOW_WAKE_US = 100
 """Delay of a wake-up; less than this is comparable to a context switch and back."""
 
@@ -61,12 +58,6 @@ def after_ramp(level: str, effects: list[Effect]) -> str:
     if level == UNKNOWN:
         return level_of(effects[0])
     return MINOR if level == SERIOUS and effects[0].high < NEGLIGIBLE_PERCENT else level
-
-
-def after_clock(_: str, effects: list[Effect]) -> str:
-    if effects[0].high < CHEAP_CLOCK_NS:
-        return FINE
-    return SERIOUS if effects[0].low > DEAR_CLOCK_NS else MINOR
 
 
 CHECKS = {
@@ -106,11 +97,6 @@ CHECKS = {
         "Turbo speed depends on temperature and on how many CPUs are busy: a design that keeps "
         "more CPUs busy, or runs later, gets a slower machine.",
         cpus.turbo,
-        Gauge(
-            "steadiness",
-            lambda level, effects: level if level == FINE else level_of(effects[0], STEADY_PERCENT),
-            "Firmware or host control it; race more blocks.",
-        ),
     ),
     "idle": Check(
         "When a server waits for requests its CPU may sleep, and the wake-up is part of the "
@@ -157,14 +143,11 @@ CHECKS = {
         "clock adds up to a microsecond to every latency and to the CPU time of designs that "
         "switch often.",
         kernel.clock,
-        Gauge("clock", after_clock, kernel.CLOCK_REJECTED),
     ),
     "counters": Check(
         "Hardware counters show why a design wins: cycles, instructions, cache misses. Without "
         'them standings stay valid, but claims about counters are "not measurable here".',
         kernel.counters,
-        # Counting costs only counted trials, not timed ones.
-        Gauge("perf_cost", lambda level, _: level),
     ),
     "paranoid": Check(
         "Events that perf may not count are missing from all tables. Context switches and most of "
@@ -215,10 +198,6 @@ CHECKS = {
         "kernel drops them silently and the client retries after a second, which adds a second of "
         "latency that no design caused.",
         kernel.backlog,
-    ),
-    "containers": Check(
-        "Only races with --placement containers need a working container engine, and root.",
-        kernel.containers,
     ),
 }
 

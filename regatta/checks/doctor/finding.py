@@ -39,7 +39,7 @@ class Remedy(TypedDict):
 def switch(value: object, now: object, *commands: str) -> Remedy:
     """Commands with `{}` in place of a value: the new one, and what it is `now`."""
     fix, undo = (
-        tuple(command.replace("{}", str(one)) for command in commands) for one in (value, now)
+        tuple(command.replace("{}", str(new)) for command in commands) for new in (value, now)
     )
     return {"fix": fix, "undo": undo}
 
@@ -94,10 +94,6 @@ class RaceSetup:
     """Which CPUs process the packets that arrive at each end of the cable."""
     network: str | None = None
     """The network of the containers, if the sides run in containers."""
-    engine: str | None = None
-    """The container engine that works here; None if none does or none was tried."""
-    engine_refused: str | None = None
-    """Why no container engine works."""
 
     @property
     def has_own_network(self) -> bool:
@@ -115,12 +111,12 @@ class RaceSetup:
         )
 
 
-def level_of(effect: Effect, negligible: float = NEGLIGIBLE_PERCENT) -> str:
+def level_of(effect: Effect) -> str:
     """The level of a measured effect in percent. One that may be 0 and is not serious is fine."""
     if effect.low > SERIOUS_PERCENT:
         return SERIOUS
     may_be_zero = effect.low <= 0 and effect.high < SERIOUS_PERCENT
-    return FINE if may_be_zero or effect.high < negligible else MINOR
+    return FINE if may_be_zero or effect.high < NEGLIGIBLE_PERCENT else MINOR
 
 
 def worst(level: str, effects: list[Effect]) -> str:
@@ -142,7 +138,7 @@ def show(console: Console, findings: list[Finding], measured: bool | None) -> No
 
     `measured`: whether effects were; None where none can be.
     """
-    for finding in sorted(findings, key=lambda one: LEVELS.index(one.level)):
+    for finding in sorted(findings, key=lambda finding: LEVELS.index(finding.level)):
         bad = finding.level != FINE
         head = Text.assemble((f"{finding.name}: ", "bold"), finding.says)
         _print_row(console, Text(finding.level, STYLES[finding.level]), head)

@@ -239,7 +239,7 @@ def devices(name: str, ends: tuple[EndFound, EndFound]) -> Finding:
     if len({end.mtu for end in ends}) > 1:
         return Finding(MINOR, says, advice="Give both devices the same MTU.")
     server, client = (end.offloads for end in ends)
-    differ = [one for one, state in server.items() if {state, client[one]} == {True, False}]
+    differ = [name for name, state in server.items() if {state, client[name]} == {True, False}]
     if differ:
         advice = f"Set {' and '.join(differ)} alike on both (ethtool -K)."
         return Finding(MINOR, says, advice=advice)

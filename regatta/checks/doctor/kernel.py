@@ -1,6 +1,5 @@
 """What the kernel lets a race measure, and its limits of tasks, descriptors, ports and queues."""
 
-from regatta.checks.doctor.cpus import MEASURE_IT
 from regatta.checks.doctor.finding import (
     FINE,
     MINOR,
@@ -19,7 +18,6 @@ from regatta.checks.doctor.machine import (
 )
 from regatta.measure import environment
 from regatta.measure.network.steering import LinkEnd
-from regatta.measure.places.containers.engine import INSTALL
 from regatta.record.study.limits import BRIDGE, LOOPBACK, OWN_SIDE
 
 CLOCKS = "/sys/devices/system/clocksource/clocksource0"
@@ -47,14 +45,13 @@ USUAL_BURST = 100
 DEFAULT_BACKLOG = 4096
 OLD_BACKLOG = 128
 RAISED_IN = (5, 4)
-ENGINES = ("podman", "docker")
 
 
 def clock(machine: Machine, *_: object) -> Finding:
     now = machine.text(f"{CLOCKS}/current_clocksource")
     if not now:
         says = "the kernel does not report its clock source"
-        return Finding(UNKNOWN, says, advice=MEASURE_IT)
+        return Finding(UNKNOWN, says, advice=CLOCK_REJECTED)
     if now in FAST_CLOCKS:
         return Finding(FINE, f"{now}, read without a system call")
     offered = (machine.text(f"{CLOCKS}/available_clocksource") or "").split()
@@ -206,11 +203,13 @@ def descriptors(machine: Machine, setup: RaceSetup, *_: object) -> Finding:
     hard = machine.hard_limit("Max open files")
     if hard is None:
         return Finding(FINE, "no limit of open files")
-    words = f"{hard:,} open files per process (hard limit)"
-    advice = "This lasts for this shell; /etc/security/limits.conf is permanent."
-    needed = _needed(setup)
     return _limited(
-        setup, hard, words, needed, "sudo prlimit --pid $$ --nofile={}:{}", advice=advice
+        setup,
+        hard,
+        f"{hard:,} open files per process (hard limit)",
+        _needed(setup),
+        "sudo prlimit --pid $$ --nofile={}:{}",
+        "This lasts for this shell; /etc/security/limits.conf is permanent.",
     )
 
 
@@ -231,7 +230,7 @@ def tasks(machine: Machine, setup: RaceSetup, *_: object) -> Finding:
         found["the control group"] = (int(group.value), "max", command, advice)
     if not found:
         return Finding(FINE, "no limit of processes and threads")
-    owner = min(found, key=lambda one: found[one][0])
+    owner = min(found, key=lambda who: found[who][0])
     limit, enough, command, advice = found[owner]
     words = f"{limit:,} processes and threads for {owner}"
     return _limited(setup, limit, words, enough, command, advice)
@@ -324,13 +323,3 @@ def backlog(machine: Machine, setup: RaceSetup, *_: object) -> Finding:
         )
     longer = max(DEFAULT_BACKLOG, burst)
     return Finding(level, words, **switch(longer, length, "sudo sysctl net.core.somaxconn={}"))
-
-
-def containers(machine: Machine, setup: RaceSetup, *_: object) -> Finding:
-    if setup.engine is not None:
-        as_root = "" if machine.is_root() else "; races in containers also need root"
-        return Finding(FINE, f"{setup.engine} works{as_root}")
-    if setup.engine_refused is None or not any(map(machine.has_program, ENGINES)):
-        says = f"no engine, so no races in containers; to install one: {INSTALL}"
-        return Finding(FINE, says)
-    return Finding(MINOR, setup.engine_refused, fix=(INSTALL,))

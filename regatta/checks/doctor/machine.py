@@ -131,7 +131,7 @@ def group_folders(machine: Machine, controller: str) -> list[str]:
         if names and controller not in names.split(","):
             continue
         # In v2 there are no names.
-        mounts = [f"{GROUPS}/{one}" for one in (names, controller)]
+        mounts = [f"{GROUPS}/{name}" for name in (names, controller)]
         mounts = mounts if names else [f"{GROUPS}/unified", GROUPS]
         parts = [part for part in path.split("/") if part not in ("", "..")]
         for mount in filter(machine.exists, mounts):

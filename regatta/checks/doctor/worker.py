@@ -8,7 +8,6 @@ of JSON.
     beside PID PAIRS SECONDS    equal pieces of arithmetic, and of system calls, while that process
                                 is stopped and while it runs: CPU time of both of each pair in ns
     nap ROUNDS N US             sleeps N times for US microseconds: by how many ns each was too long
-    clock ROUNDS N              the cost of N readings in ns, without that of a function call
     busy                        computes until it is killed
 """
 
@@ -135,18 +134,6 @@ def nap(rounds: int, count: int, us: int) -> list[list[int]]:
     return [[late_ns() for _ in range(count)] for _ in range(rounds)]
 
 
-def clock(rounds: int, count: int) -> list[int]:
-    """Two loops call a function that returns a number; only the first reads the clock."""
-
-    def cost_ns(function: Callable[[], int]) -> int:
-        began_ns = time.thread_time_ns()
-        for _ in range(count):
-            function()
-        return time.thread_time_ns() - began_ns
-
-    return [cost_ns(time.monotonic_ns) - cost_ns(sys.getrecursionlimit) for _ in range(rounds)]
-
-
 def busy() -> None:
     print("true", flush=True)
     while True:
@@ -154,7 +141,7 @@ def busy() -> None:
 
 
 TASKS: dict[str, Callable[..., object]] = {
-    task.__name__: task for task in (watch, work, beside, nap, clock, busy)
+    task.__name__: task for task in (watch, work, beside, nap, busy)
 }
 
 if __name__ == "__main__":
