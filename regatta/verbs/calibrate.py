@@ -24,7 +24,6 @@ from regatta.verbs.session import HOOKS, stoppable
 
 PARTS = (equals.PART, power.PART, STOPPED, WINDOW)
 """Of a whole calibration."""
-SHAPE = "quick"
 MOST_RACES = 1_000
 
 
@@ -44,8 +43,6 @@ MOST_RACES = 1_000
         "number with the same --out adds races; 0 skips them.",
         show_default="40 and 10",
     ),
-    shape="Study whose blocks, slices and cells these races use: a name or a file. Only quick is "
-    "stored.",
     inject="Inject an error that a goal must detect. Into the analysis: requests (treated as "
     "independent), peek (stop when significant) or closed-load (omits waiting clients). Into the "
     "races: bias=2% or bias=5% (favours one of two equals, at random in each race), place=2% (the "
@@ -60,7 +57,6 @@ def calibrate(  # noqa: PLR0913, PLR0917  (one parameter an option)
     out: Path | None = None,
     only: list[str] | None = None,
     races: int | None = None,
-    shape: str = SHAPE,
     inject: str | None = None,
     quiet: bool = False,
 ) -> None:
@@ -86,7 +82,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (one parameter an option)
       regatta calibrate --json > goals.json
     """
     if show:
-        if quick or out or only or inject or races is not None or shape != SHAPE:
+        if quick or out or only or inject or races is not None:
             raise UsageError("--show measures nothing; with it only --json may be given")
         stored = goals.load()
         if stored is None:
@@ -117,24 +113,22 @@ def calibrate(  # noqa: PLR0913, PLR0917  (one parameter an option)
         inject=inject,
         say=tell,
         race=race_with(programs, settings, partial(display_on, console, quiet), HOOKS),
-        shape=shape,
         races=races,
     )
-    again = partial(command_again, folder, quick, only or [], races, shape)
+    again = partial(command_again, folder, quick, only or [], races)
     with stoppable("finished races are kept", again):
         calibration = run(parts, context, tell)
     present(calibration, json)
-    if not (quick or only or inject or shape != SHAPE):
+    if not (quick or only or inject):
         goals.save(calibration)
     judge(calibration)
 
 
-def command_again(folder: Path, quick: bool, only: list[str], races: int | None, shape: str) -> str:
+def command_again(folder: Path, quick: bool, only: list[str], races: int | None) -> str:
     """The command that continues a calibration."""
     words = ["--quick"] * quick
     words += [word for name in only for word in ("--only", name)]
     words += [] if races is None else ["--races", str(races)]
-    words += [] if shape == SHAPE else ["--shape", shape]
     return called_with("calibrate", *words, "--out", shown(folder))
 
 

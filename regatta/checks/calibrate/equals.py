@@ -40,13 +40,11 @@ from regatta.record.cell import Cell
 from regatta.record.inputs import ORDER, Claim, Goal, RaceInputs, RecordedClaim, Statement
 from regatta.record.metrics import BY_NAME, PRIMARY, STANDINGS
 from regatta.record.read import read
-from regatta.record.records import RaceRecord, Trial
+from regatta.record.records import RaceRecord
 from regatta.record.study import Study
 from regatta.show.environment import EQUALS, NOT_RUN, PAIRS
 
 RACES = 40
-SITTINGS = 5
-"""The number that the documentation recommends."""
 FIRST, SECOND = "first", "second"
 FURTHER = 100_000
 """Offset between the steps of pairs, larger than any number of connections."""
@@ -87,9 +85,9 @@ def reported(ledger: RaceRecord) -> ReportedVerdicts:
 def _needed(group: Group, at: int | None) -> dict[str, float]:
     found: dict[str, list[float]] = {}
     for step in group.steps if at is None else [at]:
-        for one in group.at(step):
-            blocks = one.blocks.get(PRIMARY.name, {}).values()
-            found.setdefault(design_of(one.cell.contender), []).extend(map(math.log, blocks))
+        for result in group.at(step):
+            blocks = result.blocks.get(PRIMARY.name, {}).values()
+            found.setdefault(design_of(result.cell.contender), []).extend(map(math.log, blocks))
     return {design: fmean(logs) for design, logs in found.items() if logs}
 
 
@@ -107,7 +105,7 @@ def in_pairs(ledger: RaceRecord) -> RaceRecord:
         if cell.contender in both
     ]
     environment = {key: value for key, value in ledger.environment.items() if key == "placement"}
-    inputs = RaceInputs(claims=tuple(RecordedClaim(_claim(one, cells)) for one in CLAIMED))
+    inputs = RaceInputs(claims=tuple(RecordedClaim(_claim(metric, cells)) for metric in CLAIMED))
     return replace(ledger, cells=cells, environment=environment, inputs=inputs)
 
 
@@ -129,56 +127,19 @@ def distinguished(analysis: Analysis) -> Distinguished:
     found: Distinguished = {}
     for group in analysis.groups:
         for metric in STANDINGS:
-            columns = [one for one in group.against if one.metric == metric.name]
-            if any(one.outcome != TOO_FEW for one in columns):
-                apart = (divmod(one.at, FURTHER) for one in columns if one.outcome == LARGER)
+            columns = [column for column in group.against if column.metric == metric.name]
+            if any(column.outcome != TOO_FEW for column in columns):
+                apart = (divmod(col.at, FURTHER) for col in columns if col.outcome == LARGER)
                 words = [f"pair {number + 1} at {step:,}" for number, step in apart]
                 found.setdefault(metric.name, []).extend(words)
         if PRIMARY.name in found and group.overall.worse and len(group.steps) > 1:
             found[PRIMARY.name].append("over all")
     parts = [
-        part for claim in analysis.claims for one in claim.scopes.values() for part in one.parts
+        part for claim in analysis.claims for scope in claim.scopes.values() for part in scope.parts
     ]
     if parts:
         found[CLAIMS] = [part.label for part in parts if part.verdict in (SUPPORTED, REFUTED)]
     return found
-
-
-def grouped(races: int) -> list[range]:
-    """The races that form each combined race; a remainder is not used."""
-    return [range(at, at + SITTINGS) for at in range(0, races - SITTINGS + 1, SITTINGS)]
-
-
-def distinguished_in_sittings(ledgers: Sequence[RaceRecord]) -> Distinguished:
-    return distinguished(analyse(as_sittings([in_pairs(ledger) for ledger in ledgers])))
-
-
-def as_sittings(ledgers: Sequence[RaceRecord]) -> RaceRecord:
-    """One race with the trials of all, in the cells of the first.
-
-    Effects that last for a whole race (file layout, networks, time of day) vary between sittings,
-    as they do between fresh races. Every difference that the combined race reports is a false
-    alarm.
-    """
-    first = ledgers[0]
-    cell_at = {(cell.contender, cell.connections): cell.id for cell in first.cells}
-    trials: list[Trial] = []
-    blocks = 0
-    for number, ledger in enumerate(ledgers, start=1):
-        same = {cell.id: cell_at[cell.contender, cell.connections] for cell in ledger.cells}
-        trials += [
-            replace(
-                trial,
-                id=len(trials) + at,
-                block=blocks + trial.block,
-                cell_id=same[trial.cell_id],
-                sitting=number,
-            )
-            for at, trial in enumerate(ledger.trials, start=1)
-        ]
-        blocks += max((trial.block for trial in ledger.trials), default=0)
-    meta = {**first.meta, "sittings": str(len(ledgers))}
-    return replace(first, meta=meta, trials=trials, planned=len(trials))
 
 
 @dataclass(frozen=True)
@@ -199,9 +160,7 @@ def run(context: Context) -> list[Goal]:
     tasks = [EqualsTask(path, number, context.inject) for number, path in enumerate(ledgers, 1)]
     if context.inject in WRONG:
         return judge_columns(shape.words(), on_all_cpus(_by_wrong_analysis, tasks))
-    goals = judge(shape, on_all_cpus(verdicts_of, tasks))
-    together = [[tasks[at] for at in group] for group in grouped(len(tasks))]
-    return goals + judge_sittings(shape, on_all_cpus(_verdicts_together, together))
+    return judge(shape, on_all_cpus(verdicts_of, tasks))
 
 
 def raced(context: Context, shape: Shape) -> list[Path]:
@@ -220,17 +179,11 @@ def raced(context: Context, shape: Shape) -> list[Path]:
 
 
 def verdicts_of(task: EqualsTask) -> ReportedVerdicts:
-    return reported(_read_race(task))
-
-
-def _verdicts_together(tasks: Sequence[EqualsTask]) -> Distinguished:
-    return distinguished_in_sittings([_read_race(task) for task in tasks])
-
-
-def _read_race(task: EqualsTask) -> RaceRecord:
-    """The race, with the injected bias if any."""
+    """Of a race, with the injected bias if any."""
     ledger = read(task.ledger)
-    return ledger if task.inject is None else inject_bias(task.inject, ledger, task.number)
+    return reported(
+        ledger if task.inject is None else inject_bias(task.inject, ledger, task.number)
+    )
 
 
 def _by_wrong_analysis(task: EqualsTask) -> Distinguished:
@@ -238,15 +191,9 @@ def _by_wrong_analysis(task: EqualsTask) -> Distinguished:
 
 
 def judge(shape: Shape, found: Sequence[ReportedVerdicts]) -> list[Goal]:
-    linked = sum(one.relinked for one in found)
+    linked = sum(race.relinked for race in found)
     how = f"{shape.words()}; two link orders in {linked} of {len(found)} races"
-    return [judge_as_raced(how, found), *judge_columns(how, [one.distinguished for one in found])]
-
-
-def judge_sittings(shape: Shape, found: Sequence[Distinguished]) -> list[Goal]:
-    """Judges the table of pairs with every five races combined into one of five sittings."""
-    how = f"{shape.words()}; every {SITTINGS} races as one in {SITTINGS} sittings"
-    return judge_columns(how, found, in_sittings=True)
+    return [judge_as_raced(how, found), *judge_columns(how, [race.distinguished for race in found])]
 
 
 def judge_as_raced(how: str, found: Sequence[ReportedVerdicts]) -> Goal:
@@ -258,16 +205,16 @@ def judge_as_raced(how: str, found: Sequence[ReportedVerdicts]) -> Goal:
         step: min(
             DESIGNS,
             key=lambda design: fmean(
-                [one.needs[step][design] for one in found if design in one.needs.get(step, {})]
+                [race.needs[step][design] for race in found if design in race.needs.get(step, {})]
                 or [float("inf")]
             ),
         )
-        for step in {step for one in found for step in one.worse}
+        for step in {step for race in found for step in race.worse}
     }
-    wrong = [any(cheapest[step] in worse for step, worse in one.worse.items()) for one in found]
+    wrong = [any(cheapest[step] in worse for step, worse in race.worse.items()) for race in found]
     steps = ", ".join(
         f"{design} {'over all' if at is None else f'at {at:,}'}"
-        for (_, at), design in sorted(cheapest.items(), key=lambda one: one[0][1] or 0)
+        for (_, at), design in sorted(cheapest.items(), key=lambda item: item[0][1] or 0)
     )
     return goal_of(
         f"{EQUALS}standings of {2 * len(DESIGNS)}, as raced",
@@ -276,32 +223,28 @@ def judge_as_raced(how: str, found: Sequence[ReportedVerdicts]) -> Goal:
     )
 
 
-def judge_columns(
-    how: str, found: Sequence[Distinguished], in_sittings: bool = False
-) -> list[Goal]:
+def judge_columns(how: str, found: Sequence[Distinguished]) -> list[Goal]:
     """One goal for each column of the table of pairs, and one for the claims."""
     return [
         goal_of(
-            _label(column, in_sittings),
-            [bool(one[column]) for one in found if column in one],
+            _label(column),
+            [bool(race[column]) for race in found if column in race],
             f"{how}; {len(DESIGNS)} pairs{_most_often(column, found)}",
         )
         for column in COLUMNS
-        if any(column in one for one in found)
+        if any(column in race for race in found)
     ]
 
 
-def _label(column: str, in_sittings: bool) -> str:
-    words = CLAIMS if column == CLAIMS else BY_NAME[column].label
-    if in_sittings:
-        return f"{EQUALS}pairs in {SITTINGS} sittings, {words}"
+def _label(column: str) -> str:
     if column == CLAIMS:
         return f"{EQUALS}a table of claims on pairs"
-    return f"{PAIRS if column == PRIMARY.name else f'{EQUALS}secondary column'}, {words}"
+    first = PAIRS if column == PRIMARY.name else f"{EQUALS}secondary column"
+    return f"{first}, {BY_NAME[column].label}"
 
 
 def _most_often(column: str, found: Sequence[Distinguished]) -> str:
-    wrong = [pair for one in found for pair in one.get(column, [])]
+    wrong = [pair for race in found for pair in race.get(column, [])]
     often = sorted(set(wrong), key=lambda pair: (-wrong.count(pair), pair))
     examples = ", ".join(f"{pair} ({wrong.count(pair)})" for pair in often[:4])
     return f"; most often {examples}" if examples else ""

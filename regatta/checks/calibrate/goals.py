@@ -78,8 +78,6 @@ class Context:
     """Shows one line of progress."""
     race: Callable[[Study, Path], Path]
     """Runs or continues a study in a folder and returns the path of its ledger."""
-    shape: str = "quick"
-    """The study whose shape is raced: the name of a shipped one, or a file."""
     races: int | None = None
     """The number of fresh races that the user wants, for each part that needs some."""
 

@@ -94,7 +94,7 @@ def pairs_of(ledger: RaceRecord) -> dict[str, tuple[str, str]]:
     """By design, the first and the second copy in the order of the study."""
     order = {cell.contender: cell.contender_order for cell in ledger.cells}
     names = sorted(order, key=order.__getitem__)
-    found = {design: [one for one in names if design_of(one) == design] for design in DESIGNS}
+    found = {design: [name for name in names if design_of(name) == design] for design in DESIGNS}
     return {design: (both[0], both[1]) for design, both in found.items() if len(both) == 2}
 
 
@@ -108,7 +108,7 @@ PLACED = 0.02
 """How much more the first of two in the study costs, with `place`."""
 DRIFT, PERSISTENCE = 0.03, 0.9
 """How far two equals drift apart, and how much carries over to the next block."""
-CPU_EVENTS = frozenset(one.name for one in COUNTERS if one.unit == NS)
+CPU_EVENTS = frozenset(kind.name for kind in COUNTERS if kind.unit == NS)
 FIRST_TEST = 3
 
 Factors = Callable[[np.random.Generator, int], tuple[list[float], list[float]]]
@@ -178,11 +178,11 @@ def peeking(metric: Metric, first: list[Trial], second: list[Trial]) -> float | 
         paired(
             metric,
             side_of(metric),
-            *([one for one in trials if one.block <= last] for trials in (first, second)),
+            *([trial for trial in trials if trial.block <= last] for trials in (first, second)),
         )
         for last in blocks[FIRST_TEST - 1 :]
     ]
-    return min((one.p_value() for one in found if not isinstance(one, str)), default=None)
+    return min((test.p_value() for test in found if not isinstance(test, str)), default=None)
 
 
 def by_requests(metric: Metric, first: list[Trial], second: list[Trial]) -> float | None:

@@ -20,7 +20,7 @@ from scipy import optimize, special  # type: ignore[import-untyped]
 
 from regatta.checks.calibrate.goals import CalibrationPart, Context, interval
 from regatta.checks.calibrate.shape import Shape, on_all_cpus, run_races, shape_of
-from regatta.errors import CalibrationError, UsageError
+from regatta.errors import CalibrationError
 from regatta.judge.analyse import analyse
 from regatta.judge.results import Group
 from regatta.record.inputs import Goal, RaceInputs
@@ -39,8 +39,6 @@ WITHIN_PERCENT = (5.0, 10.0)
 DETECTED = 0.8
 DESIGN = "select"
 PLAIN = "plain"
-SLOWED_WORKS = {"scan": "scan+spin", "classic": "classic+spin", "snapshot": "spin"}
-"""By work, the one that first computes and then does that work."""
 PILOT_BLOCKS = 4
 OVER_ALL = "over all steps"
 SEED = 1993
@@ -148,11 +146,9 @@ def slowed_study(
     context: Context, shape: Shape, spins_us: Sequence[int], number: int, **changes: int
 ) -> Study:
     """The study of this race; each race has another order. Counted trials are not needed."""
-    if shape.work not in SLOWED_WORKS:
-        raise UsageError(f"the work {shape.work} cannot be slowed; use another --shape")
     server = str(context.programs.server)
     works = {PLAIN: shape.work}
-    works |= {name_of(spin): f"{SLOWED_WORKS[shape.work]}={spin}us" for spin in spins_us}
+    works |= {name_of(spin): f"{shape.work}+spin={spin}us" for spin in spins_us}
     names = list(works)
     random.Random(number).shuffle(names)
     return shape.study(
@@ -181,7 +177,7 @@ def run(context: Context) -> list[Goal]:
     over_all, *steps = curves(on_all_cpus(_readings, ledgers))
     goals = [judge(shape, over_all, WITHIN_PERCENT[0], [over_all])]
     if steps:
-        hardest = max(steps, key=lambda one: one.seen)
+        hardest = max(steps, key=lambda curve: curve.seen)
         goals.append(judge(shape, hardest, WITHIN_PERCENT[1], steps))
     return goals
 
@@ -195,8 +191,8 @@ def spins_us(context: Context, shape: Shape) -> list[int]:
     costs = [
         value
         for group in analyse(_only(ledger, (PLAIN,))).groups
-        for one in group.cells
-        for value in one.blocks.get(PRIMARY.name, {}).values()
+        for result in group.cells
+        for value in result.blocks.get(PRIMARY.name, {}).values()
     ]
     if not costs:
         raise CalibrationError("the pilot measured nothing")
@@ -233,7 +229,9 @@ def readings_of(ledger: RaceRecord) -> dict[str, RaceEffects]:
 def _effects(group: Group, name: str) -> RaceEffects:
     logs: dict[Step, float] = {}
     for step in group.steps:
-        blocks = {one.cell.contender: one.blocks.get(PRIMARY.name, {}) for one in group.at(step)}
+        blocks = {
+            result.cell.contender: result.blocks.get(PRIMARY.name, {}) for result in group.at(step)
+        }
         common = blocks.get(name, {}).keys() & blocks.get(PLAIN, {}).keys()
         if common:
             logs[step] = fmean(math.log(blocks[name][at] / blocks[PLAIN][at]) for at in common)
@@ -248,10 +246,10 @@ def _effects(group: Group, name: str) -> RaceEffects:
 
 def curves(by_race: Sequence[dict[str, RaceEffects]]) -> list[Curve]:
     """The curves of each step; the one over all steps comes first."""
-    spins = set.intersection(*(set(one) for one in by_race))
+    spins = set.intersection(*(set(race) for race in by_race))
     if not spins:
         raise CalibrationError("no race measured a slowed server")
-    steps = set.intersection(*(set(one[spin].effects) for one in by_race for spin in spins))
+    steps = set.intersection(*(set(race[spin].effects) for race in by_race for spin in spins))
     if not steps:
         raise CalibrationError("the races have no step in common")
     ordered = sorted(steps, key=lambda step: -1 if step is None else step)
@@ -261,8 +259,8 @@ def curves(by_race: Sequence[dict[str, RaceEffects]]) -> list[Curve]:
     return [
         Curve(
             OVER_ALL if step is None else f"at {step:,}",
-            np.array([[one[spin].effects[step] for spin in names] for one in by_race]),
-            np.array([[one[spin].found[step] for spin in names] for one in by_race]),
+            np.array([[race[spin].effects[step] for spin in names] for race in by_race]),
+            np.array([[race[spin].found[step] for spin in names] for race in by_race]),
         )
         for step in ordered
     ]
@@ -277,7 +275,7 @@ def judge(shape: Shape, curve: Curve, within: float, shown: Sequence[Curve]) -> 
         f"{curve.seen:.1f} % ({low:.1f} to {high:.1f} %)",
         met=curve.seen <= within if curve.races >= FEWEST_RACES else None,
         detail=f"{curve.races} fresh races, {shape.words()}; a table of two; "
-        + "; ".join(f"{one.step}: {one.points()}" for one in shown),
+        + "; ".join(f"{each.step}: {each.points()}" for each in shown),
         value=curve.seen,
     )
 

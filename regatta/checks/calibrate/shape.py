@@ -1,9 +1,8 @@
 """The shape of a study for the contenders of a calibration, races of that shape, and work on all
 CPUs while none runs.
 
-The shape of a study is its blocks, slices and cells. It is read from the study's file, so that a
-calibration measures what people race. Of several groups of cells, works, loads or dialects only the
-first is used.
+The shape of a study is its blocks, slices and cells. It is read from the file of the study `quick`,
+so that a calibration measures what people race. Of its groups of cells only the first is used.
 """
 
 import json
@@ -18,20 +17,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from regatta.checks.calibrate.goals import Context
-from regatta.errors import UsageError
 from regatta.measure.race.race import is_finished
-from regatta.record.cell import MATCHED
 from regatta.record.schema import FILE_NAME
 from regatta.record.study import Study, find_study, load_study, parse_study
 from regatta.record.study.limits import DEFAULT_MAX_AGE_MS, scans_each_request
 from regatta.show.text import duration
 
+STUDY = "quick"
 QUICK_BLOCKS = {"blocks": 6, "counted_blocks": 2}
 """The fewest blocks that can show a difference."""
 NOT_OF_THE_SHAPE = ("designs", "contenders", "workers")
 """Keys of a group of cells that define the contenders."""
-NOT_OF_ONE_RACE = ("seed", "sittings", "pause", "alone_blocks")
-"""Keys of a race for several sittings, and for blocks that are in no average."""
 TRIAL_S = 0.25
 """About how long a trial takes besides its load."""
 
@@ -92,26 +88,19 @@ def _toml(values: Mapping[str, object]) -> list[str]:
 
 
 def shape_of(context: Context) -> Shape:
-    """The shape of the study that the calibration names."""
-    study = load_study(find_study(context.shape), context.programs.designs)
+    """The shape of the study that a calibration races."""
+    study = load_study(find_study(STUDY), context.programs.designs)
     content = tomllib.loads(study.toml)
-    if study.cells[0].load == MATCHED:
-        raise UsageError(
-            f"--shape is {context.shape}, whose first cells are a search; use quick or reports"
-        )
-    chosen = {key: getattr(study.cells[0], key) for key in ("work", "load", "dialect")}
-    race = {**content.get("race", {}), **(QUICK_BLOCKS if context.quick else {})}
+    first = {
+        key: value for key, value in content["cells"][0].items() if key not in NOT_OF_THE_SHAPE
+    }
     return Shape(
         name=study.name,
-        race=_without(race, NOT_OF_ONE_RACE),
-        cells=_without(content["cells"][0], NOT_OF_THE_SHAPE) | chosen,
+        race=content["race"] | (QUICK_BLOCKS if context.quick else {}),
+        cells=first | {key: getattr(study.cells[0], key) for key in ("work", "load", "dialect")},
         groups=len(content["cells"]),
         cut=context.quick,
     )
-
-
-def _without(values: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if key not in keys}
 
 
 def run_races(
@@ -152,7 +141,7 @@ def on_all_cpus(work: Callable[[Task], Outcome], tasks: Sequence[Task]) -> list[
     """The outcomes in the order of the tasks. Workers inherit the memory of this process."""
     workers = min(len(os.sched_getaffinity(0)), len(tasks))
     if workers < 2:
-        return [work(one) for one in tasks]
+        return [work(task) for task in tasks]
     # Only the parent handles Ctrl-C; leaving the pool ends the workers.
     with get_context("fork").Pool(workers, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
         return list(pool.imap(work, tasks, chunksize=1))

@@ -25,7 +25,7 @@ from regatta.checks.calibrate.injected import (
 )
 from regatta.checks.calibrate.run import newest_folder
 from regatta.checks.calibrate.shape import shape_of
-from regatta.errors import GoalsMissedError, InterruptedRaceError, UsageError
+from regatta.errors import GoalsMissedError, InterruptedRaceError
 from regatta.judge.analyse import analyse
 from regatta.record.inputs import Goal
 from regatta.record.records import RaceRecord
@@ -41,7 +41,6 @@ FILES = {name: Path(f"/opt/{name}") for name in NAMES}
 PAIRS = "standings of pairs, CPU per request"
 AS_RACED = "standings of 8, as raced"
 CLAIMS = "a table of claims on pairs"
-IN_SITTINGS = "pairs in 5 sittings, CPU per request"
 
 
 @cache
@@ -56,18 +55,9 @@ def verdicts(lab: str | None, number: int) -> ReportedVerdicts:
     return reported(race(lab, number))
 
 
-@cache
-def told_together(lab: str | None, races: range) -> dict[str, list[str]]:
-    return equals.distinguished_in_sittings([race(lab, at + 1) for at in races])
-
-
-def judged(lab: str | None, count: int, in_sittings: bool = False) -> dict[str, Goal]:
-    """The goals for this many races, each alone or as sittings of one."""
-    if in_sittings:
-        found = [told_together(lab, races) for races in equals.grouped(count)]
-        goals = equals.judge_sittings(SHAPE, found)
-    else:
-        goals = equals.judge(SHAPE, [verdicts(lab, number + 1) for number in range(count)])
+def judged(lab: str | None, count: int) -> dict[str, Goal]:
+    """The goals for this many races."""
+    goals = equals.judge(SHAPE, [verdicts(lab, number + 1) for number in range(count)])
     return {goal.name.removeprefix("equals: "): goal for goal in goals}
 
 
@@ -99,35 +89,6 @@ def test_a_biased_lab_misses_its_goals_by_far_and_no_other(
         assert (goals[name].value or 0) >= at_least
     for name, goal in goals.items():
         assert goal.met is not False or name in (PAIRS, CLAIMS, AS_RACED), name
-
-
-@pytest.mark.parametrize(
-    ("lab", "outcome", "at_least"),
-    [
-        pytest.param(None, "not refuted", 0, marks=pytest.mark.long),
-        ("bias=5%", "not refuted", 0),
-        pytest.param("place=2%", "missed", 75, marks=pytest.mark.long),
-    ],
-)
-def test_sittings_cover_random_bias_between_races_but_no_constant_one(
-    lab: str | None, outcome: str, at_least: float
-) -> None:
-    """In single races a bias of 5 % is found in most tables."""
-    goal = judged(lab, RACES, in_sittings=True)[IN_SITTINGS]
-    assert goal.outcome == outcome
-    assert (goal.value or 0) >= at_least
-    assert "of 8 " in goal.measured
-
-
-def test_combined_races_have_each_trial_once() -> None:
-    ledgers = [in_pairs(race(None, number)) for number in (1, 2, 3)]
-    trials = equals.as_sittings(ledgers).trials
-    assert len(trials) == sum(len(one.trials) for one in ledgers)
-    assert len({trial.id for trial in trials}) == len(trials)
-    assert len({(trial.block, trial.cell_id) for trial in trials}) == len(trials)
-    sittings = {trial.block: trial.sitting for trial in trials}
-    assert list(sittings.values()) == [sitting for sitting in (1, 2, 3) for _ in range(10)]
-    assert [list(one) for one in equals.grouped(13)] == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
 
 
 def test_pairs_are_one_table_in_the_order_of_the_study() -> None:
@@ -176,39 +137,20 @@ def test_the_interval_and_the_limit_are_exact() -> None:
     assert allowed(40) == 6
 
 
-@pytest.mark.parametrize("name", ["quick", "reports", "chapter-30"])
-def test_each_race_has_the_shape_of_the_shipped_study(tmp_path: Path, name: str) -> None:
-    here = context(tmp_path, shape=name)
+def test_each_race_has_the_shape_of_the_shipped_study(tmp_path: Path) -> None:
+    here = context(tmp_path)
     study = copies_study(here, shape_of(here), FILES, 1)
-    shipped = load_study(find_study(name), every_design())
-    of_race = ("blocks", "counted_blocks", "slices")
+    shipped = load_study(find_study("quick"), every_design())
+    of_race = ("blocks", "counted_blocks", "slices", "alone_blocks")
     assert [getattr(study, key) for key in of_race] == [getattr(shipped, key) for key in of_race]
-    assert study.alone_blocks == 0, "in no average, so in no calibration"
     assert {cell.contender for cell in study.cells} == set(NAMES)
     alike = ("work", "load", "dialect", "engine", "rate", "duration_s", "path", "scope")
-
-    def of_first(study: Study) -> dict[int, int | None]:
-        """Its cells of the first kind: how often each is asked, by connections."""
-        first = study.cells[0]
-        keys = [getattr(first, key) for key in alike]
-        return {
-            cell.connections: cell.rounds
-            for cell in study.cells
-            if cell.contender == first.contender and [getattr(cell, key) for key in alike] == keys
-        }
-
-    assert of_first(study) == of_first(shipped)
+    first = [cell for cell in shipped.cells if cell.contender == shipped.cells[0].contender]
+    rounds = {cell.connections: cell.rounds for cell in first if cell.work == first[0].work}
     for cell in study.cells:
-        assert [getattr(cell, key) for key in alike] == [
-            getattr(shipped.cells[0], key) for key in alike
-        ]
-
-
-def test_a_study_that_searches_its_load_is_refused_as_shape(tmp_path: Path) -> None:
-    study = tmp_path / "searched.toml"
-    study.write_text('name = "s"\n[[cells]]\ndesigns = ["epoll"]\nload = "matched"\n')
-    with pytest.raises(UsageError, match="are a search"):
-        shape_of(context(tmp_path, shape=str(study)))
+        assert [getattr(cell, key) for key in alike] == [getattr(first[0], key) for key in alike]
+        assert cell.rounds == rounds[cell.connections]
+    assert {cell.connections for cell in study.cells} == rounds.keys()
 
 
 def test_copies_differ_only_in_name_file_and_place(tmp_path: Path) -> None:
@@ -353,7 +295,7 @@ def test_ctrl_c_says_with_which_options_to_continue(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(equals, "run_races", stopped)
-    done = CliRunner().invoke(cli.app, [*kept, "--races", "50", "--shape", "reports"])
+    done = CliRunner().invoke(cli.app, [*kept, "--races", "50"])
     assert isinstance(done.exception, InterruptedRaceError)
     said = str(done.exception)
-    assert "regatta calibrate --only equals --races 50 --shape reports --out " in said
+    assert "regatta calibrate --only equals --races 50 --out " in said

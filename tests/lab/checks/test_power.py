@@ -19,8 +19,7 @@ from regatta.checks.calibrate.power import (
     readings_of,
     slowed_study,
 )
-from regatta.checks.calibrate.shape import Shape, shape_of
-from regatta.errors import UsageError
+from regatta.checks.calibrate.shape import shape_of
 from regatta.record.study import parse_study
 from tests.lab import simulated_races
 from tests.lab.checks.calibrations import SHAPE, context
@@ -88,8 +87,6 @@ def test_slowed_servers_race_in_the_shape_of_the_study(tmp_path: Path) -> None:
     assert {cell.work for cell in study.cells} == {"classic"}  # one group: they are compared
     again = parse_study(study.toml, here.programs.designs, tmp_path)
     assert again.blocks == study.blocks
-    with pytest.raises(UsageError, match="cannot be slowed"):
-        slowed_study(here, Shape("w", {}, {"work": "wait=5ms"}, 1), [3], 1)
 
 
 def test_spins_follow_from_the_cpu_per_request_of_a_pilot(

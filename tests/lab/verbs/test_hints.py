@@ -39,7 +39,6 @@ def test_a_calibration_is_continued_with_its_options(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "my calibration"
-    assert command_again(folder, True, ["equals", "power"], 3, "reports") == (
-        "regatta calibrate --quick --only equals --only power --races 3 --shape reports "
-        "--out 'my calibration'"
+    assert command_again(folder, True, ["equals", "power"], 3) == (
+        "regatta calibrate --quick --only equals --only power --races 3 --out 'my calibration'"
     )
