@@ -117,16 +117,6 @@ def container() -> Files:
     }
 
 
-def old_container() -> Files:
-    """Control groups of the old kind; the group's own path is the host's and not to be seen."""
-    return quiet() | {
-        "proc/self/cgroup": "4:memory:/\n3:cpu,cpuacct:/docker/abc\n2:pids:/docker/abc",
-        "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "200000",
-        "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000",
-        "sys/fs/cgroup/pids/pids.max": "max",
-    }
-
-
 def busy() -> Files:
     """Others at work on the server's CPU, one with a name that no terminal should obey."""
     name = "rustc) \x1b[31m (x"
@@ -135,10 +125,8 @@ def busy() -> Files:
         "later/proc/70/stat": process(70, name, 5041),
         "proc/71/stat": process(71, "kworker/0:1", 100, 2, KERNEL_THREAD),
         "later/proc/71/stat": process(71, "kworker/0:1", 104, 2, KERNEL_THREAD),
-        "proc/80/stat": process(80, "terminal", 100),
-        "later/proc/80/stat": process(80, "terminal", 103),
-        f"proc/{LAB}/stat": process(LAB, "regatta", 100, 80),
-        f"later/proc/{LAB}/stat": process(LAB, "regatta", 190, 80),
+        f"proc/{LAB}/stat": process(LAB, "regatta", 100),
+        f"later/proc/{LAB}/stat": process(LAB, "regatta", 190),
         "later/proc/stat": stat(
             (1041, 0, 1004, 9055, 0, 0, 0, 0), *[(1000, 0, 1000, 9100, 0, 0, 0, 0)] * 3
         ),
@@ -155,7 +143,7 @@ def bare() -> Files:
     return {"proc/self/status": "Cpus_allowed_list:\t0"}
 
 
-KINDS = (quiet, laptop, cloud, container, old_container, busy, hybrid, bare)
+KINDS = (quiet, laptop, cloud, container, busy, hybrid, bare)
 
 
 def build(files: Files, folder: Path) -> Machine:

@@ -20,7 +20,6 @@ from regatta.checks.calibrate.goals import Context
 from regatta.measure.race.race import is_finished
 from regatta.record.schema import FILE_NAME
 from regatta.record.study import Study, find_study, load_study, parse_study
-from regatta.record.study.limits import DEFAULT_MAX_AGE_MS, scans_each_request
 from regatta.show.text import duration
 
 STUDY = "quick"
@@ -56,14 +55,11 @@ class Shape:
 
     def command(self, server: str, design: str, work: str | None = None) -> list[str]:
         """The command of our server as a contender."""
-        found = [
+        return [
             *(server, "--design", design, "--listen", "{host}:{port}"),
             *("--work", work or self.work, "--allow", "0.0.0.0/0", "--no-token", "--no-recorder"),
             *("--source", "procfs", "--sandbox", "off"),
         ]
-        if not scans_each_request(self.work):
-            found += ["--max-age", str(self.cells.get("max_age_ms", DEFAULT_MAX_AGE_MS))]
-        return found
 
     def study(
         self, context: Context, title: str, commands: Mapping[str, Sequence[str]], **changes: int

@@ -8,7 +8,6 @@ from regatta.checks.doctor.machine import Machine
 from regatta.measure.processes import (
     BEGAN,
     BUSY,
-    PARENT,
     STEAL,
     SYSTEM_TICKS,
     TICKS_A_SECOND,
@@ -33,8 +32,6 @@ class Other:
     pid: int
     name: str
     percent: float
-    may_pause: bool
-    """False for kernel threads and the ancestors of the lab, which must not be stopped."""
 
 
 @dataclass(frozen=True)
@@ -61,20 +58,9 @@ def read_ticks(machine: Machine) -> TickReading:
     return TickReading(parse_cpus(machine.text("/proc/stat") or ""), tasks)
 
 
-def lineage(tasks: dict[tuple[int, int], Stat], pid: int) -> set[int]:
-    """The process and its ancestors: the lab's shell, its terminal, process 1."""
-    parents = {number: stat[PARENT] for (number, _), stat in tasks.items()}
-    found = {1, pid}
-    while parents.get(pid, 0) not in {0, *found}:
-        pid = parents[pid]
-        found.add(pid)
-    return found
-
-
 def between(before: TickReading, after: TickReading, seconds: float, lab_pid: int) -> Activity:
     """The activity between two readings. `lab_pid` is the process of the lab."""
     whole = seconds * TICKS_A_SECOND
-    family = lineage(after.tasks, lab_pid)
 
     def share(cpu: int, columns: tuple[int, ...]) -> float:
         old = before.cpus.get(cpu, after.cpus[cpu])
@@ -86,8 +72,7 @@ def between(before: TickReading, after: TickReading, seconds: float, lab_pid: in
         # All CPU time of a process that started in between falls into the interval.
         used = _ticks(stat) - (_ticks(before.tasks[key]) if key in before.tasks else 0)
         if used > 0 and key[0] != lab_pid:
-            may_pause = not stat.is_kernel and key[0] not in family
-            others.append(Other(key[0], stat.name, 100 * used / whole, may_pause))
+            others.append(Other(key[0], stat.name, 100 * used / whole))
     stolen = sum(values[STEAL] for values in after.cpus.values())
     wanted = stolen + sum(values[column] for values in after.cpus.values() for column in BUSY)
     return Activity(

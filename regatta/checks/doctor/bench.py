@@ -136,14 +136,9 @@ class Bench:
         with worker(other, "busy") as busy:
             assert busy.stdout
             busy.stdout.readline()  # it has begun
-            found = ask(self.cpu, "beside", busy.pid, PAIRS, PIECE_S)
-        return [
-            extra_cost(
-                f"extra CPU time of {words} on CPU {self.cpu} while CPU {other} computes",
-                *zip(*pairs, strict=True),
-            )
-            for words, pairs in zip(("computing", "system calls"), found, strict=True)
-        ]
+            pairs = ask(self.cpu, "beside", busy.pid, PAIRS, PIECE_S)
+        what = f"extra CPU time of computing on CPU {self.cpu} while CPU {other} computes"
+        return [extra_cost(what, *zip(*pairs, strict=True))]
 
     @property
     def ramp(self) -> list[Effect]:

@@ -25,8 +25,6 @@ COMFORTABLE_CPUS = 4
 STEADY = "performance"
 DEEP_US = 50
 NAMED = 3
-# Processes below this are housekeeping and not worth stopping.
-WORTH_STOPPING_PERCENT = 2.0
 # perf and the lab need CPU time in addition to the pinned CPUs.
 SPARE_CPUS = 1.0
 # The file, its content when turbo is on, and when it is off.
@@ -219,21 +217,7 @@ def load(_: Machine, setup: RaceSetup, activity: Activity) -> Finding:
     if worst <= max(NEGLIGIBLE_PERCENT, 2.0 / activity.seconds):
         return Finding(FINE, words)
     level = SERIOUS if worst > SERIOUS_PERCENT else MINOR
-    worth = [
-        other.pid
-        for other in busiest
-        if other.percent >= WORTH_STOPPING_PERCENT and other.may_pause
-    ]
-    advice = "Stop what you do not need, or wait until it ends"
-    if not worth:
-        return Finding(level, words, advice=f"{advice}.")
-    pids = " ".join(map(str, worth))
-    return Finding(
-        level,
-        words,
-        **switch("STOP", "CONT", f"sudo kill -{{}} {pids}"),
-        advice=f"{advice}; the commands pause it (do not use them on your desktop).",
-    )
+    return Finding(level, words, advice="Stop what you do not need, or wait until it ends.")
 
 
 def steal(machine: Machine, setup: RaceSetup, activity: Activity) -> Finding:
@@ -260,11 +244,10 @@ def quota(machine: Machine, setup: RaceSetup, *_: object) -> Finding:
     words = f"the quota is {limit.value:.3g} CPUs; it was throttled {times:,} times so far"
     if limit.value >= len(setup.pinned) + SPARE_CPUS:
         return Finding(FINE, words)
-    free = "-1" if limit.path.endswith("cfs_quota_us") else "max"
     return Finding(
         SERIOUS,
         f"{words}, and a race here needs more than {len(setup.pinned)}",
-        **switch(free, limit.text, f"echo {{}} | sudo tee {limit.path}"),
+        **switch("max", limit.text, f"echo {{}} | sudo tee {limit.path}"),
         advice="From outside a container: docker update --cpus 0 NAME. Use --cpuset-cpus "
         "instead of a quota.",
     )

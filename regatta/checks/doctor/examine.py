@@ -77,8 +77,7 @@ CHECKS = {
         cpus.cores,
         Gauge(
             "neighbour",
-            # Computing alone decides, as it slows down only if the core is shared; system calls
-            # also suffer from shared caches and memory.
+            # Computing slows down only if the core is shared.
             lambda level, effects: level_of(effects[0]) if level == FINE else level,
             "This measurement is inconclusive: repeat it when nothing else runs.",
             "The host presents one core as two CPUs, or runs other guests on it: rent whole cores "

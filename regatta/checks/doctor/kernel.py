@@ -14,7 +14,7 @@ from regatta.checks.doctor.machine import (
     CAP_SYS_ADMIN,
     CAP_SYS_RESOURCE,
     Machine,
-    smallest,
+    most_tasks,
 )
 from regatta.measure import environment
 from regatta.measure.network.steering import LinkEnd
@@ -223,7 +223,7 @@ def tasks(machine: Machine, setup: RaceSetup, *_: object) -> Finding:
     threads = machine.number("/proc/sys/kernel/threads-max")
     if threads is not None:
         found["the machine"] = (threads, needed * 2, "sudo sysctl kernel.threads-max={}", "")
-    group = smallest(machine, "pids", "pids.max")
+    group = most_tasks(machine)
     if group is not None:
         command = f"echo {{}} | sudo tee {group.path}"
         advice = "For a container use docker run --pids-limit."

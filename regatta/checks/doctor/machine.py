@@ -119,31 +119,24 @@ class GroupLimit:
     """The content of that file."""
 
 
-def group_folders(machine: Machine, controller: str) -> list[str]:
-    """The folders of the lab's group and its ancestors, for one controller.
+def group_folders(machine: Machine) -> list[str]:
+    """The folders of the lab's control group (v2) and its ancestors.
 
     In a container /proc/self/cgroup may show the path on the host, where no folder exists; the root
     is then the container's own group.
     """
-    found: list[str] = []
+    mount = f"{GROUPS}/unified" if machine.exists(f"{GROUPS}/unified") else GROUPS
     for line in machine.lines("/proc/self/cgroup"):
-        _, names, path = line.split(":", 2)
-        if names and controller not in names.split(","):
-            continue
-        # In v2 there are no names.
-        mounts = [f"{GROUPS}/{name}" for name in (names, controller)]
-        mounts = mounts if names else [f"{GROUPS}/unified", GROUPS]
-        parts = [part for part in path.split("/") if part not in ("", "..")]
-        for mount in filter(machine.exists, mounts):
+        if line.startswith("0::"):
+            parts = [part for part in line[3:].split("/") if part not in ("", "..")]
             folders = ("/".join((mount, *parts[:at])) for at in range(len(parts), -1, -1))
-            found += filter(machine.exists, folders)
-            break
-    return found
+            return list(filter(machine.exists, folders))
+    return []
 
 
-def smallest(machine: Machine, controller: str, file: str) -> GroupLimit | None:
-    """The smallest number in files of this name; `max` and a missing file are no limit."""
-    paths = [f"{folder}/{file}" for folder in group_folders(machine, controller)]
+def most_tasks(machine: Machine) -> GroupLimit | None:
+    """The smallest limit of tasks; `max` and a missing file are none."""
+    paths = [f"{folder}/pids.max" for folder in group_folders(machine)]
     found = [(value, path) for path in paths if (value := machine.number(path)) is not None]
     return GroupLimit(*min(found), str(min(found)[0])) if found else None
 
@@ -151,15 +144,11 @@ def smallest(machine: Machine, controller: str, file: str) -> GroupLimit | None:
 def cpu_quota(machine: Machine) -> GroupLimit | None:
     """The smallest CPU quota of the groups, in CPUs."""
     found: list[GroupLimit] = []
-    for folder in group_folders(machine, "cpu"):
-        new, old = f"{folder}/cpu.max", f"{folder}/cpu.cfs_quota_us"
-        text = machine.text(new) or ""
+    for path in (f"{folder}/cpu.max" for folder in group_folders(machine)):
+        text = machine.text(path) or ""
         quota, _, period = text.partition(" ")
         if quota.isdigit() and period.isdigit() and int(period):
-            found.append(GroupLimit(int(quota) / int(period), new, text))
-        quota_us, period_us = machine.number(old), machine.number(f"{folder}/cpu.cfs_period_us")
-        if quota_us is not None and quota_us > 0 and period_us:
-            found.append(GroupLimit(quota_us / period_us, old, str(quota_us)))
+            found.append(GroupLimit(int(quota) / int(period), path, text))
     return min(found, key=lambda limit: limit.value, default=None)
 
 
@@ -167,7 +156,7 @@ def throttled(machine: Machine) -> int:
     """How often a group was throttled because its quota was used up."""
     times = [
         int(value)
-        for folder in group_folders(machine, "cpu")
+        for folder in group_folders(machine)
         for name, _, value in (line.partition(" ") for line in machine.lines(f"{folder}/cpu.stat"))
         if name == "nr_throttled" and value.isdigit()
     ]

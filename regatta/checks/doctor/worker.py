@@ -5,8 +5,8 @@ of JSON.
 
     watch SECONDS               reads the clock continuously: time lost where it jumps, in ns
     work RESTS MS SECONDS N     after each rest N pieces of arithmetic: CPU time of each in ns
-    beside PID PAIRS SECONDS    equal pieces of arithmetic, and of system calls, while that process
-                                is stopped and while it runs: CPU time of both of each pair in ns
+    beside PID PAIRS SECONDS    equal pieces of arithmetic, while that process is stopped and while
+                                it runs: CPU time of both of each pair in ns
     nap ROUNDS N US             sleeps N times for US microseconds: by how many ns each was too long
     busy                        computes until it is killed
 """
@@ -26,10 +26,7 @@ from collections.abc import Callable
 JUMP_NS = 10_000
 PIECES = 10
 PR_SET_TIMERSLACK = 29
-SMALL_FILE = "/proc/self/stat"
 ENOUGH_NS = 5_000_000
-
-Loop = Callable[[int], None]
 
 
 def compute(count: int) -> None:
@@ -38,23 +35,16 @@ def compute(count: int) -> None:
         value = (value * 6364136223846793005 + 1442695040888963407) & 0xFFFFFFFFFFFFFFFF
 
 
-def calls(count: int) -> None:
-    """Opens, reads and closes a small file."""
-    for _ in range(count):
-        with open(SMALL_FILE, "rb", buffering=0) as file:  # noqa: PTH123  (least overhead)
-            file.read(4096)
-
-
-def cpu_ns(loop: Loop, count: int) -> int:
+def cpu_ns(count: int) -> int:
     began_ns = time.thread_time_ns()
-    loop(count)
+    compute(count)
     return time.thread_time_ns() - began_ns
 
 
-def size(loop: Loop, seconds: float) -> int:
+def size(seconds: float) -> int:
     """The number of repetitions that takes about `seconds` here."""
     count = 200
-    while (took_ns := cpu_ns(loop, count)) <= ENOUGH_NS:
+    while (took_ns := cpu_ns(count)) <= ENOUGH_NS:
         count *= 4
     return max(1, round(count * seconds * 1e9 / took_ns))
 
@@ -90,26 +80,23 @@ def watch_piece(length_ns: int) -> dict[str, int]:
 
 
 def work(rests: int, ms: int, seconds: float, pieces: int) -> list[list[int]]:
-    count, found = size(compute, seconds), []
+    count, found = size(seconds), []
     for _ in range(rests):
         time.sleep(ms / 1000)
-        found.append([cpu_ns(compute, count) for _ in range(pieces)])
+        found.append([cpu_ns(count) for _ in range(pieces)])
     return found
 
 
-def beside(pid: int, pairs: int, seconds: float) -> list[list[tuple[int, int]]]:
+def beside(pid: int, pairs: int, seconds: float) -> list[tuple[int, int]]:
     """Both of a pair in random order."""
-    found = []
-    for loop in (compute, calls):
-        count, times = size(loop, seconds), []
-        for _ in range(pairs):
-            pair = [0, 0]
-            for run in random.sample((0, 1), 2):
-                let(pid, bool(run))
-                pair[run] = cpu_ns(loop, count)
-            times.append((pair[0], pair[1]))
-        found.append(times)
-    return found
+    count, times = size(seconds), []
+    for _ in range(pairs):
+        pair = [0, 0]
+        for run in random.sample((0, 1), 2):
+            let(pid, bool(run))
+            pair[run] = cpu_ns(count)
+        times.append((pair[0], pair[1]))
+    return times
 
 
 def let(pid: int, run: bool) -> None:

@@ -23,7 +23,6 @@ from tests.lab import reports, rootless
 ROOT = Path(__file__).resolve().parents[3]
 CPU = "/sys/devices/system/cpu"
 GROUP = "/sys/fs/cgroup/box.slice"
-OLD_QUOTA = "/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us"
 CONFIG = "boot/config-6.8.0-41-generic"
 CLOCK = f"/{machines.CLOCK}/current_clocksource"
 STATUS = "proc/self/status"
@@ -139,12 +138,6 @@ CASES = {
     "a study within the limits but for its bursts": case(
         machines.container, "quota! ports! backlog!", connections=100
     ),
-    "an old container": case(
-        machines.old_container,
-        "quota!",
-        f"fix    echo -1 | sudo tee {OLD_QUOTA}",
-        f"undo   echo 200000 | sudo tee {OLD_QUOTA}",
-    ),
     "limits of the largest studies": case(machines.quiet, "descriptors", files=FEW_FILES),
     "a large study": case(
         machines.quiet, "descriptors! backlog!", files=FEW_FILES, connections=5000
@@ -183,8 +176,7 @@ CASES = {
         "load!",
         "45 % of the server's CPU 0",
         "rustc) ?[31m (x (pid 70) 41 %",
-        "fix    sudo kill -STOP 70\n",
-        "undo   sudo kill -CONT 70\n",
+        "do     Stop what you do not need",
     ),
     "a side on CPUs of two kinds": case(
         machines.hybrid,
