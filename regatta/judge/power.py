@@ -8,7 +8,6 @@ from functools import cache
 from itertools import combinations
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import numpy as np
 
@@ -24,26 +23,8 @@ from regatta.judge.statistics.sign_flips import LEVEL, BlockValues, Rows, Ways, 
 from regatta.judge.statistics.units import rotated
 from regatta.record.cell import WINDOW, matched_cells
 from regatta.record.metrics import PRIMARY
-from regatta.record.read import connect, read
-from regatta.record.schema import SUPERSEDED
+from regatta.record.read import read
 from regatta.record.study import Study, with_rates
-
-QUERY = f"""
-SELECT contender, connections, rate, idle, slow, workers, work, load, engine, dialect,
-       avg(value / answered) / 1000.0 AS cpu_us_per_request, count(*) AS trials
-FROM trial JOIN cell ON cell.id = trial.cell_id JOIN counter ON counter.trial_id = trial.id
-WHERE trial.status = 'ok' AND client_bound IS NULL AND trial.kind = 'timed' AND answered > 0
-  AND NOT {SUPERSEDED}
-  AND side = 'server' AND origin = 'kernel' AND event = 'cpu-time' AND state = 'counted'
-GROUP BY cell.id ORDER BY contender_order, contender, cell.id
-"""
-
-
-def quick_standings(ledger_path: Path) -> list[dict[str, Any]]:
-    """Mean server CPU per request of each cell that has a finished timed trial."""
-    with connect(ledger_path) as connection:
-        return [dict(row) for row in connection.execute(QUERY)]
-
 
 # The precision of a race so far, for races that run until a target width. Only the widths of
 # intervals are used, never their positions: stopping at significance would inflate false alarms.

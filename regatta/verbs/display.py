@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -13,11 +11,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from regatta.judge.power import quick_standings
 from regatta.measure.race import events as ev
-from regatta.record.cell import AXES, Cell, choose_axis
+from regatta.record.cell import Cell
 from regatta.record.records import PlannedTrial
-from regatta.record.schema import FILE_NAME
 from regatta.record.study.cpus import cpus_text
 from regatta.show.text import duration
 from regatta.verbs.output import Output, say
@@ -127,29 +123,21 @@ class Lines(Silent):
 
 
 class LiveDisplay(Silent):
-    """What runs now, how much is left, and the standings so far.
+    """What runs now, how much is left, and the last outcome.
 
     It draws only between trials: a display that refreshes by itself would use the CPUs that are
     being measured.
     """
 
-    def __init__(
-        self,
-        console: Console,
-        standings: Callable[[Path], list[dict[str, Any]]] = quick_standings,
-    ) -> None:
-        """`standings`: of a ledger."""
+    def __init__(self, console: Console) -> None:
         self.console = console
-        self.standings = standings
         self.live = Live(console=console, auto_refresh=False, transient=True)
-        self.ledger: Path | None = None
         self.unit = "searches"
         self.done, self.of = 0, 0
         self.left_s: float | None = None
-        self.now = self.then = ""
+        self.now = self.last = ""
         self.failures: list[str] = []
         self.disturbed: list[str] = []
-        self.rows: list[dict[str, Any]] = []
 
     def __enter__(self) -> LiveDisplay:
         self.live.start()
@@ -161,42 +149,39 @@ class LiveDisplay(Silent):
     def __call__(self, event: ev.Event) -> None:
         match event:
             case ev.SearchStarted() | ev.Started():
-                self.console.print(escape(heading(event)), highlight=False)
-                self.note(*event.notes)
+                self.say(heading(event))
+                for note in event.notes:
+                    self.say(f"note: {note}")
                 if isinstance(event, ev.Started):
-                    self.ledger = event.about.folder / FILE_NAME
                     self.unit, self.done, self.of = "trials", event.done, event.trials
-                    self.left_s, self.then = None, ""
+                    self.left_s, self.last = None, ""
             case ev.Searching():
                 rate = f"at {event.rate:,} requests/s" if event.rate else "in a closed load"
                 self.now = f"{event.cell.contender} {rate}"
             case ev.Searched():
                 self.done, self.of, self.left_s = event.number, event.turns, event.left_s
-                self.then = f"last {searched(event)}"
+                self.last = searched(event)
             case ev.SittingStarted() | ev.Pausing():
-                self.then = sitting(event)
+                self.say(sitting(event))
             case ev.TrialStarted():
                 self.now = trial(event.planned, event.cell)
-            case ev.TrialFinished():
-                self.done, self.left_s = event.number, event.left_s
-                self.failures += [event.failed] if event.failed is not None else []
+            case ev.TrialFinished() | ev.TrialDisturbed():
+                self.last = f"{trial(event.planned, event.cell)}: {outcome(event)}"
                 self.disturbed += [event.disturbed] if event.disturbed is not None else []
-                self.rows = self.standings(self.ledger) if self.ledger is not None else []
-            case ev.TrialDisturbed():
-                self.now = f"{trial(event.planned, event.cell)}, again"
-                self.disturbed += [event.disturbed] if event.disturbed is not None else []
+                if isinstance(event, ev.TrialFinished):
+                    self.done, self.left_s = event.number, event.left_s
+                    self.failures += [event.failed] if event.failed is not None else []
             case ev.RaceNote():
-                self.note(event.text)
+                self.say(f"note: {event.text}")
             case ev.Finished():
-                self.console.print(escape(ending(event)), highlight=False)
+                self.say(ending(event))
         self.live.update(self.draw(), refresh=True)
 
-    def note(self, *notes: str) -> None:
-        for note in notes:
-            self.console.print(f"[yellow]note:[/] {escape(note)}", highlight=False)
+    def say(self, line: str) -> None:
+        self.console.print(escape(line), highlight=False)
 
     def draw(self) -> RenderableType:
-        parts: list[RenderableType] = []
+        lines: list[RenderableType] = []
         if self.of:
             left = "" if self.left_s is None else f"  about {duration(self.left_s)} left"
             head = Table.grid(padding=(0, 1))
@@ -204,60 +189,16 @@ class LiveDisplay(Silent):
                 ProgressBar(total=self.of, completed=self.done, width=30),
                 Text(f"{self.done}/{self.of} {self.unit}{left}"),
             )
-            parts.append(head)
-        parts.append(Text(f"now  {self.now}", style="dim"))
-        if self.then:
-            parts.append(Text(self.then, style="dim"))
+            lines.append(head)
+        lines.append(Text(f"now   {self.now}", style="dim"))
+        lines.append(Text(f"last  {self.last}", style="dim"))
         for what, whys, style in (
             ("failed", self.failures, "red"),
             ("disturbed", self.disturbed, "yellow"),
         ):
             if whys:
-                parts.append(Text(f"{len(whys)} {what}, the last: {whys[-1]}", style=style))
-        if self.rows:
-            parts.append(standings_so_far(self.rows))
-        return Group(*parts)
-
-
-def standings_so_far(rows: Sequence[dict[str, Any]]) -> RenderableType:
-    """A row for each contender, a column for each step of the axis; the least is green.
-
-    Contenders are compared only where everything else is equal.
-    """
-    axis = choose_axis(rows, dict.get)
-    others = [name for name in AXES if name != axis.name]
-    varying = [
-        key
-        for key in ("work", "load", "engine", "dialect", *others)
-        if len({row.get(key) for row in rows}) > 1
-    ]
-    steps = sorted({row[axis.name] for row in rows if row[axis.name] is not None})
-    values: dict[str, dict[int, float]] = {}
-    group_of: dict[str, tuple[object, ...]] = {}
-    for row in rows:
-        name = " · ".join(
-            AXES[key].count(row[key]) if key in AXES else str(row[key])
-            for key in ("contender", *varying)
-            if row[key] is not None
-        )
-        group_of[name] = tuple(row[key] for key in varying)
-        # A design without this quantity (workers) is shown at every step.
-        at = steps if row[axis.name] is None else [row[axis.name]]
-        values.setdefault(name, {}).update(dict.fromkeys(at, float(row["cpu_us_per_request"])))
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column(axis.many, style="bold", no_wrap=True)
-    for step in steps:
-        table.add_column(str(step), justify="right", no_wrap=True)
-    for name, known in values.items():
-        equals = [values[other] for other in values if group_of[other] == group_of[name]]
-        cells = []
-        for step in steps:
-            least = min(one[step] for one in equals if step in one) if step in known else None
-            is_best = step in known and known[step] == least
-            text = f"{known[step]:,.0f}" if step in known else "–"
-            cells.append(Text(text, style="bold green" if is_best else ""))
-        table.add_row(Text(name), *cells)
-    return Group(Text("so far: server CPU per request in µs", style="dim"), table)
+                lines.append(Text(f"{len(whys)} {what}, the last: {whys[-1]}", style=style))
+        return Group(*lines)
 
 
 def display_on(console: Console, quiet: bool) -> ev.Display:

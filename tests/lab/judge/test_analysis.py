@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regatta.judge.power import quick_standings
 from regatta.judge.results import Analysis
 from regatta.judge.standings import LARGER, NO_DIFFERENCE, NOT_MEASURED, TOO_FEW
 from regatta.judge.statistics.joint import holm
@@ -177,18 +176,6 @@ def test_cells_with_different_engines_are_separate_groups(tmp_path: Path) -> Non
         (False, True),
     ]
     assert all(len(group.cells) == 9 for group in analysis.groups)
-
-
-def test_the_standings_so_far_agree_with_the_final_ones(tmp_path: Path) -> None:
-    path = make(tmp_path / "ledger.sqlite")
-    analysis = analysed(path)
-    so_far = quick_standings(path)
-    assert len(so_far) == 9
-    for row in so_far:
-        final = estimate(
-            analysis, row["contender"], row["connections"], "server", "cpu_time_per_request_us"
-        )
-        assert row["cpu_us_per_request"] == pytest.approx(final.value)
 
 
 def test_each_contender_is_compared_with_the_best_of_each_column(tmp_path: Path) -> None:

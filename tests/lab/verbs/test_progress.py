@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,27 +24,11 @@ from regatta.record.records import PlannedTrial, Trial
 from regatta.record.study import parse_study
 from regatta.record.study.find import Design
 from regatta.show.text import duration
-from regatta.verbs.display import Lines, LiveDisplay, standings_so_far
+from regatta.verbs.display import Lines, LiveDisplay
 from tests.lab import reports
 
 CELL = Cell("select", 2, "scan", "burst", 10, "epoll", "line", 20, None, None, 2, 100)
 PLANNED = PlannedTrial(1, 1, 1, "timed")
-AXES_OF_NOTHING = {"rate": None, "idle": 0, "slow": 0, "workers": None}
-ROWS = [
-    {
-        "contender": name,
-        **AXES_OF_NOTHING,
-        "connections": count,
-        "engine": engine,
-        "cpu_us_per_request": value,
-    }
-    for name, count, engine, value in (
-        ("iterative", 1, "fork", 700.0),
-        ("select", 1, "fork", 600.0),
-        ("select", 10, "fork", 500.0),
-        ("select", 1, "thread", 900.0),
-    )
-]
 STARTED = Started(
     About("quick", "Quick [bold]", Path("out"), 7, "netns", (0,), (1, 2)), 2, 1, ("no perf",)
 )
@@ -71,8 +54,9 @@ def shown(make: Callable[[Console], Display], events: Sequence[Event], **termina
 def test_sittings_and_pauses_are_shown(terminal: bool) -> None:
     started = replace(STARTED, sittings=3)
     events = (started, SittingStarted(2, 3, 77, 1234), EVENTS[1], Pausing(3, 3600))
-    display = (lambda console: LiveDisplay(console, lambda _: [])) if terminal else Lines
-    text = " ".join(shown(display, events, force_terminal=terminal).split())
+    text = " ".join(
+        shown(LiveDisplay if terminal else Lines, events, force_terminal=terminal).split()
+    )
     assert "2 trials in 3 sittings, netns" in text
     assert "sitting 2 of 3: link order 77, environment larger by 1234 bytes" in text
     assert "sitting 3 begins in 1 h 00 min; or stop with Ctrl-C" in text
@@ -91,20 +75,11 @@ def test_lines_show_progress_time_left_and_failures() -> None:
     assert "\x1b" not in text
 
 
-def test_the_live_display_shows_the_standings_so_far() -> None:
-    display = partial(LiveDisplay, standings=lambda _: ROWS)
-    text = shown(display, EVENTS, force_terminal=True)
+def test_the_live_display_shows_what_is_left_and_the_last_outcome() -> None:
+    text = shown(LiveDisplay, EVENTS, force_terminal=True)
     assert "2/2 trials" in text
-    assert "server CPU per request" in text
-    assert "the server [red] died" in text
-
-
-def test_contenders_are_compared_within_the_same_engine() -> None:
-    text = reports.printed(lambda console: console.print(standings_so_far(ROWS)))
-    lines = [line.split() for line in text.splitlines()]
-    assert ["iterative", "·", "fork", "700", "–"] in lines
-    assert ["select", "·", "fork", "600", "500"] in lines
-    assert ["select", "·", "thread", "900", "–"] in lines
+    assert "server CPU 612.3 µs/request" in text
+    assert "1 failed, the last: the server [red] died" in text
 
 
 def test_a_server_of_ones_own_has_no_work() -> None:
