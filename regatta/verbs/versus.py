@@ -29,7 +29,7 @@ from regatta.verbs.servers.client import FEWER, fewer
 from regatta.verbs.servers.servers import Server, read_images, read_servers
 from regatta.verbs.servers.wanted import ANY, SEARCH_BLOCKS, Wanted, fit, study_text
 from regatta.verbs.session import HOOKS, RaceSession, analysis_of, raced
-from regatta.verbs.versus_results import Results, Versions, chosen_form, show
+from regatta.verbs.versus_results import Results, Versions, show
 
 NAME = "versus"
 HOST = "{host}"
@@ -120,7 +120,6 @@ SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
     save="Write the study to this file and race nothing.",
     out=typer.Option(help="Folder for the ledger and report.", show_default="races/versus-TIME"),
     json="Print the results as JSON.",
-    csv="Print the figures as CSV.",
     markdown="Print the results as Markdown.",
     quiet=QUIET,
 )
@@ -150,7 +149,6 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     save: Path | None = None,
     out: Path | None = None,
     json: bool = False,
-    csv: bool = False,
     markdown: bool = False,
     quiet: bool = False,
 ) -> None:
@@ -177,8 +175,9 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
       regatta versus 'python3 app.py {port}' --against last
     """
     started_s = time.monotonic()
-    session = RaceSession(json or csv or markdown, quiet)
-    form = chosen_form(json, csv, markdown)
+    session = RaceSession(json or markdown, quiet)
+    if json and markdown:
+        raise UsageError("--json and --markdown cannot be combined; choose one")
     versions = Versions.read(base, head, fail_over)
     time_s = parse_pause(limit, "--time")
     wanted = Wanted(
@@ -266,7 +265,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
         verdict=versions.verdict(folder, study, over=True) if versions else None,
         changed=None if stored is None else compared(stored, folder),
     )
-    show(results, form, session)
+    show(results, session, markdown)
 
 
 def refuse(found: list[str]) -> None:

@@ -20,7 +20,6 @@ from regatta.record.schema import FILE_NAME, ledger_path
 from regatta.record.study import Study
 from regatta.show.build import view_of
 from regatta.show.compared import to_dict as comparison_json
-from regatta.show.csv import to_csv
 from regatta.show.json_summary import to_dict
 from regatta.show.markdown import to_markdown
 from regatta.show.verdict import print_verdict, verdict_markdown
@@ -105,9 +104,6 @@ def verdict_json(verdict: RegressionVerdict) -> dict[str, Any]:
     }
 
 
-SCREEN, JSON, CSV, MARKDOWN = "screen", "json", "csv", "markdown"
-
-
 @dataclass(frozen=True)
 class Results:
     folder: Path
@@ -120,23 +116,15 @@ class Results:
     """Since a stored race."""
 
 
-def chosen_form(as_json: bool, as_csv: bool, as_markdown: bool) -> str:
-    if as_json + as_csv + as_markdown > 1:
-        raise UsageError("--json, --csv and --markdown cannot be combined; choose one")
-    return JSON if as_json else CSV if as_csv else MARKDOWN if as_markdown else SCREEN
-
-
-def show(results: Results, form: str, session: RaceSession) -> None:
+def show(results: Results, session: RaceSession, as_markdown: bool) -> None:
     """The exit status is that of a verdict; else 1 if a trial failed."""
     analysis, verdict = results.analysis, results.verdict
-    if form == JSON:
-        print_json(results_json(results))
-    elif form == CSV:
-        typer.echo(to_csv(analysis), nl=False)
-    elif form == MARKDOWN and verdict is not None:
+    if as_markdown and verdict is not None:
         typer.echo(verdict_markdown(verdict, analysis, called_with(*sys.argv[1:])), nl=False)
-    elif form == MARKDOWN:
+    elif as_markdown:
         typer.echo(to_markdown(view_of(analysis)), nl=False)
+    elif session.as_json:
+        print_json(results_json(results))
     else:
         show_screen(results, session)
     if verdict is not None:

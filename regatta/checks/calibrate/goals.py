@@ -60,6 +60,11 @@ def goal_of(name: str, wrong: Sequence[bool], detail: str) -> Goal:
     )
 
 
+def kind_of(quick: bool) -> str:
+    """The folder of the races of a calibration, within its own."""
+    return "quick" if quick else "whole"
+
+
 @dataclass(frozen=True)
 class Context:
     """What a part can use while it runs."""
@@ -82,7 +87,7 @@ class Context:
     """The number of fresh races that the user wants, for each part that needs some."""
 
     def folder_for(self, name: str) -> Path:
-        path = self.folder / name
+        path = self.folder / kind_of(self.quick) / name
         path.mkdir(parents=True, exist_ok=True)
         return path
 

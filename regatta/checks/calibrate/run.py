@@ -1,28 +1,21 @@
 """Runs the parts of a calibration, or continues a stopped one."""
 
-import json
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from regatta import __version__
-from regatta.checks.calibrate.goals import CalibrationPart, Context, machine
-from regatta.errors import CalibrationError, RegattaError, UsageError
-from regatta.record.files import RACES, locked, write_whole
-from regatta.record.inputs import VERSION, Calibration, Goal
-
-STATE = "calibration.json"
+from regatta.checks.calibrate.goals import CalibrationPart, Context, kind_of, machine
+from regatta.errors import RegattaError, UsageError
+from regatta.record.files import RACES, locked
+from regatta.record.inputs import Calibration, Goal
 
 
 def newest_folder(quick: bool) -> Path | None:
     """The folder of the newest calibration, quick or not, that has races."""
-    found: list[tuple[float, Path]] = []
-    for path in RACES.glob(f"*/{STATE}"):
-        with suppress(CalibrationError):
-            if is_quick(path.parent) is quick and any(path.parent.glob("**/*.sqlite")):
-                found.append((path.stat().st_mtime, path.parent))
-    return max(found)[1].absolute() if found else None
+    ledgers = RACES.glob(f"*/{kind_of(quick)}/**/*.sqlite")
+    newest = max(ledgers, key=lambda path: path.stat().st_mtime, default=None)
+    return None if newest is None else (RACES / newest.relative_to(RACES).parts[0]).absolute()
 
 
 def choose(
@@ -45,34 +38,6 @@ def choose(
     return chosen
 
 
-def is_quick(folder: Path) -> bool | None:
-    """Whether the calibration in a folder was started with --quick; None if there is none."""
-    try:
-        return bool(json.loads((folder / STATE).read_text())["quick"])
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise CalibrationError(
-            f"{folder / STATE} cannot be read; remove it, or name another --out"
-        ) from error
-
-
-@contextmanager
-def locked_folder(folder: Path, quick: bool) -> Iterator[None]:
-    """Locks the folder. Raises UsageError if its calibration differs in `--quick`."""
-    with locked(folder):
-        was_quick = is_quick(folder)
-        if was_quick is None:
-            write_whole(folder / STATE, json.dumps({"version": VERSION, "quick": quick}) + "\n")
-        elif was_quick is not quick:
-            fix = "leave out --quick" if quick else "add --quick"
-            raise UsageError(
-                f"the calibration in {folder} was started {'without' if quick else 'with'} "
-                f"--quick; {fix}, or name another --out"
-            )
-        yield
-
-
 def run_part(part: CalibrationPart, context: Context) -> list[Goal]:
     """The goals of a part. A part that fails is a missed goal with the reason."""
     try:
@@ -90,7 +55,7 @@ def run(
     """The goals of all parts. Races that are finished in the folder are not raced again."""
     started_s = time.monotonic()
     goals: list[Goal] = []
-    with locked_folder(context.folder, context.quick):
+    with locked(context.folder):
         for number, part in enumerate(parts, start=1):
             progress(f"{number}/{len(parts)} {part.name}: {part.says}")
             goals += run_part(part, context)

@@ -200,17 +200,6 @@ CAUSES = (
     ),
     (r"before it was (ready|stopped)", "it must stay in the foreground and listen on {port}"),
     (r"was not ready", "if it needs longer, say so with --ready-timeout 60s"),
-    (r"does not end with \\r\\n", r"the standard asks for \r\n (RFC 9112, 2.2)"),
-    (
-        r"is not NAME: VALUE",
-        "a header that goes on in the next line is obsolete (RFC 9112, 5.2): write it in one line",
-    ),
-    (r"Content-Length is not one number", "send it once (RFC 9112, 6.3)"),
-    (r"both a Content-Length and", "send only one of them (RFC 9112, 6.2)"),
-    (
-        r"read: (bytes follow|.*as long as Content-Length)",
-        "make its Content-Length that of the body",
-    ),
     (r"answers 3\d\d ", f"a redirect: name the path that it leads to with --path, {EXPECT_IT}"),
     (r"answers 40[137] ", "put what it asks for into the headers of --request FILE"),
     (r"answers \d\d\d ", f"name a path that it serves with --path, {EXPECT_IT}"),

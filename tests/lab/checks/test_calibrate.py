@@ -62,15 +62,6 @@ def test_a_part_that_fails_is_a_missed_goal_with_the_reason(tmp_path: Path) -> N
     assert said == ["1/2 good: does this", "2/2 broken: does this"]
 
 
-def test_a_folder_has_a_calibration_either_quick_or_not(tmp_path: Path) -> None:
-    run.run([GOOD], context(tmp_path), lambda _text: None)
-    with pytest.raises(UsageError, match="without --quick; leave out --quick"):
-        run.run([GOOD], context(tmp_path, quick=True), lambda _text: None)
-    (tmp_path / run.STATE).write_text("{")
-    with pytest.raises(CalibrationError, match="remove it, or name another --out"):
-        run.run([GOOD], context(tmp_path), lambda _text: None)
-
-
 @pytest.mark.parametrize(
     ("only", "inject", "words"),
     [

@@ -19,8 +19,6 @@ def whole(body: bytes = b"hello", status: bytes = b"200 OK", more: bytes = b"") 
 
 
 REPLIES = {
-    "bare-lf": b"HTTP/1.1 200 OK\nContent-Length: 5\n\nhello",
-    "folded": whole(more=b"X-Long: one,\r\n  two\r\n"),
     "two-lengths": whole(more=b"Content-Length: 5\r\n"),
     "long-line": whole(more=b"Content-Security-Policy: " + b"a" * 20_000 + b"\r\n"),
     "hints": b"HTTP/1.1 103 Early Hints\r\nLink: </s.css>\r\n\r\n" + whole(),
