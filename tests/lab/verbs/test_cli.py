@@ -191,10 +191,6 @@ def test_a_broken_program_is_reported(lab: CommandLine, lab_here: Callable[..., 
     assert "broken" in done.stderr
 
 
-def test_the_version_is_shown(lab: CommandLine) -> None:
-    assert lab.run("--version").stdout.startswith("regatta 0.")
-
-
 def test_a_race_ends_with_one_screen_and_explains_on_request(
     lab: CommandLine, lab_here: Callable[..., Done]
 ) -> None:

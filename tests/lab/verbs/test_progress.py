@@ -23,7 +23,6 @@ from regatta.record.cell import Cell
 from regatta.record.records import PlannedTrial, Trial
 from regatta.record.study import parse_study
 from regatta.record.study.find import Design
-from regatta.show.text import duration
 from regatta.verbs.display import Lines, LiveDisplay
 from tests.lab import reports
 
@@ -82,13 +81,6 @@ def test_the_live_display_shows_what_is_left_and_the_last_outcome() -> None:
     assert "1 failed, the last: the server [red] died" in text
 
 
-def test_a_server_of_ones_own_has_no_work() -> None:
-    mine = replace(CELL, contender="mine", dialect="http", path="/", load="closed")
-    assert mine.label() == "mine · 10 connections · / · closed · http"
-    assert CELL.label() == "select · 10 connections · scan · burst"
-    assert replace(CELL, engine="fork").label().endswith(" · fork")
-
-
 def test_the_time_left_does_not_jump_within_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three trials that ran side by side took 6 s together: 2 s each."""
     seconds = iter((0.0, 6.0))
@@ -102,11 +94,3 @@ def test_the_time_left_does_not_jump_within_a_batch(monkeypatch: pytest.MonkeyPa
     for block in (1, 2, 3):
         progress.ended(PlannedTrial(block, 1, 1, "timed"), CELL, Trial())
     assert left == [16.0, 14.0, 12.0]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.4, "0 s"), (59.4, "59 s"), (65, "1 min 05 s"), (3600 * 2 + 420, "2 h 07 min")],
-)
-def test_durations_are_readable(seconds: float, text: str) -> None:
-    assert duration(seconds) == text

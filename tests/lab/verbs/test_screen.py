@@ -92,14 +92,6 @@ def test_each_figure_that_is_best_has_a_star(tmp_path: Path) -> None:
     assert "☆" in next(line for line in lines if line.startswith("iterative"))
 
 
-def test_a_hostile_name_moves_no_cursor(tmp_path: Path) -> None:
-    path = make(tmp_path / "ledger.sqlite", contenders=PAIR, connections=[16], blocks=8)
-    change(path, "UPDATE cell SET contender = 'a\x1b[2Jb' WHERE contender = 'select'")
-    text = "\n".join(screen(reports.analysed(path), "said \x1b]0;x\x07 before"))
-    assert "\x1b" not in text
-    assert "\x07" not in text
-
-
 def test_nobody_is_ahead_of_one_that_cannot_be_compared(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     make(path, contenders=PAIR, connections=[16], cpu_us={"iterative": 640.0, "select": 400.0})
