@@ -165,14 +165,14 @@ def load() -> Calibration | None:
         return from_plain(json.loads(raw))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, RecursionError) as error:
+    except json.JSONDecodeError:
+        # Line and column of the error do not help with a generated file.
+        reason = "is not a calibration: it is not JSON"
+    except (ValueError, RecursionError) as error:
         reason = f"is not a calibration: {error}"
-        if isinstance(error, OSError):
-            reason = f"cannot be read: {error.strerror}"
-        elif isinstance(error, json.JSONDecodeError):
-            # Line and column of the error do not help with a generated file.
-            reason = "is not a calibration: it is not JSON"
-        raise CalibrationError(f"{path} {reason}; remove it and run `regatta calibrate`") from error
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror}"
+    raise CalibrationError(f"{path} {reason}; remove it and run `regatta calibrate`")
 
 
 def for_ledger() -> Calibration | str | None:

@@ -26,15 +26,13 @@ from regatta.measure.places.hosts.peers import (
     ask_path,
 )
 from regatta.measure.places.hosts.placement import address_of_client, engine_for
-from regatta.measure.places.sides import ClockOffset, HostsWish
+from regatta.measure.places.sides import HostsWish
 from regatta.measure.processes import read_text
 from regatta.measure.programs import Programs, discover
 from regatta.record.study.cpus import cpus_text
-from regatta.record.study.limits import START_SKEW_LIMIT_MS
 
 TW_REUSE = "/proc/sys/net/ipv4/tcp_tw_reuse"
 CLOCK_READINGS = 10
-NS_PER_MS = 1e6
 FAR_S = 1.0
 STATES = {True: "on", False: "off", None: "unknown"}
 UNEVEN = 10.0
@@ -49,7 +47,6 @@ MATTERS = {
     "clock": "The hosts refuse connections if their clocks are far apart.",
     "round trip": "It is part of every latency, and its spread of every percentile.",
     "devices": "Packet size and offloads determine the cost of a packet.",
-    "start": "Clients that do not start together produce a different load.",
 }
 
 
@@ -194,7 +191,7 @@ def _clock_of(host: Host) -> Finding:
 
 
 def of_path(server: Host, client: Host, address: str, several: bool) -> list[Finding]:
-    """`several`: there are other clients, which must start at the same time as this one."""
+    """`several`: there are other clients, so that this one is named."""
     try:
         seen = address_of_client(client, server, address)
         with server.make(ClockServer, address, (seen,)) as clock:
@@ -205,20 +202,7 @@ def of_path(server: Host, client: Host, address: str, several: bool) -> list[Fin
         advice = "Allow TCP between the hosts, or set another `address` in the study."
         return named({"round trip": Finding(SERIOUS, says, advice=advice)})
     name = f"{client}: " if several else ""
-    found = {
-        "round trip": trip(name, path),
-        "devices": devices(name, ends),
-    }
-    return named({**found, "start": start_of(client, path.offset)} if several else found)
-
-
-def start_of(client: Host, offset: ClockOffset) -> Finding:
-    """Whether the clocks are known well enough to start all clients together."""
-    bound_ms = offset.bound_ns / NS_PER_MS
-    return _judged(
-        2 * bound_ms <= START_SKEW_LIMIT_MS,
-        f"{client}: the offset of its clock is known to ± {bound_ms:.3f} ms",
-        "Use a faster path between the hosts: two clients may differ by twice this.",
+    return named({"round trip": trip(name, path), "devices": devices(name, ends)})
     )
 
 

@@ -74,23 +74,14 @@ def counters(machine: Machine, *_: object) -> Finding:
             **switch("install", "remove", "sudo apt-get {} linux-perf"),
             advice="The package is linux-tools-generic on Ubuntu and perf on Fedora.",
         )
-    virtual = machine.hypervisor()
     if not any(_is_cpu(name) for name in machine.names(PMU_DEVICES)):
-        where, advice = (
-            (
-                "the host does not expose them",
-                "Enable a virtual PMU on the host (libvirt: <pmu state='on'/>), or in a cloud "
-                "rent a metal instance.",
-            )
-            if virtual
-            else (
-                "the kernel has no driver for them",
-                "Race claims about hardware counters on another machine.",
-            )
+        return Finding(
+            MINOR,
+            "no hardware counters; software events and tracepoints work",
+            advice="Enable a virtual PMU on the host (libvirt: <pmu state='on'/>), rent a metal "
+            "instance, or race claims about hardware counters on another machine.",
         )
-        says = f"no hardware counters: {where}; software events and tracepoints work"
-        return Finding(MINOR, says, advice=advice)
-    if virtual:
+    if machine.hypervisor():
         return Finding(
             MINOR,
             "the hardware counters are virtual: the host may take some away while it runs other "
@@ -140,18 +131,13 @@ def accounting(machine: Machine, setup: RaceSetup, *_: object) -> Finding:
     if not machine.is_root():
         says = f"only root can create control groups here; {instead}"
         return Finding(MINOR, says, fix=("sudo regatta race",))
-    if any(line.split()[2:3] == ["cgroup2"] for line in machine.lines("/proc/self/mounts")):
-        return Finding(
-            MINOR,
-            f"control groups cannot be created here; {instead}",
-            advice="In an unprivileged container they are read-only: use docker run --privileged, "
-            "or race on the host.",
-        )
     return Finding(
         MINOR,
-        f"cgroup v2 is not mounted; {instead}",
+        f"control groups (v2) cannot be created here; {instead}",
         fix=(f"sudo mkdir -p {CGROUP2_MOUNT} && sudo mount -t cgroup2 none {CGROUP2_MOUNT}",),
         undo=(f"sudo umount {CGROUP2_MOUNT}",),
+        advice="In an unprivileged container they are read-only: use docker run --privileged, "
+        "or race on the host.",
     )
 
 

@@ -16,14 +16,13 @@ from regatta.checks.doctor.hosts import (
     of_host,
     of_path,
     read_facts,
-    start_of,
     trip,
 )
 from regatta.errors import PlacementError
 from regatta.measure.network.link_end import OFFLOADS, offload
 from regatta.measure.perf import Perf
 from regatta.measure.places.hosts.peers import EndFound, PathFound
-from regatta.measure.places.sides import ClockOffset, HostsWish
+from regatta.measure.places.sides import HostsWish
 from regatta.measure.programs import Programs, discover
 from tests.lab.near_hosts import NearHost
 
@@ -150,19 +149,10 @@ def test_an_uneven_path_is_found(p99_us: float, level: str) -> None:
     assert ("ethtool -c" in found.advice) == (level == MINOR)
 
 
-@pytest.mark.parametrize(("bound_ns", "level"), [(400_000, FINE), (600_000, MINOR)])
-def test_clocks_that_are_known_too_badly_for_a_common_start_are_found(
-    bound_ns: int, level: str
-) -> None:
-    found = start_of(NearHost("ssh://beta"), ClockOffset(5, bound_ns))
-    assert found.level == level
-    assert ("faster path" in found.advice) == (level == MINOR)
-
-
 def test_the_path_between_two_hosts_is_measured() -> None:
     alpha, beta = NearHost("ssh://alpha"), NearHost("ssh://beta")
     found = {one.name: one for one in of_path(alpha, beta, LOOPBACK, several=True)}
-    assert found.keys() == {"round trip", "devices", "start"}
+    assert found.keys() == {"round trip", "devices"}
     assert found["devices"].says.count("lo (lo), MTU ") == 2
 
 
