@@ -122,7 +122,7 @@ class Lines(Silent):
                 pass
 
 
-class LiveDisplay(Silent):
+class LiveDisplay(Lines):
     """What runs now, how much is left, and the last outcome.
 
     It draws only between trials: a display that refreshes by itself would use the CPUs that are
@@ -130,7 +130,7 @@ class LiveDisplay(Silent):
     """
 
     def __init__(self, console: Console) -> None:
-        self.console = console
+        super().__init__(console)
         self.live = Live(console=console, auto_refresh=False, transient=True)
         self.unit = "searches"
         self.done, self.of = 0, 0
@@ -148,21 +148,12 @@ class LiveDisplay(Silent):
 
     def __call__(self, event: ev.Event) -> None:
         match event:
-            case ev.SearchStarted() | ev.Started():
-                self.say(heading(event))
-                for note in event.notes:
-                    self.say(f"note: {note}")
-                if isinstance(event, ev.Started):
-                    self.unit, self.done, self.of = "trials", event.done, event.trials
-                    self.left_s, self.last = None, ""
             case ev.Searching():
                 rate = f"at {event.rate:,} requests/s" if event.rate else "in a closed load"
                 self.now = f"{event.cell.contender} {rate}"
             case ev.Searched():
                 self.done, self.of, self.left_s = event.number, event.turns, event.left_s
                 self.last = searched(event)
-            case ev.SittingStarted() | ev.Pausing():
-                self.say(sitting(event))
             case ev.TrialStarted():
                 self.now = trial(event.planned, event.cell)
             case ev.TrialFinished() | ev.TrialDisturbed():
@@ -171,14 +162,13 @@ class LiveDisplay(Silent):
                 if isinstance(event, ev.TrialFinished):
                     self.done, self.left_s = event.number, event.left_s
                     self.failures += [event.failed] if event.failed is not None else []
-            case ev.RaceNote():
-                self.say(f"note: {event.text}")
-            case ev.Finished():
-                self.say(ending(event))
+            case _:
+                for line in self.lines(event):
+                    self.console.print(escape(line), highlight=False)
+        if isinstance(event, ev.Started):
+            self.unit, self.done, self.of = "trials", event.done, event.trials
+            self.left_s, self.last = None, ""
         self.live.update(self.draw(), refresh=True)
-
-    def say(self, line: str) -> None:
-        self.console.print(escape(line), highlight=False)
 
     def draw(self) -> RenderableType:
         lines: list[RenderableType] = []

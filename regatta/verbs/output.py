@@ -17,7 +17,7 @@ EXPLAIN = "Print every figure with its interval, all sentences and claims."
 SERVER_CPUS, CLIENT_CPUS = "CPUs of the server: 0 or 0,2 or 2-5.", "CPUs of the client."
 
 
-def options(**told: Any) -> Callable[[Verb], Verb]:
+def options(**helps: Any) -> Callable[[Verb], Verb]:
     """Gives each parameter of a verb its help: a text, or an Option or Argument of typer's.
 
     A bool with a text is a flag of its name: typer would add the opposite, `--no-quiet`.
@@ -25,8 +25,8 @@ def options(**told: Any) -> Callable[[Verb], Verb]:
 
     def described(verb: Verb) -> Verb:
         kinds = verb.__annotations__
-        assert {*told, "return"} == set(kinds), "each parameter has a help, and each help one"
-        for name, info in told.items():
+        assert {*helps, "return"} == set(kinds), "each parameter has a help, and each help one"
+        for name, info in helps.items():
             is_flag = isinstance(info, str) and kinds[name] is bool
             flag = [f"--{name.replace('_', '-')}"] if is_flag else []
             shown = typer.Option(*flag, help=info) if isinstance(info, str) else info

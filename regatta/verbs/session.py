@@ -81,12 +81,14 @@ class RaceSession:
 
 
 @contextmanager
-def stoppable(kept: str, again: Callable[[], str]) -> Iterator[None]:
+def stoppable(what_stays: str, again: Callable[[], str]) -> Iterator[None]:
     """After Ctrl-C the error says what is kept, and the command that continues."""
     try:
         yield
     except KeyboardInterrupt as error:
-        raise InterruptedRaceError(f"interrupted; {kept}. Continue with: {again()}") from error
+        raise InterruptedRaceError(
+            f"interrupted; {what_stays}. Continue with: {again()}"
+        ) from error
 
 
 def raced(

@@ -203,7 +203,6 @@ def of_path(server: Host, client: Host, address: str, several: bool) -> list[Fin
         return named({"round trip": Finding(SERIOUS, says, advice=advice)})
     name = f"{client}: " if several else ""
     return named({"round trip": trip(name, path), "devices": devices(name, ends)})
-    )
 
 
 def trip(name: str, path: PathFound) -> Finding:

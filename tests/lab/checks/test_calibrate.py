@@ -182,9 +182,9 @@ def answered(latencies: NDArray[Any]) -> RequestLatencies:
 def test_reported_percentiles_are_compared_with_the_truth() -> None:
     true = true_latencies_ns(CELL, 2 * S, STOP)
     omitted = np.sort(true)[:-12]
-    for told, met in ((true * 1.04 + 50_000, True), (true * 1.06, False), (omitted, False)):
+    for reported, met in ((true * 1.04 + 50_000, True), (true * 1.06, False), (omitted, False)):
         for metric in instruments.METRICS:
-            assert judge_stop(Stalled(STOP, answered(told), true), metric).met is met
+            assert judge_stop(Stalled(STOP, answered(reported), true), metric).met is met
 
 
 def test_for_a_stop_to_the_end_no_percentile_may_be_below_the_truth() -> None:

@@ -55,11 +55,15 @@ def tracked(count: int) -> Files:
 
 
 def case(
-    kind: Callable[[], Files], levels: str, *told: str, files: Files | None = None, **setup: Any
+    kind: Callable[[], Files],
+    levels: str,
+    *words_shown: str,
+    files: Files | None = None,
+    **setup: Any,
 ) -> tuple[Files, dict[str, Any], str, tuple[str, ...]]:
     """A machine with changed files and the setup of a race there; its findings that are not fine,
     a serious one with `!`, an unknown one with `?`; and words of the screen."""
-    return kind() | (files or {}), setup, levels, told
+    return kind() | (files or {}), setup, levels, words_shown
 
 
 def siblings() -> Files:
@@ -255,7 +259,7 @@ MARKS = {SERIOUS: "!", MINOR: "", UNKNOWN: "?"}
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_machine_has_these_findings_with_remedies(name: str, tmp_path: Path) -> None:
-    files, setup, levels, told = CASES[name]
+    files, setup, levels, words_shown = CASES[name]
     found = examined(files, tmp_path, **setup)
     assert list(found) == list(CHECKS)
     bad = [finding for finding in found.values() if finding.level != FINE]
@@ -267,7 +271,7 @@ def test_a_machine_has_these_findings_with_remedies(name: str, tmp_path: Path) -
         assert bool(lasting) == bool(finding.undo), finding.name
     screen = shown(found)
     assert "\x1b" not in screen
-    for words in told:
+    for words in words_shown:
         assert words in screen
 
 
@@ -338,6 +342,6 @@ def test_a_race_warns_of_each_serious_finding_in_one_line(tmp_path: Path) -> Non
     machine = machines.build(machines.laptop(), tmp_path)
     found = serious(race_setup(placement="netns"), machine)
     assert list(found) == ["smt", "governor", "power", "clock"]
-    told = doctor_warnings(found)
-    assert len(told) == len(found)
-    assert all("regatta doctor" in line and "\n" not in line for line in told)
+    lines = doctor_warnings(found)
+    assert len(lines) == len(found)
+    assert all("regatta doctor" in line and "\n" not in line for line in lines)

@@ -49,13 +49,13 @@ def facts() -> HostFacts:
 
 def examined(facts: HostFacts, clock: Callable[[], float] = time.time) -> dict[str, Finding]:
     beta = NearHost("ssh://beta", {read_facts: lambda: facts, time.time: clock})
-    return {one.name: one for one in of_host(beta)}
+    return {finding.name: finding for finding in of_host(beta)}
 
 
 def test_a_good_host_is_fine_and_described(facts: HostFacts) -> None:
     found = examined(facts)
-    assert {one.level for one in found.values()} == {FINE}
-    assert all(one.says.startswith("beta: ") for one in found.values())
+    assert {finding.level for finding in found.values()} == {FINE}
+    assert all(finding.says.startswith("beta: ") for finding in found.values())
     assert found["perf"].says == "beta: perf version 6.1"
     assert found["kernel and CPU"].says == "beta: CPU A, CPUs 0-1, Linux 6.1.0"
     assert found["programs"].says.endswith("as here")
@@ -101,7 +101,9 @@ BAD: dict[str, tuple[Callable[[], dict[str, Any]], str, str, str, str]] = {
 def test_what_is_wrong_with_a_host_has_a_level_and_a_remedy(bad: str, facts: HostFacts) -> None:
     changes, name, level, says, advice = BAD[bad]
     found = examined(replace(facts, **changes()))
-    assert {one.name: one.level for one in found.values() if one.level != FINE} == {name: level}
+    assert {finding.name: finding.level for finding in found.values() if finding.level != FINE} == {
+        name: level
+    }
     assert says in found[name].says
     assert advice in f"{found[name].advice} {found[name].fix}"
 
@@ -151,7 +153,7 @@ def test_an_uneven_path_is_found(p99_us: float, level: str) -> None:
 
 def test_the_path_between_two_hosts_is_measured() -> None:
     alpha, beta = NearHost("ssh://alpha"), NearHost("ssh://beta")
-    found = {one.name: one for one in of_path(alpha, beta, LOOPBACK, several=True)}
+    found = {finding.name: finding for finding in of_path(alpha, beta, LOOPBACK, several=True)}
     assert found.keys() == {"round trip", "devices"}
     assert found["devices"].says.count("lo (lo), MTU ") == 2
 
@@ -170,7 +172,7 @@ def test_a_host_that_cannot_be_reached_is_serious(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(hosts, "Host", refuse)
     found = hosts.examine_hosts(HostsWish("ssh://alpha", ("ssh://beta",)))
-    assert [(one.name, one.level) for one in found] == [("reached", SERIOUS)] * 2
+    assert [(finding.name, finding.level) for finding in found] == [("reached", SERIOUS)] * 2
     assert found[0].says.startswith("server: ")
     assert found[1].says.startswith("client: ")
     assert "log in without a prompt" in found[0].advice

@@ -112,8 +112,8 @@ def test_every_measured_problem_has_an_interval_and_a_remedy(
         assert bool(finding.effects) == (name in probed)
         if finding.level != FINE:
             assert finding.fix or finding.advice, name
-        for told in finding.effects:
-            assert "95 % interval" in told.text()
+        for effect in finding.effects:
+            assert "95 % interval" in effect.text()
 
 
 def test_a_failed_probe_says_why_and_does_not_affect_the_others(tmp_path: Path) -> None:

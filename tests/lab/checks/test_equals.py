@@ -157,7 +157,7 @@ def test_copies_differ_only_in_name_file_and_place(tmp_path: Path) -> None:
     here = context(tmp_path)
     studies = [copies_study(here, shape_of(here), FILES, number) for number in (1, 2)]
     assert list(studies[0].contenders) != list(studies[1].contenders)
-    commands = {name: one.command for name, one in studies[0].contenders.items()}
+    commands = {name: contender.command for name, contender in studies[0].contenders.items()}
     assert len({command[0] for command in commands.values()}) == len(NAMES)
     for design in DESIGNS:
         assert commands[f"{design}-a"][1:] == commands[f"{design}-b"][1:]
@@ -213,7 +213,7 @@ def test_stopped_races_continue(
     called: list[Path] = []
 
     def racing(study: Study, place: Path) -> Path:
-        assert all(Path(one.command[0]).is_file() for one in study.contenders.values())
+        assert all(Path(contender.command[0]).is_file() for contender in study.contenders.values())
         if len(called) == 2 and place not in called and not (tmp_path / "again").exists():
             (tmp_path / "again").touch()
             raise KeyboardInterrupt
@@ -235,7 +235,7 @@ def test_stopped_races_continue(
 
 
 @pytest.fixture
-def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Forty finished races in `kept`, and the command that judges them."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -246,8 +246,8 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ["calibrate", "--only", "equals", "--out", "kept", "--quiet"]
 
 
-def test_the_command_passes_unbiased_races(kept: list[str]) -> None:
-    done = CliRunner().invoke(cli.app, [*kept, "--json"])
+def test_the_command_passes_unbiased_races(command: list[str]) -> None:
+    done = CliRunner().invoke(cli.app, [*command, "--json"])
     assert done.exception is None, done.output
     printed = json.loads(done.stdout)
     # Nothing is missed, so it is no failure; not all is proven, so it is not called met.
@@ -259,10 +259,10 @@ def test_the_command_passes_unbiased_races(kept: list[str]) -> None:
 
 @pytest.mark.parametrize("error", ["bias=2%", "requests", "peek"])
 def test_the_command_fails_with_an_injected_error_and_stores_nothing(
-    kept: list[str], tmp_path: Path, error: str
+    command: list[str], tmp_path: Path, error: str
 ) -> None:
     """The table says missed and the exit status is 1."""
-    done = CliRunner().invoke(cli.app, [*kept, "--inject", error, "--races", str(FEW)])
+    done = CliRunner().invoke(cli.app, [*command, "--inject", error, "--races", str(FEW)])
     assert isinstance(done.exception, GoalsMissedError)
     assert done.exception.exit_status == 1
     assert "equals: standings of pairs, CPU per request" in str(done.exception)
@@ -270,8 +270,8 @@ def test_the_command_fails_with_an_injected_error_and_stores_nothing(
     assert not (tmp_path / "state").exists()
 
 
-def test_without_races_the_goal_is_not_measured_and_says_so(kept: list[str]) -> None:
-    done = CliRunner().invoke(cli.app, [*kept, "--races", "0", "--json"])
+def test_without_races_the_goal_is_not_measured_and_says_so(command: list[str]) -> None:
+    done = CliRunner().invoke(cli.app, [*command, "--races", "0", "--json"])
     assert "no goal could be measured" in str(done.exception)
     (goal,) = json.loads(done.stdout)["goals"]
     assert (goal["met"], goal["measured"]) == (None, "A/A: not run")
@@ -289,13 +289,13 @@ def test_an_injected_error_uses_the_races_of_the_newest_calibration(
 
 
 def test_ctrl_c_says_with_which_options_to_continue(
-    kept: list[str], monkeypatch: pytest.MonkeyPatch
+    command: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stopped(*_: object) -> list[Path]:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(equals, "run_races", stopped)
-    done = CliRunner().invoke(cli.app, [*kept, "--races", "50"])
+    done = CliRunner().invoke(cli.app, [*command, "--races", "50"])
     assert isinstance(done.exception, InterruptedRaceError)
     said = str(done.exception)
     assert "regatta calibrate --only equals --races 50 --out " in said

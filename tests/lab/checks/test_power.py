@@ -68,8 +68,8 @@ def test_the_fit_recovers_a_known_curve(middle: float, width: float) -> None:
 
 def test_too_little_power_misses_the_goal_and_few_races_prove_nothing() -> None:
     noisy, few, good = (
-        judge(SHAPE, one[OVER_ALL], 5.0, [one[OVER_ALL]])
-        for one in (found(5, within=0.15), found(3), found())
+        judge(SHAPE, curve[OVER_ALL], 5.0, [curve[OVER_ALL]])
+        for curve in (found(5, within=0.15), found(3), found())
     )
     assert (noisy.met, few.met, good.met) == (False, None, True)
     assert few.outcome == "not refuted"
@@ -80,7 +80,8 @@ def test_slowed_servers_race_in_the_shape_of_the_study(tmp_path: Path) -> None:
     here = context(tmp_path)
     study = slowed_study(here, shape_of(here), [3, 30], 1)
     works = {
-        name: one.command[one.command.index("--work") + 1] for name, one in study.contenders.items()
+        name: contender.command[contender.command.index("--work") + 1]
+        for name, contender in study.contenders.items()
     }
     spun = {f"spin-{spin}us": f"classic+spin={spin}us" for spin in (3, 30)}
     assert works == {"plain": "classic", **spun}

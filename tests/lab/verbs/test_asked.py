@@ -60,7 +60,7 @@ def test_the_study_asks_the_same(tmp_path: Path) -> None:
         contender = fake_races.parse(text, place).contenders["mine"]
         assert contender.requests is not None
         assert (contender.requests.name, contender.ready_timeout_s) == (name, 120)
-        assert [one.method for one in contender.requests.requests] == ["GET", "POST"]
+        assert [request.method for request in contender.requests.requests] == ["GET", "POST"]
     wanted = Wanted(raw=PING, until=PONG, p99_limit_ms=400)
     (cell,) = fake_races.parse(study_text([MINE], wanted, folder), folder).cells
     assert (cell.dialect, cell.request, cell.until) == ("line", PING, PONG)

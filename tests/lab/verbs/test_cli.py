@@ -222,8 +222,8 @@ def test_a_quick_race_says_so_before_and_after(
     assert "block 1 (timed)" not in raced.stdout
     assert "A first look detects only large differences: leave out --quick\n" in raced.stdout
     assert "**A first look detects only" in (lab.folder / "one/summary.md").read_text()
-    told = json.loads(lab_here("report", "one", "--json").stdout)
-    assert (told["quick"], told["trials"]["ok"]) == (True, {"timed": 7, "counted": 2})
+    summary = json.loads(lab_here("report", "one", "--json").stdout)
+    assert (summary["quick"], summary["trials"]["ok"]) == (True, {"timed": 7, "counted": 2})
 
 
 def test_a_race_in_which_everything_fails_has_a_report(

@@ -42,7 +42,7 @@ def result(best: list[str], outcome: str = "", cpu: str = "CPU A", **claims: str
 
 
 def outcomes_of(*results: dict[str, Any]) -> list[MachineResult]:
-    return [MachineResult(chr(97 + number), one) for number, one in enumerate(results)]
+    return [MachineResult(chr(97 + number), each) for number, each in enumerate(results)]
 
 
 @pytest.mark.parametrize(

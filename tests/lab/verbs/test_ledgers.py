@@ -53,7 +53,7 @@ def test_the_winners_of_all_machines_are_counted(ledgers: list[Path], said: list
     assert row.names == ("select",)
     assert [list(tally.values()) for tally in row.by_kind.values()] == [[1, 1], [1], [1]]
     machines = collected_tables(standings, outcomes)[-1]
-    assert [one.name for one in machines.rows] == [str(path) for path in ledgers]
+    assert [row.name for row in machines.rows] == [str(path) for path in ledgers]
     assert "needs the least" in machines.rows[0].figures[-1].value
     two = standings_of(outcomes[:2])
     assert (two.verdicts[0].outcome, two.verdicts[0].says) == (WINS, "select wins on all 2")
@@ -73,7 +73,7 @@ def test_what_cannot_be_compared_has_a_reason(
     other = handed_in(tmp_path, "other")
     change(other, "UPDATE meta SET value = value || '# other' WHERE key = 'study_toml'")
     change(ledgers[1], "UPDATE meta SET value = '3' WHERE key = 'schema_version'")
-    reasons = [one.reason for one in read_ledgers([*ledgers[:2], other], said.append)]
+    reasons = [outcome.reason for outcome in read_ledgers([*ledgers[:2], other], said.append)]
     assert reasons[0] == ""
     assert "older Regatta (schema 3" in reasons[1]
     assert reasons[2] == f"{other} is of another study than {ledgers[0]}; collect it by itself"

@@ -25,7 +25,7 @@ def read(*words: str, folder: Path = Path("/tmp")) -> list[Server]:
 
 def test_designs_commands_and_shipped_contenders_mix() -> None:
     servers = read("epoll", f"{PYTHON} -m http.server {{port}}", "nginx")
-    assert [(one.name, one.design) for one in servers] == [
+    assert [(server.name, server.design) for server in servers] == [
         ("epoll", True),
         ("http", False),
         ("nginx", False),
@@ -51,7 +51,7 @@ def test_each_has_a_name_of_its_own(
 ) -> None:
     for name in ("old", "new", "epoll"):
         (tmp_path / name).touch(0o755)
-    assert [one.name for one in read(first, second, folder=tmp_path)] == names
+    assert [server.name for server in read(first, second, folder=tmp_path)] == names
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_an_image_is_started_by_its_own_command(tmp_path: Path) -> None:
     images = [Server("new", False, image="shop:1.5", port=8080)]
     servers = read_servers(["select"], DESIGNS, tmp_path, images)
     text = study_text(servers, Wanted(placement="containers"), tmp_path)
-    one = parse_study(text, DESIGNS, tmp_path).contenders["new"]
-    assert (one.image, one.port, one.command) == ("shop:1.5", 8080, ())
+    contender = parse_study(text, DESIGNS, tmp_path).contenders["new"]
+    assert (contender.image, contender.port, contender.command) == ("shop:1.5", 8080, ())
 
 
 def test_a_command_cannot_race_beside_an_image(tmp_path: Path) -> None:
