@@ -17,7 +17,7 @@ from regatta.measure.race.race import begin
 from regatta.measure.trial.answers import differences
 from regatta.measure.trial.warming import WarmUps
 from regatta.record.files import RACES, new_folder
-from regatta.record.study import Study, parse_pause, parse_study
+from regatta.record.study import Study, parse_pause
 from regatta.record.study.limits import CONTAINERS, MAX_CONNECTIONS, MAX_WARMUP_LIMIT_S
 from regatta.show.build import view_of
 from regatta.show.html import write_files
@@ -27,7 +27,7 @@ from regatta.verbs.output import QUIET, options
 from regatta.verbs.servers import look
 from regatta.verbs.servers.client import FEWER, fewer
 from regatta.verbs.servers.servers import Server, read_images, read_servers
-from regatta.verbs.servers.wanted import ANY, SEARCH_BLOCKS, Wanted, fit, study_text
+from regatta.verbs.servers.wanted import ANY, SEARCH_BLOCKS, Wanted, fit, study_of
 from regatta.verbs.session import HOOKS, RaceSession, analysis_of, raced
 from regatta.verbs.versus_results import Results, Versions, show
 
@@ -215,7 +215,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     wanted.check(named, programs.client)
 
     def study_in(folder: Path, wanted: Wanted) -> Study:
-        return parse_study(study_text(named, wanted, folder), programs.designs, folder)
+        return study_of(named, wanted, programs.designs, folder)
 
     if save is not None:
         save_study(save, study_in(save.absolute().parent, wanted).toml)

@@ -1,6 +1,7 @@
 """What a person asks of a comparison, what its time allows, and the study that does the same."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,12 +9,12 @@ from string import ascii_letters, digits, punctuation
 from typing import Any
 from urllib.parse import quote
 
-from regatta.errors import UsageError
+from regatta.errors import StudyError, UsageError
 from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS
 from regatta.measure.race.run_plan import MOST_SPOILT
 from regatta.measure.trial.warming import SLICE_COSTS_S, WarmUps
-from regatta.record.study import Study, limits
-from regatta.record.study.request_file import RequestFileError, read_request_file
+from regatta.record.study import Study, limits, parse_study
+from regatta.record.study.find import Design
 from regatta.show.numbers import plural
 from regatta.show.text import duration
 from regatta.verbs.servers.client import check_raw
@@ -72,13 +73,6 @@ class Wanted:
 
     def check(self, servers: Sequence[Server], client: Path) -> None:
         """UsageError unless all servers can be asked that."""
-        if not limits.PATH_PATTERN.fullmatch(self.encoded_path) or not self.path.isprintable():
-            raise UsageError(
-                f"--path is {self.path!r}; it must begin with a slash, and be printable and short"
-            )
-        check_number("--width", self.width_percent, "WIDTH_PERCENT", "")
-        if self.p99_limit_ms is not None:
-            check_number("--p99-limit", self.p99_limit_ms, "P99_LIMIT_MS", " ms")
         given = {"--path": self.path != ANY, "--request": self.requests, "--raw": self.raw}
         options = [option for option, value in given.items() if value not in (None, False)]
         if len(options) > 1:
@@ -91,29 +85,30 @@ class Wanted:
                 f"{options[0]} is only for commands; {designs[0]} is a design, which answers only "
                 "its own paths; leave it out"
             )
-        if self.requests is not None:
-            try:
-                read_request_file(self.requests, str(self.requests))
-            except RequestFileError as error:
-                raise UsageError(f"--request {str(self.requests)!r} {error}") from error
         if self.raw is not None and self.until is not None:
-            check_text("--raw", self.raw, limits.RAW_PATTERN, r" with the escapes \r \n \t \\ \xHH")
-            check_text("--until", self.until, limits.UNTIL_PATTERN, "")
             check_raw(client, self.raw, self.until)
 
 
-def check_number(option: str, value: float, name: str, unit: str) -> None:
-    """`name`: of its limits."""
-    low, high = getattr(limits, f"MIN_{name}"), getattr(limits, f"MAX_{name}")
-    if not low <= value <= high:
-        raise UsageError(f"{option} is {value:g}; it must be from {low:g} to {high:,g}{unit}")
+OPTIONS = {
+    "path": "--path",
+    "request": "--raw",
+    "until": "--until",
+    "requests": "--request",
+    "p99_limit_ms": "--p99-limit",
+    "width_percent": "--width",
+}
+"""By key of the study, which checks what the option says."""
 
 
-def check_text(option: str, text: str, pattern: Any, more: str) -> None:
-    if not pattern.fullmatch(text):
-        raise UsageError(
-            f"{option} is {text!r}; it must be 1 to 256 printable ASCII characters{more}"
-        )
+def study_of(
+    servers: Sequence[Server], wanted: Wanted, designs: Sequence[Design], folder: Path
+) -> Study:
+    """The study of a comparison. UsageError for a wrong option."""
+    try:
+        return parse_study(study_text(servers, wanted, folder), designs, folder)
+    except StudyError as error:
+        named = re.sub(r"`\S*?(\w+)`", lambda key: OPTIONS.get(key[1], key[0]), str(error), count=1)
+        raise UsageError(named) from error
 
 
 def study_text(servers: Sequence[Server], wanted: Wanted, folder: Path) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from regatta.errors import UsageError
 from regatta.verbs.servers.servers import Server
-from regatta.verbs.servers.wanted import Wanted, study_text
+from regatta.verbs.servers.wanted import Wanted, study_of, study_text
 from tests.lab import fake_races
 from tests.servers import program
 
@@ -20,20 +20,25 @@ PING, PONG = r"PING\r\n", r"^\+PONG\r\n"
     ("wanted", "complaint"),
     [
         (Wanted(path="/x", raw="a", until="b"), "--path and --raw exclude each other"),
-        (Wanted(path="x"), "--path is 'x'; it must begin with a slash"),
+        (Wanted(path="x"), "--path is 'x'; it must be a path such as /hello"),
         (Wanted(raw="a"), "give both"),
         (Wanted(until="a"), "give both"),
-        (Wanted(requests=Path("none")), "does not exist"),
-        (Wanted(raw=r"a\q", until="b"), r"--raw is 'a\\q'"),
-        (Wanted(raw="a", until="b\n"), r"--until is 'b\n'"),
+        (Wanted(requests=Path("none")), "--request names"),
+        (Wanted(raw="é", until="b"), "--raw is 'é'"),
         (Wanted(raw="a", until="b$"), "leave out $"),
-        (Wanted(p99_limit_ms=0.0), "--p99-limit is 0; it must be from 0.1 to 60,000 ms"),
-        (Wanted(width_percent=0.0), "--width is 0; it must be from 0.1 to 100"),
+        (Wanted(p99_limit_ms=0.0), "--p99-limit is 0; it must be a number from 0.1 to 60000"),
+        (Wanted(width_percent=0.0), "--width is 0; it must be a number from 0.1 to 100"),
     ],
 )
-def test_wrong_options_are_refused_in_one_line(wanted: Wanted, complaint: str) -> None:
-    with pytest.raises(UsageError) as error:
+def test_wrong_options_are_refused_in_one_line(
+    wanted: Wanted, complaint: str, tmp_path: Path
+) -> None:
+    def checked() -> None:
         wanted.check([MINE], CLIENT)
+        study_of([MINE], wanted, (), tmp_path)
+
+    with pytest.raises(UsageError) as error:
+        checked()
     assert complaint in str(error.value)
     assert "\n" not in str(error.value)
 
