@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import TrialError, UsageError
-from regatta.measure.trial.answers import Answer
 from regatta.measure.trial.load import REQUESTS, client_command
 from regatta.measure.trial.setup import TrialSetup
 from regatta.record.cell import Cell
@@ -28,7 +27,6 @@ ANSWER_TIMEOUT_S = 10.0
 SAID = re.compile(r"for example (?:(\w+): )?(.*); ")
 EARLY = re.compile(r"HTTP/1\.\d 50[234]\b")
 """What a server or its gateway answers until it can do its work."""
-ASKED = "--raw"
 TIMES = 3
 WRONG_USAGE = 2
 UNREACHED = "127.0.0.1:1"
@@ -57,16 +55,14 @@ class Outcome:
         return self.kind in {"connect", "closed"} and self.summary["bytes_received"] == 0
 
 
-def by_client(
-    setup: TrialSetup, cell: Cell, target: str, options: Sequence[str] = (), as_json: bool = True
-) -> Outcome:
+def by_client(setup: TrialSetup, cell: Cell, target: str, options: Sequence[str] = ()) -> Outcome:
     """Asks over one connection, once unless the options say otherwise."""
     contender = setup.contenders.get(cell.contender)
     if contender is not None and contender.requests is not None:
         (setup.scratch / REQUESTS).write_text(contender.requests.text(), encoding="utf-8")
     timeout = ["--timeout", f"{ANSWER_TIMEOUT_S * 1000:.0f}"]
     words = client_command(setup, replace(cell, connections=1), target, [*options, *timeout])
-    ended = run([word for word in words if as_json or word != "--json"], setup.scratch)
+    ended = run(words, setup.scratch)
     if ended.returncode == 0:
         return Outcome("", "", ended.stdout)
     said = SAID.search(ended.stderr)
@@ -108,18 +104,6 @@ def check_raw(client: Path, raw: str, until: str) -> None:
     if ended.returncode == WRONG_USAGE:
         said = ended.stderr.strip().removeprefix("regatta-client: ")
         raise UsageError(said.replace("--request", "--raw"))
-
-
-def ask_raw(setup: TrialSetup, cell: Cell, target: str) -> list[Answer]:
-    """Sends the request TIMES times, to a server that has answered it."""
-    found = []
-    for _ in range(TIMES):
-        length = by_client(setup, cell, target).summary["bytes_received"]
-        # The reply stands in indented lines after the first.
-        lines = by_client(setup, cell, target, as_json=False).printed.split("\n")[1:]
-        text = "\n".join(lines[: lines.index("")])
-        found.append(Answer(ASKED, None, text.encode(), "", False, length))
-    return found
 
 
 # How many clients can connect to a server at once, and how many it answers meanwhile. The kernel

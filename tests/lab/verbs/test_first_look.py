@@ -87,7 +87,6 @@ def test_a_server_that_cannot_be_raced_gets_one_line_with_what_to_do(
         ("logs", HTTP, "prints something for each request"),
         ("varies", HTTP, "answers differently each time"),
         ("pong", RAW, ""),
-        ("pong-varies", RAW, "answers differently each time"),
         ("pong-closes", SHORT, ""),
     ],
 )
