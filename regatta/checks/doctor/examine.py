@@ -37,8 +37,6 @@ class Gauge:
     """The new level, from the old one and the effects."""
     advice: str = ""
     """What to do if the finding is not fine and has no remedy of its own."""
-    advice_if_serious: str = ""
-    """The same for a serious one, if it differs."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +77,8 @@ CHECKS = {
             "neighbour",
             # Computing slows down only if the core is shared.
             lambda level, effects: level_of(effects[0]) if level == FINE else level,
-            "This measurement is inconclusive: repeat it when nothing else runs.",
-            "The host presents one core as two CPUs, or runs other guests on it: rent whole cores "
-            "(an instance type without SMT) or a dedicated machine.",
+            "The host may present one core as two CPUs, or run other guests on it: measure again "
+            "when nothing else runs, or rent whole cores (an instance type without SMT).",
         ),
     ),
     "governor": Check(
@@ -225,7 +222,7 @@ def measured(finding: Finding, how: Gauge | None, bench: Bench) -> Finding:
     level = how.level(finding.level, effects)
     advice = "" if finding.advice == cpus.MEASURE_IT else finding.advice
     if level != FINE and not finding.fix:
-        advice = advice or (level == SERIOUS and how.advice_if_serious) or how.advice
+        advice = advice or how.advice
     return replace(finding, effects=tuple(effects), level=level, advice=advice)
 
 

@@ -157,10 +157,6 @@ def show(console: Console, findings: list[Finding], measured: bool | None) -> No
     if counts[SERIOUS]:
         verdict = "fix the serious ones before you trust a race."
     lines = [f"{words}: {verdict}"]
-    if measured and any(f.name == "load" and f.level == SERIOUS for f in findings):
-        lines.append(
-            "Other programs were running: measure again without them for narrower intervals."
-        )
     if measured is False:
         lines.append(
             "To measure how much each matters here: regatta doctor --measure (half a minute)"

@@ -17,7 +17,6 @@ from regatta.checks.doctor.machine import (
     most_tasks,
 )
 from regatta.measure import environment
-from regatta.measure.network.steering import LinkEnd
 from regatta.record.study.limits import BRIDGE, LOOPBACK, OWN_SIDE
 
 CLOCKS = "/sys/devices/system/clocksource/clocksource0"
@@ -162,27 +161,14 @@ def irq_time(machine: Machine, *_: object) -> Finding:
 
 def steering(machine: Machine, setup: RaceSetup, *_: object) -> Finding:
     steered = setup.steering
-    cable = _cable_text(machine, steered.server)
     if steered.kind == OWN_SIDE:
-        says = f"each side's CPUs process the packets that it receives (RPS){cable}"
-        return Finding(FINE, says)
-    says = f"each side's CPUs process the packets that it sends{cable}"
+        return Finding(FINE, "each side's CPUs process the packets that it receives (RPS)")
+    says = "each side's CPUs process the packets that it sends"
     if setup.placement == LOOPBACK:
         return Finding(MINOR, says, fix=("sudo regatta race --placement netns",))
     if not machine.is_root():
         return Finding(MINOR, says, fix=("sudo regatta race",))
     return Finding(MINOR, says, advice=steered.note or "")
-
-
-def _cable_text(machine: Machine, end: LinkEnd | None) -> str:
-    """The cable, GRO and RFS, which also affect the cost of receiving; both ends are alike."""
-    if end is None:
-        return ""
-    entries = machine.number("/proc/sys/net/core/rps_sock_flow_entries")
-    parts = [end.cable] if end.cable else []
-    parts += [] if end.gro is None else [f"GRO {'on' if end.gro else 'off'}"]
-    parts += [f"RFS {'on' if end.rfs_flows and entries else 'off'}"]
-    return f"; {', '.join(parts)}"
 
 
 def descriptors(machine: Machine, setup: RaceSetup, *_: object) -> Finding:
