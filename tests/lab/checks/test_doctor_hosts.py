@@ -145,7 +145,7 @@ def test_offloads_are_asked_of_the_kernel() -> None:
 
 @pytest.mark.parametrize(("p99_us", "level"), [(90.0, FINE), (1200.0, MINOR)])
 def test_an_uneven_path_is_found(p99_us: float, level: str) -> None:
-    found = trip("", PathFound(50, p99_us, ClockOffset()))
+    found = trip("", PathFound(50, p99_us))
     assert found.level == level
     assert found.says == f"p50 50 µs, p99 {p99_us:.0f} µs"
     assert ("ethtool -c" in found.advice) == (level == MINOR)

@@ -88,18 +88,16 @@ def ask(connection: socket.socket) -> ClockExchange:
 
 @dataclass(frozen=True)
 class PathFound:
-    """The network path to a ClockServer, as a client sees it: round trips, and its clock."""
+    """The network path to a ClockServer, as a client sees it: round trips."""
 
     p50_us: float
     p99_us: float
-    offset: ClockOffset
 
 
 def ask_path(address: str, port: int) -> PathFound:
-    exchanges = exchange(address, port, MANY_EXCHANGES)
-    trips = sorted(trip.way_ns for trip in exchanges)
+    trips = sorted(trip.way_ns for trip in exchange(address, port, MANY_EXCHANGES))
     p50, p99 = (trips[len(trips) * percent // 100] / 1000 for percent in (50, 99))
-    return PathFound(p50, p99, offset_of(exchanges))
+    return PathFound(p50, p99)
 
 
 def end_towards(there: str) -> dict[str, Any]:
