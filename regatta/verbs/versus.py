@@ -26,7 +26,7 @@ from regatta.verbs.against import compared, find_stored
 from regatta.verbs.output import QUIET, options
 from regatta.verbs.servers import look
 from regatta.verbs.servers.client import FEWER, fewer
-from regatta.verbs.servers.servers import Server, read_images, read_servers
+from regatta.verbs.servers.servers import Server, read_images, read_servers, same_commands
 from regatta.verbs.servers.wanted import ANY, SEARCH_BLOCKS, Wanted, fit, study_of
 from regatta.verbs.session import HOOKS, RaceSession, analysis_of, raced
 from regatta.verbs.versus_results import Results, Versions, show
@@ -242,6 +242,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
         )
     named = as_early(seen, named)
     found, wanted = as_seen(seen, named, wanted, connections is None)
+    found += [] if versions else same_commands(named)
     for line in found:
         session.progress(line)
     study = study_in(here, wanted)

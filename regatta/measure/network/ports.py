@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 PORTS = range(10_000, 32_000)
-LISTEN = "0A"  # a state in /proc/net/tcp
+ESTABLISHED, LISTEN = "01", "0A"  # states in /proc/net/tcp
 IPV6_LOOPBACK = "0" * 24 + "01000000"
 LOOPBACK_ENDS = ("7F", IPV6_LOOPBACK)
 """Of 127.0.0.0/8, also within IPv6, and of ::1: each word of an address has its last byte first."""

@@ -9,14 +9,17 @@ import json
 import re
 import selectors
 import socket
+import ssl
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from regatta.errors import TrialError, UsageError
+from regatta.measure.accounts import process_tree
+from regatta.measure.network.ports import ESTABLISHED, LISTEN, ports_of
 from regatta.measure.trial.load import REQUESTS, client_command
 from regatta.measure.trial.setup import TrialSetup
 from regatta.record.cell import Cell
@@ -25,6 +28,9 @@ LOAD_S = 0.1
 PATIENCE_S = 60.0
 ANSWER_TIMEOUT_S = 10.0
 SAID = re.compile(r"for example (?:(\w+): )?(.*); ")
+FOREIGN = {"closed": "", "timeout": "", "malformed": "status line", "refused": " 400 "}
+"""By the kind of an error, what it says if the server may speak another protocol than HTTP/1.1, or
+HTTP within another one."""
 EARLY = re.compile(r"HTTP/1\.\d 50[234]\b")
 """What a server or its gateway answers until it can do its work."""
 TIMES = 3
@@ -46,6 +52,10 @@ class Outcome:
     def summary(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.printed)
         return found
+
+    @property
+    def is_foreign(self) -> bool:
+        return self.kind in FOREIGN and FOREIGN[self.kind] in self.why
 
     @property
     def is_early(self) -> bool:
@@ -106,10 +116,10 @@ def check_raw(client: Path, raw: str, until: str) -> None:
         raise UsageError(said.replace("--request", "--raw"))
 
 
-# How many clients can connect to a server at once, and how many it answers meanwhile. The kernel
-# completes connections up to the length of the listen queue, which the server chose (`listen(2)`),
-# and drops further attempts. Their clients try again after a second, then after two, four and so
-# on, so a race over more connections takes minutes.
+# How many clients can connect to a server at once, how many it answers meanwhile, and which of its
+# processes take them. The kernel completes connections up to the length of the listen queue, which
+# the server chose (`listen(2)`), and drops further attempts. Their clients try again after a
+# second, then after two, four and so on, so a race over more connections takes minutes.
 #
 # A server with a process or thread for each connection leaves those waiting that it has none for,
 # as long as the others stay connected.
@@ -122,15 +132,17 @@ MOST_READ = 1 << 20
 FEWER = (50, 20, 10, 5, 2, 1)
 
 
-def taken_at_once(target: str, tried: int, request: bytes, patience_s: float) -> tuple[int, int]:
-    """How many of so many clients are connected to HOST:PORT at the first attempt, and how many of
-    these are answered while all stay connected.
+def taken_at_once(
+    target: str, tried: int, request: bytes, patience_s: float, pid: int | None
+) -> tuple[int, int, tuple[int, ...]]:
+    """How many of so many clients are connected to HOST:PORT at the first attempt, how many of
+    these are answered while all stay connected, and how many each process holds then.
 
     `patience_s`: from one answer to the next. An empty request is not sent: all are answered then.
+    `pid`: of the server whose processes are looked at; None: of none.
     """
-    host, _, port = target.rpartition(":")
-    where = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
-    family, kind, protocol, _, address = where[0]
+    host, port = address_of(target)
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     with ExitStack() as opened:
         clients = []
         for _ in range(tried):
@@ -144,7 +156,7 @@ def taken_at_once(target: str, tried: int, request: bytes, patience_s: float) ->
             if client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
         ]
         if not request:
-            return len(connected), len(connected)
+            return len(connected), len(connected), ()
         for client in connected:
             with suppress(OSError):  # it has closed: it can be read
                 client.sendall(request)
@@ -153,7 +165,13 @@ def taken_at_once(target: str, tried: int, request: bytes, patience_s: float) ->
             answered += 1
             with suppress(OSError):
                 client.recv(MOST_READ)  # else its end would be a reset
-        return len(connected), answered
+        return len(connected), answered, () if pid is None else taken_by_each(pid, port)
+
+
+def address_of(target: str) -> tuple[str, int]:
+    """Of HOST:PORT."""
+    host, _, port = target.rpartition(":")
+    return host.strip("[]"), int(port)
 
 
 def ready(
@@ -169,6 +187,17 @@ def ready(
                 yield key.data
 
 
+def taken_by_each(pid: int, port: int) -> tuple[int, ...]:
+    """How many connections each process of a server holds that accepts at this port, the most
+    first. A process with children is left out: they accept for it."""
+    found = []
+    for process in process_tree.descendants(pid):
+        with suppress(OSError):  # it has ended
+            if port in ports_of(process, LISTEN) and not process_tree.children(process):
+                found.append(ports_of(process, ESTABLISHED).count(port))
+    return tuple(sorted(found, reverse=True))
+
+
 def fewer(connected: int) -> int:
     """A number of connections that leaves a margin, as clients also reconnect."""
     return next((count for count in FEWER if 2 * count <= connected), 1)
@@ -176,6 +205,17 @@ def fewer(connected: int) -> int:
 
 # Why a server cannot be raced, and what to do: tables from what is seen of it to advice.
 
+GREETING_S = 0.3
+"""Within which a server greets that speaks first."""
+PROBE_S = 1.0
+SHOWN = 40
+"""Bytes of a greeting."""
+H2_SETTINGS = 4
+"""The kind of an HTTP/2 frame (RFC 9113, 6.5)."""
+H2_FRAME = 9
+"""Bytes of its head: length, kind, flags, stream."""
+H2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0"
+"""With settings that say nothing (RFC 9113, 3.4)."""
 EXPECT_IT = 'or expect it: --request FILE with {"path": "/", "status": N}'
 CAUSES = (
     (
@@ -187,10 +227,6 @@ CAUSES = (
     (r"answers 3\d\d ", f"a redirect: name the path that it leads to with --path, {EXPECT_IT}"),
     (r"answers 40[137] ", "put what it asks for into the headers of --request FILE"),
     (r"answers \d\d\d ", f"name a path that it serves with --path, {EXPECT_IT}"),
-    (
-        r"does not answer: .* closed|status line|does not answer within",
-        "versus asks in HTTP/1.1 without TLS; ask it in its own protocol with --raw and --until",
-    ),
 )
 """A pattern of what was seen, and what to do; the first that matches counts."""
 
@@ -199,3 +235,46 @@ def advised(why: str) -> str:
     """With what most often helps."""
     found = (advice for pattern, advice in CAUSES if re.search(pattern, why))
     return "; ".join((why, *list(found)[:1]))
+
+
+def other_protocol(target: str) -> str:
+    """What it speaks instead of HTTP/1.1, and what to do; empty: nothing known."""
+    for probe, says in PROTOCOLS:
+        with suppress(OSError), socket.create_connection(address_of(target)) as server:
+            server.settimeout(PROBE_S)
+            if seen := probe(server):
+                return says.format(seen=seen)
+    return ""
+
+
+def greeting(server: socket.socket) -> str:
+    """What it says before it is asked."""
+    server.settimeout(GREETING_S)
+    return server.recv(SHOWN).decode(errors="replace").split("\n")[0].strip()
+
+
+def tls(server: socket.socket) -> bool:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with context.wrap_socket(server, server_hostname="localhost"):
+            return True
+    except ssl.SSLError as error:
+        return "ALERT" in (error.reason or "")  # it refuses us, but in TLS
+
+
+def http2(server: socket.socket) -> bool:
+    server.sendall(H2_PREFACE)
+    head = server.recv(H2_FRAME)
+    return len(head) == H2_FRAME and head[3] == H2_SETTINGS and not any(head[5:])
+
+
+PROTOCOLS: tuple[tuple[Callable[[socket.socket], object], str], ...] = (
+    (http2, "it speaks HTTP/2 alone, and versus asks in HTTP/1.1; let it serve HTTP/1.1 too"),
+    (tls, "it speaks TLS, and versus asks in plain HTTP/1.1; start it without TLS"),
+    (
+        greeting,
+        'it speaks before it is asked ("{seen}"), so it is no HTTP server; ask it in its own '
+        "protocol with --raw and --until",
+    ),
+)

@@ -33,6 +33,7 @@ from regatta.record.records import SERVER
 from regatta.record.study import Study
 from regatta.record.study.limits import CONTAINERS, DEFAULT_P99_LIMIT_MS, LOOPBACK, UNSTEERED
 from regatta.record.study.request_file import Request
+from regatta.show.numbers import plural
 from regatta.verbs.servers import client
 
 DEFAULT_PATH = "/top?n=2"
@@ -41,6 +42,8 @@ MOST_ASKED = 20
 """Of the requests of a file."""
 QUIET_S = 1.0
 """From one answer to the next; longer for slow servers."""
+ENOUGH, NEARLY_ALL = 8, 0.9
+"""For a note: connections for each accepting process, and the share that one of them takes."""
 P99_FACTOR = 5
 P99_LIMITS_MS = (DEFAULT_P99_LIMIT_MS, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4)
 NS_PER_MS = 1e6
@@ -80,6 +83,8 @@ class Seen:
     """... how many of them succeeded at the first attempt ..."""
     answered: int = 1
     """... and how many of these were answered while all were connected."""
+    taken: tuple[int, ...] = ()
+    """On several CPUs, how many connections each accepting process took, the most first."""
     was_early: bool = False
     """Whether it listened before it could answer."""
     p99_ms: float = 0.0
@@ -141,6 +146,13 @@ def notes(seen: Sequence[Seen], checked: bool = False) -> Iterator[str]:
             yield f"{name} closes the connection after each answer: its clients must reconnect"
         if server.logs:
             yield f"{name} prints something for each request: turn its log off, or log in all"
+        enough = len(server.taken) > 1 and server.connected >= ENOUGH * len(server.taken)
+        if enough and server.taken[0] >= NEARLY_ALL * server.connected:
+            others = plural(len(server.taken) - 1, "other has", "others have")
+            yield (
+                f"{name} lets one worker accept nearly all connections, {server.taken[0]} of "
+                f"{server.connected}: {others} little to do"
+            )
     loose = [
         server
         for server in seen
@@ -239,7 +251,8 @@ def _seen(setup: TrialSetup, cell: Cell, target: str, server: Side) -> Seen:
     tried = min(cell.connections, client.MOST_TRIED)
     again = replies.spelled(requests[0], target) if requests and not cell.per_connection else b""
     patience_s = QUIET_S + P99_FACTOR * p99_ms / 1000
-    connected, answered = client.taken_at_once(target, tried, again, patience_s)
+    spread_of = server.pid if len(placement.server.cpus) > 1 else None
+    connected, answered, taken = client.taken_at_once(target, tried, again, patience_s, spread_of)
     return Seen(
         name=cell.contender,
         answers=answers,
@@ -249,6 +262,7 @@ def _seen(setup: TrialSetup, cell: Cell, target: str, server: Side) -> Seen:
         tried=tried,
         connected=connected,
         answered=answered,
+        taken=taken,
         was_early=was_early,
         p99_ms=p99_ms,
     )
@@ -262,6 +276,8 @@ def _wait_answered(setup: TrialSetup, cell: Cell, target: str, server: Side) -> 
     while (outcome := client.by_client(setup, cell, target)).why:
         if server.ended():
             raise server.failure("the server exited before it was ready")
+        if outcome.is_foreign and not was_early and (other := client.other_protocol(target)):
+            raise TrialError(other)
         if not outcome.is_early or time.monotonic() > ends_s:
             if outcome.kind == "refused":
                 break

@@ -30,7 +30,7 @@ INTERPRETERS = re.compile(
 """Programs whose argument names the server better than they do."""
 QUOTED = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 """Of a command: where no shell would see its own signs."""
-ASSIGNED = re.compile(r"[A-Za-z_]\w*=\S*\s")
+ASSIGNED = re.compile(r"(\w+=)?([A-Za-z_]\w*=\S*\s.*)", re.DOTALL)
 OF_A_SHELL = re.compile(r"^\s*(cd)\s|(&&|\|\||[|;&<>`]|\$\w+|\$[({])|(?:^|\s)(~)")
 SUBCOMMANDS = frozenset({"run", "exec", "start", "-m", "-jar"})
 
@@ -125,10 +125,12 @@ def check_command(word: str, command: tuple[str, ...], known: Sequence[str], fol
         )
     path = program_at(command[0], folder)
     if path is None:
-        env = f"; to set variables, write {shlex.quote(f'env {word}')}"
+        hint = ""
+        if variables := ASSIGNED.fullmatch(word):
+            with_env = f"{variables[1] or ''}env {variables[2]}"
+            hint = f"; to set variables, write {shlex.quote(with_env)}"
         raise UsageError(
-            f"there is no program {command[0]}; install or build it, or correct the path"
-            f"{env if ASSIGNED.match(word) else ''}"
+            f"there is no program {command[0]}; install or build it, or correct the path{hint}"
         )
     if not os.access(path, os.X_OK):
         raise UsageError(
@@ -139,6 +141,17 @@ def check_command(word: str, command: tuple[str, ...], known: Sequence[str], fol
 def program_at(word: str, folder: Path) -> Path | None:
     path = folder / word if "/" in word else Path(shutil.which(word) or "")
     return path if path.is_file() else None
+
+
+def same_commands(servers: Sequence[Server]) -> list[str]:
+    """A line for each server that is another one again."""
+    first: dict[object, str] = {}
+    return [
+        f"{server.name} is the same command as {name}: only chance tells them apart"
+        for server in servers
+        if server.command
+        and (name := first.setdefault((server.command, server.folder), server.name)) != server.name
+    ]
 
 
 def check_shell(word: str, name: str, text: str) -> None:

@@ -1,17 +1,22 @@
-"""Small servers, each with something that servers of new users do: PORT HOW."""
+"""Small servers, each with something that servers of new users do: PORT HOW [FOLDER]."""
 
 import itertools
 import os
+import signal
 import socket
+import ssl
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import NoReturn
 
 EARLY = 3
 """So many first requests get no good answer: a time could be over before the first one comes."""
 SLOW_S = 0.08
 LATE_S = 1.5
+FRAME = b"\0\0\0\4\0\0\0\0\0"
+"""HTTP/2's settings, with none."""
 
 
 def whole(body: bytes = b"hello", status: bytes = b"200 OK", more: bytes = b"") -> bytes:
@@ -63,13 +68,21 @@ def pong(how: str) -> bytes:
 
 
 def handle(connection: socket.socket, how: str) -> None:
+    if how == "greets":
+        connection.sendall(b"220 ready\r\n")
+    if how == "http2":
+        connection.sendall(FRAME)
     head: list[bytes] = []
     with connection, connection.makefile("rb") as lines:
         for line in lines:
             head.append(line)
-            if how.startswith("pong"):
+            if how == "greets":
+                connection.sendall(b"250 OK\r\n")
+            elif how.startswith("pong"):
                 connection.sendall(pong(how))
                 head = []
+            elif how == "http2":
+                return
             elif line == b"\r\n":
                 if not (answer := reply(how, head)):
                     return
@@ -79,7 +92,21 @@ def handle(connection: socket.socket, how: str) -> None:
                 return
 
 
-def serve(listener: socket.socket, how: str) -> NoReturn:
+def secured(connection: socket.socket, folder: Path, how: str) -> None:
+    """As Go: whoever speaks plainly is told so."""
+    first = connection.recv(1, socket.MSG_PEEK)
+    if first != b"\x16":
+        if how == "tls-told":
+            connection.sendall(whole(b"plain HTTP to an HTTPS server", b"400 Bad Request"))
+        connection.close()
+        return
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+    with context.wrap_socket(connection, server_side=True) as inside:
+        inside.recv(1)
+
+
+def serve(listener: socket.socket, how: str, folder: Path) -> NoReturn:
     at_once = threading.Semaphore({"one": 1, "short-queue": 1, "four": 4}.get(how, 1000))
     while True:
         at_once.acquire()
@@ -88,7 +115,10 @@ def serve(listener: socket.socket, how: str) -> NoReturn:
 
         def handled(connection: socket.socket = connection) -> None:
             try:
-                handle(connection, how)
+                if how.startswith("tls"):
+                    secured(connection, folder, how)
+                else:
+                    handle(connection, how)
             except OSError:
                 pass
             finally:
@@ -97,7 +127,7 @@ def serve(listener: socket.socket, how: str) -> NoReturn:
         threading.Thread(target=handled, daemon=True).start()
 
 
-def main(port: int, how: str) -> None:
+def main(port: int, how: str, folder: str = ".") -> None:
     if how == "late":
         time.sleep(LATE_S)
     if how == "dies":
@@ -110,8 +140,18 @@ def main(port: int, how: str) -> None:
     family = socket.AF_INET6 if six else socket.AF_INET
     at = ("::1" if six else "127.0.0.1", port)
     listener = socket.create_server(at, family=family, backlog=backlog)
-    serve(listener, how)
+    if how == "one-sided":
+        # A master and two workers, as nginx: one accepts, the other has nothing to do.
+        workers = [os.fork() or work(listener, is_idle) for is_idle in (False, True)]
+        os.waitpid(workers[0], 0)
+    serve(listener, how, Path(folder))
+
+
+def work(listener: socket.socket, is_idle: bool) -> NoReturn:
+    while is_idle:
+        signal.pause()
+    serve(listener, "well", Path())
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2])
+    main(int(sys.argv[1]), *sys.argv[2:])

@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -21,9 +22,11 @@ from regatta.verbs.servers.look import (
 )
 from regatta.verbs.servers.servers import Server
 from regatta.verbs.servers.wanted import Wanted, study_text
+from tests.e2e.racing import needs_two_cpus
 from tests.lab import fake_races
 
 SCRIPT = Path(__file__).with_name("odd_servers.py")
+CERTIFICATE = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=x"
 CPU = min(os.sched_getaffinity(0))
 HTTP, RAW = Wanted(), Wanted(raw=r"PING\r\n", until=r"\r\n")
 SHORT = replace(RAW, short=True)
@@ -33,18 +36,21 @@ POSTS = """{"path": "/", "weight": 2}
 """
 
 
-def server(how: str) -> Server:
-    return Server(how, False, (sys.executable, str(SCRIPT), "{port}", how), SCRIPT.parent)
+def server(how: str, folder: Path = Path()) -> Server:
+    command = (sys.executable, str(SCRIPT), "{port}", how, str(folder))
+    return Server(how, False, command, SCRIPT.parent)
 
 
-def looked_at(*servers: Server, wanted: Wanted = HTTP) -> list[Seen]:
+def looked_at(
+    *servers: Server, wanted: Wanted = HTTP, cpus: tuple[int, ...] = (CPU,)
+) -> list[Seen]:
     text = study_text(servers, wanted, SCRIPT.parent)
     study = fake_races.parse(text, SCRIPT.parent)
-    return look_at(study.but(server_cpus=(CPU,), client_cpus=(CPU,)), discover())
+    return look_at(study.but(server_cpus=cpus, client_cpus=(CPU,)), discover())
 
 
-def look(server: Server, wanted: Wanted = HTTP) -> Seen:
-    (seen,) = looked_at(server, wanted=wanted)
+def look(server: Server, wanted: Wanted = HTTP, cpus: tuple[int, ...] = (CPU,)) -> Seen:
+    (seen,) = looked_at(server, wanted=wanted, cpus=cpus)
     return seen
 
 
@@ -52,6 +58,8 @@ def look(server: Server, wanted: Wanted = HTTP) -> Seen:
     ("how", "wanted", "says", "do"),
     [
         ("two-lengths", HTTP, "Content-Length is not one number", ""),
+        ("greets", HTTP, 'it speaks before it is asked ("220 ready")', "--raw and --until"),
+        ("http2", HTTP, "it speaks HTTP/2 alone", "let it serve HTTP/1.1 too"),
         ("six", HTTP, "it listens only on ::1, not on 127.0.0.1", "let it listen on {host}"),
         ("redirect", HTTP, "it answers 302 to GET /", "the path that it leads to with --path"),
         ("locked", HTTP, "it answers 401 to GET /", "into the headers of --request FILE"),
@@ -59,8 +67,8 @@ def look(server: Server, wanted: Wanted = HTTP) -> Seen:
         ("lost", HTTP, "answers 404 to GET /", "name a path"),
         ("dies", HTTP, "cannot open config.toml", "it must stay in the foreground"),
         ("daemon", HTTP, "", "it must stay in the foreground"),
-        ("garbage", HTTP, "does not begin with an HTTP/1.x status line", "--raw and --until"),
-        ("short", HTTP, "the server closed the connection", "in HTTP/1.1 without TLS"),
+        ("garbage", HTTP, "does not begin with an HTTP/1.x status line", ""),
+        ("short", HTTP, "the server closed the connection", ""),
         ("unready", Wanted(ready_timeout_s=1), "it answers 503 to GET /; ", ""),
         ("late", Wanted(ready_timeout_s=1), "was not ready within 1 s", "--ready-timeout"),
         ("pong-closes", RAW, "not again on the same connection", "add --short if it closes"),
@@ -76,6 +84,14 @@ def test_a_server_that_cannot_be_raced_gets_one_line_with_what_to_do(
     assert do in line
     assert "\n" not in line
     assert how != "late" or "must listen" not in line, "it will"
+
+
+@pytest.mark.parametrize("how", ["tls", "tls-told"])
+def test_tls_is_recognised_whatever_a_plain_request_is_told(tmp_path: Path, how: str) -> None:
+    files = ("-keyout", "key.pem", "-out", "cert.pem")
+    subprocess.run([*CERTIFICATE.split(), *files], cwd=tmp_path, check=True, capture_output=True)
+    fault = look(server(how, tmp_path)).fault
+    assert fault == "it speaks TLS, and versus asks in plain HTTP/1.1; start it without TLS"
 
 
 @pytest.mark.parametrize(
@@ -161,6 +177,18 @@ def test_half_of_what_was_connected_at_once_leaves_a_margin(
     connected: int, raced_over: int
 ) -> None:
     assert fewer(connected) == raced_over
+
+
+@needs_two_cpus
+def test_a_server_whose_connections_all_go_to_one_worker_is_noted() -> None:
+    seen = look(server("one-sided"), Wanted(connections=(20,)), cpus=(0, 1))
+    assert seen.taken == (20, 0), "the master accepts nothing, so it does not count"
+    (note,) = notes([seen], checked=True)
+    assert "one worker accept nearly all connections, 20 of 20: 1 other has" in note
+    for taken, connected in (((12, 8), 20), ((3, 0), 20), ((0, 0), 20), ((15, 0), 15)):
+        others = replace(seen, taken=taken, connected=connected)
+        assert not list(notes([others], checked=True))
+    assert look(server("one-sided")).taken == (), "on one CPU it does not matter"
 
 
 def test_a_slow_answer_raises_the_limit_of_p99_for_all() -> None:

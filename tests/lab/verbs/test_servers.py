@@ -8,7 +8,7 @@ import pytest
 from regatta.errors import UsageError
 from regatta.record.study import parse_study
 from regatta.record.study.find import Design
-from regatta.verbs.servers.servers import Server, read_servers
+from regatta.verbs.servers.servers import Server, read_servers, same_commands
 from regatta.verbs.servers.wanted import BLOCKS, Wanted, study_text
 
 DESIGNS = (
@@ -138,11 +138,19 @@ def test_a_shipped_contender_that_is_not_built_says_how_to_build_it(
         read("epoll", "node")
 
 
+def test_the_same_command_twice_is_told() -> None:
+    servers = read("epoll", "a=python3 x.py {port}", "python3 y.py {port}", "python3 x.py {port}")
+    assert same_commands(servers) == [
+        "x is the same command as a: only chance tells them apart",
+    ]
+
+
 @pytest.mark.parametrize(
     ("word", "mend"),
     [
         ("PORT={port} python3 app.py", "'env PORT={port} python3 app.py'"),
         ("PORT={port} A=b python3 app.py", "'env PORT={port} A=b python3 app.py'"),
+        ("mine=PORT={port} python3 app.py", "'mine=env PORT={port} python3 app.py'"),
         ("cd web && python3 app.py {port}", "\"sh -c 'cd web && python3 app.py {port}'\""),
         ("mine=python3 app.py {port} | cat", "\"mine=sh -c 'python3 app.py {port} | cat'\""),
         ("python3 app.py {port} >log", "or quote > if the server shall see it"),
