@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.commands import run_well
 
 SOURCE = Path(__file__).with_name("toy_server.c")
+NODE = f"node {SOURCE.with_suffix('.js')}"
 
 
 def build_toy(folder: Path) -> Path:

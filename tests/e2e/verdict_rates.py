@@ -2,6 +2,7 @@
 
     .venv/bin/python -m tests.e2e.verdict_rates                       40 races of each, a day
     .venv/bin/python -m tests.e2e.verdict_rates --races 2 --of holds --budget 1min
+    .venv/bin/python -m tests.e2e.verdict_rates --node --of cpu --planted 0 1   5 % in Node.js
 
 Run it on a quiet machine, after `make`. Each race is `regatta versus --base --head` with the
 default thresholds, or those of `--fail-over`. In turn head is equal to base, and twice the
@@ -22,13 +23,13 @@ from pathlib import Path
 from regatta.judge.judged import BY_NAME, DEFAULT, Judged, thresholds
 from tests.commands import run
 from tests.e2e.racing import environment, regatta
-from tests.e2e.toy_servers import build_toy, user_server, versions
+from tests.e2e.toy_servers import NODE, build_toy, user_server, versions
 
 SLOW = {"p50": ("waits", 20.0), "p99": ("sometimes", 20.0), "holds": ("blocks", 4.0)}
 """How a server is slow, and for how many ms its base is."""
 
 
-def servers(toy: Path, judged: Judged, share: float) -> tuple[str, ...]:
+def servers(toy: Path | str, judged: Judged, share: float) -> tuple[str, ...]:
     """A base, and a head that is worse by this share; 0: an equal."""
     if judged.name not in SLOW:
         return versions(toy, 100 * share)
@@ -66,19 +67,22 @@ def is_right(races: int, times: float, counts: Mapping[str, int]) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--races", type=int, default=40)
+    parser.add_argument("--node", action="store_true", help="cpu by a just-in-time compiler")
     parser.add_argument("--of", nargs="*", choices=BY_NAME, default=list(BY_NAME))
     parser.add_argument("--planted", nargs="*", type=float, default=[0.0, 2.0])
     parser.add_argument("--budget", default="5min")
     parser.add_argument("--connections", default="50")
     parser.add_argument("--fail-over", default=DEFAULT)
     given = parser.parse_args()
+    if given.node and given.of != ["cpu"]:
+        parser.error("--node takes a share of CPU: --of cpu")
     limits = thresholds(given.fail_over)
     found: dict[tuple[str, float], Counter[str]] = {}
     columns = ["seconds", "all", *BY_NAME, *(f"{name} ratio" for name in BY_NAME)]
     print(",".join(["judged", "times_the_threshold", *columns]))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        toy = build_toy(folder)
+        toy = NODE if given.node else build_toy(folder)
         for number in range(given.races):
             for judged in (BY_NAME[name] for name in given.of):
                 for times in given.planted:
