@@ -106,9 +106,10 @@ def make(path: Path, race: SyntheticRace | None = None, **changes: Any) -> Path:
     """Writes the ledger and returns its path."""
     race = replace(race or SyntheticRace(), **changes)
     cells = make_cells(race)
-    planned, trials = zip(*make_trials(race, cells), strict=True)
+    made = list(make_trials(race, cells))
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA synchronous = OFF")  # it need not survive a crash
+        planned = [plan for plan, _ in made]
         write_start(database, Start(meta(race), race.inputs, cells, planned, "netns"))
         ledger = Ledger(path, database)
         ledger.record_environment(environment(race))
@@ -116,7 +117,7 @@ def make(path: Path, race: SyntheticRace | None = None, **changes: Any) -> Path:
             where = (f"boot-{number}", "Example CPU 9000 at 3.2 GHz", "6.18.0")
             began = 1_760_000_000.0 + number * 3600
             ledger.record_sitting(Sitting(number, began, *where, 1000 + number, 100 * number))
-        ledger.record(trials)
+        ledger.record([trial for _, trial in made])
     return path
 
 
