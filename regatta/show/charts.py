@@ -9,7 +9,7 @@ from regatta.judge.held_rates import HeldGroup
 from regatta.judge.results import Analysis, Group
 from regatta.record.cell import AXES, Axis
 from regatta.record.metrics import Metric
-from regatta.show.numbers import interval_of, value_of
+from regatta.show.numbers import interval_of, short, value_of
 from regatta.show.palette import Style, styles
 from regatta.show.view import Spec
 
@@ -229,3 +229,35 @@ def latency_spec(analysis: Analysis, group: Group, step: int) -> Spec:
         layer("point", spots, filled=True, size=90, opacity=0),
     ]
     return chart(names, rows, layers, 320)
+
+
+def warm_up_spec(analysis: Analysis) -> Spec:
+    """CPU per request of each server's first process against its requests so far."""
+    rows: Rows = []
+    for warm in analysis.warm_ups:
+        so_far = 0
+        for part in warm.curve:
+            so_far += part.requests
+            rows.append(
+                {
+                    "design": warm.contender,
+                    "line": f"{warm.contender} {warm.work}",
+                    "step": so_far,
+                    "value": drawn_digits(part.cpu_us),
+                    "says": f"{short(part.cpu_us)} µs, p50 {short(part.p50_us)} µs",
+                }
+            )
+    title = "requests so far"
+    at = {
+        "x": quantity("step", title=title),
+        "y": quantity("value", title="µs", scale=value_scale(rows)),
+        "color": colours(analysis.contenders),
+        "detail": word("line"),
+    }
+    tips = [tip("design", "design"), quantity("step", title=title, format=",")]
+    spots = {**at, "tooltip": [*tips, tip("says", "server CPU")]}
+    layers = [
+        layer("line", at, strokeWidth=1.75, tooltip=None),
+        layer("point", spots, filled=True, size=25, opacity=1),
+    ]
+    return chart(analysis.contenders, rows, layers, HEIGHT)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from regatta.judge.results import Analysis
 from regatta.judge.statistics.units import Between
 from regatta.record.study.limits import START_SKEW_LIMIT_MS
+from regatta.show.charts import warm_up_spec
 from regatta.show.numbers import percent, plural, ratio_cell, short
-from regatta.show.view import FOLDED, Section, Table, table_of
+from regatta.show.view import FOLDED, Chart, Panel, Section, Table, table_of
 
 NS_PER_MS = 1e6
 
@@ -22,6 +23,7 @@ def soundness_section(analysis: Analysis) -> Section:
         "Soundness of the trials",
         text=tuple(filter(None, (check(analysis) for check in checks))),
         tables=tuple(warm_up_table(analysis)),
+        charts=(_warm_up_chart(analysis),) if analysis.warm_ups else (),
         rank=FOLDED,
         name="soundness",
     )
@@ -148,3 +150,9 @@ def warm_up_table(analysis: Analysis) -> Sequence[Table]:
             "measured": lambda warm: warm.why_not or "warm",
         },
     )
+
+
+def _warm_up_chart(analysis: Analysis) -> Chart:
+    title = "Server CPU per request of each server's first process"
+    says = "In slices of its load, from its first request on."
+    return Chart("warm-up", title, says, (Panel("", "µs", warm_up_spec(analysis)),))

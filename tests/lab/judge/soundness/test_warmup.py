@@ -147,9 +147,11 @@ def test_a_server_that_is_not_warm_cannot_win(tmp_path: Path, kind: str, window:
     assert "not steady" in (path.parent / "report.html").read_text()
 
 
-def test_a_warm_server_can_win_and_the_json_has_its_curve(tmp_path: Path) -> None:
+def test_a_warm_server_can_win_and_the_report_draws_its_curve(tmp_path: Path) -> None:
     path = matched(tmp_path / "ledger.sqlite", WARMED)
     analysis = analyse(read(path))
     assert not any(warm_up.why_not for warm_up in analysis.warm_ups)
     assert analysis.warm_ups[1].requests == 9000
     assert reports.summary_json(path)["warm_ups"][1]["curve"]
+    reports.write(path)
+    assert 'data-chart="warm-up-0"' in (path.parent / "report.html").read_text()

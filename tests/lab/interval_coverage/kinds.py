@@ -16,7 +16,7 @@ from regatta.judge.statistics.joint import PairedMean
 from regatta.judge.statistics.percentiles import RequestLatencies, percentile_intervals, pool
 from regatta.judge.statistics.units import BLOCKS, Units
 from regatta.judge.unpaired import unpaired
-from tests.lab.coverage.draw import Blocks, Floats
+from tests.lab.interval_coverage.draw import Blocks, Floats
 
 SITTINGS = 5
 Holds = bool | None

@@ -19,8 +19,16 @@ from regatta.checks.calibrate.goals import interval
 from regatta.judge.statistics.autocorrelation import reach_of
 from regatta.judge.statistics.percentiles import RequestLatencies
 from regatta.record.metrics import PRIMARY
-from tests.lab.coverage.draw import Chain, Floats, correlation, scores
-from tests.lab.coverage.kinds import KINDS, IntervalCheck, Kind, Reach, RealBlocks, together, within
+from tests.lab.interval_coverage.draw import Chain, Floats, correlation, scores
+from tests.lab.interval_coverage.kinds import (
+    KINDS,
+    IntervalCheck,
+    Kind,
+    Reach,
+    RealBlocks,
+    together,
+    within,
+)
 
 BLOCKS = Path(__file__).parents[1] / "fixtures" / "blocks.json"
 DRAWS = 120
