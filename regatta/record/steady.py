@@ -5,7 +5,7 @@ later ones. A server is steady when its last slices are level: the medians of th
 tail differ by no more than a tolerance, or than the slices' own noise. The tail grows with the time
 watched, as compilers work in tiers with plateaus between them (Barrett et al. 2017), but only so
 far, as the machine drifts too. A plateau longer than the tail is taken for the end, so windows are
-tested once more (judge/soundness/warmup.py).
+tested once more (judge/soundness/barred.py).
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def print_comparison(comparison: RaceComparison, console: Console) -> None:
             name = f"{cell.cell.contender}, {where[cell.cell.id]}"
             put(console, f"{name}: {cell.verdict}, {cell.why}.")
     console.print()
-    put(console, verdict_sentence(comparison), style="bold")
+    put(console, comparison_sentence(comparison), style="bold")
     if comparison.winners:
         put(console, standings_sentence(comparison.winners))
     put(console, *comparison.notices, style="yellow")
@@ -77,7 +77,7 @@ def _change(compared: CellComparison) -> str:
     return f"{'+' if known.value > 0 else ''}{value}\n{low} to {high}"
 
 
-def verdict_sentence(comparison: RaceComparison) -> str:
+def comparison_sentence(comparison: RaceComparison) -> str:
     limit = f"{comparison.threshold * 100:g} %"
     found = [compared for compared in comparison.cells if compared.verdict == comparison.verdict]
     of = plural(len(comparison.cells), "comparison")
@@ -122,7 +122,7 @@ def to_dict(comparison: RaceComparison) -> dict[str, Any]:
     return {
         "verdict": comparison.verdict,
         "exit_status": comparison.exit_status,
-        "sentence": verdict_sentence(comparison),
+        "sentence": comparison_sentence(comparison),
         "threshold_percent": comparison.threshold * 100,
         "old": _race(comparison.old),
         "new": _race(comparison.new),

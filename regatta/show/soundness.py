@@ -23,7 +23,7 @@ def soundness_section(analysis: Analysis) -> Section:
         "Soundness of the trials",
         text=tuple(filter(None, (check(analysis) for check in checks))),
         tables=tuple(warm_up_table(analysis)),
-        charts=(_warm_up_chart(analysis),) if analysis.warm_ups else (),
+        charts=(_warm_up_chart(analysis),) if any(warm.curve for warm in analysis.warm_ups) else (),
         rank=FOLDED,
         name="soundness",
     )

@@ -8,8 +8,8 @@ import typer
 
 from regatta.errors import RegattaError, UsageError
 from regatta.judge.judged import DEFAULT
+from regatta.judge.regression import AGAIN, BASE, HEAD
 from regatta.judge.results import Analysis
-from regatta.judge.verdict import AGAIN, BASE, HEAD
 from regatta.measure.programs import called_with, discover, shown
 from regatta.measure.race.look import look_notes, recorded_looks
 from regatta.measure.race.options import Options

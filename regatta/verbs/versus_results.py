@@ -11,8 +11,8 @@ import typer
 from regatta.errors import RegattaError, UsageError
 from regatta.judge.compare.compare import RaceComparison
 from regatta.judge.judged import Thresholds, thresholds
+from regatta.judge.regression import AGAIN, BASE, HEAD, RegressionVerdict, verdict_of
 from regatta.judge.results import Analysis
-from regatta.judge.verdict import AGAIN, BASE, HEAD, RegressionVerdict, verdict_of
 from regatta.measure.programs import Programs, called_with, shown
 from regatta.measure.race.run_plan import Enough
 from regatta.record.read import read, read_failures
@@ -22,7 +22,7 @@ from regatta.show.build import view_of
 from regatta.show.compared import to_dict as comparison_json
 from regatta.show.json_summary import to_dict
 from regatta.show.markdown import to_markdown
-from regatta.show.verdict import print_verdict, verdict_markdown
+from regatta.show.regression import print_verdict, verdict_markdown
 from regatta.show.versus import print_lines, print_versus, without_figures
 from regatta.verbs.against import against_lines
 from regatta.verbs.output import print_json

@@ -24,7 +24,7 @@ from regatta.judge.judged import (
     Thresholds,
     thresholds,
 )
-from regatta.judge.verdict import EQUALS_DIFFER, Contrast, decided
+from regatta.judge.regression import EQUALS_DIFFER, Contrast, decided
 from tests.lab.family_error_rate import NOISES, SPREAD, Noise
 from tests.lab.simulated_races import cell
 

@@ -22,7 +22,7 @@ from regatta.judge.judged import (
     planned_looks,
     thresholds,
 )
-from regatta.judge.verdict import (
+from regatta.judge.regression import (
     AGAIN,
     BASE,
     HEAD,
@@ -35,7 +35,7 @@ from regatta.judge.verdict import (
 )
 from regatta.record.read import read
 from regatta.record.samples import HEADER, records_in
-from regatta.show.verdict import (
+from regatta.show.regression import (
     details,
     headline,
     sentences,

@@ -7,8 +7,8 @@ from rich.console import Console
 
 from regatta.judge.interval import Interval
 from regatta.judge.judged import CPU, NO_REGRESSION, REGRESSION, UNDECIDED
+from regatta.judge.regression import NOT_COMPARABLE, LoadVerdict, RegressionVerdict
 from regatta.judge.results import Analysis
-from regatta.judge.verdict import NOT_COMPARABLE, LoadVerdict, RegressionVerdict
 from regatta.show.markdown import table_lines
 from regatta.show.numbers import capitalized, plural, ratio_words
 from regatta.show.text import code, duration, escape, put
