@@ -46,7 +46,7 @@ CPUCLOCK_SCHED = 2
 
 
 @dataclass(frozen=True)
-class Reading:
+class TreeCounter:
     """How a counter is read: a server's from outside, a client's from its own getrusage."""
 
     event: str
@@ -60,16 +60,16 @@ class Reading:
 
 
 READINGS = (
-    Reading(CPU_TIME, NS, ("user_ns", "system_ns")),
-    Reading(USER_TIME, NS, ("user_ns",), (USER_TICKS, REAPED_USER_TICKS), NS_PER_TICK),
-    Reading(SYSTEM_TIME, NS, ("system_ns",), (SYSTEM_TICKS, REAPED_SYSTEM_TICKS), NS_PER_TICK),
-    Reading(
+    TreeCounter(CPU_TIME, NS, ("user_ns", "system_ns")),
+    TreeCounter(USER_TIME, NS, ("user_ns",), (USER_TICKS, REAPED_USER_TICKS), NS_PER_TICK),
+    TreeCounter(SYSTEM_TIME, NS, ("system_ns",), (SYSTEM_TICKS, REAPED_SYSTEM_TICKS), NS_PER_TICK),
+    TreeCounter(
         PAGE_FAULTS,
         COUNT,
         ("minor_faults", "major_faults"),
         (MINOR_FAULTS, MAJOR_FAULTS, REAPED_MINOR_FAULTS, REAPED_MAJOR_FAULTS),
     ),
-    Reading(CONTEXT_SWITCHES, COUNT, ("voluntary_switches", "involuntary_switches")),
+    TreeCounter(CONTEXT_SWITCHES, COUNT, ("voluntary_switches", "involuntary_switches")),
 )
 
 
