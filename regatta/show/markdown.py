@@ -8,7 +8,7 @@ from regatta.show.view import FOLDED, Chart, Row, Section, Table, View
 
 MADE = "<!-- Made from ledger.sqlite by regatta; make it again with `regatta report`. -->"
 DEEPEST = 6
-WIDEST = 40
+WIDEST = 60
 """Characters beyond which a column gets no more of a page's width."""
 
 
@@ -76,9 +76,7 @@ def table_lines(table: Table) -> Iterator[str]:
     """Each column has as many dashes as letters, by which a converter divides a page's width."""
     titles = [marked_up(heading.line) for heading in table.header]
     rows = [[_name(row), *(marked_up(figure.line) for figure in row.figures)] for row in table.rows]
-    widths = [
-        max(3, min(WIDEST, max(map(len, cells)))) for cells in zip(titles, *rows, strict=True)
-    ]
+    widths = [2 + min(WIDEST, max(map(len, cells))) for cells in zip(titles, *rows, strict=True)]
     yield from (f"*{marked_up(table.title)}*", "") if table.title else ()
     yield f"| {' | '.join(titles)} |"
     rules = [

@@ -16,14 +16,19 @@ from regatta.show.pictures import file_name, to_pdf, to_svg
 from regatta.show.text import escape, marked_up, printable
 from regatta.show.view import APPENDIX, DECIDES, Chart, View
 
-READS = "commonmark+pipe_tables+implicit_figures"
-"""Without raw TeX, mathematics and citations, which a name could contain."""
+READS = (
+    "markdown_strict-raw_html+all_symbols_escapable+intraword_underscores"
+    "+pipe_tables+implicit_figures"
+)
+"""Without raw TeX, mathematics and citations, which a name could contain. Of pandoc's readers only
+those of its own Markdown divide a table's width by the dashes of its columns."""
 MOST_COLUMNS = 4
 """Of figures, on A4."""
 TYPST = r"""#set document(date: none)
 #set page(paper: "a4", margin: 2cm, numbering: "1")
 #set text(size: 9.5pt)
-#show table: set text(size: 8pt)
+#show table: set text(size: 7.5pt)
+#set table(inset: (x: 4pt, y: 2.5pt))
 #show table: set par(justify: false)
 #show figure: set block(breakable: true)
 #show raw: set text(size: 7.5pt)
