@@ -8,9 +8,10 @@ import struct
 import subprocess
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from tests.commands import Done, assert_refused, run, run_well
 from tests.servers import RunningServer, program
@@ -30,6 +31,11 @@ def http(body: bytes, status: bytes = b"200 OK", headers: bytes = b"") -> bytes:
 
 
 REPLIES = {"line": LINE_REPLY, "http": http(TITLE + ROWS)}
+OK = http(b"ok")
+BODY = b"hello " * 500
+CHUNKED_HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+TO_END = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + BODY
+CLOSED = "--load closed --duration 0.2"
 
 
 # Servers
@@ -155,6 +161,53 @@ def silent(connection: socket.socket, _number: int) -> None:
     """Reads, and never replies."""
     while connection.recv(4096):
         pass
+
+
+def answering_lines(
+    reply: bytes, seen: list[bytes] | None = None, *, closes: bool = False
+) -> Handler:
+    def handler(connection: socket.socket, _number: int) -> None:
+        with connection.makefile("rb") as lines:
+            for line in lines:
+                if seen is not None:
+                    seen.append(line)
+                connection.sendall(reply)
+                if closes:
+                    return
+
+    return handler
+
+
+def read_head(file: BinaryIO) -> tuple[bytes, int]:
+    """The head of a request, empty at the end of the connection, and the length of its body."""
+    head = line = file.readline()
+    while line.strip():
+        head += (line := file.readline())
+    said = re.search(rb"\r\nContent-Length: (\d+)", head)
+    return head, int(said[1]) if said else 0
+
+
+def answering_first(taken: list[bytes], reply: bytes = OK, closes: bool = False) -> Handler:
+    """Answers each upload when its head has come, then reads it, or closes the connection."""
+
+    def handler(connection: socket.socket, _number: int) -> None:
+        with connection.makefile("rb") as file:
+            while (found := read_head(file))[0]:
+                taken.append(found[0].splitlines()[0])
+                connection.sendall(reply)
+                if closes:
+                    return
+                file.read(found[1])
+
+    return handler
+
+
+def asking(method: str, body: str = "", status: str = "200") -> dict[str, str]:
+    return {"asked": rf"1:{status} {method} / HTTP/1.1\r\n\r\n{body}" + "\n"}
+
+
+def expected(body: bytes = BODY, status: int = 200) -> str:
+    return f"{status} {len(body)} {len(body)} {zlib.crc32(body):08x}\n"
 
 
 # Running the client
