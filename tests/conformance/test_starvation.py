@@ -6,15 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.pipelining import REQUEST, ROWS
-from tests.processes import sleepers, stopped
+from tests.processes import stopped
 from tests.servers import (
-    ONE_SNAPSHOT,
     ListedDesign,
     RunningServer,
     Start,
     ask_over,
-    built,
     read_reply,
     running,
 )
@@ -62,21 +59,6 @@ def test_a_new_request_does_not_wait_for_all_pipelined_ones(
         pytest.skip("its worker answers one request of each client in turn")
     with running(tmp_path, "--design", design.name, *design.workers(1), *COMPUTES) as server:
         assert answered_before_another(server, 8 * AT_ONCE) < GREEDY
-
-
-def test_the_time_slice_includes_the_kernels_cost_of_replies(
-    tmp_path: Path, design: ListedDesign
-) -> None:
-    """In this server the kernel needs 300 us per submission, as for large replies."""
-    if not design.name.startswith("uring"):
-        pytest.skip("it sends each reply before it answers the next request")
-    options = ("--design", design.name, *design.workers(1), *ONE_SNAPSHOT)
-    slow = built("tests/conformance/slow-sends-server")
-    with running(tmp_path, *options, binary=slow) as server:
-        with sleepers(ROWS):
-            server.ask(REQUEST)
-        # On a busy machine 46 came first once, in the best of the probes.
-        assert answered_before_another(server, 100 * AT_ONCE, REQUEST) < 4 * GREEDY
 
 
 def answered_before_another(

@@ -21,9 +21,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Bytes of replies: sending fewer costs less than a system call. */
-enum { SUBMIT_BYTES = 16 * 1024 };
-
 static void begin(struct uring_loop *loop, int fd) {
     struct connection *connection = loop_add_client(&loop->base, fd);
     if (connection != NULL)
@@ -114,20 +111,8 @@ static void complete(struct uring_loop *loop, char *data, int result, uint32_t f
 
 /* ---- Turns ---- */
 
-/* What cannot be submitted now is submitted with the next wait. */
-static void submit(struct uring_loop *loop) {
-    io_uring_submit(&loop->uring.ring);
-    loop->unsent = 0;
-}
-
-/* Submitting replies sends them, which must count towards the TURN_US that all queued connections
- * share: the kernel needs 15 ms for a hundred large replies. So they do not all wait for the next
- * wait. */
 static void serve(struct loop *base, struct connection *connection) {
-    struct uring_loop *loop = (struct uring_loop *)base;
-    uring_serve(loop, (struct uring_connection *)connection);
-    if (loop->unsent >= SUBMIT_BYTES)
-        submit(loop);
+    uring_serve((struct uring_loop *)base, (struct uring_connection *)connection);
 }
 
 /* The server's own work must not count as idle time of its clients. */
@@ -164,7 +149,6 @@ static void turn(struct uring_loop *loop, int wait_ms) {
         loop_waited(base, 0);
     else if (loop->error == 0) /* keep the error of a failed submission */
         loop->error = error == -EBADR ? error : loop_waited(base, error);
-    loop->unsent = 0;
     unsigned ready = io_uring_cq_ready(ring); /* later completions are for the next turn */
     complete_sends(loop);
     for (; ready > 0 && io_uring_peek_cqe(ring, &completion) == 0; ready--) {
@@ -175,7 +159,7 @@ static void turn(struct uring_loop *loop, int wait_ms) {
         complete(loop, data, result, flags);
     }
     if (base->queued != NULL) {
-        submit(loop); /* replies need not wait for the queue */
+        io_uring_submit(ring); /* replies need not wait for the queue */
         loop_serve_queued(base, serve);
     }
     loop->must_not_block |= base->queued != NULL;

@@ -51,7 +51,6 @@ void uring_send(struct uring_loop *loop, struct uring_connection *connection, st
     connection->sent = (int)out.length;
     connection->next_sending = loop->sending;
     loop->sending = connection;
-    loop->unsent += out.length;
 }
 
 void uring_send_slowly(struct uring_loop *loop, struct uring_connection *connection,

@@ -37,7 +37,6 @@ struct uring_loop {
     struct loop base;
     struct uring uring;
     struct uring_connection *sending; /* connections whose replies go out with the next wait */
-    size_t unsent;                    /* ... at most so many of their bytes are not submitted yet */
     bool must_not_block;              /* the next wait must not block: more is to be done then */
     uint64_t accepting;               /* user data of the listener's operation; 0: none */
     bool is_cancelling;               /* a cancel of it was submitted and has not failed */
