@@ -16,16 +16,15 @@ from regatta.measure.race.options import Options
 from regatta.measure.race.race import begin
 from regatta.measure.trial.answers import differences
 from regatta.measure.trial.warming import WarmUps
-from regatta.record.files import RACES, new_folder
+from regatta.record.files import new_folder
 from regatta.record.study import Study, parse_pause
 from regatta.record.study.limits import CONTAINERS, MAX_CONNECTIONS, MAX_WARMUP_LIMIT_S
 from regatta.show.build import view_of
 from regatta.show.html import write_files
 from regatta.show.text import printable
-from regatta.verbs.against import compared, find_stored
 from regatta.verbs.output import QUIET, options
 from regatta.verbs.servers import look
-from regatta.verbs.servers.client import FEWER, fewer
+from regatta.verbs.servers.client import fewer
 from regatta.verbs.servers.servers import Server, read_images, read_servers, same_commands
 from regatta.verbs.servers.wanted import ANY, SEARCH_BLOCKS, Wanted, fit, study_of
 from regatta.verbs.session import HOOKS, RaceSession, analysis_of, raced
@@ -86,10 +85,6 @@ SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
     image_port=typer.Option(
         min=1, max=65_535, help="Where images listen.", show_default="the port they expose"
     ),
-    against=typer.Option(
-        metavar="last|FOLDER",
-        help="Compare with a stored race of the same servers, at its rates. One server is enough.",
-    ),
     connections=typer.Option(
         help="Concurrent connections, or several numbers: 1,50,500.",
         show_default="50, or fewer if a server's listen queue is short",
@@ -137,7 +132,6 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     p99_limit: float | None = None,
     image: list[str] | None = None,
     image_port: int | None = None,
-    against: str | None = None,
     connections: str | None = None,
     short: bool = False,
     warmup_limit: float | None = None,
@@ -172,7 +166,6 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
       regatta versus './a {port}' './b {port}' --raw 'PING\r\n' --until 'PONG\r\n'
       regatta versus --base './old {port}' --head './new {port}' --budget 5min
       regatta versus --image mine:1.4 --image mine:1.5
-      regatta versus 'python3 app.py {port}' --against last
     """
     started_s = time.monotonic()
     session = RaceSession(json or markdown, quiet)
@@ -210,8 +203,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     if versions:
         named = versions.servers([*(servers or []), *(each.name for each in images)], programs)
     else:
-        fewest = 2 if against is None else 1
-        named = read_servers(servers or [], programs.designs, here, images, fewest)
+        named = read_servers(servers or [], programs.designs, here, images)
     wanted.check(named, programs.client)
 
     def study_in(folder: Path, wanted: Wanted) -> Study:
@@ -221,12 +213,6 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
         save_study(save, study_in(save.absolute().parent, wanted).toml)
         session.say(f"saved: {shown(save)}; race it with {called_with('race', shown(save))}")
         return
-    stored = None
-    if against is not None:
-        counts = [(few,) for few in FEWER] if connections is None else [wanted.connections]
-        studies = [study_in(here, replace(wanted, connections=count)) for count in counts]
-        stored = find_stored(against, studies, RACES)
-        wanted = replace(wanted, rates=stored.rates)
     session.progress(f"looking at {', '.join(server.name for server in named)}")
     study = study_in(here, wanted)
     # What is started once before the race: the base is, so base again need not be.
@@ -264,7 +250,6 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
         servers=named,
         looked_at=[*found, *look.notes(seen, checked=not answers_may_differ), *looks],
         verdict=versions.verdict(folder, study, over=True) if versions else None,
-        changed=None if stored is None else compared(stored, folder),
     )
     show(results, session, markdown)
 
@@ -289,7 +274,7 @@ def as_seen(
 ) -> tuple[list[str], Wanted]:
     """The race that suits all servers, and a note for each change.
 
-    `lowers`: the number of connections may be lowered, unless rates are given.
+    `lowers`: the number of connections may be lowered.
     """
     found: list[str] = []
     configurable = {
@@ -315,13 +300,13 @@ def as_seen(
         )
         wanted = replace(wanted, placement=LOOPBACK)
     few = [server.at_once for server in seen if server.queue_is_short or server.leaves_waiting]
-    raced_over = fewer(min(few)) if few and lowers and wanted.rates is None else None
+    raced_over = fewer(min(few)) if few and lowers else None
     if raced_over is None:
         refuse(look.stalls(seen))
     else:
         wanted = replace(wanted, connections=(raced_over,))
     found += look.queue_notes(seen, raced_over)
-    if wanted.p99_limit_ms is None and wanted.rates is None:
+    if wanted.p99_limit_ms is None:
         limit_ms, note = look.p99_limit_ms(seen)
         wanted = replace(wanted, p99_limit_ms=limit_ms)
         found += [note] if note else []

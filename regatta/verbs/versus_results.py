@@ -9,7 +9,6 @@ from typing import Any
 import typer
 
 from regatta.errors import RegattaError, UsageError
-from regatta.judge.compare.compare import RaceComparison
 from regatta.judge.judged import Thresholds, thresholds
 from regatta.judge.regression import AGAIN, BASE, HEAD, RegressionVerdict, verdict_of
 from regatta.judge.results import Analysis
@@ -19,12 +18,10 @@ from regatta.record.read import read, read_failures
 from regatta.record.schema import FILE_NAME, ledger_path
 from regatta.record.study import Study
 from regatta.show.build import view_of
-from regatta.show.compared import to_dict as comparison_json
 from regatta.show.json_summary import to_dict
 from regatta.show.markdown import to_markdown
 from regatta.show.regression import print_verdict, verdict_markdown
-from regatta.show.versus import print_lines, print_versus, without_figures
-from regatta.verbs.against import against_lines
+from regatta.show.versus import print_versus, without_figures
 from regatta.verbs.output import print_json
 from regatta.verbs.servers.servers import Server, read_servers
 from regatta.verbs.session import RaceSession
@@ -112,8 +109,6 @@ class Results:
     looked_at: list[str]
     """What the look before the race found."""
     verdict: RegressionVerdict | None
-    changed: RaceComparison | None
-    """Since a stored race."""
 
 
 def show(results: Results, session: RaceSession, as_markdown: bool) -> None:
@@ -143,8 +138,6 @@ def results_json(results: Results) -> dict[str, Any]:
     found = {**to_dict(results.analysis), "looked_at": results.looked_at}
     if results.verdict is not None:
         found["verdict"] = verdict_json(results.verdict)
-    if results.changed is not None:
-        found["against"] = comparison_json(results.changed)
     return found
 
 
@@ -153,6 +146,4 @@ def show_screen(results: Results, session: RaceSession) -> None:
         print_versus(results.analysis, results.looked_at, session.console)
     else:
         print_verdict(results.verdict, results.analysis, results.looked_at, session.console)
-    if results.changed is not None:
-        print_lines(against_lines(results.changed, results.servers), session.console)
     session.say(f"report: {shown(results.folder) / 'report.html'}")

@@ -66,14 +66,13 @@ def read_servers(
     designs: Sequence[Design],
     folder: Path,
     images: Sequence[Server] = (),
-    fewest: int = FEWEST,
 ) -> list[Server]:
     """The servers in their order, each under a name of its own.
 
     `words`: one for each server; `folder`: where a person called us, which their commands expect;
     `images`: servers that race as well.
     """
-    if len(words) + len(images) < fewest:
+    if len(words) + len(images) < FEWEST:
         raise UsageError(
             "versus needs two servers or more: commands with {port} in them, designs or nginx; "
             "for instance: regatta versus './old --port {port}' './new --port {port}'"

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from string import ascii_letters, digits, punctuation
@@ -55,8 +55,6 @@ class Wanted:
     """Only so many requests, the first after the start."""
     answers_may_differ: bool = False
     search_blocks: int = SEARCH_BLOCKS
-    rates: Mapping[int, int] | None = None
-    """By number of connections; None: half of what the weakest holds."""
     ready_timeout_s: int | None = None
     """Of commands; None: the usual one."""
     p99_limit_ms: float | None = None
@@ -134,27 +132,20 @@ def study_text(servers: Sequence[Server], wanted: Wanted, folder: Path) -> str:
     for server in servers:
         if not server.design:
             lines += ["", f"[contenders.{toml(server.name)}]", *contender(server, wanted, folder)]
-    if wanted.rates is None:
-        loads: list[tuple[Sequence[int], int | None]] = [(wanted.connections, None)]
-    else:
-        loads = [([connections], rate) for connections, rate in wanted.rates.items()]
-    for connections, rate in loads:
-        matched = rate is None
-        lines += ["", "[[cells]]"]
-        lines += pairs(
-            designs=[server.name for server in servers if server.design] or None,
-            contenders=[server.name for server in servers if not server.design] or None,
-            connections=connections,
-            work="snapshot",
-            dialect="http" if wanted.raw is None else "line",
-            load="matched" if matched else "open",
-            shares=[SHARE] if matched else None,
-            p99_limit_ms=unusual(wanted.p99_limit_ms) if matched else None,
-            rate=rate,
-            duration_s=TRIAL_S if wanted.cold is None else None,
-            cold=wanted.cold,
-            per_connection=1 if wanted.short else None,
-        )
+    lines += ["", "[[cells]]"]
+    lines += pairs(
+        designs=[server.name for server in servers if server.design] or None,
+        contenders=[server.name for server in servers if not server.design] or None,
+        connections=wanted.connections,
+        work="snapshot",
+        dialect="http" if wanted.raw is None else "line",
+        load="matched",
+        shares=[SHARE],
+        p99_limit_ms=unusual(wanted.p99_limit_ms),
+        duration_s=TRIAL_S if wanted.cold is None else None,
+        cold=wanted.cold,
+        per_connection=1 if wanted.short else None,
+    )
     return "\n".join(lines) + "\n"
 
 

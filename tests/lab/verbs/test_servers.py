@@ -104,16 +104,6 @@ def test_no_more_blocks_are_planned_than_fit_into_the_time() -> None:
     assert Wanted(time_s=160, connections=(1, 50)).most_blocks(2) == 10
 
 
-def test_a_stored_race_gives_each_load_its_rate(tmp_path: Path) -> None:
-    wanted = Wanted(connections=(1, 50), rates={1: 300, 50: 4_000})
-    text = study_text(read("select", "epoll"), wanted, tmp_path)
-    study = parse_study(text, DESIGNS, tmp_path)
-    assert {(cell.load, cell.connections, cell.rate) for cell in study.cells} == {
-        ("open", 1, 300),
-        ("open", 50, 4_000),
-    }
-
-
 def test_an_image_is_started_by_its_own_command(tmp_path: Path) -> None:
     images = [Server("new", False, image="shop:1.5", port=8080)]
     servers = read_servers(["select"], DESIGNS, tmp_path, images)
