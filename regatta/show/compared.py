@@ -6,11 +6,9 @@ from typing import Any
 from rich.console import Console
 
 from regatta.judge.compare.compare import (
-    SAME,
     CellComparison,
     ComparedRace,
     RaceComparison,
-    Winners,
 )
 from regatta.judge.compare.match import cell_words
 from regatta.judge.judged import NO_REGRESSION, REGRESSION
@@ -41,8 +39,6 @@ def print_comparison(comparison: RaceComparison, console: Console) -> None:
             put(console, f"{name}: {cell.verdict}, {cell.why}.")
     console.print()
     put(console, comparison_sentence(comparison), style="bold")
-    if comparison.winners:
-        put(console, standings_sentence(comparison.winners))
     put(console, *comparison.notices, style="yellow")
 
 
@@ -96,29 +92,8 @@ def comparison_sentence(comparison: RaceComparison) -> str:
     return f"Undecided: {len(found)} of {of} may or may not be beyond {limit}.{advice} {ONE_RACE}"
 
 
-def standings_sentence(tables: list[Winners]) -> str:
-    """Whether the two races agree on the winner."""
-    if len(tables) > 1:
-        parts = []
-        for ahead in dict.fromkeys(map(_ahead, tables)):
-            of = [table for table in tables if _ahead(table) == ahead]
-            same = sum(each.agreement == SAME for each in of)
-            parts.append(f"the same {ahead} in {same} of {plural(len(of), 'table')}")
-        return f"Standings: {'; '.join(parts)}."
-    table, ahead = tables[0], _ahead(tables[0])
-    if table.agreement == SAME:
-        return f"Standings: the same {ahead}, {table.new}."
-    return f"Standings: the {ahead} was {table.old} and is {table.new}; {table.agreement}."
-
-
-def _ahead(winners: Winners) -> str:
-    return "winner" if winners.won else "set of the best"
-
-
 def to_dict(comparison: RaceComparison) -> dict[str, Any]:
     """For `--json`."""
-    tables = comparison.winners
-    has_winner = any(table.won for table in tables)
     return {
         "verdict": comparison.verdict,
         "exit_status": comparison.exit_status,
@@ -130,10 +105,6 @@ def to_dict(comparison: RaceComparison) -> dict[str, Any]:
         "cells": [_compared(compared) for compared in comparison.cells],
         "only_old": [_cell(cell) for cell in comparison.matched.only_old],
         "only_new": [_cell(cell) for cell in comparison.matched.only_new],
-        "standings": {
-            "same_winner": all(table.agreement == SAME for table in tables) if has_winner else None,
-            "overall": [asdict(table) for table in tables],
-        },
     }
 
 

@@ -21,8 +21,7 @@ from regatta.judge.contrast import by_block
 from regatta.judge.estimates import OVER, Estimate
 from regatta.judge.interval import OpenInterval
 from regatta.judge.judged import EXIT, REGRESSION, UNDECIDED, outcome_of, worst_of
-from regatta.judge.results import Analysis, CellResult, Group, rate_words
-from regatta.judge.standings import ALONE, LARGER, ONLY, Verdict
+from regatta.judge.results import CellResult, rate_words
 from regatta.judge.statistics.joint import holm
 from regatta.judge.statistics.sign_flips import LEVEL, Floats
 from regatta.judge.statistics.units import sittings_of, units_of
@@ -35,9 +34,6 @@ from regatta.record.schema import ledger_path
 
 NOT_MEASURED = "not measured"
 UNCORRECTED = "beyond the threshold, but not after correction for multiple comparisons"
-SAME = "the same"
-WITHIN_NOISE = "not the same, but some are among the best of both races"
-CONTRADICTION = "not the same, and none is among the best of both races"
 
 
 @dataclass(frozen=True)
@@ -61,16 +57,13 @@ class ComparedRace:
         return sittings_of(self.ledger)
 
     @cached_property
-    def analysis(self) -> Analysis:
-        try:
-            return analyse(self.ledger)
-        except LedgerError as error:
-            raise UsageError(f"{self.path}: {error}") from error
-
-    @cached_property
     def results(self) -> dict[int, CellResult]:
         """By cell id."""
-        return {result.cell.id: result for of in self.analysis.groups for result in of.cells}
+        try:
+            groups = analyse(self.ledger).groups
+        except LedgerError as error:
+            raise UsageError(f"{self.path}: {error}") from error
+        return {result.cell.id: result for of in groups for result in of.cells}
 
     def values(self, metric: Metric, cell: Cell) -> Floats | str:
         """One number a block, or a sitting if there are several; or why they are not comparable.
@@ -111,18 +104,6 @@ class CellComparison(OpenInterval):
 
 
 @dataclass(frozen=True)
-class Winners:
-    """The winners of one table in both races; the sets of the best if there is no winner."""
-
-    where: str
-    old: str
-    new: str
-    agreement: str
-    won: bool
-    """Whether both races have a single winner and no rival."""
-
-
-@dataclass(frozen=True)
 class RaceComparison:
     old: ComparedRace
     new: ComparedRace
@@ -130,7 +111,6 @@ class RaceComparison:
     notices: list[str]
     matched: Matched
     cells: list[CellComparison]
-    winners: list[Winners]
 
     @property
     def verdict(self) -> str:
@@ -173,7 +153,6 @@ def compare(
         notices=[rates] * bool(rates) + differences(old.ledger, new.ledger, matched),
         matched=matched,
         cells=cells,
-        winners=winners(old.analysis, new.analysis),
     )
 
 
@@ -285,39 +264,3 @@ def _compared(
         p_value=p_value,
         blocks_needed=change.blocks_for(beyond),
     )
-
-
-# Whether two races agree on the winners. For changes of the measurement, such as another placement,
-# where all figures may change but the conclusions should not.
-
-
-def winners(old: Analysis, new: Analysis) -> list[Winners]:
-    """One for each table that both races have and compare something in; the placement of the tables
-    may differ."""
-    both = ((then, now) for now in new.groups for then in old.groups if _key(then) == _key(now))
-    return [won for tables in both if (won := _winners(*tables)) is not None]
-
-
-def _key(group: Group) -> tuple[object, ...]:
-    return group.axis, {name: of for name, of in group.facts.items() if name != "placement"}
-
-
-def _winners(old: Group, new: Group) -> Winners | None:
-    before, after = _ahead(old.overall), _ahead(new.overall)
-    if not before or not after:
-        return None
-    if_different = WITHIN_NOISE if before & after else CONTRADICTION
-    return Winners(
-        where=f"{new.title}: {new.axis.over_all()}" if new.title else new.axis.over_all(),
-        old=" and ".join(sorted(before)),
-        new=" and ".join(sorted(after)),
-        agreement=SAME if before == after else if_different,
-        won=old.overall.outcome == new.overall.outcome == LARGER,
-    )
-
-
-def _ahead(verdict: Verdict) -> set[str]:
-    """Contenders that may be as good as any other; empty where nothing was compared."""
-    if verdict.front is None or verdict.outcome in (ALONE, ONLY):
-        return set()
-    return set(verdict.best) | set(verdict.rivals)

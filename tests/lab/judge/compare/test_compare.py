@@ -9,16 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from regatta.errors import UsageError
-from regatta.judge.analyse import analyse
 from regatta.judge.compare.compare import (
-    CONTRADICTION,
-    SAME,
     CellComparison,
     RaceComparison,
-    Winners,
     compare,
     decide,
-    winners,
 )
 from regatta.judge.estimates import Estimate
 from regatta.judge.judged import NO_REGRESSION, REGRESSION, UNDECIDED
@@ -26,7 +21,7 @@ from regatta.judge.unpaired import Change, unpaired
 from regatta.record.metrics import BY_NAME
 from regatta.record.read import read
 from regatta.record.schema import FILE_NAME
-from regatta.show.compared import print_comparison, standings_sentence, to_dict
+from regatta.show.compared import print_comparison, to_dict
 from regatta.verbs.main import app
 from tests.lab import reports
 from tests.lab.synthetic import CPU_US, make
@@ -275,54 +270,6 @@ def test_json_has_everything_in_the_table(before: Path, tmp_path: Path) -> None:
     first = plain["cells"][0]
     assert first["low"] <= first["value"] <= first["high"]
     assert first["old"]["low"] <= first["old"]["value"]
-    assert plain["standings"]["same_winner"] is True
-    assert len(plain["standings"]["overall"]) == 1
-
-
-@pytest.mark.parametrize("contenders", [["select"], ["select", "iterative"]], ids=["one", "failed"])
-def test_a_design_without_a_rival_is_no_winner(contenders: list[str], tmp_path: Path) -> None:
-    folders = [
-        folder(tmp_path, name, contenders=contenders, blocks=8, seed=seed)
-        for seed, name in enumerate(("one", "two"))
-    ]
-    for each in folders:
-        other = "(SELECT id FROM cell WHERE contender = 'iterative')"
-        change(
-            each, f"UPDATE trial SET status = 'failed', reason = 'died' WHERE cell_id IN {other}"
-        )
-    found = compared(*folders)
-    assert "winner" not in shown(found)
-    assert "Standings" not in shown(found)
-    assert to_dict(found)["standings"]["same_winner"] is None
-
-
-@pytest.mark.parametrize(
-    ("won", "says"),
-    [
-        ((False, False), "the same set of the best in 1 of 2 tables"),
-        ((True, True), "the same winner in 1 of 2 tables"),
-        (
-            (True, False),
-            "the same winner in 1 of 1 table; the same set of the best in 0 of 1 table",
-        ),
-    ],
-)
-def test_of_several_tables_only_those_with_a_winner_are_said_to_have_one(
-    won: tuple[bool, bool], says: str
-) -> None:
-    tables = [
-        Winners("one", "a", "a", SAME, won=won[0]),
-        Winners("two", "a", "b", CONTRADICTION, won=won[1]),
-    ]
-    assert standings_sentence(tables) == f"Standings: {says}."
-
-
-def test_standings_agree_only_with_equal_ones(tmp_path: Path) -> None:
-    first = analyse(read(folder(tmp_path, "one", blocks=8) / FILE_NAME))
-    assert [each.agreement for each in winners(first, first)] == [SAME]
-    swapped = {**CPU_US, "select": CPU_US["thread-per-client"], "thread-per-client": 500.0}
-    other = analyse(read(folder(tmp_path, "two", blocks=8, cpu_us=swapped) / FILE_NAME))
-    assert [each.agreement for each in winners(first, other)] == [CONTRADICTION]
 
 
 def test_a_server_that_fails_often_is_undecided(before: Path, tmp_path: Path) -> None:
