@@ -1,12 +1,13 @@
 """The claims of a study: the verdicts in one table, then each with its figures."""
 
 from collections import Counter as Tally
+from dataclasses import replace
 
 from regatta.judge.claims.result import VERDICTS, ClaimPart, ClaimResult
 from regatta.judge.results import Analysis
 from regatta.show import claim_words as words
 from regatta.show.claim_figures import PUBLISHED, ClaimPanel, panel_spec, panels
-from regatta.show.view import FOLDED, Chart, Panel, Section, Table, plain_table
+from regatta.show.view import FOLDED, OPEN, Chart, Panel, Section, Table, plain_table
 
 OURS = "this study"
 """The source of claims without one."""
@@ -51,7 +52,8 @@ def _verdicts(claims: list[ClaimResult]) -> Table:
         for claim in claims
     ]
     header = ["claim", "says", *(words.SCOPES[scope] for scope in scopes), "why"]
-    return plain_table("Verdicts", "", header, rows)
+    found = plain_table("Verdicts", "", header, rows)
+    return replace(found, header=(*found.header[:-1], replace(found.header[-1], rank=OPEN)))
 
 
 def _claim(claim: ClaimResult, contenders: list[str]) -> Section:

@@ -24,7 +24,6 @@ from regatta.show.trials import run_section
 from regatta.show.verdicts import FAMILIES, LEGEND, headline, verdict_sentence
 from regatta.show.view import (
     APPENDIX,
-    DECIDES,
     FOLDED,
     OPEN,
     Chart,
@@ -163,19 +162,18 @@ def group_section(analysis: Analysis, group: Group, number: int) -> Section:
         _step(analysis, group, verdict, step, prefix)
         for verdict, step in zip(group.by_step, group.steps, strict=True)
     )
+    first, tables = steps[0].sections, steps[0].tables
+    if several:
+        first = (Section(f"At each {group.axis.quantity}", sections=steps, tabs=True, rank=OPEN),)
+        tables = (replace(overview(group, compares(analysis)), title=""),)
     return Section(
         capitalized(group.title) or "Standings",
         says=f"{headline(group)}.",
-        text=(verdict_sentence(group, group.overall),) if several else (),
-        tables=(replace(overview(group, compares(analysis)), title=""),) if several else (),
+        text=(verdict_sentence(group, group.overall),),
+        tables=tables,
         charts=(key,) if key else (),
         sections=(
-            Section(
-                f"At each {group.axis.quantity}",
-                sections=steps,
-                tabs=True,
-                rank=OPEN if several else DECIDES,
-            ),
+            *first,
             _all_metrics(analysis, group, prefix),
             Section(
                 "Counters of each cell",
@@ -213,7 +211,8 @@ def metric_chart(
         f"{side.capitalize()}: {metric.label}",
         f"{metric.says.rstrip('.')}. {BARS}",
         (Panel("", metric.unit, metric_spec(analysis, group, metric, side)),),
-        decides=metric is PRIMARY and side == "server",
+        # One step is a point a design, which the table says.
+        decides=(metric, side) == (PRIMARY, "server") and len(group.steps) > 1,
     )
 
 
@@ -222,7 +221,7 @@ def _all_metrics(analysis: Analysis, group: Group, prefix: str) -> Section:
     charts: dict[str, list[Chart]] = {side: [] for side in SIDES}
     for tab, side, metric in _charted(group):
         chart = metric_chart(analysis, group, metric, side, prefix)
-        if chart is not None and not chart.decides:
+        if chart is not None and (metric, side) != (PRIMARY, "server"):
             charts[tab].append(chart)
     sections = tuple(
         Section(side.capitalize(), text=(f"{says}.",), charts=tuple(charts[side]))

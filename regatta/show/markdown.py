@@ -35,7 +35,8 @@ class Writer:
             text = printable(section.printed, LINES).replace("```", "'''").rstrip("\n")
             yield from ("```", text, "```", "")
         for table in section.tables:
-            for part in table.parts(lambda of: len(of.header) <= self.most_columns + 1):
+            shown = table.for_rank(self.rank)
+            for part in shown.parts(lambda of: len(of.header) <= self.most_columns + 1):
                 yield from table_lines(part)
         for chart in section.charts:
             if chart.name in self.charts:

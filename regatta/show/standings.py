@@ -9,7 +9,16 @@ import math
 from regatta.judge.columns import AgainstBest
 from regatta.judge.results import Analysis, CellResult, Group, rate_words
 from regatta.judge.standings import LARGER, NO_DIFFERENCE, Verdict
-from regatta.record.metrics import NEAR_ZERO, PRIMARY, STANDINGS, Metric, side_of
+from regatta.record.metrics import (
+    BUSY,
+    NEAR_ZERO,
+    P99,
+    PRIMARY,
+    STANDINGS,
+    THROUGHPUT,
+    Metric,
+    side_of,
+)
 from regatta.show.numbers import (
     TOO_FEW_TO_SAY,
     around,
@@ -24,7 +33,7 @@ from regatta.show.numbers import (
     value_of,
 )
 from regatta.show.verdicts import mark
-from regatta.show.view import Figure, Heading, Row, Table
+from regatta.show.view import DECIDES, OPEN, Figure, Heading, Row, Table
 
 ALIKE = "≈"
 """Marks a figure that is not distinguishable from the best of its column."""
@@ -59,6 +68,8 @@ MEANS = {
     RIVAL: f"{RIVAL} may be as good",
 }
 UNIT = f"{PRIMARY.unit}: this machine, this hour only"
+BRIEF = (PRIMARY, BUSY, P99, THROUGHPUT)
+"""What a paper has of each contender."""
 
 
 def standings(group: Group, verdict: Verdict, step: int) -> Table:
@@ -74,8 +85,10 @@ def standings(group: Group, verdict: Verdict, step: int) -> Table:
         for result in group.at(step)
         for name in [result.cell.contender]
     )
-    header = (Heading("design"), *(Heading(*HEADINGS[of.name], of.says) for of in STANDINGS))
-    return Table("", seen_sentence(group, step), header, rows)
+    header = [
+        Heading(*HEADINGS[of.name], of.says, DECIDES if of in BRIEF else OPEN) for of in STANDINGS
+    ]
+    return Table("", seen_sentence(group, step), (Heading("design"), *header), rows)
 
 
 def _remarks(result: CellResult) -> tuple[str, ...]:

@@ -49,6 +49,8 @@ class Heading:
     unit: str = ""
     says: str = ""
     """What it means."""
+    rank: int = DECIDES
+    """Who sees the column, as of a section."""
 
     @property
     def line(self) -> str:
@@ -77,6 +79,14 @@ class Table:
     def is_text(self, column: int) -> bool:
         """Whether a column of figures has sentences instead."""
         return any(len(row.figures[column].value) > LONGEST_FIGURE for row in self.rows)
+
+    def for_rank(self, rank: int) -> "Table":
+        """Without the columns that come later."""
+        kept = [at for at, heading in enumerate(self.header) if heading.rank <= rank]
+        rows = tuple(
+            replace(row, figures=tuple(row.figures[at - 1] for at in kept[1:])) for row in self.rows
+        )
+        return replace(self, header=tuple(self.header[at] for at in kept), rows=rows)
 
     def parts(self, fits: Callable[["Table"], bool]) -> Iterator["Table"]:
         """With as many columns each as fit; the sentence below the last."""

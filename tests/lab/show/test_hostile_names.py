@@ -57,7 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = make(
         folder / "ledger.sqlite",
         contenders=NAMES,
-        connections=[1],
+        connections=[1, 2],
         scopes=["process"],
         blocks=2,
         requests=20,

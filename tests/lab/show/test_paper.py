@@ -64,7 +64,7 @@ def test_a_paper_has_a_table_and_a_plot_for_each_finding(view: View, folder: Pat
         "## Where it was measured",
     ):
         assert words in text
-    for words in ("A run of", "Counters of each cell", "## Appendix"):
+    for words in ("A run of", "Counters of each cell", "## Appendix", "| why |"):
         assert words not in text
 
 
@@ -76,6 +76,7 @@ def test_the_appendix_has_every_other_table(view: View, folder: Path, tmp_path: 
             for row in table.rows:
                 assert marked_up(row.name) in text
     assert "A run of" in text
+    assert "| why |" in text
     assert pages(tmp_path / "paper.pdf") > pages(folder / "paper.pdf")
 
 
