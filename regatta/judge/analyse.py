@@ -17,12 +17,12 @@ from regatta.judge.perf_table import perf_table
 from regatta.judge.results import Analysis, CellResult, Group, NotedTrial, UnconfirmedLead
 from regatta.judge.soundness.barred import failing, not_steady, slow, started, unlike, warm_ups
 from regatta.judge.soundness.clients import (
-    clients_of,
     comfortable_rate,
     connections_by_rank,
     lab_use,
+    shared_loads,
 )
-from regatta.judge.soundness.repeated import StandingsTable, outliers, repeats_of
+from regatta.judge.soundness.repeated import outliers, repeats_of
 from regatta.judge.soundness.side_by_side import clocks, side_by_side_costs
 from regatta.judge.soundness.wire import on_the_wire
 from regatta.judge.standings import Entries, Standings, verdicts
@@ -64,10 +64,6 @@ def analyse(ledger: RaceRecord) -> Analysis:
     def noted(trials: Iterable[Trial]) -> list[NotedTrial]:
         return [NotedTrial(cells[trial.cell_id], trial) for trial in trials]
 
-    tables = [
-        StandingsTable(members, _entries(_at_steps(members, results)), of.by_step, of.overall)
-        for members, of in zip(grouped, groups, strict=True)
-    ]
     return Analysis(
         meta=ledger.meta,
         environment=ledger.environment,
@@ -91,10 +87,10 @@ def analyse(ledger: RaceRecord) -> Analysis:
         sittings=ledger.sittings,
         held=held_groups(ledger),
         restless=noted(trial for trial in last if trial.is_restless),
-        repeated=repeats_of(ledger, tables),
+        repeated=repeats_of(ledger),
         clocks=clocks(ledger, grouped),
         side_by_side=side_by_side_costs(ledger, units),
-        clients=clients_of(ledger.trials),
+        shared_loads=shared_loads(ledger.trials),
         lab_use=lab_use(last),
         unlike=differing,
         wire=on_the_wire(ledger.cells, ledger.by_cell),

@@ -270,7 +270,7 @@ def _knee(probes: Sequence[Probe]) -> list[Point]:
 def _point(probes: Sequence[Probe]) -> list[Estimate]:
     """Without a value if fewer than half of the blocks have one."""
     blocks = [
-        latencies_from_samples(probe.samples, (probe.client or {}).get("unstarted", 0))
+        latencies_from_samples(probe.samples)
         for probe in probes
         # A client-bound latency is not the server's.
         if probe.samples and not _is_client_bound(probe)

@@ -13,7 +13,7 @@ from regatta.judge.held_rates import HeldGroup
 from regatta.judge.overheads import Difference, PerConnection
 from regatta.judge.perf_table import PerfTable
 from regatta.judge.soundness.barred import ContenderWarmUp, is_held
-from regatta.judge.soundness.clients import ClientsFound, LabUse
+from regatta.judge.soundness.clients import LabUse, SharedLoads
 from regatta.judge.soundness.repeated import Outlier, Repeated
 from regatta.judge.soundness.side_by_side import ClockSpeed, SideBySideCost
 from regatta.judge.soundness.wire import OnTheWire
@@ -160,8 +160,8 @@ class Analysis:
     """The effect of repeating disturbed trials."""
     clocks: list[ClockSpeed] = field(default_factory=list)
     """The clock speed of each contender; empty without a canary."""
-    clients: ClientsFound = field(default_factory=ClientsFound)
-    """The clients that shared the loads."""
+    shared_loads: SharedLoads | None = None
+    """None if one client made every load."""
     memory_per_connection: list[PerConnection] = field(default_factory=list)
     """Of a race with `whole_cost` that varies its idle connections."""
     lab_use: LabUse | None = None

@@ -170,6 +170,9 @@ def _trials(connection: sqlite3.Connection) -> list[Trial]:
     for row in connection.execute(TRIALS):
         beside = {"counters": counters.get(row["id"], {}), "printed": printed.get(row["id"], {})}
         trial = of_row(Trial, row, **beside)
-        _ = trial.clients, trial.workers  # a damaged summary is refused here, not when it is shown
+        _ = (
+            trial.client_shares,
+            trial.workers,
+        )  # a damaged summary is refused here, not when it is shown
         found.append(trial)
     return found

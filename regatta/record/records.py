@@ -69,8 +69,6 @@ CPUS = "cpus"
 
 ANSWERS, DIFFER = "answers", "answers_differ"
 """Keys of `environment`: what was answered before the race, and who answered otherwise."""
-LATE = "started only"
-"""How the client's complaint begins if it was late without being busy."""
 
 
 @dataclass(frozen=True)
@@ -96,26 +94,6 @@ class Sitting:
     """Seed of the order of the server's functions; None: as built."""
     environment_bytes: int
     """Padding in every server's environment."""
-
-
-@dataclass(frozen=True)
-class ClientPart:
-    """One of several clients that shared a trial's load; the worst over its slices."""
-
-    host: str
-    """Empty: the local host."""
-    connections: int
-    requests: int
-    answered: int
-    cpu_share: float
-    """Share of its available CPU that it used, 0 to 1."""
-    client_bound: str | None
-    late_p99_ns: int | None
-    """Its own sending delay in an open load; None for other loads."""
-    began_late_ns: int
-    """Delay after the agreed start, by its own clock."""
-    clock_bound_ns: int
-    """Uncertainty of its clock offset, either way."""
 
 
 @dataclass
@@ -178,11 +156,9 @@ class Trial:
         return int((self.client or {}).get("start_skew_ns", 0))
 
     @cached_property
-    def clients(self) -> tuple[ClientPart, ...]:
-        """Empty if a single client made the whole load."""
-        names = ClientPart.__dataclass_fields__
-        parts = (self.client or {}).get("clients", ())
-        return tuple(ClientPart(**{name: part[name] for name in names}) for part in parts)
+    def client_shares(self) -> list[float]:
+        """Of the CPU that it could use, by each of several clients; empty if one made the load."""
+        return [float(part["cpu_share"]) for part in (self.client or {}).get("clients", ())]
 
     @cached_property
     def workers(self) -> list[int]:
@@ -214,11 +190,8 @@ class Trial:
     @property
     def held_up(self) -> str | None:
         """Other programs that kept a slow client from its CPUs; None if it was slow by itself."""
-        if self.client_bound is None or "client_held_up" in self.conditions:
-            found: str | None = self.conditions.get("client_held_up")
-            return found
-        # Older ledgers do not distinguish the client's CPUs from the server's.
-        return self.disturbed if self.client_bound.startswith(LATE) else None
+        found: str | None = self.conditions.get("client_held_up")
+        return found
 
     @property
     def is_restless(self) -> bool:

@@ -31,7 +31,7 @@ RECORD_SIZE = SAMPLE.itemsize
 ANSWERED, TIMED_OUT, UNSTARTED = 0, 2, 6
 """Values of `error`."""
 NOT_TOLD = 0
-"""`told` of replies that name no processes, and of all replies in older ledgers."""
+"""`told` of replies that name no processes."""
 
 
 def records_in(data: bytes) -> NDArray[np.void]:

@@ -96,7 +96,7 @@ def _fact(key: str, value: Any) -> str:
 def _placement(value: dict[str, Any]) -> str:
     kind = str(value.get("kind", "unknown"))
     if names := value.get("host_names"):
-        clients = names.get("clients") or [names["client"]]  # of an older race
+        clients = names["clients"]
         who = "client" if len(clients) == 1 else "clients"
         kind += f" (server {names['server']}, {who} {', '.join(clients)})"
     elif "engine" in value:

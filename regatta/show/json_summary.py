@@ -65,13 +65,12 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
             "contenders": [asdict(hit) for hit in repeated.hits],
             "p_value": repeated.p_value,
             "furthest": repeated.furthest,
-            "verdicts_that_move": len(repeated.changed),
         },
         "memory_per_connection": [
             _of_cell(slope.cell, {"metric": slope.metric, "kib": asdict(slope.kib)})
             for slope in analysis.memory_per_connection
         ],
-        "clients": asdict(analysis.clients),
+        "shared_loads": analysis.shared_loads and asdict(analysis.shared_loads),
         "lab_use": analysis.lab_use and asdict(analysis.lab_use),
         "wire": [
             _of_cell(

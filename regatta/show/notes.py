@@ -6,16 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from regatta.judge.claims.result import TOO_FEW
 from regatta.judge.results import Analysis, CellResult, NotedTrial, rate_words
 from regatta.judge.soundness.clients import uses_more_cpus
-from regatta.judge.soundness.repeated import ChangedVerdict
 from regatta.judge.statistics.percentile_comparison import FEWEST_BEYOND, enough_beyond
 from regatta.record.metrics import FRACTIONS, P99
 from regatta.record.study.limits import HOSTS, OWN_SIDE
 from regatta.show.numbers import factor, plural, ratio_words
 from regatta.show.trials import HELD_UP, client_help, unfinished
-from regatta.show.verdicts import listed, step_words
 from regatta.show.view import Note
 
-NAMED, MOST_CHANGES = 3, 3
+NAMED = 3
 CONTINUE = "Continue it with `regatta race --resume` and its folder."
 STOP_OTHERS = "stop other programs"
 WHO_PAYS = "docs/reading.md, CPU accounting"
@@ -211,28 +209,6 @@ def disturbed(analysis: Analysis) -> Iterator[Note]:
     )
 
 
-def changed_verdicts(analysis: Analysis) -> Iterator[Note]:
-    """Where the first attempts would give other standings than those that count."""
-    if changed := analysis.repeated.changed:
-        parts = [_change(analysis, verdict) for verdict in changed[:MOST_CHANGES]]
-        left = len(changed) - MOST_CHANGES
-        more = f"; and {plural(left, 'other verdict')}" if left > 0 else ""
-        says = f"Repeated trials change verdicts: with the first attempts {'; '.join(parts)}{more}."
-        what = f"Repeats change {plural(len(changed), 'verdict')}"
-        yield Note(says, what, f"{STOP_OTHERS}, then race again")
-
-
-def _change(analysis: Analysis, changed: ChangedVerdict) -> str:
-    group = analysis.groups[changed.group]
-    where = step_words(group, changed.then)
-    table = f" ({group.title})" if len(analysis.groups) > 1 else ""
-    now, then = (
-        f"{listed(sorted(verdict.best)) if verdict.best else 'none'} ({verdict.outcome})"
-        for verdict in (changed.now, changed.then)
-    )
-    return f"{where[0].lower()}{where[1:]}{table} the best would be {then}, not {now}"
-
-
 def different_clocks(analysis: Analysis) -> Iterator[Note]:
     if differ := [ran for ran in analysis.clocks if ran.differs]:
         ran_at = "; ".join(f"{ran.contender} ran at {ratio_words(ran.clock)}" for ran in differ)
@@ -306,7 +282,6 @@ NOTES: tuple[Callable[[Analysis], Iterator[Note]], ...] = (
     _wire,
     _cold,
     disturbed,
-    changed_verdicts,
     different_clocks,
     company,
     _restless,

@@ -118,15 +118,15 @@ def outlier_sentence(analysis: Analysis) -> str:
 
 def clients_sentence(analysis: Analysis) -> str:
     """How nearly several clients of a load were one; empty where one client made every load."""
-    found = analysis.clients
-    if not found.each:
+    found = analysis.shared_loads
+    if found is None:
         return ""
-    most = max(client.most_cpu_share for client in found.each)
+    skew = short(found.skew_p99_ns / NS_PER_MS)
     return (
-        f"{plural(len(found.each), 'client')} shared each load, and used at most {percent(most)} "
-        "of their CPU; percentiles pool all their requests. They started within "
-        f"{short(found.skew_p99_ns / NS_PER_MS)} ms of each other in 99 % of trials; a trial with "
-        f"more than {START_SKEW_LIMIT_MS:g} ms is repeated."
+        f"{plural(found.clients, 'client')} shared each load, and used at most "
+        f"{percent(found.most_cpu_share)} of their CPU; percentiles pool all their requests. They "
+        f"started within {skew} ms of each other in 99 % of trials; a trial with more than "
+        f"{START_SKEW_LIMIT_MS:g} ms is repeated."
     )
 
 

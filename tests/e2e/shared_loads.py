@@ -38,11 +38,13 @@ def assert_shared(out: Path, *clients: str) -> None:
     trials = read(out / FILE_NAME).trials
     assert [trial.status for trial in trials if not trial.superseded] == ["ok", "ok"]
     for trial in trials:
-        assert [client.host for client in trial.clients] == list(clients)
-        assert [client.connections for client in trial.clients] == [3, 2]
-        assert sum(client.requests for client in trial.clients) + trial.unstarted == 300
+        assert trial.client is not None
+        parts = trial.client["clients"]
+        assert [part["host"] for part in parts] == list(clients)
+        assert [part["connections"] for part in parts] == [3, 2]
+        assert sum(part["requests"] for part in parts) + trial.unstarted == 300
         # Their clocks are 5,000 s apart, the common start is not.
-        assert 0 < max(client.clock_bound_ns for client in trial.clients) < NEAR_NS
+        assert 0 < max(part["clock_bound_ns"] for part in parts) < NEAR_NS
         assert trial.start_skew_ns < BUSY_NS
         starts = np.sort(all_samples(trial.samples)["start_ns"])
         assert starts[-1] - starts[0] < 60e9

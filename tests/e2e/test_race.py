@@ -273,8 +273,10 @@ def test_open_loads_several_clients_and_pools_can_be_raced(tmp_path: Path) -> No
     """
     assert set(rows(folder, query)) == {(20, 2, 100), (20, 2, 200)}
     for trial in read(folder / FILE_NAME).trials:
-        assert sum(client.requests for client in trial.clients) == trial.requests
-        assert len(trial.clients) == 2
+        assert trial.client is not None
+        parts = trial.client["clients"]
+        assert sum(part["requests"] for part in parts) == trial.requests
+        assert len(parts) == len(trial.client_shares) == 2
         assert latencies_ns(trial.samples).size == trial.answered
     page = (folder / "summary.md").read_text()
     assert "200 requests/s" in page

@@ -275,7 +275,7 @@ def stall(setup: TrialSetup, load_s: float, at: float, for_s: float, as_closed: 
     packed = pack_samples(window.samples)
     # The first request is due when the load begins.
     began_ns = int(records_in(window.samples)["start_ns"].min())
-    reported = latencies_from_samples(packed, window.client.get("unstarted", 0))
+    reported = latencies_from_samples(packed)
     return Stalled(stop, reported, true_latencies_ns(cell, began_ns, stop))
 
 

@@ -30,7 +30,7 @@ from regatta.judge.statistics.percentile_comparison import TOO_FEW_BLOCKS
 from regatta.judge.statistics.units import BLOCKS
 from regatta.record.counters import ABSENT, NOT_COUNTED
 from regatta.record.inputs import Claim, RecordedClaim
-from regatta.record.study.claim_cells import claim_cells, over_raced_connections
+from regatta.record.study.claim_cells import claim_cells
 from regatta.record.study.limits import SCOPES
 
 CANNOT = "cannot run here"
@@ -78,7 +78,7 @@ def _untested(comparison: Comparison, words: str) -> ClaimPart:
 
 def judge_all(recorded: Sequence[RecordedClaim], race: RaceResults) -> list[ClaimResult]:
     """One result a claim, in the order of the study."""
-    claims = [over_raced_connections(item.claim, race.cells) for item in recorded]
+    claims = [item.claim for item in recorded]
     parts = [comparisons(claim) for claim in claims]
     evidence = [raced(claim, race) for claim in claims]
     found: list[dict[str, ScopeResult]] = [{} for _ in claims]

@@ -2,75 +2,39 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from statistics import fmean, median
+from dataclasses import dataclass
+from statistics import fmean
 
 from regatta.record.cell import Cell
 from regatta.record.metrics import PRIMARY
 from regatta.record.rate_search import CLIENT_LIMIT
-from regatta.record.records import OK, TIMED, ClientPart, Trial
+from regatta.record.records import OK, TIMED, Trial
 
 
 @dataclass(frozen=True)
-class ClientFound:
-    """One client over all usable trials."""
+class SharedLoads:
+    """Of a race whose loads several clients made together."""
 
-    host: str
-    trials: int
-    connections: int
-    """The maximum."""
-    cpu_share: float
-    """The median share of the CPU it could use."""
+    clients: int
     most_cpu_share: float
-    bound: int
-    """Trials in which it was the bottleneck."""
-    late_p99_ns: int | None
-    """Of its worst trial; None without open loads."""
-    began_late_ns: float
-    """The median."""
-    clock_bound_ns: int
-    """The maximum."""
-
-
-@dataclass(frozen=True)
-class ClientsFound:
-    each: list[ClientFound] = field(default_factory=list)
-    """Empty if a single client made every load."""
-    skew_p99_ns: int = 0
+    """Of the CPU that it could use, by any client in any trial."""
+    skew_p99_ns: int
     """p99 over trials of the time between the first and the last client's start."""
 
 
-def clients_of(trials: Sequence[Trial]) -> ClientsFound:
-    """From a race's successful trials, without repeated ones."""
+def shared_loads(trials: Sequence[Trial]) -> SharedLoads | None:
+    """From its successful trials, without repeated ones; None if one client made every load."""
     shared = [
-        trial for trial in trials if trial.clients and trial.status == OK and not trial.superseded
+        trial
+        for trial in trials
+        if trial.client_shares and trial.status == OK and not trial.superseded
     ]
     if not shared:
-        return ClientsFound()
-    count = max(len(trial.clients) for trial in shared)
-    each = [
-        _found([trial.clients[at] for trial in shared if at < len(trial.clients)])
-        for at in range(count)
-    ]
+        return None
+    shares = [trial.client_shares for trial in shared]
     skews = sorted(trial.start_skew_ns for trial in shared)
-    return ClientsFound(each, skews[-(-len(skews) * 99 // 100) - 1])
-
-
-def _found(parts: Sequence[ClientPart]) -> ClientFound:
-    shares = [part.cpu_share for part in parts]
-    return ClientFound(
-        host=parts[0].host,
-        trials=len(parts),
-        connections=max(part.connections for part in parts),
-        cpu_share=median(shares),
-        most_cpu_share=max(shares),
-        bound=sum(part.client_bound is not None for part in parts),
-        late_p99_ns=max(
-            (part.late_p99_ns for part in parts if part.late_p99_ns is not None), default=None
-        ),
-        began_late_ns=median(part.began_late_ns for part in parts),
-        clock_bound_ns=max(part.clock_bound_ns for part in parts),
-    )
+    p99 = skews[-(-len(skews) * 99 // 100) - 1]
+    return SharedLoads(max(map(len, shares)), max(map(max, shares)), p99)
 
 
 ONE_THREAD = "epoll"

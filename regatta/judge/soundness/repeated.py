@@ -1,19 +1,13 @@
-"""Which trials were disturbed and repeated, what the first attempts would have shown, and
-outliers."""
+"""Which trials were disturbed and repeated, and outliers."""
 
 from collections import Counter as Tally
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from regatta.judge.contrast import busy_by_block, usable_by_block
-from regatta.judge.grouping import Members
-from regatta.judge.standings import Entries, Entry, Verdict, verdicts
 from regatta.judge.statistics.sign_flips import LEVEL, BlockValues
-from regatta.judge.statistics.units import units_of
 from regatta.record.cell import Cell
-from regatta.record.metrics import PRIMARY
 from regatta.record.records import OK, RaceRecord, Trial
 
 # An outlier is beyond Tukey's outer fences, three interquartile ranges away; in logarithms if all
@@ -81,16 +75,6 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class ChangedVerdict:
-    """A verdict that would differ with the first attempts instead of the last."""
-
-    group: int
-    """Index of its table."""
-    now: Verdict
-    then: Verdict
-
-
-@dataclass(frozen=True)
 class Repeated:
     hits: list[Hit] = field(default_factory=list)
     """Empty if no trial was repeated."""
@@ -98,7 +82,6 @@ class Repeated:
     """Of the contender whose hits are least likely by chance, over all contenders."""
     furthest: str = ""
     """That contender."""
-    changed: list[ChangedVerdict] = field(default_factory=list)
 
     @property
     def is_unequal(self) -> bool:
@@ -106,24 +89,13 @@ class Repeated:
         return self.p_value <= LEVEL
 
 
-@dataclass(frozen=True)
-class StandingsTable:
-    """One table: its cells, entries and verdicts."""
-
-    members: Members
-    entries: Mapping[int, Entries]
-    """By step."""
-    by_step: list[Verdict]
-    overall: Verdict
-
-
-def repeats_of(ledger: RaceRecord, tables: Sequence[StandingsTable]) -> Repeated:
+def repeats_of(ledger: RaceRecord) -> Repeated:
     if not any(trial.superseded for trial in ledger.trials):
         return Repeated()
     hits, p_values = _hits(ledger)
     furthest = min(p_values, key=lambda name: p_values[name])
     p_value = min(1.0, len(p_values) * p_values[furthest])
-    return Repeated(hits, p_value, furthest, _changed_verdicts(ledger, tables))
+    return Repeated(hits, p_value, furthest)
 
 
 def _hits(ledger: RaceRecord) -> tuple[list[Hit], dict[str, float]]:
@@ -159,33 +131,3 @@ def at_least(count: int, shares: Sequence[float]) -> float:
         if share > 0:
             distribution = np.convolve(distribution, [1 - share, share])
     return float(distribution[count:].sum())
-
-
-def _changed_verdicts(ledger: RaceRecord, tables: Sequence[StandingsTable]) -> list[ChangedVerdict]:
-    first: dict[int, list[Trial]] = {}
-    for trial in ledger.trials:
-        if trial.attempt == 1:
-            first.setdefault(trial.cell_id, []).append(replace(trial, superseded=False))
-    found: list[ChangedVerdict] = []
-    for number, table in enumerate(tables):
-        entries: dict[int, Entries] = {
-            step: {
-                cell.contender: Entry(
-                    usable_by_block(PRIMARY, first.get(cell.id, [])),
-                    table.entries[step][cell.contender].barred,
-                    busy_by_block(first.get(cell.id, [])),
-                )
-                for cell in table.members.at(step)
-            }
-            for step in table.members.steps
-        }
-        then = verdicts(entries, units_of(ledger))
-        pairs = [*zip(table.by_step, then.by_step, strict=True)]
-        if len(pairs) > 1:
-            pairs.append((table.overall, then.overall))
-        found += [
-            ChangedVerdict(number, mine, other)
-            for mine, other in pairs
-            if (set(mine.best), mine.outcome) != (set(other.best), other.outcome)
-        ]
-    return found

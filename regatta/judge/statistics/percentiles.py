@@ -68,23 +68,17 @@ class RequestLatencies:
 
 
 def latencies_of(trial: Trial) -> RequestLatencies:
-    return latencies_from_samples(trial.samples, trial.unstarted)
+    return latencies_from_samples(trial.samples)
 
 
 @lru_cache(maxsize=4096)
-def latencies_from_samples(samples: bytes | None, unstarted: int) -> RequestLatencies:
-    """From a client's samples and its count of unstarted requests.
-
-    Cached, as every metric and calibration ask for the same trials again: not to be changed.
-    """
+def latencies_from_samples(samples: bytes | None) -> RequestLatencies:
+    """Cached, as every metric and calibration ask for the same trials again: not to be changed."""
     records = all_samples(samples)
     lengths = records["end_ns"] - records["start_ns"]
-    at_least = lengths[records["error"] == UNSTARTED]
-    # Older clients counted unstarted requests without recording them.
-    unrecorded = max(0, unstarted - len(at_least))
     return RequestLatencies(
         known=np.sort(lengths[records["error"] == ANSWERED]),
-        at_least=np.concatenate([at_least, np.zeros(unrecorded, np.int64)]),
+        at_least=lengths[records["error"] == UNSTARTED],
     )
 
 

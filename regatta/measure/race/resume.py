@@ -20,7 +20,7 @@ SWITCHES = ("quick", "few_blocks")
 
 
 def keep_options(ledger: Ledger, study: Study) -> Study:
-    """The study with its original overrides and claims; an older ledger records fewer of them."""
+    """The study with its original overrides and claims."""
     said = {name: ledger.meta(name) for name in (*NUMBERS, "most_blocks")}
     numbers = {name: int(text) for name, text in said.items() if text is not None}
     switches = {name: ledger.meta(name) == "yes" for name in SWITCHES}

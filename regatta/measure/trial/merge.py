@@ -192,7 +192,7 @@ ONE_OF_SEVERAL: Table = {
     **dict.fromkeys((*COUNTS, "elapsed_ns"), total),
     "cpu_share": mean,
     "client_bound": said,
-    **dict.fromkeys(("late_p99_ns", "began_late_ns", "clock_bound_ns"), largest),
+    **dict.fromkeys(("began_late_ns", "clock_bound_ns"), largest),
 }
 """One of several clients over all slices."""
 CLIENTS: Table = {
@@ -257,7 +257,6 @@ def pool_clients(
         {
             "host": start.host,
             **{key: summary[key] for key in OF_EACH if key in summary},
-            "late_p99_ns": late_p99_ns(summary),
             "began_late_ns": late_ns,
             "clock_offset_ns": start.offset.ns,
             "clock_bound_ns": start.offset.bound_ns,
@@ -300,15 +299,6 @@ def client_bound(summaries: Sequence[dict[str, Any]], share: float) -> str | Non
     if share <= CPU_SHARE_LIMIT or shortest_ns < SHORTEST_WINDOW_NS:
         return None
     return f"used {100 * share:.0f} % of a CPU that several clients share"
-
-
-def late_p99_ns(summary: dict[str, Any]) -> int | None:
-    """How late the client started requests of an open load (p99), or a lower bound; else None."""
-    late = summary.get("late_ns")
-    if summary["load"] != "open" or late is None:
-        return None
-    p99: int | None = late["p99"] if late["p99"] is not None else late["over"].get("p99")
-    return p99
 
 
 def with_samples(pooled: dict[str, Any], records: NDArray[np.void]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ If several such families have all its cells, the first one in the study is used;
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from regatta.errors import StudyError
@@ -61,15 +60,6 @@ def _fits(claim: Claim, cell: Cell) -> bool:
         getattr(cell, name) == value or (name == "workers" and cell.workers is None)
         for name, value in claim.where.items()
     )
-
-
-def over_raced_connections(claim: Claim, cells: Sequence[Cell]) -> Claim:
-    """With all numbers of connections where a statement names none, as older ledgers allow."""
-    counts = tuple(sorted({cell.connections for cell in cells}))
-    statements = (
-        replace(said, connections=said.connections or counts) for said in claim.statements
-    )
-    return replace(claim, statements=tuple(statements))
 
 
 def check_cells(claim: Claim, cells: Sequence[Cell]) -> None:

@@ -82,7 +82,8 @@ def test_energy_per_request_is_gross_and_net() -> None:
     used = counted("energy", 5_000, "µJ"), counted("idle-energy", 3_000, "µJ")
     assert energy_of(*used) == (50, 20)
     assert energy_of(used[0]) == (50, "not supported")
-    assert energy_of(used[0], counted("idle-energy", 6_000, "µJ")) == (50, "not counted")
+    for idle in (5_000, 6_000):
+        assert energy_of(used[0], counted("idle-energy", idle, "µJ")) == (50, "not counted")
     assert energy_of() == ("not supported", "not supported")
 
 

@@ -187,7 +187,6 @@ def test_what_several_did_at_once_is_one_load() -> None:
     assert began_apart(summary()) is None, "one client begins with itself"
     pooled["clients"][0]["clock_bound_ns"] = 0
     assert [one["host"] for one in pooled["clients"]] == ["a", "b"]
-    assert [one["late_p99_ns"] for one in pooled["clients"]] == [300, 900]
     assert [one["clock_bound_ns"] for one in pooled["clients"]] == [0, 40]
     assert [one["clock_offset_ns"] for one in pooled["clients"]] == [0, ahead]
     with pytest.raises(TrialError, match="a client's JSON lacks"):

@@ -302,8 +302,8 @@ def test_a_remedy_is_never_cut(tmp_path: Path) -> None:
     ]
     more = {"groups": groups, "warm_ups": cold(*names), "planned": analysis.trials + 1}
     found = notes(replace(analysis, **more))
-    # Not quick; none repeated, timed by a canary or alone; no timer waited for; three ask nothing.
-    nameless = 8
+    # Not quick; none timed by a canary or alone; no timer waited for; three ask nothing.
+    nameless = 7
     assert len(found) == len(NOTES) - nameless
     for note in found:
         assert note.do

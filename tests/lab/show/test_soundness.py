@@ -9,7 +9,7 @@ import pytest
 from regatta.judge.analyse import analyse
 from regatta.judge.interval import Interval
 from regatta.judge.soundness.barred import ContenderWarmUp
-from regatta.judge.soundness.clients import ClientFound, ClientsFound
+from regatta.judge.soundness.clients import SharedLoads
 from regatta.record.metrics import PRIMARY
 from regatta.record.read import read
 from regatta.record.steady import Slice
@@ -72,8 +72,7 @@ def test_the_warm_up_table_has_each_contender(tmp_path: Path) -> None:
 def test_several_clients_are_a_sentence(tmp_path: Path) -> None:
     analysis = analyse(read(make(tmp_path / "ledger.sqlite", connections=[10], requests=40)))
     assert clients_sentence(analysis) == ""
-    client = ClientFound("", 10, 5, 0.3, 0.42, 0, None, 0.0, 0)
-    shared = replace(analysis, clients=ClientsFound([client, client], skew_p99_ns=1_500_000))
+    shared = replace(analysis, shared_loads=SharedLoads(2, 0.42, skew_p99_ns=1_500_000))
     (says,) = (text for text in section(shared, TITLE).text if "shared each load" in text)
     assert says.startswith("2 clients shared each load, and used at most 42 % of their CPU;")
     assert "within 1.50 ms of each other in 99 % of trials" in says
@@ -81,7 +80,7 @@ def test_several_clients_are_a_sentence(tmp_path: Path) -> None:
 
 def test_what_the_lab_used_is_in_the_view_and_the_json(tmp_path: Path) -> None:
     path = make(tmp_path / "ledger.sqlite", connections=[10], requests=40)
-    assert analyse(read(path)).lab_use is None, "an older ledger"
+    assert analyse(read(path)).lab_use is None
     sets = "UPDATE trial SET conditions = json_set(conditions, '$.lab_percent', ?)"
     change(path, sets, 1.0)
     change(path, f"{sets} WHERE id = 1", 8.2)

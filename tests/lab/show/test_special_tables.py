@@ -1,7 +1,6 @@
 """Trials that do not count and contenders that cannot win; the baseline; pools of workers."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,7 @@ from regatta.show.trials import client_help
 from regatta.show.verdicts import headline, mark, verdict_sentence
 from tests.lab import reports
 from tests.lab.reports import analysed
-from tests.lab.synthetic import CLIENT_BOUND, DISTURBED, make
+from tests.lab.synthetic import CLIENT_BOUND, make
 from tests.ledgers import change
 
 BLOCKS = range(1, 13)
@@ -191,17 +190,6 @@ def test_a_disturbed_client_is_not_called_the_bottleneck(tmp_path: Path) -> None
     for name, text in forms(tmp_path / "ledger.sqlite").items():
         assert "bottleneck" not in text, name
         assert "other programs took CPU from the client" in text, name
-
-
-def test_in_older_races_a_late_client_is_attributed_to_the_disturbance(tmp_path: Path) -> None:
-    path = make(tmp_path / "ledger.sqlite", connections=[10], blocks=1, held_up={("select", 10, 1)})
-    (late,) = (trial for trial in read(path).trials if trial.client_bound)
-    assert (late.held_up, late.is_client_bound) == (DISTURBED, False)
-    old = replace(late, conditions={})
-    assert (old.held_up, old.is_client_bound, old.counts) == (DISTURBED, False, False)
-    busy = replace(old, client_bound=CLIENT_BOUND)
-    assert (busy.held_up, busy.is_client_bound) == (None, True)
-    assert replace(old, disturbed=None).is_client_bound
 
 
 @pytest.mark.parametrize(("engine", "threads"), [("epoll", 1), ("thread", 2)])

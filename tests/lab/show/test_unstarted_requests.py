@@ -19,7 +19,7 @@ from regatta.judge.compare.compare import compare
 from regatta.judge.contrast import by_block, paired
 from regatta.judge.estimates import MEASURED, OVER, estimate_latency
 from regatta.judge.judged import NO_REGRESSION, REGRESSION, UNDECIDED
-from regatta.judge.statistics.percentiles import latencies_of, nearest_rank
+from regatta.judge.statistics.percentiles import nearest_rank
 from regatta.record.metrics import FRACTIONS, LATENCY_MAX, P50, P99, P999, PRIMARY
 from regatta.record.read import read
 from regatta.record.records import RaceRecord, Trial
@@ -130,13 +130,6 @@ def test_an_interval_that_reaches_unstarted_requests_has_no_upper_end(trial: Tri
     assert wide.value is not None
     assert wide.high is None
     assert interval_of(wide).startswith("over ")
-
-
-def test_requests_only_counted_by_older_clients_are_unstarted_too(trial: Trial) -> None:
-    old = replace(trial, client={"unstarted": (trial.requests or 0) * 2})
-    assert len(latencies_of(old).at_least) == old.unstarted
-    estimates, _ = estimate_latency([old, old])
-    assert estimates["client", P50.name].state == OVER
 
 
 # A race whose open load is too much for one of its contenders

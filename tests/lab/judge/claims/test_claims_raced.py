@@ -1,7 +1,6 @@
 """Claims of a whole race, from the ledger to the verdict and its reason."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from regatta.judge.claims.result import (
     ClaimResult,
 )
 from regatta.judge.estimates import Estimates, estimate_latency
-from regatta.record.inputs import RaceInputs, RecordedClaim
+from regatta.record.inputs import RaceInputs
 from regatta.record.read import read
 from regatta.record.records import Trial
 from regatta.record.study import load_study, parse_study
@@ -194,17 +193,6 @@ def test_a_burst_takes_until_its_last_client_is_answered(tmp_path: Path) -> None
     assert first.value == pytest.approx(0.74, rel=0.1), "not the slowest of 200 bursts"
     assert last.value == pytest.approx(0.65 * 50, rel=0.15)
     assert found.verdict == SUPPORTED
-
-
-def test_a_recorded_claim_without_connections_is_over_all_that_were_raced() -> None:
-    """As older versions recorded them."""
-    said = 'metric = "task_clock"\nconnections = [1]\norder = ["select", "iterative"]'
-    cells = 'name = "mine"\n[[cells]]\ndesigns = ["select", "iterative"]\nconnections = [1, 10]\n'
-    study = parse_study(cells + claim("X", said), DESIGNS)
-    (named,) = study.claims
-    old = replace(named, statements=(replace(named.statements[0], connections=()),))
-    (result,) = judge_all([RecordedClaim(old)], RaceResults(list(study.cells), {}, {}, {}))
-    assert result.connections == [1, 10]
 
 
 def test_growth_is_of_the_sum_over_all_connections(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Repeated trials: which contenders were disturbed, and whether verdicts change."""
+"""Repeated trials: which contenders were disturbed."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -11,9 +11,7 @@ import pytest
 from regatta.judge.analyse import analyse
 from regatta.judge.results import Analysis
 from regatta.record.read import read
-from regatta.show.notes import changed_verdicts, notes
 from regatta.show.soundness import repeats_sentence
-from tests.lab.reports import told
 from tests.lab.synthetic import make
 from tests.ledgers import opened
 
@@ -79,24 +77,10 @@ def spoil(ledger: sqlite3.Connection, name: str, block: int, dearer: float) -> N
 def test_a_race_without_repeats_says_nothing_of_them(tmp_path: Path) -> None:
     analysis = raced(tmp_path, {})
     assert repeats_sentence(analysis) == ""
-    assert not any(changed_verdicts(analysis))
 
 
-def test_repeats_that_change_a_verdict_are_reported(tmp_path: Path) -> None:
-    analysis = raced(tmp_path, {"first": BLOCKS})
-    assert analysis.groups[0].overall.best == ("first",)
-    (note,) = changed_verdicts(analysis)
-    assert note in notes(analysis)
-    assert note.sentence == (
-        "Repeated trials change verdicts: with the first attempts at 10 connections the best would "
-        "be second (larger than the noise), not first (larger than the noise)."
-    )
-    assert "Repeated trials change verdicts" in told(analysis)
-
-
-def test_repeats_that_change_no_verdict_are_not_reported(tmp_path: Path) -> None:
+def test_what_was_repeated_is_counted(tmp_path: Path) -> None:
     analysis = raced(tmp_path, {"first": [2, 7], "second": [4]}, dearer=1.01)
-    assert not any(changed_verdicts(analysis))
     hits = [(hit.contender, hit.trials, hit.disturbed, hit.again) for hit in analysis.repeated.hits]
     assert hits == [("first", 10, 2, 3), ("second", 10, 1, 3)]
     assert [hit.by_chance for hit in analysis.repeated.hits] == pytest.approx([1.5, 1.5], abs=0.05)
