@@ -16,13 +16,15 @@ FACTS = (*TRAITS, "scope", *AS_STARTED, "placement")
 # contender), so they split cells only if two would otherwise share a row and a step.
 LOOSE = ("rounds", "path", "request", "until", "requests")
 
-SCOPE_WORDS = {WINDOW: "the load alone", PROCESS: "the whole process, start to stop"}
+SCOPE_WORDS = {WINDOW: "window only", PROCESS: "whole process"}
+ENGINE_WORDS = {"epoll": "epoll client", "thread": "threads client", "fork": "fork client"}
 
 WORDED: dict[str, Callable[[Any], str]] = {
+    "engine": lambda engine: ENGINE_WORDS[engine],
     "scope": lambda scope: SCOPE_WORDS[scope],
     "linger_s": lambda seconds: f"idling {seconds:g} s" if seconds else "not idling",
     "duration_s": lambda seconds: f"duration {seconds:g} s",
-    "backlog": lambda count: f"a listen queue of {count}",
+    "backlog": lambda count: f"listen queue of {count}",
     "counts_taskset": lambda counts: f"taskset {'' if counts else 'not '}counted",
     "max_age_ms": lambda age: f"max age {age} ms",
     "cold": lambda requests: f"cold, the first {requests:,} requests",
@@ -70,7 +72,10 @@ def group(cells: list[Cell]) -> list[Members]:
 def titles(groups: list[Members]) -> list[str]:
     """What distinguishes each group; work, load and engine if there is only one."""
     common = set.intersection(*(set(members.facts) for members in groups)) if groups else set()
-    return [_title(members.facts, common) for members in groups]
+    lingers = {(of["scope"], of["linger_s"]) for of in (dict(members.facts) for members in groups)}
+    # How long a server idles is told only if its scope does not say it.
+    implied = len({scope for scope, _ in lingers}) == len(lingers)
+    return [_title(members.facts, common, "linger_s" if implied else "") for members in groups]
 
 
 def _split(facts: Facts, cells: list[Cell]) -> Iterator[Members]:
@@ -101,8 +106,14 @@ def _facts(cell: Cell, names: tuple[str, ...]) -> Facts:
     return tuple((name, getattr(cell, name)) for name in names if getattr(cell, name) is not None)
 
 
-def _title(facts: Facts, common: set[tuple[str, Any]]) -> str:
-    telling = [fact for fact in facts if fact not in common or fact[0] == "cold"]
+def _title(facts: Facts, common: set[tuple[str, Any]], implied: str) -> str:
+    """What is not asked of a server as it is started is left out."""
+    telling = [
+        (name, value)
+        for name, value in facts
+        if (name, value) not in common or name == "cold"
+        if name != implied and (value or name not in AS_STARTED)
+    ]
     if not telling:
         telling = [fact for fact in facts if fact[0] in ("work", "load", "engine")]
     return ", ".join(_shown(name, value) for name, value in telling)

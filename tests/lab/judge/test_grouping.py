@@ -65,9 +65,20 @@ def test_server_options_split_tables_and_are_in_titles() -> None:
     text = '[[cells]]\ndesigns = "all"\nconnections = [1, 9]\nscope = "process"\n'
     found = grouped(f"{text}backlog = [3, 50]\n{text}backlog = 3\ncounts_taskset = true")
     assert titles(found) == [
-        "a listen queue of 3, taskset not counted",
-        "a listen queue of 50, taskset not counted",
-        "a listen queue of 3, taskset counted",
+        "listen queue of 3",
+        "listen queue of 50",
+        "listen queue of 3, taskset counted",
+    ]
+
+
+def test_a_title_says_in_few_words_what_was_done() -> None:
+    of = '[[cells]]\ndesigns = "all"\nconnections = [1, 9]\nengine = ["thread", "fork"]\n'
+    found = grouped(f'{of}{of}scope = "process"\nlinger_s = 0.2')
+    assert titles(found) == [
+        "threads client, window only",
+        "fork client, window only",
+        "threads client, whole process",
+        "fork client, whole process",
     ]
 
 
