@@ -100,8 +100,10 @@ def verdict(group: HeldGroup) -> str:
     if outcomes == {NO_DIFFERENCE}:
         names = listed([best, *(rival.contender for rival in group.against)])
         return f"held rate: {names} are not distinguishable ({detectable(group.against)})"
-    leads = "is best" if outcomes == {LARGER} else "is ahead"
-    return f"held rate: {best} {leads}: {'; '.join(map(_behind, group.against))}"
+    behind = "; ".join(map(_behind, group.against))
+    if not outcomes & {LARGER, NO_DIFFERENCE}:
+        return f"held rate: {behind}"
+    return f"held rate: {best} {'is best' if outcomes == {LARGER} else 'is ahead'}: {behind}"
 
 
 def _behind(rival: AgainstBest) -> str:

@@ -3,6 +3,7 @@
 import csv
 import io
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from regatta.judge.standings import FAILED
 from regatta.record.records import KNEE
 from regatta.show.build import view_of
 from regatta.show.csv import to_csv
-from regatta.show.held import ends_of, held_lines, rounded_rate, sentences
+from regatta.show.held import ends_of, held_lines, rounded_rate, sentences, verdict
 from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.lab.synthetic_held import CAPACITY, add_held
@@ -56,6 +57,15 @@ def test_the_view_and_the_json_say_who_holds_most_and_how_many_times_as_much(led
     assert "Held rate: select is best: 2." in table.says
     assert "★" in table.rows[2].figures[0].value
     assert [rate["says"].partition(" holds")[0] for rate in found["contenders"]] == list(CAPACITY)
+
+
+def test_nobody_is_ahead_of_rates_that_cannot_be_compared(ledger: Path) -> None:
+    (group,) = reports.analysed(ledger).held
+    unknown = [replace(rival, outcome=CLIENT_BOUND, value=None) for rival in group.against]
+    assert verdict(replace(group, against=unknown)) == (
+        "held rate: thread-per-client cannot be compared: client-bound; "
+        "iterative cannot be compared: client-bound"
+    )
 
 
 def test_a_client_bound_search_gives_a_lower_bound(tmp_path: Path) -> None:
