@@ -162,18 +162,20 @@ def group_section(analysis: Analysis, group: Group, number: int) -> Section:
         _step(analysis, group, verdict, step, prefix)
         for verdict, step in zip(group.by_step, group.steps, strict=True)
     )
-    first, tables = steps[0].sections, steps[0].tables
+    only = steps[0]
+    text, tables, below = only.text, only.tables, only.sections
     if several:
-        first = (Section(f"At each {group.axis.quantity}", sections=steps, tabs=True, rank=OPEN),)
+        text = (verdict_sentence(group, group.overall),)
+        below = (Section(f"At each {group.axis.quantity}", sections=steps, tabs=True, rank=OPEN),)
         tables = (replace(overview(group, compares(analysis)), title=""),)
     return Section(
         capitalized(group.title) or "Standings",
         says=f"{headline(group)}.",
-        text=(verdict_sentence(group, group.overall),),
+        text=text,
         tables=tables,
         charts=(key,) if key else (),
         sections=(
-            *first,
+            *below,
             _all_metrics(analysis, group, prefix),
             Section(
                 "Counters of each cell",
