@@ -23,7 +23,8 @@ from tests.waiting import wait_until
 BEHIND = 64 * 1024
 """Bytes behind the last request: more than a server reads before it answers."""
 UPLOAD = 3_000_000
-SOON_S = 5
+SOON_S = 20
+"""Far more than a leaving client has, for a busy machine; less than the idle timeout of 30 s."""
 DRAINED_S = 4
 """Less than the drain limit of 5 s."""
 
