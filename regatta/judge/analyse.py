@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter as Tally
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from regatta.judge.claims.evidence import RaceResults
@@ -25,7 +25,7 @@ from regatta.judge.soundness.clients import (
 from regatta.judge.soundness.repeated import outliers, repeats_of
 from regatta.judge.soundness.side_by_side import clocks, side_by_side_costs
 from regatta.judge.soundness.wire import on_the_wire
-from regatta.judge.standings import Entries, Standings, verdicts
+from regatta.judge.standings import Verdict, verdicts
 from regatta.judge.statistics.joint import Mean
 from regatta.judge.statistics.leads import log_ratios
 from regatta.judge.statistics.sign_flips import BlockValues
@@ -110,35 +110,24 @@ def analyse(ledger: RaceRecord) -> Analysis:
     )
 
 
-AtSteps = dict[int, list[CellResult]]
-"""The cells of one table by step."""
+Step = dict[str, CellResult]
+"""By contender, the cells of one table at one step."""
 
 
-def _at_steps(members: Members, results: dict[int, CellResult]) -> AtSteps:
-    return {step: [results[cell.id] for cell in members.at(step)] for step in members.steps}
-
-
-def _entries(at_steps: AtSteps) -> dict[int, Entries]:
-    return {
-        step: {result.cell.contender: result.entry for result in of}
-        for step, of in at_steps.items()
-    }
-
-
-def _column(step: int, of: list[CellResult], metric: Metric) -> Column:
+def _column(at: int, step: Step, metric: Metric) -> Column:
     figures = {
-        result.cell.contender: (estimate.value, result)
-        for result in of
-        if (estimate := result.estimates[side_of(metric), metric.name]).value is not None
+        name: value
+        for name, result in step.items()
+        if (value := result.estimates[side_of(metric), metric.name].value) is not None
         if metric.name in result.blocks
     }
     return Column(
-        step,
+        at,
         metric,
-        {name: value for name, (value, _) in figures.items()},
-        {name: result.blocks[metric.name] for name, (_, result) in figures.items()},
-        {name: result.requests for name, (_, result) in figures.items()},
-        {result.cell.contender for result in of if result.entry.barred},
+        figures,
+        {name: step[name].blocks[metric.name] for name in figures},
+        {name: step[name].requests for name in figures},
+        {name for name, result in step.items() if result.barred},
     )
 
 
@@ -152,14 +141,14 @@ def _group(
     def position(cell: Cell) -> tuple[int, int, str]:
         return getattr(cell, members.axis.name) or 0, cell.contender_order, cell.contender
 
-    at_steps = _at_steps(members, results)
-    entries = _entries(at_steps)
-    costs = {
-        step: {name: entry.blocks for name, entry in of.items()} for step, of in entries.items()
+    steps = {
+        at: {cell.contender: results[cell.id] for cell in members.at(at)} for at in members.steps
     }
-    decided = verdicts(entries, units)
+    costs = {at: {name: of.cpu for name, of in step.items()} for at, step in steps.items()}
+    by_step, overall = verdicts(steps, units)
+    standing_of = [verdict.standing_of for verdict in by_step]
     columns = {
-        metric: [_column(step, of, metric) for step, of in at_steps.items()] for metric in STANDINGS
+        metric: [_column(at, step, metric) for at, step in steps.items()] for metric in STANDINGS
     }
     return Group(
         title=title,
@@ -167,27 +156,26 @@ def _group(
         steps=members.steps,
         facts=dict(members.facts),
         cells=[results[cell.id] for cell in sorted(members.cells, key=position)],
-        by_step=decided.by_step,
-        overall=decided.overall,
+        by_step=by_step,
+        overall=overall,
         units=units,
         between=between(list(costs.values()), units) if units.sitting_of else None,
         differences=differences(costs, baseline.contender, units) if baseline else [],
         against=[
-            *confirmed(against_best(columns.pop(PRIMARY), decided.standing_of, units), decided),
+            *confirmed(against_best(columns.pop(PRIMARY), standing_of, units), by_step),
             *(against for of in columns.values() for against in against_best(of, None, units)),
         ],
-        unconfirmed=list(_unconfirmed(decided, entries, units)),
+        unconfirmed=list(_unconfirmed(by_step, steps, units)),
     )
 
 
 def _unconfirmed(
-    decided: Standings, entries: dict[int, Entries], units: Units
+    by_step: list[Verdict], steps: Mapping[int, Step], units: Units
 ) -> Iterator[UnconfirmedLead]:
-    """Those of single steps."""
-    for at, less, more in decided.unconfirmed:
-        if at is not None:
-            best, other = entries[at][less], entries[at][more]
-            ratios = log_ratios(other.blocks, best.blocks), log_ratios(other.busy, best.busy)
+    for (at, step), verdict in zip(steps.items(), by_step, strict=True):
+        for less, more in verdict.unconfirmed:
+            best, other = step[less], step[more]
+            ratios = log_ratios(other.cpu, best.cpu), log_ratios(other.busy, best.busy)
             charged, busy = (math.exp(Mean.of_blocks(units.gathered(of)).value) for of in ratios)
             yield UnconfirmedLead(at, less, more, charged, busy)
 

@@ -7,7 +7,7 @@ contenders get a ratio only if they are shown to be worse.
 """
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -21,7 +21,7 @@ from regatta.judge.standings import (
     NOT_COMPARED,
     TOO_FEW,
     UNCONFIRMED,
-    Standings,
+    Verdict,
     seen,
 )
 from regatta.judge.statistics.comparisons_with_best import (
@@ -122,7 +122,9 @@ class Column:
 
 
 def against_best(
-    columns: list[Column], decided: list[dict[str, Standing]] | None = None, units: Units = BLOCKS
+    columns: list[Column],
+    decided: Sequence[Mapping[str, Standing]] | None = None,
+    units: Units = BLOCKS,
 ) -> list[AgainstBest]:
     """Every contender but the best, for one metric at each step.
 
@@ -143,9 +145,9 @@ def against_best(
     ]
 
 
-def confirmed(found: list[AgainstBest], decided: Standings) -> list[AgainstBest]:
+def confirmed(found: list[AgainstBest], by_step: list[Verdict]) -> list[AgainstBest]:
     """Those of the primary metric, whose leads busy time must show too."""
-    doubted = set(decided.unconfirmed)
+    doubted = {(verdict.at, *lead) for verdict in by_step for lead in verdict.unconfirmed}
     return [
         replace(against, outcome=UNCONFIRMED)
         if against.outcome == LARGER and (against.at, against.best, against.contender) in doubted

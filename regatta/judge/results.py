@@ -17,7 +17,7 @@ from regatta.judge.soundness.clients import LabUse, SharedLoads
 from regatta.judge.soundness.repeated import Outlier, Repeated
 from regatta.judge.soundness.side_by_side import ClockSpeed, SideBySideCost
 from regatta.judge.soundness.wire import OnTheWire
-from regatta.judge.standings import TOO_SLOW, Entry, Verdict
+from regatta.judge.standings import TOO_SLOW, Verdict
 from regatta.judge.statistics.percentile_comparison import Requests
 from regatta.judge.statistics.sign_flips import BlockValues
 from regatta.judge.statistics.units import BLOCKS, Between, Units
@@ -61,11 +61,13 @@ class CellResult:
     ok: int
 
     @property
-    def entry(self) -> Entry:
-        """Its entry in the standings."""
-        return Entry(self.blocks.get(PRIMARY.name, {}), self._barred(), self.busy)
+    def cpu(self) -> BlockValues:
+        """Server CPU per request."""
+        return self.blocks.get(PRIMARY.name, {})
 
-    def _barred(self) -> str:
+    @property
+    def barred(self) -> str:
+        """Why it cannot win; empty if it can."""
         if self.failing:
             return self.failing
         state = self.estimates[side_of(PRIMARY), PRIMARY.name].state

@@ -13,8 +13,9 @@ have slept while the kernel worked for it, which is charged to nobody.
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import fmean
+from typing import Protocol
 
 from regatta.judge.interval import Interval
 from regatta.judge.statistics.comparisons_with_best import Standing, standings
@@ -41,19 +42,23 @@ SEEN_TO = 11.0
 """A detectable ratio beyond this says nothing: there are too few units."""
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A contender at one step."""
+class Raced(Protocol):
+    """A contender at one step, with what it needed in each block."""
 
-    blocks: BlockValues
-    """Its server CPU per request."""
-    barred: str = ""
-    """Why it cannot win; empty if it can."""
-    busy: BlockValues = field(default_factory=dict)
-    """How long its CPUs were busy per request; empty where that is not known."""
+    @property
+    def cpu(self) -> BlockValues:
+        """Server CPU per request."""
+
+    @property
+    def busy(self) -> BlockValues:
+        """How long its CPUs were busy per request; empty where that is not known."""
+
+    @property
+    def barred(self) -> str:
+        """Why it cannot win; empty if it can."""
 
 
-Entries = Mapping[str, Entry]
+Step = Mapping[str, Raced]
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,10 @@ class Verdict:
     detectable: float | None
     """The smallest lead detectable at 80 % power; None: too few blocks."""
     outcome: str
+    standing_of: Mapping[str, Standing]
+    """The decisions behind it, as logarithms of ratios."""
+    unconfirmed: tuple[tuple[str, str], ...] = ()
+    """Leads that busy time does not show: the contender ahead, and the other."""
 
     @property
     def starred(self) -> tuple[str, ...]:
@@ -84,69 +93,52 @@ class Verdict:
         return self.best if self.outcome in (LARGER, NO_DIFFERENCE) else ()
 
 
-@dataclass(frozen=True)
-class Standings:
-    by_step: list[Verdict]
-    overall: Verdict
-    standing_of: list[dict[str, Standing]]
-    """The decisions behind the verdict of each step, as logarithms of ratios."""
-    unconfirmed: list[Lead]
-    """Leads of the best that busy time does not show; those over all steps only if there are
-    several."""
-
-
-def verdicts(entries: dict[int, Entries], units: Units = BLOCKS) -> Standings:
+def verdicts(steps: Mapping[int, Step], units: Units = BLOCKS) -> tuple[list[Verdict], Verdict]:
     """One verdict for each step of the axis, and the overall one.
 
     With one step the overall verdict is the same, without a further comparison.
     """
-    steps = list(entries.values())
-    logs = [_logs(step) for step in steps]
-    places: list[tuple[int | None, Entries, list[Entries], list[dict[str, BlockValues]]]] = [
-        (at, step, [step], [of_step])
-        for (at, step), of_step in zip(entries.items(), logs, strict=True)
-    ]
+    places: list[tuple[int | None, list[Step]]] = [(at, [step]) for at, step in steps.items()]
     if len(steps) != 1:
-        places.append((None, _over_all(steps), steps, logs))
-    found = standings([of for *_, of in places], units)
+        places.append((None, list(steps.values())))
+    logs = [[_logs(step) for step in of] for _, of in places]
+    found = standings(logs, units)
 
     def decided(unconfirmed: Collection[Lead]) -> list[Verdict]:
-        doubted = {(at, more) for at, _, more in unconfirmed}
         return [
             _verdict(
                 at,
-                of,
-                _log_means(logs),
+                _barred(of),
+                _log_means(of_place),
                 standing_of,
-                [more for where, more in doubted if where == at],
+                tuple((less, more) for where, less, more in unconfirmed if where == at),
             )
-            for (at, of, _, logs), standing_of in zip(places, found, strict=True)
+            for (at, of), of_place, standing_of in zip(places, logs, found, strict=True)
         ]
 
     first = decided(())
     unconfirmed = unconfirmed_leads(
         {
-            (at, least, name): _accounts(steps, least, name)
-            for (at, _, steps, _), verdict in zip(places, first, strict=True)
+            (at, least, name): _accounts(of, least, name)
+            for (at, of), verdict in zip(places, first, strict=True)
             for least in verdict.best
             for name in verdict.worse
         },
         units,
     )
     final = decided(unconfirmed) if unconfirmed else first
-    return Standings(final[: len(steps)], final[-1], found[: len(steps)], unconfirmed)
+    return final[: len(steps)], final[-1]
 
 
-def _accounts(steps: list[Entries], *pair: str) -> tuple[Accounts, Accounts]:
+def _accounts(steps: list[Step], *pair: str) -> tuple[Accounts, Accounts]:
     """Of these two, at the steps that both raced. Each step has the same weight."""
-    shared = [step for step in steps if all(name in step and step[name].blocks for name in pair)]
+    shared = [step for step in steps if all(name in step and step[name].cpu for name in pair)]
     scales = [
-        fmean(value for entry in step.values() for value in entry.blocks.values())
-        for step in shared
+        fmean(value for raced in step.values() for value in raced.cpu.values()) for step in shared
     ]
     first, second = (
         (
-            _means([step[name].blocks for step in shared], scales),
+            _means([step[name].cpu for step in shared], scales),
             _means([step[name].busy for step in shared], scales),
         )
         for name in pair
@@ -165,16 +157,17 @@ def _means(steps: list[BlockValues], scales: list[float]) -> BlockValues:
 
 def _verdict(
     at: int | None,
-    entries: Entries,
+    barred: Mapping[str, str],
     sizes: Mapping[str, float],
     standing_of: Mapping[str, Standing],
-    unconfirmed: Collection[str],
+    doubted: tuple[tuple[str, str], ...],
 ) -> Verdict:
-    """`sizes`: mean logarithms of server CPU per request; `unconfirmed`: those whose extra need
-    busy time does not show."""
+    """`barred`: all contenders, as `_barred` has them; `sizes`: mean logarithms of server CPU per
+    request; `doubted`: leads that busy time does not show."""
+    unconfirmed = {more for _, more in doubted}
     ranked = sorted(sizes, key=lambda name: (sizes[name], name))
     known = [*ranked, *(name for name in standing_of if name not in sizes)]
-    slow = {name for name, entry in entries.items() if entry.barred == TOO_SLOW}
+    slow = {name for name, why in barred.items() if why == TOO_SLOW}
     worse = tuple(
         name
         for name in known
@@ -182,12 +175,12 @@ def _verdict(
         if name not in slow and name not in unconfirmed
     )
     rivals = {}
-    for name, entry in entries.items():
+    for name, reason in barred.items():
         unknown = name not in standing_of and ranked != [name]
         why = TOO_FEW if name in ranked else NOT_MEASURED
         doubt = UNCONFIRMED if name in unconfirmed else why if unknown else ""
-        if name not in worse and (entry.barred or doubt):
-            rivals[name] = entry.barred or doubt
+        if name not in worse and (reason or doubt):
+            rivals[name] = reason or doubt
     best = tuple(name for name in ranked if name not in worse and name not in rivals)
     open_to = [name for name in ranked if name not in worse]
     front = next((name for name in [*open_to, *known] if name not in worse), None)
@@ -197,7 +190,7 @@ def _verdict(
     shown = None if runner_up is None else standing_of.get(runner_up)
     if not ranked:
         outcome = NOT_MEASURED
-    elif len(entries) == 1:
+    elif len(barred) == 1:
         outcome = ALONE
     elif len(ranked) == 1:
         outcome = ONLY
@@ -219,6 +212,8 @@ def _verdict(
         blocks=0 if shown is None else shown.blocks,
         detectable=None if shown is None else seen(math.exp(min(shown.detectable, 50.0))),
         outcome=outcome,
+        standing_of=standing_of,
+        unconfirmed=doubted,
     )
 
 
@@ -227,11 +222,11 @@ def seen(ratio: float) -> float | None:
     return ratio if ratio <= SEEN_TO else None
 
 
-def _logs(step: Entries) -> dict[str, BlockValues]:
+def _logs(step: Step) -> dict[str, BlockValues]:
     return {
-        name: {block: math.log(value) for block, value in entry.blocks.items()}
-        for name, entry in step.items()
-        if entry.blocks and min(entry.blocks.values()) > 0
+        name: {block: math.log(value) for block, value in raced.cpu.items()}
+        for name, raced in step.items()
+        if raced.cpu and min(raced.cpu.values()) > 0
     }
 
 
@@ -244,14 +239,14 @@ def _log_means(logs: list[dict[str, BlockValues]]) -> dict[str, float]:
     }
 
 
-def _over_all(steps: list[Entries]) -> dict[str, Entry]:
-    """A contender barred at one step is barred overall."""
+def _barred(steps: list[Step]) -> dict[str, str]:
+    """Why each contender cannot win over these steps, as it cannot at one; empty if it can."""
     found = {}
     for name in dict.fromkeys(name for step in steps for name in step):
         reasons = [step[name].barred if name in step else NOT_EVERYWHERE for step in steps]
-        missing = any(name in step and not step[name].blocks for step in steps)
-        barred = next(filter(None, reasons), NOT_MEASURED if missing else "")
-        found[name] = Entry({}, TOO_SLOW if TOO_SLOW in reasons else barred)
+        missing = any(name in step and not step[name].cpu for step in steps)
+        why = next(filter(None, reasons), NOT_MEASURED if missing else "")
+        found[name] = TOO_SLOW if TOO_SLOW in reasons else why
     return found
 
 

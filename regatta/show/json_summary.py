@@ -121,7 +121,10 @@ def group_json(analysis: Analysis, group: Group) -> dict[str, Any]:
 
 
 def _verdict(group: Group, verdict: Verdict) -> dict[str, Any]:
-    return {**asdict(verdict), "sentence": verdict_sentence(group, verdict)}
+    said = asdict(verdict)
+    # In logarithms, and beside `leads_unconfirmed`, which has figures.
+    del said["standing_of"], said["unconfirmed"]
+    return {**said, "sentence": verdict_sentence(group, verdict)}
 
 
 def _cell(result: CellResult) -> dict[str, Any]:

@@ -124,7 +124,7 @@ def where(group: Group, step: int) -> str:
 
 def sentences(group: Group, step: int) -> Iterator[str]:
     """One for each metric that was compared, and one for each server that failed."""
-    barred = {result.cell.contender for result in group.at(step) if result.entry.barred}
+    barred = {result.cell.contender for result in group.at(step) if result.barred}
     for metric in COMPARED:
         if against := _against(group, step, metric):
             yield f"{metric.label}: {_sentence(against, barred)}"

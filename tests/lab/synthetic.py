@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from regatta.judge.statistics.sign_flips import BlockValues
 from regatta.record.cell import PROCESS, Cell
 from regatta.record.counters import Counter, Counters, counted, keyed, not_supported
 from regatta.record.files import Start, write_start
@@ -100,6 +101,15 @@ class SyntheticRace:
 
     def is_timed(self, block: int) -> bool:
         return (block - 1) % (self.blocks + self.counted_blocks) < self.blocks
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A contender at one step, as standings rank it."""
+
+    cpu: BlockValues
+    barred: str = ""
+    busy: BlockValues = field(default_factory=dict)
 
 
 def make(path: Path, race: SyntheticRace | None = None, **changes: Any) -> Path:

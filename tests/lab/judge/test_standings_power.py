@@ -12,10 +12,11 @@ from regatta.judge.power import (
     smallest_lead,
     standings_power_note,
 )
-from regatta.judge.standings import Entries, Entry, verdicts
+from regatta.judge.standings import verdicts
 from regatta.judge.statistics.units import BLOCKS, Units
 from regatta.record.study import Study
 from tests.lab import fake_races
+from tests.lab.synthetic import Entry
 
 STUDY = """
 name = "foretold"
@@ -71,14 +72,14 @@ def test_predicted_power_equals_the_tables(count: int, in_sittings: bool) -> Non
     seen_leads = []
     for _ in range(DRAWN):
         noise = chance.normal(0.0, RATIO_SD / math.sqrt(2), (2, 3, count))
-        entries: dict[int, Entries] = {
+        entries = {
             step: {
                 name: Entry(dict(enumerate(np.exp(noise[step, at]))))
                 for at, name in enumerate("abc")
             }
             for step in range(2)
         }
-        seen_leads += [verdict.detectable for verdict in verdicts(entries, units).by_step]
+        seen_leads += [verdict.detectable for verdict in verdicts(entries, units)[0]]
     seen = median(math.inf if verdict is None else verdict for verdict in seen_leads) - 1
     assert smallest_lead((3, 3), count, in_sittings) == pytest.approx(seen, rel=0.25)
 

@@ -11,7 +11,7 @@ import pytest
 
 from regatta.judge.analyse import analyse
 from regatta.judge.results import Analysis
-from regatta.judge.standings import FAILED, RIVALS, UNCONFIRMED, Entry, Standings, verdicts
+from regatta.judge.standings import FAILED, RIVALS, UNCONFIRMED, Verdict, verdicts
 from regatta.judge.statistics.leads import Accounts, Lead, unconfirmed_leads
 from regatta.judge.statistics.sign_flips import BlockValues
 from regatta.judge.statistics.units import Units
@@ -23,6 +23,7 @@ from regatta.show.notes import notes
 from regatta.show.verdicts import headline, verdict_sentence
 from regatta.show.versus import sentences
 from tests.lab import fake_records, reports, synthetic
+from tests.lab.synthetic import Entry
 
 SAYS = "busy time does not show the lead of select"
 # By its charge select needs 15 % less than thread-per-client; its CPUs are busy 50 % longer.
@@ -109,7 +110,7 @@ def times(factor: float, blocks: BlockValues = LESS) -> BlockValues:
     return {block: factor * value for block, value in blocks.items()}
 
 
-def raced(*steps: dict[str, tuple[float, float]]) -> Standings:
+def raced(*steps: dict[str, tuple[float, float]]) -> tuple[list[Verdict], Verdict]:
     """By step: each contender's charged and busy time."""
     return verdicts(
         {
@@ -123,7 +124,7 @@ def raced(*steps: dict[str, tuple[float, float]]) -> Standings:
 
 
 def test_the_next_is_the_nearest_whether_busy_time_shows_it_or_not() -> None:
-    found = raced({"a": (1.0, 2.0), "b": (1.1, 2.1), "c": (1.8, 1.99)}).overall
+    found = raced({"a": (1.0, 2.0), "b": (1.1, 2.1), "c": (1.8, 1.99)})[1]
     assert found.rivals == {"c": UNCONFIRMED}
     assert (found.front, found.runner_up, found.worse) == ("a", "b", ("b",))
 
@@ -131,19 +132,18 @@ def test_the_next_is_the_nearest_whether_busy_time_shows_it_or_not() -> None:
 def test_over_all_steps_each_step_has_the_same_weight() -> None:
     """In µs the second step would decide, where both accounts have b ahead by a thousandth."""
     cheap, dear = {"a": (1.0, 2.0), "b": (1.5, 2.4)}, {"a": (1000.0, 1001.0), "b": (999.0, 1000.0)}
-    found = raced(cheap, dear)
-    assert found.overall.worse == ("b",)
-    assert found.unconfirmed == []
+    _, overall = raced(cheap, dear)
+    assert (overall.worse, overall.unconfirmed) == (("b",), ())
     asleep = {"a": (1.0, 2.0), "b": (1.5, 1.99)}
-    assert raced(asleep, dear).overall.rivals == {"b": UNCONFIRMED}
+    assert raced(asleep, dear)[1].rivals == {"b": UNCONFIRMED}
 
 
 def test_over_all_steps_two_are_compared_at_those_that_both_raced() -> None:
     both = {"a": (1.0, 2.0), "b": (1.5, 1.99), "c": (3.0, 4.0)}
     without = {name: of for name, of in both.items() if name != "b"}
-    found = raced(both, both, without)
-    assert [one.rivals for one in found.by_step] == [{"b": UNCONFIRMED}, {"b": UNCONFIRMED}, {}]
-    assert "b" not in found.overall.worse
+    by_step, overall = raced(both, both, without)
+    assert [verdict.rivals for verdict in by_step] == [{"b": UNCONFIRMED}, {"b": UNCONFIRMED}, {}]
+    assert "b" not in overall.worse
 
 
 def test_other_programs_that_cost_both_the_same_do_not_hide_a_lead() -> None:

@@ -21,7 +21,6 @@ from regatta.judge.standings import (
     RIVALS,
     TOO_FEW,
     TOO_SLOW,
-    Entry,
     Verdict,
     verdicts,
 )
@@ -31,6 +30,7 @@ from regatta.judge.statistics.joint import PairedMean
 from regatta.judge.statistics.sign_flips import sign_flips
 from regatta.record.metrics import PRIMARY
 from regatta.show.verdicts import mark
+from tests.lab.synthetic import Entry
 
 Values = dict[str, dict[int, float]]
 Table = dict[int, dict[str, Entry]]
@@ -45,7 +45,7 @@ def entries(values: Values) -> dict[str, Entry]:
 
 
 def decided(values: Values) -> Verdict:
-    return verdicts({1: entries(values)}).overall
+    return verdicts({1: entries(values)})[1]
 
 
 def stars(verdict: Verdict, names: set[str]) -> dict[str, str]:
@@ -131,9 +131,9 @@ def columns(table: dict[int, Values]) -> list[Column]:
 @given(tables())
 @settings(max_examples=150)
 def test_stars_and_the_columns_agree(table: dict[int, Values]) -> None:
-    found = verdicts({step: entries(values) for step, values in table.items()})
-    against = against_best(columns(table), found.standing_of)
-    for verdict in found.by_step:
+    by_step, _ = verdicts({step: entries(values) for step, values in table.items()})
+    against = against_best(columns(table), [verdict.standing_of for verdict in by_step])
+    for verdict in by_step:
         rows = {standing.contender: standing for standing in against if standing.at == verdict.at}
         starred = set(stars(verdict, set(table[verdict.at or 0])))
         alike = {name for name, standing in rows.items() if standing.outcome == NO_DIFFERENCE}
@@ -155,8 +155,8 @@ def test_stars_and_the_columns_agree(table: dict[int, Values]) -> None:
 @given(tables())
 @settings(max_examples=100)
 def test_at_least_one_contender_may_be_the_best(table: dict[int, Values]) -> None:
-    found = verdicts({step: entries(values) for step, values in table.items()})
-    for verdict, values in zip(found.by_step, table.values(), strict=True):
+    by_step, _ = verdicts({step: entries(values) for step, values in table.items()})
+    for verdict, values in zip(by_step, table.values(), strict=True):
         assert bool(verdict.best or verdict.rivals) == bool(values)
         assert (verdict.front is not None) == any(values.values())
 
@@ -171,10 +171,10 @@ def test_a_contender_worse_at_every_step_is_worse_overall(
         step: entries(by_block({"a": [1.0] * 8, "b": [cost * each[step] for each in noise]}))
         for step, cost in ((0, first), (1, second))
     }
-    found = verdicts(table)
+    by_step, overall = verdicts(table)
     for name in ("a", "b"):
-        if all(verdict.worse == (name,) for verdict in found.by_step):
-            assert found.overall.worse == (name,)
+        if all(verdict.worse == (name,) for verdict in by_step):
+            assert overall.worse == (name,)
 
 
 def test_a_generalist_may_win_over_all_steps() -> None:
@@ -186,9 +186,9 @@ def test_a_generalist_may_win_over_all_steps() -> None:
         1: entries({"a": near(1.0, 1), "b": near(3.0, 2), "c": near(1.1, 3)}),
         2: entries({"a": near(3.0, 4), "b": near(1.0, 5), "c": near(1.1, 6)}),
     }
-    found = verdicts(table)
-    assert [verdict.best for verdict in found.by_step] == [("a",), ("b",)]
-    assert found.overall.best == ("c",)
+    by_step, overall = verdicts(table)
+    assert [verdict.best for verdict in by_step] == [("a",), ("b",)]
+    assert overall.best == ("c",)
 
 
 @pytest.mark.parametrize(("blocks", "outcome"), [(5, TOO_FEW), (6, LARGER)])
@@ -217,7 +217,7 @@ def at(cost: float, first: int = 1) -> dict[int, float]:
 def test_a_third_that_may_be_as_good_takes_the_star(
     third: Entry, outcome: str, rivals: dict[str, str], runner_up: str
 ) -> None:
-    verdict = verdicts({1: {"a": Entry(at(1.0)), "b": Entry(at(2.0)), "c": third}}).overall
+    _, verdict = verdicts({1: {"a": Entry(at(1.0)), "b": Entry(at(2.0)), "c": third}})
     assert (verdict.outcome, verdict.rivals, verdict.runner_up) == (outcome, rivals, runner_up)
     assert set(verdict.worse) == {"b", "c"} - rivals.keys()
     assert stars(verdict, {"a", "b", "c"}) == ({} if rivals else {"a": "★"})
@@ -226,7 +226,7 @@ def test_a_third_that_may_be_as_good_takes_the_star(
 def test_compared_contenders_have_stars_despite_a_failed_rival() -> None:
     chance = np.random.default_rng(2)
     values = by_block({name: [float(v) for v in chance.lognormal(0, 0.1, 8)] for name in "ab"})
-    verdict = verdicts({1: entries(values) | {"c": Entry({}, FAILED)}}).overall
+    _, verdict = verdicts({1: entries(values) | {"c": Entry({}, FAILED)}})
     assert (verdict.outcome, verdict.rivals) == (NO_DIFFERENCE, {"c": FAILED})
     assert stars(verdict, {"a", "b", "c"}) == {"a": "☆", "b": "☆"}
 
@@ -238,7 +238,7 @@ def test_a_contender_too_slow_at_one_step_is_a_rival_overall() -> None:
         1: entries(values) | {"c": Entry(dear)},
         2: entries(values) | {"c": Entry(dear, TOO_SLOW)},
     }
-    verdict = verdicts(table).overall
+    _, verdict = verdicts(table)
     assert (verdict.outcome, verdict.rivals) == (RIVALS, {"c": TOO_SLOW})
 
 
@@ -249,7 +249,7 @@ def test_a_contender_too_slow_at_one_step_is_a_rival_overall() -> None:
 def test_a_contender_is_not_its_own_rival(
     others: dict[str, Entry], outcome: str, rivals: dict[str, str]
 ) -> None:
-    verdict = verdicts({1: entries(by_block({"a": [1.0] * 8})) | others}).overall
+    _, verdict = verdicts({1: entries(by_block({"a": [1.0] * 8})) | others})
     assert (verdict.outcome, verdict.best, verdict.rivals) == (outcome, ("a",), rivals)
     assert not stars(verdict, {"a", "b"})
 

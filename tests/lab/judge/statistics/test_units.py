@@ -7,11 +7,12 @@ import pytest
 from scipy import stats
 
 from regatta.judge.claims.claim_tests import compare_two
-from regatta.judge.standings import TOO_FEW, Entry, verdicts
+from regatta.judge.standings import TOO_FEW, verdicts
 from regatta.judge.statistics.comparisons_with_best import standings
 from regatta.judge.statistics.joint import Mean, decide_jointly
 from regatta.judge.statistics.sign_flips import BlockValues
 from regatta.judge.statistics.units import BLOCKS, Units, rotated
+from tests.lab.synthetic import Entry
 
 BLOCKS_EACH = 6
 NOISE = 0.05
@@ -83,14 +84,14 @@ def test_rotations_keep_lengths_and_the_first_is_the_identity() -> None:
 def test_agreeing_sittings_are_not_pooled() -> None:
     named = equals(np.random.default_rng(2), 5, 0.0)
     named["c0"] = {block: value - 1 for block, value in named["c0"].items()}
-    verdict = verdicts({1: entries(named)}, units(5)).overall
+    verdict = verdicts({1: entries(named)}, units(5))[1]
     assert verdict.best == ("c0",)
     assert verdict.blocks == 5
 
 
 def test_two_sittings_are_too_few_for_a_verdict() -> None:
     named = equals(np.random.default_rng(3), 2, 0.0)
-    assert verdicts({1: entries(named)}, units(2)).overall.outcome == TOO_FEW
+    assert verdicts({1: entries(named)}, units(2))[1].outcome == TOO_FEW
 
 
 def test_two_are_compared_in_the_blocks_that_both_have() -> None:
