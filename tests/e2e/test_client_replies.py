@@ -38,6 +38,7 @@ from tests.e2e.scripted_servers import (
     serving,
     silent,
 )
+from tests.servers import SANITIZER
 from tests.sockets import reset
 
 CHUNKED = CHUNKED_HEAD + b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
@@ -349,7 +350,7 @@ CASES = {
     **{
         f"a change within {most} replies": Case(
             changing(reply),
-            f"{EXPECT} --load closed --duration 0.3",
+            f"{EXPECT} --load closed --duration {3 if SANITIZER else 0.5}",
             "http",
             "changed",
             lambda result, most=most: (
