@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 
 from regatta import __version__
@@ -28,12 +29,8 @@ ROOM_BYTES = 1 << 20
 def new_folder(name: str) -> Path:
     """races/NAME-TIME, with a number if that exists."""
     stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
-    folder = RACES / stem
-    number = 2
-    while folder.exists():
-        folder = RACES / f"{stem}-{number}"
-        number += 1
-    return folder
+    names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+    return next(folder for name in names if not (folder := RACES / name).exists())
 
 
 @contextmanager

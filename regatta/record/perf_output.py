@@ -7,14 +7,12 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from regatta.errors import CounterError
 from regatta.record.counters import (
     COUNTED,
     COUNTERS,
     NOT_COUNTED,
-    NOT_SUPPORTED,
     NS,
     PERCENT,
     PERF_NAMES,
@@ -38,66 +36,44 @@ METRIC_PATTERN = re.compile(
 GROUP_PATTERN = re.compile(r".*\((?P<pmu>\w+)\)")
 
 
-def number(line: str, key: str, value: object) -> float:
+def number(key: str, value: object) -> float:
     """A finite number, whether perf printed it as a number or as text."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise CounterError(f"perf printed no number for `{key}`: {shorten(line)}")
     try:
         plain = float(str(value).strip())
     except ValueError as error:
-        raise CounterError(f"perf printed no number for `{key}`: {shorten(line)}") from error
+        raise CounterError(f"perf printed no number for `{key}`") from error
     if not math.isfinite(plain):
-        raise CounterError(f"perf printed no finite number for `{key}`: {shorten(line)}")
+        raise CounterError(f"perf printed no finite number for `{key}`")
     return plain
 
 
-def shorten(line: str) -> str:
-    return repr(line if len(line) <= 120 else line[:117] + "...")
-
-
-def text_of(line: str, fields: dict[str, object], key: str) -> str:
+def text_of(fields: dict[str, object], key: str) -> str:
     value = fields.get(key, "")
     if not isinstance(value, str):
-        raise CounterError(f"perf printed no text for `{key}`: {shorten(line)}")
+        raise CounterError(f"perf printed no text for `{key}`")
     return value
 
 
-def parse_line(line: str) -> dict[str, object] | None:
-    """The fields of one line, or None for comments and hints between the lines."""
-    text = line.strip()
-    if not text.startswith("{"):
-        return None
-    # perf 6.13 and some others leave a comma before the closing brace.
-    text = re.sub(r",\s*\}$", "}", text)
-    try:
-        fields = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise CounterError(f"perf printed a line that is not JSON: {shorten(line)}") from error
-    if not isinstance(fields, dict):
-        raise CounterError(f"perf printed a line that is not an object: {shorten(line)}")
-    return fields
-
-
-def read_event(line: str, fields: dict[str, object], running: float | None) -> Counter:
+def read_event(fields: dict[str, object], running: float | None) -> Counter:
     """The counter that one line holds, under perf's own name."""
-    event = text_of(line, fields, "event")
+    event = text_of(fields, "event")
     raw = fields["counter-value"]
-    unit_text = text_of(line, fields, "unit")
+    unit_text = text_of(fields, "unit")
     unit = "ns" if unit_text in NS_PER_UNIT else unit_text or "count"
     if raw == "<not supported>":
-        return Counter(event, None, unit, None, NOT_SUPPORTED)
+        return not_supported(event, unit)
     if raw == "<not counted>" or running == 0:
         return Counter(event, None, unit, None, NOT_COUNTED)
-    value = number(line, "counter-value", raw)
+    value = number("counter-value", raw)
     if value < 0:
-        raise CounterError(f"perf printed a count below 0: {shorten(line)}")
+        raise CounterError("perf printed a count below 0")
     value = round(value * NS_PER_UNIT[unit_text]) if unit == "ns" else value
     return Counter(event, float(value), unit, running, COUNTED)
 
 
-def read_metric(line: str, fields: dict[str, object], running: float | None) -> Counter | None:
+def read_metric(fields: dict[str, object], running: float | None) -> Counter | None:
     """The top-down metric at the end of the line, if there is one."""
-    match = METRIC_PATTERN.fullmatch(text_of(line, fields, "metric-unit").strip())
+    match = METRIC_PATTERN.fullmatch(text_of(fields, "metric-unit").strip())
     if match is None:
         return None
     event = f"tma_{match['name'].lower()}"
@@ -105,44 +81,53 @@ def read_metric(line: str, fields: dict[str, object], running: float | None) -> 
     # A metric whose events never ran is printed as nan, none, or nothing.
     if raw is None or str(raw).strip().lower() in ("", "nan", "-nan", "none", "inf", "-inf"):
         return Counter(event, None, "%", None, NOT_COUNTED)
-    value = number(line, "metric-value", raw)
-    percent = value if match["percent"] else value * 100
-    return Counter(event, percent, "%", running, COUNTED)
+    value = number("metric-value", raw)
+    return Counter(event, value if match["percent"] else value * 100, "%", running, COUNTED)
 
 
-@dataclass(frozen=True)
 class PerfOutput:
-    """Everything in one output of perf; each metric with its kind of core, if perf names it."""
+    """Everything in one output of perf."""
 
-    events: tuple[Counter, ...]
-    metrics: tuple[tuple[str | None, Counter], ...]
+    def __init__(self) -> None:
+        self.events: list[Counter] = []
+        self.metrics: list[tuple[str | None, Counter]] = []
+        """Each with its kind of core, if perf names it."""
+        self.running: float | None = None
+        self.pmu: str | None = None
+        """Of the last line: metrics with a line of their own belong to it."""
+
+    def take(self, line: str) -> None:
+        # perf 6.13 and some others leave a comma before the closing brace.
+        try:
+            fields: dict[str, object] = json.loads(re.sub(r",\s*\}$", "}", line))
+        except (ValueError, RecursionError) as error:
+            raise CounterError("perf printed a line that is not JSON") from error
+        if "pcnt-running" in fields:
+            self.running = number("pcnt-running", fields["pcnt-running"])
+            if not 0 <= self.running <= 100:
+                raise CounterError("perf printed a percentage outside 0 to 100")
+        if "metricgroup" in fields:
+            group = GROUP_PATTERN.fullmatch(text_of(fields, "metricgroup"))
+            self.pmu = group["pmu"] if group else None
+        if "counter-value" in fields:
+            self.events.append(read_event(fields, self.running))
+            self.pmu = parse_event_name(self.events[-1].event).pmu
+        metric = read_metric(fields, self.running)
+        if metric is not None:
+            self.metrics.append((self.pmu, metric))
 
 
 def parse_output(text: str) -> PerfOutput:
-    """All lines of a file that `perf stat -j` wrote."""
-    events: list[Counter] = []
-    metrics: list[tuple[str | None, Counter]] = []
-    running: float | None = None
-    pmu: str | None = None
-    for line in text.splitlines():
-        fields = parse_line(line)
-        if fields is None:
-            continue
-        if "pcnt-running" in fields:
-            running = number(line, "pcnt-running", fields["pcnt-running"])
-            if not 0 <= running <= 100:
-                raise CounterError(f"perf printed a percentage outside 0 to 100: {shorten(line)}")
-        if "metricgroup" in fields:
-            group = GROUP_PATTERN.fullmatch(text_of(line, fields, "metricgroup"))
-            pmu = group["pmu"] if group else None
-        if "counter-value" in fields:
-            counter = read_event(line, fields, running)
-            events.append(counter)
-            pmu = parse_event_name(counter.event).pmu
-        metric = read_metric(line, fields, running)
-        if metric is not None:
-            metrics.append((pmu, metric))
-    return PerfOutput(tuple(events), tuple(metrics))
+    """All lines of a file that `perf stat -j` wrote, but for comments and hints between them."""
+    output = PerfOutput()
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("{"):
+            try:
+                output.take(line)
+            except CounterError as error:
+                shown = repr(line if len(line) <= 120 else line[:117] + "...")
+                raise CounterError(f"{error}: {shown}") from error
+    return output
 
 
 def select_event(wanted: str, output: PerfOutput) -> list[Counter]:
@@ -188,16 +173,13 @@ def select_topdown(output: PerfOutput) -> list[Counter]:
     return list(chosen.values())
 
 
-def select(wanted: Sequence[str], output: PerfOutput) -> list[Counter]:
-    """The counters of the wanted events: at least one for each event, each name once."""
+def read_counters(text: str, wanted: Sequence[str]) -> list[Counter]:
+    """The counters of the wanted events in the text that perf wrote: at least one for each event,
+    each name once."""
+    output = parse_output(text)
     chosen: dict[str, Counter] = {}
     for event in wanted:
         answers = select_topdown(output) if event == TOPDOWN else select_event(event, output)
         for counter in answers:
             chosen.setdefault(counter.event, counter)
     return list(chosen.values())
-
-
-def read_counters(text: str, wanted: Sequence[str]) -> list[Counter]:
-    """The wanted counters from the text that perf wrote."""
-    return select(wanted, parse_output(text))

@@ -15,14 +15,7 @@ from regatta.errors import LedgerError
 from regatta.record.cell import Cell, MatchedCell
 from regatta.record.counters import Counter, Counters
 from regatta.record.inputs import RaceInputs, read_inputs
-from regatta.record.records import (
-    PlannedProbe,
-    Probe,
-    RaceRecord,
-    SearchRecord,
-    Sitting,
-    Trial,
-)
+from regatta.record.records import PlannedProbe, Probe, RaceRecord, SearchRecord, Sitting, Trial
 from regatta.record.schema import (
     FAILURES,
     SUPERSEDED,
@@ -63,7 +56,9 @@ def connect(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         with closing(_open(uri, immutable)) as connection:
             connection.row_factory = sqlite3.Row
-            _check_version(path, connection)
+            version = str(_meta(connection).get("schema_version"))
+            if version.isdigit():
+                check_version(path, int(version))
             yield connection
     except DAMAGES as error:
         raise LedgerError(
@@ -81,12 +76,6 @@ def _open(uri: str, immutable: bool) -> sqlite3.Connection:
             raise
         return sqlite3.connect(f"{uri}?mode=ro&immutable=1", uri=True)
     return connection
-
-
-def _check_version(path: Path, connection: sqlite3.Connection) -> None:
-    version = str(_meta(connection).get("schema_version"))
-    if version.isdigit():
-        check_version(path, int(version))
 
 
 def _meta(connection: sqlite3.Connection) -> dict[str, str]:
@@ -170,9 +159,7 @@ def _trials(connection: sqlite3.Connection) -> list[Trial]:
     for row in connection.execute(TRIALS):
         beside = {"counters": counters.get(row["id"], {}), "printed": printed.get(row["id"], {})}
         trial = of_row(Trial, row, **beside)
-        _ = (
-            trial.client_shares,
-            trial.workers,
-        )  # a damaged summary is refused here, not when it is shown
+        # A damaged summary is refused here, not when it is shown.
+        _ = trial.client_shares, trial.workers
         found.append(trial)
     return found

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import LedgerError
-from regatta.record.cell import AS_RACED, Cell, matched_cells
+from regatta.record.cell import AS_RACED, Cell
 from regatta.record.read import read_probes
 from regatta.record.records import BESIDE_ROW, TIMED, PlannedTrial, Probe, Sitting, Trial
 from regatta.record.schema import FAILURES, SUPERSEDED, row_of, to_json
@@ -142,7 +142,8 @@ class Ledger:
         return str(self.find(query) or "")
 
     def check_cells(self, cells: Sequence[Cell], table: str = "cell") -> None:
-        """LedgerError unless the cells are the study's: the plan refers to them by number."""
+        """LedgerError unless the cells are the study's: the plan refers to them by number, as
+        probes do to those of the table `search`."""
         wanted = [row_of(cell, *AS_RACED) for cell in cells]
         rows = self.database.execute(f"SELECT * FROM {table} ORDER BY id")
         names = [name for name, *_ in rows.description]
@@ -154,10 +155,6 @@ class Ledger:
                 f"{self.path}: with the current programs, its study has other cells; "
                 "resume with the programs that began it, or start a new race"
             )
-
-    def check_searches(self, cells: Sequence[Cell]) -> None:
-        """The same of the searches: probes refer to them by number."""
-        self.check_cells(matched_cells(cells), "search")
 
     def record_environment(self, environment: dict[str, Any]) -> None:
         with self.database:
@@ -177,8 +174,11 @@ class Ledger:
                 if again:
                     trial.conditions["repeated"] = True
                 self.write_trial(trial)
-            for planned in before:
-                self.mark_repeated(planned)
+            self.database.executemany(
+                "UPDATE trial SET conditions = json_set(conditions, '$.repeated', json('true')) "
+                f"WHERE block = ? AND cell_id = ? AND NOT {SUPERSEDED}",
+                [(planned.block, planned.cell_id) for planned in before],
+            )
 
     def write_trial(self, trial: Trial) -> None:
         trial_id = insert(self.database, "trial", row_of(trial, *BESIDE_ROW))
@@ -188,15 +188,6 @@ class Ledger:
         for side, text in trial.printed.items():
             row = {"trial_id": trial_id, "side": side, "text": text}
             insert(self.database, "perf_stat", row)
-
-    def mark_repeated(self, planned: PlannedTrial) -> None:
-        place = (planned.block, planned.cell_id)
-        self.database.execute(
-            "UPDATE trial SET conditions = json_set(conditions, '$.repeated', json('true')) "
-            "WHERE block = ? AND cell_id = ? AND attempt = "
-            "(SELECT max(attempt) FROM trial WHERE block = ? AND cell_id = ?)",
-            (*place, *place),
-        )
 
     def was_begun(self) -> bool:
         """Whether a sitting has started."""

@@ -159,7 +159,7 @@ def reopen(
         folder_then = Path(ledger.meta("study_folder") or "")
         written = parse_study(text, programs.designs, folder_then, with_claims=False)
         recorded = leave_out(keep_options(ledger, written), left_out_then(ledger))
-        ledger.check_searches(recorded.cells)
+        ledger.check_cells(matched_cells(recorded.cells), "search")
         if ledger.settled():
             recorded = settled(ledger, recorded)
             ledger.check_cells(recorded.cells)

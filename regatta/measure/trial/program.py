@@ -30,7 +30,7 @@ from regatta.measure.places.side import (
 )
 from regatta.measure.trial.idle_wait import away_from
 from regatta.record.counters import SWITCHED_OFF, Counter
-from regatta.record.perf_output import PerfOutput, read_counters, select
+from regatta.record.perf_output import read_counters
 
 # A runtime prints the error before the stack (Java, Node.js, Go, Rust, .NET, Ruby) or after it
 # (Python), and often more lines at the end.
@@ -270,11 +270,10 @@ class SideProgram:
 
     def counters(self) -> list[Counter]:
         """perf's counters, after the program's end; without perf each has a state that says so."""
-        if self.running.counting:
-            return read_counters(self.printed(), self.spec.wanted)
-        absent = select(tuple(self.spec.wanted), PerfOutput((), ()))
-        is_off = self.spec.perf.is_off
-        return [replace(counter, state=SWITCHED_OFF) for counter in absent] if is_off else absent
+        found = read_counters(self.printed(), self.spec.wanted)
+        if self.running.counting or not self.spec.perf.is_off:
+            return found
+        return [replace(counter, state=SWITCHED_OFF) for counter in found]
 
     def printed(self) -> str:
         """perf's output, after the program's end; empty if it did not count."""

@@ -223,10 +223,8 @@ def load_study(path: Path, designs: Sequence[Design]) -> Study:
 BLOCKS = 7
 """One more than a verdict needs, to allow for a failed trial
 (judge/statistics/blocks_needed.py; a test compares both)."""
-COUNTED_BLOCKS = 2
-"""An interval needs two."""
-SEARCH_BLOCKS = 2
-"""An interval needs two."""
+FEWEST = 2
+"""Counted blocks, and blocks of searches: an interval needs two."""
 
 
 def cut_blocks(study: Study) -> Study:
@@ -236,13 +234,13 @@ def cut_blocks(study: Study) -> Study:
     """
     cut: dict[str, Any] = {
         "blocks": min(study.blocks, BLOCKS),
-        "counted_blocks": min(study.counted_blocks, COUNTED_BLOCKS),
+        "counted_blocks": min(study.counted_blocks, FEWEST),
         "alone_blocks": 0,
         "sittings": 1,
         "width_percent": None,
     }
     if matched_cells(study.cells):
-        cut["search_blocks"] = min(study.search_blocks, SEARCH_BLOCKS)
+        cut["search_blocks"] = min(study.search_blocks, FEWEST)
     if all(getattr(study, name) == value for name, value in cut.items()):
         return study
     return study.but(quick=True, **cut, pause_s=0, most_blocks=None)

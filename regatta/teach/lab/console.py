@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 
 from rich.console import Console
 
@@ -18,15 +17,9 @@ BY_HAND = "Enter: I have typed them   r: run them for me   q: stop here > "
 BY_LAB = "Enter: continue   q: stop here > "
 
 
-class Choice(Enum):
-    """What the student chose to do about a step."""
-
-    GO = "go on"
-    RUN = "run it"
-    STOP = "stop"
-
-
-KEYS = {"": Choice.GO, "r": Choice.RUN, **dict.fromkeys(("q", "quit", "exit"), Choice.STOP)}
+GO, RUN, STOP = "go on", "run it", "stop"
+"""What the student may choose to do about a step."""
+KEYS = {"": GO, "r": RUN, **dict.fromkeys(("q", "quit", "exit"), STOP)}
 
 
 @dataclass
@@ -64,16 +57,16 @@ class LabScreen:
         if terminal:
             self.line()
 
-    def choose(self, by_hand: bool) -> Choice:
+    def choose(self, by_hand: bool) -> str:
         """`by_hand`: whether the student could type the step's commands."""
         while self.asks:
             key = self.read(BY_HAND if by_hand else BY_LAB)
             if key is None:
-                return Choice.STOP
+                return STOP
             if key in KEYS:
                 return KEYS[key]
             self.say(f"{key} is not one of these keys.")
-        return Choice.RUN
+        return RUN
 
     def report_missing(self, names: Sequence[str]) -> None:
         for name in names:

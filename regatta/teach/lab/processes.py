@@ -93,25 +93,20 @@ def serving(line: str) -> Iterator[int]:
             )
         finally:
             os.close(ready_end)
-        yield port_of(ready, output)
+        try:
+            told = read_line(ready, time.monotonic() + READY_S)
+        except TimeoutError as error:
+            raise RegattaError(f"the server was not ready within {READY_S:g} s") from error
+        except EOFError as error:
+            said = last_line(output)
+            raise RegattaError(f"the server exited before it was ready: {said}") from error
+        yield int(told.decode().split()[1].rpartition(":")[2])
         os.killpg(process.pid, signal.SIGINT)
         try:
             if process.wait(STOP_S) not in EXPECTED_STATUS:
                 raise RegattaError(f"the server failed: {last_line(output)}")
         except subprocess.TimeoutExpired as error:
             raise RegattaError(f"the server did not stop within {STOP_S:g} s of Ctrl-C") from error
-
-
-def port_of(ready: int, output: IO[bytes]) -> int:
-    """From the line that the server writes when it is ready."""
-    try:
-        line = read_line(ready, time.monotonic() + READY_S)
-    except TimeoutError as error:
-        raise RegattaError(f"the server was not ready within {READY_S:g} s") from error
-    except EOFError as error:
-        said = last_line(output)
-        raise RegattaError(f"the server exited before it was ready: {said}") from error
-    return int(line.decode().split()[1].rpartition(":")[2])
 
 
 def last_line(output: IO[bytes]) -> str:

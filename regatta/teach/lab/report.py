@@ -52,14 +52,9 @@ def read_answers(folder: Path) -> Answers:
     """Without questions that have no answer; empty if there is no file."""
     path = folder / FILE
     text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-    found: dict[tuple[str, int], str] = {}
-    headings = list(HEADING.finditer(text))
-    ends = [heading.start() for heading in headings[1:]] + [len(text)]
-    for heading, end in zip(headings, ends, strict=True):
-        answer = text[heading.end() : end].strip()
-        if answer:
-            found[heading[1], int(heading[2])] = answer
-    return found
+    _, *parts = HEADING.split(text)
+    answers = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    return {(step, int(at)): answer.strip() for step, at, answer in answers if answer.strip()}
 
 
 TITLE = "Which server design? A lab report"

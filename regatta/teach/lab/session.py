@@ -8,7 +8,7 @@ from typing import Any
 from regatta.errors import RegattaError, UsageError
 from regatta.measure.programs import Programs
 from regatta.record.study import parse_study
-from regatta.teach.lab.console import Choice, LabScreen
+from regatta.teach.lab.console import RUN, STOP, LabScreen
 from regatta.teach.lab.processes import run_typed
 from regatta.teach.lab.report import write_report
 from regatta.teach.lab.state import LabSetting, LabState, lab_command, load_state
@@ -38,16 +38,16 @@ def run_steps(lab: Lab, screen: LabScreen) -> bool:
 def do_step(step: Step, lab: Lab, screen: LabScreen) -> bool:
     """By hand or by the lab; False if the student stopped."""
     commands = step.commands(lab)
-    while (choice := screen.choose(bool(commands))) is not Choice.STOP:
+    while (choice := screen.choose(bool(commands))) != STOP:
         if not commands:
             step.run(lab)
             return True
-        if choice is Choice.RUN:
+        if choice == RUN:
             run_typed(commands)
         missing = [str(lab.path(name)) for name in step.missing_files(lab)]
         if not missing:
             return True
-        if choice is Choice.RUN:
+        if choice == RUN:
             raise RegattaError(f"the client got no answer: see {missing[0]}")
         screen.report_missing(missing)
     return False

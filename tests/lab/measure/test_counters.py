@@ -145,7 +145,7 @@ def test_a_hostile_line_is_a_clear_error(line: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# started on\n", "Some events weren't counted\n"])
 def test_comments_and_hints_are_passed_over(text: str) -> None:
-    assert parse_output(text).events == ()
+    assert parse_output(text).events == []
 
 
 values = st.one_of(

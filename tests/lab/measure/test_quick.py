@@ -19,7 +19,7 @@ from regatta.record.records import COUNTED_TRIAL, TIMED
 from regatta.record.schema import FILE_NAME
 from regatta.record.study import Study, find_study, load_study
 from regatta.record.study.find import Design
-from regatta.record.study.parse import BLOCKS, COUNTED_BLOCKS
+from regatta.record.study.parse import BLOCKS, FEWEST
 from tests.lab import fake_races
 from tests.lab.fake_programs import DESIGNS
 
@@ -46,8 +46,8 @@ def test_blocks_are_cut_and_never_cells() -> None:
 def test_one_block_fewer_would_still_give_intervals_and_two_fewer_none() -> None:
     assert BLOCKS == FEWEST_BLOCKS + 1, "a failed trial does not cost the verdict"
     values = np.array([1.0, 2.0, 3.0])
-    assert reach_of(values[:COUNTED_BLOCKS]) is not None
-    assert reach_of(values[: COUNTED_BLOCKS - 1]) is None
+    assert reach_of(values[:FEWEST]) is not None
+    assert reach_of(values[: FEWEST - 1]) is None
 
 
 def test_a_study_of_fewer_blocks_gets_no_more_and_loses_nothing() -> None:

@@ -11,7 +11,7 @@ from regatta.record.counters import (
     Event,
     parse_event_name,
 )
-from regatta.record.perf_output import parse_output, select
+from regatta.record.perf_output import read_counters
 from regatta.record.study.statement import METRIC_SIDES
 
 NAMES = [counter.name for counter in COUNTERS]
@@ -33,7 +33,7 @@ def test_no_counter_has_a_second_spelling() -> None:
 
 @pytest.mark.parametrize("event", EVENTS)
 def test_what_a_study_may_ask_for_has_an_answer_from_perf(event: str) -> None:
-    answered = {counter.event for counter in select([event], parse_output(""))}
+    answered = {counter.event for counter in read_counters("", [event])}
     shares = {counter.name for counter in COUNTERS if counter.unit == PERCENT}
     assert answered == (shares if event == TOPDOWN else {event})
 

@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from regatta.teach.lab.console import Choice, LabScreen
+from regatta.teach.lab.console import RUN, LabScreen
 
 COLUMNS = 60
 
@@ -26,6 +26,6 @@ def test_an_unknown_key_is_reported_and_the_question_repeated(
     keys = ["x", "r"]
     monkeypatch.setattr(builtins, "input", lambda *_: keys.pop(0))
     terminal = LabScreen(console(), asks=True)
-    assert terminal.choose(by_hand=True) is Choice.RUN
+    assert terminal.choose(by_hand=True) == RUN
     assert "x is not one of these keys." in shown(terminal.console)
     assert shown(terminal.console).count("q: stop here") == 2

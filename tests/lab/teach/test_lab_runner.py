@@ -7,7 +7,7 @@ import pytest
 
 from regatta.errors import RegattaError, UsageError
 from regatta.teach.lab import session
-from regatta.teach.lab.console import Choice
+from regatta.teach.lab.console import GO, RUN, STOP
 from regatta.teach.lab.session import do_again, run_steps
 from regatta.teach.lab.state import StepResult, load_state
 from regatta.teach.lab.step import Lab, Step, Typed
@@ -42,7 +42,7 @@ def numbered(name: str, depends_on: tuple[str, ...] = ()) -> Step:
 class Scripted:
     """A screen that plays back choices and records what it was shown."""
 
-    def __init__(self, *choices: Choice) -> None:
+    def __init__(self, *choices: str) -> None:
         self.choices = list(choices)
         self.shown: list[str] = []
 
@@ -50,7 +50,7 @@ class Scripted:
         assert (of, lab.folder.is_dir()) == (len(session.STEPS), True)
         self.shown.append(f"{number} {step.name}")
 
-    def choose(self, by_hand: bool) -> Choice:
+    def choose(self, by_hand: bool) -> str:
         assert by_hand == self.shown[-1].endswith((" one", " one.txt"))
         return self.choices.pop(0)
 
@@ -69,10 +69,10 @@ def four_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_stopped_lab_continues_at_the_next_step(tmp_path: Path) -> None:
-    assert not run_steps(lab_in(tmp_path), Scripted(Choice.RUN, Choice.STOP))
+    assert not run_steps(lab_in(tmp_path), Scripted(RUN, STOP))
     assert list(load_state(tmp_path).done) == ["one"]
     lab = lab_in(tmp_path, done=load_state(tmp_path).done)
-    screen = Scripted(*[Choice.GO] * 3)
+    screen = Scripted(*[GO] * 3)
     assert run_steps(lab, screen)
     assert screen.shown == [
         *("2 two", "two: two", "3 three", "three: three", "4 other", "other: other")
@@ -87,13 +87,13 @@ def test_an_interrupted_step_is_not_done(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(session, "run_typed", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        run_steps(lab_in(tmp_path), Scripted(Choice.RUN))
+        run_steps(lab_in(tmp_path), Scripted(RUN))
     assert not load_state(tmp_path).done
 
 
 def test_typed_results_are_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text("typed by hand")
-    screen = Scripted(Choice.GO, Choice.STOP)
+    screen = Scripted(GO, STOP)
     run_steps(lab_in(tmp_path), screen)
     assert "one: typed by hand" in screen.shown
 
@@ -102,7 +102,7 @@ def test_typed_results_are_not_overwritten(tmp_path: Path) -> None:
 def test_missing_and_empty_files_are_reported(content: str | None, tmp_path: Path) -> None:
     if content is not None:
         (tmp_path / "one.txt").write_text(content)
-    screen = Scripted(Choice.GO, Choice.RUN, Choice.STOP)
+    screen = Scripted(GO, RUN, STOP)
     run_steps(lab_in(tmp_path), screen)
     assert screen.shown[:3] == ["1 one", "missing one.txt", "one: one"]
 
@@ -110,18 +110,18 @@ def test_missing_and_empty_files_are_reported(content: str | None, tmp_path: Pat
 def test_commands_without_a_result_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "run_typed", lambda _: None)
     with pytest.raises(RegattaError, match=r"got no answer: see .*one\.txt"):
-        run_steps(lab_in(tmp_path), Scripted(Choice.RUN))
+        run_steps(lab_in(tmp_path), Scripted(RUN))
 
 
 def test_repeating_a_step_repeats_its_dependents_and_deletes_nothing(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
-    run_steps(lab, Scripted(*[Choice.RUN] * 4))
+    run_steps(lab, Scripted(*[RUN] * 4))
     for times in (1, 2):
         do_again(lab, "two")
         assert list(load_state(tmp_path).done) == ["one", "other"]
         assert (tmp_path / f"earlier/two-{times}/two.txt").read_text() == "two"
         assert (tmp_path / f"earlier/three-{times}/three.txt").exists()
-        assert run_steps(lab, Scripted(*[Choice.RUN] * 2))
+        assert run_steps(lab, Scripted(*[RUN] * 2))
     assert ["two", "three", "other", *["two", "three"] * 2] == RAN
 
 

@@ -15,10 +15,10 @@ STEPS = (
         result=counting.served_behind_a_silent_one,
     ),
     Step.named("cpus", commands=counting.apart_and_together),
-    Step.named("perf", commands=counting.first_design),
+    Step.named("perf", commands=lambda lab: counting.counted(lab, lab.setting.designs[:1])),
     Step.named(
         "table",
-        commands=counting.other_designs,
+        commands=lambda lab: counting.counted(lab, lab.setting.designs[1:]),
         result=counting.winner_of_one_run,
         depends_on=("perf",),
     ),

@@ -144,14 +144,6 @@ def counted(lab: Lab, designs: Sequence[str]) -> list[Typed]:
     return typed
 
 
-def first_design(lab: Lab) -> list[Typed]:
-    return counted(lab, lab.setting.designs[:1])
-
-
-def other_designs(lab: Lab) -> list[Typed]:
-    return counted(lab, lab.setting.designs[1:])
-
-
 def first_counts(lab: Lab, side: str = SERVER) -> dict[str, Counts]:
     """By design."""
     return {
