@@ -53,12 +53,15 @@ def shipped(name: str) -> Study:
 
 def test_a_claim_is_read_as_it_was_published() -> None:
     (found,) = parsed(
-        COST + ORDER + 'side = "server"\nwhere = "table 3"\nnote = "A misprint."'
+        COST
+        + ORDER
+        + 'side = "server"\nwhere = "table 3"\nnote = "A misprint."\nwithin = ["5 %", "0.1 us"]'
     ).claims
     (said,) = found.statements
     assert said.groups == (("iterative", "select"), ("thread-per-client",))
     assert (said.side, said.connections) == ("server", (10,))
     assert said.signs() == "iterative ~ select < thread-per-client"
+    assert said.within.words() == "5 % or 0.1 us"
     assert (found.per, found.published_agrees, found.source) == ("process", True, None)
     assert (found.said_at, found.note) == ("table 3", "A misprint.")
 
@@ -170,12 +173,6 @@ def test_a_difference_to_the_iterative_server_needs_its_cell() -> None:
             'order = ["select", "thread-per-client"]',
             cells,
         )
-
-
-def test_two_claims_may_not_bear_one_name() -> None:
-    twice = claim(COST + ORDER) + claim(COST + ORDER, "")
-    with pytest.raises(StudyError, match="the claim X1 appears twice"):
-        parse_study(twice, DESIGNS)
 
 
 def test_all_cells_of_a_claim_are_alike_but_for_what_it_compares() -> None:
@@ -402,20 +399,6 @@ def test_every_metric_of_a_claim_is_measured_in_both_scopes() -> None:
         for scope in (WINDOW, PROCESS):
             found = measure(name, scope)
             assert set(METRIC_SIDES[name]) <= set(found.metric.sides), name
-
-
-@pytest.mark.parametrize(
-    ("within", "words"),
-    [
-        ('"5 %"', "5 %"),
-        ('"0.1 page faults"', "0.1 page faults"),
-        ('["10 %", "0.1 page faults"]', "10 % or 0.1 page faults"),
-    ],
-)
-def test_a_margin_is_a_share_or_an_amount_or_both(within: str, words: str) -> None:
-    body = f'connections = 10\nmetric = "page_faults"\n{ORDER}within = {within}\n'
-    (found,) = parsed(body).claims
-    assert found.statements[0].within.words() == words
 
 
 def test_the_metrics_that_need_no_counted_trial_are_known() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from regatta.errors import StudyError
 from regatta.record.study import Study
-from regatta.record.study.placement import HostName, host_name
+from regatta.record.study.placement import host_name
 from tests.lab import fake_races
 
 CELL = '[[cells]]\ndesigns = ["select"]\nconnections = 1\n'
@@ -50,15 +50,10 @@ def parse(placement: str) -> Study:
     return fake_races.parse(f'name = "mine"\n[placement]\n{placement}{CELL}')
 
 
-def test_one_server_and_one_client_are_named() -> None:
-    study = parse(HOSTS + A + 'clients = "ssh://b"\naddress = "10.0.0.1"\n')
-    assert (study.server, study.clients, study.address) == ("ssh://a", ("ssh://b",), "10.0.0.1")
-    assert host_name("ssh://b") == HostName("b")
-
-
 def test_workers_of_a_cluster_are_named_as_the_cluster_names_them() -> None:
-    study = parse(HOSTS + CLUSTER + 'server = "0"\nclients = ["tcp://10.0.0.2:7"]\n')
-    assert study.cluster == "tcp://scheduler:8786"
+    one = 'server = "0"\nclients = "tcp://10.0.0.2:7"\naddress = "10.0.0.1"\n'
+    study = parse(HOSTS + CLUSTER + one)
+    assert (study.cluster, study.address) == ("tcp://scheduler:8786", "10.0.0.1")
     assert (study.server, study.client_hosts) == ("0", ("tcp://10.0.0.2:7",))
 
 

@@ -18,19 +18,13 @@ def test_every_block_holds_every_cell_once(
     cells: int, blocks: int, counted: int, seed: int
 ) -> None:
     plan = make_plan(cells, blocks, counted, seed)
-    assert len(plan) == cells * (blocks + counted)
+    kinds = Counter(planned.kind for planned in plan)
+    assert kinds == Counter({TIMED: cells * blocks, COUNTED_TRIAL: cells * counted})
     for block in range(1, blocks + counted + 1):
         members = [planned for planned in plan if planned.block == block]
         assert sorted(planned.cell_id for planned in members) == list(range(1, cells + 1))
         assert [planned.position for planned in members] == list(range(1, cells + 1))
         assert len({planned.kind for planned in members}) == 1
-
-
-@given(sizes, sizes, counts, seeds)
-def test_the_same_seed_gives_the_same_plan(
-    cells: int, blocks: int, counted: int, seed: int
-) -> None:
-    assert make_plan(cells, blocks, counted, seed) == make_plan(cells, blocks, counted, seed)
 
 
 @given(sizes, sizes, counts, seeds, st.integers(1, 5))
@@ -51,23 +45,10 @@ def test_every_sitting_has_all_blocks_and_the_first_is_the_race_in_one(
     assert plan[: len(first_sitting)] == first_sitting
 
 
-def test_another_seed_gives_another_order() -> None:
-    assert make_plan(9, 10, 2, 1) != make_plan(9, 10, 2, 2)
-
-
-def test_blocks_differ_in_order() -> None:
-    plan = make_plan(9, 10, 0, 1)
-    orders = {
-        tuple(planned.cell_id for planned in plan if planned.block == block)
-        for block in range(1, 11)
-    }
-    assert len(orders) == 10
-
-
-@given(sizes, counts)
-def test_the_kinds_are_as_many_as_asked(blocks: int, counted: int) -> None:
-    kinds = Counter(block_kinds(blocks, counted))
-    assert (kinds[TIMED], kinds[COUNTED_TRIAL]) == (blocks, counted)
+def test_each_block_and_each_seed_has_an_order_of_its_own() -> None:
+    plan = make_plan(9, 10, 0, 1) + make_plan(9, 10, 0, 2)
+    orders = [tuple(planned.cell_id for planned in plan[at : at + 9]) for at in range(0, 180, 9)]
+    assert len(set(orders)) == 20
 
 
 def test_counted_blocks_are_spread_over_the_race() -> None:

@@ -256,11 +256,6 @@ def test_a_cell_has_the_keys_of_its_load_and_scope(
     assert {tuple(getattr(cell, key) for key in keys) for cell in cells} == values
 
 
-def test_sides_may_be_in_containers() -> None:
-    study = parse_study(GOOD + BOXES + 'network = "veth"\nengine = "docker"', DESIGNS)
-    assert (study.placement, study.network, study.engine) == ("containers", "veth", "docker")
-
-
 def test_a_contender_of_the_line_dialect_is_asked_in_its_own_words() -> None:
     text = (
         GOOD.replace("[1, 10]", "1")
@@ -304,12 +299,6 @@ def test_a_contender_is_started_as_the_study_says(tmp_path: Path) -> None:
     assert words == [f"{tmp_path}/go", "a b", "10.0.0.1:80", "-c0,2", "${x}", "{0}"]
     (cell,) = (cell for cell in study.cells if cell.contender == "go" and cell.connections == 1)
     assert (cell.contender_order, cell.path) == (len(DESIGNS), None)
-
-
-@given(st.text())
-def test_any_text_is_a_study_or_a_clear_error(text: str) -> None:
-    with pytest.raises(StudyError):
-        parse_study(text, DESIGNS)
 
 
 TABLES: dict[str, tuple[type[TomlTable], str]] = {

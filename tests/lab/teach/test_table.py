@@ -157,11 +157,6 @@ def test_what_perf_printed_beside_a_table_is_read_too() -> None:
     assert [record.figures["cycles"].line for record in found.records] == [3, 10]
 
 
-def test_a_mean_with_its_spread_is_no_single_run() -> None:
-    (mean,) = reading(table("| a | 5 | 1 |", header="| Design | Cycles | sd |")).records
-    assert (values(mean), mean.repeated) == ({"cycles": 5}, True)
-
-
 def test_a_table_with_a_column_for_each_run_holds_no_figures() -> None:
     """Its headings name no metric: nothing is guessed."""
     text = table("| cycles | 5 | 6 |", header="| Counter | iterative | select |")
@@ -209,7 +204,7 @@ def test_what_cannot_be_read_is_one_clear_line(tmp_path: Path, content: bytes, w
     assert len(str(error.value)) < 300 + len(str(tmp_path))
 
 
-def test_parts_of_a_run_and_formats_for_programs_are_refused() -> None:
+def test_perf_in_json_is_refused_with_what_is_read() -> None:
     with pytest.raises(UsageError, match="without -I, -A, -x or -j"):
         read(str(FIXTURES / "intervals.json"))
 
