@@ -17,7 +17,8 @@ from regatta.measure.places.placement import make_placement
 from regatta.measure.places.sides import Placement
 from regatta.measure.programs import discover
 from regatta.measure.race.place_sides import hosts_of
-from regatta.record.study import PLACEMENTS, cpus_option, find_study, load_study
+from regatta.record.study import cpus_option, find_study, load_study
+from regatta.record.study.limits import PLACEMENTS
 from regatta.verbs.output import CLIENT_CPUS, SERVER_CPUS, Output, options, print_json, say
 
 

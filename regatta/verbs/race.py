@@ -13,6 +13,7 @@ from regatta.record import study as studies
 from regatta.record.files import RACES, find_unfinished
 from regatta.record.read import read_failures
 from regatta.record.schema import FILE_NAME
+from regatta.record.study import limits
 from regatta.verbs.output import CLIENT_CPUS, EXPLAIN, QUIET, SERVER_CPUS, options
 from regatta.verbs.session import HOOKS, RaceSession, analysis_of, raced, show_results
 
@@ -80,13 +81,13 @@ def race(  # noqa: PLR0913, PLR0917  (one parameter an option)
       regatta race --json --quiet > result.json
     """
     session = RaceSession(json, quiet, explain)
-    check_range("--seed", seed, studies.MAX_SEED, low=0)
-    check_range("--blocks", blocks, studies.MAX_BLOCKS)
+    check_range("--seed", seed, limits.MAX_SEED, low=0)
+    check_range("--blocks", blocks, limits.MAX_BLOCKS)
     if quick and blocks is not None:
         raise UsageError("--quick and --blocks cannot be combined: --quick sets the blocks")
-    check_range("--sittings", sittings, studies.MAX_SITTINGS)
-    check_choice("--placement", placement, studies.PLACEMENTS)
-    check_choice("--steering", steering, studies.STEERINGS)
+    check_range("--sittings", sittings, limits.MAX_SITTINGS)
+    check_choice("--placement", placement, limits.PLACEMENTS)
+    check_choice("--steering", steering, limits.STEERINGS)
     given = Options(
         out=out,
         seed=seed,

@@ -8,26 +8,12 @@ from regatta.record.inputs import Claim
 from regatta.record.study.claims import Source
 from regatta.record.study.contender import Contender
 from regatta.record.study.cpus import cpus_option
-from regatta.record.study.find import find_study, shipped_names
+from regatta.record.study.find import find_study
 from regatta.record.study.keys import suggestion
-from regatta.record.study.limits import MAX_BLOCKS, MAX_SEED, MAX_SITTINGS, PLACEMENTS, STEERINGS
-from regatta.record.study.parse import (
-    BaselineTable,
-    Study,
-    cut_blocks,
-    leave_out,
-    load_study,
-    parse_study,
-)
+from regatta.record.study.parse import Study, cut_blocks, leave_out, load_study, parse_study
 from regatta.record.study.race import parse_pause
 
 __all__ = [
-    "MAX_BLOCKS",
-    "MAX_SEED",
-    "MAX_SITTINGS",
-    "PLACEMENTS",
-    "STEERINGS",
-    "BaselineTable",
     "Claim",
     "Contender",
     "Source",
@@ -39,7 +25,6 @@ __all__ = [
     "load_study",
     "parse_pause",
     "parse_study",
-    "shipped_names",
     "suggestion",
     "with_rates",
 ]

@@ -31,7 +31,6 @@ LISTS = (
     *("connections", "contender"),
 )
 """Keys for which a group has a cell per value, besides `work` and `load`."""
-P99_LIMIT = number(limits.MIN_P99_LIMIT_MS, limits.MAX_P99_LIMIT_MS)
 
 
 def all_designs(value: Any, info: ValidationInfo) -> Any:
@@ -59,13 +58,13 @@ class CellGroup(keys.TomlTable):
     rate: Many[keys.Rate] = ()
     arrivals: Annotated[str, keys.one_of(limits.ARRIVALS)] = "even"
     shares: Many[Annotated[float, number(0.01, 1)]] = (0.25, 0.5, 0.75)
-    p99_limit_ms: Annotated[float, P99_LIMIT] = limits.DEFAULT_P99_LIMIT_MS
+    p99_limit_ms: Annotated[float, number(0.1, 60_000)] = limits.DEFAULT_P99_LIMIT_MS
     knee: keys.Flag = False
     idle: Many[keys.BackgroundConnections] = (0,)
     slow: Many[keys.BackgroundConnections] = (0,)
     workers: Many[keys.Workers | None] = (None,)
     top: Annotated[int, whole(1, 64)] = 2
-    max_age_ms: Annotated[int, whole(1, 3_600_000)] = limits.DEFAULT_MAX_AGE_MS
+    max_age_ms: Annotated[int, whole(1, 3_600_000)] = 100
     scope: Many[Annotated[str, keys.one_of(limits.SCOPES)]] = (WINDOW,)
     linger_s: Annotated[float, seconds(600)] = 0.0
     backlog: Many[keys.Backlog | None] = (None,)

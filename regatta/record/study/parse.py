@@ -104,7 +104,6 @@ class StudyTable(keys.TomlTable):
                 (info.context["folder"] / folder).resolve(), info.context["designs"]
             )
             value = {**found, **value}
-        info.context["contenders"] = value
         return value
 
     @field_validator("cells", "baseline", "claim", mode="wrap")
@@ -124,13 +123,11 @@ class StudyTable(keys.TomlTable):
         info.context["raced"] = list(dict.fromkeys(names))
         return groups
 
-    @field_validator("sources")
+    @field_validator("contenders", "sources")
     @classmethod
-    def name_the_sources(
-        cls, sources: dict[str, Source], info: ValidationInfo[dict[str, Any]]
-    ) -> dict[str, Source]:
-        info.context["sources"] = sources
-        return sources
+    def let_tables_name(cls, value: Any, info: ValidationInfo[dict[str, Any]]) -> Any:
+        info.context[info.field_name or ""] = value
+        return value
 
 
 def parse_study(

@@ -55,20 +55,16 @@ def host_name(text: str) -> HostName:
     return HostName(host, user, url.port, url.path.rstrip("/") or None)
 
 
-ENCRYPTED = ("tls", "wss")
-SCHEMES = ("tcp", "tls")
 CLUSTER_NEEDED = "the address of a Dask scheduler, tcp://HOST:PORT or tls://HOST:PORT"
 
 
 def is_scheduler(text: str) -> bool:
     try:
         url = urlsplit(text)
-        named = url.scheme in SCHEMES and bool(url.hostname) and bool(url.port)
+        named = url.scheme in ("tcp", "tls") and url.hostname and url.port and text.isprintable()
     except ValueError:
         return False
-    return (
-        named and text.isprintable() and not (url.path or url.query or url.fragment or url.username)
-    )
+    return bool(named) and not (url.path or url.query or url.fragment or url.username)
 
 
 def cluster_risk(address: str) -> str | None:
@@ -77,7 +73,7 @@ def cluster_risk(address: str) -> str | None:
         url = urlsplit(address if "://" in address else f"tcp://{address}")  # as Dask completes it
     except ValueError as error:
         raise UsageError(f"{address} is not a scheduler; write tls://HOST:PORT") from error
-    if url.scheme in ENCRYPTED or is_loopback(url.hostname or ""):
+    if url.scheme in ("tls", "wss") or is_loopback(url.hostname or ""):
         return None
     return (
         f"{address} is not encrypted: anyone who reaches this port can run programs as the "
@@ -97,12 +93,6 @@ def read_cpus(value: Any) -> Any:
         return cpus.cpus_of(value) if isinstance(value, str) else value
     except ValueError as error:
         raise must(cpus.NEEDED) from error
-
-
-def read_cluster(value: str) -> str:
-    if not is_scheduler(value):
-        raise must(CLUSTER_NEEDED)
-    return value
 
 
 def read_host(value: str, info: ValidationInfo) -> str:
@@ -135,7 +125,7 @@ Cpus = Annotated[
     BeforeValidator(read_cpus),
     AfterValidator(lambda found: tuple(sorted(found))),
 ]
-Host = Annotated[str, AfterValidator(read_host)]
+Host = Annotated[str, keys.Must(HOST_NEEDED), AfterValidator(read_host)]
 
 
 class PlacementTable(keys.TomlTable):
@@ -147,7 +137,7 @@ class PlacementTable(keys.TomlTable):
     network: Annotated[str, keys.one_of(limits.NETWORKS)] = limits.NETWORKS[0]
     engine: Annotated[str, keys.one_of(limits.CONTAINER_ENGINES)] | None = None
     """None: the first one that works."""
-    cluster: Annotated[str, AfterValidator(read_cluster)] | None = None
+    cluster: Annotated[str, keys.Must(CLUSTER_NEEDED, is_scheduler)] | None = None
     """The scheduler of a Dask cluster, whose workers are the hosts."""
     server: Host | None = None
     """The server's host."""

@@ -167,13 +167,10 @@ def figures_of(
 ) -> Iterator[PublishedFigure]:
     """The figures of the statement, in its order."""
     if isinstance(loaded, list):
-        for design in statement.designs:
-            for figure in loaded:
-                if (figure.design, figure.metric) == (
-                    design,
-                    statement.metric,
-                ) and figure.connections in statement.connections:
-                    yield figure
+        for design, figure in product(statement.designs, loaded):
+            is_of_it = (figure.design, figure.metric) == (design, statement.metric)
+            if is_of_it and figure.connections in statement.connections:
+                yield figure
         return
     sides: Sequence[str] = SIDES if statement.side == BOTH else (statement.side,)
     for connections, design, side in product(statement.connections, statement.designs, sides):

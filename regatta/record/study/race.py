@@ -74,7 +74,6 @@ def parse_pause(text: object, option: str) -> int:
 
 
 Pause = Annotated[int, BeforeValidator(lambda value: parse_pause(value, "`race.pause`"))]
-WIDTH = keys.number(limits.MIN_WIDTH_PERCENT, limits.MAX_WIDTH_PERCENT)
 
 
 class RaceTable(keys.TomlTable):
@@ -90,7 +89,7 @@ class RaceTable(keys.TomlTable):
     """Repetitions of the whole race, each with new networks and relinked servers."""
     pause_s: Pause = Field(default=0, alias="pause")
     """Pause between two sittings."""
-    width_percent: Annotated[float, WIDTH] | None = None
+    width_percent: Annotated[float, keys.number(0.1, 100)] | None = None
     """The race ends when the interval of every lead in the standings is narrower (upper end over
     lower end). It never ends because of the result."""
     most_blocks: Annotated[int, keys.whole(1, MAX_BLOCKS)] | None = None

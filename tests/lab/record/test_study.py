@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regatta.errors import RegattaError, StudyError, UsageError
-from regatta.record.study import cpus_option, find_study, load_study, parse_study, shipped_names
+from regatta.record.study import cpus_option, find_study, load_study, parse_study
 from regatta.record.study.cells import CellGroup
 from regatta.record.study.claims import ClaimTable, Source
 from regatta.record.study.contender import Contender
 from regatta.record.study.cpus import cpu_list, cpus_of, cpus_text
-from regatta.record.study.find import Design
+from regatta.record.study.find import Design, shipped_names
 from regatta.record.study.keys import TomlTable
 from regatta.record.study.parse import BaselineTable, StudyTable
 from regatta.record.study.placement import PlacementTable

@@ -22,6 +22,7 @@ from regatta.teach.lab.step import Lab
 from regatta.verbs import lab as verb
 from regatta.verbs.main import app
 
+pytestmark = pytest.mark.usefixtures("programs_folder")
 PAIR = LabSetting(("iterative", "select"))
 
 
@@ -42,9 +43,8 @@ def lab(*arguments: object) -> Result:
     ],
 )
 def test_a_mistake_is_reported_before_anything_starts(
-    arguments: list[str], words: str, programs_folder: Path, tmp_path: Path
+    arguments: list[str], words: str, tmp_path: Path
 ) -> None:
-    assert programs_folder.is_dir()
     done = lab("--out", tmp_path / "lab", *arguments)
     assert isinstance(done.exception, UsageError)
     with pytest.raises(UsageError, match=words):
@@ -60,15 +60,13 @@ def test_a_mistake_is_reported_before_anything_starts(
         (["--guess", "iterative"], "the guess was select", " --again guess --guess iterative"),
     ],
 )
-def test_a_lab_keeps_its_settings_and_says_what_to_type(  # noqa: PLR0913, PLR0917
+def test_a_lab_keeps_its_settings_and_says_what_to_type(
     arguments: list[str],
     words: str,
     again: str,
-    programs_folder: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert programs_folder.is_dir()
     monkeypatch.setattr(sys, "argv", ["/somewhere/bin/regatta"])
     folder = tmp_path / "my lab"
     folder.mkdir()
@@ -82,10 +80,7 @@ def test_a_lab_keeps_its_settings_and_says_what_to_type(  # noqa: PLR0913, PLR09
 
 
 @pytest.mark.parametrize("step", ["guess", "table", "perf"])
-def test_another_guess_is_accepted_if_the_guess_is_repeated(
-    step: str, programs_folder: Path, tmp_path: Path
-) -> None:
-    assert programs_folder.is_dir()
+def test_another_guess_is_accepted_if_the_guess_is_repeated(step: str, tmp_path: Path) -> None:
     begun = LabState(PAIR, "select")
     save_state(tmp_path, begun)
     assert agreed_state(tmp_path, {}, "iterative", discover(), step) == begun
@@ -94,9 +89,8 @@ def test_another_guess_is_accepted_if_the_guess_is_repeated(
 
 
 def test_changes_by_another_process_before_the_lock_are_kept(
-    programs_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert programs_folder.is_dir()
     save_state(tmp_path, LabState(PAIR))
     later = LabState(PAIR, done={"server": StepResult(said=("It is so.",))})
     labs: list[Lab] = []

@@ -11,10 +11,10 @@ from regatta.teach.lab import tools as having
 from regatta.teach.lab.tools import can_end, find_tools
 
 
+@pytest.mark.usefixtures("programs_folder")
 def test_each_missing_tool_is_reported_in_one_line(
-    programs_folder: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert programs_folder.is_dir()
     monkeypatch.setattr(having, "find_tool", lambda _: None)
     monkeypatch.setattr(having, "probe", lambda _: without_perf("perf is not installed"))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3})
