@@ -131,19 +131,15 @@ class Event:
     user_only: bool
 
 
+EVENT_NAME = re.compile(r"(?:([^/]*)/)?(.*?)(?::([ukhGHpP]+))?(?:/(.*))?", re.DOTALL)
+"""Kind of core, name, and modifiers before or after a second slash. A tracepoint has a colon too,
+but no modifiers follow it."""
+
+
 @cache  # a race has a dozen names and a hundred thousand counters
 def parse_event_name(text: str) -> Event:
     """A name in an unknown format is returned whole."""
-    for perf_name in PERF_NAMES.values():  # the colon of a tracepoint does not start a modifier
-        if text.startswith(perf_name):
-            return Event(perf_name, None, "u" in text.removeprefix(perf_name))
-    bare, colon, modifiers = text.partition(":")
-    if "/" not in text:
-        if colon and re.fullmatch(r"[ukhGHpP]+", modifiers):
-            return Event(bare, None, "u" in modifiers and "k" not in modifiers)
-        return Event(text, None, False)
-    pmu, _, rest = text.partition("/")
-    name, _, modifiers = rest.partition("/")
-    name, _, inner = name.partition(":")
-    modifiers += inner
-    return Event(name, pmu, "u" in modifiers and "k" not in modifiers)
+    parts = EVENT_NAME.fullmatch(text)
+    assert parts is not None, "all parts may be empty"
+    modifiers = (parts[3] or "") + (parts[4] or "")
+    return Event(parts[2], parts[1], "u" in modifiers and "k" not in modifiers)

@@ -1,7 +1,7 @@
 """Figures that contradict one another: of perf stat, of tables and of loads."""
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from regatta.judge.estimates import digits
@@ -134,35 +134,29 @@ def agrees(
     return low <= printed.high + slack and high >= printed.low - slack
 
 
-Case = tuple[Record, str, ReportedFigure | tuple[int, float | None] | None, float | None]
-"""Whose, what is said, where, and what was computed."""
+WORDS = {"unread": "cell", "torn": "row", "user-space": "run", "idle": "run"}
+"""By check of a whole file: what one of its cases is called."""
 
 
 def of_file(reading: Reading) -> Iterator[ReviewFinding]:
     """Of each kind the first or worst case, which names the number of the others."""
-    for name, cases_in, word in WHOLE_FILE:
-        cases = list(cases_in(reading))
-        for record, says, at, computed in cases[:1]:
-            yield found(name, record, says + and_others(len(cases), word), at, computed)
+    cases = [
+        found(name, Record(reading.file, line, {}, {}), says) for name, line, says in reading.odd
+    ]
+    cases += [*user_space(reading), *idle(reading)]
+    for name, word in WORDS.items():
+        alike = [case for case in cases if case.check.name == name]
+        for case in alike[:1]:
+            yield replace(case, says=case.says + and_others(len(alike), word))
 
 
-def odd(reading: Reading, name: str) -> Iterator[Case]:
-    for check, line, says in reading.odd:
-        if check == name:
-            yield Record(reading.file, line, {}, {}), says, None, None
-
-
-def user_space(reading: Reading) -> Iterator[Case]:
+def user_space(reading: Reading) -> Iterator[ReviewFinding]:
     """The first count of each run; kernel-only events read 0."""
     for record in reading.records:
-        counts = (
-            figure
-            for figure in record.figures.values()
-            if figure.user_only and figure.name in COUNTS
-        )
-        for figure in [figure for figure in counts if figure.value][:1]:
-            says = f"{figure.words} were counted in user space only{split(record)}."
-            yield record, says, (figure.line, None), None
+        figures = [figure for figure in record.figures.values() if figure.user_only]
+        for count in [of for of in figures if of.name in COUNTS and of.value][:1]:
+            says = f"{count.words} were counted in user space only{split(record)}."
+            yield found("user-space", record, says, (count.line, None))
 
 
 def split(record: Record) -> str:
@@ -173,25 +167,16 @@ def split(record: Record) -> str:
     return f"; {share(system.value, both)} of {milliseconds(both)} were spent in the kernel"
 
 
-def idle(reading: Reading) -> Iterator[Case]:
+def idle(reading: Reading) -> list[ReviewFinding]:
     """The least busy first."""
-    busy: list[tuple[float, int, Record, ReportedFigure]] = []
+    busy: list[tuple[float, int, ReviewFinding]] = []
     for record in reading.records:
         time, elapsed = record.figures.get("task_clock"), record.figures.get("elapsed")
         if time and elapsed and time.value < IDLE_SHARE * elapsed.value:
-            busy.append((time.value / elapsed.value, record.line, record, elapsed))
-    for part, _, record, elapsed in sorted(busy, key=lambda case: case[:2]):
-        says = f"{milliseconds(part * elapsed.value)} of CPU in {elapsed.words}: {share(part, 1)}."
-        yield record, says, elapsed, None
-
-
-WHOLE_FILE: tuple[tuple[str, Callable[[Reading], Iterator[Case]], str], ...] = (
-    ("unread", partial(odd, name="unread"), "cell"),
-    ("torn", partial(odd, name="torn"), "row"),
-    ("user-space", user_space, "run"),
-    ("idle", idle, "run"),
-)
-"""Name, the cases in a file, and what one of them is called."""
+            part = time.value / elapsed.value
+            says = f"{milliseconds(time.value)} of CPU in {elapsed.words}: {share(part, 1)}."
+            busy.append((part, record.line, found("idle", record, says, elapsed)))
+    return [case for *_, case in sorted(busy, key=lambda case: case[:2])]
 
 
 LOAD_SLACK, WAITING = 1.05, 0.5
