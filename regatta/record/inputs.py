@@ -145,8 +145,6 @@ class CellSelector:
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement of a claim."""
-
     kind: str
     metric: str
     side: str
@@ -236,8 +234,6 @@ class PublishedFigure:
 
 @dataclass(frozen=True)
 class RecordedClaim:
-    """A claim with its published figures."""
-
     claim: Claim
     source: str = ""
     """Title of the source; empty if the study names none."""

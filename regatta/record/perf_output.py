@@ -86,8 +86,6 @@ def read_metric(fields: dict[str, object], running: float | None) -> Counter | N
 
 
 class PerfOutput:
-    """Everything in one output of perf."""
-
     def __init__(self) -> None:
         self.events: list[Counter] = []
         self.metrics: list[tuple[str | None, Counter]] = []

@@ -32,8 +32,6 @@ MOST_PROBES = 100
 
 
 class Search:
-    """A search for the highest rate that is held."""
-
     def __init__(self, start: int = LOWEST, step: float = LONG_STEP) -> None:
         self.start = min(max(start, LOWEST), HIGHEST)
         self.highest = HIGHEST
@@ -49,7 +47,6 @@ class Search:
         self.probes = 0
 
     def limit_to(self, highest: int, why: str) -> None:
-        """Sets the highest rate to try, and why."""
         self.highest, self.why_highest = min(max(highest, LOWEST), HIGHEST), why
         self.start = min(self.start, self.highest)
 

@@ -89,7 +89,6 @@ def read_meta(path: Path) -> dict[str, str]:
 
 
 def read_failures(path: Path) -> list[str]:
-    """Why trials failed, in order; last attempts only."""
     with connect(path) as connection:
         return [str(row["reason"]) for row in connection.execute(FAILURES)]
 

@@ -214,8 +214,6 @@ BESIDE_ROW = ("id", "counters", "printed", "scope", "rounds", "superseded")
 
 @dataclass(frozen=True)
 class RaceRecord:
-    """A whole ledger."""
-
     meta: dict[str, str]
     """The study, settings and times of the race."""
     environment: dict[str, Any]

@@ -94,7 +94,6 @@ def all_samples(samples: bytes | None) -> NDArray[np.void]:
 
 
 def answered_samples(samples: bytes | None) -> NDArray[np.void]:
-    """The records of the answered requests."""
     records = all_samples(samples)
     answered: NDArray[np.void] = records[records["error"] == ANSWERED]
     return answered

@@ -47,7 +47,6 @@ def to_json(value: object) -> str:
 
 
 def row_of(record: Any, *left_out: str) -> dict[str, Any]:
-    """The columns of a record."""
     names = types_of(record.__class__)
     row = {name: getattr(record, name) for name in names if name not in left_out}
     return {

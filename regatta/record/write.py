@@ -40,8 +40,6 @@ def write_plan(
 
 
 class Ledger:
-    """An open ledger of one race."""
-
     def __init__(self, path: Path, database: sqlite3.Connection) -> None:
         self.path = path
         self.database = database
@@ -108,7 +106,6 @@ class Ledger:
         return {(block, cell): bool(was) for block, cell, was in self.database.execute(query)}
 
     def blocks_done(self, kind: str) -> int:
-        """How many blocks of that kind are complete."""
         left = {planned.block for planned in self.left()}
         return len({planned.block for planned in self.plan() if planned.kind == kind} - left)
 
@@ -134,7 +131,6 @@ class Ledger:
         return len(dropped)
 
     def failures(self) -> list[str]:
-        """Why trials failed, in order; last attempts only."""
         return [str(row[0]) for row in self.database.execute(FAILURES)]
 
     def placement(self) -> str:
@@ -190,7 +186,6 @@ class Ledger:
             insert(self.database, "perf_stat", row)
 
     def was_begun(self) -> bool:
-        """Whether a sitting has started."""
         return self.find("SELECT 1 FROM sitting LIMIT 1") is not None
 
     def record_sitting(self, sitting: Sitting) -> None:

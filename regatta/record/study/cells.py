@@ -38,8 +38,6 @@ def all_designs(value: Any, info: ValidationInfo) -> Any:
 
 
 class CellGroup(keys.TomlTable):
-    """One [[cells]] table."""
-
     designs: Annotated[
         Many[Annotated[str, keys.among("designs")]], BeforeValidator(all_designs)
     ] = ()

@@ -53,8 +53,6 @@ def find_study(name: str) -> Path:
 
 @dataclass(frozen=True)
 class NamedContender:
-    """A `[contenders.NAME]`."""
-
     title: str | None = None
     twin_of: str | None = None
     """The design whose twin it is."""

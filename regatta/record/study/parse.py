@@ -56,7 +56,6 @@ class Study(RaceTable, PlacementTable):
     """Whether its time allows fewer blocks than sign flips need (verbs/servers/study_text.py)."""
 
     def but(self, **changes: Any) -> Study:
-        """A copy with other values."""
         assert changes.keys() <= type(self).model_fields.keys()
         return self.model_copy(update=changes)
 
@@ -206,7 +205,6 @@ def without(
 
 
 def load_study(path: Path, designs: Sequence[Design]) -> Study:
-    """Reads and checks a study file."""
     text = keys.text_of(path)
     try:
         return parse_study(text, designs, path.resolve().parent)

@@ -129,8 +129,6 @@ Host = Annotated[str, keys.Must(HOST_NEEDED), AfterValidator(read_host)]
 
 
 class PlacementTable(keys.TomlTable):
-    """The keys of `[placement]`."""
-
     placement: Annotated[str, keys.one_of(limits.PLACEMENTS)] = Field(default="auto", alias="kind")
     server_cpus: Cpus | None = None
     client_cpus: Cpus | None = None

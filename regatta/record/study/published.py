@@ -73,7 +73,6 @@ def recorded_claims(study: Study) -> tuple[RecordedClaim, ...]:
 
 
 def load(name: str, source: Source, folder: Path) -> list[PublishedFigure] | Figures:
-    """The figures of one source, from its file."""
     if source.published is None:
         return []
     path = folder / source.published
@@ -110,7 +109,6 @@ def read_published(path: Path, key: str = "baseline.published") -> PublishedTabl
 
 
 def read_rows(path: Path, report: str) -> Figures:
-    """The rows of one report in a long file."""
     _, reader = read_csv(path, f"sources.{report}.published")
     header = reader.fieldnames or []
     metrics = [name for name in header if name not in (*KEYS, NOTE)]

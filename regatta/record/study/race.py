@@ -77,8 +77,6 @@ Pause = Annotated[int, BeforeValidator(lambda value: parse_pause(value, "`race.p
 
 
 class RaceTable(keys.TomlTable):
-    """The keys of `[race]`."""
-
     blocks: Annotated[int, keys.whole(1, MAX_BLOCKS)] = 10
     counted_blocks: Annotated[int, keys.whole(0, MAX_BLOCKS)] = 2
     alone_blocks: Annotated[int, keys.whole(0, MAX_BLOCKS)] = 0

@@ -49,8 +49,6 @@ HeaderValue = Annotated[str, Must("printable text without line ends, 8 KiB at mo
 
 
 class Request(keys.TomlTable):
-    """One line of the file."""
-
     method: Annotated[str, Must("in capital letters, and not CONNECT", METHOD.fullmatch)] = "GET"
     path: Annotated[str, Must("printable ASCII without blanks, from a / on", PATH.fullmatch)]
     headers: dict[HeaderName, HeaderValue] = {}
@@ -74,8 +72,6 @@ class Request(keys.TomlTable):
 
 @dataclass(frozen=True)
 class RequestFile:
-    """The requests of a contender."""
-
     name: str
     """As the study has it."""
     requests: tuple[Request, ...]

@@ -179,8 +179,6 @@ Metric = Annotated[str, keys.one_of(tuple(METRIC_SIDES))]
 
 
 class StatementTable(keys.TomlTable):
-    """The keys of one statement."""
-
     metric: Metric
     side: Annotated[str, keys.one_of(SIDES)] | None = None
     connections: Many[keys.Connections]

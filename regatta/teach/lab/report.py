@@ -120,7 +120,6 @@ def question_of(setting: LabSetting) -> str:
 
 
 def machine() -> str:
-    """One sentence about the machine."""
     virtual = virtualisation()
     parts = [
         cpu_model(),

@@ -60,7 +60,6 @@ class Lab:
         return self.state.setting
 
     def path(self, name: str) -> Path:
-        """Path of a file or folder of this lab."""
         return self.folder / name
 
     def remember(self, **changes: object) -> None:
@@ -106,8 +105,6 @@ SECTIONS = {name: (title, body) for name, title, body in SECTION.findall(TEXTS)}
 
 @dataclass(frozen=True)
 class Step:
-    """One step of the lab."""
-
     name: str
     title: str
     text: tuple[str, ...]

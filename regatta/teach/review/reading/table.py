@@ -83,7 +83,6 @@ def read_csv(file: str, lines: Sequence[str]) -> Reading | None:
 
 
 def read_markdown(file: str, lines: Sequence[str]) -> Reading:
-    """Reads all tables of the file."""
     found: list[Reading] = []
     for at, end in tables_in(lines):
         header = cells_of(lines[at])
