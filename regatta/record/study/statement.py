@@ -117,12 +117,7 @@ def read_compare(value: Any) -> Groups:
 
 
 def count(low: int, high: float, words: str) -> AfterValidator:
-    def check(names: tuple[str, ...]) -> tuple[str, ...]:
-        if not low <= len(names) <= high:
-            raise must(words)
-        return names
-
-    return AfterValidator(check)
+    return AfterValidator(keys.Must(words, lambda names: low <= len(names) <= high).check)
 
 
 Order = Annotated[Groups, BeforeValidator(read_order)]

@@ -24,11 +24,6 @@ def ledger(folder: Path, known: RaceInputs) -> Path:
     return synthetic.make(folder / "ledger.sqlite", inputs=known, **SMALL)
 
 
-def test_all_inputs_are_read_back(tmp_path: Path) -> None:
-    known = every_input(tmp_path)
-    assert read(ledger(tmp_path, known)).inputs == known
-
-
 @pytest.mark.parametrize("name", ["reports", "chapter-30"])
 def test_the_inputs_of_shipped_studies_are_read_back(tmp_path: Path, name: str) -> None:
     known = given_to(load_study(STUDIES / f"{name}.toml", every_design()), Hooks())
@@ -48,8 +43,10 @@ def test_some_inputs_are_read_back(tmp_path: Path, known: RaceInputs) -> None:
     assert read(ledger(tmp_path, known)).inputs == known
 
 
-def test_sql_finds_the_inputs(tmp_path: Path) -> None:
-    path = ledger(tmp_path, every_input(tmp_path))
+def test_all_inputs_are_read_back_and_sql_finds_them(tmp_path: Path) -> None:
+    known = every_input(tmp_path)
+    path = ledger(tmp_path, known)
+    assert read(path).inputs == known
     claims = (
         "SELECT one.value ->> '$.claim.id' FROM inputs, json_each(inputs.value) AS one"
         " WHERE name = 'claims'"

@@ -31,12 +31,9 @@ def test_a_clock_that_is_a_tenth_off_is_found(
     ("name", "printed", "words"),
     [
         ("task_clock_ms", "0.500 CPUs utilized", "9000.00 msec / 10.000000000 s = 0.9 CPUs"),
-        ("instructions", "2.38  insn per cycle", "= 0.5 insn per cycle, but 2.38 insn"),
         ("branches", "105.430 M/sec", "1000000000 branches / 9000.00 msec = 111.1 M/sec"),
-        ("branch_misses", "4.65% of all branches", "= 1 %, but 4.65 % is printed"),
         ("cache_misses", "1.00% of all cache refs", "= 10 %, but 1.00 % is printed"),
         ("stalled_cycles_backend", "90.00% backend cycles idle", "= 25 %, but 90.00 %"),
-        ("page_faults", "25744.856 K/sec", "= 11.11 K/sec, but 25744.856 K/sec"),
     ],
 )
 def test_each_printed_figure_is_held_against_its_counts(

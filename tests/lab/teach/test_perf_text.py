@@ -99,8 +99,6 @@ def test_the_metrics_of_perf_6_19_are_read() -> None:
     ("printed", "other", "words"),
     [
         ("0.5 CPUs", "0.9 CPUs", "= 0.5 CPUs utilized, but 0.9 CPUs utilized is printed"),
-        ("3.0 GHz", "4.2 GHz", "= 3 GHz, but 4.2 GHz is printed"),
-        ("0.8 instructions", "1.9 instructions", "= 0.8 insn per cycle, but 1.9 insn"),
         ("3.5 %", "9.5 %", "= 3.498 %, but 9.5 % is printed"),
         ("500.0 M/sec", "900.0 M/sec", "= 500 M/sec, but 900.0 M/sec is printed"),
         ("1204.0 cs/sec", "2204.0 cs/sec", "= 1,204 /sec, but 2204.0 /sec is printed"),

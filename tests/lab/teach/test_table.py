@@ -54,6 +54,8 @@ def test_a_table_is_read_by_its_headings() -> None:
         ("CPUs utilized", "2", "cpus_utilized", 2),
         ("wall time (ms)", "2", "elapsed", 2e-3),
         ("user_s", "2", "user", 2),
+        ("task-clock", "2", "task_clock", 2e-3),
+        ("elapsed", "2", "elapsed", 2),
         ("tma_retiring_percent", "2", "tma_retiring", 2),
         ("Backend bound", "2", "tma_backend_bound", 2),
         ("task_clock_us", "2", "task_clock", 2e-6),
