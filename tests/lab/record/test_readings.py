@@ -72,6 +72,13 @@ def test_what_the_cpu_does_not_count_is_no_number(cpu: str, metric: str) -> None
     assert read(metric, recorded(cpu)) == NOT_SUPPORTED
 
 
+@pytest.mark.parametrize(("value", "unit"), [("0.475", "tma_retiring"), ("47.5", "%  retiring")])
+def test_a_share_of_the_slots_is_in_per_cent(value: str, unit: str) -> None:
+    line = f'{{"metric-value": "{value}", "metric-unit": "{unit}"}}'
+    (share, *_) = read_counters(line, ["topdown"])
+    assert (share.event, share.value) == ("tma_retiring", 47.5)
+
+
 def test_what_was_never_on_has_no_rate() -> None:
     assert read("cache_misses_per_second", recorded("multiplexed")) == NOT_COUNTED
 
