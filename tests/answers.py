@@ -1,17 +1,26 @@
 """Strict parsers of text and JSON replies, with one result for both (docs/formats.md)."""
 
+from __future__ import annotations
+
 import json
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.http_replies import parse_replies
-from tests.servers import REST, SOURCE, RunningServer
+
+if TYPE_CHECKING:
+    from tests.servers import RunningServer
 
 SECONDS = r"(\d+\.\d{6})"
 ROW = re.compile(rf"(\d+) (\d+) {SECONDS} {SECONDS} (.*)")
 THREAD = re.compile(rf"\+ (\d+) {SECONDS} {SECONDS} (.*)")
 MORE = re.compile(r"\+ - - - \((\d+) more threads(?:, (\d+) of them not looked at)?\)")
+REST = re.compile(rf"- - {SECONDS} {SECONDS} \(everything else\)")
+SOURCE = re.compile(
+    r"# source (\w+) \((.+)\), (\d+) tasks, (\d+) lost, "
+    r"taken (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)(?:, over (\d+\.\d{3}) s)?"
+)
 ESCAPE = re.compile(rb"\\(?:x([0-9a-f]{2})|(.))", re.DOTALL)
 # Characters that a terminal interprets: they must always be escaped.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -57,6 +66,7 @@ class Answer:
     rest_us: int
     source: str
     tasks: int
+    lost: int
     elapsed: str | None
 
     @property
@@ -100,8 +110,7 @@ def read_text(body: bytes) -> Answer:
     for line in lines:
         add_line(rows, line)
     tasks, lost = int(source[3]), int(source[4])
-    assert lost == 0
-    return Answer(title, rows, us(rest[1]) + us(rest[2]), source[1], tasks, source[6])
+    return Answer(title, rows, us(rest[1]) + us(rest[2]), source[1], tasks, lost, source[6])
 
 
 KEYS = ["host", "taken_at", "age_ms", "source", "source_reason", "tasks_seen", "tasks_lost", "by"]
@@ -145,16 +154,24 @@ def read_json(body: bytes) -> Answer:
         us(rest["user_seconds"]) + us(rest["system_seconds"]),
         answer["source"],
         answer["tasks_seen"],
+        answer["tasks_lost"],
         answer["elapsed_seconds"] if answer["by"] == "recent" else None,
     )
+
+
+def rows_of(reply: bytes) -> list[ProcessRow]:
+    """The rows of one text reply, including the empty line at its end. Checks the format."""
+    assert reply.endswith(b"\n\n")
+    answer = read_text(reply.removesuffix(b"\n"))
+    assert answer.title == "rank pid user_seconds system_seconds name"
+    return answer.rows
 
 
 def ask_line(server: RunningServer, parameters: list[str]) -> Answer:
     reply = server.ask(" ".join(["top", *parameters]).encode() + b"\n")
     assert not reply.startswith(b"error"), reply
     assert reply.endswith(b"\n\n")
-    is_json = "format=json" in parameters
-    return (read_json if is_json else read_text)(reply.removesuffix(b"\n"))
+    return read_whole(reply.removesuffix(b"\n"), is_json="format=json" in parameters)
 
 
 def ask_http(server: RunningServer, parameters: list[str]) -> Answer:
@@ -164,4 +181,10 @@ def ask_http(server: RunningServer, parameters: list[str]) -> Answer:
     assert reply.status == 200, reply.body
     is_json = reply.headers["content-type"] == "application/json"
     assert is_json == ("format=json" in parameters)
-    return (read_json if is_json else read_text)(reply.body)
+    return read_whole(reply.body, is_json=is_json)
+
+
+def read_whole(body: bytes, *, is_json: bool) -> Answer:
+    answer = (read_json if is_json else read_text)(body)
+    assert answer.lost == 0
+    return answer

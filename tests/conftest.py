@@ -4,9 +4,9 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-from tests.container_engine import container_engine, docker, docker_home, podman, podman_home
+from tests.container_engine import container_engine, docker, podman
 
-__all__ = ["container_engine", "docker", "docker_home", "podman", "podman_home"]
+__all__ = ["container_engine", "docker", "podman"]
 
 # As in the verbs, and before numpy is loaded: BLAS threads that spin on each other take more than
 # half of the CPU time from tests that run in parallel.

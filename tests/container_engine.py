@@ -11,6 +11,7 @@ import subprocess
 import tarfile
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -46,65 +47,47 @@ needs_podman = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="session")
-def podman_home() -> Iterator[Path]:
-    """Podman's storage folder. Podman needs a short path."""
-    with tempfile.TemporaryDirectory(prefix="rg", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        (folder / "containers.conf").write_text(CONFIGURATION)
-        (folder / "storage.conf").write_text(STORAGE.format(folder=folder))
-        yield folder
-
-
-@pytest.fixture
-def podman(podman_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Makes podman use the test storage. Returns the storage folder."""
-    monkeypatch.setenv("CONTAINERS_CONF", str(podman_home / "containers.conf"))
-    monkeypatch.setenv("CONTAINERS_STORAGE_CONF", str(podman_home / "storage.conf"))
-    return podman_home
+@contextmanager
+def engine_folder() -> Iterator[tuple[Path, pytest.MonkeyPatch]]:
+    """Engines need a short path. Beside it what sets their environment."""
+    with (
+        tempfile.TemporaryDirectory(prefix="rg", ignore_cleanup_errors=True) as name,
+        pytest.MonkeyPatch.context() as settings,
+    ):
+        yield Path(name), settings
 
 
 @pytest.fixture(scope="session")
-def docker_home() -> Iterator[Path]:
-    """The folder of a docker daemon that runs; its socket is `socket` in it."""
+def podman() -> Iterator[None]:
+    """Makes podman use a storage of the tests."""
+    with engine_folder() as (folder, settings):
+        for name, text in (("CONTAINERS", CONFIGURATION), ("CONTAINERS_STORAGE", STORAGE)):
+            path = folder / f"{name}.conf"
+            path.write_text(text.format(folder=folder))
+            settings.setenv(f"{name}_CONF", str(path))
+        yield
+
+
+@pytest.fixture(scope="session")
+def docker() -> Iterator[None]:
+    """Makes docker ask a daemon of the tests."""
     if not (shutil.which("dockerd") and shutil.which("docker")):
         pytest.skip("docker's daemon is not installed: scripts/setup guests")
-    with tempfile.TemporaryDirectory(prefix="rg", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
+    with engine_folder() as (folder, settings):
         places = [f"--{key}={folder / key}" for key in ("data-root", "exec-root", "pidfile")]
         # Its bridge and its rules stay in a network of its own.
-        start = [
-            "unshare",
-            "--net",
-            "--",
-            "sh",
-            "-c",
-            'ip link set lo up && exec dockerd "$@"',
-            "sh",
-        ]
-        with (
-            (folder / "log").open("wb") as log,
-            subprocess.Popen(
-                [*start, *places, f"--host=unix://{folder}/socket", *DOCKERD],
-                stdout=log,
-                stderr=log,
-            ) as daemon,
-        ):
+        start = ["unshare", "--net", "--", "sh", "-c", 'ip link set lo up && exec dockerd "$@"']
+        command = [*start, "sh", *places, f"--host=unix://{folder}/socket", *DOCKERD]
+        settings.setenv("DOCKER_HOST", f"unix://{folder}/socket")
+        log = folder / "log"
+        with log.open("wb") as output:
+            daemon = subprocess.Popen(command, stdout=output, stderr=output)
+        with daemon:
             try:
-                wait_until(
-                    lambda: "API listen" in (folder / "log").read_text(),
-                    lambda: (folder / "log").read_text()[-2000:],
-                )
-                yield folder
+                wait_until(lambda: "API listen" in log.read_text(), lambda: log.read_text()[-2000:])
+                yield
             finally:
                 daemon.terminate()
-
-
-@pytest.fixture
-def docker(docker_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Makes docker ask the tests' daemon. Returns the daemon's folder."""
-    monkeypatch.setenv("DOCKER_HOST", f"unix://{docker_home}/socket")
-    return docker_home
 
 
 @pytest.fixture(params=[PODMAN, pytest.param(DOCKER, marks=pytest.mark.long)])

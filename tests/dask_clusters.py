@@ -75,18 +75,13 @@ class Cluster:
             )
 
     def wait_for_workers(self) -> None:
-        command = [
-            *self.hosts.enter,
-            sys.executable,
-            "-c",
-            UP,
-            self.address,
-            str(len(self.hosts.hosts)),
-        ]
-        run_well(*command, env=self.environment(), timeout=START_S)
+        self.ask(UP, str(len(self.hosts.hosts)))
 
     def worker_address(self, name: str) -> str:
-        command = [*self.hosts.enter, sys.executable, "-c", ADDRESS, self.address, name]
+        return self.ask(ADDRESS, name)
+
+    def ask(self, script: str, word: str) -> str:
+        command = [*self.hosts.enter, sys.executable, "-c", script, self.address, word]
         return run_well(*command, env=self.environment(), timeout=START_S).strip()
 
     def environments(self, host: str) -> list[tuple[str, bytes]]:

@@ -16,20 +16,14 @@ class Reply:
     body: bytes = field(default=b"")
 
 
-def parse_replies(received: bytes, methods: list[str] | None = None) -> list[Reply]:
-    """The replies to requests with these methods, in order. Fails on invalid HTTP and on surplus
-    bytes. There are fewer replies than methods if the server closed early. Without methods, all
-    replies are taken as replies to GET.
-    """
+def parse_replies(received: bytes) -> list[Reply]:
+    """All replies, taken as replies to GET. Fails on invalid HTTP and on surplus bytes."""
     client = h11.Connection(h11.CLIENT)
     replies: list[Reply] = []
     client.receive_data(received)
     client.receive_data(b"")
-    while methods is None or len(replies) < len(methods):
-        if methods is None and client.trailing_data[0] == b"":
-            break
-        method = "GET" if methods is None else methods[len(replies)]
-        client.send(h11.Request(method=method, target="/", headers=[("Host", "x")]))
+    while client.trailing_data[0] != b"":
+        client.send(h11.Request(method="GET", target="/", headers=[("Host", "x")]))
         client.send(h11.EndOfMessage())
         while not isinstance(event := client.next_event(), h11.EndOfMessage):
             if isinstance(event, h11.Response):

@@ -1,10 +1,9 @@
 """/metrics parsed by Prometheus' own Python library."""
 
 from prometheus_client import parser as text_parser
-from prometheus_client.metrics_core import Metric
 from prometheus_client.openmetrics import parser as openmetrics_parser
 
-from tests.http_replies import Reply, parse_replies
+from tests.http_replies import Reply, only_reply
 from tests.servers import RunningServer
 
 OPENMETRICS = (
@@ -20,28 +19,11 @@ def labels(**values: str) -> Labels:
     return frozenset(values.items())
 
 
-def fetch(server: RunningServer, accept: str | None = None, method: str = "GET") -> Reply:
+def fetch(server: RunningServer, accept: str | None = None) -> Reply:
     """The reply to one request for /metrics."""
     header = f"Accept: {accept}\r\n" if accept is not None else ""
-    received = server.ask(f"{method} /metrics HTTP/1.1\r\nHost: localhost\r\n{header}\r\n".encode())
-    (reply,) = parse_replies(received, [method])
-    return reply
-
-
-def families(reply: Reply) -> dict[str, Metric]:
-    """Metrics by name. Fails on anything that violates the format."""
-    text = reply.body.decode("utf-8")
-    is_openmetrics = reply.headers["content-type"].startswith("application/openmetrics-text")
-    parse = (
-        openmetrics_parser.text_string_to_metric_families
-        if is_openmetrics
-        else text_parser.text_string_to_metric_families
-    )
-    found: dict[str, Metric] = {}
-    for family in parse(text):
-        assert family.name not in found, f"{family.name} comes twice"
-        found[family.name] = family
-    return found
+    request = f"GET /metrics HTTP/1.1\r\nHost: localhost\r\n{header}\r\n"
+    return only_reply(server.ask(request.encode()))
 
 
 def samples(server: RunningServer, accept: str | None = None) -> dict[str, dict[Labels, float]]:
@@ -50,8 +32,13 @@ def samples(server: RunningServer, accept: str | None = None) -> dict[str, dict[
 
 
 def samples_of(reply: Reply) -> dict[str, dict[Labels, float]]:
+    """Fails on anything that violates the format."""
+    is_openmetrics = reply.headers["content-type"].startswith("application/openmetrics-text")
+    parser = openmetrics_parser if is_openmetrics else text_parser
+    families = list(parser.text_string_to_metric_families(reply.body.decode("utf-8")))
+    assert len({family.name for family in families}) == len(families)
     found: dict[str, dict[Labels, float]] = {}
-    for family in families(reply).values():
+    for family in families:
         for sample in family.samples:
             of_name = found.setdefault(sample.name, {})
             key = frozenset(sample.labels.items())

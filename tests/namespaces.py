@@ -20,6 +20,7 @@ import pytest
 
 from regatta.errors import PlacementError
 from regatta.measure.network.veth import run_tool, start_holder
+from tests.e2e.racing import environment
 from tests.processes import children, commands, network_namespaces, pids_inside
 from tests.waiting import wait_until
 
@@ -89,9 +90,9 @@ class Network:
         """Command prefix: run inside a host's network."""
         return ["nsenter", "--net", "--target", str(self.hosts[name].pid), "--"]
 
-    def path(self) -> str:
-        """PATH with an ssh that knows the hosts."""
-        return f"{self.folder}:{os.environ['PATH']}"
+    def environment(self) -> dict[str, str]:
+        """Of a lab, with an ssh that knows the hosts."""
+        return {**environment(), "PATH": f"{self.folder}:{os.environ['PATH']}"}
 
     def add(self, name: str) -> None:
         """Starts a host, or restarts it with the same name and address."""
@@ -112,8 +113,6 @@ class Network:
             stderr=subprocess.DEVNULL,
         )
         self.hosts[name] = host
-        assert host.stdout
-        assert host.stdin
         assert host.stdout.readline() == b"up\n"
         within = self.within(name)
         with suppress(PlacementError):

@@ -100,6 +100,14 @@ def is_gone(pid: int) -> bool:
     return state(pid) in (None, "Z", "X")
 
 
+def kill_all(pids: list[int]) -> None:
+    """Waits for their end: until then they may still serve, or lose, a client."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: all(map(is_gone, pids)), "SIGKILL did not end all of them")
+
+
 def tasks(pid: int) -> list[int]:
     """Threads of the process and of all its descendants."""
     return [task for member in tree(pid) for task in threads(member)]

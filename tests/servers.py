@@ -4,7 +4,6 @@ import contextlib
 import functools
 import json
 import os
-import re
 import shutil
 import signal
 import socket
@@ -15,9 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.answers import rows_of
 from tests.commands import run_well
 from tests.users import runnable_by_all
 from tests.waiting import PATIENCE_S
+
+__all__ = ["rows_of"]
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 AS_US = ("--user", "root") if os.geteuid() == 0 else ()
@@ -58,6 +60,13 @@ class ListedDesign:
         """Options with which it serves exactly this many idle clients, if it has such a limit."""
         assert self.serves != "one" or clients == 1, f"{self.name} serves one client at a time"
         return self.workers(clients) if self.serves == "workers" else ()
+
+
+@functools.cache
+def sandbox_layers() -> dict[str, dict[str, Any]]:
+    """What the server lists, by layer: `holds` on this machine, `what`."""
+    listed = json.loads(run_well(program("regatta-server"), "--list-sandbox", "--json"))
+    return {row["layer"]: row for row in listed}
 
 
 @functools.cache
@@ -196,7 +205,6 @@ def running(  # noqa: PLR0913  (each is set by some test)
     folder: Path,
     *options: str,
     listen: str = "127.0.0.1:0",
-    descriptors: int | None = None,
     prefix: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     records: bool = False,
@@ -220,8 +228,6 @@ def running(  # noqa: PLR0913  (each is set by some test)
         path = PRELOADABLE
     if listener is not None:
         prefix = [*prefix, "bash", "-c", PASS_LISTENER, "bash", str(listener.fileno())]
-    if descriptors is not None:
-        prefix = [*prefix, needs("prlimit"), f"--nofile={descriptors}:{descriptors}"]
     process = subprocess.Popen(
         [
             *prefix,
@@ -253,6 +259,15 @@ def running(  # noqa: PLR0913  (each is set by some test)
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
+
+
+@contextlib.contextmanager
+def starting(folder: Path, *always: str) -> Iterator[Start]:
+    """Starts servers with these and more options, until the end of the block."""
+    with contextlib.ExitStack() as stack:
+        yield lambda *options, **settings: stack.enter_context(
+            running(folder, *always, *options, **settings)
+        )
 
 
 def read_all(connection: socket.socket) -> bytes:
@@ -295,35 +310,6 @@ def is_refusal(answer: bytes) -> bool:
         and b"\r\n\r\nerror: " in answer
         and answer.endswith(b"\n\n")
     )
-
-
-REST = re.compile(r"- - (\d+\.\d{6}) (\d+\.\d{6}) \(everything else\)")
-SOURCE = re.compile(
-    r"# source (\w+) \((.+)\), (\d+) tasks, (\d+) lost, "
-    r"taken (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)(?:, over (\d+\.\d{3}) s)?"
-)
-
-
-def rows_of(reply: bytes) -> list[dict[str, Any]]:
-    """The rows of one text reply (including the empty line at its end). Checks the format."""
-    lines = reply.decode("utf-8").split("\n")
-    assert lines[0] == "rank pid user_seconds system_seconds name"
-    assert REST.fullmatch(lines[-4])
-    assert SOURCE.fullmatch(lines[-3])
-    assert lines[-2:] == ["", ""]
-    rows = []
-    for rank, line in enumerate(lines[1:-4], start=1):
-        fields = line.split(" ", 4)
-        assert int(fields[0]) == rank
-        rows.append(
-            {
-                "pid": int(fields[1]),
-                "user_seconds": float(fields[2]),
-                "system_seconds": float(fields[3]),
-                "name": fields[4],
-            }
-        )
-    return rows
 
 
 def needs(tool: str) -> str:

@@ -1,14 +1,17 @@
 """Inspect and control connections: queues, resets, ports."""
 
 import array
+import contextlib
 import fcntl
 import socket
 import struct
+import subprocess
 import termios
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from regatta.measure.network import ports
-from tests.waiting import wait_until
+from tests.waiting import PATIENCE_S, wait_until
 
 OWN_HOST = "127.0.0.5"
 """A loopback address of our own: parallel tests take no ports here, so a freed port stays free."""
@@ -27,10 +30,14 @@ def reset(connection: socket.socket) -> None:
     connection.close()
 
 
+def tcp_sockets() -> list[list[str]]:
+    """Of IPv4: the rows of /proc/net/tcp."""
+    return [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+
+
 def in_state(port: int, state: str) -> int:
     """Number of IPv4 sockets of this port in a state, as in /proc/net/tcp."""
-    rows = map(str.split, Path("/proc/net/tcp").read_text().splitlines()[1:])
-    return sum(row[1].endswith(f":{port:04X}") and row[3] == state for row in rows)
+    return sum(row[1].endswith(f":{port:04X}") and row[3] == state for row in tcp_sockets())
 
 
 def established(port: int) -> int:
@@ -40,6 +47,31 @@ def established(port: int) -> int:
 
 def is_listening(port: int) -> bool:
     return in_state(port, "0A") > 0
+
+
+def wait_until_accepting(
+    process: subprocess.Popen[bytes],
+    port: int,
+    host: str = "127.0.0.1",
+    log: Callable[[], str] = lambda: "it does not listen",
+) -> None:
+    """The program may not end before. `log`: the failure message."""
+
+    def accepts() -> bool:
+        assert process.poll() is None, log()
+        with socket.socket() as probe:
+            return probe.connect_ex((host, port)) == 0
+
+    wait_until(accepts, log)
+
+
+@contextlib.contextmanager
+def datagram_socket(name: str) -> Iterator[socket.socket]:
+    """A UNIX datagram socket with this name."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(name)
+        listening.settimeout(PATIENCE_S)
+        yield listening
 
 
 def datagram_sockets() -> set[str]:

@@ -4,13 +4,13 @@ import contextlib
 import json
 import signal
 import socket
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.e2e.scripted_servers import begin_client
 from tests.metrics import samples
-from tests.servers import PATIENCE_S, RunningServer, program, running
+from tests.servers import PATIENCE_S, RunningServer, running
 from tests.waiting import wait_until
 
 
@@ -59,10 +59,8 @@ def wait_until_answered(server: RunningServer, requests: int) -> None:
 def load(address: str, *options: str) -> Iterator[dict[str, Any]]:
     """Clients send requests during the block. After it, the dictionary has their result."""
     result: dict[str, Any] = {}
-    command = [program("regatta-client"), "--load", "closed", "--duration", "3600", "--json"]
-    client = subprocess.Popen(
-        [*command, *options, address], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
+    how = ("--load", "closed", "--duration", "3600", "--json")
+    client = begin_client(*how, *options, address)
     try:
         yield result
     finally:

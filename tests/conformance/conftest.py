@@ -4,7 +4,8 @@ A test with a `design`, `server` or `start` argument runs once for each design t
 supports; one with a `dialect` argument runs once for each dialect."""
 
 import resource
-from collections.abc import Iterator
+import socket
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 from tests import every_design
 from tests.dialects import DIALECTS
 from tests.processes import sleepers
-from tests.servers import ListedDesign, RunningServer, Start, running
+from tests.servers import ListedDesign, RunningServer, Start, running, starting
 
 DESCRIPTORS = 4096
 """What the tests themselves need: a thousand connections, and some to spare."""
@@ -48,6 +49,19 @@ def many_processes() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def small_buffers() -> Iterator[Callable[[], socket.socket]]:
+    """Opens listeners for servers whose sends the kernel buffers only a little."""
+    with ExitStack() as stack:
+
+        def listen() -> socket.socket:
+            listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+            return listener
+
+        yield listen
+
+
 @pytest.fixture(scope="module")
 def server(
     design: ListedDesign, tmp_path_factory: pytest.TempPathFactory
@@ -61,11 +75,5 @@ def server(
 @pytest.fixture
 def start(design: ListedDesign, tmp_path: Path) -> Iterator[Start]:
     """Starts a server of the design with the test's own options."""
-    with ExitStack() as stack:
-
-        def start_one(*options: str, **settings: object) -> RunningServer:
-            return stack.enter_context(
-                running(tmp_path, "--design", design.name, *options, **settings)
-            )
-
+    with starting(tmp_path, "--design", design.name) as start_one:
         yield start_one

@@ -95,10 +95,7 @@ def check_all_are_answered(clients: list[socket.socket], server: RunningServer) 
 def test_with_few_descriptors_left_clients_are_served_or_refused(
     start: Start, connect: Connect
 ) -> None:
-    server = start(*OPTIONS)
-    before = sockets_of_all(server)
-    server.ask(b"top 2\n")
-    sockets_by_pid = at_rest(server, before)
+    server, sockets_by_pid = at_rest(start)
     few = {pid: max(low_descriptors(pid)) + 5 for pid, sockets in sockets_by_pid.items() if sockets}
     with descriptor_limits(few):
         answers = [read_until_lost(client) for client in ask_all(connect(server))]
@@ -116,17 +113,25 @@ def sockets_of_all(server: RunningServer) -> dict[int, set[int]]:
     """The sockets of each process of the server. Retries if a process ends meanwhile."""
     while True:
         with contextlib.suppress(OSError):
-            return {pid: set(open_sockets(pid)) for pid in tree(server.process.pid)}
+            pids = tree(server.process.pid)
+            found = ((pid, descriptors(pid).items()) for pid in pids)
+            return {
+                pid: {fd for fd, path in opened if path.startswith("socket:")}
+                for pid, opened in found
+            }
 
 
-def at_rest(server: RunningServer, before: dict[int, set[int]]) -> dict[int, set[int]]:
-    """The sockets once the last client is closed: one that is freed later would be below the limit.
-    (Children may still close inherited ones.)"""
+def at_rest(start: Start) -> tuple[RunningServer, dict[int, set[int]]]:
+    """A server that has served a client, and its sockets once that is closed: one that is freed
+    later would be below the limit. (Children may still close inherited ones.)"""
+    server = start(*OPTIONS)
+    before = sockets_of_all(server)
+    server.ask(b"top 2\n")
     deadline = time.monotonic() + PATIENCE_S
     while True:
         now = sockets_of_all(server)
         if all(sockets <= before.get(pid, set()) for pid, sockets in now.items()):
-            return now
+            return server, now
         assert time.monotonic() < deadline, f"it holds {now} where it held {before}"
 
 
@@ -139,19 +144,12 @@ def test_with_no_descriptor_left_clients_wait_and_nothing_spins(
     start: Start, connect: Connect
 ) -> None:
     """All are answered once descriptors are available again."""
-    server = start(*OPTIONS)
-    before = sockets_of_all(server)
-    server.ask(b"top 2\n")
-    sockets_by_pid = at_rest(server, before)
+    server, sockets_by_pid = at_rest(start)
     lowest = {pid: min(sockets) + 1 for pid, sockets in sockets_by_pid.items() if sockets}
     with descriptor_limits(lowest):
         clients = ask_all(connect(server))
         check_the_server_waits(server, clients, "its accept was submitted before the limit was set")
     check_all_are_answered(clients, server)
-
-
-def open_sockets(pid: int) -> list[int]:
-    return [fd for fd, path in descriptors(pid).items() if path.startswith("socket:")]
 
 
 def preloading(variable: str, path: Path) -> dict[str, str]:

@@ -157,6 +157,7 @@ def test_clients_outside_the_allowed_networks_get_403(start: Start) -> None:
 
 
 def test_an_ipv6_socket_knows_ipv4_clients_by_their_ipv4_address(start: Start) -> None:
+    """It listens on all addresses of both families."""
     server = start("--work", "snapshot", "--allow", "127.0.0.1", "--no-token", listen="[::]:0")
     for source, host, reply in (
         ("127.0.0.1", "127.0.0.1", b"rank "),

@@ -1,17 +1,16 @@
 """Clients that reset, read slowly, stay idle or arrive by the thousand harm no other client."""
 
 import contextlib
+import json
 import os
 import re
-import selectors
 import socket
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.conformance.pipelining import check_all_answered
-from tests.dialects import Dialect
+from tests.dialects import LINE, Dialect
+from tests.processes import sleepers
 from tests.servers import (
     ONE_SNAPSHOT,
     PATIENCE_S,
@@ -75,6 +74,27 @@ def test_replies_larger_than_the_socket_buffers_reach_a_slow_reader_whole(
     assert dialect.answers(received[len(expected) * (count - 1) :]) == dialect.answers(reply)
 
 
+ROWS, PIPELINED = 64, 50
+LARGE = b"top %d format=json\n" % ROWS
+
+
+def check_all_answered(server: RunningServer) -> None:
+    """Sends all requests before reading the first reply. The replies, about 8 KB each, exceed what
+    the server buffers for a client plus what the kernel buffers for a socket."""
+    with sleepers(ROWS):
+        server.ask(LARGE)
+    with server.connect(receive_buffer=1, segment=536) as connection:
+        connection.sendall(LARGE * PIPELINED)
+        wait_until_read(connection)
+        connection.recv(1, socket.MSG_PEEK)
+        received = bytearray()
+        while received.count(b"\n\n") < PIPELINED:
+            received += (piece := connection.recv(65536))
+            assert piece, "the connection ended before all requests were answered"
+    replies = LINE.split(bytes(received))
+    assert [len(json.loads(reply)["processes"]) for reply in replies] == [ROWS] * PIPELINED
+
+
 def test_requests_queued_behind_unread_replies_are_answered_once_those_are_read(
     start: Start,
 ) -> None:
@@ -104,37 +124,18 @@ def test_idle_clients_block_others_only_as_the_table_says(
         assert len(rows_of(read_reply(other))) == 2
 
 
-def open_at_once(
-    stack: contextlib.ExitStack, server: RunningServer, count: int
-) -> list[socket.socket]:
-    """Starts all connections before waiting for any."""
-    connections = [stack.enter_context(socket.socket()) for _ in range(count)]
-    with selectors.DefaultSelector() as selector:
-        for connection in connections:
-            connection.setblocking(False)
-            connection.connect_ex((server.host, server.port))
-            selector.register(connection, selectors.EVENT_WRITE)
-        deadline = time.monotonic() + PATIENCE_S
-        while selector.get_map():
-            for key, _ in selector.select(deadline - time.monotonic()):
-                selector.unregister(key.fileobj)
-            assert time.monotonic() < deadline, (
-                f"{len(selector.get_map())} connections are not established"
-            )
-    for connection in connections:
-        assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
-        connection.settimeout(PATIENCE_S)
-    return connections
-
-
 def test_a_thousand_connections_opened_at_once_are_all_answered(
     start: Start, dialect: Dialect
 ) -> None:
     """From one snapshot: a thousand scans of a host with ten thousand processes take a minute."""
     server = start("--work", "snapshot")
     with contextlib.ExitStack() as stack:
-        connections = open_at_once(stack, server, CROWD)
+        connections = [stack.enter_context(socket.socket()) for _ in range(CROWD)]
         for connection in connections:
+            connection.setblocking(False)
+            connection.connect_ex((server.host, server.port))
+        for connection in connections:
+            connection.settimeout(PATIENCE_S)  # also to be connected
             connection.sendall(dialect.request(1))
             connection.shutdown(socket.SHUT_WR)
         for connection in connections:

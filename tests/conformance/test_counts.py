@@ -33,19 +33,6 @@ def test_requests_and_connections_are_counted_once_and_by_worker(
     assert summary["workers_replaced"] == 0
 
 
-def test_errors_are_counted_by_kind(start: Start) -> None:
-    server = start("--work", "snapshot")
-    server.ask(b"hello\n")
-    server.ask(b"t" * 500)
-    server.ask(b"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n" * 2)
-    errors = server.stop()["errors"]
-    assert {kind: count for kind, count in errors.items() if count} == {
-        "malformed": 1,
-        "too_long": 1,
-        "not_found": 2,
-    }
-
-
 MAX_AGE_S = 0.05
 LASTING_S = 0.3
 

@@ -6,6 +6,9 @@ what it reads, and closes when it must."""
 import contextlib
 import socket
 
+import pytest
+
+from tests.answers import ask_http, ask_line
 from tests.dialects import Dialect
 from tests.http_replies import parse_replies
 from tests.servers import RunningServer, read_all, rows_of
@@ -24,34 +27,19 @@ BAD_HTTP = (
 BAD_LINES = (b"hello\n", b"\xff\xfe\n", b"top 65\n", b"top 2", b"a" * 50000)
 
 
-def test_a_request_is_answered_with_as_many_rows_as_it_asks_for(
-    server: RunningServer, dialect: Dialect
+@pytest.mark.parametrize("before", [0, 2], ids=["alone", "behind another"])
+def test_a_request_split_at_any_byte_is_answered(
+    server: RunningServer, dialect: Dialect, before: int
 ) -> None:
-    for count in (1, 2, 5, 64):
-        (rows,) = dialect.answers(server.ask(dialect.request(count)))
-        assert 1 <= len(rows) <= count
-
-
-def test_a_request_split_at_any_byte_is_answered(server: RunningServer, dialect: Dialect) -> None:
     """The server reads the first piece before the second is sent; all on one connection."""
-    request = dialect.request(3)
+    first, request = dialect.request(before) if before else b"", dialect.request(3)
     with server.connect() as connection:
         for cut in range(1, len(request)):
-            connection.sendall(request[:cut])
+            connection.sendall(first + request[:cut])
+            if before:
+                assert len(dialect.read_answer(connection)) == before
             wait_until_read(connection)
             connection.sendall(request[cut:])
-            assert len(dialect.read_answer(connection)) == 3
-
-
-def test_a_request_may_arrive_with_any_part_of_the_next(
-    server: RunningServer, dialect: Dialect
-) -> None:
-    first, second = dialect.request(2), dialect.request(3)
-    with server.connect() as connection:
-        for cut in range(1, len(second)):
-            connection.sendall(first + second[:cut])
-            assert len(dialect.read_answer(connection)) == 2
-            connection.sendall(second[cut:])
             assert len(dialect.read_answer(connection)) == 3
 
 
@@ -125,3 +113,28 @@ def test_an_endless_request_is_cut_off(server: RunningServer) -> None:
             while True:
                 connection.sendall(b"a" * 65536)
     assert len(rows_of(server.ask(b"top 2\n"))) == 2
+
+
+QUERIES = (
+    ["n=5", "by=recent", "window=1s"],
+    ["n=64", "group=name"],
+    ["n=3", "group=unit", "by=recent"],
+    ["n=3", "group=cgroup", "format=json"],
+    ["n=16", "threads=1", "command=1"],
+    ["n=2", "threads=1", "command=1", "by=recent", "window=60s", "format=json"],
+)
+
+
+def test_the_reply_matches_the_query(server: RunningServer) -> None:
+    for asked in QUERIES:
+        for ask in (ask_line, ask_http):
+            answer = ask(server, asked)
+            assert 1 <= len(answer.rows) <= int(asked[0].removeprefix("n="))
+            assert ("group" in answer.title) == any("group" in parameter for parameter in asked)
+            assert (answer.elapsed is not None) == ("by=recent" in asked)
+            assert [row.us for row in answer.rows] == sorted(
+                (row.us for row in answer.rows), reverse=True
+            )
+            assert any(row.threads for row in answer.rows) == ("threads=1" in asked)
+            if "command=1" not in asked:
+                assert all(row.command is None for row in answer.rows)

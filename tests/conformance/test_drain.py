@@ -5,7 +5,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -92,6 +92,18 @@ def test_all_pipelined_requests_are_answered(start: Start, dialect: Dialect) -> 
     assert server.stop()["requests"] == 200
 
 
+@contextlib.contextmanager
+def eight_clients(each: Callable[[int], None]) -> Iterator[None]:
+    """Calls it with 0 to 7 in threads, which must end by themselves."""
+    clients = [threading.Thread(target=each, args=(index,)) for index in range(8)]
+    for client in clients:
+        client.start()
+    yield
+    for client in clients:
+        client.join(PATIENCE_S)
+        assert not client.is_alive()
+
+
 def test_no_reply_is_cut_short_under_load(start: Start, dialect: Dialect) -> None:
     """Clients keep asking; every connection ends between two complete replies."""
     server = start("--work", "snapshot", "--max-age", "10")
@@ -113,16 +125,11 @@ def test_no_reply_is_cut_short_under_load(start: Start, dialect: Dialect) -> Non
                         return
                     answered[index] += 1
 
-    clients = [threading.Thread(target=ask_on, args=(index,)) for index in range(8)]
-    for client in clients:
-        client.start()
-    under_way.wait(PATIENCE_S)
-    while sum(answered) < 200:
-        assert server.process.poll() is None
-    server.process.send_signal(signal.SIGTERM)
-    for client in clients:
-        client.join(PATIENCE_S)
-        assert not client.is_alive()
+    with eight_clients(ask_on):
+        under_way.wait(PATIENCE_S)
+        while sum(answered) < 200:
+            assert server.process.poll() is None
+        server.process.send_signal(signal.SIGTERM)
     assert cut == []
     assert server.stop()["requests"] >= sum(answered)
 
@@ -137,17 +144,12 @@ def test_clients_that_connect_after_the_signal_do_not_prolong_the_drain(start: S
             while server.ask(b"top 2\n"):
                 answered[index] += 1
 
-    clients = [threading.Thread(target=ask_again, args=(index,)) for index in range(8)]
-    for client in clients:
-        client.start()
-    while sum(answered) < 50:
-        assert server.process.poll() is None
-    begun = time.monotonic()
-    server.stop()
-    assert time.monotonic() - begun < AT_ONCE_S
-    for client in clients:
-        client.join(PATIENCE_S)
-        assert not client.is_alive()
+    with eight_clients(ask_again):
+        while sum(answered) < 50:
+            assert server.process.poll() is None
+        begun = time.monotonic()
+        server.stop()
+        assert time.monotonic() - begun < AT_ONCE_S
 
 
 def test_clients_that_connect_during_the_drain_are_refused_and_the_port_is_free(

@@ -1,26 +1,20 @@
 """fork-per-client: children are reaped, and clients are refused when fork fails."""
 
 import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.servers import RunningServer, Start, ask_over, is_refusal, needs, rows_of, running
-from tests.users import UNUSED_UID, as_user
+from tests.servers import RunningServer, Start, ask_over, is_refusal, needs, rows_of, starting
+from tests.users import UNUSED_UID, as_user, world_writable
 from tests.waiting import wait_until
 
 
 @pytest.fixture
-def start() -> Iterator[Start]:
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        folder.chmod(0o777)  # for any user of the server
-        yield lambda *prefix: stack.enter_context(
-            running(folder, "--design", "fork-per-client", prefix=prefix)
-        )
+def start(tmp_path: Path) -> Iterator[Start]:
+    with starting(world_writable(tmp_path), "--design", "fork-per-client") as start_one:
+        yield lambda *prefix: start_one(prefix=prefix)
 
 
 def children(server: RunningServer) -> list[str]:

@@ -4,7 +4,7 @@ ours rejects on purpose."""
 import re
 import struct
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,27 +54,24 @@ class Verdict:
 ABOUT_PARAMETERS = ("n ", "format ", "by ", "window ", "group ", "threads", "command ", "unknown p")
 
 
-class Ours:
-    """The exchange, without a server."""
-
-    def __init__(self) -> None:
-        self.program = subprocess.Popen(
-            built("tests/conformance/heads"), stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-
-    def judge(self, request: bytes) -> Verdict:
-        self.program.stdin.write(struct.pack("=I", len(request)) + request)
-        self.program.stdin.flush()
-        status, keeps_open, left, problem = self.program.stdout.readline().split(b" ", 3)
-        return Verdict(int(status), keeps_open == b"1", int(left), problem.decode().rstrip("\n"))
+Judge = Callable[[bytes], Verdict]
 
 
 @pytest.fixture(scope="module")
-def ours() -> Iterator[Ours]:
-    exchange = Ours()
-    yield exchange
-    exchange.program.stdin.close()
-    assert exchange.program.wait(10) == 0
+def ours() -> Iterator[Judge]:
+    """The exchange, without a server."""
+    command = built("tests/conformance/heads")
+    exchange = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def judge(request: bytes) -> Verdict:
+        exchange.stdin.write(struct.pack("=I", len(request)) + request)
+        exchange.stdin.flush()
+        status, keeps_open, left, problem = exchange.stdout.readline().split(b" ", 3)
+        return Verdict(int(status), keeps_open == b"1", int(left), problem.decode().rstrip("\n"))
+
+    yield judge
+    exchange.stdin.close()
+    assert exchange.wait(10) == 0
 
 
 def judge_by_h11(request: bytes) -> Verdict:
@@ -118,14 +115,14 @@ def refused_on_purpose(request: bytes) -> bool:
     )
 
 
-def compare(ours: Ours, request: bytes) -> None:
+def compare(ours: Judge, request: bytes) -> None:
     """Compares in both directions. If both accept a request, they consume the same bytes and agree
     on keep-alive."""
     # Empty lines before a request are ignored (RFC 9112, 2.2); h11 rejects them.
     bare = re.sub(rb"\A(\r\n)+", b"", request)
     if not bare[:1].isupper():
         return  # the line dialect
-    mine, theirs = ours.judge(request), judge_by_h11(bare)
+    mine, theirs = ours(request), judge_by_h11(bare)
     if mine.is_taken:
         assert theirs.status == 200, (request, mine, theirs)
         assert mine.left == theirs.left, (request, mine, theirs)
@@ -150,7 +147,7 @@ garbage = st.sampled_from(
         max_size=3,
     )
 )
-def test_both_agree_on_damaged_requests(ours: Ours, damage: list[tuple[int, bytes]]) -> None:
+def test_both_agree_on_damaged_requests(ours: Judge, damage: list[tuple[int, bytes]]) -> None:
     request = VALID
     for at, inserted in damage:
         request = request[:at] + inserted + request[at + (inserted == b"") :]
@@ -181,7 +178,7 @@ fields = st.tuples(
     behind=st.sampled_from([b"", b"x", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"]),
 )
 def test_both_agree_on_unusual_requests(
-    ours: Ours,
+    ours: Judge,
     method: bytes,
     target: bytes,
     some: list[tuple[bytes, bytes, bytes, bytes]],
@@ -192,7 +189,7 @@ def test_both_agree_on_unusual_requests(
 
 
 @pytest.mark.parametrize("target", ["exchange", "http_head"])
-def test_both_agree_on_the_fuzzing_corpus(ours: Ours, target: str) -> None:
+def test_both_agree_on_the_fuzzing_corpus(ours: Judge, target: str) -> None:
     found = sorted((CORPUS / target).iterdir())
     assert found
     for path in found:

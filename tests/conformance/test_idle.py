@@ -5,6 +5,7 @@ import select
 import selectors
 import socket
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from tests.dialects import HTTP, LINE
 from tests.every_design import all_at_once
 from tests.processes import stopped
 from tests.servers import ListedDesign, Start, read_all, running
-from tests.socket_activation import socket_activation
 from tests.sockets import wait_until_arrived
 
 TIMEOUT_MS = 200
@@ -128,16 +128,18 @@ def test_the_kernel_keeps_no_output_of_a_reset_client(start: Start, segment: int
 
 
 @pytest.mark.usefixtures("many_processes")
-def test_a_client_that_reads_too_slowly_is_reset(tmp_path: Path) -> None:
+def test_a_client_that_reads_too_slowly_is_reset(
+    tmp_path: Path, small_buffers: Callable[[], socket.socket]
+) -> None:
     """6 kB a second through buffers of a few kB. Each piece makes progress, so that a timeout for
     the next piece alone would never expire."""
     request = b"GET /top?n=64&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n"
     options = ("--idle-timeout", "400", "--work", "snapshot")
 
     def check(design: ListedDesign, folder: Path) -> None:
-        prefix = socket_activation(send_buffer=1)
+        listener = small_buffers()
         with (
-            running(folder, "--design", design.name, *options, prefix=prefix) as server,
+            running(folder, "--design", design.name, *options, listener=listener) as server,
             server.connect(receive_buffer=1, segment=88) as slow,
         ):
             slow.sendall(1000 * request)
@@ -149,13 +151,11 @@ def test_a_client_that_reads_too_slowly_is_reset(tmp_path: Path) -> None:
 
 
 def test_a_client_that_reads_fast_enough_is_not_reset_however_long_it_takes(
-    start: Start,
+    start: Start, small_buffers: Callable[[], socket.socket]
 ) -> None:
     """Reading takes longer than the timeout; the requests are answered in many batches."""
     timeout_s, requests, bytes_per_s = 0.4, 650, 120_000
-    server = start(
-        "--idle-timeout", "400", "--work", "snapshot", prefix=socket_activation(send_buffer=1)
-    )
+    server = start("--idle-timeout", "400", "--work", "snapshot", listener=small_buffers())
     with server.connect(receive_buffer=1) as steady:
         steady.sendall(LINE.request(1) * requests)
         steady.shutdown(socket.SHUT_WR)

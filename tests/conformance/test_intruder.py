@@ -3,7 +3,6 @@ shows that each attempt succeeds without the sandbox."""
 
 import contextlib
 import errno
-import json
 import mmap
 import os
 import signal
@@ -16,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import run_well
 from tests.conformance.preload import preloaded
-from tests.servers import SANITIZER, ListedDesign, program, rows_of, running
+from tests.servers import SANITIZER, ListedDesign, rows_of, running, sandbox_layers
+from tests.sockets import datagram_socket
 from tests.users import UNUSED_UID, as_user, world_writable
 
 pytestmark = pytest.mark.skipif(
@@ -59,15 +58,13 @@ class Intrusion:
 @pytest.fixture(scope="session")
 def unprotected() -> set[str]:
     """Attempts that would be refused by a sandbox layer which is not available here."""
-    listed = json.loads(run_well(program("regatta-server"), "--list-sandbox", "--json"))
-    holds = {row["layer"]: row["holds"] for row in listed}
-    (landlock,) = (row["what"] for row in listed if row["layer"] == "landlock")
-    if not holds["seccomp"]:
+    layers = sandbox_layers()
+    if not layers["seccomp"]["holds"]:
         pytest.skip("seccomp is not available here")
     missing: set[str] = set()
-    if not holds["landlock"]:
+    if not layers["landlock"]["holds"]:
         missing |= FILES | OTHERS_FILES
-    if "no signals to others" not in landlock:
+    if "no signals to others" not in layers["landlock"]["what"]:
         missing |= SIGNALS
     return missing
 
@@ -79,7 +76,6 @@ def victim(user: int | None) -> Iterator[subprocess.Popen[bytes]]:
     command = [*prefix, "sh", "-c", "echo; exec cat"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
-        assert process.stdout is not None
         process.stdout.readline()
         yield process
     finally:
@@ -89,22 +85,10 @@ def victim(user: int | None) -> Iterator[subprocess.Popen[bytes]]:
 
 def signal_that_ended(other: subprocess.Popen[bytes]) -> int | None:
     """None: it is alive, which its echo proves: a signal sent before would end it first."""
-    assert other.stdin is not None
-    assert other.stdout is not None
     with contextlib.suppress(BrokenPipeError):
         other.stdin.write(b"alive\n")
         other.stdin.flush()
     return None if other.stdout.readline() == b"alive\n" else -other.wait()
-
-
-@contextlib.contextmanager
-def datagram_socket(path: Path) -> Iterator[socket.socket]:
-    """A datagram socket at this path, open to all users."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
-        listening.bind(str(path))
-        path.chmod(0o666)
-        listening.setblocking(False)
-        yield listening
 
 
 def intrude(
@@ -112,22 +96,24 @@ def intrude(
 ) -> Intrusion:
     """victim_user: the user of another process; None: our own."""
     room = world_writable(folder)
-    notes, other_socket = room / "notes", room / "socket"
+    notes, manager, other_socket = room / "notes", room / "manager", room / "socket"
     notes.write_bytes(bytes(mmap.PAGESIZE))
     notes.chmod(0o666)
     environment = {
         "LD_PRELOAD": preloaded("intruder"),
         "INTRUDER": str(notes),
         "INTRUDER_NAME": str(other_socket),
-        "NOTIFY_SOCKET": str(room / "manager"),
+        "NOTIFY_SOCKET": str(manager),
     }
     found = Intrusion()
     with (
         socket.create_server(("127.0.0.1", 0)) as outside,
-        datagram_socket(room / "manager"),
-        datagram_socket(other_socket) as receiver,
+        datagram_socket(str(manager)),
+        datagram_socket(str(other_socket)) as receiver,
         victim(victim_user) as other,
     ):
+        for path in (manager, other_socket):
+            path.chmod(0o666)
         with running(notes.parent, *options, prefix=prefix, environment=environment) as server:
             with notes.open("r+b") as file:
                 has_ring = any("uring" in option for option in options)
@@ -145,6 +131,7 @@ def intrude(
         with contextlib.suppress(BlockingIOError):
             outside.accept()[0].close()
             found.has_connected = True
+        receiver.setblocking(False)
         with contextlib.suppress(BlockingIOError):
             found.has_written = receiver.recv(100) == b"x"
         found.victim_ended_by = signal_that_ended(other)

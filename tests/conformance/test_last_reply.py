@@ -18,6 +18,7 @@ from tests.servers import (
     read_all,
     running,
 )
+from tests.sockets import tcp_sockets
 from tests.waiting import wait_until
 
 BEHIND = 64 * 1024
@@ -97,16 +98,14 @@ def test_a_drain_ends_soon_although_a_client_stays(tmp_path: Path) -> None:
     all_at_once(check, tmp_path)
 
 
-def held_connections(server: RunningServer, client: socket.socket) -> list[str]:
+def held_connections(server: RunningServer, client: socket.socket) -> list[list[str]]:
     """The rows of /proc/net/tcp of the client's connection if the server has its socket.
 
     A port alone does not tell: on another address of this host, another test may use it.
     """
-    rows = Path("/proc/net/tcp").read_text().splitlines()[1:]
-    fields = [row.split() for row in rows]
     ends = f":{server.port:04X}", f":{client.getsockname()[1]:04X}"
     return [
         row
-        for row, (_, local, remote, _, _, _, _, _, _, inode, *_) in zip(rows, fields, strict=True)
-        if local.endswith(ends[0]) and remote.endswith(ends[1]) and inode != "0"
+        for row in tcp_sockets()
+        if row[1].endswith(ends[0]) and row[2].endswith(ends[1]) and row[9] != "0"
     ]

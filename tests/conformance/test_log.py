@@ -1,7 +1,6 @@
 """--verbose: every design logs what each client does, under a number that is unique across all its
 processes and threads."""
 
-import contextlib
 import fcntl
 import json
 import os
@@ -9,12 +8,10 @@ import re
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 from tests.servers import PATIENCE_S, ListedDesign, RunningServer, ask_over, program, running
-from tests.sockets import free_port, reset
-from tests.waiting import wait_until
+from tests.sockets import free_port, reset, wait_until_accepting
 
 LINE = re.compile(r"client (\d+) +(127\.0\.0\.1:\d+) +(.+)")
 CLIENTS = 12
@@ -79,7 +76,6 @@ def test_a_log_that_nobody_reads_stops_neither_clients_nor_the_drain(
     """What the pipe does not take is counted."""
     with running(tmp_path, "--verbose", "--design", design.name, *design.workers(3)) as server:
         pipe = server.process.stdout
-        assert pipe is not None
         room = fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 4096)
         for _ in range(5 * CLIENTS):
             server.ask(b"top 2\n")
@@ -101,28 +97,16 @@ def test_a_pipe_of_both_outputs_that_nobody_reads_stops_no_exit(tmp_path: Path) 
     port = free_port()
     where = ("--listen", f"127.0.0.1:{port}", "--summary", summary)
     command = (program("regatta-server"), "--verbose", "--no-recorder", "--source", "procfs")
-    with pipe_of(4096) as (_, writing):
-        server = subprocess.Popen([*command, *where], stdout=writing, stderr=writing)
-        wait_until(lambda: is_open(port), "it does not listen")
-        for _ in range(100):
-            with socket.create_connection(("127.0.0.1", port)) as client:
-                client.sendall(b"top 2\n")
-                client.recv(1)
-        server.terminate()
-        assert server.wait(PATIENCE_S) == 0
-    assert json.loads(summary.read_text())["requests"] >= 100
-
-
-@contextlib.contextmanager
-def pipe_of(size: int) -> Iterator[tuple[int, int]]:
     ends = os.pipe()
-    fcntl.fcntl(ends[1], fcntl.F_SETPIPE_SZ, size)
-    yield ends
+    fcntl.fcntl(ends[1], fcntl.F_SETPIPE_SZ, 4096)
+    server = subprocess.Popen([*command, *where], stdout=ends[1], stderr=ends[1])
+    wait_until_accepting(server, port)
+    for _ in range(100):
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(b"top 2\n")
+            client.recv(1)
+    server.terminate()
+    assert server.wait(PATIENCE_S) == 0
     for end in ends:
         os.close(end)
-
-
-def is_open(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-        return True
-    return False
+    assert json.loads(summary.read_text())["requests"] >= 100

@@ -21,14 +21,6 @@ from tests.servers import (
 ALLOWED = 5
 
 
-def hold(stack: contextlib.ExitStack, server: RunningServer, count: int) -> list[socket.socket]:
-    """`count` clients, each with one reply already."""
-    held = stack.enter_context(server.connect_many(count))
-    for connection in held:
-        ask_over(connection)
-    return held
-
-
 def test_surplus_clients_are_refused_or_wait_in_the_backlog(
     start: Start, design: ListedDesign
 ) -> None:
@@ -36,20 +28,21 @@ def test_surplus_clients_are_refused_or_wait_in_the_backlog(
     allowed = 1 if design.serves == "one" else ALLOWED
     surplus_workers = design.serving(2 * ALLOWED) if design.serves == "workers" else ()
     server = start("--max-connections", str(allowed), *surplus_workers)
-    with contextlib.ExitStack() as stack:
-        held = hold(stack, server, allowed)
-        surplus = stack.enter_context(server.connect_many(3))
-        refused = [each for each in surplus if is_refused_at_once(server, each, design)]
-        for connection in refused:
-            assert is_refusal(read_all(connection))
+    with server.connect_many(allowed) as held:
         for connection in held:
             ask_over(connection)
-            connection.close()
-        for connection in surplus:
-            if connection not in refused:
-                connection.sendall(b"top 2\n")
-                connection.shutdown(socket.SHUT_WR)
-                assert len(rows_of(read_all(connection))) == 2
+        with server.connect_many(3) as surplus:
+            refused = [each for each in surplus if is_refused_at_once(server, each, design)]
+            for connection in refused:
+                assert is_refusal(read_all(connection))
+            for connection in held:
+                ask_over(connection)
+                connection.close()
+            for connection in surplus:
+                if connection not in refused:
+                    connection.sendall(b"top 2\n")
+                    connection.shutdown(socket.SHUT_WR)
+                    assert len(rows_of(read_all(connection))) == 2
     assert server.stop()["errors"]["refused"] == len(refused)
 
 

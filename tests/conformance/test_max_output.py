@@ -1,17 +1,15 @@
 """--max-output limits the memory of unread replies, over all processes together."""
 
 import contextlib
-import os
-import signal
-from collections.abc import Iterator
+import socket
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.dialects import HTTP, LINE
-from tests.processes import children, is_gone
+from tests.processes import children, kill_all
 from tests.servers import ListedDesign, RunningServer, Start, running, table
-from tests.socket_activation import socket_activation
 from tests.waiting import wait_until
 
 SLOW = 100
@@ -48,11 +46,11 @@ def wait_until_answered(server: RunningServer) -> None:
 
 @pytest.mark.usefixtures("many_processes")
 def test_requests_are_refused_while_unread_replies_fill_the_limit(
-    start: Start, design: ListedDesign
+    start: Start, design: ListedDesign, small_buffers: Callable[[], socket.socket]
 ) -> None:
     if design.serves == "one":
         pytest.skip("it serves one client at a time")
-    server = start(*options(design), prefix=socket_activation(send_buffer=1))
+    server = start(*options(design), listener=small_buffers())
     with server.connect() as served:
         served.sendall(LINE.request(2))
         assert len(LINE.read_answer(served)) == 2
@@ -70,16 +68,12 @@ def test_requests_are_refused_while_unread_replies_fill_the_limit(
 @pytest.mark.usefixtures("many_processes")
 @pytest.mark.parametrize("forking", FORKING, ids=lambda design: design.name)
 def test_the_replies_of_killed_processes_do_not_count(
-    forking: ListedDesign, tmp_path: Path
+    forking: ListedDesign, tmp_path: Path, small_buffers: Callable[[], socket.socket]
 ) -> None:
-    prefix = socket_activation(send_buffer=1)
+    inherited = {"listener": small_buffers()}
     with (
-        running(tmp_path, "--design", forking.name, *options(forking), prefix=prefix) as server,
+        running(tmp_path, "--design", forking.name, *options(forking), **inherited) as server,
         spent_by_slow_clients(server),
     ):
-        killed = children(server.process.pid)
-        for child in killed:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child, signal.SIGKILL)
-        wait_until(lambda: all(map(is_gone, killed)), "they are still alive")
+        kill_all(children(server.process.pid))
         wait_until_answered(server)

@@ -1,19 +1,16 @@
 """/metrics covers all workers, whichever of them answers the request."""
 
-import os
-import signal
-
 import pytest
 
 from tests.conformance.preload import preloaded
-from tests.http_replies import parse_replies
+from tests.http_replies import only_reply
 from tests.metrics import OPENMETRICS, labels, samples, samples_of, value
-from tests.processes import children, is_gone
+from tests.processes import children, kill_all
 from tests.servers import ListedDesign, Start, ask_over, read_all
 from tests.waiting import wait_until
 
 
-def test_replies_are_counted_by_dialect_and_status(start: Start) -> None:
+def test_replies_are_counted_by_dialect_and_status_and_errors_by_kind(start: Start) -> None:
     server = start("--work", "snapshot")
     for _ in range(10):
         server.ask(b"top 1\n" * 3)
@@ -21,18 +18,23 @@ def test_replies_are_counted_by_dialect_and_status(start: Start) -> None:
     server.ask(b"hello\n")
     server.ask(b"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n")
     server.ask(b"PUT /top HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    server.ask(b"t" * 500)
     for accept in (None, OPENMETRICS):
         found = samples(server, accept)
         counted = {key: count for key, count in found["regatta_requests_total"].items() if count}
         assert counted == {
             labels(dialect="line", status="200"): 30,
             labels(dialect="line", status="400"): 1,
+            labels(dialect="line", status="414"): 1,
             labels(dialect="http", status="200"): 20 + (accept is not None),
             labels(dialect="http", status="404"): 1,
             labels(dialect="http", status="405"): 1,
         }
-        assert found["regatta_connections_total"][labels()] == 24 + (accept is not None)
-    assert server.stop()["requests"] == 30 + 1 + 20 + 2 + 2
+        assert found["regatta_connections_total"][labels()] == 25 + (accept is not None)
+    summary = server.stop()
+    assert summary["requests"] == 30 + 2 + 20 + 2 + 2
+    errors = {kind: count for kind, count in summary["errors"].items() if count}
+    assert errors == {"malformed": 2, "too_long": 1, "not_found": 1}
 
 
 def test_open_connections_are_counted_while_they_are_open(
@@ -61,7 +63,7 @@ def test_a_client_is_counted_before_it_reaches_a_worker(start: Start, design: Li
         with server.connect() as asking:
             asking.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             before.close()
-            (reply,) = parse_replies(read_all(asking), ["GET"])
+            reply = only_reply(read_all(asking))
     assert 1 <= samples_of(reply)["regatta_connections_open"][labels()] <= 2
 
 
@@ -72,9 +74,7 @@ def test_connections_of_a_killed_worker_no_longer_count_as_open(
     with server.connect() as connection:
         ask_over(connection)
         workers = children(server.process.pid) or pytest.skip("it has no worker processes")
-        for worker in workers:
-            os.kill(worker, signal.SIGKILL)
-        wait_until(lambda: all(map(is_gone, workers)), "SIGKILL did not end all workers")
+        kill_all(workers)
         wait_until(
             lambda: value(server, "regatta_connections_open") == 1,
             "the connection of a dead worker is still counted",

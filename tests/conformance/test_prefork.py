@@ -1,6 +1,5 @@
 """Pools: workers that are stopped, that keep dying, or that are too many."""
 
-import contextlib
 import itertools
 import os
 import select
@@ -13,11 +12,17 @@ from pathlib import Path
 import pytest
 
 from tests.commands import assert_refused, run
-from tests.processes import children, cpu_seconds, descriptor_limits, descriptors, is_gone
+from tests.processes import (
+    children,
+    cpu_seconds,
+    descriptor_limits,
+    descriptors,
+    is_gone,
+    kill_all,
+)
 from tests.servers import (
     AS_US,
     PATIENCE_S,
-    RunningServer,
     Start,
     ask_over,
     needs,
@@ -25,6 +30,7 @@ from tests.servers import (
     read_all,
     rows_of,
     running,
+    starting,
     table,
 )
 from tests.sockets import wait_until_arrived
@@ -42,14 +48,8 @@ REFILL_S = 1.0
 @pytest.fixture(params=PREFORK)
 def start(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Start]:
     """Starts a server of a design with worker processes."""
-    with contextlib.ExitStack() as stack:
-        yield lambda *options: stack.enter_context(
-            running(tmp_path, "--design", request.param, "--work", "snapshot", *options)
-        )
-
-
-def wait_until_gone(pids: list[int]) -> None:
-    wait_until(lambda: all(map(is_gone, pids)), "they are still alive")
+    with starting(tmp_path, "--design", request.param, "--work", "snapshot") as start_one:
+        yield start_one
 
 
 def ask(connection: socket.socket) -> bool:
@@ -58,12 +58,6 @@ def ask(connection: socket.socket) -> bool:
         return len(rows_of(ask_over(connection))) == 2
     except (ConnectionError, AssertionError):
         return False
-
-
-def kill_all(pids: list[int]) -> None:
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
 
 
 def test_stopping_one_worker_leaves_the_others_serving(start: Start) -> None:
@@ -99,34 +93,23 @@ def test_a_worker_that_keeps_dying_is_replaced_with_a_pause(start: Start) -> Non
     assert len(rows_of(server.ask(b"top 2\n"))) == 2
 
 
-@contextlib.contextmanager
-def workers_dead_and_no_descriptor_left(server: RunningServer) -> Iterator[None]:
-    """Until the workers should have been replaced; the attempts must cost hardly any CPU time."""
+@pytest.mark.parametrize("stops", [False, True])
+def test_workers_that_died_without_free_descriptors_are_replaced_later(
+    start: Start, stops: bool
+) -> None:
+    """Attempts meanwhile must cost hardly any CPU time, and do not keep it from being stopped."""
+    server = start("--workers", "2", *AS_US)
     parent = server.process.pid
     workers, used = children(parent), descriptors(parent)
     lowest_free = next(number for number in itertools.count() if number not in used)
     with descriptor_limits({parent: lowest_free}):
         kill_all(workers)
-        wait_until_gone(workers)
         spent = cpu_seconds(parent)
         select.select([], [], [], REFILL_S + SEEN_TO_SPIN_S)
         assert cpu_seconds(parent) - spent < SEEN_TO_SPIN_S / 4
-        yield
-
-
-def test_workers_that_died_without_free_descriptors_are_replaced_later(
-    start: Start,
-) -> None:
-    server = start("--workers", "2", *AS_US)
-    with workers_dead_and_no_descriptor_left(server):
-        pass
-    wait_until(lambda: len(children(server.process.pid)) == 2, "they are not replaced")
-
-
-def test_a_server_without_workers_and_descriptors_can_be_stopped(start: Start) -> None:
-    server = start("--workers", "2", *AS_US)
-    with workers_dead_and_no_descriptor_left(server):
-        server.stop()
+        if stops:
+            server.stop()
+    wait_until(lambda: len(children(parent)) == (0 if stops else 2), "they are not replaced")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -146,7 +129,7 @@ def test_a_signal_to_the_whole_process_group_is_a_drain(
         for worker in workers:
             os.kill(worker, number)
         if number == signal.SIGTERM:  # workers ignore Ctrl-C
-            wait_until_gone(workers)
+            wait_until(lambda: all(map(is_gone, workers)), "they are still alive")
         server.process.send_signal(number)
         for client in waiting:
             assert len(rows_of(read_all(client))) == 2
@@ -165,14 +148,7 @@ def test_more_workers_than_the_process_limit_allows_are_refused(pool: str) -> No
     assert_refused(ended, status=1)
     assert ended.stderr.startswith(f"regatta-server: {pool}: ")
     assert "--workers" in ended.stderr
-    left = [path for path in Path("/proc").glob("[0-9]*") if owner_of(path) == UNUSED_UID]
-    assert left == []
-
-
-def owner_of(path: Path) -> int:
-    with contextlib.suppress(FileNotFoundError):
-        return path.stat().st_uid
-    return -1
+    assert run(needs("pgrep"), "--euid", UNUSED_UID).stdout == ""
 
 
 @pytest.mark.parametrize("pool", BLOCKING_POOLS)

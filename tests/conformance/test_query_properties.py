@@ -1,7 +1,6 @@
 """For any query and any process names, replies can be parsed, text and JSON agree, and the rows
 plus `everything else` add up to the machine's busy time."""
 
-import ctypes
 import os
 import subprocess
 import sys
@@ -9,7 +8,6 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -18,17 +16,16 @@ from hypothesis import strategies as st
 from tests.answers import Answer, ProcessRow, ask_http, ask_line, unescape
 from tests.busiest import enough_ms
 from tests.servers import RunningServer, running
+from tests.truth.proc import TICK_NS, busy_ns
+from tests.truth.programs import Life, living
 from tests.waiting import wait_until
 
-TICK_US = 10**6 // os.sysconf("SC_CLK_TCK")
-PR_SET_NAME = 15
 # From src/service/source/detail.h.
 THREADS_READ_MOST, THREADS_SURE = 256, 16
-libc = ctypes.CDLL(None, use_errno=True)
 # Two readings of the machine's busy time may differ by this much in either direction: each number
 # in /proc/stat is rounded down to a tick, the source `bpf` may use one that is a tick old, during
 # which every CPU may have been busy, and our numbers are truncated to microseconds.
-SLACK_US = (4 + (os.cpu_count() or 1)) * TICK_US + 2 * 65
+SLACK_US = (4 + (os.cpu_count() or 1)) * TICK_NS / 1000 + 2 * 65
 MANY = settings(max_examples=150, suppress_health_check=list(HealthCheck))
 
 
@@ -48,13 +45,6 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     options = ("--work", "snapshot", "--max-age", "0")
     with running(tmp_path_factory.mktemp("fresh"), *options) as server:
         yield server
-
-
-def busy_us() -> int:
-    """Busy time as in `everything else`: without I/O wait and stolen time."""
-    fields = Path("/proc/stat").read_text().splitlines()[0].split()[1:]
-    user, nice, system, _, _, irq, softirq = map(int, fields[:7])
-    return (user + nice + system + irq + softirq) * TICK_US
 
 
 @st.composite
@@ -92,50 +82,16 @@ def test_text_and_json_in_both_dialects_agree(still: RunningServer, parameters: 
     for answer in answers:
         assert [row.us for row in answer.rows] == sorted((r.us for r in answer.rows), reverse=True)
         if "by=recent" not in parameters:
-            assert answer.total_us <= busy_us() + SLACK_US
+            assert answer.total_us <= busy_ns() / 1000 + SLACK_US
         for row in answer.rows:
             assert len(row.threads) == min(8, row.threads_alive)
 
 
-class Namesake:
-    """A child process that takes any name."""
-
-    def __init__(self) -> None:
-        self.enough_s = enough_ms() / 1000
-        self.name_read, self.name_write = os.pipe()
-        self.done_read, self.done_write = os.pipe()
-        self.pid = os.fork()
-        if self.pid == 0:
-            self._live()
-
-    def _live(self) -> None:
-        try:
-            os.close(self.name_write)
-            while time.thread_time() < self.enough_s:
-                pass
-            os.write(self.done_write, b"x")
-            while name := os.read(self.name_read, 16):
-                libc.prctl(PR_SET_NAME, name[1:], 0, 0, 0)
-                os.write(self.done_write, b"x")
-        finally:
-            os._exit(0)
-
-    def rename(self, name: bytes) -> None:
-        os.write(self.name_write, b"=" + name)
-        assert os.read(self.done_read, 1) == b"x"
-
-    def close(self) -> None:
-        for fd in (self.name_write, self.name_read, self.done_read, self.done_write):
-            os.close(fd)
-        os.waitpid(self.pid, 0)
-
-
 @pytest.fixture(scope="module")
-def namesake() -> Iterator[Namesake]:
-    child = Namesake()
-    assert os.read(child.done_read, 1) == b"x"
-    yield child
-    child.close()
+def namesake() -> Iterator[Life]:
+    """A process that takes any name."""
+    with living("named", str(enough_ms())) as it:
+        yield it
 
 
 names = st.one_of(
@@ -164,7 +120,7 @@ names = st.one_of(
 @MANY
 @given(name=names)
 def test_any_process_name_survives_and_forges_nothing(
-    fresh: RunningServer, namesake: Namesake, name: bytes
+    fresh: RunningServer, namesake: Life, name: bytes
 ) -> None:
     namesake.rename(name)
     for parameters in (["64"], ["64", "format=json"], ["64", "command=1"]):

@@ -1,7 +1,6 @@
 """The recorder scans every second in every design, whatever the clients do."""
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from tests.every_design import all_at_once
@@ -22,13 +21,9 @@ from tests.waiting import wait_until
 SCANS = 2  # one at the start and one after a second
 
 
-def has_scanned(server: RunningServer, times: int) -> Callable[[], bool]:
-    """Counted over all sources; before the first scan there is no sample."""
-
-    def counted() -> bool:
-        return sum(samples(server).get("regatta_scan_duration_seconds_count", {}).values()) >= times
-
-    return counted
+def scans_of(server: RunningServer) -> float:
+    """Of all sources; before the first scan there is no sample."""
+    return sum(samples(server).get("regatta_scan_duration_seconds_count", {}).values())
 
 
 def test_it_scans_every_second_and_clients_are_answered_from_that(tmp_path: Path) -> None:
@@ -38,7 +33,7 @@ def test_it_scans_every_second_and_clients_are_answered_from_that(tmp_path: Path
         begun = time.monotonic()
         options = ("--design", design.name, *ONE_SNAPSHOT)
         with running(folder, *options, records=True) as server:
-            while not has_scanned(server, SCANS)():
+            while scans_of(server) < SCANS:
                 assert rows_of(server.ask(b"top 2\n"))
                 assert time.monotonic() - begun < PATIENCE_S, "there is no second scan"
                 time.sleep(0.05)
@@ -52,7 +47,7 @@ def test_it_scans_every_second_and_clients_are_answered_from_that(tmp_path: Path
 def test_a_stop_does_not_wait_for_the_next_scan(tmp_path: Path) -> None:
     def stopped_within() -> float:
         with running(tmp_path, *ONE_SNAPSHOT, records=True) as server:
-            wait_until(has_scanned(server, 1), "there is no scan at the start")
+            wait_until(lambda: scans_of(server) >= 1, "there is no scan at the start")
             stopping = time.monotonic()
             server.stop()
             return time.monotonic() - stopping

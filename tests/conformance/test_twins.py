@@ -6,14 +6,13 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.processes import is_gone, tasks, tree
-from tests.servers import PATIENCE_S, ListedDesign, built, running
-from tests.sockets import OWN_HOST, free_port, reset, wait_until_read
+from tests.servers import PATIENCE_S, ListedDesign, RunningServer, built, running
+from tests.sockets import OWN_HOST, free_port, reset, wait_until_accepting, wait_until_read
 from tests.waiting import wait_until
 
 BODY = b"rank pid name\n1 7 x\n"
@@ -25,35 +24,16 @@ LAST_REQUEST = REQUEST[:-2] + b"Connection: close\r\n\r\n"
 REQUESTS, CONNECTIONS, WORKERS = 50, 50, 16
 
 
-@dataclass(frozen=True)
-class TwinServer:
-    process: subprocess.Popen[bytes]
-    port: int
-
-    def connect(self) -> socket.socket:
-        connection = socket.create_connection((OWN_HOST, self.port), PATIENCE_S)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return connection
-
-    def listens(self) -> bool:
-        assert self.process.poll() is None
-        with suppress(ConnectionRefusedError):
-            self.connect().close()
-            return True
-        return False
-
-
 @pytest.fixture
-def twin(design: ListedDesign, tmp_path: Path) -> Iterator[TwinServer]:
+def twin(design: ListedDesign, tmp_path: Path) -> Iterator[RunningServer]:
     reply = tmp_path / "reply"
     reply.write_bytes(REPLY)
     port = free_port()
     command = [built(f"bench/twin-{design.name}"), f"{OWN_HOST}:{port}", str(reply)]
     with subprocess.Popen(command) as process:
-        started = TwinServer(process, port)
         try:
-            wait_until(started.listens, "it does not listen")
-            yield started
+            wait_until_accepting(process, port, OWN_HOST)
+            yield RunningServer(process, f"{OWN_HOST}:{port}", reply)
         finally:
             process.terminate()
             try:
@@ -81,7 +61,7 @@ def check_answered_and_closed(connection: socket.socket) -> None:
     assert read_exactly(connection, 2 * len(LAST_REPLY)) == LAST_REPLY
 
 
-def test_every_request_is_answered_and_connection_close_ends(twin: TwinServer) -> None:
+def test_every_request_is_answered_and_connection_close_ends(twin: RunningServer) -> None:
     """Also one in pieces, one before a half-close, and one behind connections that reset."""
     for count in (REQUESTS, *[0] * CONNECTIONS):
         with twin.connect() as connection:
@@ -104,7 +84,7 @@ def test_every_request_is_answered_and_connection_close_ends(twin: TwinServer) -
         check_answered_and_closed(connection)
 
 
-def test_several_clients_are_served_at_once(twin: TwinServer, design: ListedDesign) -> None:
+def test_several_clients_are_served_at_once(twin: RunningServer, design: ListedDesign) -> None:
     if design.serves == "one":
         pytest.skip("it serves one client at a time")
     with ExitStack() as stack:
@@ -117,7 +97,7 @@ def test_several_clients_are_served_at_once(twin: TwinServer, design: ListedDesi
 
 
 def test_it_has_as_many_workers_as_our_own_server(
-    twin: TwinServer, design: ListedDesign, tmp_path: Path
+    twin: RunningServer, design: ListedDesign, tmp_path: Path
 ) -> None:
     with twin.connect() as connection:
         connection.sendall(LAST_REQUEST)
@@ -135,7 +115,7 @@ def test_it_has_as_many_workers_as_our_own_server(
             )
 
 
-def test_sigterm_ends_it_and_all_children(twin: TwinServer, design: ListedDesign) -> None:
+def test_sigterm_ends_it_and_all_children(twin: RunningServer, design: ListedDesign) -> None:
     clients = 1 if design.serves == "one" else WORKERS
     with ExitStack() as stack:
         for connection in [stack.enter_context(twin.connect()) for _ in range(clients)]:

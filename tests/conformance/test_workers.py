@@ -1,15 +1,13 @@
 """Workers that are killed, and servers that are killed before their workers."""
 
-import os
-import signal
 import socket
 import time
 
 import pytest
 
-from tests.processes import children, is_gone, state, tree
+from tests.processes import children, is_gone, kill_all, state, tree
 from tests.servers import ListedDesign, RunningServer, Start, ask_over, rows_of
-from tests.sockets import OWN_HOST
+from tests.sockets import OWN_HOST, is_listening
 from tests.waiting import wait_until
 
 HELD = 3
@@ -31,24 +29,6 @@ def is_lost(connection: socket.socket) -> bool:
         return True
 
 
-def is_free(host: str, port: int) -> bool:
-    """The kernel closes what an io_uring still holds some milliseconds after the process."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return False
-    return True
-
-
-def kill(*workers: int) -> None:
-    """Waits for their end: until then they may still lose a client."""
-    for pid in workers:
-        os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: all(map(is_gone, workers)), "SIGKILL did not end all workers")
-
-
 def wait_until_replaced(server: RunningServer, workers: list[int]) -> None:
     def are_replaced() -> bool:
         new = set(children(server.process.pid)) - set(workers)
@@ -66,8 +46,7 @@ def test_a_killed_worker_loses_its_own_clients_only(start: Start, design: Listed
             ask_over(connection)
         workers = workers_of(server)
         for killed, pid in enumerate(workers, start=1):
-            os.kill(pid, signal.SIGKILL)
-            wait_until(lambda pid=pid: is_gone(pid), "it is still alive")
+            kill_all([pid])
             assert len(rows_of(server.ask(b"top 2\n"))) == 2
             assert sum(map(is_lost, held)) <= killed
         wait_until(lambda: all(map(is_lost, held)), "a connection outlives its worker")
@@ -81,7 +60,7 @@ def test_workers_killed_simultaneously_are_all_replaced(start: Start, design: Li
     """Including the one that holds the accept lock."""
     server = start(*design.workers(WORKERS))
     workers = workers_of(server)
-    kill(*workers)
+    kill_all(workers)
     for _ in range(2 * WORKERS):
         assert len(rows_of(server.ask(b"top 2\n"))) == 2
     wait_until_replaced(server, workers)
@@ -94,7 +73,7 @@ def test_workers_killed_during_a_drain_do_not_delay_it(start: Start) -> None:
         ask_over(stalled)
         workers = workers_of(server)
         begun = time.monotonic()
-        kill(*workers)
+        kill_all(workers)
         server.stop()
         assert time.monotonic() - begun < 3
 
@@ -107,5 +86,6 @@ def test_a_killed_server_leaves_no_workers_behind(start: Start) -> None:
         processes = tree(server.process.pid)
         server.kill()
         wait_until(lambda: all(map(is_gone, processes)), "a worker outlives its server")
-        wait_until(lambda: is_free(server.host, server.port), "its port is in use")
+        # The kernel closes what an io_uring still holds some milliseconds after the process.
+        wait_until(lambda: not is_listening(server.port), "its port is in use")
     assert len(rows_of(start(listen=server.address).ask(b"top 2\n"))) == 2

@@ -7,10 +7,12 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.commands import run_well
+from tests.ledgers import rows
 from tests.processes import MARK
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,10 +62,15 @@ def regatta(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "regatta", *arguments]
 
 
-def end_well(folder: Path, *arguments: str, prefix: Sequence[str] = ()) -> None:
+def end_well(
+    folder: Path,
+    *arguments: str,
+    prefix: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+) -> None:
     """Runs a verb, which must exit with status 0."""
     command = (*prefix, *regatta(*arguments))
-    run_well(*command, cwd=folder, env=environment(), timeout=300)
+    run_well(*command, cwd=folder, env=env or environment(), timeout=300)
 
 
 def begin(
@@ -76,7 +83,7 @@ def begin(
     return subprocess.Popen(
         [*prefix, *regatta(*arguments)],
         cwd=folder,
-        env=environment(folder.name) if env is None else env,
+        env=env or environment(folder.name),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
@@ -92,9 +99,18 @@ def study(cells: str, blocks: int = 1, counted_blocks: int = 0, **race: object) 
     return f'name = "tested"\n[race]\n{keys}{cells}'
 
 
-def race(folder: Path, study: str, *options: str, prefix: Sequence[str] = ()) -> Path:
-    """Runs a race of the study and returns its folder."""
+def assert_complete(out: Path) -> None:
+    """Every planned trial is there, once, and none has failed."""
+    what = "block, position, cell_id, kind"
+    planned = rows(out, f"SELECT {what} FROM plan ORDER BY 1, 2")
+    assert planned
+    assert rows(out, f"SELECT {what} FROM trial ORDER BY 1, 2") == planned
+    assert rows(out, "SELECT DISTINCT status FROM trial") == [("ok",)]
+
+
+def race(folder: Path, study: str, *options: str, **how: Any) -> Path:
+    """Runs a race of the study and returns its folder. `how`: as of `end_well`."""
     (folder / "study.toml").write_text(study)
     out = folder / "race"
-    end_well(folder, "race", "study.toml", "--out", str(out), *options, prefix=prefix)
+    end_well(folder, "race", "study.toml", "--out", str(out), *options, **how)
     return out

@@ -71,9 +71,9 @@ Handler = Callable[[socket.socket, int], None]
 class Scripted:
     """A server on loopback that handles each connection in its own thread."""
 
-    def __init__(self, handler: Handler, backlog: int = 1024) -> None:
+    def __init__(self, handler: Handler) -> None:
         self.handler = handler
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=backlog)
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self.address = address_of(self.listener)
         self.accepted = 0
         self.requests: list[int] = []
@@ -119,19 +119,22 @@ class Scripted:
 
 
 @contextlib.contextmanager
-def serving(handler: Handler, backlog: int = 1024) -> Iterator[Scripted]:
-    server = Scripted(handler, backlog)
+def serving(handler: Handler) -> Iterator[Scripted]:
+    server = Scripted(handler)
     try:
         yield server
     finally:
         server.close()
 
 
-def once(reply: bytes | Callable[[int], bytes]) -> Handler:
-    """Reads a request, sends a reply, which may depend on the connection's number, and closes."""
+def once(reply: bytes | Callable[[int], bytes], seen: list[bytes] | None = None) -> Handler:
+    """Reads a request into `seen`, sends a reply, which may depend on the connection's number, and
+    closes."""
 
     def handler(connection: socket.socket, number: int) -> None:
-        if read_request(connection):
+        if request := read_request(connection):
+            if seen is not None:
+                seen.append(request)
             connection.sendall(reply if isinstance(reply, bytes) else reply(number))
 
     return handler
@@ -155,6 +158,12 @@ def always(
             asked += 1
 
     return handler
+
+
+def by_number(*handlers: Handler) -> Handler:
+    """The first connections have handlers of their own, all others the last one."""
+    last = len(handlers) - 1
+    return lambda connection, number: handlers[min(number, last)](connection, number)
 
 
 def silent(connection: socket.socket, _number: int) -> None:
@@ -217,6 +226,11 @@ def client(*options: str, **settings: Any) -> Done:
     return run(program("regatta-client"), *options, **settings)
 
 
+def begin_client(*options: str, **settings: Any) -> subprocess.Popen[bytes]:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([program("regatta-client"), *options], **{**pipes, **settings})
+
+
 def refusal(*options: str, status: int = 2, **settings: Any) -> str:
     """The error line of a client that refuses to start."""
     done = client(*options, **settings)
@@ -229,10 +243,6 @@ def shown_by(*options: str, **settings: Any) -> str:
     return run_well(program("regatta-client"), *options, **settings)
 
 
-def address_at(server: Scripted | RunningServer | str) -> str:
-    return server if isinstance(server, str) else server.address
-
-
 def result_of(
     server: Scripted | RunningServer | str,
     options: str = "",
@@ -243,7 +253,7 @@ def result_of(
 
     server: a server or an address. options: as on a command line."""
     how = ("--engine", engine, "--dialect", dialect, *options.split())
-    finished = client("--json", *how, address_at(server))
+    finished = client("--json", *how, getattr(server, "address", server))
     if finished.returncode == 0:
         assert finished.stderr == ""
     else:
@@ -266,14 +276,9 @@ class Gated:
     def __init__(self, server: Scripted | RunningServer, options: str = "") -> None:
         self.outside, inside = socket.socketpair()
         self.outside.settimeout(PATIENCE_S)
-        self.process = subprocess.Popen(
-            [
-                *(program("regatta-client"), "--json", "--gate-fd", str(inside.fileno())),
-                *(*options.split(), server.address),
-            ],
-            stdout=subprocess.PIPE,
-            pass_fds=[inside.fileno()],
-        )
+        gate = ("--json", "--gate-fd", str(inside.fileno()))
+        words = (*gate, *options.split(), server.address)
+        self.process = begin_client(*words, stderr=None, pass_fds=[inside.fileno()])
         inside.close()
         assert self.outside.recv(100) == b"ready\n"
 
@@ -289,8 +294,7 @@ class Gated:
         out, _ = self.process.communicate(timeout=PATIENCE_S)
         assert self.outside.recv(100) == b""
         self.outside.close()
-        result: dict[str, Any] = json.loads(out)
-        return result
+        return json.loads(out)
 
 
 KINDS = ("connect", "timeout", "closed", "malformed", "refused", "changed", "early")

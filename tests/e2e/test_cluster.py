@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import Done, run
+from regatta.record.read import read
+from regatta.record.schema import FILE_NAME
+from tests.commands import Done, assert_refused, run
 from tests.dask_clusters import Cluster, cluster
 from tests.e2e import racing
 from tests.e2e.racing import (
@@ -57,11 +59,10 @@ def test_workers_of_a_cluster_are_raced_and_stay(user: Cluster, tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     out = tmp_path / "race"
     assert rows(out, "SELECT DISTINCT status, reason FROM trial") == [("ok", None)]
-    known = {key: json.loads(value) for key, value in rows(out, "SELECT * FROM environment")}
-    assert known["placement"]["note"] is None
-    names = {"server": "worker-a", "clients": ["worker-b"]}
-    assert known["placement"]["host_names"] == names
-    assert known["placement"]["server_address"] not in known["placement"]["client_addresses"]
+    where = read(out / FILE_NAME).environment["placement"]
+    assert where["note"] is None
+    assert where["host_names"] == {"server": "worker-a", "clients": ["worker-b"]}
+    assert where["server_address"] not in where["client_addresses"]
     assert "hosts (server worker-a, client worker-b)" in (out / "report.html").read_text()
 
 
@@ -87,9 +88,8 @@ def test_workers_that_cannot_be_used_are_refused_in_one_line(user: Cluster, tmp_
     for client, complaint in refused.items():
         (tmp_path / "study.toml").write_text(study(placed(user, client) + TWO_DESIGNS))
         done = ask(user, tmp_path, "race", "study.toml", "--out", "race")
-        assert done.returncode == 2
+        assert_refused(done, name="regatta")
         assert complaint in done.stderr
-        assert done.stderr.count("\n") == 1
         assert not (tmp_path / "race").exists()
         assert user.ours() == []
 
@@ -139,6 +139,5 @@ def test_a_scheduler_that_does_not_answer_is_one_line(tmp_path: Path) -> None:
     )
     command = regatta("race", "study.toml", "--out", "race")
     done = run(*command, cwd=tmp_path, env=racing.environment(), timeout=LIFE_S)
-    assert done.returncode == 1
+    assert_refused(done, 1, "regatta")
     assert "the scheduler tcp://127.0.0.1:1 does not answer" in done.stderr
-    assert done.stderr.count("\n") == 1

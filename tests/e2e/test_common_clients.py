@@ -1,6 +1,5 @@
 """Our client, nc, curl and wrk against each design, with replies compared to ps; server options."""
 
-import json
 import os
 import re
 import subprocess
@@ -8,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.answers import read_json, us
 from tests.commands import assert_refused, run, run_well
 from tests.servers import (
     ONE_SNAPSHOT,
     PATIENCE_S,
-    RunningServer,
     designs,
     needs,
     program,
@@ -24,7 +23,6 @@ TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 CONNECTIONS = 100
 WRK = ("iterative", "prefork-accept", "thread-per-client", "select", "epoll", "uring")
 """One of each way to wait for clients: a second of wrk fills both CPUs."""
-COLUMNS = ("pid", "user_seconds", "system_seconds")
 
 
 def printed_by(*command: str, stdin: str = "") -> str:
@@ -40,56 +38,44 @@ def cpu_times() -> dict[int, float]:
     }
 
 
-def assert_agrees(rows: list[dict], before: dict[int, float], after: dict[int, float]) -> None:
-    """ps truncates to seconds: ours lies between its reading before and the second after."""
-    assert rows
-    for row in rows:
-        seconds = row["user_seconds"] + row["system_seconds"]
-        assert before.get(row["pid"], 0) - TICK_S <= seconds
-        # Others may have ended, and the client itself is in neither reading.
-        if row["pid"] in after:
-            assert seconds < after[row["pid"]] + 1 + TICK_S
-
-
 @pytest.mark.parametrize("design", designs())
 def test_our_client_nc_curl_and_wrk_are_answered(design: str, tmp_path: Path) -> None:
     """From one snapshot, whose times ps brackets."""
     with running(tmp_path, "--design", design, *ONE_SNAPSHOT) as server:
-        ask_as_users_do(design, server)
-
-
-def ask_as_users_do(design: str, server: RunningServer) -> None:
-    before = cpu_times()
-    rows_of(server.ask(b"top 1\n"))  # takes the snapshot
-    after = cpu_times()
-    for dialect in ("line", "http"):
-        asked = ("-c", str(CONNECTIONS), "--dialect", dialect, "--timeout", "60000")
-        printed = printed_by(program("regatta-client"), *asked, server.address)
-        answers = re.split(r"^connection \d+ of 100, .*$", printed, flags=re.MULTILINE)[1:]
-        assert len(answers) == CONNECTIONS
-        for shown in answers:
-            title, *table = shown.strip().splitlines()[:3]
-            assert title.split() == ["rank", "pid", "user_seconds", "system_seconds", "name"]
-            fields = [line.split(None, 4) for line in table]
-            rows = [dict(zip(COLUMNS, map(float, row[1:4]), strict=True)) for row in fields]
-            assert len(rows) == 2
-            assert_agrees(rows, before, after)
-        assert "all answered" in printed
-    printed = printed_by(needs("nc"), "-N", server.host, str(server.port), stdin="top 5\n")
-    assert_agrees(rows_of(printed.encode()), before, after)
-    url = f"http://{server.address}/top?n=5"
-    text = rows_of(printed_by(needs("curl"), "-sS", "--fail", url).encode() + b"\n")
-    answer = json.loads(printed_by(needs("curl"), "-sS", "-H", "Accept: application/json", url))
-    assert_agrees(text, before, after)
-    assert_agrees(answer["processes"], before, after)
-    if design not in WRK:
-        return
-    printed = printed_by(needs("wrk"), "-t1", f"-c{CONNECTIONS}", "-d1s", url)
-    assert "Socket errors" not in printed
-    assert "Non-2xx" not in printed
-    assert int(re.search(r"(\d+) requests in", printed)[1]) > 0
-    errors = server.stop()["errors"]
-    assert sum(errors.values()) - errors["disconnected"] == 0
+        before = cpu_times()
+        rows = rows_of(server.ask(b"top 5\n"))  # takes the snapshot
+        after = cpu_times()
+        for row in rows:
+            # ps truncates to seconds: ours lies between its reading before and the second after.
+            assert before.get(row.number, 0) - TICK_S <= row.us / 1e6
+            if row.number in after:  # others may have ended
+                assert row.us / 1e6 < after[row.number] + 1 + TICK_S
+        figures = [(row.number, row.user_us, row.system_us) for row in rows]
+        for dialect in ("line", "http"):
+            asked = ("-c", str(CONNECTIONS), "--dialect", dialect, "--timeout", "60000")
+            printed = printed_by(program("regatta-client"), *asked, server.address)
+            answers = re.split(r"^connection \d+ of 100, .*$", printed, flags=re.MULTILINE)[1:]
+            assert len(answers) == CONNECTIONS
+            for shown in answers:
+                fields = [line.split() for line in shown.strip().splitlines()[1:3]]
+                found = [(int(row[1]), us(row[2]), us(row[3])) for row in fields]
+                assert found == figures[:2]
+            assert "all answered" in printed
+        printed = printed_by(needs("nc"), "-N", server.host, str(server.port), stdin="top 5\n")
+        assert rows_of(printed.encode()) == rows
+        url = f"http://{server.address}/top?n=5"
+        text = printed_by(needs("curl"), "-sS", "--fail", url)
+        assert rows_of(text.encode() + b"\n") == rows
+        form = printed_by(needs("curl"), "-sS", "-H", "Accept: application/json", url)
+        assert read_json(form.encode()).rows == rows
+        if design not in WRK:
+            return
+        printed = printed_by(needs("wrk"), "-t1", f"-c{CONNECTIONS}", "-d1s", url)
+        assert "Socket errors" not in printed
+        assert "Non-2xx" not in printed
+        assert int(re.search(r"(\d+) requests in", printed)[1]) > 0
+        errors = server.stop()["errors"]
+        assert sum(errors.values()) - errors["disconnected"] == 0
 
 
 def test_the_server_prints_what_it_served_when_it_ends(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import http.client
 import os
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from regatta.record.study.contender import FILE, read_folders
 from tests.commands import run
 from tests.processes import MARK, is_gone, marked
 from tests.servers import REPOSITORY
-from tests.sockets import free_port
+from tests.sockets import free_port, wait_until_accepting
 from tests.waiting import wait_until
 
 CONTENDERS = REPOSITORY / "contenders"
@@ -25,7 +24,6 @@ HOST = "127.0.0.1"
 TEXT, JSON = b"Hello, World!", b'{"message":"Hello, World!"}'
 WAIT_S = 0.005
 MANY = 200
-STARTS_WITHIN_S = 60.0
 ANSWER_TIMEOUT_S = 30.0
 FOUND_ELSEWHERE = {"haproxy", "java-virtual-threads", "nginx"}
 """Toolchains outside PATH: in sbin folders, and in /usr/lib/jvm."""
@@ -51,12 +49,7 @@ class Running:
                 env={**os.environ, MARK: self.mark},
             )
         self.serves = contender.serves
-        wait_until(self.listens, self.output.read_text, STARTS_WITHIN_S)
-
-    def listens(self) -> bool:
-        assert self.process.poll() is None, self.output.read_text()
-        with socket.socket() as client:
-            return client.connect_ex((HOST, self.port)) == 0
+        wait_until_accepting(self.process, self.port, HOST, self.output.read_text)
 
     def connection(self) -> http.client.HTTPConnection:
         found = http.client.HTTPConnection(HOST, self.port, timeout=ANSWER_TIMEOUT_S)

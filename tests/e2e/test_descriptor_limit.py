@@ -1,7 +1,6 @@
 """RLIMIT_NOFILE below or just above --max-connections."""
 
 import resource
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 
 from tests.metrics import value
 from tests.processes import descriptors, sleepers
-from tests.servers import PATIENCE_S, RunningServer, needs, program, read_reply, running
+from tests.servers import RunningServer, needs, read_reply, running
 from tests.waiting import wait_until
 
 CAP_SYS_RESOURCE = 24
@@ -23,27 +22,18 @@ def may_raise_limits() -> bool:
     return bool(int(status.split("CapEff:")[1].split()[0], 16) >> CAP_SYS_RESOURCE & 1)
 
 
-def test_a_descriptor_limit_below_max_connections_is_raised_or_reported() -> None:
-    command = [needs("prlimit"), "--nofile=256:256", program("regatta-server"), "--quiet"]
-    server = subprocess.Popen(
-        [*command, "--listen", "127.0.0.1:0", "--max-connections", "1000"],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    lines = [line := server.stderr.readline()]
-    while line and "listening on" not in line:
-        lines.append(line := server.stderr.readline())
-    limits = Path(f"/proc/{server.pid}/limits").read_text()
-    server.terminate()
-    server.communicate(timeout=PATIENCE_S)
-    assert server.returncode == 0
+def test_a_descriptor_limit_below_max_connections_is_raised_or_reported(tmp_path: Path) -> None:
+    few = (needs("prlimit"), "--nofile=256:256")
+    with running(tmp_path, "--max-connections", "1000", prefix=few) as server:
+        limits = Path(f"/proc/{server.process.pid}/limits").read_text()
+        server.stop()
     limit = int(limits.split("Max open files")[1].split()[0])
     if may_raise_limits():
         assert limit >= 1000
-        assert not any("limit" in line for line in lines)
+        assert "limit" not in server.stderr
     else:
         assert limit == 256
-        assert "the limit of open files allows 224 connections, not 1000" in lines[0]
+        assert "the limit of open files allows 224 connections, not 1000" in server.stderr
 
 
 @pytest.fixture
@@ -72,7 +62,8 @@ def test_descriptors_kept_by_scans_are_released_for_connections(tmp_path: Path) 
     """All allowed connections are served, and scans continue."""
     # A thousand scans take longer than the usual idle timeout while other tests use the CPUs.
     options = ("--design", "epoll", "--work", "scan", "--idle-timeout", "300000")
-    with sleepers(100), running(tmp_path, *options, descriptors=LOW) as server:
+    few = (needs("prlimit"), f"--nofile={LOW}:{LOW}")
+    with sleepers(100), running(tmp_path, *options, prefix=few) as server:
         alone = connected(server)
         wait_until(
             lambda: server.ask(b"top 1\n").startswith(b"rank") and kept(server) >= 100,

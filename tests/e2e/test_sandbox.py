@@ -11,12 +11,11 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.commands import run, run_well
+from tests.commands import run
 from tests.dialects import DIALECTS
 from tests.every_design import parametrize as pytest_generate_tests
 from tests.processes import all_pids, descriptors, tasks, tree
@@ -28,8 +27,9 @@ from tests.servers import (
     program,
     rows_of,
     running,
+    sandbox_layers,
 )
-from tests.sockets import OWN_HOST, datagram_sockets
+from tests.sockets import OWN_HOST, datagram_socket, datagram_sockets
 from tests.users import as_user, runnable_by_all, world_writable
 from tests.waiting import wait_until
 
@@ -41,17 +41,12 @@ SECCOMP_FILTER = "2"
 @pytest.fixture(scope="module")
 def layers() -> dict[str, bool]:
     """Which layers are available here."""
-    listed = json.loads(run_well(program("regatta-server"), "--list-sandbox", "--json"))
-    return {row["layer"]: row["holds"] for row in listed}
-
-
-def status_of(pid: int) -> dict[str, str]:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    return {name: layer["holds"] for name, layer in sandbox_layers().items()}
 
 
 def assert_sandboxed(task: int, layers: dict[str, bool]) -> None:
-    status = status_of(task)
+    lines = Path(f"/proc/{task}/status").read_text().splitlines()
+    status = {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
     none = "0" * 16
     assert status["NoNewPrivs"] == "1"
     assert [status[name] for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")] == [none] * 4
@@ -138,14 +133,6 @@ def test_hidden_processes_are_reported(tmp_path: Path) -> None:
     assert "hidden" not in server.stderr
 
 
-@contextlib.contextmanager
-def manager(name: str) -> Iterator[socket.socket]:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
-        listening.bind(name)
-        listening.settimeout(PATIENCE_S)
-        yield listening
-
-
 def test_no_process_keeps_an_unconnected_datagram_socket(
     design: ListedDesign, tmp_path: Path
 ) -> None:
@@ -157,7 +144,7 @@ def test_no_process_keeps_an_unconnected_datagram_socket(
         return {name for pid in found for name in descriptors(pid).values()} & datagram_sockets()
 
     options = ("--design", design.name, *design.workers(3))
-    with manager(str(tmp_path / "n")) as listening:
+    with datagram_socket(str(tmp_path / "n")) as listening:
         notify = {"NOTIFY_SOCKET": str(tmp_path / "n")}
         with running(tmp_path, *options, environment=notify) as server:
             assert listening.recv(100) == b"READY=1"
@@ -174,7 +161,7 @@ def test_no_process_keeps_an_unconnected_datagram_socket(
 def test_a_service_manager_with_an_abstract_name_is_notified(tmp_path: Path) -> None:
     name = f"regatta-{os.getpid()}-{time.monotonic_ns()}"
     with (
-        manager("\0" + name) as listening,
+        datagram_socket("\0" + name) as listening,
         running(tmp_path, environment={"NOTIFY_SOCKET": "@" + name}),
     ):
         assert listening.recv(100) == b"READY=1"

@@ -1,22 +1,29 @@
 """--sandbox require: the server runs with all layers or not at all. Other processes of its user
 cannot read the memory of a server with a token."""
 
-import json
 import os
-import socket
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.commands import assert_refused, run, run_well
+from tests.commands import assert_refused, run
 from tests.conformance.preload import preloaded
-from tests.servers import PRELOADABLE, REPOSITORY, SANITIZER, needs, program, rows_of, running
-from tests.sockets import OWN_HOST, free_port
+from tests.servers import (
+    PRELOADABLE,
+    REPOSITORY,
+    SANITIZER,
+    needs,
+    program,
+    rows_of,
+    running,
+    sandbox_layers,
+)
+from tests.sockets import OWN_HOST, free_port, wait_until_accepting
 from tests.tokens import TOKEN, token_file
 from tests.users import UNUSED_UID, as_user, runnable_by_all, world_writable
-from tests.waiting import PATIENCE_S, wait_until
+from tests.waiting import PATIENCE_S
 
 IS_ROOT = os.geteuid() == 0
 REQUIRED = ("--sandbox", "require")
@@ -36,8 +43,7 @@ def refusal(
 
 
 def test_it_serves_where_all_layers_are_available(tmp_path: Path) -> None:
-    listed = json.loads(run_well(program("regatta-server"), "--list-sandbox", "--json"))
-    missing = [row["layer"] for row in listed if not row["holds"]]
+    missing = [name for name, layer in sandbox_layers().items() if not layer["holds"]]
     if missing:
         pytest.skip(f"not here: {', '.join(missing)}")
     with running(tmp_path, *REQUIRED) as server:
@@ -96,11 +102,6 @@ def may_be_read(pid: int) -> bool:
     return run(*AS_OTHER, "cat", f"/proc/{pid}/environ").returncode == 0
 
 
-def listens(where: tuple[str, int]) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(where) == 0
-
-
 @pytest.mark.parametrize("has_token", [False, True])
 def test_memory_with_a_token_is_protected_from_other_processes_of_the_user(
     tmp_path: Path, has_token: bool
@@ -119,13 +120,13 @@ def test_the_memory_is_protected_before_it_serves(tmp_path: Path, has_token: boo
     pipe = folder / "summary"
     os.mkfifo(pipe)
     pipe.chmod(0o666)
-    where = (OWN_HOST, free_port())
+    port = free_port()
     options = [*(with_token(folder) if has_token else ()), "--summary", str(pipe)]
-    options += ["--quiet", "--listen", f"{where[0]}:{where[1]}", "--source", "procfs"]
+    options += ["--quiet", "--listen", f"{OWN_HOST}:{port}", "--source", "procfs"]
     server = runnable_by_all(program("regatta-server"))
     process = subprocess.Popen([*AS_OTHER, server, *options])
     try:
-        wait_until(lambda: listens(where), "it does not listen")
+        wait_until_accepting(process, port, OWN_HOST)
         assert may_be_read(process.pid) != has_token
     finally:
         process.kill()

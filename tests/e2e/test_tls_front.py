@@ -14,8 +14,7 @@ import pytest
 
 from tests.commands import Done, run, run_well
 from tests.servers import PATIENCE_S, REPOSITORY, RunningServer, ask_over, needs, rows_of, running
-from tests.sockets import free_port
-from tests.waiting import wait_until
+from tests.sockets import free_port, wait_until_accepting
 
 NGINX = """
 daemon off; pid {folder}/nginx.pid; error_log stderr;{user}
@@ -68,16 +67,6 @@ def configured(name: str, folder: Path, tls: Path, server: RunningServer, port: 
     return [needs("nginx"), "-e", "stderr", "-c", str(main)]
 
 
-def wait_until_listening(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    def listens() -> bool:
-        assert process.poll() is None, log.read_text()
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return True
-        return False
-
-    wait_until(listens, log.read_text)
-
-
 @pytest.fixture(scope="module", params=["stunnel", "nginx"])
 def front(
     request: pytest.FixtureRequest,
@@ -91,7 +80,7 @@ def front(
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output)
     try:
-        wait_until_listening(process, port, log)
+        wait_until_accepting(process, port, log=log.read_text)
         yield request.param, port
     finally:
         process.terminate()

@@ -3,16 +3,16 @@
 import datetime
 import signal
 import socket
-import subprocess
 import time
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from tests.answers import SOURCE
 from tests.conformance.preload import preloaded
-from tests.e2e.scripted_servers import ENGINES, errors, result_of, serving, silent
-from tests.servers import SOURCE, RunningServer, ask_over, designs, program, running
+from tests.e2e.scripted_servers import ENGINES, begin_client, errors, result_of, serving, silent
+from tests.servers import RunningServer, ask_over, designs, running
 from tests.waiting import wait_until
 
 ENDS_WITHIN_S = 5.0
@@ -29,7 +29,6 @@ def days_off(connection: socket.socket) -> int:
     """By how many days the server takes the time wrongly."""
     line = ask_over(connection).decode().splitlines()[-2]
     found = SOURCE.fullmatch(line)
-    assert found is not None
     taken = datetime.datetime.fromisoformat(found[5])
     return round((taken - datetime.datetime.now(datetime.UTC)) / datetime.timedelta(days=1))
 
@@ -70,11 +69,8 @@ def test_while_the_clock_is_set_again_and_again_a_client_that_waits_can_be_stopp
         load = ("-c", "4", "--load", "closed", "--duration", "600", "--timeout", "600000")
         clients = {}
         for engine in ENGINES:
-            command = [program("regatta-client"), "--quiet", "--engine", engine, *load]
-            clients[engine] = subprocess.Popen(
-                [*command, server.address], stderr=subprocess.DEVNULL, process_group=0
-            )
-            stack.callback(clients[engine].wait)
+            clients[engine] = begin_client("--engine", engine, *load, server.address)
+            stack.enter_context(clients[engine])
             stack.callback(clients[engine].kill)
         time.sleep(1)
         assert [engine for engine, client in clients.items() if client.poll() is not None] == []

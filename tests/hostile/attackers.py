@@ -94,7 +94,6 @@ class Attacker:
                 self.begin()
             for key, events in self.selector.select(TURN_S):
                 connection = key.fileobj
-                assert isinstance(connection, socket.socket)
                 try:
                     self.serve(connection, events)
                 except BlockingIOError:

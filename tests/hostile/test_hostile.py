@@ -1,6 +1,5 @@
 """Every design under every attack: other clients are served, and nothing leaks."""
 
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,8 +7,8 @@ import pytest
 
 from tests.hostile.cases import CASES, Case, cannot
 from tests.hostile.window import attacked, measure, served
-from tests.processes import descriptors, tree
-from tests.servers import ListedDesign, RunningServer, runnable
+from tests.reliability.state import read_state
+from tests.servers import ListedDesign, runnable
 from tests.waiting import wait_until
 
 SECONDS = 2.0
@@ -44,12 +43,14 @@ def test_after_an_attack_it_serves_and_has_no_more_open_files(
     need(case)
     with served(design, made_bearable(design, case), tmp_path) as server:
         server.connect_when_there_is_room().close()
-        before = open_files(server)
+        before = read_state(server.process.pid).descriptors
         with attacked(server, case):
             pass
         for _ in range(10):
             server.connect_when_there_is_room().close()
-        wait_until(lambda: open_files(server) <= before, "descriptors have leaked", 60)
+        wait_until(
+            lambda: read_state(server.process.pid).descriptors <= before, "descriptors have leaked"
+        )
 
 
 def made_bearable(design: ListedDesign, case: Case) -> Case:
@@ -58,12 +59,3 @@ def made_bearable(design: ListedDesign, case: Case) -> Case:
     if design.serves == "all" or case.command != ("vanishes",):
         return case
     return replace(case, server_options=("--idle-timeout", "10"))
-
-
-def open_files(server: RunningServer) -> int:
-    """Without the /proc files that scans keep open."""
-    opened: list[str] = []
-    for pid in tree(server.process.pid):
-        with suppress(FileNotFoundError):  # it has ended
-            opened += descriptors(pid).values()
-    return sum(not path.startswith("/proc/") for path in opened)

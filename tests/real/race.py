@@ -3,7 +3,6 @@
 import json
 import math
 import tempfile
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,26 +22,23 @@ class Raced:
     winner: str | None
     """Whom it shows to need less; None: it does not say."""
     place: Place
-    took_s: float
 
 
 def versus(a: str, b: str, limit: str) -> Raced | str:
     """Or why it has no figures of both."""
     named = [f"{name}={SERVERS[name].command}" for name in (a, b)]
     asked = ("--connections", CONNECTIONS, "--path", "/", "--time", limit, "--json", "--quiet")
-    began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         words = (program("regatta"), "versus", *named, *asked, "--out", f"{folder}/race")
         done = run(*words, cwd=HOME, timeout=PATIENCE_S)
-    took_s = time.monotonic() - began
     try:
-        return read(json.loads(done.stdout), a, b, took_s)
+        return read(json.loads(done.stdout), a, b)
     except (ValueError, LookupError, TypeError) as error:
         why = done.stderr.strip().splitlines()[-1:] if done.returncode else [str(error)]
         return f"no figures of both, exit status {done.returncode}: {' '.join(why)}"
 
 
-def read(found: dict[str, Any], a: str, b: str, took_s: float) -> Raced:
+def read(found: dict[str, Any], a: str, b: str) -> Raced:
     (group,) = (group for group in found["groups"] if group["cells_share"]["load"] == "open")
     of = {cell["contender"]: cell["metrics"] for cell in group["cells"]}
     ratios = [row for row in group["against_best"] if row["metric"] == CPU and row["scale"]]
@@ -60,7 +56,7 @@ def read(found: dict[str, Any], a: str, b: str, took_s: float) -> Raced:
         ",".join(map(str, placed[f"{side}_cpus"])) for side in ("server", "client")
     )
     place = Place(server_cpus, client_cpus, round(group["cells_share"]["rate"]))
-    return Raced(Figures(ratio, (cpu_a, cpu_b), (p50_a, p50_b)), winner, place, took_s)
+    return Raced(Figures(ratio, (cpu_a, cpu_b), (p50_a, p50_b)), winner, place)
 
 
 def interval(figure: dict[str, float | None], unit: float = 1.0) -> Estimate:

@@ -8,7 +8,6 @@ One fresh process on CPU 0, asked from CPU 1 by one regatta-client that keeps it
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -27,8 +26,7 @@ from regatta.measure.accounts.cgroup import ControlGroup, find_home
 from regatta.measure.processes import BUSY, NS_PER_TICK, parse_cpus
 from regatta.record.samples import ANSWERED, UNSTARTED, records_in
 from tests.servers import program
-from tests.sockets import free_port
-from tests.waiting import wait_until
+from tests.sockets import free_port, wait_until_accepting
 
 SERVERS = Path(__file__).parent / "servers"
 RECORDINGS = Path(__file__).parents[1] / "lab/fixtures/warmup"
@@ -81,7 +79,7 @@ def record(name: str) -> dict[str, object]:
         server = subprocess.Popen(
             ["taskset", "-c", "0", *group.entering(words)], cwd=SERVERS, stderr=subprocess.DEVNULL
         )
-        wait_until(lambda: listens(port), "it does not listen")
+        wait_until_accepting(server, port)
         ready_s = round(time.monotonic() - began, 3)
         client = [program("regatta-client"), *load.split(), "--quiet", "--samples", str(samples)]
         busy_before_ns = busy_ns()
@@ -99,11 +97,6 @@ def record(name: str) -> dict[str, object]:
         "columns": ["end_s", "requests", "server_cpu_ns", "p50_ns", "p99_ns"],
         "slices": rows,
     }
-
-
-def listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def busy_ns() -> int:

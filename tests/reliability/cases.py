@@ -29,10 +29,6 @@ NOT_SURVIVABLE = {
 """Faults that no server can survive, with the reason; "": every error."""
 
 
-def is_not_survivable(call: str, error: str) -> bool:
-    return (call, error) in NOT_SURVIVABLE or (call, "") in NOT_SURVIVABLE
-
-
 def unknown(calls: Iterable[str]) -> set[str]:
     """Calls that are missing in errors.py."""
     return set(calls) - ERRORS.keys() - CANNOT_FAIL - LEFT_OUT.keys()
@@ -44,7 +40,7 @@ def kinds(design: ListedDesign, calls: Iterable[str], tally: Tally) -> Iterator[
         (call, error)
         for call in sorted(calls)
         for error in ERRORS.get(call, ())
-        if not is_not_survivable(call, error)
+        if not {(call, error), (call, "")} & NOT_SURVIVABLE.keys()
     ]
     tally.kinds = len(every)
     first = zlib.crc32(design.name.encode()) % EVERY

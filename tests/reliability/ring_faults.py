@@ -5,7 +5,6 @@ strace cannot make them fail: they are not system calls. The server under test f
 
 import contextlib
 import errno
-import json
 import mmap
 import re
 import struct
@@ -13,20 +12,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.commands import run
 from tests.reliability.errors import ERRORS
 from tests.reliability.injection import Fault, Outcome
 from tests.reliability.serving_faults import (
-    CLIENTS,
     LOADS,
     LONG_S,
     OPTIONS,
     SHORT_S,
     WORKERS,
     ServerUnderFaults,
+    load,
 )
 from tests.reliability.state import ask_ten, at_once, wait_for_state
-from tests.servers import REPOSITORY, ListedDesign, RunningServer, built, program, running, table
+from tests.servers import REPOSITORY, ListedDesign, RunningServer, built, running, table
 
 RINGS = [row for row in table() if row.name.startswith("uring") and row.missing is None]
 MOMENTS = ("1", "3+3", "10+10")
@@ -73,15 +71,12 @@ ANY_CANCEL = 15
 """Stands for CANCEL in the file of faults, where its number 0 means no fault."""
 
 
-def numbers() -> dict[str, int]:
-    """Of the operations in the C source."""
-    source = (REPOSITORY / "src/server/uring/submissions.h").read_text()
-    (listed,) = re.findall(r"^enum operation \{(.*?)OPERATION_MASK", source, re.S | re.M)
-    names = re.findall(r"^ *([A-Z_]+),", listed, re.M)
-    return {name: number or ANY_CANCEL for number, name in enumerate(names)}
-
-
-NUMBERS = numbers()
+SUBMISSIONS = (REPOSITORY / "src/server/uring/submissions.h").read_text()
+OPERATIONS = SUBMISSIONS.partition("\nenum operation {")[2].partition("OPERATION_MASK")[0]
+NUMBERS = {
+    name: number or ANY_CANCEL
+    for number, name in enumerate(re.findall(r"^ *([A-Z_]+),", OPERATIONS, re.MULTILINE))
+}
 SLOTS = 2
 TESTED, HELPER = range(SLOTS)
 
@@ -162,9 +157,8 @@ class RingUnderFaults(ServerUnderFaults):
         self.faults.set(TESTED, fault)
         unanswered = 0
         for _ in range(LOADS):
-            unanswered += count_unanswered(
-                self.server, LONG_S if fault.call == "timer" else SHORT_S
-            )
+            seconds = LONG_S if fault.call == "timer" else SHORT_S
+            unanswered += load(self.server, seconds, PATIENCE_MS)
             if self.faults.failed(TESTED):
                 break
         injections = self.faults.failed(TESTED)
@@ -175,17 +169,6 @@ class RingUnderFaults(ServerUnderFaults):
         if problem is None and fault.error in HARMLESS.get(fault.call, ()) and unanswered > 0:
             problem = f"{unanswered} requests are not answered"
         return Outcome(fault, injections, problem)
-
-
-def count_unanswered(server: RunningServer, seconds: float) -> int:
-    result = json.loads(
-        run(
-            program("regatta-client"),
-            *("--json", "--connections", CLIENTS, "--load", "closed", "--per-connection", 3),
-            *("--duration", seconds, "--timeout", PATIENCE_MS, server.address),
-        ).stdout
-    )
-    return int(result["requests"] - result["answered"])
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """Faults while a server serves."""
 
 import contextlib
+import json
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
@@ -24,13 +25,15 @@ NOT_DONE = {"close"}
 """A real close closes the descriptor even if it fails; strace skips the call."""
 
 
-def load(server: RunningServer, seconds: float) -> None:
-    """Closed load, answered or not, with a new connection after two replies."""
-    run(
+def load(server: RunningServer, seconds: float, timeout_ms: int = 1000) -> int:
+    """Closed load with a new connection after two replies. How many requests are not answered."""
+    done = run(
         program("regatta-client"),
-        *("--quiet", "--connections", CLIENTS, "--load", "closed", "--per-connection", 2),
-        *("--duration", seconds, "--timeout", 1000, server.address),
+        *("--json", "--connections", CLIENTS, "--load", "closed", "--per-connection", 2),
+        *("--duration", seconds, "--timeout", timeout_ms, server.address),
     )
+    result = json.loads(done.stdout)
+    return int(result["requests"] - result["answered"])
 
 
 class ServerUnderFaults:

@@ -64,11 +64,9 @@ def read_state(pid: int) -> State:
     return State(0, 0, 0, 0, 0)
 
 
-def wait_for_state(
-    server: RunningServer, is_so: Callable[[State], bool], patience_s: float = PATIENCE_S
-) -> str | None:
+def wait_for_state(server: RunningServer, is_so: Callable[[State], bool]) -> str | None:
     """Waits for a state. Returns the problem after a timeout; None: success."""
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + PATIENCE_S
     while not is_so(state := read_state(server.process.pid)):
         if server.process.poll() is not None:
             return f"it ended with status {server.process.returncode}"

@@ -31,36 +31,25 @@ ALL_LOCKS = ("--work", "snapshot", "--max-age", "0")
 """Every request scans, and takes every lock that the processes share."""
 
 
-class Killer:
-    """Kills random workers until it is stopped."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self.victims: list[int] = []
-        self.is_over = threading.Event()
-
-    @property
-    def killed(self) -> int:
-        return len(self.victims)
-
-    def work(self) -> None:
-        chance = random.Random(13)
-        while not self.is_over.wait(PAUSE_S):
-            with contextlib.suppress(ProcessLookupError, IndexError):
-                victim = chance.choice(children(self.pid))
-                os.kill(victim, chance.choice([signal.SIGKILL, signal.SIGSEGV]))
-                self.victims.append(victim)
-
-
 @contextlib.contextmanager
-def killing(pid: int) -> Iterator[Killer]:
-    killer = Killer(pid)
-    thread = threading.Thread(target=killer.work)
+def killing(pid: int) -> Iterator[list[int]]:
+    """Kills random workers until the end of the block, and lists them."""
+    victims: list[int] = []
+    chance, is_over = random.Random(13), threading.Event()
+
+    def work() -> None:
+        while not is_over.wait(PAUSE_S):
+            with contextlib.suppress(ProcessLookupError, IndexError):
+                victim = chance.choice(children(pid))
+                os.kill(victim, chance.choice([signal.SIGKILL, signal.SIGSEGV]))
+                victims.append(victim)
+
+    thread = threading.Thread(target=work)
     thread.start()
     try:
-        yield killer
+        yield victims
     finally:
-        killer.is_over.set()
+        is_over.set()
         thread.join()
 
 
@@ -84,16 +73,16 @@ def test_killed_workers_lose_only_their_own_requests(
     with running(tmp_path, "--design", forking.name, *ALL_LOCKS) as server:
         workers = len(children(server.process.pid))
         asked = answered = 0
-        with killing(server.process.pid) as killer:
-            while killer.killed < kills:
+        with killing(server.process.pid) as killed:
+            while len(killed) < kills:
                 sent, received = burst(server)
                 asked, answered = asked + sent, answered + received
-        assert asked - answered <= killer.killed
+        assert asked - answered <= len(killed)
 
         def is_complete() -> bool:
             """The last victim may still die, with the next client."""
             pool = children(server.process.pid)
-            return len(pool) == workers and not set(pool) & set(killer.victims)
+            return len(pool) == workers and not set(pool) & set(killed)
 
         wait_until(is_complete, "the pool is not complete again")
         looks = 0
@@ -107,5 +96,5 @@ def test_killed_workers_lose_only_their_own_requests(
         wait_until(is_alone, "closed connections are still counted")
         summary = server.stop()
     # A worker counts a reply before it sends it.
-    assert answered <= summary["requests"] - looks <= answered + killer.killed
+    assert answered <= summary["requests"] - looks <= answered + len(killed)
     assert summary["connections"] - looks <= asked

@@ -18,7 +18,7 @@ from tests.servers import (
     read_all,
     read_reply,
     rows_of,
-    running,
+    starting,
 )
 
 WORKERS = 2
@@ -27,11 +27,9 @@ SEEN_TO_WAIT_S = 0.3
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    with ExitStack() as stack:
-        options = ("--design", "prefork-fdpass", "--work", "snapshot", *AS_US)
-        yield lambda workers: stack.enter_context(
-            running(tmp_path, *options, "--workers", str(workers))
-        )
+    options = ("--design", "prefork-fdpass", "--work", "snapshot", *AS_US)
+    with starting(tmp_path, *options) as start_one:
+        yield lambda workers: start_one("--workers", str(workers))
 
 
 def ask_all_workers(server: RunningServer) -> None:

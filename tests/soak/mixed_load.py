@@ -13,7 +13,8 @@ from typing import Any
 
 from scipy.stats import theilslopes
 
-from tests.processes import descriptors, resident_kib, tasks, tree
+from tests.processes import resident_kib
+from tests.reliability.state import read_state
 from tests.servers import AS_US, ListedDesign, RunningServer, program, running
 from tests.waiting import PATIENCE_S
 
@@ -95,14 +96,11 @@ def background(*commands: list[str]) -> Iterator[list[subprocess.Popen[bytes]]]:
 def resources(pid: int) -> dict[str, float]:
     """Resources of all server processes, without the /proc files that scans keep open, whose number
     depends on other processes."""
-    open_files = 0
-    for each in tree(pid):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            open_files += sum(not path.startswith("/proc/") for path in descriptors(each).values())
+    now = read_state(pid)
     return {
         "memory_kib": resident_kib(pid),
-        "descriptors": open_files,
-        "threads": len(tasks(pid)),
+        "descriptors": now.descriptors,
+        "threads": now.threads,
     }
 
 

@@ -5,6 +5,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.processes import all_pids
+
 TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
 PROC = Path("/proc")
 KERNEL_THREAD, TASK_NAME_BYTES = 0x200000, 15  # a flag in stat, and the length of a task's name
@@ -38,14 +40,10 @@ def read_process(pid: int) -> ProcessTimes | None:
     return ProcessTimes(pid, name, user, system, started)
 
 
-def pids() -> set[int]:
-    return {int(entry) for entry in os.listdir(PROC) if entry.isdigit()}  # noqa: PTH208
-
-
 def read_all() -> dict[int, ProcessTimes]:
     """All processes by pid, without those that end meanwhile."""
     found = {}
-    for pid in pids():
+    for pid in all_pids():
         with contextlib.suppress(PermissionError):
             seen = read_process(pid)
             if seen is not None:

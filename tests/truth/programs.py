@@ -135,6 +135,11 @@ class Life:
         self.process.stdin.write(line + b"\n")
         self.process.stdin.flush()
 
+    def rename(self, name: bytes) -> None:
+        """Of the life "named"."""
+        self.proceed(name.hex().encode())
+        self.wait_until_ready()
+
     def end(self) -> bytes:
         """The end of stdin; what it says last."""
         self.process.stdin.close()

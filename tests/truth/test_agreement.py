@@ -2,12 +2,12 @@
 
 import contextlib
 import os
-import time
 from collections.abc import Iterator
 
 import pytest
 
-from tests.truth.proc import TICK_NS, busy_ns, pids, read_all
+from tests.processes import all_pids
+from tests.truth.proc import TICK_NS, busy_ns, read_all
 from tests.truth.programs import CannotOpenError, Scanner, all_sleep, living, scanning, sources
 from tests.waiting import wait_until
 
@@ -93,27 +93,11 @@ def test_the_machines_busy_time_is_that_of_proc(scanner: Scanner, source: str) -
     assert before - slack_ns <= scan.busy_ns <= after
 
 
-def test_times_never_run_backwards(scanner: Scanner) -> None:
-    """For a second in which processes constantly start, run and end."""
-    before: dict[tuple[int, int], tuple[int, int]] = {}
-    with living("storm", "4"), living("dead-leader", "900", until_ready=False):
-        deadline = time.monotonic() + 1
-        while time.monotonic() < deadline:
-            now = {
-                (process.pid, process.started_ns): (process.user_ns, process.system_ns)
-                for process in scanner.scan().processes
-            }
-            for process in now.keys() & before.keys():
-                assert now[process][0] >= before[process][0]
-                assert now[process][1] >= before[process][1]
-            before = now
-
-
 def test_no_process_is_missing_or_doubled_at_any_number_of_processes(scanner: Scanner) -> None:
     """Including one more and one less than fit into a source's buffers."""
     with contextlib.ExitStack() as stack:
         for _ in range(70):
             stack.enter_context(living("wait"))
-            before = pids()
+            before = set(all_pids())
             scan = scanner.scan().by_pid()
-            assert before & pids() <= scan.keys()
+            assert before & set(all_pids()) <= scan.keys()

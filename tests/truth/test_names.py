@@ -7,7 +7,7 @@ import pytest
 
 from tests.busiest import enough_ms
 from tests.servers import read_reply, rows_of, running
-from tests.truth.programs import Life, Scanner, living, options_of
+from tests.truth.programs import Scanner, living, options_of
 from tests.waiting import wait_until
 
 HOSTILE = {
@@ -28,15 +28,10 @@ HOSTILE = {
 """Their escaped form in replies: tests/unit/base/test_text.c."""
 
 
-def rename(process: Life, name: bytes) -> None:
-    process.proceed(name.hex().encode())
-    process.wait_until_ready()
-
-
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_hostile_name_is_scanned_byte_for_byte(scanner: Scanner, case: str) -> None:
     with living("named", "0") as process:
-        rename(process, HOSTILE[case])
+        process.rename(HOSTILE[case])
         assert scanner.scan().one(process.pid).name == HOSTILE[case]
 
 
@@ -56,11 +51,6 @@ def test_a_constantly_renamed_process_is_listed_once(
     assert set(b"".join(scans)) <= set(b"".join(names))
 
 
-def test_a_process_has_the_name_of_its_first_thread(scanner: Scanner) -> None:
-    with living("threads", "3") as it:
-        assert scanner.scan().one(it.pid).name == b"lives"
-
-
 def test_a_reply_lists_processes_that_ended_before_it_is_read(
     scanner: Scanner, tmp_path: Path
 ) -> None:
@@ -70,10 +60,10 @@ def test_a_reply_lists_processes_that_ended_before_it_is_read(
         living("named", str(enough_ms())) as process,
         server.connect() as connection,
     ):
-        rename(process, b"gone ) soon")
+        process.rename(b"gone ) soon")
         connection.sendall(b"top 64\n")
         wait_until(lambda: connection.recv(1, socket.MSG_PEEK), "there is no reply")
         process.process.kill()
         process.process.wait()
-        names = {row["pid"]: row["name"] for row in rows_of(read_reply(connection))}
+        names = {row.number: row.name for row in rows_of(read_reply(connection))}
     assert names[process.pid] == "gone ) soon"

@@ -15,7 +15,7 @@ import pytest
 from tests.processes import resident_kib
 from tests.servers import PATIENCE_S, RunningServer, running
 from tests.truth.proc import PROC, busy_ns
-from tests.truth.programs import Life, Scanner, living, options_of
+from tests.truth.programs import Scanner, living, options_of
 
 FORKS = 20_000
 FLAT_KIB = 256
@@ -36,9 +36,7 @@ def ask(server: RunningServer, query: str) -> dict[str, Any]:
     while True:
         head, _, body = server.ask(request.encode()).partition(b"\r\n\r\n")
         if b" 503 " not in head.splitlines()[0]:
-            reply = json.loads(body)
-            assert isinstance(reply, dict)
-            return reply
+            return json.loads(body)
         assert time.monotonic() < deadline, body
         time.sleep(0.1)
 
@@ -47,46 +45,40 @@ def seconds(row: dict[str, Any]) -> float:
     return float(row["user_seconds"]) + float(row["system_seconds"])
 
 
-class Record:
-    """Bounds of the machine's busy time at any moment, from readings of /proc/stat every few
-    milliseconds with the time before and after each."""
-
-    def __init__(self) -> None:
-        self.samples: list[tuple[float, float, float]] = []
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-
-    def _run(self) -> None:
-        while not self._stop.wait(0.01):
-            self._read()
-
-    def _read(self) -> None:
-        self.samples.append((time.time(), busy_ns() / 1e9, time.time()))
-
-    def __enter__(self) -> Record:
-        self._read()
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
-        self._read()
-
-    def at(self, when: float) -> tuple[float, float]:
-        """Lower and upper bound."""
-        return (
-            max(busy for _, busy, after in self.samples if after <= when),
-            min(busy for before, busy, _ in self.samples if before >= when),
-        )
+Samples = list[tuple[float, float, float]]
+"""The machine's busy time, and the time before and after it was read."""
 
 
-def work_with_pauses(it: Life, until: float) -> None:
-    """Alternates between CPU use by the main thread, by short threads, and sleep."""
-    while time.monotonic() < until:
-        it.proceed()
-        it.wait_until_ready()
-        time.sleep(0.05)
+@contextlib.contextmanager
+def recording() -> Iterator[Samples]:
+    """Reads /proc/stat every few milliseconds, also at the start and the end."""
+    samples: Samples = []
+    is_over = threading.Event()
+
+    def read() -> None:
+        samples.append((time.time(), busy_ns() / 1e9, time.time()))
+
+    def read_on() -> None:
+        while not is_over.wait(0.01):
+            read()
+
+    thread = threading.Thread(target=read_on)
+    read()
+    thread.start()
+    try:
+        yield samples
+    finally:
+        is_over.set()
+        thread.join()
+        read()
+
+
+def bounds_at(when: float, samples: Samples) -> tuple[float, float]:
+    """Of the busy time at any moment."""
+    return (
+        max(busy for _, busy, after in samples if after <= when),
+        min(busy for before, busy, _ in samples if before >= when),
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,14 +88,19 @@ def test_rows_and_everything_else_add_up_to_the_busy_time_of_proc(
     server: RunningServer, window: int, tolerance: float
 ) -> None:
     """While processes work and sleep, and thousands start and end."""
-    with Record() as record, contextlib.ExitStack() as stack:
+    with recording() as samples, contextlib.ExitStack() as stack:
         it = stack.enter_context(living("now-and-then", "100"))
         storm = stack.enter_context(living("storm", "10"))
-        work_with_pauses(it, time.monotonic() + window + 2.5)
+        until = time.monotonic() + window + 2.5
+        while time.monotonic() < until:  # in turn the main thread works, short ones, and none
+            it.proceed()
+            it.wait_until_ready()
+            time.sleep(0.05)
         reply = ask(server, f"n=64&by=recent&window={window}s")
         storm.end()
     taken, elapsed = reply["taken_at"], reply["elapsed_seconds"]
-    (least_before, most_before), (least, most) = record.at(taken - elapsed), record.at(taken)
+    least_before, most_before = bounds_at(taken - elapsed, samples)
+    least, most = bounds_at(taken, samples)
     busy = least - most_before, most - least_before
     total = sum(map(seconds, reply["processes"])) + seconds(reply["rest"])
     assert window - 1 <= elapsed <= window + 10
