@@ -9,6 +9,7 @@ from tests.e2e.scripted_servers import (
     LINE_REPLY,
     REPLIES,
     always,
+    by_number,
     errors,
     read_request,
     refusal,
@@ -59,10 +60,7 @@ def test_slow_connections_send_and_read_a_byte_each_10_ms(dialect: str) -> None:
     requests: list[bytes] = []
     pieces: list[bytes] = []
 
-    def handler(connection: socket.socket, number: int) -> None:
-        if number > 0:  # measured
-            always(REPLIES[dialect])(connection, number)
-            return
+    def slow(connection: socket.socket, _number: int) -> None:
         request = b""
         while piece := connection.recv(100):
             came_ns.append(time.monotonic_ns())
@@ -74,7 +72,7 @@ def test_slow_connections_send_and_read_a_byte_each_10_ms(dialect: str) -> None:
                 connection.sendall(REPLIES[dialect])
 
     replies = len(REPLIES[dialect])
-    with serving(handler) as server:
+    with serving(by_number(slow, always(REPLIES[dialect]))) as server:
         result, status = result_of(server, f"{CLOSED} 3 --slow 1", dialect=dialect)
     assert status == 0
     assert result["slow_lost"] == 0
@@ -97,15 +95,12 @@ def test_slow_connections_send_and_read_a_byte_each_10_ms(dialect: str) -> None:
 def test_a_lost_slow_connection_is_reopened() -> None:
     seen = threading.Event()
 
-    def handler(connection: socket.socket, number: int) -> None:
-        if number != 1:
-            connection.recv(3)
-            if number > 1:
-                seen.set()
-            return
-        always(LINE_REPLY)(connection, number)
+    def lose(connection: socket.socket, number: int) -> None:
+        connection.recv(3)
+        if number > 1:
+            seen.set()
 
-    with serving(handler) as server:
+    with serving(by_number(lose, always(LINE_REPLY), lose)) as server:
         result, status = result_of(server, f"{CLOSED} 0.6 --slow 1")
     assert (status, result["errors"]) == (0, errors())
     assert seen.is_set()
@@ -119,10 +114,7 @@ def test_a_large_reply_to_a_slow_reader_is_held_back() -> None:
     body = LINE_REPLY.split(b"\n")[0] + b"\n" + b"".join(row % (i + 1) for i in range(64)) + b"\n"
     is_held = threading.Event()
 
-    def handler(connection: socket.socket, number: int) -> None:
-        if number > 0:
-            always(body)(connection, number)
-            return
+    def slow(connection: socket.socket, _number: int) -> None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
         read_request(connection)
         connection.settimeout(0.1)
@@ -131,7 +123,7 @@ def test_a_large_reply_to_a_slow_reader_is_held_back() -> None:
         except TimeoutError:
             is_held.set()
 
-    with serving(handler) as server:
+    with serving(by_number(slow, always(body))) as server:
         _, status = result_of(server, f"{CLOSED} 0.8 --slow 1 -n 64")
     assert status == 0
     assert is_held.is_set()

@@ -1,14 +1,12 @@
 """The open load: requests start when they are due, and latency counts from then."""
 
 import json
-import math
 import os
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -70,21 +68,6 @@ def test_a_rate_that_is_not_achieved_is_reported_and_is_no_failure() -> None:
 # Overload: requests that were due but not started count in the percentiles
 
 ANSWERED, UNSTARTED = 0, 6
-FRACTIONS = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999, "max": 1.0}
-
-
-def nearest_rank(values: list[float], fraction: float) -> float:
-    return sorted(values)[max(1, math.ceil(fraction * len(values) - 1e-9)) - 1]
-
-
-def check_against_truth(latency: dict[str, Any], at_least: list[float]) -> None:
-    """No percentile is below the truth; `at_least` are lower bounds of the latencies."""
-    for name, fraction in FRACTIONS.items():
-        if latency[name] is not None:
-            assert latency[name] >= nearest_rank(at_least, fraction), name
-            assert name not in latency["over"]
-        else:
-            assert latency["over"][name] >= 0, name
 
 
 # A request is sent when all earlier ones are answered, except those on other connections, and the
@@ -104,11 +87,11 @@ def test_at_three_times_the_capacity_no_percentile_is_below_the_truth(
     assert (status, result["errors"]) == (0, errors())
     assert result["requests"] + result["unstarted"] == due
     assert result["requests"] <= duration_s / work_s + connections
-    check_against_truth(result["latency_ns"], at_least)
-    check_against_truth(result["first_byte_ns"], at_least)
     # Two thirds did not start, and the median is among them.
-    assert all(result["latency_ns"][name] is None for name in (*FRACTIONS, "mean"))
-    assert result["latency_ns"]["over"]["p50"] > 0.2e9
+    for figures in (result["latency_ns"], result["first_byte_ns"]):
+        known = {name for name, value in figures.items() if value is not None}
+        assert known == {"min", "over"}
+        assert figures["over"]["p50"] > 0.2e9
     # The samples show the same for each request.
     samples = sorted(read_samples(path)[0])
     assert len(samples) == due

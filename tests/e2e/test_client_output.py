@@ -3,12 +3,10 @@
 import ctypes
 import json
 import math
-import os
 import re
 import resource
 import signal
 import socket
-import subprocess
 import threading
 import time
 from collections import Counter
@@ -21,6 +19,7 @@ from tests.e2e.scripted_servers import (
     PATIENCE_S,
     REPLIES,
     TITLE,
+    begin_client,
     client,
     errors,
     once,
@@ -32,7 +31,7 @@ from tests.e2e.scripted_servers import (
     serving,
     shown_by,
 )
-from tests.servers import program
+from tests.processes import children, kill_all
 
 
 def test_the_samples_agree_with_the_summary(engine: str, tmp_path: Path) -> None:
@@ -91,17 +90,11 @@ def test_resource_usage_covers_the_window(engine: str) -> None:
 
 def test_killed_client_processes_are_a_failure_and_no_hang() -> None:
     with serving(lambda *_: server.hold()) as server:
-        running_client = subprocess.Popen(
-            [program("regatta-client"), "--engine", "fork", "-c", "3", "--json", server.address],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        running_client = begin_client("--engine", "fork", "-c", "3", "--json", server.address)
         server.wait_for(3)
-        pid = running_client.pid
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        assert len(children) == 3
-        for child in children:
-            os.kill(int(child), signal.SIGKILL)
+        engines = children(running_client.pid)
+        assert len(engines) == 3
+        kill_all(engines)
         out, err = running_client.communicate(timeout=PATIENCE_S)
     assert running_client.returncode == 1
     assert json.loads(out)["errors"] == errors(closed=3)
@@ -156,11 +149,7 @@ def test_ctrl_c_stops_with_a_summary_and_sends_nothing_again(engine: str, load: 
 
     with serving(handler) as server:
         how = ("--engine", engine, "--dialect", "http", "-c", "4", "--load", load)
-        running_client = subprocess.Popen(
-            [program("regatta-client"), *how, server.address],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        running_client = begin_client(*how, server.address)
         server.wait_for(4)
         assert has_read.wait(PATIENCE_S)
         running_client.send_signal(signal.SIGINT)
@@ -175,15 +164,10 @@ def test_ctrl_c_stops_with_a_summary_and_sends_nothing_again(engine: str, load: 
 
 def test_output_that_cannot_be_written_is_a_failure() -> None:
     with serving(once(LINE_REPLY)) as server, Path("/dev/full").open("wb") as full:
-        finished = subprocess.run(
-            [program("regatta-client"), "--json", server.address],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            timeout=PATIENCE_S,
-            check=False,
-        )
+        finished = begin_client("--json", server.address, stdout=full)
+        _, err = finished.communicate(timeout=PATIENCE_S)
     assert finished.returncode == 1
-    assert b"cannot print the summary" in finished.stderr
+    assert b"cannot print the summary" in err
 
 
 @pytest.mark.parametrize("engine", ["epoll", "thread"])

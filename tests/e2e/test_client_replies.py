@@ -92,11 +92,6 @@ def dripping(reply: bytes, pause_s: float) -> Handler:
     return handler
 
 
-def refusing(connection: socket.socket, _number: int) -> None:
-    """Before the request has come."""
-    connection.sendall(http(b"too many\n", status=b"503 Service Unavailable"))
-
-
 def half_closing(connection: socket.socket) -> None:
     connection.sendall(LINE_REPLY[:60])
     connection.shutdown(socket.SHUT_WR)
@@ -252,7 +247,10 @@ CASES = {
     ),
     "no match": Case(with_any_request(b"-ERR\r\n"), PONG, kind="closed"),
     **{
-        f"a refusal before the request, {dialect}": Case(refusing, "-c 10", dialect, "refused")
+        f"a refusal before the request, {dialect}": Case(
+            lambda connection, _: connection.sendall(http(b"too many\n", b"503 Unavailable")),
+            *("-c 10", dialect, "refused"),
+        )
         for dialect in DIALECTS
     },
     "a FIN within a reply": Case(after(0, b"", half_closing), "-c 3", kind="closed"),

@@ -15,8 +15,6 @@ from tests.e2e.scripted_servers import (
     BODY,
     CHUNKED_HEAD,
     CLOSED,
-    LINE_REPLY,
-    NO_FIGURES,
     OK,
     REPLIES,
     TO_END,
@@ -38,7 +36,6 @@ from tests.e2e.scripted_servers import (
     shown_by,
 )
 from tests.servers import program, running
-from tests.tokens import TOKEN, token_file
 
 
 def test_every_connection_of_every_round_asks_once(engine: str, dialect: str) -> None:
@@ -75,19 +72,6 @@ def test_a_closed_load_keeps_its_connections_for_so_many_requests(
         assert min(counts.values()) > 1
 
 
-BAD = [b"hello\n", LINE_REPLY + b"more", b"error: no\n\n", LINE_REPLY[:50], b""]
-
-
-def test_errors_are_counted_by_kind(engine: str) -> None:
-    with serving(once(lambda number: [LINE_REPLY, *BAD][number % 6])) as server:
-        result, status = result_of(server, "-c 60", engine)
-    assert (status, result["requests"], result["answered"]) == (1, 60, 10)
-    assert result["errors"] == errors(malformed=20, refused=10, closed=20)
-    with serving(once(b"")) as server:
-        result, _ = result_of(server, "-c 3", engine)
-    assert result["latency_ns"] == NO_FIGURES
-
-
 def test_a_refused_port_is_a_connect_error_with_advice_and_costs_no_cpu(engine: str) -> None:
     with refusing_port() as address:
         finished = client("--engine", engine, "-c", "3", "--json", address)
@@ -109,18 +93,6 @@ def test_a_server_that_does_not_accept_is_a_connect_error(engine: str) -> None:
     assert status == 1
     assert found == errors(connect=found["connect"], timeout=6 - found["connect"])
     assert found["connect"] >= 3
-
-
-def test_a_missing_and_a_wrong_token_are_told_apart(tmp_path: Path, dialect: str) -> None:
-    right = token_file(tmp_path)
-    (tmp_path / "other").mkdir()
-    wrong = token_file(tmp_path / "other", TOKEN[::-1])
-    how = ("--quiet", "--dialect", dialect)
-    with running(tmp_path, "--work", "snapshot", "--token-file", str(right)) as server:
-        missing = client(*how, server.address).stderr
-        other = client(*how, "--token-file", str(wrong), server.address).stderr
-    assert missing.endswith("; this server requires a token: give --token-file FILE\n")
-    assert other.endswith("; the token of --token-file is not this server's\n")
 
 
 def test_an_open_load_accepts_replies_that_end_with_their_connection() -> None:

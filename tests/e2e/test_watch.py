@@ -12,9 +12,8 @@ from tests.e2e.scripted_servers import serving, silent
 from tests.e2e.terminal import Terminal
 from tests.e2e.watched_hosts import (
     Pair,
-    ScriptedServer,
     answer,
-    body,
+    answering,
     both_ok,
     heads,
     on_screen,
@@ -95,21 +94,29 @@ def test_a_silent_host_does_not_delay_others(pair: Pair) -> None:
 
 def test_the_host_header_is_the_address(tmp_path: Path) -> None:
     """Without a token a server refuses host names that it does not know."""
-    asked = ScriptedServer(body(answer("x")))
-    with serving(asked) as server:
+    asked: list[bytes] = []
+    with serving(answering(answer("x"), asked)) as server:
         port = server.address.rpartition(":")[2]
         assert watch("--count", "1", f"localhost:{port}").returncode == 0
-    assert asked.hosts == [f"127.0.0.1:{port}"]
+    assert f"\r\nHost: 127.0.0.1:{port}\r\n".encode() in asked[0]
     with running(tmp_path) as ours:
         result = watch("--count", "1", "--by", "total", f"127.1:{ours.port}")
     assert result.returncode == 0, result.stdout
 
 
+def target(asked: list[bytes]) -> str:
+    """Of the last request."""
+    return asked[-1].split()[1].decode()
+
+
 def test_keys_change_the_query() -> None:
-    asked = ScriptedServer(body(answer("x")))
-    with serving(asked) as server, on_screen("-n", "7", server.address) as terminal:
+    asked: list[bytes] = []
+    with (
+        serving(answering(answer("x"), asked)) as server,
+        on_screen("-n", "7", server.address) as terminal,
+    ):
         terminal.until("everything else")
-        assert asked.targets[-1] == "/top?n=7&format=json&by=recent&window=10s"
+        assert target(asked) == "/top?n=7&format=json&by=recent&window=10s"
         for key, wanted in (
             ("9", "/top?n=7&format=json&by=recent&window=60s"),
             ("+", "/top?n=8&format=json&by=recent&window=60s"),
@@ -121,31 +128,34 @@ def test_keys_change_the_query() -> None:
             ("1", "/top?n=6&format=json&by=recent&window=1s"),
         ):
             terminal.press(key)
-            terminal.until(lambda wanted=wanted: asked.targets[-1] == wanted)
+            terminal.until(lambda wanted=wanted: target(asked) == wanted)
         terminal.until("recent 1 s")
         assert "+ - more or fewer rows" not in terminal.text
         terminal.press("h")
         terminal.until("+ - more or fewer rows")
         terminal.press(" ")
         terminal.until("PAUSED")
-        paused_at = len(asked.targets)
+        paused_at = len(asked)
         terminal.pump(0.5)
         terminal.pump(0.5)
-        assert len(asked.targets) <= paused_at + 1  # one may have been in flight
+        assert len(asked) <= paused_at + 1  # one may have been in flight
         terminal.press(" ")
-        terminal.until(lambda: len(asked.targets) > paused_at + 2)
+        terminal.until(lambda: len(asked) > paused_at + 2)
         assert "PAUSED" not in terminal.text
 
 
 def test_the_number_of_rows_follows_the_window_size() -> None:
-    asked = ScriptedServer(body(answer("x")))
-    with serving(asked) as server, on_screen(server.address, lines=24) as terminal:
+    asked: list[bytes] = []
+    with (
+        serving(answering(answer("x"), asked)) as server,
+        on_screen(server.address, lines=24) as terminal,
+    ):
         terminal.until("everything else")
-        assert "n=17&" in asked.targets[-1]
+        assert "n=17&" in target(asked)
         terminal.resize(100, 60)
-        terminal.until(lambda: "n=53&" in asked.targets[-1])
+        terminal.until(lambda: "n=53&" in target(asked))
         terminal.resize(100, 200)
-        terminal.until(lambda: "n=64&" in asked.targets[-1])
+        terminal.until(lambda: "n=64&" in target(asked))
 
 
 def test_r_retries_a_failed_host_at_once(tmp_path: Path) -> None:

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.commands import run_well
-from tests.e2e.scripted_servers import http, serving
-from tests.e2e.watched_hosts import CLIENT, Pair, ScriptedServer, answer, body, on_screen, watch
+from tests.e2e.scripted_servers import http, serving, silent
+from tests.e2e.watched_hosts import CLIENT, Pair, answer, answering, on_screen, watch
 from tests.servers import running
 from tests.tokens import token_file
 
 
 def test_shares_refer_to_the_elapsed_time() -> None:
-    with serving(ScriptedServer(body(answer("burner", elapsed_seconds=8.0)))) as server:
+    with serving(answering(answer("burner", elapsed_seconds=8.0))) as server:
         plain = watch("--count", "1", server.address).stdout
         assert re.search(r"^ +1 +4001 +124\.8 +0\.3 burner$", plain, re.MULTILINE)
         assert re.search(r"- +15\.6 +6\.3 \(everything else: 73\)$", plain, re.MULTILINE)
@@ -35,7 +35,7 @@ def test_totals_are_seconds_and_groups_have_a_number_of_processes() -> None:
     reply["groups"] = reply.pop("processes")
     reply["groups"][0]["processes"] = 17
     del reply["groups"][0]["pid"]
-    with serving(ScriptedServer(body(reply))) as server:
+    with serving(answering(reply)) as server:
         options = ("--by", "total", "--group", "unit", server.address)
         plain = watch("--count", "1", *options).stdout
         assert re.search(r"rank processes +user_s +system_s unit$", plain, re.MULTILINE)
@@ -84,7 +84,7 @@ def check_clean(written: bytes) -> None:
 
 def test_replies_reach_the_terminal_escaped() -> None:
     reply = answer(*HOSTILE, host="evil\x1b[1m\n", source="\x1b[5mprocfs")
-    with serving(ScriptedServer(body(reply))) as server:
+    with serving(answering(reply)) as server:
         with on_screen(server.address, columns=120) as terminal:
             shown = terminal.until("everything else")
             for seen in (*HOSTILE.values(), r"evil\x1b[1m\x0a"):
@@ -101,10 +101,9 @@ def test_replies_reach_the_terminal_escaped() -> None:
 
 
 def test_wide_characters_do_not_shift_the_next_column() -> None:
-    wide, plain = ScriptedServer(body(answer("日本語" * 20))), ScriptedServer(body(answer("plain")))
     with (
-        serving(wide) as left,
-        serving(plain) as right,
+        serving(answering(answer("日本語" * 20))) as left,
+        serving(answering(answer("plain"))) as right,
         on_screen(left.address, right.address) as terminal,
     ):
         terminal.until(lambda: "plain" in terminal.text and "日本" in terminal.text)
@@ -121,12 +120,9 @@ def drip(connection: socket.socket, _number: int) -> None:
     """Sends a head and an endless body."""
     connection.recv(4096)
     connection.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{")
-    try:
-        while True:
-            connection.sendall(b'"host": "\x1b[31m", ' * 100)
-            time.sleep(0.001)
-    except OSError:
-        return
+    while True:
+        connection.sendall(b'"host": "\x1b[31m", ' * 100)
+        time.sleep(0.001)
 
 
 NO_JSON = "not the JSON of a regatta-server"
@@ -139,7 +135,7 @@ NONSENSE = {
         b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n" + b" " * 600000,
         "the answer is too long",
     ),
-    "too many rows": (body(answer(*["x"] * 65)), NO_JSON),
+    "too many rows": (http(json.dumps(answer(*["x"] * 65)).encode()), NO_JSON),
     "refusal": (
         http(b"error: \x1b[31mno such window\n", b"400 Bad Request", b"Connection: close\r\n"),
         r"refused: 400 Bad Request: error: \x1b[31mno such window; again",
@@ -151,15 +147,11 @@ NONSENSE = {
 def test_a_malformed_reply_is_shown_as_failing(kind: str, pair: Pair) -> None:
     reply, reason = NONSENSE[kind]
 
-    def handler(connection: socket.socket, _number: int) -> None:
+    def handler(connection: socket.socket, number: int) -> None:
         connection.recv(4096)
-        try:
-            connection.sendall(reply)
-            connection.shutdown(socket.SHUT_WR)
-            while connection.recv(4096):
-                pass
-        except OSError:
-            return
+        connection.sendall(reply)
+        connection.shutdown(socket.SHUT_WR)
+        silent(connection, number)
 
     with serving(handler) as server:
         result = watch("--count", "1", server.address, pair[0].address)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.e2e.scripted_servers import serving
 from tests.e2e.terminal import Terminal, in_terminal
-from tests.e2e.watched_hosts import CLIENT, Pair, ScriptedServer, answer, body, on_screen, watch
+from tests.e2e.watched_hosts import CLIENT, Pair, answer, answering, on_screen, watch
 from tests.processes import sleepers
 from tests.servers import PATIENCE_S
 
@@ -110,8 +110,8 @@ def test_a_pipe_gets_a_table_for_each_refresh(pair: Pair) -> None:
 
 
 def test_json_is_one_object_a_line(pair: Pair) -> None:
-    asked = ScriptedServer(body(answer('quote" \\ \x1b \x9b é', "b")))
-    with serving(asked) as server, sleepers(10):
+    expected = answer('quote" \\ \x1b \x9b é', "b")
+    with serving(answering(expected)) as server, sleepers(10):
         result = watch(
             *("--json", "--count", "2", "--interval", "1"),
             *(server.address, pair[0].address, "127.0.0.1:1"),
@@ -123,7 +123,6 @@ def test_json_is_one_object_a_line(pair: Pair) -> None:
     assert refused["reason"] == "Connection refused"
     assert refused["failing_seconds"] >= 0
     assert scripted["target"] == server.address
-    expected = answer('quote" \\ \x1b \x9b é', "b")
     assert {key: scripted[key] for key in expected} == expected
     # The newest sleeper may have started after the scan.
     assert 0 < len(real["processes"]) <= 10

@@ -3,14 +3,12 @@
 import contextlib
 import json
 import os
-import re
-import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from tests.commands import Done, run
-from tests.e2e.scripted_servers import http, read_request
+from tests.e2e.scripted_servers import Handler, http, once
 from tests.e2e.terminal import Terminal, in_terminal
 from tests.servers import RunningServer, program, running
 
@@ -19,19 +17,9 @@ Pair = tuple[RunningServer, RunningServer]
 """Two servers, as if on two hosts."""
 
 
-def row(rank: int, name: str, **changes: Any) -> dict[str, Any]:
-    return {
-        "rank": rank,
-        "pid": 4000 + rank,
-        "name": name,
-        "user_seconds": 9.98,
-        "system_seconds": 0.02,
-        **changes,
-    }
-
-
 def answer(*names: str, **changes: Any) -> dict[str, Any]:
     """A reply of regatta-server by=recent."""
+    used = {"user_seconds": 9.98, "system_seconds": 0.02}
     return {
         "host": "alpha",
         "taken_at": 1795269292.048987,
@@ -43,32 +31,18 @@ def answer(*names: str, **changes: Any) -> dict[str, Any]:
         "by": "recent",
         "group": None,
         "elapsed_seconds": 10.0,
-        "processes": [row(rank, name) for rank, name in enumerate(names, start=1)],
+        "processes": [
+            {"rank": rank, "pid": 4000 + rank, "name": name, **used}
+            for rank, name in enumerate(names, start=1)
+        ],
         "rest": {"user_seconds": 1.25, "system_seconds": 0.5, "processes": 73},
         **changes,
     }
 
 
-def body(content: dict[str, Any]) -> bytes:
-    return http(json.dumps(content).encode(), headers=b"Connection: close\r\n")
-
-
-class ScriptedServer:
-    """A handler that always sends the same reply and records targets and Host headers."""
-
-    def __init__(self, reply: bytes) -> None:
-        self.reply = reply
-        self.targets: list[str] = []
-        self.hosts: list[str] = []
-
-    def __call__(self, connection: socket.socket, _number: int) -> None:
-        request = read_request(connection)
-        if not request:
-            return
-        self.targets.append(request.split()[1].decode())
-        named = re.search(rb"\r\nHost: (.*)\r\n", request)
-        self.hosts.append(named[1].decode() if named else "")
-        connection.sendall(self.reply)
+def answering(content: dict[str, Any], seen: list[bytes] | None = None) -> Handler:
+    """Always the same; `seen` gets the requests."""
+    return once(http(json.dumps(content).encode(), headers=b"Connection: close\r\n"), seen)
 
 
 def watch(*options: str, **environment: str) -> Done:
