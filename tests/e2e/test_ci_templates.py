@@ -4,12 +4,10 @@ Only the services themselves are not here: `gh` is a script that keeps what it w
 GitLab's API is a server on loopback.
 """
 
-import http.server
 import os
 import re
-import threading
+import socket
 import urllib.parse
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ import yaml
 
 from tests.commands import Done, run, run_well
 from tests.e2e.racing import ROOT, environment, needs_programs, needs_two_cpus
+from tests.e2e.scripted_servers import http, read_head, serving
 from tests.e2e.toy_servers import SOURCE
 
 pytestmark = [needs_programs, needs_two_cpus]
@@ -88,37 +87,21 @@ def test_the_github_action_comments_and_fails_on_a_regression(clone: Path) -> No
     assert not (clone / ".regatta").exists()
 
 
-@pytest.fixture
-def notes() -> Iterator[tuple[str, list[tuple[str, dict[str, Any]]]]]:
-    """An API that takes notes: its address, and what it got."""
+@pytest.mark.long
+def test_the_gitlab_template_comments_and_passes_equals(clone: Path) -> None:
     got: list[tuple[str, dict[str, Any]]] = []
 
-    class Api(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            got.append((self.path, urllib.parse.parse_qs(body)))
-            self.send_response(201)
-            self.end_headers()
+    def api(connection: socket.socket, _number: int) -> None:
+        with connection.makefile("rb") as file:
+            head, length = read_head(file)
+            form = urllib.parse.parse_qs(file.read(length).decode())
+            got.append((head.split()[1].decode(), form))
+            connection.sendall(http(b"", b"201 Created"))
 
-        def log_message(self, *_: object) -> None:
-            """Nothing on stderr."""
-
-    with http.server.HTTPServer(("127.0.0.1", 0), Api) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}", got
-        server.shutdown()
-
-
-@pytest.mark.long
-def test_the_gitlab_template_comments_and_passes_equals(
-    clone: Path, notes: tuple[str, list[tuple[str, dict[str, Any]]]]
-) -> None:
-    address, got = notes
     job = yaml.safe_load((CI / "gitlab.yml").read_text())["regatta"]
     given = {
         "CI_MERGE_REQUEST_DIFF_BASE_SHA": "base",
         "CI_COMMIT_SHA": "base",
-        "CI_API_V4_URL": address,
         "CI_PROJECT_ID": "3",
         "CI_MERGE_REQUEST_IID": "9",
         "REGATTA_ROOT": str(ROOT),
@@ -127,9 +110,11 @@ def test_the_gitlab_template_comments_and_passes_equals(
         "REGATTA_BUILD": BUILD,
         "REGATTA_OPTIONS": f"{OPTIONS} 200%",
     }
-    env = {**environment(), **job["variables"], **given}
     script = "\n".join(job["script"])
-    done = run("bash", "-eo", "pipefail", "-c", script, cwd=clone, env=env, timeout=300)
+    with serving(api) as server:
+        given["CI_API_V4_URL"] = f"http://{server.address}"
+        env = {**environment(), **job["variables"], **given}
+        done = run("bash", "-eo", "pipefail", "-c", script, cwd=clone, env=env, timeout=300)
     assert done.returncode == 0, done.stderr
     ((path, form),) = got
     assert path == "/projects/3/merge_requests/9/notes"

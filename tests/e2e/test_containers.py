@@ -1,6 +1,5 @@
 """Races in containers: all networks, contenders in images, and cleaning up."""
 
-import json
 import os
 import shutil
 import signal
@@ -12,12 +11,12 @@ import pytest
 from regatta.measure.accounts.cgroup import find_home
 from regatta.measure.places.containers.engine import PODMAN
 from regatta.record.read import read
-from regatta.record.records import Trial
 from tests.commands import run
 from tests.container_engine import containers, import_image, needs_podman
 from tests.e2e.racing import (
     ROOT,
     begin,
+    end_well,
     environment,
     needs_programs,
     needs_two_cpus,
@@ -47,16 +46,9 @@ connections = [10]
 work = "snapshot"
 requests = 40
 """
-OPEN = 'load = "open"\nrate = 300\nduration_s = 0.5'
 LIFE_S = 120.0
 FILTER = Path("/usr/share/containers/seccomp.json")
 """Podman's; that of docker is part of its daemon."""
-
-
-def placement_of(out: Path) -> dict[str, object]:
-    ((text,),) = rows(out, "SELECT value FROM environment WHERE key = 'placement'")
-    found: dict[str, object] = json.loads(text)
-    return found
 
 
 @pytest.mark.parametrize(
@@ -75,19 +67,17 @@ def test_three_designs_are_raced_in_containers(
     out = race(tmp_path, text)
     assert rows(out, "SELECT DISTINCT status, reason FROM trial") == [("ok", None)]
     assert rows(out, "SELECT DISTINCT placement FROM cell") == [("containers",)]
-    where = placement_of(out)
+    found = read(out / "ledger.sqlite")
+    where = found.environment["placement"]
     assert (where["engine"], where["network"]) == (container_engine, network)
     assert where["engine_version"] in subprocess.check_output(
         [container_engine, "version"], text=True
     )
     if network != "host":
-        ends = where["ends"]
-        assert isinstance(ends, dict)
-        assert {end["cable"] for end in ends.values()} == {"veth"}
+        assert {end["cable"] for end in where["ends"].values()} == {"veth"}
     shown = f"containers ({container_engine} {where['engine_version']}, network {network})"
     assert shown in (out / "report.html").read_text()
-    for trial in read(out / "ledger.sqlite").trials:
-        assert trial.client is not None
+    for trial in found.trials:
         parts = trial.client.get("clients", [])
         assert [part["connections"] for part in parts] == ([5, 5] if clients > 1 else [])
         assert (trial.requests, trial.answered) == (40, 40)
@@ -102,15 +92,13 @@ def test_a_design_that_the_engine_forbids_is_left_out_with_a_reason(
     )
     forbids = container_engine == PODMAN and "io_uring_setup" not in FILTER.read_text()
     out = race(tmp_path, study(cells))
-    ((text,),) = rows(out, "SELECT value FROM environment WHERE key = 'left_out'")
+    left_out = read(out / "ledger.sqlite").environment["left_out"]
     names = {name for (name,) in rows(out, "SELECT contender FROM cell")}
     assert rows(out, "SELECT DISTINCT status FROM trial") == [("ok",)]
-    left_out = json.loads(text)
     assert {*names, *left_out} == {"iterative", "select", "uring"}
     assert not forbids or set(left_out) == {"uring"}
     assert all("io_uring" in why for why in left_out.values())
-    again = run(*regatta("race", "--resume", str(out)), env=environment(), timeout=60)
-    assert again.returncode == 0, again.stderr
+    end_well(tmp_path, "race", "--resume", str(out))
 
 
 def test_perf_and_the_kernel_count_the_same_processes(
@@ -123,10 +111,9 @@ def test_perf_and_the_kernel_count_the_same_processes(
     )
     cells = cells.replace("snapshot", "spin=2ms")
     out = race(tmp_path, study(cells, counted_blocks=1))
-    assert rows(out, "SELECT value FROM environment WHERE key = 'perf_follows'") == [
-        ('"control group"',)
-    ]
-    trials = [trial for trial in read(out / "ledger.sqlite").trials if trial.kind == "counted"]
+    found = read(out / "ledger.sqlite")
+    assert found.environment["perf_follows"] == "control group"
+    trials = [trial for trial in found.trials if trial.kind == "counted"]
     assert len(trials) == 3
     for trial in trials:
         perf, kernel = (
@@ -185,8 +172,7 @@ def test_a_resumed_race_removes_containers_left_by_a_kill(
     wait_until(lambda: all(map(is_gone, watchers)), "the watcher is still running")
     left = containers(container_engine)
     assert left, "they are removed already"
-    done = run(*regatta("race", "--resume", "race"), cwd=tmp_path, env=environment(), timeout=300)
-    assert done.returncode == 0, done.stderr
+    end_well(tmp_path, "race", "--resume", "race")
     assert containers(container_engine) == []
     assert rows(tmp_path / "race", "SELECT DISTINCT status FROM trial") == [("ok",)]
 
@@ -216,11 +202,6 @@ requests = 400
 """
 
 
-def others_of(trial: Trial) -> set[str]:
-    """The programs that used the CPUs beside the trial."""
-    return {other["name"] for other in trial.conditions.get("others", ())}
-
-
 def test_a_contender_is_in_an_image_or_mounted_and_a_failed_start_has_a_reason(
     container_engine: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -245,5 +226,6 @@ def test_a_contender_is_in_an_image_or_mounted_and_a_failed_start_has_a_reason(
     assert "no such file" in reason
     assert "/no/such" in reason
     for trial in read(out / "ledger.sqlite").trials:
-        assert not others_of(trial) & {"boxed", "mine"}, "the race's own programs"
+        others = {other["name"] for other in trial.conditions.get("others", ())}
+        assert not others & {"boxed", "mine"}, "the race's own programs"
     assert containers(container_engine) == []

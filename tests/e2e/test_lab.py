@@ -96,10 +96,7 @@ def test_it_continues_where_it_was_stopped(stopped: tuple[Path, str]) -> None:
     assert rows(folder / "lab/race", "SELECT DISTINCT status FROM trial") == [("ok",)]
     assert not marked(folder)
     report = (folder / "lab/report.md").read_text()
-    assert "4 requests to " in report
-    assert "The guess was select." in report
     assert "Not done yet" not in report
-    assert "data:image/svg+xml" in (folder / "lab/report.html").read_text()
     verdicts = run_well(*regatta("collect", "lab/race", "lab/race"), **settings)
     assert "1 machine of 1 kind" in verdicts
 

@@ -3,10 +3,8 @@
 import json
 import os
 import random
-import tempfile
 import time
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,20 +12,21 @@ import pytest
 from regatta.record.read import read
 from regatta.record.samples import latencies_ns
 from regatta.record.schema import FILE_NAME
-from tests.commands import run_well
 from tests.e2e.racing import (
     ROOT,
+    assert_complete,
     begin,
     end_well,
     environment,
     needs_programs,
     race,
-    regatta,
     study,
 )
 from tests.lab import rootless
 from tests.ledgers import rows
 from tests.processes import marked, network_namespaces
+from tests.servers import program
+from tests.users import runnable_by_all, world_writable
 from tests.waiting import wait_until
 
 THREE = """
@@ -36,7 +35,6 @@ designs = ["iterative", "thread-per-client", "select"]
 connections = [1, 4]
 requests = 8
 """
-TINY = study(THREE, blocks=3, counted_blocks=1)
 LOADED = '[[cells]]\ndesigns = ["select"]\nconnections = 4\nrequests = 8'
 ONE = study(LOADED, 3, 1)
 ACCOUNTING = """
@@ -143,14 +141,15 @@ def begin_or_resume(out: Path) -> list[str]:
     return ["--resume", str(out)] if begun else ["study.toml", "--out", str(out)]
 
 
-def kill_and_resume(folder: Path, study: str, moments_s: list[float]) -> None:
-    """Kills and resumes the lab at these times after its start, then lets it finish."""
+def kill_and_resume(folder: Path, study: str, times: int, seed: int) -> None:
+    """Kills and resumes the lab so many times, then lets it finish."""
+    chance = random.Random(seed)
     (folder / "study.toml").write_text(study)
     out = folder / "race"
-    for moment_s in moments_s:
+    for _ in range(times):
         mark = uuid.uuid4().hex
         lab = begin(folder, "race", *begin_or_resume(out), env=environment(mark))
-        time.sleep(moment_s)
+        time.sleep(chance.uniform(0.1, 2.5))  # from the start to about the end of the race
         networks = network_namespaces(marked(mark)) - network_namespaces([os.getpid()])
         lab.kill()
         lab.communicate()
@@ -161,11 +160,7 @@ def kill_and_resume(folder: Path, study: str, moments_s: list[float]) -> None:
             "a process or namespace is left",
         )
     end_well(folder, "race", *begin_or_resume(out))
-    planned = rows(out, "SELECT block, position, cell_id, kind FROM plan ORDER BY 1, 2")
-    trials = rows(out, "SELECT block, position, cell_id, kind FROM trial ORDER BY 1, 2")
-    assert trials == planned
-    assert trials
-    assert rows(out, "SELECT DISTINCT status FROM trial") == [("ok",)]
+    assert_complete(out)
     # All trials of a kind have the same number of counters: none is incomplete.
     query = """
         SELECT count(DISTINCT number) FROM (
@@ -175,19 +170,9 @@ def kill_and_resume(folder: Path, study: str, moments_s: list[float]) -> None:
     assert rows(out, query) == [(1,), (1,)]
 
 
-def moments(count: int, seed: int) -> list[float]:
-    """Random times between the start and about the end of the race."""
-    chance = random.Random(seed)
-    return [chance.uniform(0.1, 2.5) for _ in range(count)]
-
-
-def test_a_race_killed_three_times_is_complete(tmp_path: Path) -> None:
-    kill_and_resume(tmp_path, TINY, moments(3, seed=1))
-
-
 def test_every_sitting_has_its_own_server_even_after_a_kill(tmp_path: Path) -> None:
     two = study(THREE, counted_blocks=1, sittings=2)
-    kill_and_resume(tmp_path, two, moments(2, seed=4))
+    kill_and_resume(tmp_path, two, times=2, seed=4)
     folder = tmp_path / "race"
     query = "SELECT number, count(DISTINCT link_order), min(link_order) FROM sitting GROUP BY 1"
     first, second = rows(folder, query)
@@ -201,32 +186,16 @@ def test_every_sitting_has_its_own_server_even_after_a_kill(tmp_path: Path) -> N
 def test_a_race_killed_twenty_times_is_complete(tmp_path: Path) -> None:
     # Long enough to be still at work at the last kill.
     long = study(THREE, blocks=15, counted_blocks=1)
-    kill_and_resume(tmp_path, long, moments(20, seed=2))
+    kill_and_resume(tmp_path, long, times=20, seed=2)
 
 
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder with the programs that an unprivileged user can read and write."""
-    with tempfile.TemporaryDirectory(prefix="regatta-test-") as name:
-        folder = Path(name)
-        folder.chmod(0o777)
-        for program in ("regatta-server", "regatta-client"):
-            copy = folder / program
-            copy.write_bytes((ROOT / "bin" / program).read_bytes())
-            copy.chmod(0o755)
-        yield folder
-
-
-def test_an_unprivileged_user_can_race(open_folder: Path) -> None:
+def test_an_unprivileged_user_can_race(tmp_path: Path) -> None:
     rootless.need_python()
-    (open_folder / "study.toml").write_text(ONE)
-    out = open_folder / "race"
-    run_well(
-        *(*rootless.prefix(), *regatta("race", "study.toml", "--out", str(out), "--blocks", "1")),
-        cwd=open_folder,
-        env={**environment(), "REGATTA_BIN": str(open_folder), "HOME": str(open_folder)},
-        timeout=120,
-    )
+    folder = world_writable(tmp_path)
+    for name in ("regatta-server", "regatta-client"):
+        programs = Path(runnable_by_all(program(name))).parent
+    mine = {**environment(), "REGATTA_BIN": str(programs), "HOME": str(folder)}
+    out = race(folder, ONE, "--blocks", "1", prefix=rootless.prefix(), env=mine)
     assert rows(out, "SELECT DISTINCT status FROM trial") == [("ok",)]
     query = """
         SELECT DISTINCT event, state FROM counter
@@ -273,11 +242,39 @@ def test_open_loads_several_clients_and_pools_can_be_raced(tmp_path: Path) -> No
     """
     assert set(rows(folder, query)) == {(20, 2, 100), (20, 2, 200)}
     for trial in read(folder / FILE_NAME).trials:
-        assert trial.client is not None
         parts = trial.client["clients"]
         assert sum(part["requests"] for part in parts) == trial.requests
         assert len(parts) == len(trial.client_shares) == 2
         assert latencies_ns(trial.samples).size == trial.answered
-    page = (folder / "summary.md").read_text()
-    assert "200 requests/s" in page
-    assert "Connections per worker" in page
+
+
+CLIENTS = 12
+SERVED_S = 0.02
+LATER_S = 0.1
+"""A client connected by SYN cookie retransmits after 0.2 s, others after 1 s."""
+SLOWLY = f"""
+[[cells]]
+designs = ["iterative"]
+connections = {CLIENTS}
+work = "wait={SERVED_S * 1000:g}ms"
+engine = "thread"
+scope = "process"
+rounds = 1
+"""
+
+
+def test_clients_that_find_the_backlog_full_retry_later(tmp_path: Path) -> None:
+    """Only 3 + 1 fit into the backlog, and serving one takes longer than all need to connect."""
+    folder = race(tmp_path, study(f"{SLOWLY}backlog = 3\n{SLOWLY}", 2), "--no-perf")
+    query = (
+        "SELECT backlog, status, reason, json_extract(client, '$.elapsed_ns') / 1e9 "
+        "FROM trial JOIN cell ON cell.id = cell_id"
+    )
+    found = rows(folder, query)
+    assert [row[1:3] for row in found] == [("ok", None)] * 4
+    took_s: dict[object, list[float]] = {}
+    for backlog, _, _, elapsed_s in found:
+        took_s.setdefault(backlog, []).append(float(elapsed_s))
+    assert min(took_s[None]) > CLIENTS * SERVED_S
+    # The minimum of two, because a busy machine may delay one.
+    assert min(took_s[3]) > min(took_s[None]) + LATER_S

@@ -7,7 +7,6 @@ import subprocess
 import time
 import uuid
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -38,12 +37,8 @@ TRIALS = "SELECT block, position, cell_id, attempt, status, reason, client FROM 
 pytestmark = needs_programs
 
 
-@dataclass
-class Deaths:
-    """The programs killed, and the trials in the ledger at that time."""
-
-    programs: list[str] = field(default_factory=list)
-    finished: list[list[tuple[object, ...]]] = field(default_factory=list)
+Deaths = list[tuple[str, list[tuple[object, ...]]]]
+"""The programs killed, and the trials in the ledger at that time."""
 
 
 def name_of(pid: int) -> str:
@@ -56,29 +51,24 @@ def trials(out: Path) -> list[tuple[object, ...]]:
     return rows(out, TRIALS) if (out / FILE_NAME).exists() else []
 
 
-def choose(chance: random.Random, pids: list[int], deaths: Deaths) -> int | None:
-    """Prefers a program that was not killed yet."""
-    names = {pid: name_of(pid) for pid in pids}
-    new = [pid for pid, name in names.items() if name and name not in deaths.programs]
-    return chance.choice(new or pids) if pids else None
-
-
 def kill_some(lab: subprocess.Popen[bytes], mark: str, out: Path, seed: int, most: int) -> Deaths:
-    """Kills processes of the lab at random times while it is running."""
+    """Kills processes of the lab at random times while it runs; those not killed yet first."""
     chance = random.Random(seed)
-    deaths = Deaths()
+    deaths: Deaths = []
     end = time.monotonic() + LIFE_S
-    while lab.poll() is None and len(deaths.programs) < most:
+    while lab.poll() is None and len(deaths) < most:
         assert time.monotonic() < end, "the race hangs"
         time.sleep(chance.uniform(0.0, 0.3))
-        victim = choose(chance, [pid for pid in marked(mark) if pid != lab.pid], deaths)
-        if victim is None:
+        names = {pid: name_of(pid) for pid in marked(mark) if pid != lab.pid}
+        killed = {name for name, _ in deaths}
+        if not names:
             continue
-        name = name_of(victim)
-        deaths.finished.append(trials(out))
+        new = [pid for pid, name in names.items() if name and name not in killed]
+        victim = chance.choice(new or list(names))
+        finished = trials(out)
         with suppress(ProcessLookupError):
             os.kill(victim, signal.SIGKILL)
-            deaths.programs.append(name)
+            deaths.append((names[victim], finished))
     return deaths
 
 
@@ -115,7 +105,7 @@ def check(out: Path, deaths: Deaths) -> None:
     found = trials(out)
     planned = rows(out, "SELECT block, position, cell_id FROM plan ORDER BY 1, 2")
     assert sorted({row[:3] for row in found}) == planned
-    for seen in deaths.finished:
+    for _, seen in deaths:
         assert found[: len(seen)] == seen, "a finished trial was lost or changed"
     reasons = {row[5] for row in found if row[4] != "ok"}
     assert all(reasons), "a failed trial has no reason"
@@ -126,7 +116,7 @@ def test_a_race_with_killed_processes_loses_and_leaves_nothing(
     tmp_path: Path,
 ) -> None:
     deaths = race_and_kill(tmp_path, study(CELLS, blocks=2, counted_blocks=1), seed=1, most=6)
-    assert deaths.programs  # which ones is random
+    assert deaths  # which ones is random
 
 
 @pytest.mark.long

@@ -78,7 +78,6 @@ def counter(folder: Path, contender: str, event: str, idle: int = 0) -> float:
         f" WHERE contender = '{contender}' AND event = '{event}' AND idle = {idle}"
     )
     ((found,),) = rows(folder, query)
-    assert isinstance(found, float)
     return found
 
 

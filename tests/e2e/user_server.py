@@ -13,8 +13,6 @@ import time
 DIES_AFTER = 20_000
 SPIN_S = 0.0004
 ONE_IN = 40
-SOON = 10
-"""More requests than a first look sends."""
 served = 0
 
 
@@ -28,9 +26,7 @@ def burn(how: str) -> None:
 def answer(how: str) -> bytes:
     body = f"answer {served}" if how == "varies" else "answer"
     body = "Traceback (most recent call last)" if how == "broken" else body
-    status = "404 Not Found" if how == "lost" else "200 OK"
-    close = "Connection: close\r\n" if how == "closes" else ""
-    head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\n{close}"
+    head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
 
 
@@ -42,21 +38,15 @@ async def serve(
         while True:
             await reader.readuntil(b"\r\n\r\n")
             served += 1
-            if how == "hangs":
-                await asyncio.sleep(3600)
-            if served > {"dies": DIES_AFTER, "dies-soon": SOON}.get(how, served):
+            if how == "dies" and served > DIES_AFTER:
                 print(f"out of memory after {served - 1} requests", file=sys.stderr, flush=True)
                 os._exit(3)
-            if how == "logs":
-                print("GET / 200", flush=True)
             burn(how)
             if how == "waits" or (how == "sometimes" and served % ONE_IN == 0):
                 await asyncio.sleep(float(more) / 1000)
             elif how == "blocks":
                 time.sleep(float(more) / 1000)  # noqa: ASYNC251  (that is the fault)
-            writer.write(b"220 mail.example ESMTP\r\n" if how == "garbage" else answer(how))
-            if how in ("closes", "garbage"):
-                break
+            writer.write(answer(how))
     except (asyncio.IncompleteReadError, ConnectionError):
         pass
     finally:
@@ -71,10 +61,6 @@ async def main(host: str, port: int, how: str, more: str) -> None:
 def begin(port: int, how: str, more: str = "") -> None:
     if how == "throws":
         raise RuntimeError("no database at db.example:5432")
-    if how == "daemon":
-        if os.fork():
-            return
-        os.setsid()
     if how in ("elsewhere", "taken"):
         port = int(more)
     host = "127.0.0.1" if how == "confined" else "0.0.0.0"
