@@ -1,6 +1,5 @@
-"""Completion in a real bash, with the same options as --help, and the manual of `regatta`."""
+"""Completion in a real bash, manual pages and --help: complete, and with the same options."""
 
-import os
 import re
 from pathlib import Path
 
@@ -8,10 +7,17 @@ import pytest
 
 from regatta.verbs.main import VERBS, load
 from tests.commands import run, run_well
-from tests.e2e.test_manual import PROGRAMS, helped
 from tests.servers import REPOSITORY, needs, program, table
 
 FOLDER = REPOSITORY / "deploy/completion"
+MANUALS = REPOSITORY / "docs/man"
+PROGRAMS = ["regatta-server", "regatta-client"]
+LONG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
+
+
+def helped(name: str, *mode: str) -> set[str]:
+    """Long options in the program's help."""
+    return set(LONG.findall(run_well(program(name), *mode, "--help")))
 
 
 def complete(name: str, *words: str) -> list[str]:
@@ -67,19 +73,44 @@ def test_files_and_words_are_offered(tmp_path: Path) -> None:
     assert complete("regatta-client", "--load", "=", "o") == ["open"]
 
 
+def page_of(name: str) -> str:
+    return (MANUALS / f"{name}.1").read_text()
+
+
+def described(name: str) -> set[str]:
+    """Long options with an entry in the manual."""
+    entries = re.findall(r"^\.It (Fl .*)$", page_of(name), re.MULTILINE)
+    return {f"-{option}" for entry in entries for option in re.findall(r"Fl (-[a-z-]+)", entry)}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_manual_has_the_options_of_the_help_and_the_program_knows_them(name: str) -> None:
+    """With wrong values it complains, but not about an unknown option."""
+    watching = helped(name, "--watch") if name == "regatta-client" else set()
+    assert sorted(described(name)) == sorted(helped(name) | watching)
+    spoken = {f"-{option}" for option in re.findall(r"Fl (-[a-z][a-z-]+)", page_of(name))}
+    assert sorted(spoken - described(name)) == []
+    for option in sorted(described(name)):
+        mode = [] if option in helped(name) else ["--watch"]
+        done = run(program(name), *mode, option, "", "surplus", "surplus")
+        assert not re.search(r"unknown option|^\S+: option .*unknown", done.stderr), option
+
+
+@pytest.mark.parametrize("name", [*PROGRAMS, "regatta"])
+def test_man_shows_it_without_warnings(name: str) -> None:
+    command = (needs("man"), "-l", "--warnings", "-E", "UTF-8", MANUALS / f"{name}.1")
+    done = run(*command, env={"MANWIDTH": "80", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "EXIT STATUS" in done.stdout
+
+
 # `regatta` itself
 
-PAGE = REPOSITORY / "docs/man/regatta.1"
+PAGE = MANUALS / "regatta.1"
 
 
 def test_the_manual_lists_every_command_with_the_line_of_the_help() -> None:
     assert re.findall(r"^\.It Cm (\S+)\n(.*)$", PAGE.read_text(), re.MULTILINE) == [*VERBS.items()]
-
-
-def test_the_manual_is_well_formed() -> None:
-    settings = {"env": {**os.environ, "MANWIDTH": "80"}}
-    assert "EXIT STATUS" in run_well(needs("man"), "-l", PAGE, **settings)
-    assert run(needs("man"), "--warnings", "-l", PAGE).stderr == ""
 
 
 def test_every_command_is_offered() -> None:

@@ -48,11 +48,6 @@ while True:
 """
 
 
-def churn(names: list[tuple[bytes, float]]) -> subprocess.Popen[bytes]:
-    """Starts processes with these names and CPU seconds."""
-    return subprocess.Popen([sys.executable, "-c", CHURN, repr(names)])
-
-
 def promtool(*arguments: str, text: str = "") -> str:
     """Output of promtool, which must find nothing wrong."""
     done = run(needs("promtool"), *arguments, stdin=text)
@@ -65,7 +60,7 @@ def test_counters_never_fall_and_series_stay_few_under_churn(tmp_path: Path) -> 
         before: dict[tuple[str, Labels], float] = {}
         most = 0
         names = [(b"churn-%d" % i, 0.08 if i < 12 else 0.003) for i in range(300)]
-        forking = churn(names)
+        forking = subprocess.Popen([sys.executable, "-c", CHURN, repr(names)])
         for accept in itertools.cycle([None, OPENMETRICS]):
             found = samples(server, accept)
             now = {
@@ -163,9 +158,7 @@ def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
         started = Prometheus(file)
         try:
             wait_until(started.is_ready, started.log.read_text)
-            wait_until(
-                lambda: started.query("count_over_time(regatta_tasks[1m]) > 4"), "no scrapes"
-            )
+            wait_until(lambda: started.query(SCRAPED), "no scrapes")
             yield started
         finally:
             started.process.terminate()

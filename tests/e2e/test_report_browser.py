@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from regatta.judge.analyse import analyse
 from regatta.record.read import read
@@ -62,40 +62,24 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made
 
 
-class Opened:
-    """A page with its console messages and requests."""
-
-    def __init__(self, browser: Browser, path: Path, width: int, scheme: str) -> None:
-        self.page: Page = browser.new_page(
-            viewport={"width": width, "height": 900}, color_scheme=scheme
-        )
-        self.complaints: list[str] = []
-        self.fetched: list[str] = []
-        self.page.on("console", self._on_console)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", self._on_request)
-        self.page.goto(path.as_uri())
-        self.page.wait_for_selector("html.drawn")
-
-    def _on_console(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            self.complaints.append(message.text)
-
-    def _on_request(self, request: Request) -> None:
-        if not request.url.startswith(("file:", "data:", "blob:")):
-            self.fetched.append(request.url)
-
-
 @pytest.fixture
-def opened(
+def page(
     browser: Browser, pages: dict[str, Path], request: pytest.FixtureRequest
-) -> Iterator[Opened]:
+) -> Iterator[Page]:
+    """It may complain of nothing, and ask no other machine."""
     kind, width, scheme = getattr(request, "param", ("quick", 1280, "light"))
-    page = Opened(browser, pages[kind], width, scheme)
-    yield page
-    assert page.complaints == [], page.complaints
-    assert page.fetched == []
-    page.page.close()
+    opened = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    complaints: list[str] = []
+    asked: list[str] = []
+    opened.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+    opened.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.goto(pages[kind].as_uri())
+    opened.wait_for_selector("html.drawn")
+    yield opened
+    assert [said for said in complaints if said.startswith(("error", "warning"))] == []
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    opened.close()
 
 
 def visible(page: Page, selector: str) -> list[str]:
@@ -140,8 +124,7 @@ def unfold(page: Page, title: str) -> None:
     page.locator("summary").filter(has_text=re.compile(f"^{title}")).first.click()
 
 
-def test_a_tab_shows_the_standings_of_its_number_of_connections(opened: Opened) -> None:
-    page = opened.page
+def test_a_tab_shows_the_standings_of_its_number_of_connections(page: Page) -> None:
     wait_for_charts(page)
     seen = []
     for name in ("1 connection", "10 connections", "100 connections"):
@@ -152,8 +135,7 @@ def test_a_tab_shows_the_standings_of_its_number_of_connections(opened: Opened) 
     assert len(set(seen)) == 3
 
 
-def test_a_click_on_a_column_title_sorts(opened: Opened) -> None:
-    page = opened.page
+def test_a_click_on_a_column_title_sorts(page: Page) -> None:
     table = page.locator("table:visible").filter(has_text="p99")
     values = "table => [...table.tBodies[0].rows].map(row => Number(row.children[1].dataset.value))"
     table.locator("thead button").nth(1).click()
@@ -164,8 +146,7 @@ def test_a_click_on_a_column_title_sorts(opened: Opened) -> None:
     assert rising != sorted(rising, reverse=True)
 
 
-def test_what_is_folded_is_drawn_when_it_is_opened(opened: Opened) -> None:
-    page = opened.page
+def test_what_is_folded_is_drawn_when_it_is_opened(page: Page) -> None:
     assert "task-clock" not in page.inner_text("main")
     unfold(page, "Counters of each cell")
     unfold(page, "select")
@@ -188,9 +169,8 @@ WIDER = """() => [...document.querySelectorAll("main *")]
     .map(part => part.outerHTML.slice(0, 80))"""
 
 
-@pytest.mark.parametrize("opened", [("engines", PAPER_PX, "dark")], indirect=True)
-def test_the_print_has_the_standings_of_all_groups(opened: Opened) -> None:
-    page = opened.page
+@pytest.mark.parametrize("page", [("engines", PAPER_PX, "dark")], indirect=True)
+def test_the_print_has_the_standings_of_all_groups(page: Page) -> None:
     wait_for_charts(page)
     page.emulate_media(media="print", color_scheme="dark")
     assert len([text for text in visible(page, "table") if "p99" in text]) == 4
@@ -210,16 +190,15 @@ def test_the_print_has_the_standings_of_all_groups(opened: Opened) -> None:
     ]
 
 
-@pytest.mark.parametrize("opened", [("hostile", 1280, "light")], indirect=True)
-def test_a_hostile_name_is_shown_as_text(opened: Opened) -> None:
-    assert opened.page.title() != "owned"
-    assert HOSTILE in standings(opened.page)
-    wait_for_charts(opened.page)
+@pytest.mark.parametrize("page", [("hostile", 1280, "light")], indirect=True)
+def test_a_hostile_name_is_shown_as_text(page: Page) -> None:
+    assert page.title() != "owned"
+    assert HOSTILE in standings(page)
+    wait_for_charts(page)
 
 
-@pytest.mark.parametrize("opened", [("claims", 1280, "light")], indirect=True)
-def test_every_claim_has_its_text_verdict_and_charts(opened: Opened) -> None:
-    page = opened.page
+@pytest.mark.parametrize("page", [("claims", 1280, "light")], indirect=True)
+def test_every_claim_has_its_text_verdict_and_charts(page: Page) -> None:
     cards = page.locator("#claims > details")
     assert cards.count() == len(all_kinds())
     for card, claim in zip(cards.all(), all_kinds(), strict=True):
@@ -227,9 +206,7 @@ def test_every_claim_has_its_text_verdict_and_charts(opened: Opened) -> None:
         assert card.locator("svg.marks").count() == 0, "hidden charts are drawn"
     page.evaluate("location.hash = 'claim-A1'")
     page.wait_for_function("document.querySelectorAll('#claim-A1 svg.marks').length === 3")
-    shown = cards.first.inner_text()
-    for text in ("306.78", "713 (699–727)", "it held in 3 of 8 single runs", all_kinds()[0].why):
-        assert text in shown
+    assert all_kinds()[0].why in cards.first.inner_text()
     marks = "document.querySelectorAll('#claim-A1 .chart')[0].querySelectorAll('.mark-symbol path')"
     before = page.evaluate(f"{marks}.length")
     page.get_by_role("checkbox", name="select").uncheck()
@@ -237,15 +214,14 @@ def test_every_claim_has_its_text_verdict_and_charts(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize(
-    "opened",
+    "page",
     [
         ("claims", 390, "light"),
         ("engines", 390, "dark"),
     ],
     indirect=True,
 )
-def test_it_fits_a_phone_in_light_and_dark_mode(opened: Opened, tmp_path: Path) -> None:
-    page = opened.page
+def test_it_fits_a_phone_in_light_and_dark_mode(page: Page, tmp_path: Path) -> None:
     for folded in page.locator("main > details > summary").all():
         folded.click()
     wait_for_charts(page)

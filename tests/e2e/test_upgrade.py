@@ -18,18 +18,6 @@ from tests.waiting import wait_until
 OPTIONS = ("--quiet", "--source", "procfs", "--no-recorder", "--work", "snapshot")
 
 
-class Held:
-    """A program that never finishes starting."""
-
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "held"
-        self.begun = folder / "begun"
-        gate = folder / "gate"
-        os.mkfifo(gate)
-        self.path.write_text(f"#!/bin/sh\n: >{self.begun}\nread -r _ <{gate}\n")
-        self.path.chmod(0o755)
-
-
 class HandOver:
     """The script, started with a symbolic link to the server that a test can redirect."""
 
@@ -60,9 +48,9 @@ class HandOver:
 
         wait_until(is_done, "the old server is still running")
 
-    def wait_until_held(self, held: Held) -> None:
-        """Waits until the script waits for it."""
-        wait_until(held.begun.exists, "it is not started")
+    def wait_until_held(self, begun: Path) -> None:
+        """Waits until the script waits for the program that makes this file."""
+        wait_until(begun.exists, "it is not started")
         wait_until(lambda: state(self.process.pid) == "S", "the script does not wait")
 
     def end(self) -> None:
@@ -93,9 +81,17 @@ def hand_over(tmp_path: Path) -> Iterator[HandOver]:
         yield started
 
 
+Held = tuple[Path, Path]
+"""A program that never finishes starting, and the file that it makes first."""
+
+
 @pytest.fixture
 def held(tmp_path: Path) -> Held:
-    return Held(tmp_path)
+    program, begun, gate = (tmp_path / name for name in ("held", "begun", "gate"))
+    os.mkfifo(gate)
+    program.write_text(f"#!/bin/sh\n: >{begun}\nread -r _ <{gate}\n")
+    program.chmod(0o755)
+    return program, begun
 
 
 def test_upgrades_under_load_lose_no_request(hand_over: HandOver) -> None:
@@ -116,7 +112,6 @@ def test_a_server_that_cannot_start_leaves_the_old_one_serving(
     before = children(hand_over.process.pid)
     hand_over.relink(broken)
     hand_over.process.send_signal(signal.SIGUSR2)
-    assert hand_over.process.stderr is not None
     while b"cannot start" not in hand_over.process.stderr.readline():
         pass
     rows_of(hand_over.server.ask(b"top 2\n"))
@@ -131,22 +126,22 @@ def test_a_server_that_cannot_start_leaves_the_old_one_serving(
 def test_an_upgrade_replaces_a_server_that_is_still_starting(
     hand_over: HandOver, held: Held
 ) -> None:
-    hand_over.relink(held.path)
+    hand_over.relink(held[0])
     hand_over.process.send_signal(signal.SIGUSR2)
-    hand_over.wait_until_held(held)
+    hand_over.wait_until_held(held[1])
     hand_over.relink(Path(program("regatta-server")))
     hand_over.upgrade()
     rows_of(hand_over.server.ask(b"top 2\n"))
 
 
 def test_a_stop_ends_a_server_that_is_still_starting(hand_over: HandOver, held: Held) -> None:
-    hand_over.relink(held.path)
+    hand_over.relink(held[0])
     hand_over.process.send_signal(signal.SIGUSR2)
-    hand_over.wait_until_held(held)
+    hand_over.wait_until_held(held[1])
     hand_over.end()
 
 
 def test_a_stop_ends_the_first_server_while_it_starts(tmp_path: Path, held: Held) -> None:
-    with handing_over(tmp_path, held.path) as first:
-        first.wait_until_held(held)
+    with handing_over(tmp_path, held[0]) as first:
+        first.wait_until_held(held[1])
         first.end()
