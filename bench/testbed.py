@@ -10,14 +10,14 @@ from pathlib import Path
 from bench.paths import HERE
 from bench.sleepers import RunningSleepers
 from regatta.errors import RegattaError, TrialError
-from regatta.measure.perf import without_perf
+from regatta.measure.perf import Perf
 from regatta.measure.places.sides import Placement
 from regatta.measure.processes import guard_environment
 from regatta.measure.trial.side import Side
 
 ASK_TIMEOUT_S = 20
 CLIENT_TIMEOUT_S = 120
-NO_PERF = without_perf(None)
+NO_PERF = Perf()
 # Ten thousand connections of one process, and some other files.
 DESCRIPTORS = 11_000
 

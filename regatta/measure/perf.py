@@ -91,11 +91,17 @@ class Perf:
         return arguments
 
     def command(
-        self, side: str, wanted: Sequence[str], group: str | None = None, cpus: Sequence[int] = ()
+        self,
+        side: str,
+        wanted: Sequence[str],
+        group: str | None = None,
+        cpus: Sequence[int] = (),
+        pid: int | None = None,
     ) -> list[str] | None:
         """The command to put before a workload, with counting disabled; files are named by side.
 
-        `group`: the control group to count on these CPUs; None: threads inherit counters.
+        `group`: the control group to count on these CPUs; None: threads inherit counters. `pid`: a
+        running program, to which perf is attached until SIGINT.
         """
         arguments = self.arguments(wanted)
         if self.path is None or not arguments:
@@ -104,21 +110,9 @@ class Perf:
         options = ["-j", "-o", f"{side}.perf", "-D", "-1", "--control", control]
         if group is not None:
             options += following(group, cpus)
-        return [self.path, "stat", *options, *arguments, "--"]
-
-    def attached_command(
-        self, side: str, wanted: Sequence[str], pid: int, group: str | None, cpus: Sequence[int]
-    ) -> list[str] | None:
-        """Attaches perf to a running program until SIGINT, with counting disabled.
-
-        It counts the control group on these CPUs or, without a group, the program's threads and
-        those that they start.
-        """
-        command = self.command(side, wanted, group, cpus)
-        if command is None:
-            return None
-        del command[-1]  # the `--` before a workload
-        return command if group is not None else [*command, "--pid", str(pid)]
+        elif pid is not None:
+            options += ["--pid", str(pid)]
+        return [self.path, "stat", *options, *arguments, *(["--"] if pid is None else [])]
 
     def whole_command(self, side: str, wanted: Sequence[str]) -> list[str]:
         """The command to put before a program that is counted from exec to exit."""
@@ -131,10 +125,6 @@ class Perf:
 def following(group: str, cpus: Sequence[int]) -> list[str]:
     """Options that count everything that runs in a control group on these CPUs."""
     return ["-a", "-C", ",".join(map(str, cpus)), "--for-each-cgroup", group]
-
-
-def without_perf(note: str | None, is_off: bool = False) -> Perf:
-    return Perf(note=note, is_off=is_off)
 
 
 PROBE_TIMEOUT_S = 20
@@ -194,8 +184,8 @@ def probe(events: Sequence[str]) -> Perf:
     """Asks perf, once per race, which events it can open here."""
     path = find_tool("perf")
     if path is None:
-        return without_perf(
-            "perf is not installed: only the kernel's own accounting is recorded; "
+        return Perf(
+            note="perf is not installed: only the kernel's own accounting is recorded; "
             "install the package linux-perf (Debian) or linux-tools-generic (Ubuntu)"
         )
     version_run = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
@@ -205,8 +195,8 @@ def probe(events: Sequence[str]) -> Perf:
         lines = [line for line in complaint.splitlines() if line.strip()]
         reason = lines[0].strip() if lines else "it cannot count"
         paranoid = read_text("/proc/sys/kernel/perf_event_paranoid") or "unknown"
-        return without_perf(
-            f"perf cannot be used (kernel.perf_event_paranoid is {paranoid}; {reason}): "
+        return Perf(
+            note=f"perf cannot be used (kernel.perf_event_paranoid is {paranoid}; {reason}): "
             "only the kernel's own accounting is recorded; run as root, or lower that setting"
         )
     wanted = [event for event in events if event != TOPDOWN]
@@ -220,7 +210,7 @@ def common(found: Sequence[Perf]) -> Perf:
     first, *others = found
     for other in others:
         if first.path is None or other.path is None:
-            return without_perf(first.note or other.note)
+            return Perf(note=first.note or other.note)
         same = first.metric_group == other.metric_group
         first = replace(
             first,

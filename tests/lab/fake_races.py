@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from regatta.measure.perf import Perf, without_perf
+from regatta.measure.perf import Perf
 from regatta.measure.places.placement import make_placement
 from regatta.measure.places.sides import Placement
 from regatta.measure.programs import discover
@@ -91,7 +91,7 @@ def trial_setup(
     return TrialSetup(
         programs=discover(),
         placement=place,
-        perf=found or without_perf(None),
+        perf=found or Perf(),
         scratch=tmp_path / "scratch",
         **settings,
     )

@@ -31,7 +31,7 @@ from regatta.judge.statistics.percentiles import (
     nearest_rank,
 )
 from regatta.measure.accounts import process_tree
-from regatta.measure.perf import without_perf
+from regatta.measure.perf import Perf
 from regatta.measure.places import placement
 from regatta.measure.trial.load import warm_up
 from regatta.measure.trial.measure import measure
@@ -99,7 +99,7 @@ def trial_setup(context: Context) -> Iterator[TrialSetup]:
     scratch = context.folder_for(SCRATCH)
     with placement.make_placement(kind, options.server_cpus, options.client_cpus) as placed:
         fresh_scratch(scratch)
-        yield TrialSetup(context.programs, placed, without_perf(None), (), scratch)
+        yield TrialSetup(context.programs, placed, Perf(), (), scratch)
 
 
 def within(percent: float, name: str, of: str, deviation: float, detail: str) -> Goal:

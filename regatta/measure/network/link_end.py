@@ -53,7 +53,11 @@ def steer(device: str, cpus: Sequence[int], sysfs: Path = SYSFS) -> None:
 
 
 def read_end(device: str, sysfs: Path = SYSFS) -> dict[str, Any]:
-    """The current settings; None for each that the kernel does not show."""
+    """The current settings; None for each that the kernel does not show.
+
+    `gro`: whether received segments are merged before processing; `rfs_flows`: above 0, packets may
+    follow the thread that reads them.
+    """
     found = queues(device, sysfs)
     return {
         "device": device,

@@ -9,9 +9,9 @@ is read back.
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from regatta.errors import PlacementError
 from regatta.measure.network import link_end
@@ -32,22 +32,8 @@ NOT_PERMITTED = (
 )
 
 
-@dataclass(frozen=True)
-class LinkEnd:
-    """One end of the link, as it was read back."""
-
-    device: str
-    cable: str | None
-    """`veth`, `lo`, or the driver of a network card."""
-    gro: bool | None
-    """Whether received segments are merged before processing (GRO)."""
-    rps_cpus: tuple[tuple[int, ...], ...]
-    """For each queue; empty: the CPU that delivers a packet also processes it."""
-    rfs_flows: int
-    """Above 0: packets may follow the thread that reads them (RFS)."""
-
-    def goes_to(self, cpus: Sequence[int]) -> bool:
-        return bool(self.rps_cpus) and all(queue == tuple(sorted(cpus)) for queue in self.rps_cpus)
+LinkEnd = dict[str, Any]
+"""One end of the link, as `link_end.read_end` tells it."""
 
 
 @dataclass(frozen=True)
@@ -64,18 +50,11 @@ class Steering:
     def describe(self) -> dict[str, Any]:
         """For the environment in the ledger."""
         ends = {"server": self.server, "client": self.client}
-        return {
-            "steering": self.kind,
-            "steering_note": self.note,
-            "ends": {side: None if end is None else asdict(end) for side, end in ends.items()},
-        }
+        return {"steering": self.kind, "steering_note": self.note, "ends": ends}
 
 
-class Receiver(NamedTuple):
-    """A side that receives packets: how to enter its network, and its CPUs."""
-
-    enter: Sequence[str]
-    cpus: tuple[int, ...]
+Receiver = tuple[Sequence[str], Sequence[int]]
+"""How to enter the network of a side that receives packets, and its CPUs."""
 
 
 def steer(wanted: str, sides: Mapping[str, Receiver], device: str | None = None) -> Steering:
@@ -86,16 +65,16 @@ def steer(wanted: str, sides: Mapping[str, Receiver], device: str | None = None)
     """
     ends: dict[str, LinkEnd] = {}
     reasons: list[str] = []
-    for name, side in sides.items():
+    for name, (enter, cpus) in sides.items():
         try:
-            state = steer_end(side.enter, device or name, side.cpus if wanted == OWN_SIDE else ())
+            end = steer_end(enter, device or name, cpus if wanted == OWN_SIDE else ())
         except (PlacementError, ValueError) as error:
             reasons.append(str(error))
             continue
-        refused = state.pop("refused")
-        reasons += [refused] if refused else []
-        ends[name] = end_of(state)
-    if all(name in ends and ends[name].goes_to(side.cpus) for name, side in sides.items()):
+        if refused := end.pop("refused"):
+            reasons.append(refused)
+        ends[name] = end
+    if all(name in ends and goes_to(ends[name], cpus) for name, (_, cpus) in sides.items()):
         return Steering(OWN_SIDE, None, **ends)
     reason = reasons[0] if reasons else "the kernel ignored it"
     return Steering(
@@ -113,12 +92,11 @@ def steer_end(enter: Sequence[str], device: str, cpus: Sequence[int]) -> dict[st
     return state
 
 
-def end_of(state: dict[str, Any]) -> LinkEnd:
-    queues = tuple(tuple(cpus) for cpus in state.pop("rps_cpus"))
-    return LinkEnd(**state, rps_cpus=queues)
+def goes_to(end: LinkEnd, cpus: Sequence[int]) -> bool:
+    return bool(end["rps_cpus"]) and all(queue == sorted(cpus) for queue in end["rps_cpus"])
 
 
 def on_loopback(wanted: str) -> Steering:
     """Loopback is one device for both ends, so it cannot be steered to both sides."""
-    both = end_of(link_end.read_end("lo"))
+    both = link_end.read_end("lo")
     return Steering(UNSTEERED, None if wanted == UNSTEERED else ON_LOOPBACK, both, both)

@@ -101,10 +101,7 @@ def place_in_namespaces(
         widen_ports(enter_client)
         placement.steering = steering.steer(
             steered,
-            {
-                "server": steering.Receiver(enter_server, server_cpus),
-                "client": steering.Receiver(enter_client, client_cpus),
-            },
+            {"server": (enter_server, server_cpus), "client": (enter_client, client_cpus)},
         )
     except BaseException:
         placement.close()

@@ -55,8 +55,6 @@ def read_line(fd: int, deadline: float) -> bytes:
 
 
 class Channel:
-    """Use it in a `with` statement."""
-
     near: socket.socket | None = None
     """The lab's end, once the program is connected."""
     number: int
@@ -92,12 +90,6 @@ class Channel:
         self.started()
         if self.near is not None:
             self.near.close()
-
-    def __enter__(self) -> Channel:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 # What program a side runs, and the running program. `ProgramSpec` is the same for every kind of
@@ -155,8 +147,6 @@ class ProgramSpec:
 
 
 class StartedProgram:
-    """A running program."""
-
     process: subprocess.Popen[bytes]
     """The program itself, or the process that started it and exits with its status."""
     group: ControlGroup | None = None
@@ -189,7 +179,6 @@ class StartedProgram:
         self.process.wait()
 
     def close(self) -> None:
-        """Releases what was opened for it."""
         if self.control is not None:
             self.control.close()
 
@@ -234,7 +223,6 @@ class SidePlacement:
         return scratch
 
     def start(self, order: ProgramSpec) -> StartedProgram:
-        """Starts a program on this side."""
         return LocalProgram(self, order)
 
     def channel(self, folder: Path, name: str) -> Channel:
@@ -277,7 +265,6 @@ class LocalProgram(StartedProgram):
             raise
 
     def command(self, where: SidePlacement, order: ProgramSpec) -> list[str]:
-        """The command with its control group and perf."""
         wanted, perf = order.wanted, order.perf
         if order.whole:
             self.counting = bool(wanted) and perf.command(order.name, wanted) is not None

@@ -136,8 +136,6 @@ class Placement:
     holders: list[subprocess.Popen[bytes]] = field(default_factory=list)
     network_of: int | str = "self"
     """A process within the server's network."""
-    wish: Wish | None = None
-    """What the study asked for; None where that is all in the other fields."""
     network: str | None = None
     """The kind of network, where a placement offers several."""
     client_count: int = 1

@@ -190,10 +190,6 @@ class Progress:
     def begins(self, planned: PlannedTrial, cell: Cell) -> None:
         self.tell(TrialStarted(self.number(planned), planned, cell))
 
-    def dropped(self, trials: int) -> None:
-        """This many of the remaining trials are not needed."""
-        self.left -= trials
-
     def undone(self, planned: PlannedTrial, cell: Cell, attempt: int) -> None:
         """A finished trial is repeated after all, as another trial of its heat was disturbed."""
         self.left += 1

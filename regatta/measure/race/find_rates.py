@@ -1,4 +1,7 @@
-"""Finds the rate that each contender holds, block by block, by short probes at several rates."""
+"""Finds the rate that each contender holds, block by block, by short probes at several rates.
+
+Each probe is recorded before the next one runs, so a stopped search can be resumed.
+"""
 
 from __future__ import annotations
 
@@ -124,9 +127,6 @@ class ProbeServer:
             samples=pack_samples(window.samples) if planned.kind == KNEE else None,
         )
 
-
-# Finds the rate that each contender holds, block by block, before the race is planned. Each probe
-# is recorded before the next one runs, so a stopped search can be resumed.
 
 SHORTEST_S, LONGEST_S = 0.3, 1.0
 REQUESTS_PER_CONNECTION = 20

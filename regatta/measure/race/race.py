@@ -12,7 +12,7 @@ from regatta.errors import UsageError
 from regatta.measure import environment
 from regatta.measure.accounts import energy
 from regatta.measure.accounts.cgroup import NO_GROUPS
-from regatta.measure.perf import Perf, common, probe, without_perf
+from regatta.measure.perf import Perf, common, probe
 from regatta.measure.places.sides import Placement
 from regatta.measure.programs import Programs, called_with, shown
 from regatta.measure.race.events import About, Display, Finished, SearchStarted, Started, Tell
@@ -205,7 +205,7 @@ def run(  # noqa: PLR0913, PLR0917  (all that describes a race)
     hooks: Hooks,
 ) -> None:
     """Runs the planned trials that are still missing."""
-    found = without_perf(None, is_off=True)
+    found = Perf(is_off=True)
     if ledger.meta("use_perf") == "yes":
         found = common([side.ask(probe, study.events) for side in placement.hosts])
     found = keep_accounts(ledger, placement, found)

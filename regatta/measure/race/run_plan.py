@@ -129,7 +129,7 @@ class Runner:
             self.run_block(left)
             ended = kind == TIMED and not self.ledger.left(TIMED, block)
             if ended and self.ledger.left(TIMED) and (why := self.ends(enough)) is not None:
-                self.progress.dropped(self.ledger.end_early(why))
+                self.progress.left -= self.ledger.end_early(why)
                 exact = True
 
     def run_block(self, left: Sequence[PlannedTrial]) -> None:

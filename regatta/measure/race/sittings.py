@@ -8,15 +8,15 @@ blocks shows. So each sitting draws them anew.
 import random
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import sleep, time
 
 from regatta.errors import RegattaError
 from regatta.measure import environment
-from regatta.measure.places.placement import make_placement
 from regatta.measure.places.sides import Placement
 from regatta.measure.race.events import Pausing, RaceNote, SittingStarted, Tell
+from regatta.measure.race.place_sides import place_sides
 from regatta.measure.race.relink import relink_all
 from regatta.measure.race.resume import keep_accounts
 from regatta.measure.race.run_plan import Enough, Runner
@@ -33,20 +33,13 @@ SERVERS = "servers"
 """The folder of a race's relinked servers."""
 
 
-@dataclass(frozen=True)
-class SittingDraw:
-    """Random numbers of one sitting, from the race's seed."""
-
-    environment_bytes: int
-    link_order: int | None
-
-
-def draw_sitting(seed: int, number: int, sittings: int) -> SittingDraw:
-    """The random conditions of a sitting; a race of a single sitting uses none."""
+def draw_sitting(seed: int, number: int, sittings: int) -> tuple[int, int | None]:
+    """The padding of a sitting's environment in bytes, and the seed of its order of functions; a
+    race of a single sitting has none."""
     if sittings == 1:
-        return SittingDraw(0, None)
+        return 0, None
     chance = random.Random(f"{seed} sitting {number}")
-    return SittingDraw(chance.randint(0, MOST_BYTES), chance.randrange(MOST_ORDERS))
+    return chance.randint(0, MOST_BYTES), chance.randrange(MOST_ORDERS)
 
 
 def run_sittings(
@@ -55,7 +48,8 @@ def run_sittings(
     """Runs the missing trials; the first sitting uses the existing placement."""
     left = sorted({planned.sitting for planned in ledger.left()})
     draws = {number: draw_sitting(setup.seed, number, study.sittings) for number in left}
-    servers = relink_servers(ledger, setup, study, draws, tell)
+    orders = {number: order for number, (_, order) in draws.items() if order is not None}
+    servers = relink_servers(ledger, setup, study, orders, tell)
     with ExitStack() as stack:
         for number in left:
             if number != left[0]:
@@ -63,29 +57,29 @@ def run_sittings(
                 if study.pause_s:  # a race that is stopped and resumed skips it
                     tell(Pausing(number, study.pause_s))
                     sleep(study.pause_s)
-                placement = stack.enter_context(remake_placement(setup.placement))
+                placement = stack.enter_context(remake_placement(setup, study))
                 perf = keep_accounts(ledger, placement, setup.perf)
                 setup = replace(setup, placement=placement, perf=perf)
-            draw, server = draws[number], setup.placement.server
-            link_order = draw.link_order if number in servers else None
+            server, (padding, _) = setup.placement.server, draws[number]
+            link_order = orders[number] if number in servers else None
             where = server.ask(environment.identity)
-            sitting = Sitting(number, time(), *where, link_order, draw.environment_bytes)
+            sitting = Sitting(number, time(), *where, link_order, padding)
             ledger.record_sitting(sitting)  # one that is resumed gets a second row
             if study.sittings > 1:
-                tell(SittingStarted(number, study.sittings, link_order, draw.environment_bytes))
+                tell(SittingStarted(number, study.sittings, link_order, padding))
             ours = servers.get(number, setup.programs.server)
             with canary_on(server, setup.programs.canary) as canary:
                 here = replace(
                     setup,
                     programs=replace(setup.programs, server=ours),
-                    environment_bytes=draw.environment_bytes,
+                    environment_bytes=padding,
                     canary=canary,
                 )
                 Runner(ledger, here, study, tell).run_sitting(number, enough)
 
 
 def relink_servers(
-    ledger: Ledger, setup: TrialSetup, study: Study, draws: Mapping[int, SittingDraw], tell: Tell
+    ledger: Ledger, setup: TrialSetup, study: Study, orders: Mapping[int, int], tell: Tell
 ) -> dict[int, Path]:
     """Links our server for each sitting, all before the first, so that later builds change none.
 
@@ -103,7 +97,6 @@ def relink_servers(
     folder = ledger.path.parent / SERVERS
     if not folder.is_dir() and ledger.was_begun():
         return {}  # the race was started with the server as built
-    orders = {at: draw.link_order for at, draw in draws.items() if draw.link_order is not None}
     try:
         return relink_all(setup.programs.server, orders, folder)
     except RegattaError as error:
@@ -125,9 +118,13 @@ def unchanged_note(study: Study) -> str:
     )
 
 
-def remake_placement(placement: Placement) -> Placement:
+def remake_placement(setup: TrialSetup, study: Study) -> Placement:
     """The same placement with fresh networks."""
-    cpus = (placement.server.cpus, placement.client.cpus)
-    fresh = make_placement(placement.kind, *cpus, placement.steering.kind, placement.wish)
-    fresh.client_count = placement.client_count
-    return fresh
+    before = setup.placement
+    placed = study.but(
+        placement=before.kind,
+        server_cpus=before.server.cpus,
+        client_cpus=before.client.cpus,
+        steering=before.steering.kind,
+    )
+    return place_sides(placed, setup.programs)

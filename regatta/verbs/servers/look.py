@@ -18,7 +18,7 @@ from pathlib import Path
 
 from regatta.errors import RegattaError, TrialError
 from regatta.measure.network import ports
-from regatta.measure.perf import without_perf
+from regatta.measure.perf import Perf
 from regatta.measure.processes import descendants_left
 from regatta.measure.programs import Programs
 from regatta.measure.race.place_sides import place_sides
@@ -123,7 +123,7 @@ def look_at(study: Study, programs: Programs) -> list[Seen]:
         setup = TrialSetup(
             programs=programs,
             placement=placement,
-            perf=without_perf(None),
+            perf=Perf(),
             events=study.events,
             scratch=Path(folder) / "trial",
             contenders=study.contenders,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.measure.perf import PARENT, Perf, without_perf
+from regatta.measure.perf import PARENT, Perf
 from regatta.measure.places import placement
 from regatta.measure.places.side import ProgramSpec, SidePlacement, whole_command
 from regatta.measure.trial.load import PATIENCE_MS, client_command, load_timeout_s
@@ -50,7 +50,7 @@ def test_what_is_asked_is_one_of_three(tmp_path: Path) -> None:
     assert " -n " not in client
 
 
-@pytest.mark.parametrize("found", [PERF, without_perf(None)], ids=["perf", "no perf"])
+@pytest.mark.parametrize("found", [PERF, Perf()], ids=["perf", "no perf"])
 @pytest.mark.parametrize("counts_taskset", [False, True])
 def test_perf_counts_taskset_if_it_comes_first(
     tmp_path: Path, found: Perf, counts_taskset: bool

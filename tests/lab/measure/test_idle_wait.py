@@ -12,7 +12,7 @@ import pytest
 
 from regatta.judge.analyse import analyse
 from regatta.measure.accounts.cgroup import find_home
-from regatta.measure.perf import probe, without_perf
+from regatta.measure.perf import Perf, probe
 from regatta.measure.places import placement
 from regatta.measure.trial import idle_wait
 from regatta.measure.trial.idle_wait import away_from, wait_until_idle
@@ -72,7 +72,7 @@ def lab(tmp_path: Path, programs_folder: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def run(folder: Path, kind: str = TIMED, grouped: bool = True) -> Trial:
     raced = fake_races.parse(STUDY.format(python=sys.executable), folder)
-    found = without_perf(None) if kind == TIMED else probe(("task-clock",))
+    found = Perf() if kind == TIMED else probe(("task-clock",))
     with placement.make_placement("loopback", [0], [0]) as place:
         if not grouped:
             place.server = replace(place.server, groups=None)

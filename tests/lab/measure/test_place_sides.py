@@ -62,3 +62,9 @@ def test_a_whole_process_cannot_be_counted_in_a_container() -> None:
     text = TEXT.replace('load = "burst"', 'scope = ["window", "process"]')
     with pytest.raises(StudyError, match="not possible with containers"):
         place_sides(study(text), PROGRAMS)
+
+
+def test_as_many_clients_are_placed_as_the_study_has() -> None:
+    text = fake_races.TINY.replace("client_cpus = [0]", "client_cpus = [0]\nclients = 3")
+    with place_sides(fake_races.parse(text), PROGRAMS) as place:
+        assert len(place.clients) == 3

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from regatta.measure.perf import without_perf
+from regatta.measure.perf import Perf
 from regatta.measure.places.side import SidePlacement, StartedProgram
 from regatta.measure.trial.program import SideProgram
 from tests.processes import is_gone
@@ -61,7 +61,7 @@ time.sleep(600)
 def test_a_daemon_is_killed_with_its_program_also_without_control_groups(tmp_path: Path) -> None:
     cpu = min(os.sched_getaffinity(0))
     side = SideProgram(SidePlacement((), (cpu,)), "server", tmp_path)
-    side.start([sys.executable, "-c", DAEMON], without_perf(None), ())
+    side.start([sys.executable, "-c", DAEMON], Perf(), ())
     written = tmp_path / "daemon.pid"
     wait_until(lambda: written.exists() and written.read_text().endswith("\n"), "no daemon")
     daemon = int(written.read_text())

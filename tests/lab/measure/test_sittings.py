@@ -8,7 +8,6 @@ import pytest
 
 from regatta.judge.statistics.blocks_needed import too_few_note
 from regatta.measure.network.steering import Steering
-from regatta.measure.places.placement import make_placement
 from regatta.measure.places.side import SidePlacement
 from regatta.measure.places.sides import Placement
 from regatta.measure.race import sittings
@@ -19,6 +18,7 @@ from regatta.measure.race.events import (
     SittingStarted,
     Started,
 )
+from regatta.measure.race.place_sides import place_sides
 from regatta.measure.race.sittings import MOST_BYTES, draw_sitting, remake_placement, unchanged_note
 from regatta.record.read import read
 from regatta.record.study import Study
@@ -87,10 +87,10 @@ def test_every_sitting_has_its_own_networks(
 
     def fresh(*asked: Any) -> Placement:
         assert slept, "the pause comes first: what lives through it is not fresh"
-        made.append(make_placement(*asked))
+        made.append(place_sides(*asked))
         return made[-1]
 
-    monkeypatch.setattr(sittings, "make_placement", fresh)
+    monkeypatch.setattr(sittings, "place_sides", fresh)
     raced(tmp_path)
     assert len(made) == SITTINGS - 1
     assert {place.kind for place in made} == {"loopback"}
@@ -99,19 +99,15 @@ def test_every_sitting_has_its_own_networks(
 
 @pytest.mark.parametrize("kind", STEERINGS)
 def test_every_sitting_is_placed_steered_and_loaded_as_the_first(
-    kind: str, monkeypatch: pytest.MonkeyPatch
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[Any, ...]] = []
-
-    def fresh(*wanted: Any) -> Placement:
-        asked.append(wanted)
-        return Placement("netns", None, *sides, "198.18.0.1")
-
-    monkeypatch.setattr(sittings, "make_placement", fresh)
+    monkeypatch.setattr(sittings, "place_sides", lambda study, _: study)
     sides = (SidePlacement((), (0, 2)), SidePlacement((), (1,)))
     first = Placement("netns", None, *sides, "198.18.0.1", steering=Steering(kind), client_count=3)
-    assert remake_placement(first).client_count == 3
-    assert asked == [("netns", (0, 2), (1,), kind, None)]
+    three = fake_races.parse(STUDY.replace("client_cpus = [0]", "client_cpus = [0]\nclients = 3"))
+    asked = remake_placement(fake_races.trial_setup(tmp_path, first), three)
+    assert (asked.placement, asked.server_cpus, asked.client_cpus) == ("netns", (0, 2), (1,))
+    assert (asked.steering, asked.client_count) == (kind, 3)
 
 
 def test_a_sitting_records_its_time_its_machine_and_its_own_environment(whole: Path) -> None:
@@ -196,10 +192,10 @@ def test_the_race_says_before_it_starts_if_its_sittings_carry_no_verdict(
 
 
 def test_the_seed_draws_what_is_new_and_one_sitting_is_as_built() -> None:
-    assert draw_sitting(1, 1, 1).environment_bytes == 0
+    assert draw_sitting(1, 1, 1) == (0, None)
     many = [draw_sitting(seed, number, 5) for seed in range(20) for number in range(1, 6)]
     assert many == [draw_sitting(seed, number, 5) for seed in range(20) for number in range(1, 6)]
-    sizes = [draw.environment_bytes for draw in many]
+    sizes = [size for size, _ in many]
     assert len(set(sizes)) > 90
     assert min(sizes) < MOST_BYTES / 10
     assert MOST_BYTES * 0.9 < max(sizes) <= MOST_BYTES

@@ -12,7 +12,6 @@ import pytest
 
 from regatta.measure.network import link_end, steering
 from regatta.measure.network.link_end import cpus_of, mask_of
-from regatta.measure.network.steering import LinkEnd
 from regatta.measure.places.placement import make_placement
 from regatta.measure.places.sides import Placement
 from regatta.measure.processes import guard_environment
@@ -101,12 +100,12 @@ def test_every_queue_of_a_card_is_steered_and_read_back(tmp_path: Path) -> None:
         "rps_cpus": [[2, 5], [2, 5]],
         "rfs_flows": 4096,
     }
-    assert steering.end_of(found).goes_to((5, 2))
+    assert steering.goes_to(found, (5, 2))
 
 
 def test_an_end_without_queues_or_with_one_that_goes_elsewhere_is_not_steered() -> None:
-    assert not LinkEnd("x", None, None, (), 0).goes_to((0,))
-    assert not LinkEnd("x", None, None, ((0,), (1,)), 0).goes_to((0,))
+    assert not steering.goes_to({"rps_cpus": []}, (0,))
+    assert not steering.goes_to({"rps_cpus": [[0], [1]]}, (0,))
 
 
 @pytest.mark.parametrize("only", ["server", "client"])
@@ -118,9 +117,7 @@ def test_a_cable_that_is_steered_at_one_end_only_is_not_steered(
         return {**end, "rps_cpus": [list(cpus) if device == only else []]}
 
     monkeypatch.setattr(steering, "steer_end", half)
-    found = steering.steer(
-        OWN_SIDE, {"server": steering.Receiver((), (0,)), "client": steering.Receiver((), (1,))}
-    )
+    found = steering.steer(OWN_SIDE, {"server": ((), (0,)), "client": ((), (1,))})
     assert found.kind == UNSTEERED
     assert "the kernel ignored it" in str(found.note)
 
@@ -143,7 +140,7 @@ def test_what_the_client_sends_is_received_on_the_cpu_that_it_is_steered_to(
     for side, cpu in (("server", CPUS[0]), ("client", CPUS[-1])):
         assert ends[side]["cable"] == "veth"
         assert ends[side]["gro"] is False
-        assert ends[side]["rps_cpus"] == (((cpu,) if wanted == OWN_SIDE else ()),)
+        assert ends[side]["rps_cpus"] == [[cpu] if wanted == OWN_SIDE else []]
 
 
 def test_on_loopback_nothing_is_steered_and_that_is_said_where_it_was_asked_for() -> None:
@@ -179,9 +176,7 @@ def test_without_rights_a_race_goes_on_and_says_why_nothing_is_steered() -> None
 
 def test_an_end_that_cannot_be_asked_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steering, "WITH_ITS_DEVICES", "echo 'mount: no such thing' >&2; exit 1")
-    found = steering.steer(
-        OWN_SIDE, dict.fromkeys(("server", "client"), steering.Receiver((), (0,)))
-    )
+    found = steering.steer(OWN_SIDE, dict.fromkeys(("server", "client"), ((), (0,))))
     assert found.kind == UNSTEERED
     assert found.server is found.client is None
     assert "mount: no such thing" in str(found.note) or "unshare" in str(found.note)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.measure.perf import probe, without_perf
+from regatta.measure.perf import Perf, probe
 from regatta.record.cell import Cell
 from regatta.record.perf_output import read_counters
 from regatta.record.records import COUNTED_TRIAL, TIMED, Trial
@@ -52,7 +52,7 @@ def cells() -> tuple[Cell, ...]:
 
 
 def race(tmp_path: Path, cell: Cell, kind: str, with_perf: bool) -> Trial:
-    found = probe(EVENTS) if with_perf else without_perf(None)
+    found = probe(EVENTS) if with_perf else Perf()
     study = fake_races.parse(STUDY.replace("{python}", sys.executable))
     more = {"events": EVENTS, "contenders": study.contenders}
     return fake_races.run_here(tmp_path, cell, kind, found, **more)

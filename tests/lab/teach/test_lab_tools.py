@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta.measure.perf import without_perf
+from regatta.measure.perf import Perf
 from regatta.measure.programs import discover
 from regatta.teach.lab import tools as having
 from regatta.teach.lab.tools import can_end, find_tools
@@ -16,7 +16,7 @@ def test_each_missing_tool_is_reported_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(having, "find_tool", lambda _: None)
-    monkeypatch.setattr(having, "probe", lambda _: without_perf("perf is not installed"))
+    monkeypatch.setattr(having, "probe", lambda _: Perf(note="perf is not installed"))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3})
     found = find_tools(discover())
     assert (found.perf, found.nc) == (False, False)

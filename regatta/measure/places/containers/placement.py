@@ -100,7 +100,6 @@ def place_in_containers(
         client=replace(side, cpus=client_cpus),
         server_address=LOOPBACK_ADDRESS,
         sleep_source=whole_cpu.find_source(),
-        wish=wish,
         network=wish.network,
         engine=engine,
         leash=leash,
@@ -126,8 +125,8 @@ def hold_networks(placement: ContainerPlacement, steered: str) -> None:
     placement.network_of = server_pid
     veth.widen_ports(placement.client.enter)
     sides = {
-        "server": steering.Receiver(placement.server.enter, placement.server.cpus),
-        "client": steering.Receiver(placement.client.enter, placement.client.cpus),
+        "server": (placement.server.enter, placement.server.cpus),
+        "client": (placement.client.enter, placement.client.cpus),
     }
     if placement.network == VETH:
         veth.join(placement.server.enter, placement.client.enter, client_pid)

@@ -25,14 +25,11 @@ from regatta.measure.processes import guard_environment, guarded
 from regatta.measure.programs import find_tool
 from regatta.record.study.cpus import cpu_list
 
-# The channel to a program in a container: a socket in a folder that is mounted there.
-# `regatta-dial`, mounted with the program, connects to it, makes the connection descriptor 3 and
+# `regatta-dial`, mounted with the program, connects to the socket, makes that its descriptor 3 and
 # execs the program.
 
 
 class DialledChannel(Channel):
-    """A channel that regatta-dial opens from within the container."""
-
     number = 3  # src/programs/regatta_dial.c
 
     def __init__(self, folder: Path, name: str, dial: Path) -> None:
@@ -111,10 +108,6 @@ class ContainerSide(SidePlacement):
     mounts: tuple[Path, ...] = ()
     dial: Path | None = None
 
-    @property
-    def label(self) -> str:
-        return self.leash.label
-
     def start(self, order: ProgramSpec) -> StartedProgram:
         if order.whole:
             raise PlacementError(NO_WHOLE)
@@ -137,7 +130,7 @@ def boxed(
 
     `program`: empty: the image's own command; `image`: None: ours.
     """
-    words = ["run", *ALWAYS, "--name", name, "--label", home.label, "--network", home.network]
+    words = ["run", *ALWAYS, "--name", name, "--label", home.leash.label, "--network", home.network]
     words += ["--cpuset-cpus", ",".join(map(str, home.cpus))]
     if image is None:
         words += mount_system()
@@ -202,7 +195,7 @@ class ContainerProgram(StartedProgram):
         follow = group.name if group is not None and order.perf.by_group else None
         if not order.wanted:
             return
-        command = order.perf.attached_command(order.name, order.wanted, pid, follow, self.home.cpus)
+        command = order.perf.command(order.name, order.wanted, follow, self.home.cpus, pid)
         if command is None:
             return
         self.control = Control(order.folder, order.name)

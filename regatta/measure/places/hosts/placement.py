@@ -76,7 +76,6 @@ class HostPlacement(Placement):
     address: str
     """The server's address."""
     engine: TaskEngine
-    wish: HostsWish
     clock: RemoteObject | None = None
     """Serves the clock of the server's host, if there are several clients."""
     server_ahead_ns: int = 0
@@ -256,10 +255,9 @@ def place_on(
         address=address,
         client_addresses=seen,
         steering=steering.Steering(
-            server=steering.end_of(server.ask(end_towards, seen[0])),
-            client=steering.end_of(clients[0].ask(end_towards, address)),
+            server=server.ask(end_towards, seen[0]),
+            client=clients[0].ask(end_towards, address),
         ),
         sleep_source=whole_cpu.TIMER_LIST if exact else whole_cpu.STAT,
         engine=engine,
-        wish=wish,
     )

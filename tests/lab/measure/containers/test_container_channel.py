@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ ANSWER = "import os; os.write(3, b'ready\\n'); print(os.read(3, 9)); os.write(3,
 def test_a_program_finds_the_lab_however_long_the_folders_name_is(tmp_path: Path) -> None:
     folder = tmp_path / ("x" * 120)
     folder.mkdir()
-    with DialledChannel(folder, "client", DIAL) as line:
+    with closing(DialledChannel(folder, "client", DIAL)) as line:
         command = line.before([sys.executable, "-c", ANSWER])
         client = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE)
         near = line.wait_connected(time.monotonic() + 20, client.pid)
@@ -31,7 +32,7 @@ def test_a_program_finds_the_lab_however_long_the_folders_name_is(tmp_path: Path
 
 def test_a_failed_engine_differs_from_a_program_that_never_connects(tmp_path: Path) -> None:
     with (
-        DialledChannel(tmp_path, "client", DIAL) as line,
+        closing(DialledChannel(tmp_path, "client", DIAL)) as line,
         subprocess.Popen(["sleep", "60"]) as engine,
     ):
         with pytest.raises(TimeoutError):
@@ -60,7 +61,7 @@ def test_a_failed_connection_is_reported(
 
 @needs_programs
 def test_a_program_that_cannot_be_run_is_named(tmp_path: Path) -> None:
-    with DialledChannel(tmp_path, "server", DIAL) as line:
+    with closing(DialledChannel(tmp_path, "server", DIAL)) as line:
         done = subprocess.run(
             line.before(["/no/such"]), cwd=tmp_path, capture_output=True, check=False
         )

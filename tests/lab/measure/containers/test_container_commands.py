@@ -1,6 +1,7 @@
 """What an engine is told, word by word."""
 
 import sys
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
@@ -9,7 +10,7 @@ import pytest
 
 from regatta.errors import PlacementError, TrialError
 from regatta.measure.accounts.cgroup import Home
-from regatta.measure.perf import GROUP, Perf, without_perf
+from regatta.measure.perf import GROUP, Perf
 from regatta.measure.places.containers import placement, program
 from regatta.measure.places.containers.engine import Engine
 from regatta.measure.places.containers.placement import place_in_containers
@@ -27,20 +28,27 @@ from regatta.measure.trial.side import Side as SideOfTrial
 PERF = Perf("/usr/bin/perf", "6.1", ("task-clock",), None, None, by_group=True)
 
 
+class Named:
+    """A leash that only names."""
+
+    label = "regatta.race=r1"
+
+    def name(self) -> str:
+        return "regatta-r1-1"
+
+
 @dataclass(frozen=True)
 class Side:
+    leash: Named = Named()
     cpus: tuple[int, ...] = (2, 5)
     groups: Home | None = None
     engine: Engine = Engine("podman", "/usr/bin/podman", "4.3.1", "runc")
-    label: str = "regatta.race=r1"
     network: str = "container:regatta-r1-1"
     mounts: tuple[Path, ...] = ()
 
 
 def order(folder: Path, *words: str) -> ProgramSpec:
-    return ProgramSpec(
-        name="server", folder=folder, program=words, perf=without_perf(None), wanted=()
-    )
+    return ProgramSpec(name="server", folder=folder, program=words, perf=Perf(), wanted=())
 
 
 def pairs(words: list[str], option: str) -> list[str]:
@@ -50,7 +58,7 @@ def pairs(words: list[str], option: str) -> list[str]:
 def test_our_program_is_mounted_read_only_beside_its_folder_on_its_sides_cpus(
     tmp_path: Path,
 ) -> None:
-    with DialledChannel(tmp_path, "server", Path("/opt/dial")) as line:
+    with closing(DialledChannel(tmp_path, "server", Path("/opt/dial"))) as line:
         ours = replace(order(tmp_path, "/opt/server", "--ready-fd", "3"), channel=line)
         words = run_words(Side(mounts=(Path("/study"),)), ours, "regatta-r1-7")
     for option, value in {
@@ -85,16 +93,16 @@ def test_a_program_with_its_own_image_is_not_mounted(tmp_path: Path) -> None:
 
 
 def test_perf_beside_a_program_follows_its_group_or_else_its_threads() -> None:
-    command = PERF.attached_command("server", ["task-clock"], 77, "box/x", (2, 5))
+    command = PERF.command("server", ["task-clock"], "box/x", (2, 5), 77)
     assert command
     assert pairs(command, "-C") == ["2,5"]
     assert "--pid" not in command
     assert pairs(command, "--for-each-cgroup") == ["box/x"]
-    by_threads = PERF.attached_command("server", ["task-clock"], 77, None, (2, 5))
+    by_threads = PERF.command("server", ["task-clock"], None, (2, 5), 77)
     assert by_threads
-    assert by_threads[-2:] == ["--pid", "77"]
+    assert pairs(by_threads, "--pid") == ["77"]
     assert "--" not in command + by_threads
-    assert without_perf(None).attached_command("server", ["task-clock"], 77, None, (0,)) is None
+    assert Perf().command("server", ["task-clock"], None, (0,), 77) is None
     assert PERF.follows == GROUP
 
 
@@ -132,18 +140,9 @@ def test_a_failure_quotes_what_the_engine_passes_on_late(tmp_path: Path) -> None
         dial=Path("/opt/dial"),
     )
     with SideOfTrial(place, "server", tmp_path) as server:
-        server.start(["/opt/server"], without_perf(None), (), channel_option="--ready-fd")
+        server.start(["/opt/server"], Perf(), (), channel_option="--ready-fd")
         with pytest.raises(TrialError, match="^the server exited before .*: its last words$"):
             server.ready()
-
-
-class Named:
-    """A leash that only names."""
-
-    label = "regatta.race=r1"
-
-    def name(self) -> str:
-        return "regatta-r1-1"
 
 
 def test_containers_need_root(monkeypatch: pytest.MonkeyPatch) -> None:
