@@ -21,11 +21,6 @@ def free_port(network: int | str) -> int:
     return random.choice([port for port in PORTS if port not in used])
 
 
-def listens(network: int | str, port: int) -> bool:
-    """True if connections to that port are accepted."""
-    return bool(listening_at(network, port))
-
-
 def listening_at(network: int | str, port: int) -> list[str]:
     """The addresses at which the port is open, in the kernel's form."""
     return [host for host, at, state, _ in rows(network) if (at, state) == (port, LISTEN)]

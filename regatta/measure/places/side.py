@@ -243,10 +243,6 @@ class SidePlacement:
         taskset = need_tool("taskset", "util-linux")
         return [taskset, "-c", ",".join(map(str, self.cpus)), *program]
 
-    def make_group(self) -> cgroup.ControlGroup | None:
-        """A control group for one program of this side, if permitted."""
-        return None if self.groups is None else self.groups.make()
-
 
 class LocalProgram(StartedProgram):
     """A program on this machine: perf's only child, or the started process itself."""
@@ -270,8 +266,8 @@ class LocalProgram(StartedProgram):
             self.counting = bool(wanted) and perf.command(order.name, wanted) is not None
             return whole_command(where, order)
         program = order.program
-        if order.accounted or (wanted and perf.by_group):
-            self.group = where.make_group()
+        if where.groups is not None and (order.accounted or (wanted and perf.by_group)):
+            self.group = where.groups.make()
         if self.group is not None:
             program = self.group.entering(program)
         if order.weighed and (memory := make_kernel_group()) is not None:

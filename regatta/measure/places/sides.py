@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,11 +17,6 @@ from regatta.measure.places.side import SidePlacement
 from regatta.measure.programs import Programs
 from regatta.record.study.cpus import cpu_list
 from regatta.record.study.limits import BRIDGE, HOST, LOOPBACK
-
-# Offsets of the clients' clocks from the clock of the server's host, by round trips as in NTP.
-# CLOCK_MONOTONIC starts at a different moment on every host. A request and its reply have four
-# timestamps: sent and received by the local clock, received and sent by the remote one. The
-# offset's error is at most half the time that both messages spent on the way.
 
 
 @dataclass(frozen=True)
@@ -36,31 +31,6 @@ class ClockOffset:
 
 SAME = ClockOffset()
 """For a client on the server's host."""
-
-
-@dataclass(frozen=True)
-class ClockExchange:
-    """Four timestamps: the first and last by the local clock, the others by the remote one."""
-
-    sent_ns: int
-    came_ns: int
-    left_ns: int
-    back_ns: int
-
-    @property
-    def way_ns(self) -> int:
-        """The time that both messages spent on the way."""
-        return (self.back_ns - self.sent_ns) - (self.left_ns - self.came_ns)
-
-    @property
-    def offset(self) -> ClockOffset:
-        ahead = (self.sent_ns - self.came_ns) + (self.back_ns - self.left_ns)
-        return ClockOffset(ahead // 2, (self.way_ns + 1) // 2)
-
-
-def offset_of(exchanges: Sequence[ClockExchange]) -> ClockOffset:
-    """The offset from the fastest exchange, which has the smallest error."""
-    return min(exchanges, key=lambda exchange: exchange.way_ns).offset
 
 
 SOON_NS = 20_000_000
@@ -119,7 +89,7 @@ def count_cpus(sides: Sequence[SidePlacement]) -> int:
 
 
 @dataclass
-class Placement:
+class Placement(AbstractContextManager["Placement"]):
     """Where both sides run. Close it to remove their networks."""
 
     kind: str
@@ -151,9 +121,6 @@ class Placement:
             if holder.stdout:
                 holder.stdout.close()
         self.holders.clear()
-
-    def __enter__(self) -> Placement:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -224,9 +191,7 @@ class Placement:
         Allowing all addresses makes the server check none, so access control costs nothing in a
         race.
         """
-        if not self.is_private:
-            return []
-        return ["--allow", "0.0.0.0/0,::/0", "--no-token"]
+        return ["--allow", "0.0.0.0/0,::/0", "--no-token"] if self.is_private else []
 
     @property
     def is_private(self) -> bool:

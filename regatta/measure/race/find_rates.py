@@ -9,7 +9,7 @@ import random
 import shutil
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import replace
 
 import numpy as np
@@ -57,7 +57,7 @@ def backlog_growth(samples: bytes, duration_s: float) -> float:
     return grown / due if grown > 1 else 0.0
 
 
-class ProbeServer:
+class ProbeServer(AbstractContextManager["ProbeServer"]):
     """One server for several probes, as in a trial; a new one after a failure. Use it in a `with`
     statement, which stops the server."""
 
@@ -66,9 +66,6 @@ class ProbeServer:
         self.cell = cell
         self.stack = ExitStack()
         self.running: RunningTrial | None = None
-
-    def __enter__(self) -> ProbeServer:
-        return self
 
     def __exit__(self, *_: object) -> None:
         """A bad exit status is ignored here, as trials will show it."""

@@ -1,7 +1,5 @@
 """Places the two sides of a study's race."""
 
-from pathlib import Path
-
 from regatta.errors import StudyError
 from regatta.measure.places.placement import make_placement
 from regatta.measure.places.sides import ContainerWish, HostsWish, Placement, Wish
@@ -58,17 +56,6 @@ def raced_contenders(study: Study) -> dict[str, Contender]:
     return {name: study.contenders[name] for name in names}
 
 
-def word_of(contender: Contender, folder: Path) -> str:
-    """The program in a contender's command."""
-    return contender.words("", 0, (), folder)[0]
-
-
-def program_of(contender: Contender, folder: Path) -> Path | None:
-    """The path of a contender's program; None if it is not installed here."""
-    found = find_tool(word_of(contender, folder))
-    return None if found is None else Path(found)
-
-
 def check_programs(study: Study) -> None:
     """StudyError if a contender's program is missing. Images and other hosts are not checked."""
     if study.placement == HOSTS:
@@ -80,9 +67,9 @@ def check_programs(study: Study) -> None:
                 f"`contenders.{name}` has no `command`, only an image; race it with "
                 "--placement containers"
             )
-        if (in_images and contender.image) or program_of(contender, study.folder):
-            continue
-        raise StudyError(
-            f"`contenders.{name}.command`: the program {word_of(contender, study.folder)} was not "
-            "found; install or build it, or correct the path ({folder} is the study's folder)"
-        )
+        program = contender.words("", 0, (), study.folder)[0]
+        if not ((in_images and contender.image) or find_tool(program)):
+            raise StudyError(
+                f"`contenders.{name}.command`: the program {program} was not found; install or "
+                "build it, or correct the path ({folder} is the study's folder)"
+            )

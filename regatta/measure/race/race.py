@@ -165,7 +165,9 @@ def reopen(
             ledger.check_cells(recorded.cells)
         recorded = restore_placement(recorded, ledger).but(seed=int(ledger.meta("seed") or 0))
         if ledger.settled() and not ledger.left():
-            run_nothing(ledger, tell)
+            if ledger.meta("finished_at") is None:  # the lab died just before it
+                ledger.finish()
+            tell(Finished(folder, tuple(ledger.failures()), 0.0))
             return folder
         with place_sides(recorded, programs) as placement, scratch_removed(folder):
             run(ledger, recorded, placement.programs(programs), placement, tell, hooks)
@@ -187,13 +189,6 @@ def doctor_warnings(spoilers: dict[str, str]) -> tuple[str, ...]:
     return tuple(
         f"{name}: {why}; `regatta doctor` shows what to do" for name, why in spoilers.items()
     )
-
-
-def run_nothing(ledger: Ledger, tell: Tell) -> None:
-    """All trials are recorded; at most the end is missing, if the lab died just before it."""
-    if ledger.meta("finished_at") is None:
-        ledger.finish()
-    tell(Finished(ledger.path.parent, tuple(ledger.failures()), 0.0))
 
 
 def run(  # noqa: PLR0913, PLR0917  (all that describes a race)

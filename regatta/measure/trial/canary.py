@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -31,7 +31,7 @@ class Clock:
     median_ns: float
 
 
-class Canary:
+class Canary(AbstractContextManager["Canary"]):
     """The running program."""
 
     def __init__(self, where: SidePlacement, program: Path) -> None:
@@ -61,9 +61,6 @@ class Canary:
     def leave(self) -> None:
         self.process.kill()
         self.process.communicate()
-
-    def __enter__(self) -> Canary:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.leave()

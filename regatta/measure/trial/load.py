@@ -92,8 +92,7 @@ def sliced(cell: Cell, slices: int) -> list[Cell]:
     """Divides the cell's load into slices of at least one round each."""
     if cell.rounds is not None:
         count = min(slices, cell.rounds)
-        share, rest = divmod(cell.rounds, count)
-        return [replace(cell, rounds=share + (number < rest)) for number in range(count)]
+        return [replace(cell, rounds=share(cell.rounds, count, at)) for at in range(count)]
     assert cell.duration_s is not None, "a load without rounds has a duration"
     return [replace(cell, duration_s=cell.duration_s / slices)] * slices
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -138,7 +138,7 @@ class Client:
         return self.side.run(timeout_s, self.at_ns) if self.at_ns else self.side.run(timeout_s)
 
 
-class Clients:
+class Clients(AbstractContextManager["Clients"]):
     """Use it in a `with` statement, which ends them."""
 
     def __init__(self, setup: TrialSetup, cell: Cell) -> None:
@@ -146,9 +146,6 @@ class Clients:
         self.cell = cell
         self.all: list[Client] = []
         self.stack = ExitStack()
-
-    def __enter__(self) -> Clients:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.stack.close()

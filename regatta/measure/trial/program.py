@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import TrialError
-from regatta.measure.network.ports import listens
+from regatta.measure.network.ports import listening_at
 from regatta.measure.perf import Perf
 from regatta.measure.places.side import (
     LINE_LIMIT,
@@ -60,8 +60,6 @@ def error_line(lines: Sequence[str]) -> str | None:
     before = [at for at in outer if frame is not None and at < frame][-1:]
     return lines[max(after + before)].strip() if after or before else None
 
-
-# Every wait is for an event and has a deadline; none is a fixed sleep.
 
 READY_TIMEOUT_S = 20
 READY_POLL_S = 0.005
@@ -153,7 +151,7 @@ class SideProgram:
 
     def wait_listening(self, network: int | str, port: int) -> None:
         """Waits until connections to this port of a network are accepted."""
-        self.poll_ready(lambda: listens(network, port))
+        self.poll_ready(lambda: bool(listening_at(network, port)))
 
     def wait_printed(self, pattern: re.Pattern[str]) -> None:
         """Waits until the program prints a line that matches."""
@@ -312,9 +310,10 @@ class SideProgram:
                 lines += data.decode(errors="replace").splitlines()
         return lines
 
-    def shows(self, streams: Sequence[str]) -> None:
-        """Chooses the streams that an error message quotes."""
-        self.output_streams = streams
+    def contends(self, patience_s: float | None) -> None:
+        """Its program is not ours: errors quote its stdout too; `patience_s`: its time to start."""
+        self.output_streams = ("stderr", "stdout")
+        self.patience_s = patience_s or self.patience_s
 
     def failure(self, what: str) -> TrialError:
         """An error that quotes the program's error or last lines, or says why it has none."""

@@ -12,7 +12,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -136,9 +136,7 @@ def start_contender(
     """Starts it on a free port and waits until it is ready, as the study says."""
     place, network = setup.placement.server, setup.placement.network_of
     host, port = setup.placement.server_address, contender.port or place.ask(free_port, network)
-    server.shows(("stderr", "stdout"))
-    if contender.ready_timeout_s is not None:
-        server.patience_s = contender.ready_timeout_s
+    server.contends(contender.ready_timeout_s)
     start_up.ask(f"{host}:{port}")
     server.start(
         start_up.stamped(contender.words(host, port, place.cpus, setup.folder)),
@@ -154,7 +152,7 @@ def start_contender(
     return f"{host}:{port}"
 
 
-class StartUp:
+class StartUp(AbstractContextManager["StartUp"]):
     """Use it in a `with` statement around the server's start."""
 
     def __init__(self, setup: TrialSetup, cell: Cell) -> None:
@@ -167,9 +165,6 @@ class StartUp:
             command = [sys.executable, "-I", "-S", ask.__file__, request_of(cell)]
             self.client.start(command, setup.perf, (), channel_option="--fd")
             self.client.ready()
-
-    def __enter__(self) -> StartUp:
-        return self
 
     def __exit__(self, *_: object) -> None:
         if self.client is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 
 from regatta.errors import TrialError
 from regatta.measure.accounts import disturbance, energy, memory, process_tree
@@ -63,16 +63,13 @@ class Watch:
             self.others = disturbance.others_between(self.before, after, self.cpus)
 
 
-class Side(SideProgram):
+class Side(SideProgram, AbstractContextManager["Side"]):
     """Use it in a `with` statement, which kills its program at the end."""
 
     opened: ExitStack | None = None
     watch: Watch | None = None
     opening: IdleWait | None = None
     before: process_tree.TreeAccounts | None = None
-
-    def __enter__(self) -> Side:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.leave()

@@ -32,15 +32,7 @@ from regatta.measure.trial.setup import TrialSetup, fresh_scratch
 from regatta.measure.trial.warming import Warming, slice_of
 from regatta.record.cell import PROCESS, Cell
 from regatta.record.counters import PEAK_MEMORY, Counters, keyed
-from regatta.record.records import (
-    CLIENT,
-    COUNTED_TRIAL,
-    FAILED,
-    KERNEL,
-    PERF,
-    SERVER,
-    Trial,
-)
+from regatta.record.records import CLIENT, COUNTED_TRIAL, FAILED, KERNEL, PERF, SERVER, Trial
 from regatta.record.samples import pack_samples
 from regatta.record.steady import rows
 

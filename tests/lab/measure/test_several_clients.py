@@ -16,8 +16,9 @@ from regatta.measure.accounts import whole_cpu
 from regatta.measure.accounts.disturbance import Others, others_between
 from regatta.measure.accounts.whole_cpu import WholeCpu
 from regatta.measure.places import placement
+from regatta.measure.places.hosts.peers import fastest, offset_of
 from regatta.measure.places.side import SidePlacement
-from regatta.measure.places.sides import ClockExchange, ClockOffset, offset_of, share_cpus
+from regatta.measure.places.sides import ClockOffset, share_cpus
 from regatta.measure.trial.load import shared
 from regatta.measure.trial.merge import (
     ClientStart,
@@ -93,8 +94,8 @@ def test_a_clock_is_never_further_off_than_its_bound_says(
     for number, (there, kept, back) in enumerate(ways):
         sent = 10**9 * number
         came = sent - ahead_ns + there
-        asked.append(ClockExchange(sent, came, came + kept, sent + there + kept + back))
-    found = offset_of(asked)
+        asked.append(offset_of(sent, came, came + kept, sent + there + kept + back))
+    found = fastest(asked)
     assert abs(found.ns - ahead_ns) <= found.bound_ns + 1
     assert found.bound_ns == (min(there + back for there, _, back in ways) + 1) // 2
 

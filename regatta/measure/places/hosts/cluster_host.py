@@ -119,15 +119,8 @@ class ClusterHost(Host):
 
     engine: UserCluster
     is_silent = False
-
-    def __init__(self, name: str, engine: UserCluster) -> None:
-        self.name = name
-        self.started: Any = None
-        """The StartedWorker's proxy."""
-        super().__init__(engine)
-
-    def __str__(self) -> str:
-        return self.name
+    started: Any = None
+    """The StartedWorker's proxy."""
 
     def start(self) -> None:
         users = self.engine.find(self.name)

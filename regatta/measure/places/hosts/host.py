@@ -7,7 +7,7 @@ import subprocess
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
@@ -141,14 +141,15 @@ class Host(ABC):
     """The address of the worker that the race has there."""
     is_closed = False
 
-    def __init__(self, engine: TaskEngine) -> None:
+    def __init__(self, name: str, engine: TaskEngine) -> None:
+        """`name`: in reports and reasons."""
+        self.name = name
         self.engine = engine
         self.start()
         engine.hosts.append(self)
 
-    @abstractmethod
     def __str__(self) -> str:
-        """Its name in reports and reasons."""
+        return self.name
 
     @abstractmethod
     def start(self) -> None:
@@ -225,7 +226,7 @@ def is_disconnect(error: Exception) -> bool:
     return bool(names & cut) or "Actor" in str(error)
 
 
-class RemoteObject:
+class RemoteObject(AbstractContextManager["RemoteObject"]):
     """A proxy for an object on another host: every method call is made there."""
 
     def __init__(self, host: Host, actor: Any) -> None:
@@ -259,9 +260,6 @@ class RemoteObject:
     def give_up(self) -> None:
         """Closes the host, as its worker is blocked and takes no calls."""
         self.host.close()
-
-    def __enter__(self) -> RemoteObject:
-        return self
 
     def __exit__(self, *_: object) -> None:
         with suppress(HostLostError):

@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from regatta.errors import PlacementError
 from regatta.measure.network.link_end import OFFLOADS, mtu, offload, read_end
 from regatta.measure.network.veth import run_tool
-from regatta.measure.places.sides import ClockExchange, ClockOffset, offset_of
+from regatta.measure.places.sides import ClockOffset
 from regatta.measure.programs import need_tool
 
 TIMEOUT_S = 10.0
@@ -63,12 +63,17 @@ def answer(connection: socket.socket) -> None:
 
 
 def ask_clock(address: str, port: int) -> ClockOffset:
-    """The offset of this host's clock from the one served there."""
-    return offset_of(exchange(address, port, EXCHANGES))
+    """The offset of this host's clock from the one served there, by the fastest of several round
+    trips."""
+    return fastest(round_trips(address, port, EXCHANGES))
 
 
-def exchange(address: str, port: int, count: int) -> list[ClockExchange]:
-    """This many exchanges, one after another; PlacementError if there is no answer."""
+def fastest(trips: Iterable[ClockOffset]) -> ClockOffset:
+    return min(trips, key=lambda trip: trip.bound_ns)
+
+
+def round_trips(address: str, port: int, count: int) -> list[ClockOffset]:
+    """One after another; PlacementError if there is no answer."""
     try:
         with socket.create_connection((address, port), TIMEOUT_S) as connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -77,13 +82,24 @@ def exchange(address: str, port: int, count: int) -> list[ClockExchange]:
         raise PlacementError(f"the clock at {address} does not answer: {error}") from error
 
 
-def ask(connection: socket.socket) -> ClockExchange:
+def ask(connection: socket.socket) -> ClockOffset:
     sent_ns = time.monotonic_ns()
     connection.sendall(QUESTION)
     reply = connection.recv(REPLY.size, socket.MSG_WAITALL)
     back_ns = time.monotonic_ns()
     came_ns, left_ns = REPLY.unpack(reply)
-    return ClockExchange(sent_ns, came_ns, left_ns, back_ns)
+    return offset_of(sent_ns, came_ns, left_ns, back_ns)
+
+
+def offset_of(sent_ns: int, came_ns: int, left_ns: int, back_ns: int) -> ClockOffset:
+    """As in NTP; the first and last are by the local clock, the others by the remote one.
+
+    CLOCK_MONOTONIC starts at a different moment on every host. The error is at most half the time
+    that both messages spent on the way.
+    """
+    ahead_ns = (sent_ns - came_ns) + (back_ns - left_ns)
+    way_ns = (back_ns - sent_ns) - (left_ns - came_ns)
+    return ClockOffset(ahead_ns // 2, (way_ns + 1) // 2)
 
 
 @dataclass(frozen=True)
@@ -95,7 +111,7 @@ class PathFound:
 
 
 def ask_path(address: str, port: int) -> PathFound:
-    trips = sorted(trip.way_ns for trip in exchange(address, port, MANY_EXCHANGES))
+    trips = sorted(2 * trip.bound_ns for trip in round_trips(address, port, MANY_EXCHANGES))
     p50, p99 = (trips[len(trips) * percent // 100] / 1000 for percent in (50, 99))
     return PathFound(p50, p99)
 

@@ -21,13 +21,7 @@ from regatta.measure.places.hosts.host import Host, RemoteObject, TaskEngine
 from regatta.measure.places.hosts.peers import ClockServer, ask_clock, end_towards
 from regatta.measure.places.hosts.ssh_host import DaskCluster
 from regatta.measure.places.side import SidePlacement
-from regatta.measure.places.sides import (
-    SAME,
-    ClockOffset,
-    HostsWish,
-    Placement,
-    check_cpus,
-)
+from regatta.measure.places.sides import SAME, ClockOffset, HostsWish, Placement, check_cpus
 from regatta.measure.programs import Programs, discover
 from regatta.record.records import CLIENT, SERVER
 from regatta.record.study.limits import HOSTS
@@ -95,7 +89,7 @@ class HostPlacement(Placement):
         if self.clock is None:
             self.clock = self.server.host.make(ClockServer, self.address, self.client_addresses)
         port = self.clock.port()
-        # ClockExchange for now: within a window nothing is said to the server's host.
+        # Now, as within a window nothing is said to the server's host.
         here_ns = time.monotonic_ns()
         self.server_ahead_ns = self.server.ask(time.monotonic_ns) - here_ns
         return [client.ask(ask_clock, self.address, port) for client in self.all_clients]

@@ -90,12 +90,9 @@ class SshHost(Host):
     engine: DaskCluster
     ssh: WorkerProcess | None = None
 
-    def __init__(self, name: HostName, engine: DaskCluster) -> None:
-        self.name = name
-        super().__init__(engine)
-
-    def __str__(self) -> str:
-        return self.name.host + (f":{self.name.port}" if self.name.port else "")
+    def __init__(self, where: HostName, engine: DaskCluster) -> None:
+        self.where = where
+        super().__init__(where.host + (f":{where.port}" if where.port else ""), engine)
 
     def start(self) -> None:
         for tries_left in reversed(range(START_TRIES)):
@@ -118,7 +115,7 @@ class SshHost(Host):
             *("-R", f"{LOOPBACK}:{back}:{LOOPBACK}:{self.engine.port}"),
         )
         ssh = need_tool("ssh", "openssh-client")
-        words = [ssh, *OPTIONS, *tunnels, *self.name.ssh_words(), "--", self.command()]
+        words = [ssh, *OPTIONS, *tunnels, *self.where.ssh_words(), "--", self.command()]
         task = WorkerTask(
             scheduler=f"tls://{LOOPBACK}:{back}",
             tls={name: getattr(self.engine.security, name) for name in TLS_NAMES},
@@ -138,7 +135,7 @@ class SshHost(Host):
 
     def command(self) -> str:
         """Starts the worker in the folder that the study names, or in the same folder as here."""
-        folder = self.name.folder
+        folder = self.where.folder
         python = sys.executable if folder is None else f"{folder}/.venv/bin/python"
         module = "regatta.measure.places.hosts.worker"
         return f"cd {shlex.quote(folder or str(CLONE))} && exec {shlex.quote(python)} -m {module}"
