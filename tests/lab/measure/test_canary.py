@@ -164,9 +164,3 @@ def test_clock_drift_that_all_contenders_share_is_no_difference(tmp_path: Path) 
 def test_a_difference_that_moves_no_figure_is_none(tmp_path: Path) -> None:
     analysis = sung(tmp_path, {"select": 0.997}, noise=0.0001)
     assert not any(ran.differs for ran in analysis.clocks)
-
-
-def test_a_race_without_a_canary_says_nothing_of_clocks(tmp_path: Path) -> None:
-    analysis = analyse(read(make(tmp_path / FILE_NAME, connections=[10], requests=40)))
-    assert analysis.clocks == []
-    assert clocks_sentence(analysis) == ""

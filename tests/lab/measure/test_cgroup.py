@@ -10,7 +10,6 @@ import pytest
 
 from regatta.measure.accounts import cgroup, process_tree
 from regatta.measure.accounts.cgroup import ControlGroup, Home, find_home
-from regatta.measure.perf import Perf
 from tests.control_groups import is_abandoned
 from tests.lab.fake_records import reading
 from tests.waiting import wait_until
@@ -127,14 +126,6 @@ def test_cpu_time_is_what_was_charged_where_both_readings_have_it() -> None:
     later = reading(clock_ns=190, charged_ns=150)
     assert process_tree.cpu_time_ns(reading(clock_ns=100, charged_ns=50), later) == 100
     assert process_tree.cpu_time_ns(reading(clock_ns=100, charged_ns=None), later) == 90
-
-
-def test_perf_follows_a_group_on_the_cpus_of_its_side() -> None:
-    found = Perf("perf", "9.9", ("task-clock",), None, None, by_group=True)
-    command = found.command("server", ("task-clock",), "regatta-1-1", (0, 2))
-    at = command.index("-a")
-    assert command[at : at + 5] == ["-a", "-C", "0,2", "--for-each-cgroup", "regatta-1-1"]
-    assert "-a" not in (found.command("server", ("task-clock",)) or [])
 
 
 def test_a_home_of_the_root_and_one_below_it_name_their_groups_as_perf_does(tmp_path: Path) -> None:

@@ -3,9 +3,7 @@ the memory controller tell it, in made-up groups.
 """
 
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,8 @@ import pytest
 from regatta.measure.accounts.cgroup import ControlGroup
 from regatta.measure.accounts.memory import held
 from regatta.record.counters import COUNTED, KERNEL_MEMORY, NOT_SUPPORTED, PEAK_MEMORY
+from tests.lab import asked_programs
+from tests.processes import sleepers
 
 MIB = 2**20
 TAKES = """
@@ -32,66 +32,33 @@ for line in sys.stdin:
 """
 
 
-class Taker:
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
-
-    def do(self, what: str) -> None:
-        assert self.process.stdin
-        assert self.process.stdout
-        self.process.stdin.write(f"{what}\n")
-        self.process.stdin.flush()
-        assert self.process.stdout.readline() == "\n"
-
-    def peak_mib(self) -> float:
-        value = held(PEAK_MEMORY, self.process.pid).value
-        assert value is not None
-        return value / MIB
-
-
-@contextmanager
-def taker() -> Iterator[Taker]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", TAKES], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        found = Taker(process)
-        found.do("nothing")
-        yield found
-    finally:
-        process.kill()
-        process.communicate()
+def peak_mib(pid: int) -> float:
+    return held(PEAK_MEMORY, pid).value / MIB
 
 
 def test_what_was_taken_for_a_moment_counts_and_is_not_added_twice() -> None:
-    with taker() as found:
-        before = found.peak_mib()
+    with asked_programs.running(TAKES) as found:
+        before = peak_mib(found.pid)
         found.do("take 64")
-        once = found.peak_mib()
+        once = peak_mib(found.pid)
         assert 60 < once - before < 70
         found.do("take 48")
-        assert once <= found.peak_mib() < once + 8
+        assert once <= peak_mib(found.pid) < once + 8
 
 
 def test_it_is_that_of_the_largest_of_the_processes() -> None:
-    with taker() as found:
+    with asked_programs.running(TAKES) as found:
         found.do("child 96")
-        assert 96 < found.peak_mib() < 130
+        assert 96 < peak_mib(found.pid) < 130
         found.do("reap")
-        assert found.peak_mib() < 60
+        assert peak_mib(found.pid) < 60
 
 
 def test_a_program_does_not_have_what_its_starter_had() -> None:
     kept = b"x" * (64 * MIB)
-    process = subprocess.Popen(["sleep", "60"])
-    try:
-        value = held(PEAK_MEMORY, process.pid).value
-    finally:
-        process.kill()
-        process.wait()
+    with sleepers(1) as (pid,):
+        assert peak_mib(pid) < 32
     assert kept
-    assert value is not None
-    assert value < 32 * MIB
 
 
 def test_one_that_has_ended_has_no_number() -> None:

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import TrialError
-from regatta.measure import perf as control_module
-from regatta.measure import perf as probe_module
-from regatta.measure.perf import Control, probe
+from regatta.measure import perf as perf_module
+from regatta.measure.perf import GROUP, Control, Perf, probe
 
 # Stands for perf: refuses what BAD says, and prints one line for each event else.
 FAKE_PERF = """#!/bin/sh
@@ -24,7 +23,7 @@ esac
 @pytest.fixture
 def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder whose perf is found and is a script that a test writes."""
-    monkeypatch.setattr(probe_module, "find_tool", lambda name: str(tmp_path / name))
+    monkeypatch.setattr(perf_module, "find_tool", lambda name: str(tmp_path / name))
     return tmp_path / "perf"
 
 
@@ -74,10 +73,25 @@ def test_a_perf_that_may_not_count_is_a_note(fake: Path) -> None:
 
 
 def test_a_machine_without_perf_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe_module, "find_tool", lambda _: None)
+    monkeypatch.setattr(perf_module, "find_tool", lambda _: None)
     found = probe(("task-clock",))
     assert found.command("server", ("task-clock",)) is None
     assert "not installed" in (found.note or "")
+
+
+@pytest.mark.parametrize("pid", [None, 77])
+def test_perf_follows_a_group_on_the_cpus_of_its_side_or_else_threads(pid: int | None) -> None:
+    """Those that a workload starts, or of a program that runs already."""
+    found = Perf("perf", "9.9", ("task-clock",), by_group=True)
+    assert found.follows == GROUP
+    command = found.command("server", ("task-clock",), "box/x", (0, 2), pid)
+    at = command.index("-a")
+    assert command[at : at + 5] == ["-a", "-C", "0,2", "--for-each-cgroup", "box/x"]
+    assert "--pid" not in command
+    assert (command[-1] == "--") == (pid is None)
+    threads = found.command("server", ("task-clock",), pid=pid)
+    assert "-a" not in threads
+    assert ("77" in threads) == (pid is not None)
 
 
 def test_an_answer_of_perf_is_taken_with_its_nul_byte(tmp_path: Path) -> None:
@@ -95,7 +109,7 @@ def test_an_answer_of_perf_is_taken_with_its_nul_byte(tmp_path: Path) -> None:
 def test_a_perf_that_does_not_answer_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(control_module, "ACK_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(perf_module, "ACK_TIMEOUT_S", 0.05)
     control = Control(tmp_path, "server")
     with pytest.raises(TrialError, match="did not answer"):
         control.wait()

@@ -12,6 +12,7 @@ from regatta.measure.places import placement
 from regatta.measure.places.placement import choose_cpus, make_placement
 from regatta.measure.places.side import SidePlacement
 from regatta.measure.processes import guard_environment
+from regatta.record.study.limits import UNSTEERED
 from tests.commands import run, run_well
 from tests.lab import rootless
 from tests.processes import is_gone, network_namespaces, pids_inside
@@ -119,7 +120,7 @@ with make_placement("netns", [cpus[0]], [cpus[-1]]) as place:
 """
 
 
-def test_without_rights_the_sides_have_networks_in_a_user_namespace() -> None:
+def test_without_rights_the_sides_have_networks_in_a_user_namespace_and_are_not_steered() -> None:
     rootless.need_python()
     rootless.need_user_namespaces()
     done = rootless.run_python(ROOTLESS_PLACEMENT, PORTS=" ".join(PORTS))
@@ -130,6 +131,10 @@ def test_without_rights_the_sides_have_networks_in_a_user_namespace() -> None:
     assert "198.18.0.1/30" in found["server"]
     assert "198.18.0.2/30" in found["client"]
     assert found["ports"] == MANY_PORTS
+    assert found["place"]["steering"] == UNSTEERED
+    assert "to steer them" in found["place"]["steering_note"]
+    for end in found["place"]["ends"].values():
+        assert end is None or end["rps_cpus"] in ([], [[]])
 
 
 def test_where_namespaces_are_forbidden_only_auto_falls_back_and_says_why(

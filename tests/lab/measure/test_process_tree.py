@@ -1,10 +1,6 @@
 """The kernel's accounting, read from outside, agrees with what a process says of itself."""
 
 import json
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -12,6 +8,7 @@ import pytest
 from regatta.measure.accounts import process_tree
 from regatta.measure.accounts.process_tree import client_counters, server_counters
 from regatta.measure.processes import NS_PER_TICK
+from tests.lab import asked_programs
 from tests.lab.fake_records import reading
 from tests.processes import state
 from tests.waiting import wait_until
@@ -47,69 +44,42 @@ for line in sys.stdin:
 """
 
 
-class Worker:
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
-        self.pid = process.pid
-
-    def do(self, what: str) -> dict[str, float]:
-        self.process.stdin.write(what + "\n")
-        self.process.stdin.flush()
-        told: dict[str, float] = json.loads(self.process.stdout.readline())
-        return told
-
-    def account(self) -> process_tree.TreeAccounts:
-        """Read when it waits for the next line: what it takes to tell is in it, on a busy machine
-        too."""
-        wait_until(lambda: state(self.pid) == "S", "it does not come to wait")
-        return process_tree.read(self.pid)
-
-
-@contextmanager
-def worker() -> Iterator[Worker]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        found = Worker(process)
-        found.do("nothing")
-        yield found
-    finally:
-        process.kill()
-        process.communicate()
+def account(pid: int) -> process_tree.TreeAccounts:
+    """Read when it waits for the next line: what it takes to tell is in it, on a busy machine
+    too."""
+    wait_until(lambda: state(pid) == "S", "it does not come to wait")
+    return process_tree.read(pid)
 
 
 def measured(what: str) -> tuple[dict[str, float | None], dict[str, float]]:
     """The counters over one piece of work, and what the process itself says of it."""
-    with worker() as found:
-        own_before = found.do("nothing")
-        before = found.account()
-        own_after = found.do(what)
-        after = found.account()
+    with asked_programs.running(PROGRAM) as found:
+        own_before = json.loads(found.do("nothing"))
+        before = account(found.pid)
+        own_after = json.loads(found.do(what))
+        after = account(found.pid)
     own = {key: own_after[key] - own_before[key] for key in own_after}
     return {counter.event: counter.value for counter in server_counters(before, after)}, own
 
 
-@pytest.mark.parametrize("what", ["spin", "thread"])
-def test_cpu_time_holds_all_threads_the_dead_ones_too(what: str) -> None:
+@pytest.mark.parametrize(
+    ("what", "least_s", "error_ns"),
+    [("spin", 0.045, 5e6), ("thread", 0.045, 5e6), ("fork", 0.09, 3 * NS_PER_TICK)],
+)
+def test_cpu_time_holds_dead_threads_too_and_reaped_children_to_the_tick(
+    what: str, least_s: float, error_ns: float
+) -> None:
     counters, own = measured(what)
     # What it takes to ask and to tell is in only one of them, and longer where others run.
-    assert counters["cpu-time"] == pytest.approx(own["cpu"] * 1e9, abs=5e6)
-    assert own["cpu"] >= 0.045
-
-
-def test_cpu_time_holds_children_that_were_reaped_to_the_tick() -> None:
-    counters, own = measured("fork")
-    ticks_ns = 3 * NS_PER_TICK
-    assert counters["cpu-time"] == pytest.approx(own["cpu"] * 1e9, abs=ticks_ns)
-    assert own["cpu"] >= 0.09
+    assert counters["cpu-time"] == pytest.approx(own["cpu"] * 1e9, abs=error_ns)
+    assert own["cpu"] >= least_s
 
 
 def test_a_child_that_is_reaped_while_the_accounts_are_read_is_not_lost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Between the reading of its parent's account and of its own."""
-    with worker() as found:
+    with asked_programs.running(PROGRAM) as found:
         before = process_tree.read(found.pid)
         found.do("keep")
         real = process_tree.cpu_clock_ns

@@ -11,13 +11,7 @@ from regatta.measure.network.steering import Steering
 from regatta.measure.places.side import SidePlacement
 from regatta.measure.places.sides import Placement
 from regatta.measure.race import sittings
-from regatta.measure.race.events import (
-    Event,
-    Pausing,
-    RaceNote,
-    SittingStarted,
-    Started,
-)
+from regatta.measure.race.events import Event, Pausing, RaceNote, SittingStarted, Started
 from regatta.measure.race.place_sides import place_sides
 from regatta.measure.race.sittings import MOST_BYTES, draw_sitting, remake_placement, unchanged_note
 from regatta.record.read import read

@@ -109,15 +109,6 @@ def test_what_one_slice_could_not_count_is_counted_in_none() -> None:
     assert merged["t"].running_percent == pytest.approx(87.5)
 
 
-def test_a_race_in_slices_is_resumed_by_blocks(tmp_path: Path) -> None:
-    study = fake_races.parse(STUDY.replace("connections = [3, 6]", "connections = 3"))
-    fake_races.stopped(study, tmp_path / "race", after=2, use_perf=False)
-    fake_races.resume(tmp_path / "race")
-    ledger = read(tmp_path / "race" / FILE_NAME)
-    assert len(ledger.trials) == 6
-    assert {trial.status for trial in ledger.trials} == {"ok"}
-
-
 def test_only_compared_trials_run_side_by_side() -> None:
     whole = f'{fake_races.PAIR}connections = 3\nrounds = 1\nscope = "process"'
     study = fake_races.parse(STUDY + whole)

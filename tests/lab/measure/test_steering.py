@@ -1,6 +1,5 @@
 """What arrives is processed by the side that it is for where that is permitted; else it is said."""
 
-import json
 import os
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from regatta.measure.places.placement import make_placement
 from regatta.measure.places.sides import Placement
 from regatta.measure.processes import guard_environment
 from regatta.record.study.limits import OWN_SIDE, UNSTEERED
-from tests.lab import rootless
 
 CPUS = sorted(os.sched_getaffinity(0))
 NEEDS_TWO_CPUS = pytest.mark.skipif(len(CPUS) < 2, reason="this machine has one CPU only")
@@ -151,27 +149,6 @@ def test_on_loopback_nothing_is_steered_and_that_is_said_where_it_was_asked_for(
         assert found["ends"]["server"]["cable"] == "lo"
         note = str(found["steering_note"])
         assert ("loopback is one device for both sides" in note) == (wanted == OWN_SIDE)
-
-
-WITHOUT_RIGHTS = """
-import json, os
-from regatta.measure.places.placement import make_placement
-cpus = sorted(os.sched_getaffinity(0))
-with make_placement("netns", [cpus[0]], [cpus[-1]]) as place:
-    print(json.dumps(place.describe()))
-"""
-
-
-def test_without_rights_a_race_goes_on_and_says_why_nothing_is_steered() -> None:
-    rootless.need_python()
-    rootless.need_user_namespaces()
-    done = rootless.run_python(WITHOUT_RIGHTS)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["steering"] == UNSTEERED
-    assert "to steer them" in found["steering_note"]
-    for end in found["ends"].values():
-        assert end is None or end["rps_cpus"] in ([], [[]])
 
 
 def test_an_end_that_cannot_be_asked_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,17 +87,12 @@ def test_all_of_a_process_is_counted_whatever_the_kind(
 
 
 @pytest.mark.parametrize("with_perf", [True, False])
-@pytest.mark.parametrize("number", [0, 1])
-def test_taskset_may_be_counted_too(tmp_path: Path, number: int, with_perf: bool) -> None:
-    cell = replace(cells()[number], counts_taskset=True)
+@pytest.mark.parametrize(("number", "taskset"), [(0, True), (1, True), (1, False)])
+def test_taskset_may_be_counted_too_and_a_contender_die_by_the_signal(
+    tmp_path: Path, number: int, taskset: bool, with_perf: bool
+) -> None:
+    cell = replace(cells()[number], counts_taskset=taskset)
     result = race(tmp_path, cell, TIMED, with_perf)
-    assert (result.status, result.reason) == ("ok", None)
-    assert marked(tmp_path) == []
-
-
-@pytest.mark.parametrize("with_perf", [True, False])
-def test_a_contender_may_die_by_the_signal(tmp_path: Path, with_perf: bool) -> None:
-    result = race(tmp_path, cells()[1], TIMED, with_perf)
     assert (result.status, result.reason) == ("ok", None)
     assert marked(tmp_path) == []
 

@@ -10,7 +10,7 @@ import pytest
 
 from regatta.errors import PlacementError, TrialError
 from regatta.measure.accounts.cgroup import Home
-from regatta.measure.perf import GROUP, Perf
+from regatta.measure.perf import Perf
 from regatta.measure.places.containers import placement, program
 from regatta.measure.places.containers.engine import Engine
 from regatta.measure.places.containers.placement import place_in_containers
@@ -24,8 +24,6 @@ from regatta.measure.places.containers.reaper import Reaper
 from regatta.measure.places.side import ProgramSpec
 from regatta.measure.places.sides import ContainerWish
 from regatta.measure.trial.side import Side as SideOfTrial
-
-PERF = Perf("/usr/bin/perf", "6.1", ("task-clock",), None, None, by_group=True)
 
 
 class Named:
@@ -90,20 +88,6 @@ def test_a_program_with_its_own_image_is_not_mounted(tmp_path: Path) -> None:
     assert len(pairs(words, "--mount")) == 1
     assert pairs(words, "--env") == ["LC_ALL=C", "REGATTA_PADDING=xx"]
     assert words[-3:] == ["nginx:1.27", "-g", "daemon off;"]
-
-
-def test_perf_beside_a_program_follows_its_group_or_else_its_threads() -> None:
-    command = PERF.command("server", ["task-clock"], "box/x", (2, 5), 77)
-    assert command
-    assert pairs(command, "-C") == ["2,5"]
-    assert "--pid" not in command
-    assert pairs(command, "--for-each-cgroup") == ["box/x"]
-    by_threads = PERF.command("server", ["task-clock"], None, (2, 5), 77)
-    assert by_threads
-    assert pairs(by_threads, "--pid") == ["77"]
-    assert "--" not in command + by_threads
-    assert Perf().command("server", ["task-clock"], None, (0,), 77) is None
-    assert PERF.follows == GROUP
 
 
 def test_a_container_on_cpus_of_another_side_is_refused(
