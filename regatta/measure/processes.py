@@ -103,7 +103,6 @@ SCRIPT = f'test "$PPID" = "${VARIABLE}" || exit {ORPHANED}; export {VARIABLE}=$$
 
 
 def guarded(command: Sequence[str]) -> list[str]:
-    """The command under a guard."""
     setpriv = need_tool("setpriv", "util-linux")
     return [setpriv, "--pdeathsig", "KILL", "--", "/bin/sh", "-c", SCRIPT, "guard", *command]
 

@@ -31,31 +31,21 @@ class Programs:
     """Connects a program in a container to the lab."""
 
 
-def candidate_folders() -> list[Path]:
-    """Folders to search for a program, most explicit first."""
-    named = os.environ.get("REGATTA_BIN")
-    if named:
-        return [Path(named)]
-    script_folder = Path(sys.argv[0]).resolve().parent
-    repository = Path(__file__).resolve().parents[2] / "bin"
-    python_folder = Path(sys.executable).parent
-    return [script_folder, repository, python_folder]
-
-
 def find(name: str) -> Path:
     """The program of that name; RegattaError with the command that builds it if there is none."""
-    for folder in candidate_folders():
-        path = folder / name
-        if path.is_file() and os.access(path, os.X_OK):
-            return path
-    if "REGATTA_BIN" in os.environ:
+    if named := os.environ.get("REGATTA_BIN"):
+        if found := program_in(Path(named), name):
+            return found
         raise RegattaError(
-            f"{name} is not in REGATTA_BIN={os.environ['REGATTA_BIN']}; "
-            "run `make build`, or unset REGATTA_BIN"
+            f"{name} is not in REGATTA_BIN={named}; run `make build`, or unset REGATTA_BIN"
         )
-    found = shutil.which(name)
-    if found:
-        return Path(found)
+    script_folder = Path(sys.argv[0]).resolve().parent
+    repository = Path(__file__).resolve().parents[2] / "bin"
+    for folder in (script_folder, repository, Path(sys.executable).parent):
+        if found := program_in(folder, name):
+            return found
+    if in_path := shutil.which(name):
+        return Path(in_path)
     raise RegattaError(f"{name} was not found; run `make build`, or name its folder in REGATTA_BIN")
 
 
@@ -94,7 +84,6 @@ def parse_designs(text: str) -> tuple[Design, ...]:
 
 
 def discover() -> Programs:
-    """Finds all programs and asks them for versions and designs."""
     server = find("regatta-server")
     client = find("regatta-client")
     return Programs(
@@ -103,14 +92,13 @@ def discover() -> Programs:
         server_version=query(server, "--version"),
         client_version=query(client, "--version"),
         designs=parse_designs(query(server, "--list-designs", "--json")),
-        canary=find_sibling(server, "regatta-canary"),
-        dial=find_sibling(server, "regatta-dial"),
+        canary=program_in(server.parent, "regatta-canary"),
+        dial=program_in(server.parent, "regatta-dial"),
     )
 
 
-def find_sibling(program: Path, name: str) -> Path | None:
-    """A program of that name in the same folder, if there is one."""
-    path = program.with_name(name)
+def program_in(folder: Path, name: str) -> Path | None:
+    path = folder / name
     return path if path.is_file() and os.access(path, os.X_OK) else None
 
 

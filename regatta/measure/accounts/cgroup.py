@@ -34,8 +34,6 @@ ENTER = 'echo 0 > "$0" && exec "$@"'
 
 @dataclass(frozen=True)
 class Home:
-    """Where groups can be created."""
-
     mount: Path
     lab_group: str
     """The lab's own group, below the mount."""
@@ -71,7 +69,6 @@ class ControlGroup:
         return self.mount / self.name
 
     def entering(self, program: Sequence[str]) -> list[str]:
-        """The command that runs the program in the group."""
         return ["/bin/sh", "-c", ENTER, str(self.path / "cgroup.procs"), *program]
 
     def charged_ns(self) -> int:

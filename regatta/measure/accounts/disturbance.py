@@ -11,7 +11,7 @@ import math
 import os
 import time
 from collections import Counter as Tally
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -47,15 +47,11 @@ class ClockReading:
     at_ns: int
     clocks: dict[int, int]
     """CPU time of each process in ns."""
-    busy_ticks: int
-    """Of all the race's CPUs."""
-    steal_ticks: int
-    client_busy_ticks: int = 0
-    """Of the client's CPUs, as is the next."""
-    client_steal_ticks: int = 0
+    ticks: Mapping[int, Sequence[int]]
+    """Of each CPU, as in /proc/stat."""
 
 
-NEVER = ClockReading(0, {}, 0, 0)
+NEVER = ClockReading(0, {}, {})
 
 
 @dataclass(frozen=True)
@@ -102,30 +98,33 @@ class Others:
         }
 
 
-def read_clocks(cpus: Iterable[int], client: Iterable[int] = ()) -> ClockReading:
-    """Reads all accounts; `cpus` are those of the race, `client` those of its client."""
+def read_clocks() -> ClockReading:
     ticks = parse_cpus((PROC / "stat").read_text())
-    busy, steal = busy_and_steal(ticks, cpus)
-    client_busy, client_steal = busy_and_steal(ticks, client)
     at_ns = time.monotonic_ns()
     clocks: dict[int, int] = {}
     for name in os.listdir(PROC):  # noqa: PTH208  (three times as fast as iterdir)
         if name.isdigit():
             with suppress(OSError):
                 clocks[int(name)] = cpu_clock_ns(int(name))
-    return ClockReading(at_ns, clocks, busy, steal, client_busy, client_steal)
+    return ClockReading(at_ns, clocks, ticks)
 
 
-def busy_and_steal(ticks: Mapping[int, Sequence[int]], cpus: Iterable[int]) -> tuple[int, int]:
-    ours = [ticks[cpu] for cpu in cpus if cpu in ticks]
-    busy = sum(values[column] for values in ours for column in BY_PROGRAMS)
-    return busy, sum(values[STEAL] for values in ours)
+def ticked_ns(
+    before: ClockReading, after: ClockReading, cpus: Sequence[int], columns: Sequence[int]
+) -> int:
+    """What these columns of /proc/stat grew by between two readings, for these CPUs."""
+    both = before.ticks.keys() & after.ticks.keys() & set(cpus)
+    grown = (after.ticks[cpu][at] - before.ticks[cpu][at] for cpu in both for at in columns)
+    return sum(grown) * NS_PER_TICK
 
 
-def others_between(before: ClockReading, after: ClockReading, cpus: Sequence[int]) -> Others:
+def others_between(
+    before: ClockReading, after: ClockReading, cpus: Sequence[int], client: Sequence[int] = ()
+) -> Others:
     """What others used between two readings; the lab's family does not count as others.
 
-    A process that has ended since the first reading no longer has a clock and is not included.
+    `cpus` are those of the race, `client` those of its client. A process that has ended since the
+    first reading no longer has a clock and is not included.
     """
     used: dict[str, int] = {}
     kernel_ns = 0
@@ -155,10 +154,10 @@ def others_between(before: ClockReading, after: ClockReading, cpus: Sequence[int
         length_ns=length_ns,
         used_ns={name: ns for name, ns in used.items() if ns},
         kernel_ns=kernel_ns,
-        steal_ns=(after.steal_ticks - before.steal_ticks) * NS_PER_TICK,
-        busy_ns=(after.busy_ticks - before.busy_ticks) * NS_PER_TICK - lab_on_race_cpus_ns,
-        client_steal_ns=(after.client_steal_ticks - before.client_steal_ticks) * NS_PER_TICK,
-        client_busy_ns=(after.client_busy_ticks - before.client_busy_ticks) * NS_PER_TICK,
+        steal_ns=ticked_ns(before, after, cpus, (STEAL,)),
+        busy_ns=ticked_ns(before, after, cpus, BY_PROGRAMS) - lab_on_race_cpus_ns,
+        client_steal_ns=ticked_ns(before, after, client, (STEAL,)),
+        client_busy_ns=ticked_ns(before, after, client, BY_PROGRAMS),
         lab_ns=lab_ns,
     )
 

@@ -123,8 +123,6 @@ STEAL_TIME = "steal-time"
 
 @dataclass(frozen=True)
 class CpuReading:
-    """The accounts of one CPU at one moment."""
-
     at_ns: int
     slept_ns: int
     steal_ns: int

@@ -42,7 +42,6 @@ def cpus_of(mask: str) -> list[int]:
 
 
 def queues(device: str, sysfs: Path = SYSFS) -> list[Path]:
-    """The device's receive queues."""
     return sorted((sysfs / "class/net" / device / "queues").glob("rx-*"))
 
 

@@ -136,7 +136,10 @@ def make_placement(
 ) -> Placement:
     """Places the two sides as asked; `auto` uses namespaces where they are permitted."""
     if isinstance(wish, HostsWish):
-        return place_elsewhere(server_cpus, client_cpus, wish)
+        # Only here, as Dask is optional and slow to import.
+        from regatta.measure.places.hosts.placement import place_on_hosts  # noqa: PLC0415
+
+        return place_on_hosts(server_cpus, client_cpus, wish)
     server, client = choose_cpus(server_cpus, client_cpus, sorted(os.sched_getaffinity(0)))
     if kind == LOOPBACK:
         return place_on_loopback(server, client, steered, None)
@@ -156,12 +159,3 @@ def make_placement(
             ) from error
         note = f"network namespaces are not permitted here ({error}): on loopback"
         return place_on_loopback(server, client, steered, note)
-
-
-def place_elsewhere(
-    server_cpus: Sequence[int] | None, client_cpus: Sequence[int] | None, wish: HostsWish
-) -> Placement:
-    """On other hosts. Dask is imported only here: it is optional and slow to import."""
-    from regatta.measure.places.hosts.placement import place_on_hosts  # noqa: PLC0415  (the same)
-
-    return place_on_hosts(server_cpus, client_cpus, wish)

@@ -99,8 +99,6 @@ class Channel:
 
 @dataclass(frozen=True)
 class ProgramSpec:
-    """The program that a side runs."""
-
     name: str
     """The side's name; its files are named after it."""
     folder: Path
@@ -109,7 +107,6 @@ class ProgramSpec:
     """Empty: the command of its image."""
     perf: Perf = Perf()
     wanted: Sequence[str] = ()
-    """The events that perf counts."""
     accounted: bool = False
     """Whether its CPU time will be read."""
     weighed: bool = False
@@ -150,13 +147,10 @@ class StartedProgram:
     process: subprocess.Popen[bytes]
     """The program itself, or the process that started it and exits with its status."""
     group: ControlGroup | None = None
-    """The control group that it runs in."""
     memory_group: ControlGroup | None = None
     """The one that its memory is charged to, where version 1 of control groups has another."""
     control: Control | None = None
-    """Enables and disables its counters."""
     counting = False
-    """Whether perf counts it."""
 
     def find(self) -> int:
         """The process id of the program itself. LookupError if it is not found."""
@@ -195,8 +189,6 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True)
 class SidePlacement:
-    """One side's network and CPUs."""
-
     enter: tuple[str, ...]
     """The command that enters its network; empty on loopback."""
     cpus: tuple[int, ...]

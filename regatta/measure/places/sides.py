@@ -38,13 +38,10 @@ SOON_NS = 20_000_000
 
 @dataclass(frozen=True)
 class ContainerWish:
-    """The containers that a race asks for."""
-
     network: str = BRIDGE
     engine: str | None = None
     """None: the first one that works."""
     images: tuple[str, ...] = ()
-    """Images of contenders."""
     dial: Path | None = None
     """`regatta-dial`, which connects our programs to the lab."""
     folder: Path | None = None
@@ -100,9 +97,7 @@ class Placement(AbstractContextManager["Placement"]):
     server_address: str
     rootless: bool = False
     steering: Steering = Steering()
-    """Which CPUs process received packets."""
     sleep_source: str = whole_cpu.STAT
-    """The source of the CPUs' sleep time."""
     holders: list[subprocess.Popen[bytes]] = field(default_factory=list)
     network_of: int | str = "self"
     """A process within the server's network."""
@@ -127,7 +122,6 @@ class Placement(AbstractContextManager["Placement"]):
 
     @property
     def clients(self) -> tuple[SidePlacement, ...]:
-        """The placement of each client."""
         if self.client_count == 1:
             return (self.client,)
         shares = share_cpus(self.client.cpus, self.client_count)
@@ -144,7 +138,6 @@ class Placement(AbstractContextManager["Placement"]):
         return self.client.name == self.server.name
 
     def offsets(self) -> list[ClockOffset]:
-        """The offset of each client's clock."""
         return [SAME] * self.client_count
 
     def soon_ns(self) -> int:
@@ -162,12 +155,10 @@ class Placement(AbstractContextManager["Placement"]):
 
     @property
     def client_cpu_count(self) -> int:
-        """How many CPUs all clients have."""
         return count_cpus(self.clients)
 
     @property
     def cpus_overlap(self) -> bool:
-        """Whether the sides share a CPU."""
         return self.cpu_count < len(self.server.cpus) + self.client_cpu_count
 
     @property
@@ -200,7 +191,6 @@ class Placement(AbstractContextManager["Placement"]):
 
     @property
     def text(self) -> str:
-        """A short description."""
         return self.kind + self.several
 
     @property

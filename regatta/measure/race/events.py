@@ -17,8 +17,6 @@ from regatta.record.study import Study
 
 @dataclass(frozen=True)
 class About:
-    """The race's identity and placement."""
-
     name: str
     title: str
     folder: Path
@@ -40,8 +38,6 @@ class SearchStarted:
 
 @dataclass(frozen=True)
 class Searching:
-    """A rate is being tried."""
-
     cell: Cell
     block: int
     blocks: int
@@ -86,8 +82,6 @@ class SittingStarted:
 
 @dataclass(frozen=True)
 class Pausing:
-    """The race pauses before its next sitting."""
-
     next_sitting: int
     pause_s: int
 
@@ -126,8 +120,6 @@ class TrialDisturbed:
 
 @dataclass(frozen=True)
 class RaceNote:
-    """A message for the user."""
-
     text: str
 
 

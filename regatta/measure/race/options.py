@@ -56,7 +56,6 @@ class Options:
 
 
 def apply(study: Study, options: Options) -> Study:
-    """The study with the command line's overrides."""
     study = cut_blocks(study) if options.quick else study
     sittings = options.sittings or study.sittings
     # An explicit number of blocks or sittings overrides a target width.

@@ -38,7 +38,6 @@ def hosts_of(study: Study) -> HostsWish | None:
 
 
 def containers_of(study: Study, programs: Programs) -> ContainerWish:
-    """The containers that the study asks for."""
     raced = raced_contenders(study)
     images = (contender.image for contender in raced.values() if contender.image is not None)
     return ContainerWish(

@@ -177,7 +177,6 @@ def reopen(
 def first_notes_of(
     study: Study, placement: Placement, found: Perf, unseen: Sequence[str], spoilers: dict[str, str]
 ) -> tuple[str, ...]:
-    """What the user should know before the first trial."""
     left_out = [f"{name} is left out: {reason}" for name, reason in study.left_out.items()]
     groups = None if placement.server.groups else NO_GROUPS
     limits = (placement.note, placement.steering.note, groups, found.note)

@@ -48,7 +48,6 @@ def relink_all(server: Path, orders: Mapping[int, int], folder: Path) -> dict[in
 
 
 def build_of(server: Path) -> Path:
-    """The build folder of this server."""
     above = server.resolve().parent.parent
     for build in (above / "build", above):
         with suppress(OSError):

@@ -95,7 +95,6 @@ def settled(ledger: Ledger, study: Study) -> Study:
 
 
 def restore_placement(study: Study, ledger: Ledger) -> Study:
-    """The study with the race's original placement."""
     recorded = ledger.environment("placement")
     kind = ledger.placement() or study.placement
     if not isinstance(recorded, dict):

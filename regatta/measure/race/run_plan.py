@@ -98,8 +98,6 @@ keep a race going."""
 
 
 class Runner:
-    """Runs trials, and repeats disturbed ones."""
-
     def __init__(self, ledger: Ledger, setup: TrialSetup, study: Study, tell: Tell) -> None:
         self.ledger = ledger
         self.setup = setup

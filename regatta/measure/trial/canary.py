@@ -12,7 +12,6 @@ import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from time import monotonic
@@ -23,17 +22,12 @@ from regatta.measure.processes import guard_environment
 ANSWER_TIMEOUT_S = 10.0
 
 
-@dataclass(frozen=True)
-class Clock:
-    """The CPU time of the steps at one moment, averaged over the server's CPUs."""
-
-    low_ns: float
-    median_ns: float
+Clock = tuple[float, float]
+"""The CPU time of the steps at one moment, averaged over the server's CPUs: the third lowest and
+the median, in ns."""
 
 
 class Canary(AbstractContextManager["Canary"]):
-    """The running program."""
-
     def __init__(self, where: SidePlacement, program: Path) -> None:
         self.process = subprocess.Popen(
             [program, ",".join(map(str, where.cpus))],
@@ -52,7 +46,7 @@ class Canary(AbstractContextManager["Canary"]):
             os.write(self.process.stdin.fileno(), b"?")
             fd = self.process.stdout.fileno()
             low, median = read_line(fd, monotonic() + ANSWER_TIMEOUT_S).split()
-            return Clock(float(low), float(median))
+            return float(low), float(median)
         except (OSError, EOFError, ValueError, OverflowError):
             # A late answer would be taken for that to the next question.
             self.process.kill()
@@ -80,7 +74,5 @@ def describe(clocks: Sequence[Clock]) -> dict[str, float]:
     """For a trial's conditions: means over its slices."""
     if not clocks:
         return {}
-    return {
-        "canary_ns": round(fmean(clock.low_ns for clock in clocks), 1),
-        "canary_median_ns": round(fmean(clock.median_ns for clock in clocks), 1),
-    }
+    low_ns, median_ns = (round(fmean(times), 1) for times in zip(*clocks, strict=True))
+    return {"canary_ns": low_ns, "canary_median_ns": median_ns}

@@ -26,8 +26,6 @@ NS_PER_MS = 1e6
 
 @dataclass(frozen=True)
 class IdleWait:
-    """The outcome of a wait."""
-
     found: bool
     """Whether the server became idle."""
     waited_ns: int = 0

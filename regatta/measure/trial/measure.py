@@ -60,7 +60,6 @@ class AnswersError(TrialError):
 
 
 def check_answers(cell: Cell, summary: dict[str, Any]) -> None:
-    """Every request must have been answered correctly."""
     requests, answered = summary.get("requests"), summary.get("answered")
     if not isinstance(requests, int) or not isinstance(answered, int):
         raise AnswersError("the client's JSON has no counts of requests and answers", summary)
@@ -123,11 +122,8 @@ def ended(
 
 @dataclass
 class Client:
-    """One of the clients of a window."""
-
     name: str
     part: Cell
-    """Its part of the load."""
     where: SidePlacement
     side: Side
     offset: ClockOffset = SAME

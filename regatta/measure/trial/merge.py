@@ -37,13 +37,10 @@ class Window:
     length_ns: int = 0
     counters: Counters = field(default_factory=dict)
     others: Others = Others()
-    """CPU time that others took."""
     rests: tuple[Rest, ...] = ()
     """The server's waits at both ends of each window; of a whole process, none."""
     client: dict[str, Any] = field(default_factory=dict)
-    """The client's own summary."""
     samples: bytes = b""
-    """The client's samples file."""
     printed: dict[str, str] = field(default_factory=dict)
     """perf's output for each side that was counted from exec to exit."""
 
@@ -209,7 +206,6 @@ OF_EACH = (
 
 
 def merge_slices(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The client's summary of the whole load."""
     if len(summaries) == 1:
         return summaries[0]
     whole = merged(summaries, SLICES, [summary["elapsed_ns"] for summary in summaries])
@@ -238,7 +234,6 @@ class ClientStart:
     at_ns: int
     """By the client's clock."""
     offset: ClockOffset
-    """Of the client's clock."""
 
 
 @required("a client's")

@@ -209,7 +209,6 @@ class SideProgram:
         return line.decode(errors="replace").strip()
 
     def say(self, word: str) -> None:
-        """Sends a line to a program that is ready."""
         assert self.channel
         try:
             self.channel.say(word)
@@ -286,7 +285,6 @@ class SideProgram:
         return (self.folder / f"{self.name}.stdout").read_text(errors="replace")
 
     def put(self, name: str, text: str) -> None:
-        """Writes a file for the program, into its folder."""
         (self.folder / name).write_text(text, encoding="utf-8")
 
     def file(self, name: str) -> bytes | None:
@@ -325,7 +323,6 @@ class SideProgram:
 
 
 def is_full(folder: Path) -> bool:
-    """Whether nothing more can be written there."""
     with suppress(OSError):
         return os.statvfs(folder).f_bavail == 0
     return False

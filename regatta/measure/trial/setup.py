@@ -49,7 +49,6 @@ class TrialSetup:
     ends_s: float | None = None
     """When the race should be over, by time.monotonic(); None: it takes what it takes."""
     canary: Canary | None = None
-    """Measures the clock of the server's CPUs."""
 
     def side(
         self, where: SidePlacement, name: str, accounted: bool = False, **counted: bool

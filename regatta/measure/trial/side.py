@@ -45,7 +45,7 @@ class Watch:
         """Starts, or starts again: what happened before does not count."""
         self.account.close()
         if self.cpus:
-            self.before = disturbance.read_clocks(self.cpus, self.watched.client)
+            self.before = disturbance.read_clocks()
             # First, so that finding and reading its counters is in no account of the CPUs.
             self.energy = self.account.enter_context(energy.metering())
             self.counters = self.account.enter_context(self.watched.account())
@@ -59,8 +59,10 @@ class Watch:
         if self.watched.server:
             self.counters |= keyed(SERVER, CPUS, self.energy)
         if self.cpus:
-            after = disturbance.read_clocks(self.cpus, self.watched.client)
-            self.others = disturbance.others_between(self.before, after, self.cpus)
+            after = disturbance.read_clocks()
+            self.others = disturbance.others_between(
+                self.before, after, self.cpus, self.watched.client
+            )
 
 
 class Side(SideProgram, AbstractContextManager["Side"]):

@@ -135,7 +135,6 @@ class RunningTrial:
             self.clocks.append(clock)
 
     def run_slice(self, part: Cell, seed: int) -> None:
-        """Runs one slice of the load."""
         with self.guarded():
             self.read_clock()
             self.windows.append(
@@ -183,7 +182,6 @@ class RunningTrial:
             )
 
     def others(self, whole: Window) -> Others:
-        """CPU time that others took during the windows."""
         return others_in(self.setup, whole)
 
     def stop(self, whole: Window) -> Window:
@@ -222,7 +220,7 @@ class WholeProcessTrial(RunningTrial):
     def start(self) -> None:
         with self.guarded():
             self.read_clock()
-            self.before = disturbance.read_clocks(self.setup.placement.cpus())
+            self.before = disturbance.read_clocks()
             self.start_ns = time.monotonic_ns()
             self.target = start_server(self.setup, self.cell, self.wanted, self.server)
 
@@ -237,7 +235,7 @@ class WholeProcessTrial(RunningTrial):
         super().stop(whole)
         length_ns = time.monotonic_ns() - self.start_ns
         text, cpus = self.server.printed(), self.setup.placement.cpus()
-        after = disturbance.read_clocks(cpus)
+        after = disturbance.read_clocks()
         return replace(
             whole,
             length_ns=length_ns,

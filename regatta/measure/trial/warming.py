@@ -109,8 +109,6 @@ class WarmUps:
 
 
 class Warming:
-    """One process on its way."""
-
     def __init__(self, warm_ups: WarmUps, cell: Cell, is_design: bool) -> None:
         """`is_design`: one of ours, whose processes are all alike: one is watched for all."""
         self.warm_ups = warm_ups

@@ -1,6 +1,5 @@
 """The clock that trials ran at is recorded, and told where it is not the same for all."""
 
-import os
 import re
 import sys
 from pathlib import Path
@@ -12,18 +11,18 @@ from regatta.judge.analyse import analyse
 from regatta.judge.results import Analysis
 from regatta.measure.places.side import SidePlacement
 from regatta.measure.trial import canary
-from regatta.measure.trial.canary import Canary, Clock, canary_on, describe
+from regatta.measure.trial.canary import Canary, canary_on, describe
 from regatta.record.read import read
 from regatta.record.schema import FILE_NAME
 from regatta.show.notes import different_clocks, notes
 from regatta.show.soundness import clocks_sentence
 from tests.lab import fake_races
+from tests.lab.needs import CPUS, NEEDS_TWO_CPUS
 from tests.lab.reports import told
 from tests.lab.synthetic import make
 from tests.ledgers import change, rows
 
 HERE = SidePlacement((), (0,))
-OTHER_CPU = max(os.sched_getaffinity(0))
 PAIR = f"{fake_races.PAIR}connections = [2]\n"
 STUDY = fake_races.on_one_cpu(
     f'{PAIR}requests = 6\n{PAIR}rounds = 1\nscope = "process"',
@@ -48,8 +47,8 @@ def program(folder: Path, text: str) -> Path:
 
 def test_it_is_asked_again_and_again(tmp_path: Path) -> None:
     with canary_on(HERE, program(tmp_path, SINGS)) as bird:
-        assert [bird.ask(), bird.ask()] == [Clock(40_001, 50_000), Clock(40_002, 50_000)]
-        assert describe([Clock(1, 3), Clock(2, 5)]) == {"canary_ns": 1.5, "canary_median_ns": 4.0}
+        assert [bird.ask(), bird.ask()] == [(40_001, 50_000), (40_002, 50_000)]
+        assert describe([(1, 3), (2, 5)]) == {"canary_ns": 1.5, "canary_median_ns": 4.0}
     assert bird.process.returncode is not None
     assert describe([]) == {}
     with canary_on(HERE, None) as none:
@@ -106,7 +105,7 @@ def test_the_song_comes_after_the_server_and_before_the_load(
 
 
 @pytest.mark.usefixtures("programs_folder")
-@pytest.mark.skipif(OTHER_CPU == 0, reason="this machine has one CPU only")
+@NEEDS_TWO_CPUS
 def test_it_sings_on_the_servers_cpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[int, ...]] = []
 
@@ -116,9 +115,7 @@ def test_it_sings_on_the_servers_cpus(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr("regatta.measure.race.sittings.canary_on", listen)
     with pytest.raises(fake_races.StopError):
-        fake_races.race(
-            STUDY.replace("client_cpus = [0]", f"client_cpus = [{OTHER_CPU}]"), tmp_path
-        )
+        fake_races.race(STUDY.replace("client_cpus = [0]", f"client_cpus = [{CPUS[-1]}]"), tmp_path)
     assert asked == [(0,)]
 
 

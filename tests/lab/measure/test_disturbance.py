@@ -24,7 +24,7 @@ from regatta.measure.accounts.disturbance import (
     too_much,
 )
 from regatta.measure.accounts.process_tree import cpu_clock_ns
-from regatta.measure.processes import read_stat
+from regatta.measure.processes import NS_PER_TICK, read_stat
 from regatta.measure.race.events import Event, RaceNote, TrialDisturbed, TrialFinished
 from regatta.measure.race.run_plan import FIRST_HEATS, MAX_ATTEMPTS, Repeats
 from regatta.record.read import read
@@ -62,12 +62,10 @@ def test_a_busy_program_is_seen_and_named_and_the_labs_own_is_not(
 
     try:
         wait_until(lambda: read_stat(foreign).name.startswith("python"), "it does not start")
-        before = read_clocks(cpus)
+        before = read_clocks()
         wait_until(lambda: spun(foreign) and spun(own.pid), "they do not run")
-        after = read_clocks(cpus)
-        alone = ClockReading(
-            after.at_ns, {foreign: after.clocks[foreign], own.pid: after.clocks[own.pid]}, 0, 0
-        )
+        after = read_clocks()
+        alone = replace(after, clocks={pid: after.clocks[pid] for pid in (foreign, own.pid)})
         found = others_between(before, alone, list(cpus))
         monkeypatch.setattr(disturbance, "adopted", {foreign})
         adopted = others_between(before, alone, list(cpus))
@@ -89,7 +87,7 @@ def test_the_labs_time_is_not_subtracted_from_cpus_that_it_stays_off(
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: allowed)
     before, after = (
-        ClockReading(at_ns, {os.getpid(): ran_ns}, ticks, 0)
+        ClockReading(at_ns, {os.getpid(): ran_ns}, {1: [ticks] + [0] * 7})
         for at_ns, ran_ns, ticks in ((0, 0, 0), (500_000_000, 40_000_000, 10))
     )
     assert others_between(before, after, [0, 1]).busy_ns == busy_ns
@@ -102,7 +100,7 @@ def test_looking_is_cheap() -> None:
 def price_of_a_look() -> float:
     """By what it may cost with as many processes as it found. In CPU time: others may run."""
     started = time.thread_time()
-    found = read_clocks([0])
+    found = read_clocks()
     return (time.thread_time() - started) / (1e-3 + len(found.clocks) * 20e-6)
 
 
@@ -206,9 +204,11 @@ def test_programs_that_have_ended_show_in_the_ticks_beyond_chance() -> None:
 def test_the_labs_own_time_does_not_count_as_ended_programs() -> None:
     """It reads the accounts of 10,000 threads between the two looks."""
     lab, cpus = os.getpid(), sorted(os.sched_getaffinity(0))
-    before = ClockReading(0, {lab: 0}, busy_ticks=0, steal_ticks=0)
-    after = ClockReading(10**9, {lab: 10**9}, busy_ticks=100, steal_ticks=0)
-    alone = others_between(before, after, cpus)
+    before = ClockReading(0, {lab: 0}, {cpus[0]: [0] * 8})
+    after = ClockReading(10**9, {lab: 10**9}, {cpus[0]: [100, *[0] * 6, 3]})
+    alone = others_between(before, after, cpus, cpus[:1])
+    assert alone.client_busy_ns == 100 * NS_PER_TICK
+    assert alone.steal_ns == alone.client_steal_ns == 3 * NS_PER_TICK
     assert disturbance.with_ended(alone, 0.0, 2) is alone
     unknown = others_between(before, replace(after, clocks={lab: 0}), cpus)
     assert ENDED in disturbance.with_ended(unknown, 0.0, 2).used_ns
@@ -322,30 +322,26 @@ def test_trials_side_by_side_are_run_again_together(tmp_path: Path, script: list
     assert [event.number for event in again] == [1, 2]
 
 
-def test_a_race_that_is_stopped_before_the_second_attempt_makes_it_when_resumed(
-    tmp_path: Path, script: list[Others]
+@pytest.mark.parametrize(
+    ("met", "at", "superseded"),
+    [([BUSY, QUIET], TrialDisturbed, [True, True]), ([BUSY], TrialFinished, [False])],
+    ids=["before the second attempt", "within a heat"],
+)
+def test_a_resumed_race_runs_again_what_was_disturbed_when_it_was_stopped(
+    tmp_path: Path,
+    script: list[Others],
+    met: list[Others],
+    at: type[Event],
+    superseded: list[bool],
 ) -> None:
-    script += [BUSY, QUIET]
-    path = raced_until(tmp_path, TrialDisturbed)
-    assert [trial.superseded for trial in read(path).trials] == [True, True]
-    events: list[Event] = []
-    fake_races.resume(tmp_path / "race", events.append)
-    trials = read(path).trials
-    assert sorted((trial.block, trial.attempt) for trial in trials) == sorted(
-        [(1, 1), (1, 1), (1, 2), (1, 2), *[(block, 1) for block in range(2, 7)] * 2]
-    )
-    assert [trial.superseded for trial in trials if trial.block == 1] == [True, False] * 2
-
-
-def test_a_race_stopped_within_a_heat_knows_when_resumed_that_it_was_disturbed(
-    tmp_path: Path, script: list[Others]
-) -> None:
-    script += [BUSY]
-    path = raced_until(tmp_path, TrialFinished)
-    assert [trial.superseded for trial in read(path).trials] == [False]
+    script += met
+    path = raced_until(tmp_path, at)
+    assert [trial.superseded for trial in read(path).trials] == superseded
     fake_races.resume(tmp_path / "race")
     trials = read(path).trials
-    assert sorted(trial.attempt for trial in trials if trial.block == 1) == [1, 1, 2, 2]
+    assert sorted((trial.block, trial.attempt, trial.superseded) for trial in trials) == sorted(
+        [(1, 1, True), (1, 2, False), *[(block, 1, False) for block in range(2, 7)]] * 2
+    )
 
 
 def test_a_race_killed_before_its_last_trials_were_run_again_is_not_finished(

@@ -29,8 +29,6 @@ SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache")
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine that works."""
-
     name: str
     path: str
     version: str

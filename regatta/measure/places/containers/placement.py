@@ -36,8 +36,6 @@ LOOPBACK_ADDRESS = "127.0.0.1"
 
 @dataclass(kw_only=True)
 class ContainerPlacement(Placement):
-    """Both sides in containers."""
-
     server: ContainerSide
     client: ContainerSide
     engine: Engine

@@ -52,7 +52,6 @@ class DialledChannel(Channel):
         """Nothing to close: the program connects by itself."""
 
     def before(self, program: list[str]) -> list[str]:
-        """The program, with its end of the line."""
         return [str(self.dial), self.path.name, *program]
 
     def wait_connected(self, deadline: float, starter: int) -> socket.socket:
@@ -99,8 +98,6 @@ NO_WHOLE = (
 
 @dataclass(frozen=True, kw_only=True)
 class ContainerSide(SidePlacement):
-    """One side in containers: their network and mounts."""
-
     engine: Engine
     leash: Reaper
     network: str
@@ -141,7 +138,6 @@ def boxed(
 
 
 def run_words(home: ContainerSide, order: ProgramSpec, name: str) -> list[str]:
-    """The engine's arguments to run the program in a container."""
     if not order.program:  # the image's own command, in the image's own folder
         return boxed(home, name, image=order.image)
     program = list(order.program)

@@ -92,7 +92,6 @@ class Reaper:
 
 
 def remove(engine: Engine, label: str) -> None:
-    """Removes all containers with this label, running or not."""
     found = engine.run("ps", "--all", "--quiet", "--filter", f"label={label}").split()
     if found:
         with suppress(PlacementError):  # some may have ended by themselves

@@ -59,8 +59,6 @@ class HostSide(SidePlacement):
 
 @dataclass(kw_only=True)
 class HostPlacement(Placement):
-    """Both sides on other hosts."""
-
     server: HostSide
     client: HostSide
     """The first client, which represents all where only one can be described."""
@@ -68,7 +66,6 @@ class HostPlacement(Placement):
     client_addresses: tuple[str, ...]
     """The clients' addresses as the server sees them."""
     address: str
-    """The server's address."""
     engine: TaskEngine
     clock: RemoteObject | None = None
     """Serves the clock of the server's host, if there are several clients."""
@@ -108,7 +105,6 @@ class HostPlacement(Placement):
         return f"{self.kind} (server {self.server.host}, {clients} {names})"
 
     def programs(self, found: Programs) -> Programs:
-        """The programs by their paths on the hosts."""
         there = [side.ask(discover) for side in self.sides]
         ours = (found.server_version, found.client_version)
         for side, theirs in zip(self.sides, there, strict=True):
@@ -190,7 +186,6 @@ def address_towards(there: str) -> str:
 
 
 def address_of_client(client: Host, server: Host, address: str) -> str:
-    """The client's address as the server sees it."""
     seen = client.ask(address_towards, address)
     if seen == address and not is_loopback(address):
         raise PlacementError(
