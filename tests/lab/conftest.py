@@ -1,9 +1,12 @@
 """Fixtures shared by the laboratory's tests."""
 
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from regatta.measure.accounts.cgroup import ControlGroup, Home, find_home
 from tests.lab import fake_programs
 from tests.processes import MARK
 
@@ -16,6 +19,22 @@ def programs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("REGATTA_BIN", str(folder))
     monkeypatch.setenv(MARK, str(tmp_path))
     return folder
+
+
+@pytest.fixture
+def home() -> Home:
+    """Where control groups may be made."""
+    found = find_home()
+    if found is None:
+        pytest.skip("control groups cannot be made here; run as root")
+    return found
+
+
+@pytest.fixture
+def group(home: Home) -> Iterator[ControlGroup]:
+    with closing(home.make()) as made:
+        yield made
+    assert not made.path.exists()
 
 
 @pytest.fixture(autouse=True)

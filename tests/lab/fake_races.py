@@ -1,5 +1,7 @@
 """Races of the fake programs within this process; tests need `programs_folder`."""
 
+import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,15 @@ def on_one_cpu(cells: str, **race: object) -> str:
 
 
 TINY = on_one_cpu(f"{PAIR}connections = [3]\nrequests = 6", blocks=2, counted_blocks=1, seed=5)
+
+
+def of_server(code: str, folder: Path, cells: str, keys: str = "") -> Study:
+    """Of somebody's own server, `mine`: this Python program, with these keys of its table."""
+    (folder / "server.py").write_text(code)
+    command = [sys.executable, "{folder}/server.py", "{host}", "{port}"]
+    mine = f"[contenders.mine]\ncommand = {json.dumps(command)}\n{keys}\n"
+    cells = f'[[cells]]\ncontenders = ["mine"]\ndialect = "http"\nload = "burst"\n{cells}\n'
+    return parse(f'name = "mine"\n{mine}{cells}', folder)
 
 
 class StopError(Exception):

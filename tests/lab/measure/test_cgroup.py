@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,17 +22,6 @@ for _ in range(300):
     thread.join()
 print(time.process_time_ns())
 """
-
-
-@pytest.fixture
-def group() -> Iterator[ControlGroup]:
-    home = find_home()
-    if home is None:
-        pytest.skip("control groups cannot be made here; run as root")
-    made = home.make()
-    yield made
-    made.close()
-    assert not made.path.exists()
 
 
 def test_a_group_is_charged_what_the_clock_of_a_process_misses(group: ControlGroup) -> None:
@@ -88,10 +76,9 @@ def test_a_lab_in_another_container_takes_no_group_away_that_is_in_use(group: Co
     assert group.path.exists()
 
 
-def test_ctrl_c_while_a_group_is_made_leaves_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    home = find_home()
-    if home is None:
-        pytest.skip("control groups cannot be made here; run as root")
+def test_ctrl_c_while_a_group_is_made_leaves_none(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mkdir, made = Path.mkdir, []
 
     def interrupted(path: Path) -> None:

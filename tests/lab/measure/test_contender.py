@@ -44,33 +44,19 @@ if worker == 0:
 print("now serving", flush=True)
 signal.pause()
 """
-STUDY = """
-name = "mine"
-[contenders.mine]
-command = ["{python}", "{{folder}}/server.py", "{{host}}", "{{port}}"]
-{keys}
-[[cells]]
-designs = ["iterative"]
-contenders = ["mine"]
-connections = 2
-dialect = "http"
-load = "burst"
-requests = 4
-"""
 LINE = 'ready = "line"\nready_line = "now serving"'
 
 
 @pytest.fixture(autouse=True)
-def lab(tmp_path: Path, programs_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
-    (tmp_path / "server.py").write_text(SERVER_TEXT)
+def lab(programs_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     monkeypatch.setenv("FAKE", "contender")
     monkeypatch.setattr(program, "READY_TIMEOUT_S", 10)
     monkeypatch.setattr(program, "STOP_TIMEOUT_S", 10)
 
 
 def study(folder: Path, keys: str = "") -> Study:
-    text = STUDY.format(python=sys.executable, keys=keys)
-    return fake_races.parse(text, folder)
+    cells = 'designs = ["iterative"]\nconnections = 2\nrequests = 4'
+    return fake_races.of_server(SERVER_TEXT, folder, cells, keys)
 
 
 def run(folder: Path, keys: str = "") -> Trial:
@@ -131,8 +117,7 @@ def test_the_race_goes_on_without_it(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_missing_program_is_reported_before_anything_starts(tmp_path: Path) -> None:
-    text = STUDY.format(python="{folder}/nowhere", keys="")
-    raced = fake_races.parse(text, tmp_path)
+    raced = fake_races.parse(study(tmp_path).toml.replace(sys.executable, "nowhere"), tmp_path)
     with pytest.raises(StudyError, match=r"contenders\.mine\.command.*nowhere.*build"):
         fake_races.race(raced, tmp_path / "race")
     assert not (tmp_path / "race").exists()

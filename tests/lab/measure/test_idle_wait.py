@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from regatta.judge.analyse import analyse
-from regatta.measure.accounts.cgroup import find_home
+from regatta.measure.accounts.cgroup import ControlGroup
 from regatta.measure.perf import Perf, probe
 from regatta.measure.places import placement
 from regatta.measure.trial import idle_wait
@@ -49,29 +49,17 @@ while True:
             os._exit(0)
         os.waitpid(child, 0)
 """
-STUDY = """
-name = "mine"
-[contenders.mine]
-command = ["{python}", "{{folder}}/server.py", "{{host}}", "{{port}}"]
-[[cells]]
-contenders = ["mine"]
-connections = 1
-dialect = "http"
-load = "burst"
-requests = 1
-"""
 
 
 @pytest.fixture(autouse=True)
-def lab(tmp_path: Path, programs_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
-    (tmp_path / "server.py").write_text(SERVER_TEXT)
+def lab(programs_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     monkeypatch.setenv("FAKE", "contender")
     # Whatever else runs here: it comes to rest in the end.
     monkeypatch.setattr(idle_wait, "WITHIN_S", 30.0)
 
 
 def run(folder: Path, kind: str = TIMED, grouped: bool = True) -> Trial:
-    raced = fake_races.parse(STUDY.format(python=sys.executable), folder)
+    raced = fake_races.of_server(SERVER_TEXT, folder, "connections = 1\nrequests = 1")
     found = Perf() if kind == TIMED else probe(("task-clock",))
     with placement.make_placement("loopback", [0], [0]) as place:
         if not grouped:
@@ -139,9 +127,9 @@ def test_one_that_is_still_at_work_is_given_up(
 
 
 @contextmanager
-def program(code: str) -> Iterator[int]:
+def program(command: list[str]) -> Iterator[int]:
     """Runs until it has printed a line and then to the end of the block."""
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         process.stdout.readline()
         try:
             yield process.pid
@@ -156,28 +144,20 @@ def test_one_thread_of_many_that_runs_is_seen(monkeypatch: pytest.MonkeyPatch) -
         "for _ in range(20): threading.Thread(target=time.sleep, args=(600,)).start()\n"
         "{more}\nprint(flush=True)\ntime.sleep(600)"
     )
-    with program(sleepers.format(more="")) as pid:
+    with program([sys.executable, "-c", sleepers.format(more="")]) as pid:
         assert wait_until_idle(pid, None).found
     monkeypatch.setattr(idle_wait, "WITHIN_S", 0.3)
-    with program(sleepers.format(more="threading.Thread(target=spin).start()")) as pid:
+    spinner = sleepers.format(more="threading.Thread(target=spin).start()")
+    with program([sys.executable, "-c", spinner]) as pid:
         assert not wait_until_idle(pid, None).found
 
 
-def test_all_threads_in_a_group_are_looked_at() -> None:
-    home = find_home()
-    if home is None:
-        pytest.skip("control groups cannot be made here; run as root")
+def test_all_threads_in_a_group_are_looked_at(group: ControlGroup) -> None:
     code = "import threading, time\n[threading.Thread(target=time.sleep, args=(600,)).start()"
     code += " for _ in range(3)]\nprint(flush=True)"
-    group = home.make()
-    command = group.entering([sys.executable, "-c", code])
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        process.stdout.readline()
-        try:
-            assert len(list(idle_wait.threads(process.pid, group))) == 4
-            assert wait_until_idle(process.pid, group).found
-        finally:
-            group.close()
+    with program(group.entering([sys.executable, "-c", code])) as pid:
+        assert len(list(idle_wait.threads(pid, group))) == 4
+        assert wait_until_idle(pid, group).found
 
 
 def test_the_lab_looks_from_other_cpus_than_the_servers() -> None:

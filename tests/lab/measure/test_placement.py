@@ -15,14 +15,9 @@ from regatta.measure.processes import guard_environment
 from regatta.record.study.limits import UNSTEERED
 from tests.commands import run, run_well
 from tests.lab import rootless
+from tests.lab.needs import NEEDS_ROOT, NEEDS_TWO_CPUS
 from tests.processes import is_gone, network_namespaces, pids_inside
 from tests.waiting import wait_until
-
-TWO_CPUS = len(os.sched_getaffinity(0)) >= 2
-NEEDS_TWO_CPUS = pytest.mark.skipif(not TWO_CPUS, reason="this machine has one CPU only")
-NEEDS_ROOT = pytest.mark.skipif(
-    os.geteuid() != 0, reason="making network namespaces without a user namespace needs root"
-)
 
 PORTS = [f"/proc/sys/net/ipv4/{name}" for name in ("ip_local_port_range", "tcp_tw_reuse")]
 MANY_PORTS = "1024\t65535\n1"

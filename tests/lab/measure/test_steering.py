@@ -1,6 +1,5 @@
 """What arrives is processed by the side that it is for where that is permitted; else it is said."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,10 +14,8 @@ from regatta.measure.places.placement import make_placement
 from regatta.measure.places.sides import Placement
 from regatta.measure.processes import guard_environment
 from regatta.record.study.limits import OWN_SIDE, UNSTEERED
+from tests.lab.needs import CPUS, NEEDS_ROOT, NEEDS_TWO_CPUS
 
-CPUS = sorted(os.sched_getaffinity(0))
-NEEDS_TWO_CPUS = pytest.mark.skipif(len(CPUS) < 2, reason="this machine has one CPU only")
-NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="steering needs root")
 BATCHES, BATCH = 20, 100
 
 RECEIVE = f"""

@@ -16,6 +16,7 @@ from regatta.measure.trial import measure, program
 from regatta.record.records import COUNTED_TRIAL, TIMED, Trial
 from regatta.record.samples import HEADER, check_samples
 from tests.lab import fake_races
+from tests.lab.needs import CPUS, NEEDS_TWO_CPUS
 from tests.ledgers import rows
 from tests.processes import marked
 
@@ -127,23 +128,6 @@ def test_a_race_tells_what_happens_and_leaves_a_complete_ledger(tmp_path: Path) 
     assert rows(folder, "SELECT value FROM meta WHERE key = 'finished_at'")
 
 
-@pytest.mark.parametrize("after", [0, 1, 5])
-def test_a_stopped_race_goes_on_where_it_was(tmp_path: Path, after: int) -> None:
-    study = fake_races.parse(fake_races.TINY)
-    folder = tmp_path / "race"
-    fake_races.stopped(study, folder, after=after)
-    kept = rows(folder, "SELECT * FROM trial")
-    assert len(kept) == after + 1
-    events: list[Event] = []
-    fake_races.resume(folder, events.append)
-    assert rows(folder, "SELECT * FROM trial")[: after + 1] == kept
-    assert rows(folder, "SELECT count(*), count(DISTINCT block * 100 + cell_id) FROM trial") == [
-        (6, 6)
-    ]
-    fake_races.resume(folder, events.append, study)
-    assert rows(folder, "SELECT count(*) FROM trial") == [(6,)]
-
-
 def test_a_race_that_is_being_raced_is_not_raced_twice(tmp_path: Path) -> None:
     study = fake_races.parse(fake_races.TINY)
     folder = tmp_path / "race"
@@ -160,8 +144,14 @@ def test_a_race_that_is_being_raced_is_not_raced_twice(tmp_path: Path) -> None:
     assert rows(folder, "SELECT count(*) FROM trial") == [(6,)]
 
 
-def test_a_race_of_another_study_is_not_resumed(tmp_path: Path) -> None:
+def test_only_a_race_of_the_same_study_is_resumed_and_ends_at_once_if_it_is_complete(
+    tmp_path: Path,
+) -> None:
     folder = fake_races.race(fake_races.TINY, tmp_path / "race")
+    events: list[Event] = []
+    fake_races.resume(folder, events.append, fake_races.parse(fake_races.TINY))
+    assert [type(event) for event in events] == [Finished]
+    assert rows(folder, "SELECT count(*) FROM trial") == [(6,)]
     other = fake_races.parse(fake_races.TINY.replace("seed = 5", "seed = 6"))
     with pytest.raises(RegattaError, match="another study"):
         fake_races.resume(folder, study=other)
@@ -175,16 +165,15 @@ def test_a_race_whose_first_trials_all_fail_stops_with_the_reason(
         fake_races.race(fake_races.TINY, tmp_path / "race")
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this machine has one CPU only")
+@NEEDS_TWO_CPUS
 @pytest.mark.parametrize("fault", ["", "client-never-done"])
 def test_the_lab_may_run_everywhere_again_however_a_window_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
-    own = os.sched_getaffinity(0)
     monkeypatch.setenv("FAKE", fault)
     monkeypatch.setattr(measure, "load_timeout_s", lambda _: 2 if fault else 60)
-    with placement.make_placement("loopback", [min(own)], [max(own)]) as place:
+    with placement.make_placement("loopback", CPUS[:1], CPUS[-1:]) as place:
         setup = fake_races.trial_setup(tmp_path, place)
         result = fake_races.run_trial(setup, fake_races.parse(fake_races.TINY).cells[0], TIMED)
     assert result.status == ("failed" if fault else "ok")
-    assert os.sched_getaffinity(0) == own
+    assert os.sched_getaffinity(0) == set(CPUS)

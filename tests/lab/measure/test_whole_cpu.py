@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from regatta.measure.accounts import whole_cpu
-from regatta.measure.accounts.cgroup import find_home
+from regatta.measure.accounts.cgroup import ControlGroup
 from regatta.measure.accounts.whole_cpu import (
     STAT,
     TIMER_LIST,
@@ -30,10 +30,8 @@ from regatta.measure.processes import (
     parse_cpus,
 )
 from regatta.record.records import CLIENT, SERVER
+from tests.lab.needs import CPUS, NEEDS_ROOT, NEEDS_TWO_CPUS
 
-CPUS = sorted(os.sched_getaffinity(0))
-NEEDS_TWO_CPUS = pytest.mark.skipif(len(CPUS) < 2, reason="this machine has one CPU only")
-NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="an exact account needs root")
 SOURCES = [STAT, pytest.param(TIMER_LIST, marks=NEEDS_ROOT)]
 SPIN = "import sys, time\nwhile time.process_time() < float(sys.argv[1]): pass"
 BURNT_S = 0.1
@@ -66,10 +64,6 @@ Per CPU device: 0
 """
 
 
-def on(cpu: int, *command: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(["taskset", "-c", str(cpu), *command])
-
-
 def ticks_ns(cpu: int) -> tuple[int, int]:
     """What it slept and what the host took of it, to the tick."""
     columns = parse_cpus(Path("/proc/stat").read_text())[cpu]
@@ -93,22 +87,21 @@ def busy_ns(source: str, work: Callable[[], object]) -> tuple[float, float, floa
     return found[SERVER, "cpus", "busy-time"].value, least_ns, most_ns
 
 
+def burn() -> None:
+    subprocess.run(
+        ["taskset", "-c", str(CPUS[0]), sys.executable, "-S", "-c", SPIN, str(BURNT_S)], check=True
+    )
+
+
 @NEEDS_TWO_CPUS
 @pytest.mark.parametrize("source", SOURCES)
-def test_known_work_is_seen(source: str) -> None:
-    def work() -> None:
-        on(CPUS[0], sys.executable, "-S", "-c", SPIN, str(BURNT_S)).wait()
-
+@pytest.mark.parametrize(("work", "least_s"), [(burn, BURNT_S), (lambda: time.sleep(0.2), 0.0)])
+def test_a_cpu_is_as_busy_or_idle_as_the_kernel_says(
+    source: str, work: Callable[[], object], least_s: float
+) -> None:
     busy, least, most = busy_ns(source, work)
     # Steal comes in ticks, and so do both ends of what /proc/stat says.
-    assert busy >= BURNT_S * 1e9 - 2 * NS_PER_TICK
-    assert least - 3 * NS_PER_TICK <= busy <= most + 3 * NS_PER_TICK
-
-
-@NEEDS_TWO_CPUS
-@pytest.mark.parametrize("source", SOURCES)
-def test_a_sleeping_cpu_is_as_idle_as_the_kernel_says(source: str) -> None:
-    busy, least, most = busy_ns(source, lambda: time.sleep(0.2))
+    assert busy >= least_s * 1e9 - 2 * NS_PER_TICK
     assert least - 3 * NS_PER_TICK <= busy <= most + 3 * NS_PER_TICK
 
 
@@ -131,14 +124,9 @@ sys.stdin.read()
 PACKETS, LEAST_NS_A_PACKET = 100_000, 100
 
 
-@NEEDS_ROOT
 @NEEDS_TWO_CPUS
-def test_packets_that_no_task_is_charged_for_are_counted() -> None:
+def test_packets_that_no_task_is_charged_for_are_counted(group: ControlGroup) -> None:
     """Steered to the CPU of a server that sleeps: its control group is charged with nothing."""
-    home = find_home()
-    if home is None:
-        pytest.skip("control groups are not permitted here")
-    group = home.make()
     with make_placement("netns", [CPUS[0]], [CPUS[-1]]) as place:
         if place.sleep_source != TIMER_LIST:
             pytest.skip("this kernel keeps no exact account of its sleep")
@@ -159,7 +147,6 @@ def test_packets_that_no_task_is_charged_for_are_counted() -> None:
         finally:
             server.kill()
             server.communicate()
-            group.close()
     busy = found[SERVER, "cpus", "busy-time"].value
     assert busy >= PACKETS * LEAST_NS_A_PACKET
     assert charged_ns <= busy / 5
