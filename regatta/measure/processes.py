@@ -112,6 +112,23 @@ def guard_environment() -> dict[str, str]:
     return {**os.environ, "LC_ALL": "C", VARIABLE: str(os.getpid())}
 
 
+def with_input(
+    command: Sequence[str],
+    stdout: int = subprocess.DEVNULL,
+    stderr: int | None = subprocess.DEVNULL,
+) -> subprocess.Popen[bytes]:
+    """Starts a helper of the lab that ends when its input does; Ctrl-C reaches only the lab, which
+    then shuts down in order."""
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=stdout,
+        stderr=stderr,
+        env=guard_environment(),
+        start_new_session=True,
+    )
+
+
 def descendants_left(pid: int) -> list[int]:
     """Processes, other than `pid`, that carry the mark of the guard that became `pid`.
 
@@ -147,13 +164,7 @@ class Warden:
     SCRIPT = 'read -r group; read -r end; kill -KILL "-$group"'
 
     def __init__(self, group: int) -> None:
-        self.shell = subprocess.Popen(
-            ["/bin/sh", "-c", self.SCRIPT],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        self.shell = with_input(["/bin/sh", "-c", self.SCRIPT])
         assert self.shell.stdin
         self.shell.stdin.write(f"{group}\n".encode())
         self.shell.stdin.flush()

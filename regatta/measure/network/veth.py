@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import PlacementError
-from regatta.measure.processes import guard_environment
+from regatta.measure.processes import guard_environment, with_input
 from regatta.measure.programs import need_tool
 
 # 198.18.0.0/15 is reserved for benchmarks of network devices (RFC 2544).
@@ -41,14 +41,8 @@ def start_holder(
 
     `program`: what to append to the command; None: this machine's cat.
     """
-    holder = subprocess.Popen(
-        [*command, *([need_tool("cat", "coreutils")] if program is None else program)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        # Ctrl-C must reach only the lab, which then shuts down in order.
-        start_new_session=True,
-    )
+    program = [need_tool("cat", "coreutils")] if program is None else program
+    holder = with_input([*command, *program], subprocess.PIPE, subprocess.PIPE)
     assert holder.stdin
     assert holder.stdout
     assert holder.stderr

@@ -17,7 +17,7 @@ from statistics import fmean
 from time import monotonic
 
 from regatta.measure.places.side import SidePlacement, read_line
-from regatta.measure.processes import guard_environment
+from regatta.measure.processes import with_input
 
 ANSWER_TIMEOUT_S = 10.0
 
@@ -29,14 +29,8 @@ the median, in ns."""
 
 class Canary(AbstractContextManager["Canary"]):
     def __init__(self, where: SidePlacement, program: Path) -> None:
-        self.process = subprocess.Popen(
-            [program, ",".join(map(str, where.cpus))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=guard_environment(),
-            # Ctrl-C must reach only the lab; the canary ends when its input closes.
-            start_new_session=True,
-        )
+        command = [str(program), ",".join(map(str, where.cpus))]
+        self.process = with_input(command, subprocess.PIPE, stderr=None)
 
     def ask(self) -> Clock | None:
         """None if it does not answer."""

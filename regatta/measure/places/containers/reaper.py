@@ -12,13 +12,12 @@ import itertools
 import os
 import platform
 import secrets
-import subprocess
 from contextlib import suppress
 from pathlib import Path
 
 from regatta.errors import PlacementError
 from regatta.measure.places.containers.engine import Engine
-from regatta.measure.processes import BEGAN, guard_environment, read_stat, read_text
+from regatta.measure.processes import BEGAN, read_stat, read_text, with_input
 
 LABEL = "regatta.race"
 PREFIX = "regatta-"
@@ -65,14 +64,7 @@ class Reaper:
         self.engine = engine
         self.race = f"{lab_mark(os.getpid())}-{secrets.token_hex(2)}"
         self.numbers = itertools.count(1)
-        self.shell = subprocess.Popen(
-            ["/bin/sh", "-c", WATCH, engine.path, self.label],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=guard_environment(),
-            start_new_session=True,
-        )
+        self.shell = with_input(["/bin/sh", "-c", WATCH, engine.path, self.label])
 
     @property
     def label(self) -> str:

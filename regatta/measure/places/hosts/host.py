@@ -18,7 +18,7 @@ from regatta.errors import HostLostError, PlacementError, RegattaError, TrialErr
 from regatta.measure.network.veth import last_line
 from regatta.measure.places.hosts.worker import WorkerTask
 from regatta.measure.places.side import readable
-from regatta.measure.processes import guard_environment
+from regatta.measure.processes import with_input
 
 CLOSE_S = 5
 BEAT_S = 1.0
@@ -84,14 +84,7 @@ class WorkerProcess:
     heartbeat each second; its output is one line of JSON (worker.py)."""
 
     def __init__(self, command: Sequence[str], task: WorkerTask) -> None:
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=guard_environment(),
-            start_new_session=True,
-        )
+        self.process = with_input(command, subprocess.PIPE, subprocess.PIPE)
         self.write(json.dumps(asdict(task)).encode() + b"\n")
 
     def write(self, data: bytes) -> None:
