@@ -104,18 +104,6 @@ def test_what_goes_wrong_is_in_the_trial_with_its_output(
         assert said[fault] in json.dumps(result.server)
 
 
-def test_the_race_goes_on_without_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAULT", "dies")
-    monkeypatch.setenv("FAKE", "")
-    events: list[object] = []
-    options = {"blocks": 3, "placement": "loopback", "use_perf": False}
-    fake_races.race(study(tmp_path), tmp_path / "race", events.append, **options)
-    assert (tmp_path / "race" / "ledger.sqlite").exists()
-    outcomes = {event.cell.contender: event.failed for event in events if hasattr(event, "failed")}
-    assert outcomes["iterative"] is None
-    assert "moon" in (outcomes["mine"] or "")
-
-
 def test_a_missing_program_is_reported_before_anything_starts(tmp_path: Path) -> None:
     raced = fake_races.parse(study(tmp_path).toml.replace(sys.executable, "nowhere"), tmp_path)
     with pytest.raises(StudyError, match=r"contenders\.mine\.command.*nowhere.*build"):

@@ -65,7 +65,8 @@ def test_the_study_is_in_the_ledger_once(tmp_path: Path) -> None:
 
 def test_the_environment_holds_what_was_found_and_not_what_was_asked(tmp_path: Path) -> None:
     keys = set(read(stopped(tmp_path)).environment)
-    assert {"cpu_model", "placement", "designs", "left_out"} <= keys
+    assert {"cpu_model", "cpus", "kernel", "mitigations", "governor", "versions"} <= keys
+    assert {"perf_version", "placement", "designs", "left_out"} <= keys
     asked = {"seed", "use_perf", "disturbance_limit_percent", "contenders", "twins"}
     assert not keys & {"claims", "baseline", "calibration", *asked}
 

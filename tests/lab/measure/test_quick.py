@@ -10,9 +10,8 @@ import pytest
 
 from regatta.judge.statistics.autocorrelation import reach_of
 from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS, quick_note, too_few_note
-from regatta.measure.programs import discover
-from regatta.measure.race.options import Hooks, Options, apply
-from regatta.measure.race.race import fitted, plan_of, reopen
+from regatta.measure.race.options import Options, apply
+from regatta.measure.race.race import fitted, plan_of
 from regatta.measure.race.resume import keep_options
 from regatta.record.files import open_ledger
 from regatta.record.records import COUNTED_TRIAL, TIMED
@@ -24,6 +23,14 @@ from tests.lab import fake_races
 from tests.lab.fake_programs import DESIGNS
 
 CELLS = f"{fake_races.PAIR}connections = [3]\nrequests = 6\n"
+CLAIM = """
+[[claim]]
+id = "X1"
+says = "A loop needs less."
+metric = "context_switches"
+connections = 3
+order = ["select", "iterative"]
+"""
 
 
 def reports() -> Study:
@@ -96,13 +103,15 @@ def test_undecidable_claims_are_reported_before_the_first_trial() -> None:
 def test_a_race_goes_on_as_it_was_asked_for_and_not_as_its_study_says(
     tmp_path: Path, asked: dict[str, Any]
 ) -> None:
-    """A width too: with a number of blocks of its own it would otherwise end early."""
-    text = fake_races.on_one_cpu(CELLS, blocks=7, counted_blocks=3, width_percent=3, most_blocks=20)
-    study = fake_races.parse(text)
+    """A width too: with a number of blocks of its own it would otherwise end early. And its claims
+    are those of its ledger: where its sources lay it need not look for them again."""
+    race = {"blocks": 7, "counted_blocks": 3, "width_percent": 3, "most_blocks": 20}
+    study = fake_races.parse(fake_races.on_one_cpu(CELLS + CLAIM, **race))
     fake_races.stopped(study, tmp_path, use_perf=False, **asked)
     with open_ledger(tmp_path / FILE_NAME) as ledger:
-        restored = keep_options(ledger, study)
+        restored = keep_options(ledger, study.but(claims=()))
     assert dict(restored) == dict(apply(study, Options(**asked)))
+    assert [claim.id for claim in restored.claims] == ["X1"]
     assert restored.quick == asked.get("quick", False)
 
 
@@ -118,27 +127,3 @@ def test_a_race_of_few_processes_goes_on_as_one(tmp_path: Path) -> None:
         ledger.database.executemany(known, fitted(few).items())
         restored = keep_options(ledger, study)
     assert (restored.blocks, restored.most_blocks, restored.few_blocks) == (3, 5, True)
-
-
-@pytest.mark.usefixtures("programs_folder")
-def test_a_first_look_that_goes_on_knows_its_claims(tmp_path: Path) -> None:
-    """Where its sources lay it need not look for them again."""
-    claim = (
-        '[[claim]]\nid = "X1"\nsays = "A loop needs less."\nmetric = "context_switches"\n'
-        'connections = 3\norder = ["select", "iterative"]\n'
-    )
-    text = fake_races.on_one_cpu(f"{CELLS}{claim}", blocks=9, counted_blocks=3)
-    studies: list[Study] = []
-
-    def tell_study(study: Study) -> tuple[str, ...]:
-        studies.append(study)
-        return ()
-
-    hooks = Hooks(unseen=tell_study)
-    fake_races.stopped(text, tmp_path, hooks=hooks, use_perf=False, quick=True)
-    reopen(tmp_path, None, discover(), fake_races.ignore, hooks)
-    begun, resumed = studies
-    assert resumed.claims == begun.claims
-    assert [claim.id for claim in resumed.claims] == ["X1"]
-    assert quick_note(resumed) == quick_note(begun)
-    assert quick_note(begun).endswith("; 1 of 1 claims cannot be decided with so few")

@@ -15,9 +15,10 @@ from regatta.measure.race.events import Event, Pausing, RaceNote, SittingStarted
 from regatta.measure.race.place_sides import place_sides
 from regatta.measure.race.sittings import MOST_BYTES, draw_sitting, remake_placement, unchanged_note
 from regatta.record.read import read
+from regatta.record.schema import FILE_NAME
 from regatta.record.study import Study
 from regatta.record.study.limits import STEERINGS
-from tests.lab import fake_programs, fake_races
+from tests.lab import fake_races
 from tests.ledgers import rows
 
 SITTINGS = 3
@@ -43,18 +44,6 @@ def study() -> Study:
 
 def raced(folder: Path, tell: Callable[[Event], None] = lambda _: None) -> Path:
     return fake_races.race(study(), folder / "race", tell)
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a race that nobody disturbs or stops."""
-    folder = tmp_path_factory.mktemp("whole")
-    fake_programs.install(folder / "bin")
-    with pytest.MonkeyPatch.context() as settings:
-        settings.setenv("REGATTA_BIN", str(folder / "bin"))
-        settings.setattr("regatta.measure.accounts.disturbance.too_much", lambda *_: None)
-        settings.setattr("regatta.measure.race.sittings.sleep", lambda _: None)
-        return raced(folder)
 
 
 def test_every_sitting_runs_the_whole_study_in_its_own_order(
@@ -104,8 +93,10 @@ def test_every_sitting_is_placed_steered_and_loaded_as_the_first(
     assert (asked.steering, asked.client_count) == (kind, 3)
 
 
-def test_a_sitting_records_its_time_its_machine_and_its_own_environment(whole: Path) -> None:
-    found = read(whole / "ledger.sqlite").sittings
+@pytest.mark.usefixtures("slept")
+def test_a_sitting_records_its_time_its_machine_and_its_own_environment(tmp_path: Path) -> None:
+    folder = raced(tmp_path)
+    found = read(folder / FILE_NAME).sittings
     assert [sitting.number for sitting in found] == [1, 2, 3]
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     assert {sitting.boot_id for sitting in found} == {boot}
@@ -114,7 +105,7 @@ def test_a_sitting_records_its_time_its_machine_and_its_own_environment(whole: P
     assert sorted(began) == began
     query = "SELECT DISTINCT sitting, json_extract(server, '$.padding') FROM trial ORDER BY 1"
     sizes = [(sitting.number, sitting.environment_bytes) for sitting in found]
-    assert rows(whole, query) == sizes, "the same for all contenders"
+    assert rows(folder, query) == sizes, "the same for all contenders"
     assert len({size for _, size in sizes}) == SITTINGS
 
 
