@@ -17,6 +17,7 @@ from bench.readings import ReaderTrial
 from bench.rows import Best, Row, ServerTrial, Turns
 from bench.testbed import Figures, Testbed
 from regatta.errors import RegattaError
+from regatta.judge.interval import Interval
 from regatta.judge.statistics.autocorrelation import reach_of
 from regatta.judge.statistics.joint import PairedMean
 
@@ -87,20 +88,18 @@ def estimate(row: Row, measured: Measurements) -> Outcome:
     # A value can be 0 and has no logarithm then; a ratio of costs cannot.
     has_logs = bool((values > 0).all())
     numbers = np.log(values) if has_logs else values
-    mean = float(numbers.mean())
     # Sign flips are exact for pairs; values alone need an allowance for correlated blocks.
     in_pairs = bool(peer_values) and has_logs
     interval = PairedMean(numbers).interval() if in_pairs else _alone(numbers)
-    assert interval is not None
-    ends = (mean, *interval)
+    ends = vars(interval).values()
     value, low, high = (float(np.exp(end)) if has_logs else end for end in ends)
     return Outcome(row, our_values, peer_values, value, low, high)
 
 
-def _alone(numbers: NDArray[np.float64]) -> tuple[float, float]:
-    reach = reach_of(numbers)
+def _alone(numbers: NDArray[np.float64]) -> Interval:
+    reach, mean = reach_of(numbers), float(numbers.mean())
     assert reach is not None, "there are at least two blocks"
-    return float(numbers.mean()) - reach, float(numbers.mean()) + reach
+    return Interval(mean, mean - reach, mean + reach)
 
 
 def blocks_of(rows: Iterable[Row], blocks: int) -> dict[Run, int]:

@@ -8,7 +8,7 @@ import numpy as np
 from regatta.judge.estimates import Estimate
 from regatta.judge.interval import OpenInterval
 from regatta.judge.statistics.autocorrelation import reach_of
-from regatta.judge.statistics.joint import AROUND, Mean, PairedMean, agreeing, decide_jointly
+from regatta.judge.statistics.joint import AROUND, Ends, Mean, PairedMean, agreeing, decide_jointly
 from regatta.judge.statistics.sign_flips import BlockValues
 from regatta.judge.statistics.units import BLOCKS, Units
 from regatta.record.cell import Cell
@@ -46,29 +46,29 @@ def differences(
                     {block: mine[block] - base[block] for block in common}
                 )
     joint = decide_jointly(list(found.values()), units=units)
-    differences = []
-    for ((name, step), less), decision in zip(found.items(), joint.decisions, strict=True):
-        mean, ends = Mean.of_blocks(less), _reaching(less, joint.score, units)
-        low, high = (None, None) if ends is None else agreeing(ends, 0.0, decision.sign)
-        larger = decision.sign != AROUND
-        differences.append(
-            Difference(
-                mean.value, low, high, contender=name, at=step, blocks=mean.count, larger=larger
-            )
+    return [
+        Difference(
+            Mean.of_blocks(less).value,
+            *agreeing(_ends(less, joint.score, units), 0.0, decision.sign),
+            contender=name,
+            at=step,
+            blocks=len(less),
+            larger=decision.sign != AROUND,
         )
-    return differences
+        for ((name, step), less), decision in zip(found.items(), joint.decisions, strict=True)
+    ]
 
 
-def _reaching(less: BlockValues, score: float, units: Units) -> tuple[float, float] | None:
-    """The ends of its interval; None with too few units for one."""
+def _ends(less: BlockValues, score: float, units: Units) -> Ends:
+    """Of its interval; unknown with too few units for one."""
     if len(less) < units.fewest:
-        return None
+        return None, None
     mean = Mean.of_blocks(less)
     low, high = mean.interval(score)
     if units.sitting_of:
         return low, high
     # A difference in µs scales with the machine's speed, so autocorrelation of blocks matters.
-    reach = reach_of(np.array([less[block] for block in sorted(less)])) or 0.0
+    reach = reach_of(np.array(list(less.values()))) or 0.0
     return min(low, mean.value - reach), max(high, mean.value + reach)
 
 
@@ -105,19 +105,19 @@ def per_connection(cells: Iterable[tuple[Cell, Memory]], units: Units) -> list[P
                 for idle, (_, memory) in steps.items()
                 if metric.name in memory
             }
-            if len(known) > 1:
-                mean = _slope(known, units)
-                if mean.count:
-                    low, high = mean.interval() or (None, None)
-                    kib = Estimate(mean.mean, low, high, mean.count)
-                    found.append(PerConnection(steps[max(known)][0], metric.name, kib))
+            if len(known) > 1 and (kib := _slope(known, units)):
+                found.append(PerConnection(steps[max(known)][0], metric.name, kib))
     return found
 
 
-def _slope(known: Mapping[int, BlockValues], units: Units) -> PairedMean:
+def _slope(known: Mapping[int, BlockValues], units: Units) -> Estimate | None:
     """In KiB an idle connection, of the blocks in which all steps are known."""
     slopes = {
         block: float(np.polyfit(list(known), [known[step][block] for step in known], 1)[0])
         for block in sorted(set.intersection(*map(set, known.values())))
     }
-    return PairedMean(np.array(list(units.gathered(slopes).values())) * KIB_PER_MIB)
+    if not slopes:
+        return None
+    kib = PairedMean(np.array(list(units.gathered(slopes).values())) * KIB_PER_MIB)
+    ends = kib.interval() if kib.count > 1 else OpenInterval(kib.mean)
+    return Estimate(**vars(ends), trials=kib.count)

@@ -7,16 +7,13 @@ from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 
 import numpy as np
 
 from regatta.judge.contrast import usable_by_block
 from regatta.judge.grouping import group
-from regatta.judge.statistics.blocks_needed import (
-    FEWEST_BLOCKS,
-    FEWEST_SITTINGS,
-)
+from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS, FEWEST_SITTINGS
 from regatta.judge.statistics.joint import Mean, PairedMean
 from regatta.judge.statistics.percentile_comparison import FEWEST_BLOCKS as FEWEST_IN_COMMON
 from regatta.judge.statistics.sign_flips import LEVEL, BlockValues, Rows, Ways, critical, sign_flips
@@ -47,16 +44,16 @@ def widest_lead(path: Path) -> float | None:
     """The widest interval of all leads, upper end / lower end - 1; None while a lead has none."""
     widths: list[float] = []
     for lead in leads_of(path):
-        interval = None if lead is None else lead.interval()
-        if interval is None:
+        if lead.count < FEWEST_IN_COMMON:
             return None
-        widths.append(math.exp(interval[1] - interval[0]) - 1)
+        interval = lead.interval()
+        widths.append(math.exp(interval.high - interval.low) - 1)
     return max(widths, default=None)
 
 
-def leads_of(path: Path) -> Iterator[PairedMean | None]:
+def leads_of(path: Path) -> Iterator[PairedMean]:
     """Of all tables, at each step and over all: logarithms of the second's server CPU per request
-    over the first's; None for one with too few blocks in common."""
+    over the first's, in the blocks that they have in common."""
     ledger = read(path)
     known = {number: usable_by_block(PRIMARY, of) for number, of in ledger.by_cell.items()}
     for members in group(ledger.cells):
@@ -74,8 +71,7 @@ def leads_of(path: Path) -> Iterator[PairedMean | None]:
             if len(ranked) > 1:
                 less, more = contest[ranked[0]], contest[ranked[1]]
                 common = sorted(less.keys() & more.keys())
-                values = np.array([more[block] - less[block] for block in common])
-                yield PairedMean(values) if len(common) >= FEWEST_IN_COMMON else None
+                yield PairedMean(np.array([more[block] - less[block] for block in common]))
 
 
 def _over_all(steps: list[dict[str, BlockValues]]) -> dict[str, BlockValues]:
@@ -85,9 +81,7 @@ def _over_all(steps: list[dict[str, BlockValues]]) -> dict[str, BlockValues]:
         columns = [step[name] for step in steps]
         common = sorted(set.intersection(*map(set, columns)))
         if common:
-            found[name] = {
-                block: sum(column[block] for column in columns) / len(columns) for block in common
-            }
+            found[name] = {block: fmean(column[block] for column in columns) for block in common}
     return found
 
 

@@ -367,17 +367,15 @@ def load_verdict(load: LoadVerdict, accounts: BothAccounts, level: float) -> Loa
         if unconfirmed_leads({(None, BASE, HEAD): ((charged, busy), head)}):
             return replace(load, why=DENIED)
     if outcome == NO_REGRESSION:
-        ratios = PairedMean(np.array(list(log_ratios(head[1], busy).values())))
-        interval = ratios.interval(level)
-        if interval is not None and interval[0] > math.log1p(load.threshold):
+        ratios = PairedMean.of_blocks(log_ratios(head[1], busy))
+        if ratios.count and ratios.interval(level).low > math.log1p(load.threshold):
             return replace(load, why=HIDDEN)
     why = EQUALS_DIFFER if outcome == UNDECIDED and load.equals_differ else ""
     return replace(load, outcome=outcome, why=why)
 
 
 def ratio_of(mean: PairedMean, level: float) -> Interval:
-    ends = mean.interval(level) or (-math.inf, math.inf)
-    return Interval(mean.mean, *ends).through(lambda log: outward(log, "ratio"))
+    return mean.interval(level).through(lambda log: outward(log, "ratio"))
 
 
 def blocks_needed(mean: PairedMean, limit: float, level: float) -> int | None:

@@ -8,12 +8,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from regatta.judge.interval import Interval
 from regatta.judge.results import CellResult, Group
 from regatta.judge.statistics.joint import PairedMean
 from regatta.judge.statistics.leads import log_ratios
+from regatta.judge.statistics.percentile_comparison import FEWEST_BLOCKS
 from regatta.judge.statistics.units import Units
 from regatta.record.metrics import PRIMARY, side_of
 
@@ -48,15 +47,13 @@ def twin_shares(group: Group, twins: Mapping[str, str]) -> list[TwinShare]:
 
 def _share(step: int, design: CellResult, twin: CellResult, units: Units) -> TwinShare | None:
     """None if fewer than two units have both, or a figure is missing."""
-    ours, bare = (result.blocks.get(PRIMARY.name, {}) for result in (design, twin))
+    both = [result.blocks.get(PRIMARY.name, {}) for result in (design, twin)]
     us, twin_us = (
         result.estimates[side_of(PRIMARY), PRIMARY.name].value for result in (design, twin)
     )
-    logs = units.gathered(log_ratios(ours, bare))
-    ratios = PairedMean(np.array(list(logs.values())))
-    interval = ratios.interval() if len(logs) > 1 else None
-    if us is None or twin_us is None or interval is None:
+    ratios = PairedMean.of_blocks(units.gathered(log_ratios(*both)))
+    if us is None or twin_us is None or ratios.count < FEWEST_BLOCKS:
         return None
-    ratio = Interval(ratios.mean, *interval).through(math.exp)
+    ratio = ratios.interval().through(math.exp)
     names = design.cell.contender, twin.cell.contender
-    return TwinShare(step, *names, us, twin_us, ratio, len(logs))
+    return TwinShare(step, *names, us, twin_us, ratio, ratios.count)

@@ -178,6 +178,6 @@ def mean(what: str, unit: str, values: Sequence[float]) -> Effect:
 def extra_cost(what: str, before: Sequence[float], after: Sequence[float]) -> Effect:
     """By how many percent the second of each pair exceeds the first."""
     found = PairedMean(np.log(np.array(after) / np.array(before)))
-    ends = found.interval() or (found.mean, found.mean)
-    more = Interval(found.mean, *ends).through(lambda log: 100 * math.expm1(log))
+    logs = found.interval() if found.count > 1 else Interval(found.mean, found.mean, found.mean)
+    more = logs.through(lambda log: 100 * math.expm1(log))
     return effect(what, "%", more, found.count)

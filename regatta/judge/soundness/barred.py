@@ -152,9 +152,8 @@ def _warm_up(
         if trial.status == OK and "warm_up" in trial.conditions
     ]
     steady = [trial.conditions["warm_up"]["kind"] in STEADY for _, trial in watched]
-    ratios = np.array(list(_moves(watched)))
-    mean = PairedMean(ratios) if len(ratios) >= FEWEST_PROCESSES else None
-    interval = mean.interval() if mean is not None else None
+    moves = PairedMean(np.array(list(_moves(watched))))
+    enough = moves.count >= FEWEST_PROCESSES
     return ContenderWarmUp(
         contender=first["contender"],
         work=first["work"],
@@ -164,7 +163,7 @@ def _warm_up(
         seconds=first["seconds"],
         watched=len(watched),
         unsteady=steady.count(False),
-        moves=Interval(mean.mean, *interval).through(math.exp) if mean and interval else None,
+        moves=moves.interval().through(math.exp) if enough else None,
         curve=tuple(curve_of(first["slices"])),
     )
 

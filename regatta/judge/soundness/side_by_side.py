@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-import numpy as np
-
 from regatta.judge.contrast import usable_by_block
 from regatta.judge.grouping import Members
 from regatta.judge.interval import Interval
@@ -20,14 +18,10 @@ LEAST_PERCENT = 0.5
 """A smaller difference of clock speeds does not matter."""
 
 
-def mean_of(logs: dict[int, float], units: Units = BLOCKS) -> PairedMean:
-    """Of one logarithm a block."""
-    return PairedMean(np.array(list(units.gathered(logs).values())))
-
-
 def ratio_of(mean: PairedMean) -> Interval:
     """From a mean of logarithms; only the mean itself with a single block."""
-    return Interval(mean.mean, *(mean.interval() or (mean.mean, mean.mean))).through(math.exp)
+    known = mean.interval() if mean.count > 1 else Interval(mean.mean, mean.mean, mean.mean)
+    return known.through(math.exp)
 
 
 # The clock speed of each contender relative to those it is compared with, from the canary. On a
@@ -60,7 +54,9 @@ def clocks(ledger: RaceRecord, tables: Sequence[Members]) -> list[ClockSpeed]:
         for trial in measured
         if trial.counts and trial.kind != COUNTED_TRIAL
     }
-    means = {name: mean_of(logs) for name, logs in _relative(canary_ns, tables).items()}
+    means = {
+        name: PairedMean.of_blocks(logs) for name, logs in _relative(canary_ns, tables).items()
+    }
     decided = holm([mean.p_value() for mean in means.values()])
     found = []
     for (name, mean), p_value in zip(means.items(), decided, strict=True):
@@ -141,7 +137,9 @@ def side_by_side_costs(ledger: RaceRecord, units: Units = BLOCKS) -> list[SideBy
         for block in {block for logs in found.values() for block in logs}
     }
     against_others = {
-        name: mean_of({block: log - of_all[block] for block, log in logs.items()}, units)
+        name: PairedMean.of_blocks(
+            units.gathered({block: log - of_all[block] for block, log in logs.items()})
+        )
         for name, logs in found.items()
     }
     decided = holm([mean.p_value() for mean in against_others.values()])
@@ -149,7 +147,7 @@ def side_by_side_costs(ledger: RaceRecord, units: Units = BLOCKS) -> list[SideBy
         SideBySideCost(
             contender=name,
             blocks=len(logs),
-            ratio=ratio_of(mean_of(logs, units)),
+            ratio=ratio_of(PairedMean.of_blocks(units.gathered(logs))),
             beside=math.exp(against_others[name].mean),
             differs=p_value <= LEVEL,
         )

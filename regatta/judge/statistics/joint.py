@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special  # type: ignore[import-untyped]
 
+from regatta.judge.interval import Interval
 from regatta.judge.statistics.sign_flips import (
     LEVEL,
     POWER,
@@ -154,6 +155,10 @@ class PairedMean:
 
     values: Floats
 
+    @classmethod
+    def of_blocks(cls, blocks: Mapping[int, float]) -> PairedMean:
+        return cls(np.array(list(blocks.values())))
+
     @property
     def count(self) -> int:
         return len(self.values)
@@ -179,15 +184,16 @@ class PairedMean:
             return 0.0 if self.count >= FEWEST_ALIKE else 2.0 ** (1 - self.count)
         return self._p_of_shift(self.mean)
 
-    def interval(self, level: float = LEVEL) -> tuple[float, float] | None:
-        """At confidence 1 - `level`; None for a single block."""
+    def interval(self, level: float = LEVEL) -> Interval:
+        """At confidence 1 - `level`; unbounded for a single block."""
+        mean = self.mean
         if self.count < 2:
-            return None
+            return Interval(mean, -math.inf, math.inf)
         if self.error == 0:
             # Extends to 0 if the p-value does not exclude it.
-            ends = (self.mean, self.mean if self.p_value() <= level else 0.0)
-            return min(ends), max(ends)
-        return self.mean - self._reach(1, level), self.mean + self._reach(-1, level)
+            furthest = mean if self.p_value() <= level else 0.0
+            return Interval(mean, min(mean, furthest), max(mean, furthest))
+        return Interval(mean, mean - self._reach(1, level), mean + self._reach(-1, level))
 
     def _reach(self, side: int, level: float) -> float:
         """Half-width of the interval below (1) or above (-1) the mean."""

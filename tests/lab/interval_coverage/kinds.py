@@ -121,8 +121,8 @@ def ratios(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
     for values in log_ratios(real):
 
         def holds(race: Blocks, values: Floats = values) -> Holds:
-            low, high = PairedMean(values[race]).interval() or (None, None)
-            return within(float(values.mean()), low, high)
+            found = PairedMean(values[race]).interval()
+            return within(float(values.mean()), found.low, found.high)
 
         yield IntervalCheck(values, holds)
 

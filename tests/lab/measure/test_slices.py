@@ -191,10 +191,9 @@ def test_the_width_is_drawn_at_95_percent_whatever_the_p_values(
 ) -> None:
     cpu_us = {"a": first_us, "b": 700.0}
     path = synthetic.make(tmp_path / FILE_NAME, contenders=("a", "b"), cpu_us=cpu_us)
-    leads = [lead for lead in leads_of(path) if lead is not None]
-    assert len(leads) == 4, "at three steps and overall"
-    ends = [lead.interval(0.05) for lead in leads]
-    assert widest_lead(path) == max(math.exp(end[1] - end[0]) - 1 for end in ends if end)
+    ends = [lead.interval(0.05) for lead in leads_of(path)]
+    assert len(ends) == 4, "at three steps and overall"
+    assert widest_lead(path) == max(math.exp(of.high - of.low) - 1 for of in ends)
 
 
 @pytest.mark.parametrize(

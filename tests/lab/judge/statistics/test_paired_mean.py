@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from regatta.judge.interval import Interval
 from regatta.judge.statistics.comparisons_with_best import standings
 from regatta.judge.statistics.joint import PairedMean
 
@@ -81,11 +82,10 @@ def test_the_interval_contains_0_exactly_if_not_significant(
     numbers: list[float], level: float
 ) -> None:
     difference = PairedMean(np.array(numbers))
-    interval = difference.interval(level)
-    low, high = interval
-    assert low <= difference.mean <= high
+    found = difference.interval(level)
+    assert found.low <= found.value <= found.high
     if abs(difference.p_value() - level) > 1e-3:
-        assert (difference.p_value() > level) == (low <= 0 <= high)
+        assert (difference.p_value() > level) == (found.low <= 0 <= found.high)
 
 
 def test_one_outlying_block_is_not_significant() -> None:
@@ -95,6 +95,6 @@ def test_one_outlying_block_is_not_significant() -> None:
 def test_whole_numbers_that_differ_alike_need_five_blocks() -> None:
     """Two blocks in which one contender had one page fault more are a coincidence."""
     assert PairedMean(np.full(2, 0.01)).p_value() == 0.5
-    assert PairedMean(np.full(2, 0.01)).interval() == (0, 0.01)
+    assert PairedMean(np.full(2, 0.01)).interval() == Interval(0.01, 0, 0.01)
     assert PairedMean(np.full(5, 0.01)).p_value() == 0
     assert PairedMean(np.zeros(5)).p_value() == 1
