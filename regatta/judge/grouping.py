@@ -5,7 +5,7 @@ That quantity is the axis of the table and its charts: the one with the most ste
 """
 
 from collections import Counter as Tally
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,7 +59,7 @@ def stands_at(axis: Axis, cell: Cell, step: int) -> bool:
 
 def group(cells: list[Cell]) -> list[Members]:
     """All cells, in the order of the study."""
-    taken = Tally((_facts(cell, FACTS), cell.contender, _quantities(cell)) for cell in cells)
+    taken = Tally((_facts(cell, FACTS), cell.contender, _facts(cell, AXES)) for cell in cells)
     ambiguous = {key[0] for key, count in taken.items() if count > 1}
     by_facts: dict[Facts, list[Cell]] = {}
     for cell in sorted(cells, key=lambda cell: cell.id):
@@ -88,22 +88,19 @@ def _split(facts: Facts, cells: list[Cell]) -> Iterator[Members]:
         members = [
             cell for cell in cells if _covers(tuple(getattr(cell, name) for name in others), row)
         ]
-        known = tuple(
-            (name, value) for name, value in zip(others, row, strict=True) if value is not None
-        )
-        yield Members(axis, facts + known, members)
+        yield Members(axis, facts + _known(zip(others, row, strict=True)), members)
 
 
 def _covers(row: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
     return all(mine in (theirs, None) for mine, theirs in zip(row, other, strict=True))
 
 
-def _quantities(cell: Cell) -> tuple[Any, ...]:
-    return tuple(getattr(cell, name) for name in AXES)
+def _facts(cell: Cell, names: Iterable[str]) -> Facts:
+    return _known((name, getattr(cell, name)) for name in names)
 
 
-def _facts(cell: Cell, names: tuple[str, ...]) -> Facts:
-    return tuple((name, getattr(cell, name)) for name in names if getattr(cell, name) is not None)
+def _known(facts: Iterable[tuple[str, Any]]) -> Facts:
+    return tuple((name, value) for name, value in facts if value is not None)
 
 
 def _title(facts: Facts, common: set[tuple[str, Any]], implied: str) -> str:
@@ -116,10 +113,10 @@ def _title(facts: Facts, common: set[tuple[str, Any]], implied: str) -> str:
     ]
     if not telling:
         telling = [fact for fact in facts if fact[0] in ("work", "load", "engine")]
-    return ", ".join(_shown(name, value) for name, value in telling)
+    return ", ".join(shown(name, value) for name, value in telling)
 
 
-def _shown(name: str, value: Any) -> str:
+def shown(name: str, value: Any) -> str:
     if name in AXES:
         return AXES[name].count(value)
     if name in WORDED:

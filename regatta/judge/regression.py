@@ -14,7 +14,7 @@ and all loads are one family.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -143,10 +143,10 @@ class RegressionVerdict:
     @property
     def by_name(self) -> dict[str, str]:
         """The outcome of each that is judged, over all loads."""
-        found: dict[str, list[str]] = {}
-        for load in self.loads:
-            found.setdefault(load.judged.name, []).append(load.outcome)
-        return {name: worst_of(outcomes) for name, outcomes in found.items()}
+        return {
+            name: worst_of([load.outcome for load in self.loads if load.judged.name == name])
+            for name in dict.fromkeys(load.judged.name for load in self.loads)
+        }
 
 
 @dataclass(frozen=True)
@@ -165,12 +165,9 @@ class Contrast:
     def first(self, count: int) -> "Contrast":
         """In so many blocks."""
         blocks, head, floor = self.blocks[:count], self.head[:count], self.floor[:count]
-
-        def within(accounts: Accounts) -> Accounts:
-            charged, busy = ({at: of[at] for at in blocks if at in of} for of in accounts)
-            return charged, busy
-
-        accounts = within(self.accounts[0]), within(self.accounts[1])
+        charged, busy = ({at: of[at] for at in blocks if at in of} for of in self.accounts[0])
+        # Those of head count only where base has them.
+        accounts = (charged, busy), self.accounts[1]
         return replace(self, blocks=blocks, head=head, floor=floor, accounts=accounts)
 
     @property
@@ -260,17 +257,8 @@ def contrasts(ledger: RaceRecord) -> list[Contrast]:
     for cell in ledger.cells:
         cells = rivals(ledger, cell)
         if cell.contender == HEAD and set(SIDES) <= cells.keys():
-            trials = {name: ledger.trials_of(cells[name]) for name in SIDES}
-            for judged in JUDGED:
-                if judged.metric is not None:
-                    read = cost_by_block if judged is CPU else latency_by_block
-                    values = {name: read(of, judged.metric) for name, of in trials.items()}
-                    busy = {
-                        name: cost_by_block(undisturbed(of), BUSY)
-                        for name, of in trials.items()
-                        if judged is CPU
-                    }
-                    found.append(contrast(judged, cell, values, busy))
+            trials = [ledger.trials_of(cells[name]) for name in SIDES]
+            found += [contrast(of, cell, of.metric, trials) for of in JUDGED if of.metric]
     for group in held_groups(ledger):
         members = {held.cell.contender: held for held in group.members}
         if set(SIDES) <= members.keys():
@@ -283,20 +271,18 @@ def contrasts(ledger: RaceRecord) -> list[Contrast]:
     return found
 
 
-def contrast(
-    judged: Judged,
-    cell: Cell,
-    values: Mapping[str, BlockValues],
-    busy: Mapping[str, BlockValues],
-) -> Contrast:
-    """`busy`: busy time per request; empty where it tells nothing of what is judged."""
-    blocks = sorted(set.intersection(*map(set, values.values())))
-    base, again, head = (np.log([values[name][block] for block in blocks]) for name in SIDES)
+def contrast(judged: Judged, cell: Cell, metric: Metric, trials: Sequence[list[Trial]]) -> Contrast:
+    """`trials`: of base, of base again, and of head."""
+    by_block = cost_by_block if judged is CPU else latency_by_block
+    values = [by_block(of, metric) for of in trials]
+    blocks = sorted(set.intersection(*map(set, values)))
+    base, again, head = (np.log([of[block] for block in blocks]) for of in values)
     found = Contrast(cell, tuple(blocks), head - (base + again) / 2, again - base, judged=judged)
-    if not busy:
+    if judged is not CPU:
         return found
-    of_base = mean_of(values[BASE], values[AGAIN]), mean_of(busy[BASE], busy[AGAIN])
-    return replace(found, accounts=(of_base, (values[HEAD], busy[HEAD])))
+    busy = [cost_by_block(undisturbed(of), BUSY) for of in trials]
+    of_base = mean_of(values[0], values[1]), mean_of(busy[0], busy[1])
+    return replace(found, accounts=(of_base, (values[2], busy[2])))
 
 
 def cost_by_block(trials: list[Trial], metric: Metric) -> BlockValues:

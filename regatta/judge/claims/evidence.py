@@ -145,10 +145,8 @@ class Evidence:
         found = all_or_words(self._raw(selector, term.side, how) for selector in selectors)
         if isinstance(found, str):
             return found
-        mine, *base = found
-        if not base:
-            return mine if times == 1 else {block: times * mine[block] for block in mine}
-        return {at: times * (mine[at] - base[0][at]) for at in common_blocks(found)}
+        mine, base = found if how.over_iterative else (*found, dict.fromkeys(found[0], 0.0))
+        return {at: times * (mine[at] - base[at]) for at in common_blocks((mine, base))}
 
     def columns(self, comparison: Comparison) -> list[Blocks] | str:
         """The values of each of its terms, or the first reason why one has none."""

@@ -9,7 +9,6 @@ between them: the absence of a significant difference is not equality.
 
 from collections.abc import Sequence
 
-from regatta.judge.claims.claim_tests import ComparisonTest
 from regatta.judge.claims.comparisons import Comparison, comparisons
 from regatta.judge.claims.evidence import Evidence, RaceResults
 from regatta.judge.claims.make_test import make_test, single_runs
@@ -37,30 +36,25 @@ CANNOT = "cannot run here"
 
 
 def decide(
-    cases: Sequence[tuple[Evidence, list[Comparison]]],
+    cases: Sequence[tuple[Evidence, Sequence[Comparison]]],
 ) -> list[tuple[Verdict, list[ClaimPart]]]:
     """The verdict and the parts of each claim."""
     tested = [[make_test(evidence, pair) for pair in compared] for evidence, compared in cases]
-    parts = iter(jointly([test for claim in tested for test in claim if not isinstance(test, str)]))
-    found: list[tuple[Verdict, list[ClaimPart]]] = []
-    for (_, compared), claim in zip(cases, tested, strict=True):
-        claim_parts = [
-            _untested(comparison, test) if isinstance(test, str) else next(parts)
-            for comparison, test in zip(compared, claim, strict=True)
-        ]
-        found.append((together([part.verdict for part in claim_parts]), claim_parts))
-    return found
-
-
-def jointly(tests: Sequence[ComparisonTest]) -> list[ClaimPart]:
+    tests = [test for claim in tested for test in claim if not isinstance(test, str)]
     differences = [test.differences() for test in tests]
     units = tests[0].units if tests else BLOCKS
-    joint = decide_jointly([row for rows in differences for row in rows], units=units)
-    decisions = iter(joint.decisions)
-    return [
-        test.decided([next(decisions) for _ in rows], joint.score)
-        for test, rows in zip(tests, differences, strict=True)
-    ]
+    joint = decide_jointly([row for rows in differences for row in rows], units)
+    decisions, rows_of = iter(joint.decisions), iter(differences)
+    found: list[tuple[Verdict, list[ClaimPart]]] = []
+    for (_, compared), claim in zip(cases, tested, strict=True):
+        parts = [
+            _untested(comparison, test)
+            if isinstance(test, str)
+            else test.decided([next(decisions) for _ in next(rows_of)], joint.score)
+            for comparison, test in zip(compared, claim, strict=True)
+        ]
+        found.append((together([part.verdict for part in parts]), parts))
+    return found
 
 
 def together(verdicts: list[Verdict]) -> Verdict:
@@ -78,31 +72,21 @@ def _untested(comparison: Comparison, words: str) -> ClaimPart:
 
 def judge_all(recorded: Sequence[RecordedClaim], race: RaceResults) -> list[ClaimResult]:
     """One result a claim, in the order of the study."""
-    claims = [item.claim for item in recorded]
-    parts = [comparisons(claim) for claim in claims]
-    evidence = [raced(claim, race) for claim in claims]
-    found: list[dict[str, ScopeResult]] = [{} for _ in claims]
+    cases = [Case(of, comparisons(of.claim), {}, raced(of.claim, race)) for of in recorded]
     for scope in SCOPES:
-        there = [number for number, scopes in enumerate(evidence) if scope in scopes]
-        decided = decide([(evidence[number][scope], parts[number]) for number in there])
-        for number, (verdict, judged) in zip(there, decided, strict=True):
-            known, compared = evidence[number][scope], parts[number]
-            terms = dict.fromkeys(term for comparison in compared for term in comparison.terms)
-            ordered = sorted(terms, key=lambda term: term.selector.connections)
-            figures = [known.figure(term) for term in ordered]
-            runs = single_runs(known, compared)
-            found[number][scope] = ScopeResult(verdict, judged, figures, runs)
-    cases = map(Case, recorded, parts, found, evidence)
-    return [
-        _result(case, sorted({count for said in claim.statements for count in said.connections}))
-        for case, claim in zip(cases, claims, strict=True)
-    ]
+        there = [case for case in cases if scope in case.evidence]
+        decided = decide([(case.evidence[scope], case.comparisons) for case in there])
+        for case, (verdict, parts) in zip(there, decided, strict=True):
+            evidence = case.evidence[scope]
+            ordered = sorted(case.terms, key=lambda term: term.selector.connections)
+            figures = [evidence.figure(term) for term in ordered]
+            runs = single_runs(evidence, case.comparisons)
+            case.scopes[scope] = ScopeResult(verdict, parts, figures, runs)
+    return [_result(case) for case in cases]
 
 
-def _result(case: Case, connections: list[int]) -> ClaimResult:
+def _result(case: Case) -> ClaimResult:
     claim = case.claim
-    # Over the window, else over the whole process.
-    decisive = next((case.scopes[scope] for scope in SCOPES if scope in case.scopes), None)
     return ClaimResult(
         id=claim.id,
         says=claim.says,
@@ -110,11 +94,11 @@ def _result(case: Case, connections: list[int]) -> ClaimResult:
         metric=claim.statements[0].metric,
         side=claim.statements[0].side,
         claimed=" and ".join(statement.signs() for statement in claim.statements),
-        connections=connections,
+        connections=sorted({count for said in claim.statements for count in said.connections}),
         published=case.recorded.published,
         published_agrees=claim.published_agrees,
         scopes=case.scopes,
-        verdict=NOT_MEASURABLE if decisive is None else decisive.verdict,
+        verdict=case.scopes[case.scope].verdict if case.scopes else NOT_MEASURABLE,
         why=why(case),
         where=claim.said_at,
         note=claim.note,

@@ -7,7 +7,7 @@ logarithm; for them the line goes through the figures themselves.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -169,7 +169,7 @@ def claimed(
 # contradict each other about half the time.
 
 
-def single_runs(evidence: Evidence, comparisons: list[Comparison]) -> tuple[int, int] | None:
+def single_runs(evidence: Evidence, comparisons: Sequence[Comparison]) -> tuple[int, int] | None:
     """Blocks in which every part holds, and blocks with every part; None if there are none."""
     found = [_held(evidence, comparison) for comparison in comparisons]
     blocks = set.intersection(*(set(held) for held in found)) if found else set()

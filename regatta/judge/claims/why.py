@@ -67,6 +67,10 @@ class Case:
         return WINDOW if WINDOW in self.scopes else PROCESS
 
     @property
+    def terms(self) -> list[Term]:
+        return list(dict.fromkeys(term for pair in self.comparisons for term in pair.terms))
+
+    @property
     def here(self) -> Evidence:
         return self.evidence[self.scope]
 
@@ -161,7 +165,7 @@ def scopes_differ(case: Case) -> str:
 def _share(case: Case) -> str:
     """The share of a whole process that is start, idling and exit."""
     shares = []
-    for term in dict.fromkeys(term for comparison in case.comparisons for term in comparison.terms):
+    for term in case.terms:
         if term.side != "server" or term.metric not in EVENT_METRICS:
             continue
         asked = Term(term.selector, "server", term.metric)

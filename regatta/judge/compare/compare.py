@@ -218,25 +218,16 @@ def decide(
     pairs: Sequence[tuple[CellComparison, Change | None]], threshold: float
 ) -> list[CellComparison]:
     """One result for each pair, in order; `threshold` is a fraction."""
-    limits = [
-        None if change is None else change.beyond(threshold * _worse(compared.metric))
-        for compared, change in pairs
+    found = [compared for compared, _ in pairs]
+    tested = [
+        (at, change, change.beyond(threshold * _worse(compared.metric)))
+        for at, (compared, change) in enumerate(pairs)
+        if change is not None
     ]
-    p_values = iter(
-        holm(
-            [
-                change.p_value(beyond)
-                for (_, change), beyond in zip(pairs, limits, strict=True)
-                if change is not None and beyond is not None
-            ]
-        )
-    )
-    return [
-        compared
-        if change is None or beyond is None
-        else _compared(compared, change, beyond, next(p_values))
-        for (compared, change), beyond in zip(pairs, limits, strict=True)
-    ]
+    p_values = holm([change.p_value(beyond) for _, change, beyond in tested])
+    for (at, change, beyond), p_value in zip(tested, p_values, strict=True):
+        found[at] = _compared(found[at], change, beyond, p_value)
+    return found
 
 
 def _worse(metric: Metric) -> int:

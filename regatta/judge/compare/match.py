@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from regatta.judge.grouping import LOOSE, WORDED
+from regatta.judge.grouping import LOOSE, shown
 from regatta.judge.statistics.units import sittings_of
-from regatta.record.cell import AXES, IDENTITY, MATCHED, Cell
+from regatta.record.cell import IDENTITY, MATCHED, Cell
 from regatta.record.records import OK, RaceRecord
 
 # Pairs the cells of two races under a matched load by their share of the weakest one's capacity.
@@ -14,39 +14,47 @@ from regatta.record.records import OK, RaceRecord
 # The cells of the old race get the rates of the new race, so that comparisons pair them.
 
 Load = tuple[object, ...]
-"""Identifies a matched load: the cells without contender and rate."""
+"""Identifies a load: a cell without its rate and duration; a matched one without contender."""
 MOST_SHOWN = 3
 
 
 def align_rates(new: RaceRecord, old: RaceRecord) -> tuple[RaceRecord, str]:
     """The old race with the rates and durations of the new one, and a note; empty if no rate
     changed."""
-    old = _with_durations(old, new)
-    ours = _rates(new)
+    then, now = _durations(old), _durations(new)
+    of_share = {(load, share): rate for (load, rate), share in _shares(new).items()}
     rates = {
-        (load, then): ours[load][share]
-        for load, theirs in _rates(old).items()
-        for share, then in theirs.items()
-        if then != ours.get(load, {}).get(share, then)
+        (load, rate): of_share[load, share]
+        for (load, rate), share in _shares(old).items()
+        if (load, share) in of_share
     }
-    cells = [
-        cell
-        if cell.rate is None
-        else replace(cell, rate=rates.get((_load(cell), cell.rate), cell.rate))
-        for cell in old.cells
-    ]
-    return replace(old, cells=cells), _words(sorted({(key[1], now) for key, now in rates.items()}))
+    cells = []
+    for cell in old.cells:
+        load, lengths = _load(cell), now.get(_without_duration(cell), set())
+        # `versus` chooses the length of windows by the time left. Only where a race has one length
+        # of each load: else the length tells its loads apart.
+        same = len(then[_without_duration(cell)]) == len(lengths) == 1
+        duration_s = next(iter(lengths)) if same else cell.duration_s
+        rate = cell.rate and rates.get((load, cell.rate), cell.rate)
+        cells.append(replace(cell, rate=rate, duration_s=duration_s))
+    changed = sorted({(was, rate) for (_, was), rate in rates.items() if was != rate})
+    if not changed:
+        return replace(old, cells=cells), ""
+    pairs = _listed([f"{was:,} and {rate:,} requests/s" for was, rate in changed])
+    note = f"Compared at the same shares of the weakest one's capacity, in OLD and NEW: {pairs}."
+    return replace(old, cells=cells), note
 
 
-def _rates(ledger: RaceRecord) -> dict[Load, dict[float, int]]:
-    """The rate of each share, by load. Loads to which the study adds other rates are left out."""
-    found: dict[Load, dict[float, int]] = {}
+def _shares(ledger: RaceRecord) -> dict[tuple[Load, int], float]:
+    """The share that a rate of a load is; without loads to which the study adds other rates."""
+    found: dict[tuple[Load, int], float] = {}
     for search in ledger.searches:
         wanted = _searched(search.cell).identity()
         cells = (cell for cell in ledger.cells if _searched(cell).identity() == wanted)
         rates = sorted(cell.rate for cell in cells if cell.rate is not None)
         if len(rates) == len(search.cell.shares):
-            found[_load(search.cell)] = dict(zip(sorted(search.cell.shares), rates, strict=True))
+            shares = zip(rates, sorted(search.cell.shares), strict=True)
+            found |= {(_load(search.cell), rate): share for rate, share in shares}
     return found
 
 
@@ -57,23 +65,6 @@ def _load(cell: Cell) -> Load:
 def _searched(cell: Cell) -> Cell:
     """The cell as it was before the race chose its rate and how long it is measured."""
     return replace(cell, load=MATCHED, rate=None, duration_s=None)
-
-
-def _with_durations(old: RaceRecord, new: RaceRecord) -> RaceRecord:
-    """The old race with windows as long as the new one's: `versus` chooses that by the time left.
-
-    Only where a race has one length of each load: else the length tells its loads apart.
-    """
-    then, now = _durations(old), _durations(new)
-    return replace(
-        old,
-        cells=[
-            replace(cell, duration_s=next(iter(now[load])))
-            if (load := _without_duration(cell)) in now and len(then[load]) == len(now[load]) == 1
-            else cell
-            for cell in old.cells
-        ],
-    )
 
 
 def _durations(ledger: RaceRecord) -> dict[Load, set[float | None]]:
@@ -87,14 +78,9 @@ def _without_duration(cell: Cell) -> Load:
     return replace(cell, rate=None, duration_s=None).identity()
 
 
-def _words(changed: list[tuple[int, int]]) -> str:
-    if not changed:
-        return ""
-    shown = "; ".join(f"{then:,} and {now:,} requests/s" for then, now in changed[:MOST_SHOWN])
-    more = f"; and {len(changed) - MOST_SHOWN} more" if len(changed) > MOST_SHOWN else ""
-    return (
-        f"Compared at the same shares of the weakest one's capacity, in OLD and NEW: {shown}{more}."
-    )
+def _listed(words: Sequence[str]) -> str:
+    more = len(words) - MOST_SHOWN
+    return "; ".join(words[:MOST_SHOWN]) + (f"; and {more} more" if more > 0 else "")
 
 
 MACHINE = {
@@ -153,9 +139,8 @@ def differences(old: RaceRecord, new: RaceRecord, matched: Matched) -> list[str]
     ]
     for name, cells in (("OLD", matched.only_old), ("NEW", matched.only_new)):
         if cells:
-            shown = "; ".join(cell.label() for cell in cells[:3])
-            more = f"; and {len(cells) - 3} more" if len(cells) > 3 else ""
-            lines.append(f"Only in {name}, so not compared: {shown}{more}.")
+            labels = _listed([cell.label() for cell in cells])
+            lines.append(f"Only in {name}, so not compared: {labels}.")
     lines += [_state("OLD", old), _state("NEW", new)]
     return [line for line in lines if line]
 
@@ -249,13 +234,10 @@ def cell_words(cells: Sequence[Cell]) -> dict[int, str]:
     if len(distinct) < len(cells):
         wanted = [name for name in varying if name != "contender"]
     wanted = wanted or ["connections"]
-    return {cell.id: ", ".join(_part(cell, name) for name in wanted) for cell in cells}
-
-
-def _part(cell: Cell, name: str) -> str:
-    value = getattr(cell, name)
-    if value is None:
-        return f"no {name}"
-    if name in AXES:
-        return AXES[name].count(value)
-    return WORDED[name](value) if name in WORDED else f"{name} {value}"
+    return {
+        cell.id: ", ".join(
+            f"no {name}" if (value := getattr(cell, name)) is None else shown(name, value)
+            for name in wanted
+        )
+        for cell in cells
+    }

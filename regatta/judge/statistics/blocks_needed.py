@@ -1,9 +1,4 @@
-"""How many blocks a verdict needs, and a note before the first trial if a study has fewer.
-
-A table is decided by sign flips of whole blocks (statistics/sign_flips.py). Of the 2^n flips of n
-blocks two are extreme: none flipped and all flipped. If 2 / 2^n exceeds the level, nothing can be
-significant.
-"""
+"""How many blocks a verdict needs, and a note before the first trial if a study has fewer."""
 
 import math
 
@@ -14,7 +9,7 @@ from regatta.record.study.claim_cells import claim_cells
 from regatta.record.study.statement import ALSO_TIMED, is_timed
 
 FEWEST_BLOCKS = math.ceil(math.log2(2 / LEVEL))
-"""Decisions are two-sided: less or more, supported or refuted."""
+"""Of the 2^n sign flips of n blocks (sign_flips.py) two are extreme: none and all."""
 FEWEST_SITTINGS = 3
 """Sittings are rotated, which works with any number; but with two, a difference would have to be 13
 times its standard error."""

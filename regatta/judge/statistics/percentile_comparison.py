@@ -112,15 +112,21 @@ def compare_percentiles(
     common = sorted(first.keys() & second.keys())
     if len(common) < FEWEST_BLOCKS:
         return TOO_FEW_BLOCKS
-    pair = [{block: of[block] for block in common} for of in (first, second)]
-    for requests in pair:
-        together = pool(list(requests.values()))
-        if together.is_over(fraction):
-            return OVER
-        if not enough_beyond(fraction, together.count):
-            return TOO_FEW_REQUESTS
-    found = PercentileComparison(pair[0], pair[1], fraction, units=units)
+    mine, theirs = ({block: of[block] for block in common} for of in (first, second))
+    if lacks := _lacks(mine, fraction) or _lacks(theirs, fraction):
+        return lacks
+    found = PercentileComparison(mine, theirs, fraction, units=units)
     return found if found.blocks >= FEWEST_BLOCKS else TOO_FEW_BLOCKS
+
+
+def _lacks(cell: Requests, fraction: float) -> str:
+    """Why its percentile says nothing; empty if it does."""
+    if not cell:
+        return TOO_FEW_BLOCKS
+    together = pool(list(cell.values()))
+    if together.is_over(fraction):
+        return OVER
+    return "" if enough_beyond(fraction, together.count) else TOO_FEW_REQUESTS
 
 
 def enough_beyond(fraction: float, requests: int) -> bool:
@@ -207,12 +213,7 @@ def one_percentile(
     requests: Requests, fraction: float, units: Units = BLOCKS
 ) -> OnePercentile | str:
     """Or why it cannot be tested."""
-    together = pool(list(requests.values()))
-    if not together.count:
-        return TOO_FEW_BLOCKS
-    if together.is_over(fraction):
-        return OVER
-    if not enough_beyond(fraction, together.count):
-        return TOO_FEW_REQUESTS
+    if lacks := _lacks(requests, fraction):
+        return lacks
     found = OnePercentile(requests, fraction, units)
     return found if found.blocks >= FEWEST_BLOCKS else TOO_FEW_BLOCKS

@@ -1,8 +1,7 @@
 """The kinds of intervals in a report (`KINDS`): how each is computed from blocks, by the functions
 of a report, and its truth, which is the value over all real blocks."""
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -13,14 +12,11 @@ from regatta.judge.overheads import differences
 from regatta.judge.statistics.autocorrelation import Reach
 from regatta.judge.statistics.comparisons_with_best import standings
 from regatta.judge.statistics.joint import PairedMean
-from regatta.judge.statistics.percentiles import RequestLatencies, percentile_intervals, pool
+from regatta.judge.statistics.percentiles import RequestLatencies, percentile_intervals
 from regatta.judge.statistics.units import BLOCKS, Units
-from regatta.judge.unpaired import unpaired
 from tests.lab.interval_coverage.draw import Blocks, Floats
 
 SITTINGS = 5
-Holds = bool | None
-"""Whether an interval contains the truth; None if it does but one end is unbounded."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +33,8 @@ class IntervalCheck:
 
     figures: Floats
     """One value for each real block. Similar values become neighbours in a drawn race."""
-    holds: Callable[..., Holds]
-    """Called with the blocks of each of the `races`."""
+    holds: Callable[..., bool]
+    """Whether it contains the truth; called with the blocks of each of the `races`."""
     races: int = 1
 
 
@@ -53,50 +49,21 @@ class Kind:
     most: float = 1.0
     """The largest acceptable coverage; beyond it the interval is needlessly wide. It is 1 where few
     blocks cannot show the correlation of neighbours and the interval is conservative."""
-    every: int = 1
-    """Draws only one race in this many, if an interval takes long to compute."""
 
 
-def within(truth: float, low: float | None, high: float | None) -> Holds:
-    ends = (-math.inf if low is None else low, math.inf if high is None else high)
-    if not ends[0] <= truth <= ends[1]:
-        return False
-    return True if all(map(math.isfinite, ends)) else None
-
-
-def together(found: Iterable[Holds]) -> Holds:
-    """Whether all of several simultaneous intervals contain the truth."""
-    each = list(found)
-    return False if False in each else None if None in each else True
+def within(truth: float, low: float | None, high: float | None) -> bool:
+    """An end of None is unbounded."""
+    return (low is None or low <= truth) and (high is None or truth <= high)
 
 
 def levels(real: RealBlocks, reach: Reach) -> Iterator[IntervalCheck]:
     for figures in real.costs.values():
 
-        def holds(race: Blocks, figures: Floats = figures) -> Holds:
-            drawn, found = figures[race], reach(figures[race])
-            mean, far = float(drawn.mean()), math.inf if found is None else found
-            return within(float(figures.mean()), mean - far, mean + far)
+        def holds(race: Blocks, figures: Floats = figures) -> bool:
+            far = reach(figures[race])
+            return far is None or abs(figures[race].mean() - figures.mean()) <= far
 
         yield IntervalCheck(figures, holds)
-
-
-def percentiles(fraction: float) -> Checks:
-    def checks(real: RealBlocks, reach: Reach) -> Iterator[IntervalCheck]:
-        for trials in real.waits.values():
-            truth = pool(trials).percentile(fraction)
-
-            def holds(
-                race: Blocks, trials: list[RequestLatencies] = trials, truth: float = truth
-            ) -> Holds:
-                (found,) = percentile_intervals([trials[at] for at in race], [fraction], reach)
-                if not isinstance(found, OpenInterval):
-                    return within(truth, found.at_least, None)
-                return within(truth, found.low or 0.0, found.high)
-
-            yield IntervalCheck(np.array([trial.percentile(fraction) for trial in trials]), holds)
-
-    return checks
 
 
 def slowest(real: RealBlocks, reach: Reach) -> Iterator[IntervalCheck]:
@@ -120,23 +87,11 @@ def ratios(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
     """Leads and twins: the mean logarithm of the ratios of pairs."""
     for values in log_ratios(real):
 
-        def holds(race: Blocks, values: Floats = values) -> Holds:
+        def holds(race: Blocks, values: Floats = values) -> bool:
             found = PairedMean(values[race]).interval()
             return within(float(values.mean()), found.low, found.high)
 
         yield IntervalCheck(values, holds)
-
-
-def change(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
-    """`compare`: the same contender in two races without a change between them."""
-    for values in real.costs.values():
-
-        def holds(old: Blocks, new: Blocks, values: Floats = values) -> Holds:
-            found = unpaired(values[old], values[new])
-            assert found is not None
-            return within(1.0, *found.interval())
-
-        yield IntervalCheck(values, holds, races=2)
 
 
 def numbered(values: Floats) -> dict[int, float]:
@@ -163,11 +118,11 @@ def against_the_best(sittings: int = 1) -> Checks:
             for name, mine in truth.items()
         }
 
-        def holds(*races: Blocks) -> Holds:
+        def holds(*races: Blocks) -> bool:
             blocks, units = joined(races)
             drawn = {name: numbered(values[blocks]) for name, values in logs.items()}
             (found,) = standings([[drawn]], units=units)
-            return together(
+            return all(
                 within(behind[name], of_one.low, of_one.high) for name, of_one in found.items()
             )
 
@@ -180,11 +135,10 @@ def against_the_best(sittings: int = 1) -> Checks:
 def level_by_sittings(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
     for values in real.costs.values():
 
-        def holds(*races: Blocks, values: Floats = values) -> Holds:
+        def holds(*races: Blocks, values: Floats = values) -> bool:
             blocks, units = joined(races)
             reach = units.reach_of(range(len(blocks)))(values[blocks])
-            off = abs(float(values[blocks].mean()) - float(values.mean()))
-            return reach is not None and off <= reach
+            return reach is not None and abs(values[blocks].mean() - values.mean()) <= reach
 
         yield IntervalCheck(values, holds, races=SITTINGS)
 
@@ -194,9 +148,9 @@ def beyond_a_baseline(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
     base = next(iter(real.costs))
     beyond = {name: values - real.costs[base] for name, values in real.costs.items()}
 
-    def holds(race: Blocks) -> Holds:
+    def holds(race: Blocks) -> bool:
         drawn = {name: numbered(values[race]) for name, values in real.costs.items()}
-        return together(
+        return all(
             within(float(beyond[of_one.contender].mean()), of_one.low, of_one.high)
             for of_one in differences({0: drawn}, base)
         )
@@ -212,10 +166,7 @@ KINDS: Mapping[str, Kind] = {
     "a column against its best": Kind(against_the_best(), FAMILIES),
     "all beyond a baseline": Kind(beyond_a_baseline, FAMILIES),
     "level of server CPU": Kind(levels, LEVELS),
-    "p50": Kind(percentiles(0.5), LEVELS),
-    "p99": Kind(percentiles(0.99), LEVELS),
     "slowest of as many again": Kind(slowest, FEW),
-    "change between races": Kind(change, FEW),
     "5 sittings: a column": Kind(against_the_best(SITTINGS), IN_SITTINGS),
     "5 sittings: a level": Kind(level_by_sittings, IN_SITTINGS),
 }
