@@ -8,7 +8,6 @@ import numpy as np
 from regatta.judge.interval import OpenInterval
 from regatta.judge.statistics.autocorrelation import Reach, mean_interval, reach_of
 from regatta.judge.statistics.percentiles import (
-    Over,
     RequestLatencies,
     latencies_of,
     percentile_intervals,
@@ -188,15 +187,14 @@ def percentiles_ms(
     trials: list[RequestLatencies], fractions: list[float], reach: Reach = reach_of
 ) -> list[Estimate]:
     """Of the pooled requests, one a fraction."""
-    found = []
-    for interval in percentile_intervals(trials, fractions, reach):
-        if isinstance(interval, Over):
-            at_least = interval.at_least / NS_PER_MS
-            found.append(Estimate(low=at_least, trials=len(trials), state=OVER))
-        else:
-            ms = interval.through(lambda ns: ns / NS_PER_MS)
-            found.append(Estimate(**vars(ms), trials=len(trials)))
-    return found
+    return [
+        Estimate(
+            **vars(interval.through(lambda ns: ns / NS_PER_MS)),
+            trials=len(trials),
+            state=OVER if interval.value is None else MEASURED,
+        )
+        for interval in percentile_intervals(trials, fractions, reach)
+    ]
 
 
 def _quantiles(pooled: RequestLatencies) -> list[tuple[float, float]]:

@@ -155,8 +155,6 @@ class Point:
 
 @dataclass(frozen=True)
 class HeldRate:
-    """The held rate of one contender."""
-
     cell: Cell
     state: str
     rate: Estimate
@@ -165,7 +163,6 @@ class HeldRate:
     """Why it holds no higher rate, from the last block that gives a reason."""
     knee: list[Point]
     brackets: Brackets
-    """Of each block's search."""
     apart: float = 1.0
     """How many times as high the highest rate of its searches is as the lowest."""
 

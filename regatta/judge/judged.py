@@ -100,27 +100,20 @@ def thresholds(text: str) -> Thresholds:
 GROWTH = 1.5
 
 
-@dataclass(frozen=True)
-class PlannedLook:
-    blocks: int
-    share: float
-    """Of the level."""
-
-
-def planned_looks(most_blocks: int) -> list[PlannedLook]:
-    """Each half as many blocks again as the last; the last has all."""
+def planned_looks(most_blocks: int) -> list[int]:
+    """Blocks of each look: half as many again as of the last; the last has all."""
     found, blocks = [], FEWEST_BLOCKS
     while blocks < most_blocks:
         found.append(blocks)
         blocks = round(blocks * GROWTH)
-    found.append(max(most_blocks, FEWEST_BLOCKS))
-    return [PlannedLook(blocks, 1 / len(found)) for blocks in found]
+    return [*found, max(most_blocks, FEWEST_BLOCKS)]
 
 
-def looks_at(blocks: int, most_blocks: int, over: bool) -> list[PlannedLook]:
-    """The looks at a race of so many blocks; `over`: it gets no more."""
+def looks_at(blocks: int, most_blocks: int, over: bool) -> list[tuple[int, float]]:
+    """The looks at a race of so many blocks: how many it has, and the share of the level. `over`:
+    it gets no more."""
     planned = planned_looks(most_blocks)
-    found = [look for look in planned if look.blocks <= blocks]
-    if over and blocks >= FEWEST_BLOCKS and found[-1].blocks < blocks:
-        found.append(PlannedLook(blocks, 1 - len(found) / len(planned)))
+    found = [(look, 1 / len(planned)) for look in planned if look <= blocks]
+    if over and blocks >= FEWEST_BLOCKS and found[-1][0] < blocks:
+        found.append((blocks, 1 - len(found) / len(planned)))
     return found

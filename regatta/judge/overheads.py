@@ -14,10 +14,9 @@ from regatta.judge.statistics.units import BLOCKS, Units
 from regatta.record.cell import Cell
 from regatta.record.metrics import BY_NAME
 
-# CPU time beyond the baseline: the difference to a contender without the overhead. The book's
-# table: the CPU time of each design minus the iterative server's is what it spends on managing
-# processes and threads. Differences are paired within blocks; all of them at all steps are one
-# family (statistics/joint.py) with a family-wise error rate of 5 % and simultaneous intervals.
+# The book's table: the CPU time of each design minus the iterative server's is what it spends on
+# managing processes and threads. Differences are paired within blocks; all of them at all steps are
+# one family (statistics/joint.py) with a family-wise error rate of 5 % and simultaneous intervals.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,7 +33,6 @@ from regatta.judge.judged import (
     REGRESSION,
     UNDECIDED,
     Judged,
-    PlannedLook,
     Thresholds,
     looks_at,
     outcome_of,
@@ -174,11 +173,11 @@ class Contrast:
     def fewest(self) -> int:
         return FEWEST_SEARCHES if self.judged is HOLDS else FEWEST_BLOCKS
 
-    def looks(self, most_blocks: int, over: bool) -> tuple[list[PlannedLook], int]:
+    def looks(self, most_blocks: int, over: bool) -> tuple[list[tuple[int, float]], int]:
         """When it is judged so far, and how often it is in all."""
         count = len(self.blocks)
         if self.judged is HOLDS:
-            return [PlannedLook(count, 1.0)] if count >= self.fewest else [], 1
+            return [(count, 1.0)] if count >= self.fewest else [], 1
         return looks_at(count, most_blocks, over), len(planned_looks(most_blocks))
 
 
@@ -314,15 +313,15 @@ def judge(
     judged, by which each look's level is divided."""
     load = None
     due, looks = found.looks(most_blocks, over)
-    for look in due:
-        seen, share = found.first(look.blocks), look.share / family
+    for blocks, of_level in due:
+        seen, share = found.first(blocks), of_level / family
         head, floor = PairedMean(seen.head), PairedMean(seen.floor)
         limit = seen.judged.limit(threshold)
         load = LoadVerdict(
             seen.judged,
             seen.cell,
             threshold,
-            look.blocks,
+            blocks,
             head=ratio_of(head, LEVEL * share),
             floor=ratio_of(floor, FLOOR_LEVEL * share),
             blocks_needed=blocks_needed(head, limit, LEVEL / looks / family),

@@ -4,7 +4,7 @@ It has the finding of the part that decides the verdict, then the first phrase t
 contradiction.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from regatta.judge.claims.comparisons import EQUAL, FIGURE, REQUEST, Comparison, Term
@@ -12,11 +12,11 @@ from regatta.judge.claims.evidence import NOT_RACED, Evidence
 from regatta.judge.claims.result import (
     NOT_MEASURABLE,
     REFUTED,
-    SUPPORTED,
     TOO_FEW,
     UNDECIDED,
     ClaimPart,
     ScopeResult,
+    Verdict,
 )
 from regatta.judge.claims.words import finding, words_of
 from regatta.judge.estimates import CLIENT_BOUND, DISTURBED, OVER, digits
@@ -87,45 +87,37 @@ def why(case: Case) -> str:
     verdict = case.scopes[case.scope].verdict
     pairs = zip(case.comparisons, case.scopes[case.scope].parts, strict=True)
     decisive = [pair for pair in pairs if pair[1].verdict == verdict]
-    found = FINDINGS[verdict](case, decisive) if decisive else ""
+    found = _finding(case, verdict, decisive) if decisive else ""
     origin = scopes_differ(case) or chance(case)
     if not origin and not case.claim.published_agrees:
         origin = "the source's own figures contradict it"
     return "; ".join(filter(None, (found, origin)))
 
 
-def not_measurable(_case: Case, found: list[Compared]) -> str:
-    comparison, part = found[0]
-    if "cannot run" in part.reason:
-        return part.reason
-    return f"this machine does not count {words_of(comparison.terms[0].metric)} ({part.reason})"
-
-
-def refuted(case: Case, found: list[Compared]) -> str:
-    """From the part that is furthest from the claim."""
-    return explained(case, *max(found, key=_beyond))
-
-
-def supported(case: Case, found: list[Compared]) -> str:
-    """From the part that held by the smallest margin."""
+def _finding(case: Case, verdict: Verdict, found: list[Compared]) -> str:
+    """On the part that decides, of those with this verdict."""
+    if verdict == NOT_MEASURABLE:
+        comparison, part = found[0]
+        if "cannot run" in part.reason:
+            return part.reason
+        metric = words_of(comparison.terms[0].metric)
+        return f"this machine does not count {metric} ({part.reason})"
+    units = case.here.race.units
+    if verdict == TOO_FEW:
+        part = min((part for _, part in found), key=lambda part: part.blocks)
+        needed = f"a verdict needs {units.fewest}"
+        return f"{part.label}: {part.blocks} {units.name} in common, and {needed}"
+    if verdict == UNDECIDED:
+        # The part with the least power.
+        return undecided(case, *max(found, key=lambda pair: abs((pair[1].detectable or 1) - 1)))
+    # The part that is furthest from the claim, or held by the smallest margin.
     strict = [pair for pair in found if pair[0].relation != EQUAL] or found
-    return explained(case, *min(strict, key=_beyond))
-
-
-def explained(case: Case, comparison: Comparison, part: ClaimPart) -> str:
+    comparison, part = max(found, key=_beyond) if verdict == REFUTED else min(strict, key=_beyond)
     said = finding(comparison, part, case.unit(comparison))
     return said + because(case, comparison, part)
 
 
-def too_few(case: Case, found: list[Compared]) -> str:
-    part = min((part for _, part in found), key=lambda part: part.blocks)
-    units = case.here.race.units
-    return f"{part.label}: {part.blocks} {units.name} in common, and a verdict needs {units.fewest}"
-
-
-def undecided(case: Case, found: list[Compared]) -> str:
-    """From the part with the least power."""
-    comparison, part = max(found, key=lambda pair: abs((pair[1].detectable or 1) - 1))
+def undecided(case: Case, comparison: Comparison, part: ClaimPart) -> str:
     if part.value is None or part.reason:
         return f"{part.label}: {REASONS.get(part.reason, part.reason) or NO_NUMBER}"
     unit = case.unit(comparison)
@@ -139,15 +131,6 @@ def undecided(case: Case, found: list[Compared]) -> str:
     if part.scale == "ratio" and comparison.at_least == 1:
         least = f"{(part.detectable - 1) * 100:.3g} %"
     return f"{text}: detectable at 80 % power is {least}"
-
-
-FINDINGS: dict[str, Callable[[Case, list[Compared]], str]] = {
-    NOT_MEASURABLE: not_measurable,
-    REFUTED: refuted,
-    TOO_FEW: too_few,
-    UNDECIDED: undecided,
-    SUPPORTED: supported,
-}
 
 
 def scopes_differ(case: Case) -> str:

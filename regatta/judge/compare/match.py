@@ -161,11 +161,14 @@ def _machine(old: RaceRecord, new: RaceRecord) -> str:
 
 
 def _placement(old: RaceRecord, new: RaceRecord) -> str:
-    then, now = (ledger.environment.get("placement") for ledger in (old, new))
-    if not isinstance(then, dict) or not isinstance(now, dict):
-        return ""
-    found = _changed(BEFORE | then, BEFORE | now, PLACEMENT)
+    then, now = _place(old), _place(new)
+    found = _changed(BEFORE | then, BEFORE | now, PLACEMENT) if then and now else ""
     return f"Different placements: {found}." if found else ""
+
+
+def _place(ledger: RaceRecord) -> dict[str, Any]:
+    found = ledger.environment.get("placement")
+    return found if isinstance(found, dict) else {}
 
 
 def _changed(then: dict[str, Any], now: dict[str, Any], labels: dict[str, str]) -> str:
@@ -186,19 +189,14 @@ def _changed(then: dict[str, Any], now: dict[str, Any], labels: dict[str, str]) 
 
 def _accounts(old: RaceRecord, new: RaceRecord) -> str:
     """Unlike the CPU clock of a process, a control group is charged for the exit of threads."""
-    then, now = (_by_group(ledger) for ledger in (old, new))
+    groups = [_place(ledger).get("control_groups") is True for ledger in (old, new)]
+    then, now = ("control group" if by_group else "process clock" for by_group in groups)
     if then == now:
         return ""
-    words = ["control group" if each else "process clock" for each in (then, now)]
     return (
-        f"Server CPU was measured differently: by {words[0]} in OLD, by {words[1]} in NEW. "
+        f"Server CPU was measured differently: by {then} in OLD, by {now} in NEW. "
         "Designs that create threads then differ by a few per cent."
     )
-
-
-def _by_group(ledger: RaceRecord) -> bool:
-    where = ledger.environment.get("placement")
-    return isinstance(where, dict) and where.get("control_groups") is True
 
 
 def _sittings(old: RaceRecord, new: RaceRecord) -> str:

@@ -30,7 +30,6 @@ class Outlier:
 
 
 def outliers(cell: Cell, blocks: dict[str, BlockValues]) -> list[Outlier]:
-    """The outliers of one cell in every metric, by metric and block."""
     return [
         Outlier(cell, block, metric, values[block], float(np.median(list(values.values()))))
         for metric, values in blocks.items()
@@ -61,8 +60,6 @@ def outlying_blocks(values: BlockValues) -> list[int]:
 
 @dataclass(frozen=True)
 class Hit:
-    """One contender."""
-
     contender: str
     trials: int
     """First attempts."""

@@ -35,10 +35,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [float(p_value) for p_value in found]
 
 
-# Several differences as one two-sided family: which of them are distinguishable from 0. Decided by
-# sign flips of whole blocks (sign_flips.py) with step-down, at a family-wise error rate of 5 % for
-# any number of differences. The widths of the intervals come from sign flips of the residuals, so
-# they hold simultaneously.
+# Decided by sign flips of whole blocks (sign_flips.py) with step-down, two-sided, at a family-wise
+# error rate of 5 % for any number of differences. The widths of the intervals come from sign flips
+# of the residuals, so they hold simultaneously.
 
 BELOW, AROUND, ABOVE = -1, 0, 1
 Ends = tuple[float | None, float | None]

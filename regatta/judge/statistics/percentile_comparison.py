@@ -13,13 +13,13 @@ from regatta.judge.statistics.percentiles import RequestLatencies, pool, rank
 from regatta.judge.statistics.sign_flips import POWER, BlockValues
 from regatta.judge.statistics.units import BLOCKS, Units
 
-# Compares a percentile of the pooled requests of two cells. The figure of a table is the percentile
-# of the pooled requests, which is what clients see: a burst in one trial of six contributes all of
-# its requests. So pools are compared. If the second cell takes k times as long, then after
-# multiplying the first's latencies by k, both have the same share of requests beyond the percentile
-# of all requests together. The excess of one share over the other is one number a block, and the
-# common percentile does not depend on the names of the cells, so sign flips of blocks are exact
-# (sign_flips.py), however rare bursts are. The interval contains each k that they do not reject.
+# The figure of a table is the percentile of the pooled requests, which is what clients see: a burst
+# in one trial of six contributes all of its requests. So pools are compared. If the second cell
+# takes k times as long, then after multiplying the first's latencies by k, both have the same share
+# of requests beyond the percentile of all requests together. The excess of one share over the other
+# is one number a block, and the common percentile does not depend on the names of the cells, so
+# sign flips of blocks are exact (sign_flips.py), however rare bursts are. The interval contains
+# each k that they do not reject.
 #
 # Alternatives and their error rates are in docs/decisions.md.
 
@@ -171,9 +171,8 @@ def percentile_of(cell: Requests, fraction: float) -> float:
     return pool(list(cell.values())).percentile(fraction)
 
 
-# The percentile of one cell's requests, tested against a fixed time. The same method as
-# percentile_comparison.py: if the percentile equals that time, the expected share of requests is
-# beyond it, and each block's excess over that share is one number with mean 0.
+# One cell against a fixed time: if the percentile equals that time, the expected share of requests
+# is beyond it, and each block's excess over that share is one number with mean 0.
 
 
 @dataclass(frozen=True)

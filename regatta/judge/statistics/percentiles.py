@@ -115,24 +115,18 @@ ALIKE = 0.8
 """Assumed correlation of neighbouring trials where too few values could estimate it."""
 
 
-@dataclass(frozen=True)
-class Over:
-    """A percentile that is only known to be at least this."""
-
-    at_least: float
-
-
 def percentile_intervals(
     trials: list[RequestLatencies], fractions: list[float], reach_of: Reach = reach_of
-) -> list[OpenInterval | Over]:
-    """Of the pooled requests, one a fraction; the trials in the order of their blocks.
+) -> list[OpenInterval]:
+    """Of the pooled requests, one a fraction, without a value where only a lower bound is known;
+    the trials in the order of their blocks.
 
     `reach_of`: half-width of the interval of a mean over trials.
     """
     filled = [trial for trial in trials if trial.count > 0]
     pooled = pool(filled)
     return [
-        Over(pooled.percentile(fraction))
+        OpenInterval(low=pooled.percentile(fraction))
         if pooled.is_over(fraction)
         else _interval(filled, pooled, fraction, reach_of)
         for fraction in fractions

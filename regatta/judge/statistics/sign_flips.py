@@ -20,16 +20,9 @@ def root_between(
     """A zero of a continuous function whose signs at `low` and `high` differ, within `tolerance`.
 
     The Illinois variant of the false position method: where an end of the bracket stays twice, its
-    value is halved, so that both ends close in. ValueError if the signs are equal.
+    value is halved, so that both ends close in.
     """
     at_low, at_high = function(low), function(high)
-    if at_low == 0:
-        return low
-    if at_high == 0:
-        return high
-    if (at_low > 0) == (at_high > 0):
-        message = f"no change of sign between {low:g} and {high:g}"
-        raise ValueError(message)
     stayed = 0
     while abs(high - low) > tolerance:
         middle = high - at_high * (high - low) / (at_high - at_low)
@@ -51,13 +44,11 @@ def root_between(
     return (low + high) / 2
 
 
-# Sign flips of whole blocks: the null distribution of the largest of many means. A row is one
-# difference to test, with one number a block. If its true mean is 0 and its noise is symmetric, a
-# block's number might as well have had the other sign, and so might those of all rows in that block
-# at once. All 2^n sign flips of whole blocks (or some thousands of them) give the distribution of
-# the maximum, with all dependence between the rows; the error rate is that of the whole table
-# (Westfall and Young 1993). Two flips are extreme: none and all. So 6 blocks are enough for 5 %
-# however many rows there are, and fewer decide nothing (statistics/blocks_needed.py).
+# A row is one difference to test, with one number a block. If its true mean is 0 and its noise is
+# symmetric, a block's number might as well have had the other sign, and so might those of all rows
+# in that block at once. All 2^n sign flips of whole blocks (or some thousands of them) give the
+# distribution of the maximum, with all dependence between the rows; the error rate is that of the
+# whole table (Westfall and Young 1993).
 
 ALL_WAYS_TO = 12
 """Up to this many blocks all flips are used, beyond it a random subset with a fixed seed."""

@@ -32,8 +32,6 @@ from regatta.record.records import RaceRecord
 # jointly normal with equal variance. Then it is exact for any number of sittings and differences
 # and any dependence between them.
 
-FEWEST_FOR_A_LEVEL = 2
-
 
 @dataclass(frozen=True)
 class Units:
@@ -69,7 +67,7 @@ class Units:
 
         def reach(values: Floats) -> float | None:
             means = np.array(list(self.gathered(dict(zip(blocks, values, strict=True))).values()))
-            if len(means) < FEWEST_FOR_A_LEVEL:
+            if len(means) < 2:
                 return None
             error = float(means.std(ddof=1)) / math.sqrt(len(means))
             return float(special.stdtrit(len(means) - 1, 1 - LEVEL / 2)) * error

@@ -7,16 +7,12 @@ from itertools import combinations
 
 import numpy as np
 
-from regatta.judge.interval import OpenInterval
 from regatta.judge.overheads import differences
 from regatta.judge.statistics.autocorrelation import Reach
 from regatta.judge.statistics.comparisons_with_best import standings
 from regatta.judge.statistics.joint import PairedMean
 from regatta.judge.statistics.percentiles import RequestLatencies, percentile_intervals
-from regatta.judge.statistics.units import BLOCKS, Units
 from tests.lab.interval_coverage.draw import Blocks, Floats
-
-SITTINGS = 5
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,6 @@ def slowest(real: RealBlocks, reach: Reach) -> Iterator[IntervalCheck]:
 
         def holds(race: Blocks, again: Blocks, trials: list[RequestLatencies] = trials) -> bool:
             (found,) = percentile_intervals([trials[block] for block in race], [1.0], reach)
-            assert isinstance(found, OpenInterval)
             return (found.low or 0.0) <= max(float(trials[block].known[-1]) for block in again)
 
         yield IntervalCheck(np.array([float(trial.known[-1]) for trial in trials]), holds, races=2)
@@ -98,49 +93,22 @@ def numbered(values: Floats) -> dict[int, float]:
     return {block: float(value) for block, value in enumerate(values)}
 
 
-def joined(races: tuple[Blocks, ...]) -> tuple[Blocks, Units]:
-    """The blocks and units of one race; several drawn races are its sittings."""
-    blocks = np.concatenate(races)
-    if len(races) == 1:
-        return blocks, BLOCKS
-    belongs = np.repeat(np.arange(len(races)), [len(race) for race in races])
-    return blocks, Units(dict(enumerate(belongs.tolist())))
-
-
-def against_the_best(sittings: int = 1) -> Checks:
+def against_the_best(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
     """A whole column: each contender against the best of the others."""
+    logs = {name: np.log(values) for name, values in real.costs.items()}
+    truth = {name: float(values.mean()) for name, values in logs.items()}
+    behind = {
+        name: mine - min(loss for other, loss in truth.items() if other != name)
+        for name, mine in truth.items()
+    }
 
-    def checks(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
-        logs = {name: np.log(values) for name, values in real.costs.items()}
-        truth = {name: float(values.mean()) for name, values in logs.items()}
-        behind = {
-            name: mine - min(loss for other, loss in truth.items() if other != name)
-            for name, mine in truth.items()
-        }
+    def holds(race: Blocks) -> bool:
+        drawn = {name: numbered(values[race]) for name, values in logs.items()}
+        (found,) = standings([[drawn]])
+        return all(within(behind[name], of_one.low, of_one.high) for name, of_one in found.items())
 
-        def holds(*races: Blocks) -> bool:
-            blocks, units = joined(races)
-            drawn = {name: numbered(values[blocks]) for name, values in logs.items()}
-            (found,) = standings([[drawn]], units=units)
-            return all(
-                within(behind[name], of_one.low, of_one.high) for name, of_one in found.items()
-            )
-
-        for values in log_ratios(real):
-            yield IntervalCheck(values, holds, races=sittings)
-
-    return checks
-
-
-def level_by_sittings(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
-    for values in real.costs.values():
-
-        def holds(*races: Blocks, values: Floats = values) -> bool:
-            blocks, units = joined(races)
-            reach = units.reach_of(range(len(blocks)))(values[blocks])
-            return reach is not None and abs(values[blocks].mean() - values.mean()) <= reach
-
-        yield IntervalCheck(values, holds, races=SITTINGS)
+    for values in log_ratios(real):
+        yield IntervalCheck(values, holds)
 
 
 def beyond_a_baseline(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
@@ -159,14 +127,12 @@ def beyond_a_baseline(real: RealBlocks, _: Reach) -> Iterator[IntervalCheck]:
         yield IntervalCheck(beyond[name], holds)
 
 
-FEW, FAMILIES, LEVELS, IN_SITTINGS = (5, 10, 20), (6, 10, 20), (5, 6, 8, 10, 20, 40), (2, 6)
+FEW, FAMILIES, LEVELS = (5, 10, 20), (6, 10, 20), (5, 6, 8, 10, 20, 40)
 
 KINDS: Mapping[str, Kind] = {
     "ratio of two": Kind(ratios, FEW, most=0.97),
-    "a column against its best": Kind(against_the_best(), FAMILIES),
+    "a column against its best": Kind(against_the_best, FAMILIES),
     "all beyond a baseline": Kind(beyond_a_baseline, FAMILIES),
     "level of server CPU": Kind(levels, LEVELS),
     "slowest of as many again": Kind(slowest, FEW),
-    "5 sittings: a column": Kind(against_the_best(SITTINGS), IN_SITTINGS),
-    "5 sittings: a level": Kind(level_by_sittings, IN_SITTINGS),
 }

@@ -74,6 +74,15 @@ def test_the_interval_of_one_difference_is_students(sittings: int) -> None:
     assert (high - low) == pytest.approx(right[1] - right[0], rel=0.1)
 
 
+def test_the_interval_of_a_level_is_students_of_the_means_of_its_sittings() -> None:
+    values = np.random.default_rng(1).normal(600, 20, 5 * BLOCKS_EACH)
+    means = values.reshape(5, BLOCKS_EACH).mean(axis=1)
+    low, high = stats.t.interval(0.95, 4, means.mean(), stats.sem(means))
+    blocks = list(units(5).sitting_of)
+    assert units(5).reach_of(blocks)(values) == pytest.approx((high - low) / 2)
+    assert units(1).reach_of(blocks[:BLOCKS_EACH])(values[:BLOCKS_EACH]) is None
+
+
 def test_rotations_keep_lengths_and_the_first_is_the_identity() -> None:
     ways = rotated(5)
     assert (ways[0] == 1).all()
@@ -116,28 +125,12 @@ def test_a_sitting_that_one_of_them_lacks_is_not_compared() -> None:
 @pytest.mark.parametrize("differences", [False, True])
 def test_a_claim_part_has_one_number_a_sitting(differences: bool) -> None:
     chance = np.random.default_rng(7)
-    first, second = (
-        {block: float(value) for block, value in enumerate(chance.lognormal(3, 0.1, 30), start=1)}
-        for _ in range(2)
-    )
-    chosen = units(5)
-    test = compare_two(first, second, differences=differences, times=False, units=chosen)
+    first, second = chance.lognormal(3, 0.1, (2, 30))
+    rows = (dict(enumerate(map(float, values), start=1)) for values in (first, second))
+    test = compare_two(*rows, differences=differences, times=False, units=units(5))
     assert not isinstance(test, str)
     assert test.blocks == 5
-    blocks = sorted(first)
-    if differences:
-        apart = np.array([second[block] - first[block] for block in blocks])
-        assert test.value == pytest.approx(apart.mean())
-    else:
-        apart = np.log([second[block] / first[block] for block in blocks])
-        assert test.value == pytest.approx(math.exp(apart.mean()))
-    means = apart.reshape(5, BLOCKS_EACH).mean(axis=1)
+    apart = second - first if differences else np.log(second / first)
+    assert test.value == pytest.approx(apart.mean() if differences else math.exp(apart.mean()))
     inner = list(test.against(0.0 if differences else 1.0).values())
-    assert inner == pytest.approx(list(means))
-
-
-def test_in_one_sitting_the_units_are_the_blocks_themselves() -> None:
-    row = {3: 1.0, 7: 2.0}
-    assert BLOCKS.gathered(row) is row
-    assert BLOCKS.fewest == 6
-    assert (BLOCKS.ways(6) == np.sign(BLOCKS.ways(6))).all()
+    assert inner == pytest.approx(list(apart.reshape(5, BLOCKS_EACH).mean(axis=1)))
