@@ -69,17 +69,6 @@ def test_holm_rejects_what_the_reference_rejects(p_values: list[float]) -> None:
     assert all(more >= p for more, p in zip(adjusted, p_values, strict=True))
 
 
-def test_equal_contenders_are_not_distinguishable(tmp_path: Path) -> None:
-    costs = {"iterative": 600.0, "thread-per-client": 900.0, "select": 600.0}
-    path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=[100])
-    verdict = analysed(path).groups[0].overall
-    assert verdict.outcome == NO_DIFFERENCE
-    assert set(verdict.best) == {"iterative", "select"}
-    assert verdict.worse == ("thread-per-client",)
-    assert verdict.lead.low < 1 < verdict.lead.high
-    assert verdict.detectable > 1
-
-
 def test_drift_cancels_in_ratios(tmp_path: Path) -> None:
     """Blocks that differ by a factor of three hide no lead of 5 %: ratios are taken within them."""
     costs = {"iterative": 630.0, "thread-per-client": 900.0, "select": 600.0}
@@ -169,28 +158,26 @@ def test_without_perf_the_kernels_counters_are_used(tmp_path: Path) -> None:
     assert (threads.value, threads.state) == (None, "not supported")
 
 
-def test_cells_with_different_engines_are_separate_groups(tmp_path: Path) -> None:
-    analysis = analysed(make(tmp_path / "ledger.sqlite", engines=["thread", "fork"]))
-    assert [("thread" in group.title, "fork" in group.title) for group in analysis.groups] == [
-        (True, False),
-        (False, True),
-    ]
-    assert all(len(group.cells) == 9 for group in analysis.groups)
-
-
-def test_each_contender_is_compared_with_the_best_of_each_column(tmp_path: Path) -> None:
+def test_the_best_are_a_set_and_each_other_is_compared_with_the_best_of_each_column(
+    tmp_path: Path,
+) -> None:
     """One of two is as good as the best, and says what it could have seen; the third is not."""
     costs = {"iterative": 600.0, "thread-per-client": 900.0, "select": 600.0}
     path = make(tmp_path / "ledger.sqlite", cpu_us=costs, connections=[100])
-    found = {
-        (against.metric, against.contender): against for against in analysed(path).groups[0].against
-    }
-    cpu = "cpu_time_per_request_us"
-    (other,) = {"iterative", "select"} & {name for metric, name in found if metric == cpu}
-    assert found[cpu, other].outcome == NO_DIFFERENCE
-    assert found[cpu, other].low < 1 < found[cpu, other].high
-    assert found[cpu, other].detectable > found[cpu, other].value
-    assert found[cpu, "thread-per-client"].outcome == LARGER
-    assert found[cpu, "thread-per-client"].low < 1.5 < found[cpu, "thread-per-client"].high
+    (group,) = analysed(path).groups
+    verdict = group.overall
+    assert verdict.outcome == NO_DIFFERENCE
+    assert set(verdict.best) == {"iterative", "select"}
+    assert verdict.worse == ("thread-per-client",)
+    assert verdict.lead.low < 1 < verdict.lead.high
+    assert verdict.detectable > 1
+    found = {(against.metric, against.contender): against for against in group.against}
+    other = found["cpu_time_per_request_us", verdict.runner_up]
+    assert other.outcome == NO_DIFFERENCE
+    assert other.low < 1 < other.high
+    assert other.detectable > other.value
+    dear = found["cpu_time_per_request_us", "thread-per-client"]
+    assert dear.outcome == LARGER
+    assert dear.low < 1.5 < dear.high
     throughput = found["throughput_per_s", "thread-per-client"]
     assert throughput.high < 1, "the best of this column is the highest"

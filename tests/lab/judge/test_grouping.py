@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from regatta.judge.grouping import Members, group, titles
 from regatta.record.study import parse_study
 from regatta.record.study.find import Design
@@ -14,24 +16,21 @@ def grouped(text: str) -> list[Members]:
     return group([replace(cell, id=number) for number, cell in enumerate(cells, start=1)])
 
 
-def test_the_axis_is_the_quantity_that_varies() -> None:
-    for key, values in (("connections", "[1, 10]"), ("idle", "[0, 1000]"), ("slow", "[0, 5]")):
-        connections = "" if key == "connections" else "connections = 100\n"
-        (found,) = grouped(f'[[cells]]\ndesigns = "all"\n{connections}{key} = {values}')
-        assert found.axis.name == key
-        assert str(found.steps) == values
-
-
-def test_without_variation_the_axis_is_connections() -> None:
-    (found,) = grouped('[[cells]]\ndesigns = "all"\nconnections = 5\nidle = 100')
-    assert (found.axis.name, found.steps) == ("connections", [5])
-
-
-def test_a_rate_is_an_axis() -> None:
-    (found,) = grouped(
-        '[[cells]]\ndesigns = "all"\nconnections = 5\nload = "open"\nduration_s = 1\nrate = [5, 9]'
-    )
-    assert (found.axis.name, found.steps) == ("rate", [5, 9])
+@pytest.mark.parametrize(
+    ("cells", "axis", "steps"),
+    [
+        ("connections = [1, 10]", "connections", [1, 10]),
+        ("connections = 100\nidle = [0, 1000]", "idle", [0, 1000]),
+        ("connections = 100\nslow = [0, 5]", "slow", [0, 5]),
+        ("connections = 5\nidle = 100", "connections", [5]),
+        ('connections = 5\nload = "open"\nduration_s = 1\nrate = [5, 9]', "rate", [5, 9]),
+    ],
+)
+def test_the_axis_is_the_quantity_that_varies_else_connections(
+    cells: str, axis: str, steps: list[int]
+) -> None:
+    (found,) = grouped(f'[[cells]]\ndesigns = "all"\n{cells}')
+    assert (found.axis.name, found.steps) == (axis, steps)
 
 
 def test_the_quantity_with_the_most_steps_is_the_axis_and_others_split_tables() -> None:

@@ -6,12 +6,7 @@ from statistics import median
 import numpy as np
 import pytest
 
-from regatta.judge.power import (
-    RATIO_SD,
-    shapes,
-    smallest_lead,
-    standings_power_note,
-)
+from regatta.judge.power import RATIO_SD, shapes, smallest_lead, standings_power_note
 from regatta.judge.standings import verdicts
 from regatta.judge.statistics.units import BLOCKS, Units
 from regatta.record.study import Study

@@ -1,8 +1,6 @@
 """The two accounts of server CPU time are shown, and leads that one of them denies."""
 
-import json
-import re
-import sqlite3
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,27 +22,21 @@ from regatta.show.verdicts import headline, verdict_sentence
 from regatta.show.versus import sentences
 from tests.lab import fake_records, reports, synthetic
 from tests.lab.synthetic import Entry
-
-SAYS = "busy time does not show the lead of select"
-# By its charge select needs 15 % less than thread-per-client; its CPUs are busy 50 % longer.
-OTHERWISE = {"select": 1.6, "thread-per-client": 0.9}
+from tests.ledgers import change
 
 
 def analysed(folder: Path, **changes: object) -> Analysis:
     return analyse(read(synthetic.make(folder / "ledger.sqlite", **changes)))
 
 
-def test_accounts_that_agree_give_no_warning(tmp_path: Path) -> None:
-    analysis = analysed(tmp_path)
-    assert not any(group.unconfirmed for group in analysis.groups)
-    assert not any("busy time" in note.sentence for note in notes(analysis))
+CHARGED = {"iterative": 90.0, "select": 100.0, "thread-per-client": 150.0}
+# Charged 10 % less than the next, as its CPUs sleep more, but busy equally long.
+SLEEPS = {"cpu_us": CHARGED, "busy": {"iterative": 1.31, "select": 1.2, "thread-per-client": 1.2}}
 
 
 def test_a_lead_that_busy_time_does_not_show_is_named(tmp_path: Path) -> None:
-    """Charged 10 % less than the next, as its CPUs sleep more, but busy equally long."""
-    charged = {"iterative": 90.0, "select": 100.0, "thread-per-client": 150.0}
-    busy = {"iterative": 1.31, "select": 1.2, "thread-per-client": 1.2}
-    analysis = analysed(tmp_path, cpu_us=charged, busy=busy, connections=(10, 100))
+    path = synthetic.make(tmp_path / "ledger.sqlite", connections=(10, 100), **SLEEPS)
+    analysis = analyse(read(path))
     found = analysis.groups[0].unconfirmed
     assert [(one.at, one.less, one.more) for one in found] == [
         (10, "iterative", "select"),
@@ -53,23 +45,19 @@ def test_a_lead_that_busy_time_does_not_show_is_named(tmp_path: Path) -> None:
     assert found[0].charged == pytest.approx(1.09, abs=0.02)
     assert found[0].busy == pytest.approx(1.0, abs=0.03)
     (note,) = (note for note in notes(analysis) if "does not show the lead" in note.sentence)
-    assert "busy time does not show the lead of iterative over select, which" in note.sentence
-    assert "as with 1 other pair" in note.sentence
-    assert note.line.endswith(": see CPU accounting")
+    assert "of iterative over select" in note.sentence
+    assert "1 other pair" in note.sentence
+    (group,) = reports.summary_json(path)["groups"]
+    assert [lead["less"] for lead in group["leads_unconfirmed"]] == ["iterative"] * 2
 
 
-def test_busy_time_of_disturbed_trials_denies_no_lead(tmp_path: Path) -> None:
-    charged = {"iterative": 90.0, "select": 100.0, "thread-per-client": 150.0}
-    busy = {"iterative": 1.31, "select": 1.2, "thread-per-client": 1.2}
-    disturbed = {(name, 10, block) for name in charged for block in range(1, 11)}
-    changes = {"cpu_us": charged, "busy": busy, "connections": (10,)}
-    (tmp_path / "undisturbed").mkdir()
-    for folder, trials, is_denied in (
-        (tmp_path, disturbed, False),
-        (tmp_path / "undisturbed", set(), True),
-    ):
-        found = analysed(folder, disturbed=trials, **changes).groups[0].unconfirmed
-        assert bool(found) is is_denied
+@pytest.mark.parametrize(("hit", "is_denied"), [(range(1, 11), False), ((), True)])
+def test_busy_time_of_disturbed_trials_denies_no_lead(
+    tmp_path: Path, hit: Sequence[int], is_denied: bool
+) -> None:
+    disturbed = {(name, 10, block) for name in CHARGED for block in hit}
+    analysis = analysed(tmp_path, disturbed=disturbed, connections=(10,), **SLEEPS)
+    assert bool(analysis.groups[0].unconfirmed) is is_denied
 
 
 LESS = {block: 1.0 + block / 1000 for block in range(8)}
@@ -156,43 +144,36 @@ def test_other_programs_that_cost_both_the_same_do_not_hide_a_lead() -> None:
 
 
 def test_a_lead_that_busy_time_does_not_show_earns_no_star(tmp_path: Path) -> None:
-    charged = {"iterative": 90.0, "select": 100.0, "thread-per-client": 150.0}
-    busy = {"iterative": 1.31, "select": 1.2, "thread-per-client": 1.2}
-    (group,) = analysed(tmp_path, cpu_us=charged, busy=busy, connections=(10, 100)).groups
+    (group,) = analysed(tmp_path, connections=(10, 100), **SLEEPS).groups
     for verdict in (*group.by_step, group.overall):
-        assert verdict.outcome == RIVALS
-        assert verdict.starred == ()
+        assert (verdict.outcome, verdict.starred) == (RIVALS, ())
         assert (verdict.best, verdict.worse) == (("iterative",), ("thread-per-client",))
         assert verdict.rivals == {"select": UNCONFIRMED}
         sentence = verdict_sentence(group, verdict)
         assert "there is no winner: iterative" in sentence
-        assert "but busy time does not show its lead over select. " in sentence
-        assert re.search(r"The next, select, is charged 1\.(0\d|1\d) times as much", sentence)
+        assert "busy time does not show its lead over select" in sentence
+        assert "The next, select, is charged 1." in sentence
         failed = replace(verdict, rivals={**verdict.rivals, "poll": FAILED})
-        sentence = verdict_sentence(group, failed)
-        assert "its lead over select. The next, select" in sentence
-        assert sentence.endswith("poll (failed) may be as good.")
-    assert headline(group) == "iterative is ahead, but select may be as good"
-    words = (
-        r"CPU per request: iterative is ahead; thread-per-client takes 1\.\d+ times as much .+; "
-        r"select is charged 1\.\d+ times as much \(.+\), which busy time does not show"
-    )
+        assert verdict_sentence(group, failed).endswith("poll (failed) may be as good.")
+    assert "select may be as good" in headline(group)
     for step in group.steps:
-        assert re.fullmatch(words, next(sentences(group, step)))
+        assert "select is charged 1." in next(sentences(group, step))
 
 
-def test_designs_that_busy_time_tells_apart_keep_their_verdicts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("busy", [{}, {"iterative": 1.5}, None])
+def test_designs_that_busy_time_tells_apart_keep_their_verdicts(
+    tmp_path: Path, busy: dict[str, float] | None
+) -> None:
     """It need not be the same lead, nor known at all."""
-    known = []
-    for name, busy in (("same", {}), ("more", {"iterative": 1.5}), ("none", None)):
-        (tmp_path / name).mkdir()
-        path = synthetic.make(tmp_path / name / "ledger.sqlite", **({"busy": busy} if busy else {}))
-        if busy is None:
-            with sqlite3.connect(path) as ledger:
-                ledger.execute("DELETE FROM counter WHERE event = 'busy-time'")
-        known.append([(one.by_step, one.overall) for one in analyse(read(path)).groups])
-    assert known[0] == known[1] == known[2]
-    assert all(overall.starred for steps in known for _, overall in steps)
+    path = synthetic.make(tmp_path / "ledger.sqlite", busy=busy or {})
+    if busy is None:
+        change(path, "DELETE FROM counter WHERE event = 'busy-time'")
+    analysis = analyse(read(path))
+    for group in analysis.groups:
+        assert group.overall.starred
+        assert not group.unconfirmed
+        assert UNCONFIRMED not in {why for of in group.by_step for why in of.rivals.values()}
+    assert not any("busy time" in note.sentence for note in notes(analysis))
 
 
 def test_a_lead_is_denied_by_sittings_and_not_by_their_blocks() -> None:
@@ -209,51 +190,29 @@ def test_a_lead_is_denied_by_sittings_and_not_by_their_blocks() -> None:
     assert not unconfirmed_leads(leads, Units(sitting_of))
 
 
-def test_a_race_in_sittings_hands_them_to_its_accounts(tmp_path: Path) -> None:
-    for number, sittings in enumerate((1, 2)):
-        (tmp_path / f"{number}").mkdir()
-        analysis = analysed(
-            tmp_path / f"{number}", busy=OTHERWISE, connections=(10,), sittings=sittings
-        )
-        # Two sittings show no order, however many blocks they have.
-        assert bool(analysis.groups[0].unconfirmed) == (sittings == 1)
+@pytest.mark.parametrize(("sittings", "is_denied"), [(1, True), (2, False)])
+def test_a_race_in_sittings_hands_them_to_its_accounts(
+    tmp_path: Path, sittings: int, is_denied: bool
+) -> None:
+    """Two sittings show no order, however many blocks they have."""
+    analysis = analysed(tmp_path, connections=(10,), sittings=sittings, **SLEEPS)
+    assert bool(analysis.groups[0].unconfirmed) == is_denied
 
 
 def test_a_race_without_steering_says_who_is_charged_for_receiving(tmp_path: Path) -> None:
     analysis = analysed(tmp_path, connections=(10,))
 
     def told(**changes: object) -> list[str]:
-        environment = {**analysis.environment, **changes}
-        found = notes(replace(analysis, environment=environment))
-        assert not any(note.line for note in found), "there is nothing to do about it on a screen"
+        found = notes(replace(analysis, environment=analysis.environment | changes))
         return [note.sentence for note in found if "not steered" in note.sentence]
 
     none = {"placement": {"kind": "loopback", "steering": "none"}}
     (sentence,) = told(**none)
     assert "server CPU per request includes the client's receive path" in sentence
-    (before_steering,) = told(placement={"kind": "netns"})
-    assert before_steering == sentence
+    assert told(placement={"kind": "netns"}) == [sentence], "from before steering"
     (apart,) = told(**none, irq_time_accounting=True)
-    assert apart.startswith("Packets were not steered: CPU busy per request includes")
-    assert "charges interrupt time to no program" in apart
+    assert "CPU busy per request includes" in apart
     assert told() == told(placement="?") == []
-
-
-def test_every_form_of_the_report_has_the_second_account(tmp_path: Path) -> None:
-    path = synthetic.make(tmp_path / "ledger.sqlite", busy=OTHERWISE)
-    reports.write(path)
-    name = metrics.BUSY.name
-    assert "CPU busy, µs/request" in reports.told(reports.analysed(path))
-    assert SAYS in reports.told(reports.analysed(path))
-    assert name in (tmp_path / "summary.csv").read_text()
-    summary = reports.summary_json(path)
-    group = summary["groups"][0]
-    (first, *_) = group["leads_unconfirmed"]
-    assert first["less"] == "select"
-    assert first["busy"] < 1 < first["charged"]
-    assert all(cell["metrics"]["server"][name]["value"] > 0 for cell in group["cells"])
-    assert any(one["metric"] == name for one in group["against_best"])
-    json.dumps(summary)
 
 
 def trial(busy_ns: float) -> Trial:

@@ -27,7 +27,6 @@ from regatta.show.notes import company, notes
 from regatta.show.numbers import ratio_words
 from regatta.show.soundness import clocks_sentence
 from tests.lab import fake_races
-from tests.lab.reports import told
 from tests.lab.synthetic import make
 from tests.ledgers import change
 
@@ -119,16 +118,14 @@ def race_with_alone_blocks(folder: Path, alone: dict[str, float], drift: float =
 def test_a_side_by_side_cost_of_one_contender_is_reported(tmp_path: Path) -> None:
     analysis = race_with_alone_blocks(tmp_path, {"select": 0.9})
     found = {cost.contender: cost for cost in analysis.side_by_side}
-    assert [cost.blocks for cost in analysis.side_by_side] == [6, 6, 6]
+    assert [cost.blocks for cost in found.values()] == [6, 6, 6]
     ratio = found["select"].ratio
     assert ratio.low < 0.9 < ratio.high
     assert ratio.value == pytest.approx(0.9, abs=0.03)
     assert found["select"].differs
     (note,) = company(analysis)
-    said = note.sentence
     assert note in notes(analysis)
-    assert f"raced alone, select costs {ratio_words(ratio, of=' times')} what" in said
-    assert "Running side by side changes a comparison" in told(analysis)
+    assert f"raced alone, select costs {ratio_words(ratio, of=' times')} what" in note.sentence
 
 
 def test_a_side_by_side_cost_common_to_all_changes_no_comparison(tmp_path: Path) -> None:
@@ -137,9 +134,7 @@ def test_a_side_by_side_cost_common_to_all_changes_no_comparison(tmp_path: Path)
     assert all(cost.ratio.value == pytest.approx(0.9, abs=0.03) for cost in analysis.side_by_side)
     assert not any(cost.differs for cost in analysis.side_by_side)
     assert not any(company(analysis))
-    assert clocks_sentence(analysis) == (
-        "What running alone costs or saves is not distinguishable between the contenders."
-    )
+    assert "not distinguishable" in clocks_sentence(analysis)
 
 
 def test_drift_is_not_a_side_by_side_cost(tmp_path: Path) -> None:

@@ -96,14 +96,6 @@ def test_coverage_and_power_of_a_percentile_comparison() -> None:
     assert seen == 60
 
 
-def test_intervals_are_cached_by_score() -> None:
-    chance = np.random.default_rng(3)
-    found = compared(cell(drawn(chance, 10)), cell(drawn(chance, 10)), 0.5)
-    (low, high), (lower, higher) = found.interval(2.0), found.interval(3.0)
-    assert lower < low < high < higher
-    assert found.interval(2.0) == (low, high)
-
-
 @given(st.integers(0, 50), st.sampled_from([0.7, 1.0, 1.2]), st.sampled_from([0.5, 0.9]))
 @settings(max_examples=20)
 def test_swapped_cells_have_inverse_ends(seed: int, times: float, fraction: float) -> None:
