@@ -15,7 +15,7 @@ from typing import TypeGuard
 import numpy as np
 
 from regatta.judge.claims.comparisons import Comparison
-from regatta.judge.claims.evidence import Blocks, common_blocks
+from regatta.judge.claims.evidence import Blocks, NoFigureError, common_blocks
 from regatta.judge.claims.result import (
     REFUTED,
     SUPPORTED,
@@ -220,14 +220,14 @@ Test = Level | FiellerRatio | Gaps | PercentileComparison | OnePercentile
 
 def compare_two(
     first: Blocks, second: Blocks, *, differences: bool, times: bool, units: Units = BLOCKS
-) -> Level | FiellerRatio | str:
+) -> Level | FiellerRatio:
     """`differences`: subtract the values; `times`: the claim is about their ratio."""
     common = common_blocks((first, second))
     both = [{block: values[block] for block in common} for values in (first, second)]
     logs = not differences and all(value > 0 for values in both for value in values.values())
     mine, theirs = (_in_logs(values, units) if logs else units.gathered(values) for values in both)
     if len(mine) < FEWEST_BLOCKS:
-        return TOO_FEW_BLOCKS
+        raise NoFigureError(TOO_FEW_BLOCKS)
     if logs:
         # Not a difference of logarithms: equal rows of the family must stay equal.
         return Level({at: math.log(theirs[at] / mine[at]) for at in mine}, "ratio")
@@ -244,7 +244,7 @@ def _in_logs(values: Blocks, units: Units) -> Blocks:
     return {number: math.exp(value) for number, value in logs.items()}
 
 
-def gaps_of(columns: Sequence[Blocks], *, differences: bool, units: Units = BLOCKS) -> Gaps | str:
+def gaps_of(columns: Sequence[Blocks], *, differences: bool, units: Units = BLOCKS) -> Gaps:
     """From one number a block a figure: the first half is one gap, the second half the other.
 
     If all figures are positive, differences are of logarithms: a gap is a ratio.
@@ -256,7 +256,7 @@ def gaps_of(columns: Sequence[Blocks], *, differences: bool, units: Units = BLOC
         for column in columns
     ]
     if len(taken[0]) < FEWEST_BLOCKS:
-        return TOO_FEW_BLOCKS
+        raise NoFigureError(TOO_FEW_BLOCKS)
     middle = len(taken) // 2
     return Gaps(taken[:middle], taken[middle:], "ratio" if logs else "difference")
 

@@ -1,4 +1,7 @@
-"""What a race measured for a claim in one scope: one number a block for each term."""
+"""What a race measured for a claim in one scope: one number a block for each term.
+
+Where there is none, NoFigureError says why.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -6,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from regatta.judge.claims.comparisons import PROCESS_SUM, REQUEST, ROUND, Comparison, Term
+from regatta.judge.claims.comparisons import PROCESS_SUM, REQUEST, ROUND, Term
 from regatta.judge.claims.result import MeasuredFigure
 from regatta.judge.contrast import by_block, requests_of
 from regatta.judge.estimates import MEASURED, NS_PER_MS, OVER, Estimates, summarize
@@ -101,6 +104,16 @@ Blocks = dict[int, float]
 Found = TypeVar("Found")
 
 
+class NoFigureError(Exception):
+    """Why there is no number."""
+
+
+def known(found: Found | str) -> Found:
+    if isinstance(found, str):
+        raise NoFigureError(found)
+    return found
+
+
 @dataclass
 class RaceResults:
     """The results of a race that claims need."""
@@ -120,49 +133,32 @@ def common_blocks(columns: Iterable[Blocks]) -> list[int]:
     return sorted(set.intersection(*map(set, columns)))
 
 
-def all_or_words(found: Iterable[Found | str]) -> list[Found] | str:
-    """All of them, or the first reason why one is missing."""
-    known: list[Found] = []
-    for item in found:
-        if isinstance(item, str):
-            return item
-        known.append(item)
-    return known
-
-
 @dataclass(frozen=True)
 class Evidence:
     race: RaceResults
     scope: str
     cells: dict[CellSelector, Cell]
 
-    def values(self, term: Term) -> Blocks | str:
-        """One number a block, or why there is none."""
+    def values(self, term: Term) -> Blocks:
+        """One number a block."""
         how, times = self.how(term), self._times(term)
-        selectors = [term.selector]
+        mine = self._raw(term.selector, term.side, how)
+        base = dict.fromkeys(mine, 0.0)
         if how.over_iterative:
-            selectors.append(CellSelector(ITERATIVE, term.selector.connections))
-        found = all_or_words(self._raw(selector, term.side, how) for selector in selectors)
-        if isinstance(found, str):
-            return found
-        mine, base = found if how.over_iterative else (*found, dict.fromkeys(found[0], 0.0))
+            base = self._raw(CellSelector(ITERATIVE, term.selector.connections), term.side, how)
         return {at: times * (mine[at] - base[at]) for at in common_blocks((mine, base))}
-
-    def columns(self, comparison: Comparison) -> list[Blocks] | str:
-        """The values of each of its terms, or the first reason why one has none."""
-        return all_or_words(map(self.values, comparison.terms))
 
     def mean(self, term: Term) -> float | None:
         """Over blocks; None if it was not measured."""
-        values = self.values(term)
-        if isinstance(values, str) or not values:
+        try:
+            values = self.values(term)
+        except NoFigureError:
             return None
-        return sum(values.values()) / len(values)
+        return sum(values.values()) / len(values) if values else None
 
-    def requests(self, term: Term) -> Requests | str:
+    def requests(self, term: Term) -> Requests:
         """Latencies by block."""
-        cell = self._cell(term.selector)
-        return cell if isinstance(cell, str) else requests_of(self.race.trials.get(cell.id, []))
+        return requests_of(self.race.trials.get(self._cell(term.selector).id, []))
 
     def fraction(self, term: Term) -> float | None:
         """If the term is a percentile of requests; else None."""
@@ -177,10 +173,12 @@ class Evidence:
             if found.state == OVER and found.low is not None:
                 found = replace(found, low=None, state=f"{OVER} {found.low:.3g} {how.metric.unit}")
         else:
-            values = self.values(term)
-            known = {} if isinstance(values, str) else values
-            absent = values if isinstance(values, str) else MEASURED
-            found = summarize(list(known.values()), absent, list(known), self.race.units)
+            values, absent = Blocks(), MEASURED
+            try:
+                values = self.values(term)
+            except NoFigureError as why:
+                absent = str(why)
+            found = summarize(list(values.values()), absent, list(values), self.race.units)
         return MeasuredFigure(
             design=term.selector.design,
             connections=term.selector.connections,
@@ -223,19 +221,17 @@ class Evidence:
         rounds = {PROCESS_SUM: cell.rounds or 1, ROUND: 1}.get(per)
         return 1 if rounds is None else rounds * cell.connections
 
-    def _raw(self, selector: CellSelector, side: str, how: Measure) -> Blocks | str:
+    def _raw(self, selector: CellSelector, side: str, how: Measure) -> Blocks:
         cell = self._cell(selector)
-        if isinstance(cell, str):
-            return cell
         key = (cell.id, side, how.metric.name)
         if key not in self.race.taken:
             trials = self.race.trials.get(cell.id, [])
             self.race.taken[key] = by_block(how.metric, side, trials)
-        return self.race.taken[key]
+        return known(self.race.taken[key])
 
-    def _cell(self, selector: CellSelector) -> Cell | str:
-        cell = self.cells.get(selector)
-        if cell is not None:
-            return cell
-        reason = self.race.left_out.get(selector.design)
-        return NOT_RACED if reason is None else f"{selector.design} cannot run here: {reason}"
+    def _cell(self, selector: CellSelector) -> Cell:
+        if selector not in self.cells:
+            reason = self.race.left_out.get(selector.design)
+            cannot = f"{selector.design} cannot run here: {reason}"
+            raise NoFigureError(NOT_RACED if reason is None else cannot)
+        return self.cells[selector]

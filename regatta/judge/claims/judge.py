@@ -9,8 +9,9 @@ between them: the absence of a significant difference is not equality.
 
 from collections.abc import Sequence
 
+from regatta.judge.claims.claim_tests import ComparisonTest
 from regatta.judge.claims.comparisons import Comparison, comparisons
-from regatta.judge.claims.evidence import Evidence, RaceResults
+from regatta.judge.claims.evidence import Evidence, NoFigureError, RaceResults
 from regatta.judge.claims.make_test import make_test, single_runs
 from regatta.judge.claims.result import (
     NOT_MEASURABLE,
@@ -39,19 +40,19 @@ def decide(
     cases: Sequence[tuple[Evidence, Sequence[Comparison]]],
 ) -> list[tuple[Verdict, list[ClaimPart]]]:
     """The verdict and the parts of each claim."""
-    tested = [[make_test(evidence, pair) for pair in compared] for evidence, compared in cases]
-    tests = [test for claim in tested for test in claim if not isinstance(test, str)]
+    tested = [[_test(evidence, pair) for pair in compared] for evidence, compared in cases]
+    tests = [test for claim in tested for test in claim if isinstance(test, ComparisonTest)]
     differences = [test.differences() for test in tests]
     units = tests[0].units if tests else BLOCKS
     joint = decide_jointly([row for rows in differences for row in rows], units)
     decisions, rows_of = iter(joint.decisions), iter(differences)
     found: list[tuple[Verdict, list[ClaimPart]]] = []
-    for (_, compared), claim in zip(cases, tested, strict=True):
+    for claim in tested:
         parts = [
-            _untested(comparison, test)
-            if isinstance(test, str)
-            else test.decided([next(decisions) for _ in next(rows_of)], joint.score)
-            for comparison, test in zip(compared, claim, strict=True)
+            test.decided([next(decisions) for _ in next(rows_of)], joint.score)
+            if isinstance(test, ComparisonTest)
+            else test
+            for test in claim
         ]
         found.append((together([part.verdict for part in parts]), parts))
     return found
@@ -63,7 +64,12 @@ def together(verdicts: list[Verdict]) -> Verdict:
     return next((verdict for verdict in ranked if verdict in verdicts), SUPPORTED)
 
 
-def _untested(comparison: Comparison, words: str) -> ClaimPart:
+def _test(evidence: Evidence, comparison: Comparison) -> ComparisonTest | ClaimPart:
+    """Or the part as it is without a test."""
+    try:
+        return make_test(evidence, comparison)
+    except NoFigureError as error:
+        words = str(error)
     verdict: Verdict = TOO_FEW if words == TOO_FEW_BLOCKS else UNDECIDED
     if words in (*ABSENT, NOT_COUNTED) or CANNOT in words:
         verdict = NOT_MEASURABLE

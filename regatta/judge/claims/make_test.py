@@ -14,8 +14,13 @@ import numpy as np
 
 from regatta.judge.claims.claim_tests import ComparisonTest, Level, Test, compare_two, gaps_of
 from regatta.judge.claims.comparisons import EQUAL, FACTOR, FIGURE, GAP, POWER, Comparison
-from regatta.judge.claims.evidence import Blocks, Evidence, all_or_words, common_blocks
-from regatta.judge.claims.result import Scale
+from regatta.judge.claims.evidence import (
+    Blocks,
+    Evidence,
+    NoFigureError,
+    common_blocks,
+    known,
+)
 from regatta.judge.statistics.joint import Ends
 from regatta.judge.statistics.percentile_comparison import (
     FEWEST_BLOCKS,
@@ -44,21 +49,17 @@ def slopes(columns: Columns, *, logs: bool) -> Blocks:
     return found
 
 
-def compared(evidence: Evidence, comparison: Comparison) -> tuple[list[Blocks], bool] | str:
-    """What is compared, one number a block each, and whether it must be subtracted.
-
-    Or why there is none. A gap has its figures.
-    """
-    columns = evidence.columns(comparison)
-    if isinstance(columns, str):
-        return columns
+def compared(evidence: Evidence, comparison: Comparison) -> tuple[list[Blocks], bool]:
+    """What is compared, one number a block each, and whether it must be subtracted. A gap has its
+    figures."""
+    columns = [evidence.values(term) for term in comparison.terms]
     # Differences to the iterative server may be 0.
     subtracted = evidence.how(comparison.terms[0]).over_iterative
     if comparison.quantity not in (POWER, FACTOR):
         return columns, subtracted
-    known = dict(zip(comparison.terms, columns, strict=True))
+    by_term = dict(zip(comparison.terms, columns, strict=True))
     halves = [comparison.terms] if comparison.quantity == POWER else comparison.halves
-    series = [{term.selector.connections: known[term] for term in half} for half in halves]
+    series = [{term.selector.connections: by_term[term] for term in half} for half in halves]
     positive = all(
         column[block] > 0
         for growth in series
@@ -66,8 +67,10 @@ def compared(evidence: Evidence, comparison: Comparison) -> tuple[list[Blocks], 
         for column in growth.values()
     )
     if comparison.quantity == POWER:
-        # Leaving out only the blocks with a 0 would bias the growth of the rest.
-        return ([slopes(series[0], logs=True)], False) if positive else NO_EXPONENT
+        if not positive:
+            # Leaving out only the blocks with a 0 would bias the growth of the rest.
+            raise NoFigureError(NO_EXPONENT)
+        return [slopes(series[0], logs=True)], False
     logs = positive and not subtracted
     # From the fewest to the most connections: a factor, or a difference.
     least, most = min(series[0]), max(series[0])
@@ -79,61 +82,48 @@ def compared(evidence: Evidence, comparison: Comparison) -> tuple[list[Blocks], 
     return grown, not logs
 
 
-def make_test(evidence: Evidence, comparison: Comparison) -> ComparisonTest | str:
-    """The test of a comparison, or why there is none."""
+def make_test(evidence: Evidence, comparison: Comparison) -> ComparisonTest:
     fraction = evidence.fraction(comparison.terms[0])
     if comparison.quantity == FIGURE and fraction is not None:
-        found = _percentiles(evidence, comparison, fraction)
+        test, amount = _percentiles(evidence, comparison, fraction)
     else:
-        found = _figures(evidence, comparison)
-    if isinstance(found, str):
-        return found
-    test, amount = found
+        test, amount = _figures(evidence, comparison)
     bounds = claimed(evidence, comparison, test.scale, amount)
     return ComparisonTest(comparison, test, bounds, evidence.race.units)
 
 
-Made = tuple[Test, float | None] | str
-"""A test, and the absolute margin of equality that it is for; or why there is none."""
+Made = tuple[Test, float | None]
+"""A test, and the absolute margin of equality that it is for."""
 
 
 def _figures(evidence: Evidence, comparison: Comparison) -> Made:
-    found = compared(evidence, comparison)
-    if isinstance(found, str):
-        return found
-    columns, differences = found
-    units, amount = evidence.race.units, None
-    test: Test | str
+    columns, differences = compared(evidence, comparison)
+    units = evidence.race.units
     if comparison.quantity == GAP:
-        test = gaps_of(columns, differences=differences, units=units)
-    elif len(columns) == 1:
+        return gaps_of(columns, differences=differences, units=units), None
+    if len(columns) == 1:
         values = units.gathered(columns[0])
-        scale: Scale = "exponent" if comparison.quantity == POWER else "figure"
-        test = TOO_FEW_BLOCKS if len(values) < FEWEST_BLOCKS else Level(values, scale)
-    else:
-        means = [abs(sum(of.values()) / len(of)) for of in columns if of]
-        amount = _amount(evidence, comparison, max(means, default=0.0))
-        how_many_times = comparison.relation == EQUAL or comparison.at_least != 1
-        test = compare_two(
-            *columns,
-            differences=differences or amount is not None,
-            times=how_many_times and amount is None,
-            units=units,
-        )
-    return test if isinstance(test, str) else (test, amount)
+        if len(values) < FEWEST_BLOCKS:
+            raise NoFigureError(TOO_FEW_BLOCKS)
+        return Level(values, "exponent" if comparison.quantity == POWER else "figure"), None
+    means = [abs(sum(of.values()) / len(of)) for of in columns if of]
+    amount = _amount(evidence, comparison, max(means, default=0.0))
+    how_many_times = comparison.relation == EQUAL or comparison.at_least != 1
+    test = compare_two(
+        *columns,
+        differences=differences or amount is not None,
+        times=how_many_times and amount is None,
+        units=units,
+    )
+    return test, amount
 
 
 def _percentiles(evidence: Evidence, comparison: Comparison, fraction: float) -> Made:
-    cells = all_or_words(map(evidence.requests, comparison.terms))
-    if isinstance(cells, str):
-        return cells
+    cells = [evidence.requests(term) for term in comparison.terms]
     units = evidence.race.units
     if comparison.relation in (BELOW, ABOVE):
-        single = one_percentile(cells[0], fraction, units)
-        return single if isinstance(single, str) else (single, None)
-    pair = compare_percentiles(cells[0], cells[1], fraction, units)
-    if isinstance(pair, str):
-        return pair
+        return known(one_percentile(cells[0], fraction, units)), None
+    pair = known(compare_percentiles(cells[0], cells[1], fraction, units))
     amount = _amount(evidence, comparison, pair.larger_ms)
     return (pair if amount is None else replace(pair, scale="difference")), amount
 
@@ -171,8 +161,11 @@ def claimed(
 
 def single_runs(evidence: Evidence, comparisons: Sequence[Comparison]) -> tuple[int, int] | None:
     """Blocks in which every part holds, and blocks with every part; None if there are none."""
-    found = [_held(evidence, comparison) for comparison in comparisons]
-    blocks = set.intersection(*(set(held) for held in found)) if found else set()
+    try:
+        found = [_held(evidence, comparison) for comparison in comparisons]
+    except NoFigureError:
+        return None
+    blocks = set.intersection(*map(set, found)) if found else set()
     if not blocks:
         return None
     return sum(all(held[block] for held in found) for block in blocks), len(blocks)
@@ -180,13 +173,10 @@ def single_runs(evidence: Evidence, comparisons: Sequence[Comparison]) -> tuple[
 
 def _held(evidence: Evidence, comparison: Comparison) -> dict[int, bool]:
     """Whether it holds, by block."""
-    found = compared(evidence, comparison)
-    if isinstance(found, str):
-        return {}
-    columns, differences = found
+    columns, differences = compared(evidence, comparison)
     if comparison.quantity == GAP:
         gaps = gaps_of(columns, differences=differences)
-        return {} if isinstance(gaps, str) else {at: by > 0 for at, by in gaps.in_units().items()}
+        return {at: by > 0 for at, by in gaps.in_units().items()}
     if len(columns) == 1:
         low, high = claimed(evidence, comparison, "")
         return {
