@@ -127,6 +127,8 @@ def test_a_run_has_all_counters_and_metrics_of_both_sides_that_are_not_per_reque
         if result.estimates[side, metric.name].value is not None
     }
     assert measured <= set(found)
+    blocks = {row.event: set(row.sides["server"].totals) for row in result.perf.rows}
+    assert not blocks["cpu-time"] & blocks["cycles"], "times are those of timed trials"
     cycles = next(row for row in result.perf.rows if row.event == "cycles")
     shown = found["cycles"].figures[0]
     mean = fmean(cycles.sides["server"].totals.values())

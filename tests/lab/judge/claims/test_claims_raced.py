@@ -1,6 +1,7 @@
 """Claims of a whole race, from the ledger to the verdict and its reason."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,6 @@ from regatta.record.records import Trial
 from regatta.record.study import load_study, parse_study
 from regatta.record.study.find import Design
 from regatta.record.study.published import recorded_claims
-from regatta.show.palette import DESIGN_STYLES
 from tests.lab import synthetic
 from tests.lab.designs import every_design
 
@@ -33,16 +33,16 @@ HARDWARE = ("clock", "cycles", "instructions", "branch", "cache", "stalled", "tm
 """How the metrics begin that need a counter of the CPU."""
 THREE = ("iterative", "select", "thread-per-client")
 STUDIES = Path(__file__).resolve().parents[4] / "studies"
-POOLS = ("prefork", "prethread", "reactors", "epoll-workers", "uring-reactors")
-ALL_DESIGNS = [Design(name, "", pool=name.startswith(POOLS)) for name in DESIGN_STYLES]
 DESIGNS = [Design(name, "") for name in (*THREE, "fork-per-client")]
 
 
-def raced(tmp_path: Path, bodies: str, **race: Any) -> dict[str, ClaimResult]:
-    """What a made-up race finds of the claims, by name."""
+def raced(
+    tmp_path: Path, bodies: str, designs: Sequence[str] = (), **race: Any
+) -> dict[str, ClaimResult]:
+    """What a made-up race finds of the claims, by name; `designs`: of the study, if not raced."""
     whole = synthetic.SyntheticRace(**race)
     cells = (
-        f'name = "mine"\n[[cells]]\ndesigns = {json.dumps(list(whole.contenders))}\n'
+        f'name = "mine"\n[[cells]]\ndesigns = {json.dumps(list(designs or whole.contenders))}\n'
         f"connections = {list(whole.connections)}\nengine = {json.dumps(list(whole.engines))}\n"
         f"scope = {json.dumps(list(whole.scopes))}\n"
     )
@@ -84,6 +84,7 @@ def test_a_race_judges_claims_as_it_should_be_and_as_they_measured(tmp_path: Pat
     )
     first = found["E1"]
     assert first.verdict == REFUTED
+    assert "iterative has 1.0" in first.why, "the part that is furthest from the claim"
     assert list(first.scopes) == ["window", "process"]
     assert (first.source, first.claimed) == (
         "report E",
@@ -134,18 +135,15 @@ def test_counters_come_from_counted_trials_only(tmp_path: Path) -> None:
 
 
 def test_a_design_that_cannot_run_here_makes_its_claims_not_measurable(tmp_path: Path) -> None:
-    order = 'order = ["iterative", "select"]'
-    body = claim("X", f'metric = "task_clock"\nconnections = 10\n{order}')
-    cells = 'name = "mine"\n[[cells]]\ndesigns = ["iterative", "select"]\nconnections = 10\n'
-    given = RaceInputs(claims=recorded_claims(parse_study(cells + body, DESIGNS)))
-    path = synthetic.make(
-        tmp_path / "ledger.sqlite",
+    order = 'metric = "task_clock"\nconnections = 10\norder = ["iterative", "select"]'
+    (found,) = raced(
+        tmp_path,
+        claim("X", order),
+        ["iterative", "select"],
         contenders=["iterative"],
         connections=[10],
         environment={"left_out": {"select": "no such call"}},
-        inputs=given,
-    )
-    (found,) = analyse(read(path)).claims
+    ).values()
     assert found.verdict == NOT_MEASURABLE
     assert found.why == "select cannot run here: no such call"
 

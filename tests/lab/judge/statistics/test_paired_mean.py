@@ -94,6 +94,7 @@ def test_one_outlying_block_is_not_significant() -> None:
 
 def test_whole_numbers_that_differ_alike_need_five_blocks() -> None:
     """Two blocks in which one contender had one page fault more are a coincidence."""
+    assert PairedMean(np.ones(1)).interval() == Interval(1, -np.inf, np.inf)
     assert PairedMean(np.full(2, 0.01)).p_value() == 0.5
     assert PairedMean(np.full(2, 0.01)).interval() == Interval(0.01, 0, 0.01)
     assert PairedMean(np.full(5, 0.01)).p_value() == 0
