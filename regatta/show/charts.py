@@ -1,7 +1,7 @@
 """Charts as Vega-Lite (https://vega.github.io/vega-lite), as wide as their container and without
 configuration: a browser or vl-convert draws them, and knows the size and the colour scheme."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from regatta.judge.estimates import DRAWN, OVER, Estimate
@@ -10,7 +10,7 @@ from regatta.judge.results import Analysis, Group
 from regatta.record.cell import AXES, Axis
 from regatta.record.metrics import Metric
 from regatta.show.numbers import interval_of, short, value_of
-from regatta.show.palette import Style, styles
+from regatta.show.palette import styles
 from regatta.show.view import Spec
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -44,23 +44,11 @@ def drawn_digits(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def looks(contenders: list[str], part: Callable[[Style], Any]) -> Spec:
-    """A colour, shape or dash for each design. The page has one legend for all charts."""
+def looks(contenders: list[str], part: str) -> Spec:
+    """The colour, shape or dash of each design. The page has one legend for all charts."""
     known = styles(contenders)
-    scale = {"domain": contenders, "range": [part(known[name]) for name in contenders]}
-    return word("design", scale=scale, legend=None)
-
-
-def colours(contenders: list[str]) -> Spec:
-    return looks(contenders, lambda style: style.colour)
-
-
-def shapes(contenders: list[str]) -> Spec:
-    return looks(contenders, lambda style: style.shape)
-
-
-def dashes(contenders: list[str]) -> Spec:
-    return looks(contenders, lambda style: style.dash or [1, 0])
+    parts = [getattr(known[name], part) or [1, 0] for name in contenders]
+    return word("design", scale={"domain": contenders, "range": parts}, legend=None)
 
 
 def layer(mark: str, encoding: Spec, bounded: bool = False, **look: Any) -> Spec:
@@ -121,12 +109,12 @@ def metric_spec(analysis: Analysis, group: Group, metric: Metric, side: str) -> 
         return chart(names, rows, lines(names, group.axis, metric, rows), HEIGHT)
     at = {
         "y": word("design", title=None, sort=names, axis={"labelLimit": 140}),
-        "color": colours(names),
+        "color": looks(names, "colour"),
     }
     place = {"title": metric.unit or None, "scale": value_scale(rows)}
     ends = {**at, "x": quantity("low", **place), "x2": {"field": "high"}}
     tips = {"tooltip": tooltips(group.axis, metric)}
-    spots = {**at, "x": quantity("value", **place), "shape": shapes(names), **tips}
+    spots = {**at, "x": quantity("value", **place), "shape": looks(names, "shape"), **tips}
     layers = [
         layer("rule", ends, bounded=True, strokeWidth=2),
         layer("point", spots, filled=True, size=70, opacity=1),
@@ -141,13 +129,13 @@ def lines(contenders: list[str], axis: Axis, metric: Metric, rows: Rows) -> list
     unit = metric.unit or None
     x = quantity("step", title=axis.many, scale=step_scale(steps), axis=ticks)
     y = quantity("value", title=unit, scale=value_scale(rows))
-    at = {"x": x, "color": colours(contenders)}
+    at = {"x": x, "color": looks(contenders, "colour")}
     ends = {**at, "y": quantity("low", title=unit), "y2": {"field": "high"}}
-    spots = {**at, "y": y, "shape": shapes(contenders), "tooltip": tooltips(axis, metric)}
+    spots = {**at, "y": y, "shape": looks(contenders, "shape"), "tooltip": tooltips(axis, metric)}
     band = layer("area", ends, bounded=True, opacity=0.13, tooltip=None)
     return [
         *([band] if len(contenders) <= MOST_BANDS else []),
-        layer("line", {**at, "y": y, "strokeDash": dashes(contenders)}, strokeWidth=1.75),
+        layer("line", {**at, "y": y, "strokeDash": looks(contenders, "dash")}, strokeWidth=1.75),
         layer("rule", ends, bounded=True, strokeWidth=1.5),
         layer("point", spots, filled=True, size=55, opacity=1),
     ]
@@ -220,9 +208,9 @@ def latency_spec(analysis: Analysis, group: Group, step: int) -> Spec:
             scale={"domain": [0, 1]},
             axis={"format": "%", "tickCount": 5},
         ),
-        "color": colours(names),
+        "color": looks(names, "colour"),
     }
-    steps = {**at, "strokeDash": dashes(names), "order": quantity("share")}
+    steps = {**at, "strokeDash": looks(names, "dash"), "order": quantity("share")}
     spots = {**at, "tooltip": [tip("design", "design"), tip("says", "answered")]}
     layers = [
         layer("line", steps, interpolate="step-after", strokeWidth=2, tooltip=None),
@@ -251,7 +239,7 @@ def warm_up_spec(analysis: Analysis) -> Spec:
     at = {
         "x": quantity("step", title=title),
         "y": quantity("value", title="µs", scale=value_scale(rows)),
-        "color": colours(analysis.contenders),
+        "color": looks(analysis.contenders, "colour"),
         "detail": word("line"),
     }
     tips = [tip("design", "design"), quantity("step", title=title, format=",")]

@@ -10,9 +10,8 @@ from tempfile import TemporaryDirectory
 import pypandoc  # type: ignore[import-untyped]
 import typst
 
-from regatta.errors import RegattaError
 from regatta.show.markdown import MADE, Writer
-from regatta.show.pictures import file_name, to_pdf, to_svg
+from regatta.show.pictures import draw, file_name, made
 from regatta.show.text import escape, marked_up, printable
 from regatta.show.view import APPENDIX, DECIDES, Chart, View
 
@@ -45,23 +44,10 @@ LATEX = r"""\usepackage{pifont,newunicodechar,textcomp}
 def write_paper(view: View, folder: Path, appendix: bool) -> list[Path]:
     """paper.md, .tex and .pdf, and each plot as NAME.svg and .pdf."""
     charts = [chart for chart in view.charts() if chart.decides]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with made(folder, "a paper"):
         written = [path for chart in charts for path in draw(chart, folder)]
         text = paper_markdown(view, charts, appendix)
         return [*convert(text, view.title, folder / "paper", folder), *written]
-    except OSError as error:
-        raise RegattaError(
-            f"cannot write a paper to {folder}: {error.strerror or error}; "
-            "free some space or name another folder"
-        ) from error
-
-
-def draw(chart: Chart, folder: Path) -> tuple[Path, Path]:
-    svg, pdf = (folder / f"{file_name(chart)}.{kind}" for kind in ("svg", "pdf"))
-    svg.write_text(to_svg(chart), encoding="utf-8")
-    pdf.write_bytes(to_pdf(chart))
-    return svg, pdf
 
 
 def paper_markdown(view: View, charts: list[Chart], appendix: bool) -> str:
@@ -69,7 +55,8 @@ def paper_markdown(view: View, charts: list[Chart], appendix: bool) -> str:
     files = {chart.name: f"{file_name(chart)}.svg" for chart in charts}
     brief = Writer(DECIDES, files, MOST_COLUMNS)
     lines = [f"{marked_up(', '.join(view.facts))}.", ""]
-    lines += [f"Compared are {marked_up(_contenders(view))}.", ""]
+    contenders = "; ".join(f"{n} ({says})" if says else n for n, says in view.contenders.items())
+    lines += [f"Compared are {marked_up(contenders)}.", ""]
     for section in view.sections:
         lines += brief.section(section, 2)
     lines += ["## What limits these results", ""]
@@ -82,23 +69,19 @@ def paper_markdown(view: View, charts: list[Chart], appendix: bool) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _contenders(view: View) -> str:
-    return "; ".join(f"{name} ({says})" if says else name for name, says in view.contenders.items())
-
-
 def convert(
     markdown: str, title: str, base: Path, pictures: Path, page: bool = False
 ) -> list[Path]:
     """BASE.md, .tex and .pdf, with `page` also .html. Links to pictures, which are SVG files beside
     PDF files, are relative to the folder `pictures`."""
-    made = {
+    texts = {
         "md": f"# {escape(title)}\n\n{MADE}\n\n{markdown}",
         "tex": _pandoc(markdown, "latex", title, f"--variable=header-includes:{LATEX}"),
     }
     if page:
         sources = f"--resource-path={pictures}"
-        made["html"] = _pandoc(markdown, "html", title, "--embed-resources", sources)
-    for kind, text in made.items():
+        texts["html"] = _pandoc(markdown, "html", title, "--embed-resources", sources)
+    for kind, text in texts.items():
         base.with_suffix(f".{kind}").write_text(text, encoding="utf-8")
     typeset = _pandoc(markdown, "typst", title, f"--variable=header-includes:{TYPST}")
     with TemporaryDirectory(prefix=".regatta-", dir=pictures) as inside:
@@ -106,7 +89,7 @@ def convert(
         # From the root of what typst may read.
         source.write_text(typeset.replace('image("', 'image("/'), encoding="utf-8")
         base.with_suffix(".pdf").write_bytes(typst.compile(source, root=pictures))
-    return [base.with_suffix(f".{kind}") for kind in (*made, "pdf")]
+    return [base.with_suffix(f".{kind}") for kind in (*texts, "pdf")]
 
 
 def _pandoc(markdown: str, kind: str, title: str, *options: str) -> str:

@@ -3,7 +3,8 @@ light and dark, SVG and PDF for papers."""
 
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,39 +26,44 @@ LEGEND = {"symbolOpacity": 1, "symbolStrokeWidth": 0, "symbolDash": []}
 """Otherwise legend symbols take a band's opacity or a line's dashes."""
 
 
+@contextmanager
+def made(folder: Path, what: str) -> Iterator[None]:
+    """Makes the folder; RegattaError if that, or writing into it, fails."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise RegattaError(
+            f"cannot write {what} to {folder}: {error.strerror or error}; "
+            "free some space or name another folder"
+        ) from error
+
+
 def write_pictures(charts: Iterable[Chart], folder: Path) -> list[Path]:
     """One PNG a chart and colour scheme."""
     found: list[Path] = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with made(folder, "pictures"):
         for chart in charts:
             spec = picture(chart, titled=True)
             for scheme in SCHEMES:
-                path = folder / f"{file_name(chart)}{scheme.suffix}.png"
+                found.append(folder / f"{file_name(chart)}{scheme.suffix}.png")
                 drawn = vl_convert.vegalite_to_png(spec, scale=SCALE, config=config(scheme))
-                path.write_bytes(drawn)
-                found.append(path)
-    except OSError as error:
-        raise RegattaError(
-            f"cannot write pictures to {folder}: {error.strerror or error}; "
-            "free some space or name another folder"
-        ) from error
+                found[-1].write_bytes(drawn)
     return found
+
+
+def draw(chart: Chart, folder: Path) -> tuple[Path, Path]:
+    """NAME.svg and .pdf."""
+    svg, pdf = (folder / f"{file_name(chart)}.{kind}" for kind in ("svg", "pdf"))
+    spec, look = picture(chart, titled=False), config(LIGHT)
+    svg.write_text(vl_convert.vegalite_to_svg(spec, config=look), encoding="utf-8")
+    pdf.write_bytes(vl_convert.vegalite_to_pdf(spec, config=look))
+    return svg, pdf
 
 
 def file_name(chart: Chart) -> str:
     """Safe in a path and a URL for any contender's name."""
     return re.sub(r"[^a-zA-Z0-9_.-]+", "-", chart.name)
-
-
-def to_svg(chart: Chart, titled: bool = False) -> str:
-    found: str = vl_convert.vegalite_to_svg(picture(chart, titled), config=config(LIGHT))
-    return found
-
-
-def to_pdf(chart: Chart, titled: bool = False) -> bytes:
-    found: bytes = vl_convert.vegalite_to_pdf(picture(chart, titled), config=config(LIGHT))
-    return found
 
 
 def picture(chart: Chart, titled: bool) -> Spec:
@@ -76,11 +82,7 @@ def picture(chart: Chart, titled: bool) -> Spec:
         schema = spec.pop("$schema", schema)
         head = {"text": panel.title, "subtitle": panel.unit, "fontSize": 12}
         parts.append({**spec, "width": WIDTHS[abreast], **({"title": head} if panel.title else {})})
-    whole: Spec = {
-        "$schema": schema,
-        "params": params,
-        **({"title": title} if titled else {}),
-    }
+    whole: Spec = {"$schema": schema, "params": params, **({"title": title} if titled else {})}
     if len(parts) == 1:
         whole |= with_legends(parts[0])
     else:

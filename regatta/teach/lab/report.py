@@ -11,7 +11,8 @@ from regatta.measure.environment import cpu_model, distribution, kernel, virtual
 from regatta.record.files import write_whole
 from regatta.show.markdown import Writer
 from regatta.show.numbers import plural
-from regatta.show.paper import convert, draw
+from regatta.show.paper import convert
+from regatta.show.pictures import draw
 from regatta.show.text import LINES, marked_up, printable
 from regatta.show.verdicts import listed
 from regatta.show.view import Section
