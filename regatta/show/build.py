@@ -17,8 +17,6 @@ from regatta.show.standings import (
     compares,
     lead_words,
     overview,
-    overview_title,
-    signs,
 )
 from regatta.show.trials import trials_sections
 from regatta.show.verdicts import headline
@@ -81,17 +79,16 @@ def _sections(analysis: Analysis) -> Iterator[Section]:
 
 
 def screen_of(analysis: Analysis) -> Screen:
-    ratios = compares(analysis)
     alone = len(analysis.groups) == 1
-    found = {mark for group in analysis.groups for mark in signs(group)}
+    tables = tuple(overview(analysis, group) for group in analysis.groups)
+    found = {of.mark for table in tables for row in table.rows for of in row.figures}
     means = [says for mark, says in MEANS.items() if mark in found]
-    means += [UNIT] if ratios else []
+    means += [UNIT] if compares(analysis) else []
     lines = [*held_lines(analysis), sittings_line(analysis)]
     lines += [tally(analysis.claims)] if analysis.claims else []
     return Screen(
         verdicts=tuple(_verdict(group, alone) for group in analysis.groups),
-        title=overview_title(ratios, bool(analysis.units.sitting_of)),
-        tables=tuple(overview(group, ratios) for group in analysis.groups),
+        tables=tables,
         quiet="; ".join(means),
         lines=tuple(filter(None, lines)),
     )

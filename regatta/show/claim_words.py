@@ -25,6 +25,7 @@ from regatta.show.numbers import (
     short,
     times,
 )
+from regatta.show.verdicts import listed
 
 MARKS = {SUPPORTED: "✓", REFUTED: "✗", UNDECIDED: "?", TOO_FEW: "…", NOT_MEASURABLE: "–"}
 """So that colour is not the only sign of a verdict."""
@@ -46,8 +47,7 @@ def tally(claims: list[ClaimResult]) -> str:
     """`27 claims: 9 supported, 6 refuted, 5 undecided and 7 not measurable here.`"""
     counts = Tally[str](claim.verdict for claim in claims)
     parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
-    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"{plural(len(claims), 'claim')}: {listed}."
+    return f"{plural(len(claims), 'claim')}: {listed(parts)}."
 
 
 def marked(result: ScopeResult | None) -> str:

@@ -19,7 +19,6 @@ READ = (
 
 
 def claims_section(analysis: Analysis) -> Section:
-    """For a study with claims."""
     return Section(
         "Claims",
         says=words.tally(analysis.claims),

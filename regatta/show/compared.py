@@ -93,7 +93,6 @@ def comparison_sentence(comparison: RaceComparison) -> str:
 
 
 def to_dict(comparison: RaceComparison) -> dict[str, Any]:
-    """For `--json`."""
     return {
         "verdict": comparison.verdict,
         "exit_status": comparison.exit_status,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from regatta.judge.results import Analysis
-from regatta.record.inputs import MET, MISSED, NOT_REFUTED, Calibration, Goal, to_plain
+from regatta.record.inputs import MET, MISSED, NOT_REFUTED, Calibration, Goal
 from regatta.show.numbers import capitalized, short
 from regatta.show.text import duration
 from regatta.show.view import APPENDIX, FOLDED, Section, Table, plain_table
@@ -182,14 +182,6 @@ def goals_table(goals: Sequence[Goal]) -> Table:
     )
     rows = [[goal.name, goal.goal, goal.measured, goal.outcome, goal.detail] for goal in goals]
     return plain_table("", says, ["what", "goal", "measured", "", "how"], rows)
-
-
-def calibration_json(analysis: Analysis) -> dict[str, Any] | None:
-    """The calibration, or what is wrong with its file; None if there was none."""
-    calibration = analysis.calibration
-    if isinstance(calibration, str):
-        return {"problem": calibration}
-    return None if calibration is None else to_plain(calibration)
 
 
 def calibration_section(analysis: Analysis) -> Section:

@@ -8,7 +8,7 @@ from regatta.judge.overheads import WEIGHED, Difference
 from regatta.judge.results import Analysis, Group
 from regatta.judge.standings import Verdict
 from regatta.judge.twins import twin_shares
-from regatta.record.metrics import CHARTED, ON_CORE, PRIMARY, Metric, metric_named
+from regatta.record.metrics import CHARTED, PRIMARY, Metric
 from regatta.show.charts import latency_spec, metric_rows, metric_spec
 from regatta.show.numbers import (
     DASH,
@@ -19,8 +19,8 @@ from regatta.show.numbers import (
     short,
     value_of,
 )
-from regatta.show.standings import READ, compares, overview, standings
-from regatta.show.trials import run_section
+from regatta.show.standings import READ, overview, standings
+from regatta.show.trials import on_each_core, run_section
 from regatta.show.verdicts import FAMILIES, LEGEND, headline, verdict_sentence
 from regatta.show.view import (
     APPENDIX,
@@ -167,7 +167,7 @@ def group_section(analysis: Analysis, group: Group, number: int) -> Section:
     if several:
         text = (verdict_sentence(group, group.overall),)
         below = (Section(f"At each {group.axis.quantity}", sections=steps, tabs=True, rank=OPEN),)
-        tables = (replace(overview(group, compares(analysis)), title=""),)
+        tables = (replace(overview(analysis, group), title=""),)
     return Section(
         capitalized(group.title) or "Standings",
         says=f"{headline(group)}.",
@@ -220,25 +220,16 @@ def metric_chart(
 
 def _all_metrics(analysis: Analysis, group: Group, prefix: str) -> Section:
     """The charts of each side."""
+    known = {key for result in group.cells for key in result.estimates}
     charts: dict[str, list[Chart]] = {side: [] for side in SIDES}
-    for tab, side, metric in _charted(group):
-        chart = metric_chart(analysis, group, metric, side, prefix)
-        if chart is not None and (metric, side) != (PRIMARY, "server"):
-            charts[tab].append(chart)
+    for whole, side in ((metric, side) for metric in CHARTED for side in metric.sides):
+        tab = "answers" if whole.sides == ("client",) else side
+        for metric in on_each_core(whole, {name for of, name in known if of == side}):
+            chart = metric_chart(analysis, group, metric, side, prefix)
+            if chart is not None and (metric, side) != (PRIMARY, "server"):
+                charts[tab].append(chart)
     sections = tuple(
         Section(side.capitalize(), text=(f"{says}.",), charts=tuple(charts[side]))
         for side, says in SIDES.items()
     )
     return Section("All metrics", sections=sections, tabs=True, rank=APPENDIX)
-
-
-def _charted(group: Group) -> Iterator[tuple[str, str, Metric]]:
-    """Tab, side and metric of each chart, also for each kind of core."""
-    known = sorted({key for result in group.cells for key in result.estimates})
-    for metric in CHARTED:
-        for side in metric.sides:
-            tab = "answers" if metric.sides == ("client",) else side
-            yield tab, side, metric
-            for of_side, name in known:
-                if of_side == side and name.startswith(f"{metric.name}{ON_CORE}"):
-                    yield tab, side, metric_named(name)

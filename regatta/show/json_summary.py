@@ -9,9 +9,9 @@ from regatta.judge.standings import Verdict
 from regatta.judge.statistics.blocks_needed import FEWEST_BLOCKS
 from regatta.judge.twins import twin_shares
 from regatta.record.cell import AXES, Cell
+from regatta.record.inputs import Calibration, to_plain
 from regatta.record.metrics import BY_NAME, PRIMARY, metric_named
 from regatta.show.claim_words import detectable, seen_of
-from regatta.show.environment import calibration_json
 from regatta.show.held import held_json
 from regatta.show.notes import notes
 from regatta.show.soundness import sittings_sentence
@@ -22,7 +22,7 @@ META = ("regatta_version", "seed", "created_at", "finished_at")
 
 
 def to_dict(analysis: Analysis) -> dict[str, Any]:
-    meta, repeated = analysis.meta, analysis.repeated
+    meta, repeated, known = analysis.meta, analysis.repeated, analysis.calibration
     return {
         "study": meta.get("study_name"),
         "title": analysis.names.heading,
@@ -81,7 +81,10 @@ def to_dict(analysis: Analysis) -> dict[str, Any]:
         ],
         "clocks": [asdict(ran) for ran in analysis.clocks],
         "company": [asdict(ran) for ran in analysis.side_by_side],
-        "calibration": calibration_json(analysis),
+        # Or what is wrong with its file.
+        "calibration": to_plain(known)
+        if isinstance(known, Calibration)
+        else known and {"problem": known},
         "environment": analysis.environment,
     }
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from regatta.show.text import LINES, escape, marked_up, printable
-from regatta.show.view import FOLDED, Chart, Row, Section, Table, View
+from regatta.show.view import FOLDED, Row, Section, Table, View
 
 MADE = "<!-- Made from ledger.sqlite by regatta; make it again with `regatta report`. -->"
 DEEPEST = 6
@@ -39,8 +39,9 @@ class Writer:
             for part in shown.parts(lambda of: len(of.header) <= self.most_columns + 1):
                 yield from table_lines(part)
         for chart in section.charts:
-            if chart.name in self.charts:
-                yield from self._chart(chart)
+            if file := self.charts.get(chart.name):
+                says = " ".join(filter(None, (f"{chart.title}.", chart.says)))
+                yield from (f"![{marked_up(says)}]({file})", "")
         if section.markdown:
             yield from (section.markdown, "")
         for inner in section.sections:
@@ -55,10 +56,6 @@ class Writer:
         content = (section.says, section.text, section.printed, section.tables, section.markdown)
         drawn = any(chart.name in self.charts for chart in section.charts)
         return any(content) or drawn or any(map(self._has, section.sections))
-
-    def _chart(self, chart: Chart) -> tuple[str, ...]:
-        says = " ".join(filter(None, (f"{chart.title}.", chart.says)))
-        return (f"![{marked_up(says)}]({self.charts[chart.name]})", "")
 
 
 def to_markdown(view: View) -> str:

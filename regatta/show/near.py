@@ -21,7 +21,7 @@ from regatta.record.read import read, read_outline
 from regatta.record.schema import FILE_NAME
 from regatta.show.json_summary import group_json
 from regatta.show.numbers import plural
-from regatta.show.standings import compares, overview, overview_title
+from regatta.show.standings import overview
 from regatta.show.terminal import overviews
 from regatta.show.text import put
 from regatta.show.verdicts import verdict_sentence
@@ -135,9 +135,9 @@ def print_near(
         day = time.strftime("%Y-%m-%d", created)
         put(console, f"{near_by.folder}, {day}: {near_by.load}{how}", style="bold")
         put(console, *(verdict_sentence(group, verdict) for verdict in group.by_step))
-        ratios = compares(analysis)
-        put(console, overview_title(ratios, bool(group.units.sitting_of)), style="dim")
-        for lines in overviews([overview(group, ratios)], analysis.contenders, console):
+        table = overview(analysis, group)
+        put(console, table.says, style="dim")
+        for lines in overviews([table], analysis.contenders, console):
             console.print(*lines, sep="\n", soft_wrap=True)
         console.print()
     if not found:

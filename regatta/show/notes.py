@@ -139,21 +139,19 @@ def _unsteered(analysis: Analysis) -> Iterator[Note]:
     placement = analysis.environment.get("placement")
     if not isinstance(placement, dict) or placement.get("steering") == OWN_SIDE:
         return
-    unsteered = (
-        "Packets were not steered: {of} per request includes the client's receive path and lacks "
-        "the server's own{more} ({where})."
-    )
     if placement.get("kind") == HOSTS:
         yield Note(
             "Each host receives its own packets, on whichever CPU its network card interrupts: "
             "time on CPUs other than the server's is in neither account."
         )
-    elif analysis.environment.get("irq_time_accounting") is True:
-        more = "; this kernel charges interrupt time to no program"
-        yield Note(unsteered.format(of="CPU busy", more=more, where=WHO_PAYS))
-    else:
-        more = ", as does CPU busy: both accounts may agree and be wrong"
-        yield Note(unsteered.format(of="server CPU", more=more, where=WHO_PAYS))
+        return
+    of, more = "server CPU", ", as does CPU busy: both accounts may agree and be wrong"
+    if analysis.environment.get("irq_time_accounting") is True:
+        of, more = "CPU busy", "; this kernel charges interrupt time to no program"
+    yield Note(
+        f"Packets were not steered: {of} per request includes the client's receive path and lacks "
+        f"the server's own{more} ({WHO_PAYS})."
+    )
 
 
 def _rate(analysis: Analysis) -> Iterator[Note]:

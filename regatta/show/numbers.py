@@ -49,12 +49,10 @@ def scale_of(value: float) -> tuple[float, str]:
     return 1.0, ""
 
 
-def half_width(figure: OpenInterval) -> float | None:
-    return _half_of(closed) if (closed := figure.closed) else None
-
-
-def _half_of(figure: Interval) -> float | None:
-    # The nearer end, so that an asymmetric interval does not cost digits.
+def half_width(figure: Interval | None) -> float | None:
+    """To the nearer end, so that an asymmetric interval does not cost digits."""
+    if figure is None:
+        return None
     ends = (figure.value - figure.low, figure.high - figure.value)
     return (min(end for end in ends if end > 0) if max(ends) > 0 else 0.0) or None
 
@@ -72,14 +70,14 @@ def value_of(estimate: Estimate) -> str:
         return f"> {short(estimate.low)}"
     if estimate.value is None:
         return estimate.state
-    return short(estimate.value, half_width(estimate))
+    return short(estimate.value, half_width(estimate.closed))
 
 
 def interval_of(estimate: OpenInterval) -> str:
     """`602–619`; `over 602` without a useful upper end; empty without an interval."""
     if estimate.value is None or estimate.low is None:
         return ""
-    half = half_width(estimate)
+    half = half_width(estimate.closed)
     low = short(estimate.low, half)
     if estimate.high is None or not bounded(estimate):
         return f"over {low}"
@@ -91,13 +89,13 @@ def around(estimate: Estimate) -> tuple[str, str]:
 
     The value alone if that end is beyond 1,000 %: two blocks bound nothing.
     """
-    value, half = estimate.value, half_width(estimate)
-    if value is None or estimate.low is None or estimate.high is None or not bounded(estimate):
+    if (known := estimate.closed) is None or not bounded(estimate):
         return value_of(estimate), ""
+    value, half = known.value, half_width(known)
     scale, letter = scale_of(value)
     digits = decimals(value / scale, None if half is None else half / scale)
     step = scale / 10**digits
-    further = rounded_up(max(value - estimate.low, estimate.high - value), step)
+    further = rounded_up(max(value - known.low, known.high - value), step)
     if not value:
         return "0", short(further)
     return f"{fixed(value / scale, digits)}{letter}", f"{fixed(further / scale, digits)}{letter}"
@@ -146,7 +144,7 @@ def ratio_digits(ratio: Interval, *claimed: float) -> int:
     Enough to show on which side of 1, and of each claimed bound, the interval lies.
     """
     value = ratio.value
-    digits = decimals(value if value < SMALL_RATIO else max(value, 1.0), _half_of(ratio))
+    digits = decimals(value if value < SMALL_RATIO else max(value, 1.0), half_width(ratio))
     tried = range(digits, max(MOST_OF_A_RATIO, digits + 1) + 1)
     for more in tried:
         if all(_written_as_it_is(ratio, bound, more) for bound in (1.0, *claimed)):

@@ -82,8 +82,6 @@ def styles(contenders: list[str]) -> dict[str, Style]:
 
 @dataclass(frozen=True)
 class Scheme:
-    """A colour scheme."""
-
     suffix: str
     """Of the file's name."""
     paper: str

@@ -69,8 +69,7 @@ def sittings_line(analysis: Analysis) -> str:
     most = max((of for _, of in _spreads(analysis)), key=lambda of: of.reach, default=None)
     if most is None:
         return f"{count}: too few to estimate how far they differ"
-    another = f"another race ±{percent(most.reach)}"
-    return f"{count}: {another}"
+    return f"{count}: another race ±{percent(most.reach)}"
 
 
 def _spreads(analysis: Analysis) -> list[tuple[str, Between]]:

@@ -171,13 +171,13 @@ def compares(analysis: Analysis) -> bool:
     return any(_ratios(group, step) for group in analysis.groups for step in group.steps)
 
 
-def overview(group: Group, compares: bool) -> Table:
+def overview(analysis: Analysis, group: Group) -> Table:
     """A row a contender, a column a step: ratios to the best of the column, in which the machine's
-    drift cancels. The last row has the level of the best.
-
-    `compares`: other tables beside it have ratios, so that a level must have its unit."""
+    drift cancels. The last row has the level of the best."""
+    # Beside tables that have ratios a level must have its unit.
+    beside_ratios = compares(analysis)
     columns = [
-        _column(group, verdict, step, compares)
+        _column(group, verdict, step, beside_ratios)
         for verdict, step in zip(group.by_step, group.steps, strict=True)
     ]
     names = dict.fromkeys(name for column in columns for name in column if name != LEVELS)
@@ -187,39 +187,38 @@ def overview(group: Group, compares: bool) -> Table:
         Row(name, tuple(column.get(name, Figure("")) for column in columns)) for name in names
     )
     header = (Heading(group.axis.many), *(Heading(f"{step:,}") for step in group.steps))
-    return Table(group.title, overview_title(compares, bool(group.units.sitting_of)), header, rows)
+    within = "by sitting" if group.units.sitting_of else "within blocks"
+    says = f"times that of the best ± its 95 % interval, {within}"
+    if not beside_ratios:
+        says = f"{PRIMARY.unit} ± its 95 % interval"
+    return Table(group.title, f"Server CPU per request, {says}", header, rows)
 
 
-def overview_title(compares: bool, sittings: bool) -> str:
-    if not compares:
-        return f"Server CPU per request, {PRIMARY.unit} ± its 95 % interval"
-    within = "by sitting" if sittings else "within blocks"
-    return f"Server CPU per request, times that of the best ± its 95 % interval, {within}"
+def _ratios(group: Group, step: int) -> dict[str, tuple[str, str]]:
+    """By contender, for all that can be compared with the best, and for the best itself."""
+    found: dict[str, tuple[str, str]] = {}
+    for rival in group.against:
+        is_here = (rival.at, rival.metric) == (step, PRIMARY.name)
+        if is_here and (ratio := ratio_around(rival)):
+            found |= {rival.contender: ratio, rival.best: (REFERENCE, "")}
+    return found
 
 
-def _ratios(group: Group, step: int) -> dict[str, AgainstBest]:
-    """By contender, for all that can be compared with the best."""
-    return {
-        rival.contender: rival
-        for rival in group.against
-        if (rival.at, rival.metric) == (step, PRIMARY.name) and ratio_around(rival)
-    }
-
-
-def _column(group: Group, verdict: Verdict, step: int, compares: bool) -> dict[str, Figure]:
+def _column(group: Group, verdict: Verdict, step: int, beside_ratios: bool) -> dict[str, Figure]:
     ratios = _ratios(group, step)
-    best = next((rival.best for rival in ratios.values()), None)
     found: dict[str, Figure] = {}
     for result in group.at(step):
-        name, marked = result.cell.contender, sign(verdict, result)
+        name = result.cell.contender
         cpu = result.estimates["server", PRIMARY.name]
-        unit = f" {PRIMARY.unit}" if compares and cpu.value is not None else ""
+        # A rival that cannot be compared has a mark, too.
+        is_rival = cpu.value is not None and name in verdict.rivals
+        marked = mark(verdict, name) or (RIVAL if is_rival else "")
+        unit = f" {PRIMARY.unit}" if beside_ratios and cpu.value is not None else ""
         value, half = around(cpu)
-        if name == best:
-            found[LEVELS] = Figure(value, f"±{half}" if half else "")
-            value, half = REFERENCE, ""
-        elif name in ratios:
-            value, half = ratio_around(ratios[name]) or (value, half)
+        if name in ratios:
+            if ratios[name][0] == REFERENCE:
+                found[LEVELS] = Figure(value, f"±{half}" if half else "")
+            value, half = ratios[name]
         elif result.failed and not result.ok:
             value, half = "failed", ""
         elif half and not ratios:
@@ -229,22 +228,6 @@ def _column(group: Group, verdict: Verdict, step: int, compares: bool) -> dict[s
             value, half = value + unit, ""
         found[name] = Figure(value, f"±{half}" if half else "", mark=marked)
     return found
-
-
-def sign(verdict: Verdict, result: CellResult) -> str:
-    """The star, or the mark of a rival that cannot be compared; empty for others."""
-    name = result.cell.contender
-    known = result.estimates["server", PRIMARY.name].value is not None
-    return mark(verdict, name) or (RIVAL if known and name in verdict.rivals else "")
-
-
-def signs(group: Group) -> set[str]:
-    """All that the group's tables have."""
-    return {
-        sign(verdict, result)
-        for verdict, step in zip(group.by_step, group.steps, strict=True)
-        for result in group.at(step)
-    }
 
 
 def lead_words(verdict: Verdict) -> str:

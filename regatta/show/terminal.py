@@ -195,7 +195,8 @@ def _verdicts(view: View, console: Console) -> Iterator[Text]:
         count = plural(more, "more group of cells", "more groups of cells")
         yield plain(f"{count} in the report", console, "dim")
     yield Text()
-    yield plain(view.screen.title, console, "dim")
+    for table in view.screen.tables[:1]:
+        yield plain(table.says, console, "dim")
 
 
 def _below(view: View, console: Console) -> Iterator[Text]:

@@ -1,6 +1,6 @@
 """The trials: what perf counted in each cell, and which failed, were client-bound or disturbed."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from regatta.judge.estimates import MEASURED, OVER, Estimate, summarize
 from regatta.judge.perf_table import CounterMeans
@@ -8,7 +8,7 @@ from regatta.judge.results import Analysis, CellResult, rate_words
 from regatta.judge.soundness.clients import uses_more_cpus
 from regatta.judge.statistics.units import Units
 from regatta.record.counters import NS, SUMMED
-from regatta.record.metrics import METRICS, ON_CORE, SIDES, metric_named
+from regatta.record.metrics import METRICS, ON_CORE, SIDES, Metric, metric_named
 from regatta.record.records import COUNTED_TRIAL, TIMED
 from regatta.show.numbers import DASH, around, plural
 from regatta.show.view import APPENDIX, FOLDED, Figure, Heading, Row, Section, Table, table_of
@@ -74,13 +74,17 @@ def _counters(result: CellResult, units: Units) -> Iterator[Line]:
 
 def _metrics(result: CellResult) -> Iterator[Line]:
     """All that are no sum, per kind of core too."""
-    known = sorted({name for _, name in result.estimates})
-    for whole in METRICS:
-        on_a_core = [name for name in known if name.startswith(whole.name + ON_CORE)]
-        for metric in map(metric_named, (whole.name, *on_a_core)):
-            if "_per_request" not in metric.name:
-                found = [result.estimates.get((side, metric.name)) for side in SIDES]
-                yield metric.label, metric.unit, (), found
+    known = {name for _, name in result.estimates}
+    for metric in (metric for whole in METRICS for metric in on_each_core(whole, known)):
+        if "_per_request" not in metric.name:
+            found = [result.estimates.get((side, metric.name)) for side in SIDES]
+            yield metric.label, metric.unit, (), found
+
+
+def on_each_core(whole: Metric, known: Collection[str]) -> list[Metric]:
+    """Itself, and those of the known that are the same on a kind of core."""
+    on_a_core = (name for name in sorted(known) if name.startswith(whole.name + ON_CORE))
+    return [whole, *map(metric_named, on_a_core)]
 
 
 def _figure(estimate: Estimate | None) -> Figure:

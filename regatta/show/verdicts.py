@@ -50,12 +50,8 @@ def mark(verdict: Verdict, contender: str) -> str:
     return "★" if verdict.outcome == LARGER else "☆"
 
 
-def step_words(group: Group, verdict: Verdict) -> str:
-    return group.axis.over_all() if verdict.at is None else group.axis.at(verdict.at)
-
-
 def verdict_sentence(group: Group, verdict: Verdict) -> str:
-    where = step_words(group, verdict)
+    where = group.axis.over_all() if verdict.at is None else group.axis.at(verdict.at)
     names = _named(group, verdict)
     if verdict.outcome == NOT_MEASURED:
         return f"{where} no ranking: {_missing(verdict)}."
@@ -92,20 +88,17 @@ def headline(group: Group) -> str:
             f"{verdict.runner_up} takes {times(verdict.lead)} times as much"
         )
     also = f", and {listed(list(verdict.rivals))} may be as good" if verdict.rivals else ""
+    ahead = f"{first} is ahead, but {listed(list(verdict.rivals))} may be as good"
+    if first in verdict.rivals:
+        ahead = f"{first} needs the least server CPU, but {_why(verdict, first)}"
     says = {
         NO_DIFFERENCE: f"{listed(verdict.best)} are not distinguishable{also}",
-        RIVALS: _ahead(verdict, first),
+        RIVALS: ahead,
         ALONE: f"{first} raced alone",
         ONLY: f"{first} is the only one that could be measured",
     }
     too_few = f"{first} is ahead, with too few {group.units.name} to be sure"
     return says.get(verdict.outcome, too_few)
-
-
-def _ahead(verdict: Verdict, first: str) -> str:
-    if first in verdict.rivals:
-        return f"{first} needs the least server CPU, but {_why(verdict, first)}"
-    return f"{first} is ahead, but {listed(list(verdict.rivals))} may be as good"
 
 
 def _why(verdict: Verdict, rival: str) -> str:
@@ -120,8 +113,10 @@ def listed(names: Sequence[str]) -> str:
 
 def _named(group: Group, verdict: Verdict) -> list[str]:
     """The best contenders, or the front-runner if there are none, each with its CPU time."""
+    cells = [] if verdict.at is None else group.at(verdict.at)
+    cpu = {of.cell.contender: value_of(of.estimates["server", PRIMARY.name]) for of in cells}
     ahead = verdict.best or ((verdict.front,) if verdict.front else ())
-    return [f"{name}{_cpu(group, verdict, name)}" for name in ahead]
+    return [f"{name} ({cpu[name]} {PRIMARY.unit})" if name in cpu else name for name in ahead]
 
 
 def _missing(verdict: Verdict) -> str:
@@ -153,7 +148,9 @@ def _lead(group: Group, verdict: Verdict) -> str:
     )
     if verdict.outcome != NO_DIFFERENCE:
         return lead
-    return f"{lead} {_detectable(group, verdict)}"
+    if verdict.detectable is None:
+        return f"{lead} Too few {group.units.name} to say what is detectable."
+    return f"{lead} Detectable at 80 % power: {percent(verdict.detectable - 1)}."
 
 
 def _rivals(reasons: Mapping[str, str]) -> str:
@@ -179,18 +176,3 @@ def _held_back(group: Group, verdict: Verdict, names: list[str]) -> str:
         f"{names[0]} needs the least server CPU per request of those that can be compared. "
         f"{_lead(group, verdict)}{_rivals(verdict.rivals)}"
     )
-
-
-def _detectable(group: Group, verdict: Verdict) -> str:
-    if verdict.detectable is None:
-        return f"Too few {group.units.name} to say what is detectable."
-    return f"Detectable at 80 % power: {percent(verdict.detectable - 1)}."
-
-
-def _cpu(group: Group, verdict: Verdict, contender: str) -> str:
-    if verdict.at is None:
-        return ""
-    for result in group.at(verdict.at):
-        if result.cell.contender == contender:
-            return f" ({value_of(result.estimates['server', PRIMARY.name])} {PRIMARY.unit})"
-    return ""

@@ -50,7 +50,7 @@ def print_versus(analysis: Analysis, seen: Sequence[str], console: Console) -> N
 
 def print_load(analysis: Analysis, group: Group, step: int, console: Console) -> None:
     """The figures under one load."""
-    print_lines([], console)
+    console.print()
     put(console, where(group, step), style="bold")
     draw_table(table(analysis, group, step), analysis.contenders, console)
 
@@ -62,12 +62,6 @@ def print_warnings(analysis: Analysis, seen: Sequence[str], console: Console) ->
     put(console, *warnings[:MOST_NOTES], style="yellow")
     if len(warnings) > MOST_NOTES:
         put(console, f"{len(warnings) - MOST_NOTES} more in the report", style="dim")
-
-
-def print_lines(lines: Iterable[str], console: Console) -> None:
-    """After an empty line."""
-    console.print()
-    put(console, *lines)
 
 
 def broken(analysis: Analysis) -> Iterator[str]:

@@ -4,7 +4,7 @@ All text is untrusted (names of servers and hosts, errors); each renderer escape
 backticks` is code.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from textwrap import shorten
 from typing import Any, TypeVar
@@ -82,27 +82,25 @@ class Table:
 
     def for_rank(self, rank: int) -> "Table":
         """Without the columns that come later."""
-        kept = [at for at, heading in enumerate(self.header) if heading.rank <= rank]
-        rows = tuple(
-            replace(row, figures=tuple(row.figures[at - 1] for at in kept[1:])) for row in self.rows
-        )
-        return replace(self, header=tuple(self.header[at] for at in kept), rows=rows)
+        ranks = enumerate(heading.rank for heading in self.header[1:])
+        return self._columns([at for at, of in ranks if of <= rank])
 
     def parts(self, fits: Callable[["Table"], bool]) -> Iterator["Table"]:
         """With as many columns each as fit; the sentence below the last."""
         first, last = 0, len(self.header) - 1
         while first < last:
             end = first + 1
-            while end < last and fits(self._columns(first, end + 1)):
+            while end < last and fits(self._columns(range(first, end + 1))):
                 end += 1
-            part = self._columns(first, end)
+            part = self._columns(range(first, end))
             yield part if end == last else replace(part, says="")
             first = end
 
-    def _columns(self, first: int, end: int) -> "Table":
-        rows = tuple(replace(row, figures=row.figures[first:end]) for row in self.rows)
-        header = (self.header[0], *self.header[first + 1 : end + 1])
-        return replace(self, header=header, rows=rows)
+    def _columns(self, of: Collection[int]) -> "Table":
+        """With the names and these columns of figures."""
+        rows = (replace(row, figures=tuple(row.figures[at] for at in of)) for row in self.rows)
+        header = (self.header[0], *(self.header[at + 1] for at in of))
+        return replace(self, header=header, rows=tuple(rows))
 
 
 def plain_table(
@@ -218,10 +216,8 @@ class Screen:
 
     verdicts: tuple[str, ...]
     """One for each group of cells."""
-    title: str
-    """Of the tables."""
     tables: tuple[Table, ...]
-    """A row a contender, a column a step; the title is the group's."""
+    """A row a contender, a column a step; the title is the group's. All say the same."""
     quiet: str
     """What the marks mean."""
     lines: tuple[str, ...]

@@ -118,7 +118,7 @@ def test_no_line_is_wider_than_the_terminal(view: View, width: int) -> None:
 
 def test_names_are_no_markup() -> None:
     section = Section(NASTY, NASTY, (NASTY,), (plain_table(NASTY, NASTY, [NASTY], [[NASTY]]),))
-    screen = Screen((NASTY,), NASTY, (), NASTY, (NASTY,))
+    screen = Screen((NASTY,), (), NASTY, (NASTY,))
     view = View(NASTY, (NASTY,), {NASTY: NASTY}, (), screen, (section,))
     page, text = to_html(view), to_markdown(view)
     assert "<b>a" not in page + text
