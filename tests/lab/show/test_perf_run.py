@@ -28,13 +28,8 @@ def with_fixture(path: Path, name: str) -> Path:
     make(path, **SMALL)
     change(path, "DELETE FROM counter WHERE origin = 'perf' AND side = 'server'")
     for reading in read_counters((FIXTURES / f"{name}.json").read_text(), EVENTS):
-        counter = (
-            reading.event,
-            reading.value,
-            reading.unit,
-            reading.running_percent,
-            reading.state,
-        )
+        parts = ("event", "value", "unit", "running_percent", "state")
+        counter = [getattr(reading, part) for part in parts]
         for (trial_id,) in rows(path, "SELECT id FROM trial WHERE kind = 'counted'"):
             values = (trial_id, "server", "perf", *counter)
             change(path, "INSERT INTO counter VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *values)

@@ -42,9 +42,6 @@ def test_every_chart_is_a_picture_in_both_schemes(ledger: Path, written: list[Pa
         assert head.startswith(PNG)
         assert width > WIDTHS[1]
         assert height > 150
-
-
-def test_both_schemes_differ(written: list[Path]) -> None:
     light, dark = (written[0].with_name(f"latency-1{suffix}.png") for suffix in ("", "-dark"))
     assert light.read_bytes() != dark.read_bytes()
 

@@ -110,20 +110,15 @@ def test_a_race_in_one_sitting_states_its_limits(tmp_path: Path) -> None:
     assert "--sittings" in shown(single, explain=True)
 
 
-def test_two_sittings_are_too_few_and_the_report_says_so(tmp_path: Path) -> None:
-    two = synthetic.make(tmp_path / "ledger.sqlite", connections=(1,), sittings=2, blocks=8)
+def test_two_sittings_are_too_few_and_named_as_such(path: Path, tmp_path: Path) -> None:
+    """Twelve blocks in two sittings are two numbers, and no blocks that were too few."""
+    two = synthetic.make(tmp_path / "ledger.sqlite", blocks=6, sittings=2, connections=[10])
     analysis = reports.analysed(two)
     assert "a verdict needs 3 of them" in sittings_sentence(analysis)
     assert "fewer than 3 sittings can be paired" in shown(two, explain=True)
-
-
-def test_too_few_blocks_or_sittings_are_named(path: Path, tmp_path: Path) -> None:
-    """Twelve blocks in two sittings are two numbers, and no blocks that were too few."""
-    two = synthetic.make(tmp_path / "ledger.sqlite", blocks=6, sittings=2, connections=[10])
-    group = reports.analysed(two).groups[0]
+    group = analysis.groups[0]
     assert headline(group).endswith("is ahead, with too few sittings to be sure")
-    unseen = replace(
-        group.by_step[0], outcome=NO_DIFFERENCE, lead=Interval(1.1, 0.1, 9.0), detectable=None
-    )
+    lead = Interval(1.1, 0.1, 9.0)
+    unseen = replace(group.by_step[0], outcome=NO_DIFFERENCE, lead=lead, detectable=None)
     assert "Too few sittings to say what is detectable" in verdict_sentence(group, unseen)
     assert "interval, by sitting" in shown(path, explain=False)

@@ -44,22 +44,12 @@ def shares(analysis: Analysis) -> list[TwinShare]:
 
 def test_the_share_is_that_of_the_twin_at_the_same_step(tmp_path: Path) -> None:
     analysis = analysed(made(tmp_path))
-    found = shares(analysis)
-    assert [(share.at, share.design, share.twin) for share in found] == [
-        (10, "select", "bare"),
-        (100, "select", "bare"),
-    ]
-    for share in found:
+    tables = reports.tables(analysis, "Cost of the strategy")
+    for at, share, table in zip((10, 100), shares(analysis), tables, strict=True):
+        assert (share.at, share.design, share.twin) == (at, "select", "bare")
         assert share.ratio.low < share.ratio.value < share.ratio.high
         assert share.ratio.value == pytest.approx(share.us / share.twin_us, rel=0.01)
         assert share.ratio.low < 428 / 312 < share.ratio.high * 1.05
-
-
-def test_the_view_has_the_ratio_and_both_costs(tmp_path: Path) -> None:
-    analysis = analysed(made(tmp_path))
-    tables = reports.tables(analysis, "Cost of the strategy")
-    assert len(tables) == 2
-    for table in tables:
         ((design, ratio, us, twin_us),) = reports.cells(table)
         assert design == "select"
         assert re.match(r"1\.\d+\n1\.\d+–1\.\d+", ratio)

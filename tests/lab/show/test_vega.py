@@ -32,16 +32,12 @@ def in_another_process() -> str:
     return page.vega()
 
 
-def test_the_next_report_uses_the_cached_bundle(made: list[str]) -> None:
+def test_reports_use_the_bundle_cached_by_this_version(
+    made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert [in_another_process() for _ in range(3)] == ["let made;\r\n"] * 3
     assert made == ["made"]
     assert list(page.path().parent.iterdir()) == [page.path()]
-
-
-def test_another_version_has_its_own_bundle(
-    made: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    in_another_process()
     monkeypatch.setattr(page, "version", lambda _: "99.0")
     in_another_process()
     assert made == ["made"] * 2

@@ -99,6 +99,8 @@ def lab_here(
         (["race", "--resume", "bin"], 1, ["no ledger"]),
         (["race", "bad.toml"], 2, ["bad.toml", "cells[1].designs", "mill", "iterative"]),
         (["report", "nowhere"], 1, ["no such ledger"]),
+        (["race", "tiny.toml", "--out", "taken"], 2, ["--resume"]),
+        (["race", "tiny.toml", "--out", "tiny.toml/race"], 1, ["tiny.toml/race"]),
     ],
 )
 def test_a_usage_error_is_one_line_and_writes_nothing(
@@ -109,12 +111,15 @@ def test_a_usage_error_is_one_line_and_writes_nothing(
     words: list[str],
 ) -> None:
     (lab.folder / "bad.toml").write_text(STUDY.replace('"iterative"', '"mill"'))
+    (lab.folder / "taken").mkdir()
+    (lab.folder / "taken" / "ledger.sqlite").write_text("precious")
     before = sorted(lab.folder.rglob("*"))
     done = lab_here(*arguments)
     assert_refused(done, status, "regatta")
     for word in words:
         assert word in done.stderr
     assert sorted(lab.folder.rglob("*")) == before
+    assert (lab.folder / "taken" / "ledger.sqlite").read_text() == "precious"
 
 
 def test_without_a_command_help_is_shown(lab: CommandLine) -> None:
@@ -175,20 +180,15 @@ def test_where_status_1_is_a_result_a_failure_is_2(
     assert "".join(map(str, error.args[-1:])) in capfd.readouterr().err
 
 
-def test_missing_programs_are_reported_with_the_command_that_builds_them(
+def test_missing_and_broken_programs_are_reported(
     lab: CommandLine, lab_here: Callable[..., Done]
 ) -> None:
-    lab.environment["REGATTA_BIN"] = str(lab.folder)
-    done = lab_here("race")
-    assert_refused(done, 1, "regatta")
-    assert "make build" in done.stderr
-
-
-def test_a_broken_program_is_reported(lab: CommandLine, lab_here: Callable[..., Done]) -> None:
     (lab.folder / "bin" / "regatta-server").write_text("#!/bin/sh\necho broken >&2\nexit 3\n")
-    done = lab_here("race")
-    assert_refused(done, 1, "regatta")
-    assert "broken" in done.stderr
+    for folder, words in (("bin", "broken"), (".", "make build")):
+        lab.environment["REGATTA_BIN"] = str(lab.folder / folder)
+        done = lab_here("race")
+        assert_refused(done, 1, "regatta")
+        assert words in done.stderr
 
 
 def test_a_race_ends_with_one_screen_and_explains_on_request(
@@ -229,10 +229,7 @@ def test_a_quick_race_says_so_before_and_after(
 def test_a_race_in_which_everything_fails_has_a_report(
     lab: CommandLine, lab_here: Callable[..., Done]
 ) -> None:
-    study = fake_races.on_one_cpu(
-        '[[cells]]\ndesigns = ["iterative"]\nconnections = [3]\nrequests = 3\n', blocks=9
-    )
-    (lab.folder / "tiny.toml").write_text(study)
+    (lab.folder / "tiny.toml").write_text(STUDY.replace("blocks = 2", "blocks = 9"))
     done = lab_here("race", "tiny.toml", "--out", "one", "--quiet", FAKE="server-fails-to-start")
     assert_refused(done, 1, "regatta")
     assert "the first 5 trials all failed" in done.stderr
@@ -251,23 +248,6 @@ def test_counters_that_were_switched_off_are_not_called_unsupported(
     states = rows(lab.folder / "one", "SELECT DISTINCT state FROM counter WHERE origin = 'perf'")
     assert ("not supported",) not in [state for state in states if state[0] != "counted"]
     assert ("switched off",) in states
-
-
-def test_an_existing_race_is_not_overwritten(
-    lab: CommandLine, lab_here: Callable[..., Done]
-) -> None:
-    (lab.folder / "out").mkdir()
-    (lab.folder / "out" / "ledger.sqlite").write_text("precious")
-    done = lab_here("race", "tiny.toml", "--out", "out")
-    assert done.returncode == 2
-    assert "--resume" in done.stderr
-    assert (lab.folder / "out" / "ledger.sqlite").read_text() == "precious"
-
-
-def test_a_folder_that_cannot_be_created_is_reported(lab_here: Callable[..., Done]) -> None:
-    done = lab_here("race", "tiny.toml", "--out", "tiny.toml/race")
-    assert_refused(done, 1, "regatta")
-    assert "tiny.toml/race" in done.stderr
 
 
 def test_ctrl_c_keeps_finished_trials_and_says_how_to_resume(lab: CommandLine) -> None:

@@ -67,29 +67,22 @@ def test_a_copy_counts_once(ledgers: list[Path], said: list[str], tmp_path: Path
     assert said == [f"{copy} is a copy of {ledgers[0]}: counted once."]
 
 
-def test_what_cannot_be_compared_has_a_reason(
-    ledgers: list[Path], said: list[str], tmp_path: Path
-) -> None:
-    other = handed_in(tmp_path, "other")
-    change(other, "UPDATE meta SET value = value || '# other' WHERE key = 'study_toml'")
-    change(ledgers[1], "UPDATE meta SET value = '3' WHERE key = 'schema_version'")
-    reasons = [outcome.reason for outcome in read_ledgers([*ledgers[:2], other], said.append)]
-    assert reasons[0] == ""
-    assert "older Regatta (schema 3" in reasons[1]
-    assert reasons[2] == f"{other} is of another study than {ledgers[0]}; collect it by itself"
-    with pytest.raises(LedgerError, match="schema 3"):
-        read_ledgers(ledgers[1:2], said.append)
-
-
-def test_a_damaged_ledger_is_a_reason_and_the_next_one_names_the_study(
+def test_what_cannot_be_compared_has_a_reason_and_the_next_one_names_the_study(
     ledgers: list[Path], said: list[str]
 ) -> None:
-    change(ledgers[0], "UPDATE trial SET samples = x'00'")
-    change(ledgers[0], "UPDATE meta SET value = value || '# other' WHERE key = 'study_toml'")
-    first, second = read_ledgers(ledgers[:2], said.append)
-    assert first.reason
-    assert first.result is None
-    assert (second.reason, second.result is None) == ("", False)
+    damaged, old, good, other = ledgers
+    change(damaged, "UPDATE trial SET samples = x'00'")
+    change(old, "UPDATE meta SET value = '3' WHERE key = 'schema_version'")
+    for path in (damaged, other):
+        change(path, "UPDATE meta SET value = value || '# other' WHERE key = 'study_toml'")
+    found = read_ledgers(ledgers, said.append)
+    assert [outcome.result is None for outcome in found] == [True, True, False, True]
+    assert found[0].reason
+    assert "older Regatta (schema 3" in found[1].reason
+    assert found[2].reason == ""
+    assert found[3].reason == f"{other} is of another study than {good}; collect it by itself"
+    with pytest.raises(LedgerError, match="schema 3"):
+        read_ledgers([old], said.append)
 
 
 def test_a_race_that_was_stopped_says_so(tmp_path: Path, said: list[str]) -> None:

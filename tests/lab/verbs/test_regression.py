@@ -69,160 +69,122 @@ def judge(path: Path, limits: Thresholds | None = None) -> RegressionVerdict:
     return verdict_of(read(path), limits or cpu_only(0.05), MOST, over=True)
 
 
-class TestVerdict:
-    @pytest.mark.parametrize(
-        ("head", "outcome", "status"),
-        [(1.0, NO_REGRESSION, 0), (1.2, REGRESSION, 1), (0.8, NO_REGRESSION, 0)],
+def load_of(chance: np.random.Generator, connections: int, charged: float, busy: float) -> Contrast:
+    """Head takes so many times the CPU of base, by either account."""
+    blocks = tuple(range(12))
+    noise = chance.normal(0, 0.001, (2, len(blocks)))
+    accounts = tuple(
+        tuple({block: level * (1 + noise[0, block]) for block in blocks} for level in both)
+        for both in ((1.0, 1.1), (charged, busy))
     )
-    def test_a_clear_difference_is_decided(
-        self, tmp_path: Path, head: float, outcome: str, status: int
-    ) -> None:
-        verdict = judge(ledger_of(tmp_path, head))
-        assert (verdict.outcome, verdict.exit_status) == (outcome, status)
-        load = verdict.loads[0]
-        assert load.head.low < head * 1.01
-        assert load.head.high > head * 0.99
-
-    def test_a_difference_at_the_threshold_stays_undecided_and_says_what_it_would_take(
-        self, tmp_path: Path
-    ) -> None:
-        path = ledger_of(tmp_path, 1.055, noise=0.06)
-        verdict = judge(path)
-        assert (verdict.outcome, verdict.exit_status, verdict.blocks) == (UNDECIDED, 3, MOST)
-        lines = list(details(verdict, reports.analysed(path)))
-        assert any(line.startswith("to decide: ") for line in lines)
-
-    @pytest.mark.parametrize("head", [1.3, 1.15, 0.95])
-    def test_where_equals_differ_a_difference_that_they_may_have_too_is_undecided(
-        self, tmp_path: Path, head: float
-    ) -> None:
-        verdict = judge(ledger_of(tmp_path, head=head, again=1.2))
-        assert (verdict.outcome, verdict.exit_status) == (UNDECIDED, 3)
-        assert "this machine tells equal servers apart" in headline(verdict)
-
-    @pytest.mark.parametrize(("head", "outcome"), [(1.7, REGRESSION), (0.7, NO_REGRESSION)])
-    def test_a_difference_beyond_that_of_equals_is_decided_and_says_so(
-        self, tmp_path: Path, head: float, outcome: str
-    ) -> None:
-        path = ledger_of(tmp_path, head=head, again=1.2)
-        verdict = judge(path)
-        assert verdict.outcome == outcome
-        floor, *_ = details(verdict, reports.analysed(path))
-        assert floor.endswith("of base, which the verdict allows for")
-
-    def test_the_load_that_is_named_is_worse_by_more_than_equals_differ(
-        self, tmp_path: Path
-    ) -> None:
-        at = {(AGAIN, 50): 400 * 1.27, (HEAD, 50): 400 * 1.3 * 1.27**0.5, (HEAD, 1): 400 * 1.1}
-        path = ledger_of(tmp_path, 1.0, connections=[1, 50], cpu_at=at)
-        verdict = judge(path)
-        assert verdict.outcome == REGRESSION
-        assert "at 1 connection;" in headline(verdict)
-
-    def test_equals_that_differ_are_looked_at_again_until_the_race_is_over(self) -> None:
-        chance = np.random.default_rng(11)
-        for _ in range(20):
-            found = race(NOISES["normal"], chance, 1.15, MOST)
-            found = replace(found, floor=found.floor + 0.03)
-            verdict = decided([found], cpu_only(0.05), MOST, over=True)
-            assert verdict.outcome == REGRESSION
-
-    def test_a_head_that_fails_where_base_does_not_is_a_regression(self, tmp_path: Path) -> None:
-        fail = {(HEAD, 50, block) for block in range(1, MOST, 2)}
-        verdict = judge(ledger_of(tmp_path, 1.0, fail=fail))
-        assert (verdict.outcome, verdict.exit_status) == (REGRESSION, 1)
-        assert "head failed in 20 of 40 trials, base did not" in headline(verdict)
-
-    @pytest.mark.parametrize(
-        ("more", "why"),
-        [
-            ({"environment": {"answers_differ": {HEAD: "answers 33 bytes"}}}, "answers 33 bytes"),
-            (
-                {"fail": {(AGAIN, 50, 3)}, "fail_reason": "9 of 9 requests failed (9 changed)"},
-                "base-again answers otherwise under load",
-            ),
-        ],
-    )
-    def test_answers_that_differ_are_not_comparable(
-        self, tmp_path: Path, more: dict[str, object], why: str
-    ) -> None:
-        path = ledger_of(tmp_path, 0.5, **more)
-        verdict = judge(path)
-        assert (verdict.outcome, verdict.exit_status) == (NOT_COMPARABLE, 2)
-        assert verdict.is_final
-        assert why in headline(verdict)
-        assert why in verdict_markdown(verdict, reports.analysed(path), "x")
-
-    def test_too_few_blocks_are_no_verdict(self, tmp_path: Path) -> None:
-        verdict = judge(ledger_of(tmp_path, 2.0, blocks=5))
-        assert (verdict.outcome, verdict.loads) == (UNDECIDED, ())
-        assert "needs 6 blocks" in verdict.why
-
-    def test_one_load_that_is_worse_is_a_regression_and_is_named(self, tmp_path: Path) -> None:
-        path = ledger_of(tmp_path, 1.0, connections=[1, 50], cpu_at={(HEAD, 50): 520.0})
-        verdict = judge(path)
-        assert verdict.outcome == REGRESSION
-        assert "at 50 connections" in headline(verdict)
-        assert {load.cell.connections for load in verdict.loads} == {1, 50}
+    head = np.log(charged) + noise[0]
+    return Contrast(cell(1, HEAD, 2, connections), blocks, head, noise[1], accounts)
 
 
-class TestBusyTime:
-    """Charged time decides, unless the CPUs' busy time contradicts it."""
+STATUS = {NO_REGRESSION: 0, REGRESSION: 1, NOT_COMPARABLE: 2, UNDECIDED: 3}
+LOADS = {"connections": [1, 50]}
+BEYOND_EQUALS = {(AGAIN, 50): 508.0, (HEAD, 50): 400 * 1.3 * 1.27**0.5, (HEAD, 1): 440.0}
+CHARGED = "Undecided: charged CPU time shows a regression, which the CPUs' busy time does not"
+BUSY_ALONE = "Undecided: the CPUs' busy time shows a regression, which charged CPU time does not"
+DENIED = {"busy": {HEAD: BUSY / 1.2}}
 
-    @pytest.mark.parametrize(
-        ("head", "busy", "why"),
-        [
-            (1.2, 1.0, "charged CPU time shows a regression, which the CPUs' busy time does not"),
-            (1.2, 0.9, "charged CPU time shows a regression, which the CPUs' busy time does not"),
-            (1.2, 1.01, "charged CPU time shows a regression, which the CPUs' busy time does not"),
-            (1.0, 1.2, "the CPUs' busy time shows a regression, which charged CPU time does not"),
-        ],
-    )
-    def test_a_contradiction_is_undecided_and_only_when_the_race_is_over(
-        self, head: float, busy: float, why: str, tmp_path: Path
-    ) -> None:
-        path = ledger_of(tmp_path, head, busy={HEAD: BUSY * busy / head})
-        verdict = judge(path)
-        assert (verdict.outcome, verdict.exit_status) == (UNDECIDED, 3)
-        assert headline(verdict) == f"Undecided: {why}"
-        assert not verdict_of(read(path), cpu_only(0.05), MOST, over=False).is_final
 
-    @pytest.mark.parametrize("failed", [BASE, AGAIN])
-    def test_a_failed_trial_hides_no_contradiction(self, failed: str, tmp_path: Path) -> None:
-        busy = {HEAD: BUSY / 1.2}
-        path = ledger_of(tmp_path, 1.2, busy=busy, fail={(failed, 50, 1)})
-        assert judge(path).outcome == UNDECIDED
+@pytest.mark.parametrize(
+    ("head", "changes", "outcome", "words"),
+    [
+        (1.0, {}, NO_REGRESSION, "No regression: "),
+        (1.2, {}, REGRESSION, "Regression: head takes 1.2"),
+        (0.8, {}, NO_REGRESSION, "head takes 0.8"),
+        # What equals differ by, too.
+        *(
+            (head, {"again": 1.2}, UNDECIDED, "this machine tells equal servers apart")
+            for head in (1.3, 1.15, 0.95)
+        ),
+        (1.7, {"again": 1.2}, REGRESSION, ""),
+        (0.7, {"again": 1.2}, NO_REGRESSION, ""),
+        (1.0, {**LOADS, "cpu_at": BEYOND_EQUALS}, REGRESSION, "at 1 connection;"),
+        (1.0, {**LOADS, "cpu_at": {(HEAD, 50): 520.0}}, REGRESSION, "at 50 connections"),
+        (
+            1.0,
+            {"fail": {(HEAD, 50, block) for block in range(1, MOST, 2)}},
+            REGRESSION,
+            "head failed in 20 of 40 trials, base did not",
+        ),
+        (2.0, {"blocks": 5}, UNDECIDED, "needs 6 blocks"),
+        (
+            0.5,
+            {"environment": {"answers_differ": {HEAD: "answers 33 bytes"}}},
+            NOT_COMPARABLE,
+            "answers 33 bytes",
+        ),
+        (
+            0.5,
+            {"fail": {(AGAIN, 50, 3)}, "fail_reason": "9 of 9 requests failed (9 changed)"},
+            NOT_COMPARABLE,
+            "base-again answers otherwise under load",
+        ),
+        # Charged time decides, unless the CPUs' busy time contradicts it.
+        *(
+            (1.2, {"busy": {HEAD: BUSY * busy / 1.2}}, UNDECIDED, CHARGED)
+            for busy in (0.9, 1.0, 1.01)
+        ),
+        (1.0, {"busy": {HEAD: BUSY * 1.2}}, UNDECIDED, BUSY_ALONE),
+        *((1.2, {**DENIED, "fail": {(name, 50, 1)}}, UNDECIDED, CHARGED) for name in SIDES[:2]),
+        # Busy time of disturbed trials, or with as much of other programs, contradicts nothing.
+        (
+            1.2,
+            {**DENIED, "disturbed": {(name, 50, at) for name in SIDES for at in range(1, 41)}},
+            REGRESSION,
+            "",
+        ),
+        (1.2, {"busy": {BASE: 2.0, AGAIN: 2.0, HEAD: 2.2 / 1.2}}, REGRESSION, ""),
+        (1.0, {"busy": {BASE: 2.0, AGAIN: 2.0, HEAD: 2.0}}, NO_REGRESSION, ""),
+    ],
+)
+def test_the_verdict_its_exit_status_and_its_headline(
+    tmp_path: Path, head: float, changes: dict[str, object], outcome: str, words: str
+) -> None:
+    verdict = judge(ledger_of(tmp_path, head, **changes))
+    assert (verdict.outcome, verdict.exit_status) == (outcome, STATUS[outcome])
+    assert words in headline(verdict)
 
-    def test_busy_time_of_disturbed_trials_contradicts_nothing(self, tmp_path: Path) -> None:
-        disturbed = {(name, 50, block) for name in SIDES for block in range(1, MOST + 1)}
-        path = ledger_of(tmp_path, 1.2, busy={HEAD: BUSY / 1.2}, disturbed=disturbed)
-        assert judge(path).outcome == REGRESSION
 
-    def test_the_load_that_busy_time_denies_is_not_the_one_that_is_named(self) -> None:
-        blocks = tuple(range(12))
-        chance = np.random.default_rng(3)
+def test_a_difference_at_the_threshold_stays_undecided_and_says_what_it_would_take(
+    tmp_path: Path,
+) -> None:
+    path = ledger_of(tmp_path, 1.055, noise=0.06)
+    verdict = judge(path)
+    assert (verdict.outcome, verdict.blocks) == (UNDECIDED, MOST)
+    lines = details(verdict, reports.analysed(path))
+    assert any(line.startswith("to decide: ") for line in lines)
 
-        def load(connections: int, charged: float, busy: float) -> Contrast:
-            noise = chance.normal(0, 0.001, (2, len(blocks)))
-            accounts = tuple(
-                tuple({block: level * (1 + noise[0, block]) for block in blocks} for level in both)
-                for both in ((1.0, 1.1), (charged, busy))
-            )
-            head = np.log(charged) + noise[0]
-            return Contrast(cell(1, HEAD, 2, connections), blocks, head, noise[1], accounts)
 
-        verdict = decided([load(1, 1.2, 1.3), load(50, 1.5, 1.1)], cpu_only(0.05), 12, over=True)
-        assert [load.why != "" for load in verdict.loads] == [False, True]
-        assert verdict.outcome == REGRESSION
-        assert "at 1 connection;" in headline(verdict)
+def test_a_difference_beyond_that_of_equals_says_so(tmp_path: Path) -> None:
+    path = ledger_of(tmp_path, head=1.7, again=1.2)
+    floor, *_ = details(judge(path), reports.analysed(path))
+    assert floor.endswith("of base, which the verdict allows for")
 
-    @pytest.mark.parametrize(("head", "outcome"), [(1.2, REGRESSION), (1.0, NO_REGRESSION)])
-    def test_busy_time_that_other_programs_share_contradicts_nothing(
-        self, head: float, outcome: str, tmp_path: Path
-    ) -> None:
-        others = 1.0  # they take as much as base does
-        busy = {BASE: 1 + others, AGAIN: 1 + others, HEAD: (head + others) / head}
-        assert judge(ledger_of(tmp_path, head, busy=busy)).outcome == outcome
+
+def test_equals_that_differ_are_looked_at_again_until_the_race_is_over() -> None:
+    chance = np.random.default_rng(11)
+    for _ in range(20):
+        found = race(NOISES["normal"], chance, 1.15, MOST)
+        found = replace(found, floor=found.floor + 0.03)
+        assert decided([found], cpu_only(0.05), MOST, over=True).outcome == REGRESSION
+
+
+def test_a_contradiction_is_final_only_when_the_race_is_over(tmp_path: Path) -> None:
+    path = ledger_of(tmp_path, 1.2, **DENIED)
+    assert not verdict_of(read(path), cpu_only(0.05), MOST, over=False).is_final
+
+
+def test_the_load_that_busy_time_denies_is_not_the_one_that_is_named() -> None:
+    chance = np.random.default_rng(3)
+    loads = [load_of(chance, 1, 1.2, 1.3), load_of(chance, 50, 1.5, 1.1)]
+    verdict = decided(loads, cpu_only(0.05), 12, over=True)
+    assert [load.why != "" for load in verdict.loads] == [False, True]
+    assert verdict.outcome == REGRESSION
+    assert "at 1 connection;" in headline(verdict)
 
 
 class TestLooks:

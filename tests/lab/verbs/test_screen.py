@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from regatta.judge.results import Analysis
 from regatta.show.versus import print_versus, without_figures
 from tests.lab import reports
@@ -50,34 +52,24 @@ def test_what_each_holds_and_its_memory_stand_in_the_table(tmp_path: Path) -> No
     assert re.fullmatch(r"3,9\d\d|4,0\d\d", rows["iterative"][-1])
 
 
-def test_what_each_holds_is_compared_in_a_sentence(tmp_path: Path) -> None:
-    path = make(tmp_path / "ledger.sqlite", contenders=PAIR, connections=[16], blocks=8)
-    lines = screen(reports.analysed(add_held(path, {"iterative": 100, "select": 25_000})))
-    says = line_of(lines, "held rate")
-    found = re.match(r"select is best: ([\d,.]+) times what iterative holds \(", says)
-    assert found, lines
-    assert 230 < float(found[1]) < 270
-
-
-def test_where_the_client_is_the_limit_the_best_holds_at_least_so_many_times_as_much(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("holds", "says", "factors", "row"),
+    [
+        ((100, 25_000), r"is best: ([\d.]+) times what iterative", (230, 270), r"★2[45],\d00$"),
+        # The client is the limit of one, or of both.
+        ((100, 90_000), r"is best: at least (\d+) times what", (200, 300), r"★≥ 30,000$"),
+        ((60_000, 90_000), r"be compared: the (client) was its limit", None, r"[^★☆]≥ 30,000$"),
+    ],
+)
+def test_what_each_holds_is_compared_in_a_sentence(
+    tmp_path: Path, holds: tuple[int, int], says: str, factors: tuple[int, int] | None, row: str
 ) -> None:
     path = make(tmp_path / "ledger.sqlite", contenders=PAIR, connections=[16], blocks=8)
-    lines = screen(reports.analysed(add_held(path, {"iterative": 100, "select": 90_000})))
-    says = line_of(lines, "held rate")
-    found = re.match(r"select is best: at least (\d+) times what iterative", says)
+    lines = screen(reports.analysed(add_held(path, dict(zip(PAIR, holds, strict=True)))))
+    found = re.search(says, line_of(lines, "held rate"))
     assert found, lines
-    assert 200 < int(found[1]) <= 300
-    row = next(line for line in lines if line.startswith("select"))
-    assert row.endswith("★≥ 30,000")
-
-
-def test_two_that_the_client_limits_have_no_star(tmp_path: Path) -> None:
-    path = make(tmp_path / "ledger.sqlite", contenders=PAIR, connections=[16], blocks=8)
-    lines = screen(reports.analysed(add_held(path, {"iterative": 60_000, "select": 90_000})))
-    assert "cannot be compared: the client was its limit" in line_of(lines, "held rate")
-    rows = [line.split()[-1] for line in lines if line.startswith(PAIR)]
-    assert rows == ["30,000", "30,000"]
+    assert factors is None or factors[0] < float(found[1]) <= factors[1]
+    assert re.search(row, next(line for line in lines if line.startswith("select")))
 
 
 def test_each_figure_that_is_best_has_a_star(tmp_path: Path) -> None:

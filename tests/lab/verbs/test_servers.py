@@ -66,6 +66,16 @@ def test_each_has_a_name_of_its_own(
         (["epoll", "uring"], "cannot run here: there is no liburing"),
         (["epoll", "epoll"], "named twice"),
         (["epoll", ""], "has no {port}"),
+        # With the command that has a shell, or sets variables.
+        (["epoll", "PORT={port} python3 app.py"], "'env PORT={port} python3 app.py'"),
+        (["epoll", "PORT={port} A=b python3 app.py"], "'env PORT={port} A=b python3 app.py'"),
+        (["epoll", "mine=PORT={port} python3 app.py"], "'mine=env PORT={port} python3 app.py'"),
+        (["epoll", "cd web && python3 {port}"], "\"sh -c 'cd web && python3 {port}'\""),
+        (["epoll", "mine=python3 {port} | cat"], "\"mine=sh -c 'python3 {port} | cat'\""),
+        (["epoll", "python3 app.py {port} >log"], "or quote > if the server shall see it"),
+        (["epoll", "python3 app.py {port} 2>&1"], "needs a shell for >"),
+        (["epoll", "python3 app.py $HOST {port}"], "needs a shell for $HOST,"),
+        (["epoll", "~/bin/app {port}"], "needs a shell for ~"),
     ],
 )
 def test_what_cannot_race_is_refused_in_one_line(words: list[str], complaint: str) -> None:
@@ -104,16 +114,12 @@ def test_no_more_blocks_are_planned_than_fit_into_the_time() -> None:
     assert Wanted(time_s=160, connections=(1, 50)).most_blocks(2) == 10
 
 
-def test_an_image_is_started_by_its_own_command(tmp_path: Path) -> None:
+def test_an_image_is_started_by_its_own_command_and_races_beside_no_other(tmp_path: Path) -> None:
     images = [Server("new", False, image="shop:1.5", port=8080)]
     servers = read_servers(["select"], DESIGNS, tmp_path, images)
     text = study_text(servers, Wanted(placement="containers"), tmp_path)
     contender = parse_study(text, DESIGNS, tmp_path).contenders["new"]
     assert (contender.image, contender.port, contender.command) == ("shop:1.5", 8080, ())
-
-
-def test_a_command_cannot_race_beside_an_image(tmp_path: Path) -> None:
-    images = [Server("new", False, image="shop:1.5", port=8080)]
     with pytest.raises(UsageError, match="is a command, which cannot race beside"):
         read_servers([f"{PYTHON} {{port}}"], DESIGNS, tmp_path, images)
 
@@ -133,29 +139,6 @@ def test_the_same_command_twice_is_told() -> None:
     assert same_commands(servers) == [
         "x is the same command as a: only chance tells them apart",
     ]
-
-
-@pytest.mark.parametrize(
-    ("word", "mend"),
-    [
-        ("PORT={port} python3 app.py", "'env PORT={port} python3 app.py'"),
-        ("PORT={port} A=b python3 app.py", "'env PORT={port} A=b python3 app.py'"),
-        ("mine=PORT={port} python3 app.py", "'mine=env PORT={port} python3 app.py'"),
-        ("cd web && python3 app.py {port}", "\"sh -c 'cd web && python3 app.py {port}'\""),
-        ("mine=python3 app.py {port} | cat", "\"mine=sh -c 'python3 app.py {port} | cat'\""),
-        ("python3 app.py {port} >log", "or quote > if the server shall see it"),
-        ("python3 app.py {port} 2>&1", "needs a shell for >"),
-        ("python3 app.py $HOST {port}", "needs a shell for $HOST,"),
-        ("~/bin/app {port}", "needs a shell for ~"),
-    ],
-)
-def test_what_needs_a_shell_is_refused_with_the_command_that_has_one(
-    tmp_path: Path, word: str, mend: str
-) -> None:
-    with pytest.raises(UsageError) as error:
-        read("epoll", word, folder=tmp_path)
-    assert mend in str(error.value)
-    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(

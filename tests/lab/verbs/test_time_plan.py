@@ -1,10 +1,7 @@
 """As many processes as fit are raced: fewer and longer ones where warming takes long."""
 
-from dataclasses import replace
-
 import pytest
 
-from regatta.judge.statistics.units import BLOCKS, FEW_BLOCKS
 from regatta.measure.race.run_plan import MOST_SPOILT
 from regatta.measure.trial.warming import FirstProcess, WarmUps
 from regatta.record.steady import WARMED, Slice, WarmUp
@@ -67,10 +64,3 @@ def test_what_takes_long_to_warm_is_raced_in_fewer_and_longer_ones(left_s: float
 def test_a_verdict_that_needs_sign_flips_gets_its_blocks() -> None:
     study = fit(raced(), warmed(12.0), 60.0, needs_flips=True, say=lambda _: None)
     assert (study.blocks, study.few_blocks) == (6, False)
-
-
-def test_few_blocks_are_rotated() -> None:
-    assert (BLOCKS.fewest, FEW_BLOCKS.fewest) == (6, 3)
-    assert len(FEW_BLOCKS.ways(3)) > 100
-    assert len(BLOCKS.ways(3)) <= 8
-    assert replace(FEW_BLOCKS, few=False) == BLOCKS
