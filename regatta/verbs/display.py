@@ -38,27 +38,8 @@ def searched(event: ev.Searched) -> str:
     return f"block {event.block} of {event.blocks}, {event.cell.label()}: {event.says}"
 
 
-def sitting(event: ev.SittingStarted | ev.Pausing) -> str:
-    """The sitting that begins, or the pause before it."""
-    if isinstance(event, ev.Pausing):
-        return (
-            f"sitting {event.next_sitting} begins in {duration(event.pause_s)}; or stop with "
-            "Ctrl-C and continue with --resume at any time"
-        )
-    linked = "as built" if event.link_order is None else f"{event.link_order}"
-    return (
-        f"sitting {event.number} of {event.of}: link order {linked}, environment larger by "
-        f"{event.environment_bytes} bytes"
-    )
-
-
 def trial(planned: PlannedTrial, cell: Cell, between: str = ": ") -> str:
     return f"block {planned.block} ({planned.kind}){between}{cell.label()}"
-
-
-def ending(event: ev.Finished) -> str:
-    failed = f", {len(event.failures)} failed" if event.failures else ""
-    return f"raced in {duration(event.elapsed_s)}{failed}: {event.folder}"
 
 
 def outcome(event: ev.TrialFinished | ev.TrialDisturbed) -> str:
@@ -73,25 +54,18 @@ def outcome(event: ev.TrialFinished | ev.TrialDisturbed) -> str:
     return f"{done}{'' if event.disturbed is None else f', disturbed: {event.disturbed}'}{left}"
 
 
-class Silent:
-    """The display of `--quiet`: shows nothing."""
-
-    def __call__(self, event: ev.Event) -> None:
-        pass
-
-    def __enter__(self) -> Silent:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-
-class Lines(Silent):
+class Lines:
     """Prints one line an event."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
         self.trials = 0
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
 
     def __call__(self, event: ev.Event) -> None:
         for line in self.lines(event):
@@ -109,15 +83,25 @@ class Lines(Silent):
             case ev.Searched():
                 left = f"{duration(event.left_s)} left"
                 yield f"search {event.number}/{event.turns} {searched(event)}; {left}"
-            case ev.SittingStarted() | ev.Pausing():
-                yield sitting(event)
+            case ev.SittingStarted():
+                linked = "as built" if event.link_order is None else f"{event.link_order}"
+                yield (
+                    f"sitting {event.number} of {event.of}: link order {linked}, environment "
+                    f"larger by {event.environment_bytes} bytes"
+                )
+            case ev.Pausing():
+                yield (
+                    f"sitting {event.next_sitting} begins in {duration(event.pause_s)}; or stop "
+                    "with Ctrl-C and continue with --resume at any time"
+                )
             case ev.TrialFinished() | ev.TrialDisturbed():
                 at = f"{event.number}/{self.trials} {trial(event.planned, event.cell, ' ')}"
                 yield f"{at}: {outcome(event)}"
             case ev.RaceNote():
                 yield f"note: {event.text}"
             case ev.Finished():
-                yield ending(event)
+                failed = f", {len(event.failures)} failed" if event.failures else ""
+                yield f"raced in {duration(event.elapsed_s)}{failed}: {event.folder}"
             case _:
                 pass
 
@@ -192,6 +176,6 @@ class LiveDisplay(Lines):
 
 
 def display_on(console: Console, quiet: bool) -> ev.Display:
-    if quiet:
-        return Silent()
-    return LiveDisplay(console) if console.is_terminal else Lines(Output(stderr=True))
+    if console.is_terminal and not quiet:
+        return LiveDisplay(console)
+    return Lines(Output(stderr=True, quiet=quiet))

@@ -124,11 +124,12 @@ def find_setup(kind: str, server_cpus: str | None, client_cpus: str | None) -> R
             return setup_in(placement)
 
 
-def setup_in(placement: Placement) -> RaceSetup:
+def setup_in(placement: Placement, connections: int | None = None) -> RaceSetup:
     return RaceSetup(
         placement.server.cpus,
         placement.client.cpus,
         placement.kind,
+        connections,
         control_groups=placement.server.groups is not None,
         steering=placement.steering,
         network=placement.network,

@@ -122,10 +122,6 @@ def load(verb: str) -> Any:
     return typer.main.get_command(group)
 
 
-def unloaded() -> None:
-    """Stands for a verb whose module is not imported yet."""
-
-
 app = typer.Typer(
     cls=Verbs,
     add_completion=False,
@@ -169,7 +165,7 @@ def regatta(
 
 
 for name, summary in VERBS.items():
-    app.command(name, help=summary)(unloaded)
+    app.command(name, help=summary)(lambda: None)  # its module is not imported yet
 
 
 def fail(message: str, status: int) -> NoReturn:

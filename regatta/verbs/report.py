@@ -11,6 +11,7 @@ from regatta.record.schema import FILE_NAME
 from regatta.show.build import view_of
 from regatta.show.near import SAME_MACHINE, Asked, near_json, parse_near, print_near
 from regatta.show.near import near as near_groups
+from regatta.show.pictures import write_pictures
 from regatta.verbs.output import EXPLAIN, Output, options, print_json
 from regatta.verbs.session import RaceSession, analysis_of, show_results
 
@@ -72,13 +73,11 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
     session = RaceSession(json, quiet=True, explain=explain)
     analysis = analysis_of(race_folder)
     show_results(analysis, race_folder, session)
-    # Both import vl-convert, which takes 0.1 s.
     if pictures is not None:
-        from regatta.show.pictures import write_pictures  # noqa: PLC0415
-
         count = len(write_pictures(view_of(analysis).charts(), pictures))
         session.say(f"pictures: {count} in {pictures}")
     if paper is not None:
+        # It imports pypandoc, which takes 0.1 s.
         from regatta.show.paper import write_paper  # noqa: PLC0415
 
         write_paper(view_of(analysis), paper, appendix)

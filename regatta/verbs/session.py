@@ -33,15 +33,12 @@ def spoilers(study: Study, placement: Placement) -> dict[str, str]:
     """The serious findings of the doctor for this race."""
     # They take 0.1 s, and a report needs none.
     from regatta.checks.doctor.examine import serious  # noqa: PLC0415
-    from regatta.checks.doctor.finding import RaceSetup  # noqa: PLC0415
+    from regatta.verbs.doctor import setup_in  # noqa: PLC0415
 
     if placement.kind == HOSTS:
         return {}  # `regatta doctor STUDY` examines remote hosts
     most = max(cell.connections + cell.idle + cell.slow for cell in study.cells)
-    server, client = placement.server, placement.client
-    groups = server.groups is not None
-    where = (placement.kind, most, groups, placement.steering, placement.network)
-    return serious(RaceSetup(server.cpus, client.cpus, *where))
+    return serious(setup_in(placement, most))
 
 
 def unseen(study: Study) -> tuple[str, ...]:
@@ -113,13 +110,19 @@ def raced(
             return race(on_event)
     except HopelessRaceError as error:
         assert session.folder is not None, "it had begun"
-        analysis = analysis_of(session.folder)
-        write_files(analysis, view_of(analysis), session.folder)
+        written(session.folder)
         raise HopelessRaceError(f"{error}. Report: {shown(session.folder)}/report.html") from error
 
 
 def analysis_of(folder: Path) -> Analysis:
     return analyse(read(folder / FILE_NAME))
+
+
+def written(folder: Path) -> Analysis:
+    """The same, and all files of a race that has ended."""
+    analysis = analysis_of(folder)
+    write_files(analysis, view_of(analysis), folder)
+    return analysis
 
 
 def show_results(analysis: Analysis, folder: Path, session: RaceSession) -> None:

@@ -9,7 +9,6 @@ import typer
 from regatta.errors import RegattaError, UsageError
 from regatta.judge.judged import DEFAULT
 from regatta.judge.regression import AGAIN, BASE, HEAD
-from regatta.judge.results import Analysis
 from regatta.measure.programs import called_with, discover, shown
 from regatta.measure.race.look import look_notes, recorded_looks
 from regatta.measure.race.options import Options
@@ -19,16 +18,14 @@ from regatta.measure.trial.warming import WarmUps
 from regatta.record.files import new_folder
 from regatta.record.study import Study, parse_pause
 from regatta.record.study.limits import CONTAINERS, MAX_CONNECTIONS, MAX_WARMUP_LIMIT_S
-from regatta.show.build import view_of
-from regatta.show.html import write_files
 from regatta.show.text import printable
 from regatta.verbs.output import QUIET, options
 from regatta.verbs.servers import look
 from regatta.verbs.servers.client import fewer
 from regatta.verbs.servers.servers import Server, read_images, read_servers, same_commands
 from regatta.verbs.servers.wanted import ANY, SEARCH_BLOCKS, Wanted, fit, study_of
-from regatta.verbs.session import HOOKS, RaceSession, analysis_of, raced
-from regatta.verbs.versus_results import Results, Versions, show
+from regatta.verbs.session import HOOKS, RaceSession, raced, written
+from regatta.verbs.versus_results import Versions, check, show
 
 NAME = "versus"
 HOST = "{host}"
@@ -243,15 +240,15 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     given = Options(seed=seed, out=out or new_folder(NAME))
     folder = raced(lambda tell: begin(study, given, programs, tell, hooks), session, ends_s)
     analysis = written(folder)
-    looks = look_notes(recorded_looks(analysis.environment))
-    results = Results(
-        folder=folder,
-        analysis=analysis,
-        servers=named,
-        looked_at=[*found, *look.notes(seen, checked=not answers_may_differ), *looks],
-        verdict=versions.verdict(folder, study, over=True) if versions else None,
-    )
-    show(results, session, markdown)
+    found += look.notes(seen, checked=not answers_may_differ)
+    found += look_notes(recorded_looks(analysis.environment))
+    verdict = versions.verdict(folder, study, over=True) if versions else None
+    show(analysis, found, verdict, session, markdown)
+    if not session.as_json:
+        session.say(f"report: {shown(folder) / 'report.html'}")
+    if verdict is not None:
+        raise typer.Exit(verdict.exit_status)
+    check(folder, analysis, [server.name for server in named])
 
 
 def refuse(found: list[str]) -> None:
@@ -277,16 +274,8 @@ def as_seen(
     `lowers`: the number of connections may be lowered.
     """
     found: list[str] = []
-    configurable = {
-        server.name
-        for server in named
-        if server.design or any(HOST in word for word in server.command)
-    }
-    confined = [
-        server.name
-        for server in seen
-        if server.only_on_loopback and server.name not in configurable
-    ]
+    told = {of.name for of in named if of.design or any(HOST in word for word in of.command)}
+    confined = [of.name for of in seen if of.only_on_loopback and of.name not in told]
     if confined and wanted.placement not in (LOOPBACK, CONTAINERS):
         names = ", ".join(confined)
         if wanted.placement != AUTO:
@@ -311,13 +300,6 @@ def as_seen(
         wanted = replace(wanted, p99_limit_ms=limit_ms)
         found += [note] if note else []
     return found, wanted
-
-
-def written(folder: Path) -> Analysis:
-    """All files of a race that has ended, and its analysis."""
-    analysis = analysis_of(folder)
-    write_files(analysis, view_of(analysis), folder)
-    return analysis
 
 
 def save_study(file: Path, text: str) -> None:

@@ -12,7 +12,7 @@ from regatta.errors import RegattaError, UsageError
 from regatta.judge.judged import Thresholds, thresholds
 from regatta.judge.regression import AGAIN, BASE, HEAD, RegressionVerdict, verdict_of
 from regatta.judge.results import Analysis
-from regatta.measure.programs import Programs, called_with, shown
+from regatta.measure.programs import Programs, called_with
 from regatta.measure.race.run_plan import Enough
 from regatta.record.read import read, read_failures
 from regatta.record.schema import FILE_NAME, ledger_path
@@ -101,49 +101,34 @@ def verdict_json(verdict: RegressionVerdict) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class Results:
-    folder: Path
-    analysis: Analysis
-    servers: Sequence[Server]
-    looked_at: list[str]
-    """What the look before the race found."""
-    verdict: RegressionVerdict | None
-
-
-def show(results: Results, session: RaceSession, as_markdown: bool) -> None:
-    """The exit status is that of a verdict; else 1 if a trial failed."""
-    analysis, verdict = results.analysis, results.verdict
+def show(
+    analysis: Analysis,
+    looked_at: Sequence[str],
+    verdict: RegressionVerdict | None,
+    session: RaceSession,
+    as_markdown: bool,
+) -> None:
+    """`looked_at`: what the look before the race found."""
     if as_markdown and verdict is not None:
         typer.echo(verdict_markdown(verdict, analysis, called_with(*sys.argv[1:])), nl=False)
     elif as_markdown:
         typer.echo(to_markdown(view_of(analysis)), nl=False)
     elif session.as_json:
-        print_json(results_json(results))
+        found = {**to_dict(analysis), "looked_at": looked_at}
+        print_json(found | {"verdict": verdict_json(verdict)} if verdict is not None else found)
+    elif verdict is None:
+        print_versus(analysis, looked_at, session.console)
     else:
-        show_screen(results, session)
-    if verdict is not None:
-        raise typer.Exit(verdict.exit_status)
-    absent = without_figures(analysis, [server.name for server in results.servers])
-    failures = read_failures(results.folder / FILE_NAME)
+        print_verdict(verdict, analysis, looked_at, session.console)
+
+
+def check(folder: Path, analysis: Analysis, names: Sequence[str]) -> None:
+    """RegattaError if one of them has no figures, or a trial failed."""
+    absent = without_figures(analysis, names)
+    failures = read_failures(folder / FILE_NAME)
     if absent:
         raise RegattaError("; ".join([*absent, *failures[-1:]]))
     if failures:
         raise RegattaError(
             f"{len(failures)} trials failed and are excluded, the last because {failures[-1]}"
         )
-
-
-def results_json(results: Results) -> dict[str, Any]:
-    found = {**to_dict(results.analysis), "looked_at": results.looked_at}
-    if results.verdict is not None:
-        found["verdict"] = verdict_json(results.verdict)
-    return found
-
-
-def show_screen(results: Results, session: RaceSession) -> None:
-    if results.verdict is None:
-        print_versus(results.analysis, results.looked_at, session.console)
-    else:
-        print_verdict(results.verdict, results.analysis, results.looked_at, session.console)
-    session.say(f"report: {shown(results.folder) / 'report.html'}")

@@ -132,6 +132,7 @@ def study_text(servers: Sequence[Server], wanted: Wanted, folder: Path) -> str:
     for server in servers:
         if not server.design:
             lines += ["", f"[contenders.{toml(server.name)}]", *contender(server, wanted, folder)]
+    usual = wanted.p99_limit_ms == limits.DEFAULT_P99_LIMIT_MS
     lines += ["", "[[cells]]"]
     lines += pairs(
         designs=[server.name for server in servers if server.design] or None,
@@ -141,16 +142,12 @@ def study_text(servers: Sequence[Server], wanted: Wanted, folder: Path) -> str:
         dialect="http" if wanted.raw is None else "line",
         load="matched",
         shares=[SHARE],
-        p99_limit_ms=unusual(wanted.p99_limit_ms),
+        p99_limit_ms=None if usual else wanted.p99_limit_ms,
         duration_s=TRIAL_S if wanted.cold is None else None,
         cold=wanted.cold,
         per_connection=1 if wanted.short else None,
     )
     return "\n".join(lines) + "\n"
-
-
-def unusual(p99_limit_ms: float | None) -> float | None:
-    return None if p99_limit_ms == limits.DEFAULT_P99_LIMIT_MS else p99_limit_ms
 
 
 def contender(server: Server, wanted: Wanted, folder: Path) -> Iterator[str]:
@@ -209,23 +206,20 @@ def fit(
     `needs_flips`: never fewer than sign flips need, even if it takes longer.
     """
     warm_s = {cell.contender: warm_ups.expected_s(cell) for cell in study.cells}
-    block_s = block_seconds(study, warm_ups)
-    blocks = int(left_s / block_s) - study.counted_blocks
-    if blocks < FEWEST_BLOCKS and study.counted_blocks:
+    blocks = int(left_s / block_seconds(study, warm_ups)) - study.counted_blocks
+    if blocks < FEWEST_BLOCKS:
+        blocks += study.counted_blocks
         study = study.but(counted_blocks=0)
-        blocks = int(left_s / block_s)
     few = blocks < FEWEST_BLOCKS and not needs_flips
     if few:
-        long = tuple(replace(cell, duration_s=LONG_S) for cell in study.cells)
-        study = study.but(cells=long)
-        block_s = block_seconds(study, warm_ups)
-        blocks = max(FEWEST_SITTINGS, int(left_s / block_s))
+        study = study.but(cells=tuple(replace(cell, duration_s=LONG_S) for cell in study.cells))
+        blocks = int(left_s / block_seconds(study, warm_ups))
     blocks = min(MOST_BLOCKS, max(blocks, FEWEST_SITTINGS if few else FEWEST_BLOCKS))
     each = ", ".join(f"{name} {duration(seconds)}" for name, seconds in warm_s.items())
     say(
         f"a process is warm after about: {each}; {duration(left_s)} allow "
         f"{plural(blocks, 'process', 'processes')} of each, {plural(blocks, 'block')} of "
-        f"{duration(block_s)}"
+        f"{duration(block_seconds(study, warm_ups))}"
     )
     fewest = FEWEST_SITTINGS if few else FEWEST_BLOCKS
     # A trial may fail: the fewest are to be left. A verdict for CI plans its looks for the blocks
