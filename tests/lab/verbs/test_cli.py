@@ -12,8 +12,8 @@ import pytest
 
 from regatta.errors import LedgerError
 from regatta.verbs.main import main
-from tests.commands import Done, assert_refused, run
-from tests.lab import fake_programs, fake_races
+from tests.commands import Done, assert_refused
+from tests.lab import fake_races
 from tests.lab.synthetic import make
 from tests.ledgers import change, rows
 
@@ -23,44 +23,24 @@ STUDY = fake_races.on_one_cpu(
 )
 
 
-class CommandLine:
-    """The command line with the fake programs, in a folder of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        fake_programs.install(folder / "bin")
-        (folder / "tiny.toml").write_text(STUDY)
-        self.environment = {
-            **os.environ,
-            "REGATTA_BIN": str(folder / "bin"),
-            "PYTHONPATH": str(ROOT),
-        }
-
-    def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "regatta", *arguments]
-
-    def run(self, *arguments: str, **environment: str) -> Done:
-        settings = {"cwd": self.folder, "env": {**self.environment, **environment}}
-        return run(*self.command(*arguments), timeout=120, **settings)
+Here = Callable[..., Done]
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> CommandLine:
-    return CommandLine(tmp_path)
-
-
-@pytest.fixture
-def lab_here(
-    lab: CommandLine, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Callable[..., Done]:
-    """Runs a command in this process, which saves the time for imports."""
+def here(
+    programs_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> Here:
+    """Runs a command in a folder of its own with the fake programs, in this process, which saves
+    the time for imports."""
+    monkeypatch.chdir(programs_folder.parent)
+    Path("tiny.toml").write_text(STUDY)
 
     def run_here(*arguments: str, **environment: str) -> Done:
-        monkeypatch.chdir(lab.folder)
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
-        monkeypatch.setenv("REGATTA_BIN", lab.environment["REGATTA_BIN"])
-        monkeypatch.setattr(sys, "argv", ["regatta", *arguments])
+        monkeypatch.setattr(sys, "argv", ["-m", *arguments])
         with pytest.raises(SystemExit) as ended:
             main()
         assert isinstance(ended.value.code, int)
@@ -99,40 +79,38 @@ def lab_here(
         (["race", "--resume", "bin"], 1, ["no ledger"]),
         (["race", "bad.toml"], 2, ["bad.toml", "cells[1].designs", "mill", "iterative"]),
         (["report", "nowhere"], 1, ["no such ledger"]),
-        (["race", "tiny.toml", "--out", "taken"], 2, ["--resume"]),
+        (
+            ["race", "tiny.toml", "--out", "my race"],
+            2,
+            ["resume it: regatta race --resume 'my race'"],
+        ),
         (["race", "tiny.toml", "--out", "tiny.toml/race"], 1, ["tiny.toml/race"]),
     ],
 )
 def test_a_usage_error_is_one_line_and_writes_nothing(
-    lab: CommandLine,
-    lab_here: Callable[..., Done],
-    arguments: list[str],
-    status: int,
-    words: list[str],
+    here: Here, arguments: list[str], status: int, words: list[str]
 ) -> None:
-    (lab.folder / "bad.toml").write_text(STUDY.replace('"iterative"', '"mill"'))
-    (lab.folder / "taken").mkdir()
-    (lab.folder / "taken" / "ledger.sqlite").write_text("precious")
-    before = sorted(lab.folder.rglob("*"))
-    done = lab_here(*arguments)
+    Path("bad.toml").write_text(STUDY.replace('"iterative"', '"mill"'))
+    Path("my race").mkdir()
+    Path("my race/ledger.sqlite").write_text("precious")
+    before = sorted(Path().rglob("*"))
+    done = here(*arguments)
     assert_refused(done, status, "regatta")
     for word in words:
         assert word in done.stderr
-    assert sorted(lab.folder.rglob("*")) == before
-    assert (lab.folder / "taken" / "ledger.sqlite").read_text() == "precious"
+    assert sorted(Path().rglob("*")) == before
+    assert Path("my race/ledger.sqlite").read_text() == "precious"
 
 
-def test_without_a_command_help_is_shown(lab: CommandLine) -> None:
-    done = lab.run()
+def test_without_a_command_help_is_shown(here: Here) -> None:
+    done = here()
     assert (done.returncode, done.stderr) == (2, "regatta: no command given; see regatta --help\n")
     assert "report" in done.stdout
 
 
-def test_a_truncated_ledger_is_refused_and_not_changed(
-    lab: CommandLine, lab_here: Callable[..., Done]
-) -> None:
+def test_a_truncated_ledger_is_refused_and_not_changed(here: Here) -> None:
     """SQLite does not notice a file cut within a page, and would write to it."""
-    folder = lab.folder / "races" / "cut"
+    folder = Path("races/cut")
     folder.mkdir(parents=True)
     path = make(folder / "ledger.sqlite", blocks=2)
     change(path, "DELETE FROM meta WHERE key = 'finished_at'")
@@ -142,10 +120,10 @@ def test_a_truncated_ledger_is_refused_and_not_changed(
     path.write_bytes(cut)
     before = sorted(folder.iterdir())
     for arguments in (["report", str(folder)], ["race", "--resume", str(folder)]):
-        done = lab_here(*arguments)
+        done = here(*arguments)
         assert_refused(done, 1, "regatta")
         assert "its end is missing" in done.stderr
-    assert "no unfinished race" in lab_here("race", "--resume", "tiny.toml").stderr
+    assert "no unfinished race" in here("race", "--resume", "tiny.toml").stderr
     assert path.read_bytes() == cut
     assert sorted(folder.iterdir()) == before
 
@@ -180,82 +158,71 @@ def test_where_status_1_is_a_result_a_failure_is_2(
     assert "".join(map(str, error.args[-1:])) in capfd.readouterr().err
 
 
-def test_missing_and_broken_programs_are_reported(
-    lab: CommandLine, lab_here: Callable[..., Done]
-) -> None:
-    (lab.folder / "bin" / "regatta-server").write_text("#!/bin/sh\necho broken >&2\nexit 3\n")
+def test_missing_and_broken_programs_are_reported(here: Here) -> None:
+    Path("bin/regatta-server").write_text("#!/bin/sh\necho broken >&2\nexit 3\n")
     for folder, words in (("bin", "broken"), (".", "make build")):
-        lab.environment["REGATTA_BIN"] = str(lab.folder / folder)
-        done = lab_here("race")
+        done = here("race", REGATTA_BIN=folder)
         assert_refused(done, 1, "regatta")
         assert words in done.stderr
 
 
-def test_a_race_ends_with_one_screen_and_explains_on_request(
-    lab: CommandLine, lab_here: Callable[..., Done]
-) -> None:
-    raced = lab.run("race", "tiny.toml", "--out", "one", "--quiet")
+def test_a_race_ends_with_one_screen_and_explains_on_request(here: Here) -> None:
+    raced = here("race", "tiny.toml", "--out", "one", "--quiet")
     assert raced.returncode == 0
     lines = raced.stdout.splitlines()
     assert any("±" in line for line in lines)
     assert lines[-2:] == ["more:   regatta report one --explain", "report: one/report.html"]
     assert len(lines) < 24
-    again = lab.run("report", "one")
+    again = here("report", "one")
     assert again.stdout == raced.stdout
-    explained = lab_here("report", "one", "--explain").stdout
+    explained = here("report", "one", "--explain").stdout
     for words in ("throughput", "page faults", "At 3 connections", "95 % interval", "calibrated"):
         assert words in " ".join(explained.split())
         assert words not in " ".join(raced.stdout.split()).replace("± its 95 % interval", "")
     assert explained.splitlines()[-1] == "report: one/report.html"
-    also = lab_here("race", "tiny.toml", "--out", "two", "--quiet", "--explain", "--blocks", "1")
+    also = here("race", "tiny.toml", "--out", "two", "--quiet", "--explain", "--blocks", "1")
     assert "throughput" in also.stdout
 
 
-def test_a_quick_race_says_so_before_and_after(
-    lab: CommandLine, lab_here: Callable[..., Done]
-) -> None:
-    (lab.folder / "tiny.toml").write_text(STUDY.replace("blocks = 2", "blocks = 50"))
-    raced = lab_here("race", "tiny.toml", "--quick", "--out", "one")
+def test_a_quick_race_says_so_before_and_after(here: Here) -> None:
+    Path("tiny.toml").write_text(STUDY.replace("blocks = 2", "blocks = 50"))
+    raced = here("race", "tiny.toml", "--quick", "--out", "one")
     assert raced.returncode == 0
     assert "note: a first look: 7 timed and 2 counted blocks\n" in raced.stderr
     assert "block 1 (timed)" in raced.stderr, "without a terminal, progress goes there"
     assert "block 1 (timed)" not in raced.stdout
     assert "A first look detects only large differences: leave out --quick\n" in raced.stdout
-    assert "**A first look detects only" in (lab.folder / "one/summary.md").read_text()
-    summary = json.loads(lab_here("report", "one", "--json").stdout)
+    assert "**A first look detects only" in Path("one/summary.md").read_text()
+    summary = json.loads(here("report", "one", "--json").stdout)
     assert (summary["quick"], summary["trials"]["ok"]) == (True, {"timed": 7, "counted": 2})
 
 
-def test_a_race_in_which_everything_fails_has_a_report(
-    lab: CommandLine, lab_here: Callable[..., Done]
-) -> None:
-    (lab.folder / "tiny.toml").write_text(STUDY.replace("blocks = 2", "blocks = 9"))
-    done = lab_here("race", "tiny.toml", "--out", "one", "--quiet", FAKE="server-fails-to-start")
+def test_a_race_in_which_everything_fails_has_a_report(here: Here) -> None:
+    Path("tiny.toml").write_text(STUDY.replace("blocks = 2", "blocks = 9"))
+    done = here("race", "tiny.toml", "--out", "one", "--quiet", FAKE="server-fails-to-start")
     assert_refused(done, 1, "regatta")
     assert "the first 5 trials all failed" in done.stderr
     assert done.stderr.endswith("Report: one/report.html\n")
     for name in ("report.html", "summary.md"):
-        assert "the moon is in the way" in (lab.folder / "one" / name).read_text()
+        assert "the moon is in the way" in Path("one", name).read_text()
 
 
-def test_counters_that_were_switched_off_are_not_called_unsupported(
-    lab: CommandLine, lab_here: Callable[..., Done]
-) -> None:
-    assert lab_here("race", "tiny.toml", "--out", "one", "--quiet", "--no-perf").returncode == 0
-    written = (lab.folder / "one" / "report.html").read_text()
+def test_counters_that_were_switched_off_are_not_called_unsupported(here: Here) -> None:
+    assert here("race", "tiny.toml", "--out", "one", "--quiet", "--no-perf").returncode == 0
+    written = Path("one/report.html").read_text()
     assert "(switched off)" in written
     assert "instructions (not supported)" not in written
-    states = rows(lab.folder / "one", "SELECT DISTINCT state FROM counter WHERE origin = 'perf'")
+    states = rows(Path("one"), "SELECT DISTINCT state FROM counter WHERE origin = 'perf'")
     assert ("not supported",) not in [state for state in states if state[0] != "counted"]
     assert ("switched off",) in states
 
 
-def test_ctrl_c_keeps_finished_trials_and_says_how_to_resume(lab: CommandLine) -> None:
-    (lab.folder / "tiny.toml").write_text(STUDY.replace("blocks = 2", "blocks = 500"))
+@pytest.mark.usefixtures("here")
+def test_ctrl_c_keeps_finished_trials_and_says_how_to_resume() -> None:
+    Path("tiny.toml").write_text(STUDY.replace("blocks = 2", "blocks = 500"))
     process = subprocess.Popen(
-        lab.command("race", "tiny.toml", "--out", "out"),
-        cwd=lab.folder,
-        env={**lab.environment, "PYTHONUNBUFFERED": "1"},
+        [sys.executable, "-m", "regatta", "race", "tiny.toml", "--out", "out"],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -271,4 +238,4 @@ def test_ctrl_c_keeps_finished_trials_and_says_how_to_resume(lab: CommandLine) -
     (line,) = [line for line in stderr.splitlines() if line.startswith("regatta: ")]
     assert line.startswith("regatta: interrupted")
     assert "regatta race --resume out" in line
-    (lab.folder / "tiny.toml").unlink()
+    Path("tiny.toml").unlink()

@@ -9,8 +9,6 @@ from regatta.measure.race.events import Event, Started
 from regatta.verbs.calibrate import command_again
 from tests.lab import fake_races
 
-RESUME = "regatta race --resume 'my race'"
-
 
 def stop(event: Event) -> None:
     if isinstance(event, Started):
@@ -18,20 +16,18 @@ def stop(event: Event) -> None:
 
 
 @pytest.mark.usefixtures("programs_folder")
-def test_an_existing_race_is_refused_with_the_command_that_resumes_it(
+def test_another_study_is_refused_with_the_command_that_resumes_the_race(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     folder = Path("my race")
     with pytest.raises(fake_races.StopError):
         fake_races.race(fake_races.TINY, folder, stop)
-    with pytest.raises(UsageError) as refused:
-        fake_races.race(fake_races.TINY, folder)
-    assert str(refused.value).endswith(f"resume it: {RESUME}")
     other = fake_races.parse(fake_races.TINY.replace("seed = 5", "seed = 6"))
     with pytest.raises(UsageError) as refused:
         fake_races.resume(folder, study=other)
-    assert str(refused.value).endswith(f"resume this one unchanged: {RESUME}")
+    resume = "regatta race --resume 'my race'"
+    assert str(refused.value).endswith(f"resume this one unchanged: {resume}")
 
 
 def test_a_calibration_is_continued_with_its_options(

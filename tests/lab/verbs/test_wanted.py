@@ -1,0 +1,133 @@
+"""What the servers of a comparison are asked: checked before it, and the same in its study, with
+as many processes as fit: fewer and longer ones where warming takes long."""
+
+from pathlib import Path
+
+import pytest
+
+from regatta.errors import UsageError
+from regatta.measure.race.run_plan import MOST_SPOILT
+from regatta.measure.trial.warming import FirstProcess, WarmUps
+from regatta.record.steady import WARMED, Slice, WarmUp
+from regatta.record.study import Study, parse_study
+from regatta.verbs.servers.servers import Server
+from regatta.verbs.servers.wanted import LONG_S, Wanted, fit, study_of, study_text
+from tests.lab import fake_races
+from tests.servers import program
+
+CLIENT = Path(program("regatta-client"))
+MINE = Server("mine", design=False, command=("mine", "{port}"))
+POST = '{"path": "/", "weight": 2}\n{"method": "POST", "path": "/items", "body": "x"}\n'
+PING, PONG = r"PING\r\n", r"^\+PONG\r\n"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "complaint"),
+    [
+        (Wanted(path="/x", raw="a", until="b"), "--path and --raw exclude each other"),
+        (Wanted(path="x"), "--path is 'x'; it must be a path such as /hello"),
+        (Wanted(raw="a"), "give both"),
+        (Wanted(until="a"), "give both"),
+        (Wanted(requests=Path("none")), "--request names"),
+        (Wanted(raw="é", until="b"), "--raw is 'é'"),
+        (Wanted(raw="a", until="b$"), "leave out $"),
+        (Wanted(p99_limit_ms=0.0), "--p99-limit is 0; it must be a number from 0.1 to 60000"),
+        (Wanted(width_percent=0.0), "--width is 0; it must be a number from 0.1 to 100"),
+    ],
+)
+def test_wrong_options_are_refused_in_one_line(
+    wanted: Wanted, complaint: str, tmp_path: Path
+) -> None:
+    def checked() -> None:
+        wanted.check([MINE], CLIENT)
+        study_of([MINE], wanted, (), tmp_path)
+
+    with pytest.raises(UsageError) as error:
+        checked()
+    assert complaint in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_design_answers_only_its_own_paths() -> None:
+    with pytest.raises(UsageError, match="epoll is a design"):
+        Wanted(raw=PING, until=PONG).check([Server("epoll", True), MINE], CLIENT)
+
+
+def test_a_path_in_any_script_is_encoded() -> None:
+    asked = Wanted(path="/café au lait?q=%20&x=[1]")
+    asked.check([MINE], CLIENT)
+    assert asked.encoded_path == "/caf%C3%A9%20au%20lait?q=%20&x=[1]"
+
+
+def test_the_study_asks_the_same(tmp_path: Path) -> None:
+    file, folder = tmp_path / "posts.jsonl", tmp_path / "there"
+    file.write_text(POST)
+    folder.mkdir()
+    for place, name in ((tmp_path, "posts.jsonl"), (folder, str(file))):
+        text = study_text([MINE], Wanted(requests=file, ready_timeout_s=120), place)
+        contender = fake_races.parse(text, place).contenders["mine"]
+        assert contender.requests is not None
+        assert (contender.requests.name, contender.ready_timeout_s) == (name, 120)
+        assert [request.method for request in contender.requests.requests] == ["GET", "POST"]
+    wanted = Wanted(raw=PING, until=PONG, p99_limit_ms=400)
+    (cell,) = fake_races.parse(study_text([MINE], wanted, folder), folder).cells
+    assert (cell.dialect, cell.request, cell.until) == ("line", PING, PONG)
+    assert getattr(cell, "p99_limit_ms", None) == 400
+
+
+TEXT = """
+name = "two"
+[race]
+blocks = 6
+most_blocks = 50
+width_percent = 5
+counted_blocks = 1
+[contenders.a]
+command = ["a", "{port}"]
+[contenders.b]
+command = ["b", "{port}"]
+[[cells]]
+contenders = ["a", "b"]
+connections = 10
+dialect = "http"
+work = "snapshot"
+load = "open"
+rate = 1000
+duration_s = 1
+path = "/"
+"""
+
+
+def raced() -> Study:
+    return parse_study(TEXT, ())
+
+
+def warmed(seconds: float) -> WarmUps:
+    found = WarmUps(30.0)
+    for cell in raced().cells:
+        slices = [Slice(0.25, 250, 100.0, 200.0)] * 20
+        requests = round(seconds * 1000)
+        found.learn(FirstProcess(cell, WarmUp(WARMED, requests, seconds), slices))
+    return found
+
+
+def test_what_is_warm_soon_is_raced_in_many_processes() -> None:
+    study = fit(raced(), warmed(0.5), 100.0, needs_flips=False, say=lambda _: None)
+    assert study.blocks == 6
+    assert 6 < study.most_blocks <= 50
+    assert not study.few_blocks
+    assert {cell.duration_s for cell in study.cells} == {1.0}
+
+
+@pytest.mark.parametrize("left_s", [5.0, 60.0, 100.0])
+def test_what_takes_long_to_warm_is_raced_in_fewer_and_longer_ones(left_s: float) -> None:
+    study = fit(raced(), warmed(12.0), left_s, needs_flips=False, say=lambda _: None)
+    assert study.few_blocks
+    assert study.blocks == 3
+    assert study.blocks + MOST_SPOILT <= study.most_blocks < 6
+    assert {cell.duration_s for cell in study.cells} == {LONG_S}
+
+
+def test_a_verdict_that_needs_sign_flips_gets_its_blocks() -> None:
+    study = fit(raced(), warmed(12.0), 60.0, needs_flips=True, say=lambda _: None)
+    assert (study.blocks, study.few_blocks) == (6, False)
