@@ -11,13 +11,7 @@ from regatta.show.held import held_lines, held_section
 from regatta.show.notes import notes
 from regatta.show.numbers import plural
 from regatta.show.soundness import sittings_line, soundness_section
-from regatta.show.standings import (
-    MEANS,
-    UNIT,
-    compares,
-    lead_words,
-    overview,
-)
+from regatta.show.standings import MEANS, UNIT, compares, lead_words, overview
 from regatta.show.trials import trials_sections
 from regatta.show.verdicts import headline
 from regatta.show.view import FOLDED, Screen, Section, View

@@ -11,16 +11,7 @@ from dataclasses import dataclass
 from regatta.judge.claims.result import ClaimResult, MeasuredFigure
 from regatta.judge.interval import OpenInterval
 from regatta.record.inputs import PublishedFigure
-from regatta.show.charts import (
-    SCHEMA,
-    Rows,
-    drawn_digits,
-    layer,
-    quantity,
-    tip,
-    value_scale,
-    word,
-)
+from regatta.show.charts import SCHEMA, Rows, drawn_digits, layer, quantity, tip, value_scale, word
 from regatta.show.claim_words import EACH_ONE, SCOPES, WHOLE, published_value, unit_words
 from regatta.show.numbers import interval_of, plural, value_of
 from regatta.show.palette import styles

@@ -5,11 +5,7 @@ from typing import Any
 
 from rich.console import Console
 
-from regatta.judge.compare.compare import (
-    CellComparison,
-    ComparedRace,
-    RaceComparison,
-)
+from regatta.judge.compare.compare import CellComparison, ComparedRace, RaceComparison
 from regatta.judge.compare.match import cell_words
 from regatta.judge.judged import NO_REGRESSION, REGRESSION
 from regatta.record.cell import AXES, IDENTITY, Cell

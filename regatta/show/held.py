@@ -63,17 +63,15 @@ def sentence(held: HeldRate, brief: bool = False) -> str:
     return f"{words}: {CLIENT if brief and held.why.startswith(CLIENT) else held.why}"
 
 
-def sentences(analysis: Analysis, brief: bool = False) -> Iterator[str]:
-    """A line a contender, prefixed with its group if there are several."""
-    for group in analysis.held:
-        title = f"{group.title}: " if len(analysis.held) > 1 else ""
-        for held in group.members:
-            yield f"{title}{sentence(held, brief)}"
-
-
 def held_lines(analysis: Analysis) -> list[str]:
-    """The same for the screen, cut to its width and to a few lines."""
-    lines = list(sentences(analysis, brief=True))
+    """A line a contender, prefixed with its group if there are several; cut to the width of the
+    screen and to a few lines."""
+    several = len(analysis.held) > 1
+    lines = [
+        (f"{group.title}: " if several else "") + sentence(held, brief=True)
+        for group in analysis.held
+        for held in group.members
+    ]
     shown = [shorten(line, COLUMNS, placeholder=" …") for line in lines[:MOST_LINES]]
     more = len(lines) - MOST_LINES
     return [*shown, f"{more} more in the report"] if more > 0 else shown
@@ -120,17 +118,13 @@ def _behind(rival: AgainstBest) -> str:
 
 def held_section(analysis: Analysis) -> Section:
     several = len(analysis.held) > 1
-    knees = [
-        (group.title, tuple(_charts(analysis, group, f"{number}-" if several else "")))
-        for number, group in enumerate(analysis.held, start=1)
-    ]
     return Section(
         "Held rates",
         tables=tuple(table for group in analysis.held for table in _table(group)),
         sections=tuple(
-            Section(f"Up to the held rate: {title}", charts=charts, rank=FOLDED)
-            for title, charts in knees
-            if charts
+            Section(f"Up to the held rate: {group.title}", charts=charts, rank=FOLDED)
+            for number, group in enumerate(analysis.held, start=1)
+            if (charts := tuple(_charts(analysis, group, f"{number}-" if several else "")))
         ),
         name="held",
     )

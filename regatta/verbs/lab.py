@@ -12,12 +12,7 @@ from regatta.record.study import parse_study
 from regatta.teach.lab.console import LabScreen
 from regatta.teach.lab.report import FILE as ANSWERS
 from regatta.teach.lab.report import write_report
-from regatta.teach.lab.session import (
-    agreed_state,
-    do_again,
-    run_steps,
-    steps_to_repeat,
-)
+from regatta.teach.lab.session import agreed_state, do_again, run_steps, steps_to_repeat
 from regatta.teach.lab.state import FOLDER, lab_command
 from regatta.teach.lab.step import Lab
 from regatta.teach.lab.steps import STEPS

@@ -15,7 +15,7 @@ from regatta.judge.standings import FAILED
 from regatta.record.records import KNEE
 from regatta.show.build import view_of
 from regatta.show.csv import to_csv
-from regatta.show.held import ends_of, held_lines, rounded_rate, sentences, verdict
+from regatta.show.held import ends_of, held_lines, rounded_rate, sentence, verdict
 from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.lab.synthetic_held import CAPACITY, add_held
@@ -74,7 +74,7 @@ def test_a_client_bound_search_gives_a_lower_bound(tmp_path: Path) -> None:
     found = held(analysis)
     assert (found["select"].state, found["select"].rate.high) == (AT_LEAST, None)
     assert found["iterative"].state == NOTHING
-    assert list(sentences(analysis))[:2] == [
+    assert [sentence(rate) for rate in found.values()][:2] == [
         "select holds at least 30,000 a second (30,000 or more): the client's limit: half of its "
         "capacity is 30,000 a second",
         "iterative holds nothing: 88.0 % of what was due was started",
@@ -153,7 +153,7 @@ def test_the_csv_has_the_held_rates_and_the_knee(ledger: Path) -> None:
 
 def test_a_race_ends_with_at_most_six_held_rates(ledger: Path, tmp_path: Path) -> None:
     told = reports.printed(reports.screen, ledger, width=80).splitlines()
-    assert all(line in told for line in sentences(reports.analysed(ledger)))
+    assert all(line in told for line in held_lines(reports.analysed(ledger)))
     many = {f"server-{number}": 1_000 * number for number in range(1, 10)}
     path = add_held(make(tmp_path / "ledger.sqlite", blocks=2), many, blocks=2)
     lines = held_lines(reports.analysed(path))

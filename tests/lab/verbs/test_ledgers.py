@@ -7,13 +7,7 @@ from typing import Any
 import pytest
 
 from regatta.errors import LedgerError
-from regatta.verbs.collected import (
-    MAY_WIN,
-    WINS,
-    collected_tables,
-    read_ledgers,
-    standings_of,
-)
+from regatta.verbs.collected import MAY_WIN, WINS, collected_tables, read_ledgers, standings_of
 from tests.lab.reports import cells
 from tests.lab.synthetic import make
 from tests.ledgers import change

@@ -35,12 +35,7 @@ from regatta.judge.regression import (
 )
 from regatta.record.read import read
 from regatta.record.samples import HEADER, records_in
-from regatta.show.regression import (
-    details,
-    headline,
-    sentences,
-    verdict_markdown,
-)
+from regatta.show.regression import details, headline, sentences, verdict_markdown
 from regatta.verbs.versus_results import verdict_json
 from tests.lab import reports
 from tests.lab.family_error_rate import NOISES

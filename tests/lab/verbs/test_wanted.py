@@ -1,11 +1,13 @@
 """What the servers of a comparison are asked: checked before it, and the same in its study, with
 as many processes as fit: fewer and longer ones where warming takes long."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from regatta.errors import UsageError
+from regatta.judge.statistics.units import BLOCKS, FEW_BLOCKS
 from regatta.measure.race.run_plan import MOST_SPOILT
 from regatta.measure.trial.warming import FirstProcess, WarmUps
 from regatta.record.steady import WARMED, Slice, WarmUp
@@ -49,8 +51,10 @@ def test_wrong_options_are_refused_in_one_line(
 
 
 def test_a_design_answers_only_its_own_paths() -> None:
+    asked = Wanted(raw=PING, until=PONG)
+    asked.check([MINE], CLIENT)
     with pytest.raises(UsageError, match="epoll is a design"):
-        Wanted(raw=PING, until=PONG).check([Server("epoll", True), MINE], CLIENT)
+        asked.check([Server("epoll", True), MINE], CLIENT)
 
 
 def test_a_path_in_any_script_is_encoded() -> None:
@@ -131,3 +135,10 @@ def test_what_takes_long_to_warm_is_raced_in_fewer_and_longer_ones(left_s: float
 def test_a_verdict_that_needs_sign_flips_gets_its_blocks() -> None:
     study = fit(raced(), warmed(12.0), 60.0, needs_flips=True, say=lambda _: None)
     assert (study.blocks, study.few_blocks) == (6, False)
+
+
+def test_few_blocks_are_rotated() -> None:
+    assert (BLOCKS.fewest, FEW_BLOCKS.fewest) == (6, 3)
+    assert len(FEW_BLOCKS.ways(3)) > 100
+    assert len(BLOCKS.ways(3)) <= 8
+    assert replace(FEW_BLOCKS, few=False) == BLOCKS
