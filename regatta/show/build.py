@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from regatta.judge.results import Analysis, Group
+from regatta.judge.results import Analysis
 from regatta.show.claim_words import tally
 from regatta.show.claims import claims_section
 from regatta.show.environment import calibration_section, environment_section
@@ -73,7 +73,7 @@ def _sections(analysis: Analysis) -> Iterator[Section]:
 
 
 def screen_of(analysis: Analysis) -> Screen:
-    alone = len(analysis.groups) == 1
+    several = len(analysis.groups) > 1
     tables = tuple(overview(analysis, group) for group in analysis.groups)
     found = {of.mark for table in tables for row in table.rows for of in row.figures}
     means = [says for mark, says in MEANS.items() if mark in found]
@@ -81,13 +81,11 @@ def screen_of(analysis: Analysis) -> Screen:
     lines = [*held_lines(analysis), sittings_line(analysis)]
     lines += [tally(analysis.claims)] if analysis.claims else []
     return Screen(
-        verdicts=tuple(_verdict(group, alone) for group in analysis.groups),
+        verdicts=tuple(
+            (f"{group.title}: " if several else "") + headline(group) + lead_words(group.overall)
+            for group in analysis.groups
+        ),
         tables=tables,
         quiet="; ".join(means),
         lines=tuple(filter(None, lines)),
     )
-
-
-def _verdict(group: Group, alone: bool) -> str:
-    says = headline(group) + lead_words(group.overall)
-    return says if alone else f"{group.title}: {says}"

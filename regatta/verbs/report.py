@@ -9,7 +9,7 @@ from regatta.measure import environment
 from regatta.record.files import RACES
 from regatta.record.schema import FILE_NAME
 from regatta.show.build import view_of
-from regatta.show.near import SAME_MACHINE, Asked, near_json, parse_near, print_near
+from regatta.show.near import SAME_MACHINE, near_json, parse_near, print_near
 from regatta.show.near import near as near_groups
 from regatta.show.pictures import write_pictures
 from regatta.verbs.output import EXPLAIN, Output, options, print_json
@@ -63,7 +63,12 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
     if near is not None:
         if folder or explain or pictures or paper:
             raise UsageError("--near searches all races: with it only --races and --json count")
-        show_near(parse_near(near), races, json)
+        machine = {name: environment.facts()[name]() for name in SAME_MACHINE}
+        found, notes = near_groups(parse_near(near), races, machine)
+        if json:
+            print_json(near_json(found, notes))
+        else:
+            print_near(found, notes, races, Output())
         return
     if folder is None:
         raise UsageError("name the folder of a race, or a load with --near")
@@ -82,12 +87,3 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
 
         write_paper(view_of(analysis), paper, appendix)
         session.say(f"paper:  {paper / 'paper.pdf'}")
-
-
-def show_near(asked: Asked, races: Path, as_json: bool) -> None:
-    machine = {name: environment.facts()[name]() for name in SAME_MACHINE}
-    found, notes = near_groups(asked, races, machine)
-    if as_json:
-        print_json(near_json(found, notes))
-    else:
-        print_near(found, notes, races, Output())
