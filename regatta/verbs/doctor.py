@@ -14,7 +14,6 @@ from regatta.checks.doctor.hosts import examine_hosts
 from regatta.checks.doctor.machine import Machine
 from regatta.errors import CpuError, UsageError
 from regatta.measure.places.placement import make_placement
-from regatta.measure.places.sides import Placement
 from regatta.measure.programs import discover
 from regatta.measure.race.place_sides import hosts_of
 from regatta.record.study import cpus_option, find_study, load_study
@@ -114,23 +113,11 @@ def find_setup(kind: str, server_cpus: str | None, client_cpus: str | None) -> R
     client = cpus_option(client_cpus, "--client-cpus")
     try:
         with make_placement(kind, server, client) as placement:
-            return setup_in(placement)
+            return RaceSetup.of(placement)
     except CpuError:
         if server is not None or client is not None:
             raise
         # A race refuses a machine with one CPU; the doctor explains why.
         allowed = tuple(sorted(os.sched_getaffinity(0)))
         with make_placement(kind, allowed, allowed) as placement:
-            return setup_in(placement)
-
-
-def setup_in(placement: Placement, connections: int | None = None) -> RaceSetup:
-    return RaceSetup(
-        placement.server.cpus,
-        placement.client.cpus,
-        placement.kind,
-        connections,
-        control_groups=placement.server.groups is not None,
-        steering=placement.steering,
-        network=placement.network,
-    )
+            return RaceSetup.of(placement)

@@ -33,12 +33,12 @@ def spoilers(study: Study, placement: Placement) -> dict[str, str]:
     """The serious findings of the doctor for this race."""
     # They take 0.1 s, and a report needs none.
     from regatta.checks.doctor.examine import serious  # noqa: PLC0415
-    from regatta.verbs.doctor import setup_in  # noqa: PLC0415
+    from regatta.checks.doctor.finding import RaceSetup  # noqa: PLC0415
 
     if placement.kind == HOSTS:
         return {}  # `regatta doctor STUDY` examines remote hosts
     most = max(cell.connections + cell.idle + cell.slow for cell in study.cells)
-    return serious(setup_in(placement, most))
+    return serious(RaceSetup.of(placement, most))
 
 
 def unseen(study: Study) -> tuple[str, ...]:

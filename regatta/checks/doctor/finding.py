@@ -12,6 +12,7 @@ from rich.text import Text
 from regatta.judge.estimates import digits
 from regatta.judge.interval import Interval
 from regatta.measure.network.steering import Steering
+from regatta.measure.places.sides import Placement
 from regatta.record.study.cpus import cpus_text
 from regatta.record.study.limits import CONTAINERS, HOST, NETNS, OWN_SIDE
 
@@ -94,6 +95,18 @@ class RaceSetup:
     """Which CPUs process the packets that arrive at each end of the cable."""
     network: str | None = None
     """The network of the containers, if the sides run in containers."""
+
+    @classmethod
+    def of(cls, placement: Placement, connections: int | None = None) -> RaceSetup:
+        return cls(
+            placement.server.cpus,
+            placement.client.cpus,
+            placement.kind,
+            connections,
+            control_groups=placement.server.groups is not None,
+            steering=placement.steering,
+            network=placement.network,
+        )
 
     @property
     def has_own_network(self) -> bool:
