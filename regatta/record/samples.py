@@ -99,12 +99,6 @@ def answered_samples(samples: bytes | None) -> NDArray[np.void]:
     return answered
 
 
-def latencies_ns(samples: bytes | None) -> NDArray[np.int64]:
-    """The latencies of the answered requests, sorted."""
-    answered = answered_samples(samples)
-    return np.sort(answered["end_ns"] - answered["start_ns"])
-
-
 # Metrics of one trial's bursts: latency by arrival, order of replies, number of different answers.
 # By the client's clock: a request arrives when its connection starts.
 

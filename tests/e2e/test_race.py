@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from regatta.record.read import read
-from regatta.record.samples import latencies_ns
+from regatta.record.samples import answered_samples
 from regatta.record.schema import FILE_NAME
 from tests.e2e.racing import (
     ROOT,
@@ -245,7 +245,7 @@ def test_open_loads_several_clients_and_pools_can_be_raced(tmp_path: Path) -> No
         parts = trial.client["clients"]
         assert sum(part["requests"] for part in parts) == trial.requests
         assert len(parts) == len(trial.client_shares) == 2
-        assert latencies_ns(trial.samples).size == trial.answered
+        assert answered_samples(trial.samples).size == trial.answered
 
 
 CLIENTS = 12

@@ -21,7 +21,7 @@ from regatta.measure.trial.trial import run_side_by_side
 from regatta.record.counters import Counter, counted, keyed, not_supported
 from regatta.record.read import read
 from regatta.record.records import COUNTED_TRIAL, TIMED
-from regatta.record.samples import latencies_ns
+from regatta.record.samples import answered_samples
 from regatta.record.schema import FILE_NAME
 from regatta.record.study.race import make_plan
 from regatta.record.write import Ledger
@@ -61,7 +61,7 @@ def test_servers_take_turns_and_each_trial_holds_all_of_its_slices(
     assert [result.status for result in results] == ["ok"] * 4
     for result in results:
         assert (result.requests, result.answered) == (12, 12)
-        assert len(latencies_ns(result.samples)) == 12
+        assert len(answered_samples(result.samples)) == 12
         assert result.client
         assert result.client["slices"] == 2
         # A tenth of a second for each request, in slices that add up.

@@ -33,7 +33,6 @@ from regatta.show.verdicts import mark
 from tests.lab.synthetic import Entry
 
 Values = dict[str, dict[int, float]]
-Table = dict[int, dict[str, Entry]]
 
 
 def by_block(rows: dict[str, list[float]]) -> Values:
