@@ -82,13 +82,17 @@ def test_the_github_action_comments_and_fails_on_a_regression(clone: Path) -> No
     said = (clone.parent / "said").read_text().splitlines()
     assert said[0] == "pr comment 7"
     assert said[1].startswith("**Regression: head takes ")
-    assert len(said) == 11
+    assert [line.split(" | ")[0] for line in said if line.startswith("| ")][2:] == [
+        "| base",
+        "| base-again",
+        "| head",
+    ]
     assert run_well("git", "-C", clone, "worktree", "list").count("\n") == 1
     assert not (clone / ".regatta").exists()
 
 
 @pytest.mark.long
-def test_the_gitlab_template_comments_and_passes_equals(clone: Path) -> None:
+def test_the_gitlab_template_comments_and_finds_no_regression_of_equals(clone: Path) -> None:
     got: list[tuple[str, dict[str, Any]]] = []
 
     def api(connection: socket.socket, _number: int) -> None:
@@ -115,8 +119,10 @@ def test_the_gitlab_template_comments_and_passes_equals(clone: Path) -> None:
         given["CI_API_V4_URL"] = f"http://{server.address}"
         env = {**environment(), **job["variables"], **given}
         done = run("bash", "-eo", "pipefail", "-c", script, cwd=clone, env=env, timeout=300)
-    assert done.returncode == 0, done.stderr
+    # A second of races may be too few to judge the latencies.
+    says = {0: "**No regression: head takes ", 3: "**Undecided: "}
+    assert done.returncode in says, done.stderr
     ((path, form),) = got
     assert path == "/projects/3/merge_requests/9/notes"
-    assert form["body"][0].startswith("**No regression: head takes ")
+    assert form["body"][0].startswith(says[done.returncode])
     assert (clone / job["artifacts"]["paths"][0]).read_text() == form["body"][0]

@@ -40,7 +40,8 @@ duration_s = 3
     blocks=3,
 )
 FULL = "the disk of the client's host is full"
-DISK = "4m"
+DISK = "32m"
+"""Far more than the samples of a trial, on any machine."""
 LIFE_S = 180.0
 GONE_S = 15.0
 AT_WORK_S = 0.03
