@@ -138,12 +138,13 @@ def test_install_leaves_programs_that_run_without_the_clone(tmp_path: Path) -> N
         assert answer.returncode == 0, answer.stderr
         assert version() in answer.stdout
     question = (
-        "import regatta.measure.programs as p, regatta.record.study as s; "
+        "import regatta.measure.programs as p, regatta.record.study.find as s; "
         "print(p.__file__, s.shipped_names()); "
-        "from regatta.measure.race.place import check_programs as c; "
+        "from regatta.measure.race.place_sides import check_programs as c; "
         "from regatta.record.study import load_study as l; "
         "c(l(s.find_study('knee'), p.discover().designs))"
     )
     answer = run(prefix / "lib" / "regatta" / "bin" / "python", "-c", question, cwd=tmp_path)
-    assert str(prefix) in answer.stdout, answer.stderr
+    assert answer.returncode == 0, answer.stderr
+    assert str(prefix) in answer.stdout
     assert "quick" in answer.stdout

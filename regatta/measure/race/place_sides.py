@@ -66,8 +66,10 @@ def check_programs(study: Study) -> None:
                 f"`contenders.{name}` has no `command`, only an image; race it with "
                 "--placement containers"
             )
+        if in_images and contender.image:
+            continue  # it may run the image's own command
         program = contender.words("", 0, (), study.folder)[0]
-        if not ((in_images and contender.image) or find_tool(program)):
+        if not find_tool(program):
             raise StudyError(
                 f"`contenders.{name}.command`: the program {program} was not found; install or "
                 "build it, or correct the path ({folder} is the study's folder)"

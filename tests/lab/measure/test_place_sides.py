@@ -51,6 +51,7 @@ def test_it_is_the_networks_the_engines_and_the_images_of_the_study() -> None:
 
 def test_a_program_in_an_image_is_not_looked_for_here() -> None:
     check_programs(study())
+    check_programs(study(TEXT.replace('command = ["/in/the/image", "{port}"]', "port = 80")))
     elsewhere = TEXT.replace('"containers"\nnetwork = "veth"\nengine = "docker"', '"loopback"')
     with pytest.raises(StudyError, match="contenders.boxed.command.*the program /in/the"):
         check_programs(study(elsewhere))
