@@ -64,12 +64,16 @@ class Shape:
     def study(
         self, context: Context, title: str, commands: Mapping[str, Sequence[str]], **changes: int
     ) -> Study:
-        """The race of these contenders, in order; `changes` override keys of `[race]`."""
+        """The race of these contenders, in order; `changes` override keys of `[race]`.
+
+        They are our server, which is warm after a round of requests as a design is; of other
+        contenders each process is warmed until it is steady.
+        """
         cells = {"contenders": list(commands), **self.cells}
         lines = [
             'name = "calibration"',
             *_toml({"title": title}),
-            *("[race]", *_toml({**self.race, **changes})),
+            *("[race]", *_toml({**self.race, "warmup_limit_s": 0, **changes})),
         ]
         for name, command in commands.items():
             contender = {"command": command, "dialect": self.cells["dialect"]}
