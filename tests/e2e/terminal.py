@@ -80,13 +80,16 @@ class Terminal:
     def kill(self, number: int) -> None:
         os.kill(self.pid, number)
 
-    def pump(self, wait_s: float = 0.05) -> None:
-        """Reads and interprets pending output."""
-        if select.select([self._fd], [], [], wait_s)[0]:
-            with contextlib.suppress(OSError):
-                piece = os.read(self._fd, 65536)
-                self.raw += piece
-                self._stream.feed(piece)
+    def pump(self, wait_s: float = 0.05) -> bool:
+        """Reads and interprets pending output, or a part of it; whether there was any."""
+        if not select.select([self._fd], [], [], wait_s)[0]:
+            return False
+        piece = b""
+        with contextlib.suppress(OSError):
+            piece = os.read(self._fd, 65536)
+            self.raw += piece
+            self._stream.feed(piece)
+        return piece != b""
 
     @property
     def lines(self) -> list[str]:
@@ -113,7 +116,8 @@ class Terminal:
             ended, status = os.waitpid(self.pid, os.WNOHANG)
             if ended:
                 self.status = os.waitstatus_to_exitcode(status)
-        self.pump()
+        while self.pump():  # a read returns 4 KiB at most
+            pass
         return self.status
 
     def close(self) -> None:
