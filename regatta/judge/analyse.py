@@ -5,6 +5,7 @@ from collections import Counter as Tally
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from regatta.judge.anatomy import activities, anatomy
 from regatta.judge.claims.evidence import RaceResults
 from regatta.judge.claims.judge import judge_all
 from regatta.judge.columns import Column, against_best, confirmed
@@ -166,6 +167,11 @@ def _group(
             *(against for of in columns.values() for against in against_best(of, None, units)),
         ],
         unconfirmed=list(_unconfirmed(by_step, steps, units)),
+        anatomies=[
+            found
+            for (at, step), verdict in zip(steps.items(), by_step, strict=True)
+            if (found := anatomy(at, step, verdict.front, units)) is not None
+        ],
     )
 
 
@@ -198,6 +204,7 @@ def _result(
         blocks=_by_block(trials),
         busy=busy_by_block(trials),
         memory=_by_block(trials, WEIGHED),
+        activities=activities(trials),
         requests=requests_of(trials),
         perf=perf_table(usable(trials)),
         workers=connections_by_rank(usable(trials)),

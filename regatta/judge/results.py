@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from regatta.judge.anatomy import Activities, Anatomy
 from regatta.judge.claims.result import ClaimResult
 from regatta.judge.columns import AgainstBest
 from regatta.judge.estimates import CLIENT_BOUND, DISTURBED, Estimates, Latencies
@@ -39,6 +40,8 @@ class CellResult:
     """Busy time per request, of undisturbed trials."""
     memory: dict[str, BlockValues]
     """The same for what it has in memory, of a race with `whole_cost`."""
+    activities: Activities
+    """What its CPUs did, of sampled trials; empty without."""
     requests: Requests
     """Latencies by block."""
     perf: PerfTable
@@ -112,6 +115,8 @@ class Group:
     """Each contender against the best of each column, at each step."""
     unconfirmed: list[UnconfirmedLead] = field(default_factory=list)
     """Leads of the best by charged time that busy time does not show."""
+    anatomies: list[Anatomy] = field(default_factory=list)
+    """Of the steps with sampled trials."""
 
     def at(self, step: int) -> list[CellResult]:
         return [result for result in self.cells if stands_at(self.axis, result.cell, step)]

@@ -7,8 +7,10 @@ import select
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from regatta.errors import CounterError, TrialError
 from regatta.measure.accounts import cgroup
@@ -74,6 +76,8 @@ class Perf:
     """It can count a control group, instead of counters that threads inherit."""
     is_off: bool = False
     """The user switched it off."""
+    no_samples: str | None = None
+    """Why it cannot sample what the CPUs do; None if it can."""
 
     @property
     def follows(self) -> str | None:
@@ -120,6 +124,22 @@ class Perf:
         if self.path is None or not arguments:
             return list(PARENT)
         return [self.path, "stat", "-j", "-o", f"{side}.perf", *arguments, "--"]
+
+
+def recorder(path: str, name: str, frequency: int, cpus: Sequence[int]) -> list[str]:
+    """The command that samples the stacks of CPUs, with sampling disabled, until SIGTERM.
+
+    Its buffers hold some seconds, so that it seldom wakes up within a window.
+    """
+    options = ["-q", "-N", "-B", "-m", "8M", "-F", str(frequency), "-e", "cpu-clock", "-g"]
+    options += ["-D", "-1", "--control", f"fifo:{name}.control,{name}.ack"]
+    return [path, "record", *options, "-C", ",".join(map(str, cpus)), "-o", f"{name}.data"]
+
+
+def script(path: str, name: str) -> list[str]:
+    """The command that prints the samples: thread and process, then a line a frame; and forks."""
+    options = ["--no-inline", "--show-task-events", "-F", "comm,pid,ip,sym,dso"]
+    return [path, "script", *options, "-i", f"{name}.data"]
 
 
 def following(group: str, cpus: Sequence[int]) -> list[str]:
@@ -202,7 +222,41 @@ def probe(events: Sequence[str]) -> Perf:
     wanted = [event for event in events if event != TOPDOWN]
     openable = openable_events(path, list(dict.fromkeys((PLAINEST, *wanted))))
     group = find_metric_group(path) if TOPDOWN in events else None
-    return Perf(path, version, tuple(openable), group, None, can_follow(path))
+    return Perf(
+        path,
+        version,
+        tuple(openable),
+        group,
+        by_group=can_follow(path),
+        no_samples=why_no_samples(path),
+    )
+
+
+def why_no_samples(path: str) -> str | None:
+    """Why the stacks of CPUs cannot be sampled, or say nothing; None if they can."""
+    with TemporaryDirectory() as folder:
+        command = [*recorder(path, "probe", 99, [0]), "--", "true"]
+        at = command.index("-D")  # without the pipes, which nobody would open
+        try:
+            run = subprocess.run(
+                command[:at] + command[at + 4 :],
+                capture_output=True,
+                text=True,
+                errors="replace",
+                cwd=folder,
+                timeout=PROBE_TIMEOUT_S,
+                check=False,
+                env={**os.environ, "LC_ALL": "C"},
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"{error}"
+    if run.returncode != 0:
+        lines = [line.strip() for line in run.stderr.splitlines() if line.strip(" :")]
+        return next((line for line in lines if line != "Error"), "perf record fails")
+    with suppress(OSError), Path("/proc/kallsyms").open() as symbols:
+        if int(symbols.readline().split()[0], 16):
+            return None
+    return "the kernel hides the names of its functions (kernel.kptr_restrict)"
 
 
 def common(found: Sequence[Perf]) -> Perf:
@@ -218,6 +272,7 @@ def common(found: Sequence[Perf]) -> Perf:
             openable=tuple(event for event in first.openable if event in other.openable),
             metric_group=first.metric_group if same else None,
             by_group=first.by_group and other.by_group,
+            no_samples=first.no_samples or other.no_samples,
         )
     return first
 

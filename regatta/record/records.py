@@ -12,6 +12,8 @@ TIMED = "timed"
 COUNTED_TRIAL = "counted"
 ALONE = "alone"
 """Timed, with no other server running: shows how servers affect each other."""
+SAMPLED = "sampled"
+"""With samples of what the server's CPUs do; in no average."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ CLIENT = "client"
 PERF = "perf"
 KERNEL = "kernel"
 CPUS = "cpus"
+SAMPLES = "samples"
 
 
 ANSWERS, DIFFER = "answers", "answers_differ"

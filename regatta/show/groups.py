@@ -9,6 +9,7 @@ from regatta.judge.results import Analysis, Group
 from regatta.judge.standings import Verdict
 from regatta.judge.twins import twin_shares
 from regatta.record.metrics import CHARTED, PRIMARY, Metric
+from regatta.show.anatomy import anatomy_section
 from regatta.show.charts import latency_spec, metric_rows, metric_spec
 from regatta.show.numbers import (
     DASH,
@@ -194,11 +195,13 @@ def _step(analysis: Analysis, group: Group, verdict: Verdict, step: int, prefix:
         says = "Pooled over all timed trials; further left is faster."
         panel = Panel("", "", latency_spec(analysis, group, step))
         charts = (Chart(f"{prefix}latency-{step}", title, says, (panel,)),)
+    why = (anatomy_section(found, prefix) for found in group.anatomies if found.at == step)
+    folded = [Section("Latency distribution", charts=charts, rank=FOLDED)] if charts else []
     return Section(
         group.axis.count(step),
         text=(verdict_sentence(group, verdict),),
         tables=(standings(group, verdict, step), *_step_tables(analysis, group, step)),
-        sections=(Section("Latency distribution", charts=charts, rank=FOLDED),) if charts else (),
+        sections=(*why, *folded),
     )
 
 

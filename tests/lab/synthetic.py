@@ -62,6 +62,10 @@ class SyntheticRace:
     blocks: int = 10
     """Per sitting."""
     counted_blocks: int = 2
+    spent_us: dict[str, dict[str, float]] = field(default_factory=dict)
+    """By contender, µs per request by activity, as `sampled_blocks` have it."""
+    sampled_blocks: int = 0
+    """Of one sitting only."""
     sittings: int = 1
     sitting_noise: float = 0.0
     """Standard deviation of a contender's mean between sittings, relative."""
@@ -97,10 +101,12 @@ class SyntheticRace:
     seed: int = 1
 
     def sitting_of(self, block: int) -> int:
-        return (block - 1) // (self.blocks + self.counted_blocks) + 1
+        return min(self.sittings, (block - 1) // (self.blocks + self.counted_blocks) + 1)
 
-    def is_timed(self, block: int) -> bool:
-        return (block - 1) % (self.blocks + self.counted_blocks) < self.blocks
+    def kind_of(self, block: int) -> str:
+        if block > (unsampled := self.sittings * (self.blocks + self.counted_blocks)):
+            return "sampled"
+        return "timed" if (block - 1) % (unsampled // self.sittings) < self.blocks else "counted"
 
 
 @dataclass(frozen=True)
@@ -180,8 +186,9 @@ def make_trials(race: SyntheticRace, cells: list[Cell]) -> Iterator[tuple[Planne
         for number in range(1, race.sittings + 1)
         for cell in range(len(cells))
     }
-    for block in range(1, race.sittings * (race.blocks + race.counted_blocks) + 1):
-        kind = "timed" if race.is_timed(block) else "counted"
+    unsampled = race.sittings * (race.blocks + race.counted_blocks)
+    for block in range(1, unsampled + race.sampled_blocks + 1):
+        kind = race.kind_of(block)
         drift = generator.normal(1, 0.02)
         for position, index in enumerate(generator.permutation(len(cells)), start=1):
             sitting = race.sitting_of(block)
@@ -216,6 +223,17 @@ def make_trial(
         if side == "server":
             peak = counted("peak-memory", peak_bytes(contender), "bytes")
             counters |= keyed(side, "kernel", [peak])
+    if planned.kind == "sampled":
+        spent = race.spent_us.get(contender, {})
+        noise = generator.normal(1, race.noise, len(spent))
+        counters |= keyed(
+            "server",
+            "samples",
+            [
+                counted(path, us * 1e3 * requests * float(times), "ns")
+                for (path, us), times in zip(spent.items(), noise, strict=True)
+            ],
+        )
     return Trial(
         **vars(planned),
         status="failed" if failed else "ok",
@@ -294,7 +312,7 @@ def make_counters(  # noqa: PLR0913, PLR0917  (what made-up counters follow from
         swing = 1 + race.noise * (planned.block * 7 % 5 - 2) / 20
         busy_ns = cpu_ns * race.busy.get(contender, BUSY) * swing
         yield "cpus", [counted("busy-time", busy_ns, "ns"), counted("steal-time", 0.0, "ns")]
-    if not race.perf or (planned.kind == "timed" and not whole):
+    if not race.perf or (planned.kind != "counted" and not whole):
         return
     values = dict(
         zip(COUNTS, (switches, generator.poisson(1), faults, requests * 231), strict=True)

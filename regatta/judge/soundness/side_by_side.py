@@ -12,7 +12,7 @@ from regatta.judge.statistics.joint import PairedMean, holm
 from regatta.judge.statistics.sign_flips import LEVEL
 from regatta.judge.statistics.units import BLOCKS, Units
 from regatta.record.metrics import PRIMARY
-from regatta.record.records import ALONE, COUNTED_TRIAL, TIMED, RaceRecord, Trial
+from regatta.record.records import ALONE, TIMED, RaceRecord, Trial
 
 LEAST_PERCENT = 0.5
 """A smaller difference of clock speeds does not matter."""
@@ -52,7 +52,7 @@ def clocks(ledger: RaceRecord, tables: Sequence[Members]) -> list[ClockSpeed]:
     canary_ns = {
         (trial.cell_id, trial.block): trial.conditions["canary_ns"]
         for trial in measured
-        if trial.counts and trial.kind != COUNTED_TRIAL
+        if trial.counts and trial.kind in (TIMED, ALONE)
     }
     means = {
         name: PairedMean.of_blocks(logs) for name, logs in _relative(canary_ns, tables).items()

@@ -137,6 +137,7 @@ def plan_of(study: Study) -> list[PlannedTrial]:
         study.sittings,
         study.alone_blocks,
         [number for number, cell in enumerate(study.cells, 1) if cell.scope == WINDOW],
+        study.sampled_blocks,
     )
 
 
@@ -179,7 +180,10 @@ def first_notes_of(
 ) -> tuple[str, ...]:
     left_out = [f"{name} is left out: {reason}" for name, reason in study.left_out.items()]
     groups = None if placement.server.groups else NO_GROUPS
-    limits = (placement.note, placement.steering.note, groups, found.note)
+    hidden = None
+    if study.sampled_blocks and found.no_samples:
+        hidden = f"no samples of what CPU time is spent on: {found.no_samples}"
+    limits = (placement.note, placement.steering.note, groups, found.note, hidden)
     return (*left_out, *filter(None, limits), *unseen, *doctor_warnings(spoilers))
 
 

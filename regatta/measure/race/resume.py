@@ -14,7 +14,10 @@ from regatta.record.study import Study, with_rates
 from regatta.record.study.limits import OWN_SIDE, UNSTEERED
 from regatta.record.write import Ledger
 
-NUMBERS = ("blocks", "counted_blocks", "alone_blocks", "search_blocks", "sittings", "pause_s")
+NUMBERS = (
+    *("blocks", "counted_blocks", "alone_blocks", "sampled_blocks", "search_blocks", "sittings"),
+    "pause_s",
+)
 """Fields of the study that options may override, by their names in the ledger."""
 SWITCHES = ("quick", "few_blocks")
 

@@ -17,6 +17,7 @@ from regatta.measure.accounts.whole_cpu import WholeCpu
 from regatta.measure.trial.idle_wait import IdleWait, away_from, wait_until_idle
 from regatta.measure.trial.merge import Window
 from regatta.measure.trial.program import SideProgram
+from regatta.measure.trial.sampler import Sampler
 from regatta.record.counters import Counter, Counters, keyed
 from regatta.record.records import CPUS, KERNEL, SERVER
 
@@ -72,6 +73,7 @@ class Side(SideProgram, AbstractContextManager["Side"]):
     watch: Watch | None = None
     opening: IdleWait | None = None
     before: process_tree.TreeAccounts | None = None
+    sampler: Sampler | None = None
 
     def __exit__(self, *_: object) -> None:
         self.leave()
@@ -149,13 +151,28 @@ class Side(SideProgram, AbstractContextManager["Side"]):
 
     def kill(self) -> None:
         self.abandon()
+        if self.sampler is not None:
+            self.sampler.close()
+            self.sampler = None
         super().kill()
 
+    def sample(self, perf: str) -> None:
+        """From now on its CPUs are sampled in each window."""
+        if self.sampler is None:
+            self.sampler = Sampler(perf, self.folder, self.name, self.where.cpus)
+
+    def activities(self) -> list[Counter]:
+        """What they did in all windows; empty if they were not sampled."""
+        if self.sampler is None or self.pid is None:
+            return []
+        return self.sampler.counters(self.pid)
+
     def switch(self, command: str) -> None:
-        """Sends `enable` or `disable` to perf, if it runs."""
-        if self.started is not None and self.started.control is not None:
-            self.started.control.send(command)
-            self.started.control.wait()
+        """Sends `enable` or `disable` to each perf that runs."""
+        for perf in (self.started, self.sampler):
+            if perf is not None and perf.control is not None:
+                perf.control.send(command)
+                perf.control.wait()
 
     def wait_until_idle(self) -> IdleWait:
         """Waits for a limited time until none of its threads runs."""

@@ -32,7 +32,17 @@ from regatta.measure.trial.setup import TrialSetup, fresh_scratch
 from regatta.measure.trial.warming import Warming, slice_of
 from regatta.record.cell import PROCESS, Cell
 from regatta.record.counters import PEAK_MEMORY, Counters, keyed
-from regatta.record.records import CLIENT, COUNTED_TRIAL, FAILED, KERNEL, PERF, SERVER, Trial
+from regatta.record.records import (
+    CLIENT,
+    COUNTED_TRIAL,
+    FAILED,
+    KERNEL,
+    PERF,
+    SAMPLED,
+    SAMPLES,
+    SERVER,
+    Trial,
+)
 from regatta.record.samples import pack_samples
 from regatta.record.steady import rows
 
@@ -60,6 +70,7 @@ class RunningTrial:
         self.setup = setup
         self.cell = cell
         self.wanted = setup.events if kind == COUNTED_TRIAL else ()
+        self.sampled = kind == SAMPLED and setup.perf.no_samples is None
         place = setup.placement.server
         self.result = Trial(kind=kind, started_at=time.time(), conditions=place.ask(conditions))
         whole = cell.scope == PROCESS
@@ -137,6 +148,8 @@ class RunningTrial:
     def run_slice(self, part: Cell, seed: int) -> None:
         with self.guarded():
             self.read_clock()
+            if self.sampled and self.setup.perf.path is not None:
+                self.server.sample(self.setup.perf.path)
             self.windows.append(
                 measure(self.setup, part, self.target, self.server, self.wanted, seed)
             )
@@ -154,7 +167,8 @@ class RunningTrial:
             self.result.window_ns = whole.length_ns
             self.result.samples = pack_samples(whole.samples)
             by_perf = keyed(SERVER, PERF, self.server.counters())
-            self.result.counters = by_perf | whole.counters | peak | self.cost
+            sampled = keyed(SERVER, SAMPLES, self.server.activities())
+            self.result.counters = by_perf | whole.counters | peak | self.cost | sampled
             self.result.printed = whole.printed
             self.result.conditions |= {
                 **idle_wait.describe(whole.rests),

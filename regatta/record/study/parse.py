@@ -231,6 +231,7 @@ def cut_blocks(study: Study) -> Study:
         "blocks": min(study.blocks, BLOCKS),
         "counted_blocks": min(study.counted_blocks, FEWEST),
         "alone_blocks": 0,
+        "sampled_blocks": min(study.sampled_blocks, BLOCKS),
         "sittings": 1,
         "width_percent": None,
     }

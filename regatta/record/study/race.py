@@ -9,17 +9,18 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from regatta.errors import StudyError
-from regatta.record.records import ALONE, COUNTED_TRIAL, TIMED, PlannedTrial
+from regatta.record.records import ALONE, COUNTED_TRIAL, SAMPLED, TIMED, PlannedTrial
 from regatta.record.study import keys, limits
 from regatta.record.study.limits import MAX_BLOCKS
 
 
-def block_kinds(blocks: int, counted_blocks: int, alone_blocks: int = 0) -> list[str]:
-    """The kinds of all blocks in order, with counted and alone blocks spread evenly.
+def block_kinds(blocks: int, counted_blocks: int, alone_blocks: int, sampled: int) -> list[str]:
+    """The kinds of all blocks in order, with the further ones spread evenly over the timed ones.
 
     Drift during a race (heat, neighbours) then affects all kinds equally.
     """
-    return spread(spread([TIMED] * blocks, COUNTED_TRIAL, counted_blocks), ALONE, alone_blocks)
+    kinds = spread([TIMED] * blocks, COUNTED_TRIAL, counted_blocks)
+    return spread(spread(kinds, ALONE, alone_blocks), SAMPLED, sampled)
 
 
 def spread(kinds: Sequence[str], kind: str, count: int) -> list[str]:
@@ -38,6 +39,7 @@ def make_plan(  # noqa: PLR0913, PLR0917  (all that a plan follows from)
     sittings: int = 1,
     alone_blocks: int = 0,
     alone_cells: Sequence[int] = (),
+    sampled_blocks: int = 0,
 ) -> list[PlannedTrial]:
     """Every block holds every cell once, in a new random order; every sitting holds all blocks.
 
@@ -45,7 +47,7 @@ def make_plan(  # noqa: PLR0913, PLR0917  (all that a plan follows from)
     numbers continue over all sittings.
     """
     chance = random.Random(seed)
-    kinds = block_kinds(blocks, counted_blocks, alone_blocks)
+    kinds = block_kinds(blocks, counted_blocks, alone_blocks, sampled_blocks)
     plan: list[PlannedTrial] = []
     for block, kind in enumerate(kinds * sittings, start=1):
         order = list(alone_cells if kind == ALONE else range(1, cells + 1))
@@ -81,6 +83,8 @@ class RaceTable(keys.TomlTable):
     counted_blocks: Annotated[int, keys.whole(0, MAX_BLOCKS)] = 2
     alone_blocks: Annotated[int, keys.whole(0, MAX_BLOCKS)] = 0
     """Additional blocks in which only one server runs at a time."""
+    sampled_blocks: Annotated[int, keys.whole(0, MAX_BLOCKS)] = 0
+    """Additional blocks in which perf samples what the server's CPUs do."""
     slices: Annotated[int, keys.whole(1, 1_000)] = 1
     """Parts of each load; with more than one, the servers of a block run at the same time."""
     sittings: Annotated[int, keys.whole(1, limits.MAX_SITTINGS)] = 1

@@ -1,0 +1,71 @@
+"""Samples what a side's CPUs do in the windows of a trial, by `perf record`.
+
+Each CPU is asked at a fixed rate, idle or not, so a sample stands for so much time, and all of them
+for the windows. perf itself runs on other CPUs where there are any; on these, only its interrupt
+does. What that costs shows in the busy time of sampled trials, and is in no other trial.
+"""
+
+import os
+import subprocess
+from collections import Counter as Tally
+from collections.abc import Sequence
+from pathlib import Path
+
+from regatta.errors import TrialError
+from regatta.measure.accounts.activity import activities
+from regatta.measure.perf import Control, recorder, script
+from regatta.measure.processes import guard_environment, guarded
+from regatta.record.counters import NS, Counter, counted
+
+FREQUENCY = 3989
+"""Samples a second and CPU: prime, so that it keeps no step with a load of even arrivals."""
+PERIOD_NS = 1e9 / FREQUENCY
+END_TIMEOUT_S, SCRIPT_TIMEOUT_S = 20, 120
+
+
+class Sampler:
+    """Samples while its `control` is enabled; close it at the end."""
+
+    def __init__(self, perf: str, folder: Path, side: str, cpus: Sequence[int]) -> None:
+        self.perf, self.folder, self.name = perf, folder, f"{side}.sampled"
+        self.control = Control(folder, self.name)
+        with (folder / f"{self.name}.stderr").open("wb") as stderr:
+            self.process = subprocess.Popen(
+                guarded(recorder(perf, self.name, FREQUENCY, cpus)),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                cwd=folder,
+                env=guard_environment(),
+                start_new_session=True,
+            )
+        allowed = os.sched_getaffinity(0)
+        os.sched_setaffinity(self.process.pid, allowed - set(cpus) or allowed)
+        self.control.send("ping")
+        self.control.wait()
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.control.close()
+
+    def counters(self, server: int) -> list[Counter]:
+        """Ends it; the time of each activity, the longest first. `server`: its process id."""
+        self.process.terminate()
+        try:
+            self.process.wait(END_TIMEOUT_S)
+            done = subprocess.run(
+                script(self.perf, self.name),
+                capture_output=True,
+                cwd=self.folder,
+                timeout=SCRIPT_TIMEOUT_S,
+                check=True,
+            )
+        except (subprocess.SubprocessError, OSError) as error:
+            said = (self.folder / f"{self.name}.stderr").read_text(errors="replace").split("\n")
+            raise TrialError(f"perf took no samples: {said[0] or error}") from error
+        found = Tally(activities(done.stdout.decode(errors="replace"), server))
+        if not found:
+            raise TrialError("perf took no samples")
+        return [counted(path, count * PERIOD_NS, NS) for path, count in found.most_common()]

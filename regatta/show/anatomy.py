@@ -1,0 +1,156 @@
+"""Why: what a request's CPU time is spent on, as a table, a chart and a sentence."""
+
+from collections.abc import Iterator
+
+from regatta.judge.anatomy import OTHER, TOTAL, Anatomy
+from regatta.judge.overheads import Difference
+from regatta.record.activities import (
+    ACTIVITIES,
+    PACKETS,
+    SEPARATOR,
+    SYSTEM_CALLS,
+    USER,
+)
+from regatta.show.charts import SCHEMA, SHOWN, drawn_digits, quantity, tip, word
+from regatta.show.numbers import DASH, interval_of, percent, short, value_of
+from regatta.show.verdicts import listed
+from regatta.show.view import Chart, Figure, Heading, Panel, Row, Section, Spec, Table
+
+SAYS = (
+    "µs of the server's CPUs per request, from samples of what they do. Below a figure: how much "
+    "more than {front}, if that is shown; all differences of the table hold simultaneously at 95 %."
+)
+LEAST_NAMED = 0.05
+"""A cause with a smaller share of the difference is not in the sentence."""
+COLOURS = (
+    *("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951"),
+    *("#a463f2", "#97bbf5", "#9c6b4e", "#9498a0"),
+)
+"""Of ACTIVITIES, in their order."""
+
+
+def anatomy_section(anatomy: Anatomy, prefix: str) -> Section:
+    chart = Chart(
+        f"{prefix}anatomy-{anatomy.at}",
+        "Server CPU per request by activity",
+        "A bar a contender, in the order of the table.",
+        (Panel("", "µs", anatomy_spec(anatomy)),),
+    )
+    return Section(
+        "Why: what a request's CPU time is spent on",
+        text=tuple(sentence for name in anatomy.more if (sentence := why_sentence(anatomy, name))),
+        tables=(anatomy_table(anatomy),),
+        charts=(chart,),
+        quiet=tuple(_found(anatomy)),
+        name=f"{prefix}why-{anatomy.at}",
+    )
+
+
+def _found(anatomy: Anatomy) -> Iterator[str]:
+    """How the rows add up."""
+    if anatomy.found:
+        least, most = min(anatomy.found.values()), max(anatomy.found.values())
+        yield (
+            f"Together the rows are {percent(least)} to {percent(most)} of the time that the CPUs "
+            "are busy in timed trials, without samples."
+        )
+
+
+def anatomy_table(anatomy: Anatomy) -> Table:
+    """A row an activity, a column a contender."""
+    names = sorted(anatomy.spent, key=lambda name: anatomy.spent[name][TOTAL].value or 0.0)
+    rows = []
+    for path in anatomy.rows:
+        figures = [_figure(anatomy, name, path) for name in names]
+        rows.append(Row(label(path), tuple(figures)))
+    says = SAYS.format(front=anatomy.front or "the least")
+    header = (Heading("activity"), *(Heading(name, "µs") for name in names))
+    return Table("", says, header, tuple(rows))
+
+
+def _figure(anatomy: Anatomy, name: str, path: str) -> Figure:
+    spent = anatomy.spent[name][path]
+    if not spent.value:
+        return Figure(DASH, number=0.0)
+    more = anatomy.more.get(name, {}).get(path)
+    level = f"{signed(more)} [{interval_of(more)}]" if more is not None and more.larger else ""
+    return Figure(value_of(spent), interval_of(spent), level, number=spent.value)
+
+
+def signed(more: Difference) -> str:
+    value = more.value or 0.0
+    return f"{'+' if value > 0 else '−'}{short(abs(value))}"
+
+
+def label(path: str) -> str:
+    """`sendto` instead of `system calls;sendto`."""
+    first, *rest = path.split(SEPARATOR)
+    if not rest:
+        return first
+    if rest == [OTHER]:
+        return f"other {first}"
+    return {USER: f"code of {rest[0]}", SYSTEM_CALLS: rest[0], PACKETS: f"{first}, {rest[0]}"}.get(
+        first, rest[0]
+    )
+
+
+def why_sentence(anatomy: Anatomy, name: str) -> str:
+    """What makes the difference to the front-runner; empty where none is shown.
+
+    `thread-per-client needs 76 µs more than epoll (70–82): start of tasks 31, end of tasks 17, …;
+    epoll_wait takes 8 less`
+    """
+    more = anatomy.more[name]
+    whole = more.get(TOTAL)
+    if whole is None or not whole.larger or not whole.value or whole.value < 0:
+        return ""
+    shown = [
+        (path, row.value)
+        for path, row in more.items()
+        if path != TOTAL and row.larger and row.value and abs(row.value) > LEAST_NAMED * whole.value
+    ]
+    shown.sort(key=lambda row: -abs(row[1]))
+    causes = [f"{label(path)} {short(value)}" for path, value in shown if value > 0]
+    less = [f"{label(path)} {short(-value)}" for path, value in shown if value < 0]
+    said = f"{name} needs {short(whole.value)} µs more than {anatomy.front} ({interval_of(whole)})"
+    said += f": {', '.join(causes)}" if causes else ""
+    said += f"; it needs less for {listed(less)}" if less else ""
+    return f"{said}."
+
+
+def anatomy_spec(anatomy: Anatomy) -> Spec:
+    """A bar a contender, divided by kind of activity."""
+    kinds: dict[tuple[str, str], float] = {}
+    for name, spent in anatomy.spent.items():
+        for path, estimate in spent.items():
+            if path != TOTAL and estimate.value:
+                kind = path.split(SEPARATOR)[0]
+                kinds[name, kind] = kinds.get((name, kind), 0.0) + estimate.value
+    rows = [
+        {
+            "design": name,
+            "activity": kind,
+            "order": ACTIVITIES.index(kind),
+            "value": drawn_digits(value),
+            "says": f"{short(value)} µs",
+        }
+        for (name, kind), value in kinds.items()
+    ]
+    names = sorted(anatomy.spent, key=lambda name: anatomy.spent[name][TOTAL].value or 0.0)
+    colours = {"domain": list(ACTIVITIES), "range": list(COLOURS)}
+    return {
+        "$schema": SCHEMA,
+        "width": "container",
+        "height": {"step": 26},
+        "params": [{"name": "shown", "value": names}],
+        "data": {"values": rows},
+        "transform": [SHOWN],
+        "mark": {"type": "bar"},
+        "encoding": {
+            "y": word("design", title=None, sort=names, axis={"labelLimit": 140}),
+            "x": quantity("value", title="µs"),
+            "color": word("activity", title=None, scale=colours),
+            "order": quantity("order"),
+            "tooltip": [tip("design", "design"), tip("activity", "activity"), tip("says", "CPU")],
+        },
+    }
