@@ -5,7 +5,7 @@ from collections import Counter as Tally
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from regatta.judge.anatomy import activities, anatomy
+from regatta.judge.anatomy import activities, anatomy, busy_sampled
 from regatta.judge.claims.evidence import RaceResults
 from regatta.judge.claims.judge import judge_all
 from regatta.judge.columns import Column, against_best, confirmed
@@ -205,6 +205,7 @@ def _result(
         busy=busy_by_block(trials),
         memory=_by_block(trials, WEIGHED),
         activities=activities(trials),
+        busy_sampled=busy_sampled(trials),
         requests=requests_of(trials),
         perf=perf_table(usable(trials)),
         workers=connections_by_rank(usable(trials)),

@@ -29,6 +29,7 @@ from regatta.record.activities import (
     USER,
     path_of,
 )
+from regatta.record.readings import busy_per_request
 from regatta.record.records import OK, SAMPLED, SAMPLES, SERVER, Trial
 
 IN_DETAIL = (USER, SYSTEM_CALLS, PACKETS)
@@ -51,6 +52,10 @@ class Sampled(Protocol):
     def busy(self) -> BlockValues:
         """How long its CPUs were busy per request in timed trials."""
 
+    @property
+    def busy_sampled(self) -> BlockValues:
+        """The same in sampled ones."""
+
 
 @dataclass(frozen=True)
 class Anatomy:
@@ -66,8 +71,19 @@ class Anatomy:
     more: dict[str, dict[str, Difference]]
     """By contender and row, in µs per request more than the front-runner."""
     found: dict[str, float]
-    """By contender, what all rows are of the CPUs' busy time in timed trials: 1 if nothing is
-    missing and sampling costs nothing. Without those whose busy time is not known."""
+    """By contender, what all rows are of the CPUs' busy time in timed trials, if that is known."""
+    cost: dict[str, float]
+    """The same of the busy time in sampled trials: above 1 by what sampling costs."""
+
+
+def busy_sampled(trials: Iterable[Trial]) -> BlockValues:
+    """How long the CPUs were busy per request in sampled trials, in µs."""
+    found = {
+        trial.block: busy_per_request(trial, SERVER)
+        for trial in trials
+        if trial.kind == SAMPLED and trial.status == OK
+    }
+    return {block: busy for block, busy in found.items() if not isinstance(busy, str)}
 
 
 def activities(trials: Iterable[Trial]) -> Activities:
@@ -109,6 +125,7 @@ def anatomy(
     numbered = {
         at: {name: spent[row] for name, spent in full.items()} for at, row in enumerate(rows)
     }
+    known = {name: busy for name in full if (busy := mean(step[name].busy))}
     more = differences(numbered, front or "", units)
     return Anatomy(
         at,
@@ -123,11 +140,8 @@ def anatomy(
             for name in full
             if name != front
         },
-        {
-            name: mean(full[name][TOTAL]) / mean(step[name].busy)
-            for name in full
-            if mean(step[name].busy)
-        },
+        {name: mean(full[name][TOTAL]) / busy for name, busy in known.items()},
+        {name: mean(step[name].busy_sampled) / busy for name, busy in known.items()},
     )
 
 

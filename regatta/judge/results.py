@@ -42,6 +42,8 @@ class CellResult:
     """The same for what it has in memory, of a race with `whole_cost`."""
     activities: Activities
     """What its CPUs did, of sampled trials; empty without."""
+    busy_sampled: BlockValues
+    """Busy time per request in sampled trials."""
     requests: Requests
     """Latencies by block."""
     perf: PerfTable

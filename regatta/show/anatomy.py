@@ -1,9 +1,11 @@
 """Why: what a request's CPU time is spent on, as a table, a chart and a sentence."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from regatta.judge.anatomy import OTHER, TOTAL, Anatomy
 from regatta.judge.overheads import Difference
+from regatta.judge.results import Group
+from regatta.judge.standings import Verdict
 from regatta.record.activities import (
     ACTIVITIES,
     PACKETS,
@@ -29,7 +31,19 @@ COLOURS = (
 """Of ACTIVITIES, in their order."""
 
 
-def anatomy_section(anatomy: Anatomy, prefix: str) -> Section:
+def why_lines(group: Group, verdict: Verdict, at: int) -> list[str]:
+    """What makes the difference to the front-runner, of all that are shown to be worse."""
+    return [
+        sentence
+        for anatomy in group.anatomies
+        if anatomy.at == at
+        for name in anatomy.more
+        if name in verdict.worse and (sentence := why_sentence(anatomy, name))
+    ]
+
+
+def anatomy_section(anatomy: Anatomy, why: Sequence[str], prefix: str) -> Section:
+    """`why`: `why_lines`."""
     chart = Chart(
         f"{prefix}anatomy-{anatomy.at}",
         "Server CPU per request by activity",
@@ -38,7 +52,7 @@ def anatomy_section(anatomy: Anatomy, prefix: str) -> Section:
     )
     return Section(
         "Why: what a request's CPU time is spent on",
-        text=tuple(sentence for name in anatomy.more if (sentence := why_sentence(anatomy, name))),
+        text=tuple(why),
         tables=(anatomy_table(anatomy),),
         charts=(chart,),
         quiet=tuple(_found(anatomy)),
@@ -49,10 +63,13 @@ def anatomy_section(anatomy: Anatomy, prefix: str) -> Section:
 def _found(anatomy: Anatomy) -> Iterator[str]:
     """How the rows add up."""
     if anatomy.found:
-        least, most = min(anatomy.found.values()), max(anatomy.found.values())
+        of_found, of_cost = (
+            f"{percent(min(of.values()))} to {percent(max(of.values()))}"
+            for of in (anatomy.found, anatomy.cost)
+        )
         yield (
-            f"Together the rows are {percent(least)} to {percent(most)} of the time that the CPUs "
-            "are busy in timed trials, without samples."
+            f"Together the rows are {of_found} of the time that the CPUs are busy in timed trials. "
+            f"While they are sampled, they are busy for {of_cost} of that time."
         )
 
 

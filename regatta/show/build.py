@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from regatta.judge.results import Analysis
+from regatta.show.anatomy import why_lines
 from regatta.show.claim_words import tally
 from regatta.show.claims import claims_section
 from regatta.show.environment import calibration_section, environment_section
@@ -16,6 +17,8 @@ from regatta.show.trials import trials_sections
 from regatta.show.verdicts import headline
 from regatta.show.view import FOLDED, Screen, Section, View
 
+MOST_CAUSES = 1
+"""Contenders of a table whose difference to the front-runner is explained on the screen."""
 SHOWN_FACTS = ("raced", "CPU", "kernel")
 HOW_TO_READ = (
     "A trial is one run of a fresh server. Trials, not requests, are the independent units.",
@@ -78,7 +81,12 @@ def screen_of(analysis: Analysis) -> Screen:
     found = {of.mark for table in tables for row in table.rows for of in row.figures}
     means = [says for mark, says in MEANS.items() if mark in found]
     means += [UNIT] if compares(analysis) else []
-    lines = [*held_lines(analysis), sittings_line(analysis)]
+    lines = [
+        line
+        for group in analysis.groups
+        for line in why_lines(group, group.by_step[-1], group.steps[-1])[:MOST_CAUSES]
+    ]
+    lines += [*held_lines(analysis), sittings_line(analysis)]
     lines += [tally(analysis.claims)] if analysis.claims else []
     return Screen(
         verdicts=tuple(

@@ -9,7 +9,7 @@ from regatta.judge.results import Analysis, Group
 from regatta.judge.standings import Verdict
 from regatta.judge.twins import twin_shares
 from regatta.record.metrics import CHARTED, PRIMARY, Metric
-from regatta.show.anatomy import anatomy_section
+from regatta.show.anatomy import anatomy_section, why_lines
 from regatta.show.charts import latency_spec, metric_rows, metric_spec
 from regatta.show.numbers import (
     DASH,
@@ -195,7 +195,11 @@ def _step(analysis: Analysis, group: Group, verdict: Verdict, step: int, prefix:
         says = "Pooled over all timed trials; further left is faster."
         panel = Panel("", "", latency_spec(analysis, group, step))
         charts = (Chart(f"{prefix}latency-{step}", title, says, (panel,)),)
-    why = (anatomy_section(found, prefix) for found in group.anatomies if found.at == step)
+    why = (
+        anatomy_section(found, why_lines(group, verdict, step), prefix)
+        for found in group.anatomies
+        if found.at == step
+    )
     folded = [Section("Latency distribution", charts=charts, rank=FOLDED)] if charts else []
     return Section(
         group.axis.count(step),

@@ -14,6 +14,7 @@ from regatta.record.metrics import BY_NAME, P50, P99, PRIMARY, Metric, side_of
 from regatta.record.records import DIFFER
 from regatta.record.steady import STEADY
 from regatta.record.study.limits import NETNS
+from regatta.show.anatomy import why_lines
 from regatta.show.held import rounded_rate, star
 from regatta.show.held import verdict as held_verdict
 from regatta.show.notes import notes
@@ -41,9 +42,10 @@ UNREACHED = re.compile(
 def print_versus(analysis: Analysis, seen: Sequence[str], console: Console) -> None:
     """`seen`: what a look before the race found."""
     for group in analysis.groups:
-        for step in group.steps:
+        for step, verdict in zip(group.steps, group.by_step, strict=True):
             print_load(analysis, group, step, console)
             put(console, *sentences(group, step))
+            put(console, *why_lines(group, verdict, step))
             put(console, *filter(None, map(held_verdict, _searches(analysis, group, step))))
     print_warnings(analysis, [*broken(analysis), *seen], console)
 

@@ -14,7 +14,7 @@ from regatta.record.files import RACES, find_unfinished
 from regatta.record.read import read_failures
 from regatta.record.schema import FILE_NAME
 from regatta.record.study import limits
-from regatta.verbs.output import CLIENT_CPUS, EXPLAIN, QUIET, SERVER_CPUS, options
+from regatta.verbs.output import CLIENT_CPUS, EXPLAIN, QUIET, SERVER_CPUS, WHY, options
 from regatta.verbs.session import HOOKS, RaceSession, analysis_of, raced, show_results
 
 
@@ -40,6 +40,7 @@ from regatta.verbs.session import HOOKS, RaceSession, analysis_of, raced, show_r
         show_default="own-side",
     ),
     json="Print the results as JSON, progress on stderr.",
+    why=WHY,
     explain=EXPLAIN,
     quiet=QUIET,
     no_perf="Use only the kernel's own accounting.",
@@ -58,6 +59,7 @@ def race(  # noqa: PLR0913, PLR0917  (one parameter an option)
     client_cpus: str | None = None,
     steering: str | None = None,
     json: bool = False,
+    why: bool = False,
     explain: bool = False,
     quiet: bool = False,
     no_perf: bool = False,
@@ -73,6 +75,7 @@ def race(  # noqa: PLR0913, PLR0917  (one parameter an option)
       regatta race                          the study quick, about a minute
       regatta race reports --quick          a first look, a quarter of its trials
       regatta race reports --blocks 12      another number of blocks
+      regatta race --why                    and what makes the difference
       regatta race reports --sittings 5     include how builds and hours vary
       regatta race mine.toml --seed 7       your own study, in a fixed order
       regatta race --resume                 continue the newest unfinished race
@@ -100,6 +103,7 @@ def race(  # noqa: PLR0913, PLR0917  (one parameter an option)
         steering=steering,
         use_perf=not no_perf,
         quick=quick,
+        why=why,
     )
     if resume and given != Options():
         raise UsageError(

@@ -19,7 +19,7 @@ from regatta.record.files import new_folder
 from regatta.record.study import Study, parse_pause
 from regatta.record.study.limits import CONTAINERS, MAX_CONNECTIONS, MAX_WARMUP_LIMIT_S
 from regatta.show.text import printable
-from regatta.verbs.output import QUIET, options
+from regatta.verbs.output import QUIET, WHY, options
 from regatta.verbs.servers import look
 from regatta.verbs.servers.client import fewer
 from regatta.verbs.servers.servers import Server, read_images, read_servers, same_commands
@@ -100,6 +100,7 @@ SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
         help="Race the first N requests after the start instead of warm servers.",
         show_default=False,
     ),
+    why=WHY,
     width="Stop when each lead in server CPU is known to within this percentage.",
     limit=typer.Option(
         "--time",
@@ -133,6 +134,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     short: bool = False,
     warmup_limit: float | None = None,
     cold: int | None = None,
+    why: bool = False,
     width: float = 5.0,
     limit: str = "2min",
     placement: str = AUTO,
@@ -174,6 +176,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
         path=path,
         connections=Wanted.connections if connections is None else connection_counts(connections),
         short=short,
+        why=why,
         width_percent=width,
         placement=checked_placement(placement, bool(image)),
         time_s=time_s,

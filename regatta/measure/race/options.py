@@ -12,6 +12,7 @@ from regatta.measure.race.run_plan import Enough
 from regatta.measure.trial.warming import WarmUps
 from regatta.record.inputs import Calibration
 from regatta.record.study import Study, cut_blocks
+from regatta.record.study.parse import WHY_BLOCKS
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Options:
     steering: str | None = None
     use_perf: bool = True
     quick: bool = False
+    why: bool = False
 
 
 def apply(study: Study, options: Options) -> Study:
@@ -61,6 +63,7 @@ def apply(study: Study, options: Options) -> Study:
     # An explicit number of blocks or sittings overrides a target width.
     keeps_width = options.blocks is None and sittings == 1
     return study.but(
+        sampled_blocks=max(study.sampled_blocks, WHY_BLOCKS if options.why else 0),
         blocks=study.blocks if options.blocks is None else options.blocks,
         width_percent=study.width_percent if keeps_width else None,
         most_blocks=study.most_blocks if keeps_width else None,

@@ -218,6 +218,8 @@ def load_study(path: Path, designs: Sequence[Design]) -> Study:
 BLOCKS = 7
 """One more than a verdict needs, to allow for a failed trial
 (judge/statistics/blocks_needed.py; a test compares both)."""
+WHY_BLOCKS = BLOCKS
+"""Sampled blocks that `--why` adds: so many show what makes a difference."""
 FEWEST = 2
 """Counted blocks, and blocks of searches: an interval needs two."""
 
@@ -231,7 +233,7 @@ def cut_blocks(study: Study) -> Study:
         "blocks": min(study.blocks, BLOCKS),
         "counted_blocks": min(study.counted_blocks, FEWEST),
         "alone_blocks": 0,
-        "sampled_blocks": min(study.sampled_blocks, BLOCKS),
+        "sampled_blocks": min(study.sampled_blocks, WHY_BLOCKS),
         "sittings": 1,
         "width_percent": None,
     }

@@ -15,6 +15,7 @@ from regatta.measure.race.run_plan import MOST_SPOILT
 from regatta.measure.trial.warming import SLICE_COSTS_S, WarmUps
 from regatta.record.study import Study, limits, parse_study
 from regatta.record.study.find import Design
+from regatta.record.study.parse import WHY_BLOCKS
 from regatta.show.numbers import plural
 from regatta.show.text import duration
 from regatta.verbs.servers.client import check_raw
@@ -40,6 +41,8 @@ class Wanted:
     connections: tuple[int, ...] = (50,)
     short: bool = False
     """Whether each request has a connection of its own."""
+    why: bool = False
+    """Whether to sample what the servers' CPU time is spent on."""
     width_percent: float = 5.0
     placement: str = "auto"
     time_s: int = 120
@@ -124,6 +127,7 @@ def study_text(servers: Sequence[Server], wanted: Wanted, folder: Path) -> str:
             slices=SLICES if at_once else None,
             search_blocks=wanted.search_blocks,
             counted_blocks=1,
+            sampled_blocks=WHY_BLOCKS if wanted.why else None,
             warmup_limit_s=wanted.warmup_limit_s,
             answers_may_differ=wanted.answers_may_differ or None,
         ),
@@ -206,10 +210,11 @@ def fit(
     `needs_flips`: never fewer than sign flips need, even if it takes longer.
     """
     warm_s = {cell.contender: warm_ups.expected_s(cell) for cell in study.cells}
-    blocks = int(left_s / block_seconds(study, warm_ups)) - study.counted_blocks
+    further = study.counted_blocks + study.sampled_blocks
+    blocks = int(left_s / block_seconds(study, warm_ups)) - further
     if blocks < FEWEST_BLOCKS:
-        blocks += study.counted_blocks
-        study = study.but(counted_blocks=0)
+        blocks += further
+        study = study.but(counted_blocks=0, sampled_blocks=0)
     few = blocks < FEWEST_BLOCKS and not needs_flips
     if few:
         study = study.but(cells=tuple(replace(cell, duration_s=LONG_S) for cell in study.cells))

@@ -141,6 +141,7 @@ def test_a_row_in_words(path: str, words: str) -> None:
 class Raced:
     activities: Activities
     busy: BlockValues = field(default_factory=dict)
+    busy_sampled: BlockValues = field(default_factory=dict)
 
 
 def test_equals_are_called_different_in_at_most_one_of_twenty_tables() -> None:
