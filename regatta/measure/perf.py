@@ -7,7 +7,7 @@ import select
 import subprocess
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -234,12 +234,10 @@ def probe(events: Sequence[str]) -> Perf:
 
 def why_no_samples(path: str) -> str | None:
     """Why the stacks of CPUs cannot be sampled, or say nothing; None if they can."""
-    with TemporaryDirectory() as folder:
-        command = [*recorder(path, "probe", 99, [0]), "--", "true"]
-        at = command.index("-D")  # without the pipes, which nobody would open
+    with TemporaryDirectory() as folder, closing(Control(Path(folder), "probe")):
         try:
             run = subprocess.run(
-                command[:at] + command[at + 4 :],
+                [*recorder(path, "probe", 99, [min(os.sched_getaffinity(0))]), "--", "true"],
                 capture_output=True,
                 text=True,
                 errors="replace",

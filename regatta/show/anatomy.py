@@ -68,8 +68,9 @@ def _found(anatomy: Anatomy) -> Iterator[str]:
             for of in (anatomy.found, anatomy.cost)
         )
         yield (
-            f"Together the rows are {of_found} of the time that the CPUs are busy in timed trials. "
-            f"While they are sampled, they are busy for {of_cost} of that time."
+            f"Together the rows are {of_found} of the time that the CPUs are busy in timed trials, "
+            f"and in sampled trials the CPUs are busy for {of_cost} of that time: there they never "
+            "sleep, so what waking them costs is in no row."
         )
 
 

@@ -82,7 +82,7 @@ def screen_of(analysis: Analysis) -> Screen:
     means = [says for mark, says in MEANS.items() if mark in found]
     means += [UNIT] if compares(analysis) else []
     lines = [
-        line
+        (f"{group.title}: " if several else "") + line
         for group in analysis.groups
         for line in why_lines(group, group.by_step[-1], group.steps[-1])[:MOST_CAUSES]
     ]

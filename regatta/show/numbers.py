@@ -12,6 +12,7 @@ DASH = "–"
 TOO_FEW_TO_SAY = "too few to say"
 MOST_OF_A_RATIO = 4
 """Digits after the point."""
+NEARLY_0 = 1e-6
 SMALL_RATIO = 0.1
 """Below it, the digits chosen for 1 would show a ratio as 0."""
 
@@ -78,10 +79,14 @@ def interval_of(estimate: OpenInterval) -> str:
     if estimate.value is None or estimate.low is None:
         return ""
     half = half_width(estimate.closed)
-    low = short(estimate.low, half)
-    if estimate.high is None or not bounded(estimate):
-        return f"over {low}"
-    return f"{low}{DASH}{short(estimate.high, half)}"
+    # One that only just excludes 0 ends there.
+    low, high = (
+        end if end is None or abs(end) > NEARLY_0 * abs(estimate.value) else 0.0
+        for end in (estimate.low, estimate.high)
+    )
+    if low is None or high is None or not bounded(estimate):
+        return f"over {short(low or 0.0, half)}"
+    return f"{short(low, half)}{DASH}{short(high, half)}"
 
 
 def around(estimate: Estimate) -> tuple[str, str]:

@@ -7,8 +7,9 @@ from rich.console import Console
 
 from regatta.judge.interval import Interval
 from regatta.judge.judged import CPU, NO_REGRESSION, REGRESSION, UNDECIDED
-from regatta.judge.regression import NOT_COMPARABLE, LoadVerdict, RegressionVerdict
+from regatta.judge.regression import HEAD, NOT_COMPARABLE, LoadVerdict, RegressionVerdict
 from regatta.judge.results import Analysis
+from regatta.show.anatomy import why_lines
 from regatta.show.markdown import table_lines
 from regatta.show.numbers import capitalized, plural, ratio_words
 from regatta.show.text import code, duration, escape, put
@@ -28,7 +29,7 @@ def print_verdict(
     """The verdict first, then the figures of all three."""
     console.print()
     put(console, headline(verdict), style=STYLES[verdict.outcome])
-    put(console, *sentences(verdict), *details(verdict, analysis))
+    put(console, *sentences(verdict), *whys(verdict, analysis), *details(verdict, analysis))
     for group in analysis.groups:
         for step in group.steps:
             print_load(analysis, group, step, console)
@@ -38,7 +39,8 @@ def print_verdict(
 def verdict_markdown(verdict: RegressionVerdict, analysis: Analysis, command: str) -> str:
     """`command`: what makes it again."""
     lines = [f"**{escape(headline(verdict))}**", ""]
-    lines += [*(f"- {escape(line)}" for line in sentences(verdict)), ""]
+    said = [*sentences(verdict), *whys(verdict, analysis)]
+    lines += [*(f"- {escape(line)}" for line in said), ""]
     places = [(group, step) for group in analysis.groups for step in group.steps]
     for group, step in places:
         title = where(group, step) if len(places) > 1 else ""
@@ -85,6 +87,17 @@ def sentences(verdict: RegressionVerdict) -> Iterator[str]:
         figure = _figure(verdict, load)
         yield f"{load.judged.name}: {load.outcome}: {figure}; {allowed} is allowed{why}"
     yield from verdict.missing if verdict.loads else ()
+
+
+def whys(verdict: RegressionVerdict, analysis: Analysis) -> list[str]:
+    """Of a regression, what head needs more for, under each load."""
+    return [
+        line
+        for group in analysis.groups
+        for step, of_step in zip(group.steps, group.by_step, strict=True)
+        for line in why_lines(group, of_step, step)
+        if verdict.outcome == REGRESSION and line.startswith(f"{HEAD} ")
+    ]
 
 
 def _figure(verdict: RegressionVerdict, load: LoadVerdict) -> str:

@@ -93,8 +93,8 @@ def activities(text: str, server: int) -> Iterator[str]:
 def activity(pid: int, thread: str, frames: Sequence[Frame]) -> str:
     """Of one sample; `thread`: its name."""
     kernel = [function for function, file in frames if file in KERNEL]
-    if {"handle_softirqs", "__do_softirq"}.intersection(kernel):
-        return in_softirq(set(kernel))
+    if handled := in_softirq(set(kernel)):
+        return handled
     if not kernel:
         function, file = frames[0] if frames else UNKNOWN
         return path_of(USER, Path(file).name, function)
@@ -102,12 +102,15 @@ def activity(pid: int, thread: str, frames: Sequence[Frame]) -> str:
 
 
 def in_softirq(inside: set[str]) -> str:
-    """What it is for. Without a handler, it has only begun: until then, interrupts were off."""
+    """What it is for; empty outside.
+
+    One without a handler has only begun, and interrupts were off until then: the clock ticked
+    before, in a system call, in an interrupt, or while the CPU slept.
+    """
     if inside & {"net_rx_action", "net_tx_action"}:
         reached = (stage for stage, functions in STAGES.items() if inside & functions)
         return path_of(PACKETS, next(reached, "device"))
-    handlers = (path for function, path in BY_SOFTIRQ.items() if function in inside)
-    return next(handlers, path_of(INTERRUPTS, "timers"))
+    return next((path for function, path in BY_SOFTIRQ.items() if function in inside), "")
 
 
 def in_kernel(functions: Sequence[str], thread: str) -> str:

@@ -148,11 +148,21 @@ class RunningTrial:
     def run_slice(self, part: Cell, seed: int) -> None:
         with self.guarded():
             self.read_clock()
-            if self.sampled and self.setup.perf.path is not None:
-                self.server.sample(self.setup.perf.path)
+            if self.sampled and (perf := self.setup.perf.path) is not None:
+                with self.unless_sampled():
+                    self.server.sample(perf)
             self.windows.append(
                 measure(self.setup, part, self.target, self.server, self.wanted, seed)
             )
+
+    @contextmanager
+    def unless_sampled(self) -> Iterator[None]:
+        """A trial without samples is no failure of its server."""
+        try:
+            yield
+        except TrialError as error:
+            self.sampled = False
+            self.result.conditions["not_sampled"] = f"{error}"
 
     def finish(self) -> None:
         """Stops the server and merges its slices."""
@@ -167,8 +177,9 @@ class RunningTrial:
             self.result.window_ns = whole.length_ns
             self.result.samples = pack_samples(whole.samples)
             by_perf = keyed(SERVER, PERF, self.server.counters())
-            sampled = keyed(SERVER, SAMPLES, self.server.activities())
-            self.result.counters = by_perf | whole.counters | peak | self.cost | sampled
+            self.result.counters = by_perf | whole.counters | peak | self.cost
+            with self.unless_sampled():
+                self.result.counters |= keyed(SERVER, SAMPLES, self.server.activities())
             self.result.printed = whole.printed
             self.result.conditions |= {
                 **idle_wait.describe(whole.rests),

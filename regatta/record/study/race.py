@@ -38,19 +38,19 @@ def make_plan(  # noqa: PLR0913, PLR0917  (all that a plan follows from)
     seed: int,
     sittings: int = 1,
     alone_blocks: int = 0,
-    alone_cells: Sequence[int] = (),
+    window_cells: Sequence[int] = (),
     sampled_blocks: int = 0,
 ) -> list[PlannedTrial]:
     """Every block holds every cell once, in a new random order; every sitting holds all blocks.
 
-    `alone_cells`: ids of the cells that run next to others, but alone in the alone blocks. Block
-    numbers continue over all sittings.
+    `window_cells`: ids of those of which the window is counted, which alone and sampled blocks
+    hold. Block numbers continue over all sittings.
     """
     chance = random.Random(seed)
     kinds = block_kinds(blocks, counted_blocks, alone_blocks, sampled_blocks)
     plan: list[PlannedTrial] = []
     for block, kind in enumerate(kinds * sittings, start=1):
-        order = list(alone_cells if kind == ALONE else range(1, cells + 1))
+        order = list(window_cells if kind in (ALONE, SAMPLED) else range(1, cells + 1))
         chance.shuffle(order)
         sitting = (block - 1) // len(kinds) + 1
         plan += [

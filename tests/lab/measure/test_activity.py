@@ -50,7 +50,9 @@ def told(*lines: str) -> list[str]:
         (f"{CALL} __x64_sys_wait4 kernel_wait4", "end of tasks;wait4"),
         ("irqentry_exit arch_do_signal_or_restart get_signal do_exit", "end of tasks;exit"),
         (f"a[/bin/a] {TIMER}", "interrupts and timers;timers"),
+        # A softirq that has only begun: the clock ticked before, while interrupts were off.
         (f"a[/bin/a] {TIMER} __irq_exit_rcu handle_softirqs", "interrupts and timers;timers"),
+        (f"{CALL} __x64_sys_sendto __local_bh_enable_ip handle_softirqs", "system calls;sendto"),
         (
             f"{CALL} __x64_sys_close {SOFTIRQ.replace('net_rx_action', 'rcu_core')}",
             "interrupts and timers;freeing memory (RCU)",
@@ -69,6 +71,8 @@ def test_a_stack_of_the_server(stack: str, expected: str) -> None:
 def test_nothing_runs() -> None:
     idle = "cpu_startup_entry do_idle default_idle"
     assert told(sample(f"{idle} {TIMER}", pid=0, thread="swapper")) == ["idle"]
+    woken = sample(f"{idle} {TIMER} __irq_exit_rcu handle_softirqs", pid=0, thread="swapper")
+    assert told(woken) == ["idle"]
     packets = sample(f"{idle} {TIMER} {SOFTIRQ}", pid=0, thread="swapper")
     assert told(packets) == ["packets received;device"]
 

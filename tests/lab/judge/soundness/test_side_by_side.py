@@ -46,7 +46,7 @@ def test_blocks_alone_are_spread_among_the_others(blocks: int, counted: int, alo
 
 
 def test_a_plan_without_alone_blocks_is_unchanged() -> None:
-    assert make_plan(4, 6, 2, seed=1) == make_plan(4, 6, 2, seed=1, alone_cells=(1, 2))
+    assert make_plan(4, 6, 2, seed=1) == make_plan(4, 6, 2, seed=1, window_cells=(1, 2))
 
 
 def test_a_server_raced_alone_has_no_neighbour() -> None:

@@ -1,0 +1,128 @@
+"""What a request's time is spent on, against servers that spend it on one known thing.
+
+Each measures by itself how long that takes (planted.c).
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands import run_well
+from tests.e2e.racing import (
+    PRIORITY,
+    alone,
+    environment,
+    needs_programs,
+    needs_two_cpus,
+    race,
+    regatta,
+    study,
+)
+from tests.ledgers import rows
+from tests.servers import built
+
+PLANTED = {
+    "nothing": (),
+    "code": ("50",),
+    "calls": ("20",),
+    "pages": ("16",),
+    "turns": ("1",),
+    "bytes": ("102400",),
+}
+ROW = {
+    "code": "user code;planted",
+    "calls": "system calls;getppid",
+    "pages": "page faults",
+    "turns": "system calls;futex",
+    "bytes": "system calls;sendto",
+}
+"""The one that must differ most from a server with nothing planted."""
+RELATED = {
+    "calls": {"system calls;entry and exit", "user code;libc.so.6"},
+    "pages": {"system calls;madvise", "system calls;entry and exit", "user code;planted"},
+    "turns": {"system calls;entry and exit", "user code;libc.so.6", "scheduling"},
+    "bytes": {"packets received;tcp", "packets received;ip", "packets received;device"},
+}
+"""What else that takes: the way into a call, its wrapper, the acknowledgements."""
+
+pytestmark = [needs_programs, needs_two_cpus]
+
+
+@pytest.fixture(scope="module")
+def raced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    cells = ""
+    for name, amount in PLANTED.items():
+        words = [str(built("tests/truth/planted")), "{port}", name, *amount]
+        cells += f"[contenders.{name}]\ncommand = {json.dumps(words)}\n"
+    cells += f"""
+[[cells]]
+contenders = {json.dumps(list(PLANTED))}
+connections = 4
+load = "open"
+rate = 1500
+duration_s = 2
+"""
+    text = study(cells, blocks=6, sampled_blocks=8, slices=4, answers_may_differ="true")
+    with alone():
+        return race(tmp_path_factory.mktemp("planted"), text, prefix=PRIORITY)
+
+
+def anatomy_of(race: Path) -> Any:
+    (group,) = json.loads(run_well(*regatta("report", str(race), "--json"), env=environment()))[
+        "groups"
+    ]
+    (found,) = group["anatomies"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def anatomy(raced: Path) -> Any:
+    found = anatomy_of(raced)
+    assert found["front"] == "nothing"
+    return found
+
+
+def planted_us(raced: Path, name: str) -> float:
+    """By the server's own clock."""
+    said = rows(
+        raced,
+        "SELECT server FROM trial JOIN cell ON cell.id = cell_id "
+        f"WHERE contender = '{name}' AND kind = 'sampled'",
+    )
+    found = [re.search(r"(\d+) ns in each", text) for (text,) in said]
+    assert all(found)
+    return sum(int(each[1]) for each in found if each) / len(found) / 1e3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ROW)
+def test_a_planted_cost_is_found_in_its_row(raced: Path, anatomy: Any, name: str) -> None:
+    more = anatomy["more"][name]
+    larger = {row: of["value"] for row, of in more.items() if of["larger"] and row != "all"}
+    assert max(larger, key=lambda row: larger[row]) == ROW[name], larger
+    strange = larger.keys() - {ROW[name], *RELATED.get(name, ())}
+    assert all(abs(larger[row]) < 1 for row in strange), larger
+    if name != "bytes":
+        truth_us, whole = planted_us(raced, name), more["all"]
+        assert whole["low"] - 2 <= truth_us <= whole["high"] + 2, (truth_us, whole)
+
+
+@pytest.mark.long
+def test_the_rows_add_up_to_the_busy_time(tmp_path: Path) -> None:
+    """Under bursts, where CPUs have no time to sleep; sampling itself costs a few per cent."""
+    cells = """
+[[cells]]
+designs = ["epoll", "thread-per-client", "fork-per-client"]
+connections = 100
+work = "snapshot"
+requests = 3000
+"""
+    with alone():
+        out = race(tmp_path, study(cells, blocks=6, sampled_blocks=6, slices=2), prefix=PRIORITY)
+    found = anatomy_of(out)
+    for name, share in found["found"].items():
+        assert abs(share / found["cost"][name] - 1) < 0.05, found
+        assert found["cost"][name] < 1.1, found
