@@ -148,6 +148,7 @@ def following(group: str, cpus: Sequence[int]) -> list[str]:
 
 
 PROBE_TIMEOUT_S = 20
+SYMBOLS = Path("/proc/kallsyms")
 PLAINEST = "task-clock"  # a perf that cannot count this can count nothing
 # Intel's and AMD's groups of the same four metrics. AMD's fifth (SMT contention) is ignored.
 TOPDOWN_GROUPS = ("TopdownL1", "PipelineL1")
@@ -250,8 +251,8 @@ def why_no_samples(path: str) -> str | None:
             return f"{error}"
     if run.returncode != 0:
         lines = [line.strip() for line in run.stderr.splitlines() if line.strip(" :")]
-        return next((line for line in lines if line != "Error"), "perf record fails")
-    with suppress(OSError), Path("/proc/kallsyms").open() as symbols:
+        return next((line for line in lines if line.strip(":") != "Error"), "perf record fails")
+    with suppress(OSError), SYMBOLS.open() as symbols:
         if int(symbols.readline().split()[0], 16):
             return None
     return "the kernel hides the names of its functions (kernel.kptr_restrict)"

@@ -72,6 +72,41 @@ def test_a_perf_that_may_not_count_is_a_note(fake: Path) -> None:
     assert "kernel's own accounting" in (found.note or "")
 
 
+@pytest.mark.parametrize(
+    ("complaint", "why"),
+    [
+        ("  Error: unknown option `control'", "Error: unknown option `control'"),
+        (
+            "Error:\nAccess to performance monitoring and observability operations is limited.",
+            "Access to performance monitoring and observability operations is limited.",
+        ),
+        ("", "perf record fails"),
+    ],
+)
+def test_a_perf_that_may_not_sample_says_why(fake: Path, complaint: str, why: str) -> None:
+    write(fake, bad="nothing-at-all")
+    counts = fake.read_text().partition("\n")[2]
+    refuses = f'[ "$1" = record ] && {{ cat >&2 <<"."\n{complaint}\n.\nexit 129; }}\n'
+    fake.write_text(f"#!/bin/sh\n{refuses}{counts}")
+    found = probe(("task-clock",))
+    assert found.no_samples == why
+    assert found.openable == ("task-clock",)
+
+
+@pytest.mark.parametrize(("address", "hidden"), [("ffffffff81000000", False), ("0" * 16, True)])
+def test_samples_without_the_kernels_names_say_nothing(
+    fake: Path, monkeypatch: pytest.MonkeyPatch, address: str, hidden: bool
+) -> None:
+    write(fake, bad="nothing-at-all")
+    symbols = fake.parent / "kallsyms"
+    symbols.write_text(f"{address} T _stext\n")
+    monkeypatch.setattr(perf_module, "SYMBOLS", symbols)
+    said = probe(("task-clock",)).no_samples
+    assert said == (
+        "the kernel hides the names of its functions (kernel.kptr_restrict)" if hidden else None
+    )
+
+
 def test_a_machine_without_perf_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(perf_module, "find_tool", lambda _: None)
     found = probe(("task-clock",))
