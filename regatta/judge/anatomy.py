@@ -32,8 +32,8 @@ from regatta.record.activities import (
 from regatta.record.readings import busy_per_request
 from regatta.record.records import OK, SAMPLED, SAMPLES, SERVER, Trial
 
-IN_DETAIL = (USER, SYSTEM_CALLS, PACKETS)
-"""Their rows are by file, by call and by protocol."""
+DETAIL = {USER: 3, SYSTEM_CALLS: 2, PACKETS: 2}
+"""Names in a row: of file and function, of the call, of the protocol; else 1."""
 LEAST_SHARE = 0.01
 """Of a contender's time: a row that has less in all of them is part of `other`."""
 OTHER = "other"
@@ -110,12 +110,10 @@ def anatomy(
     of = {name: in_rows(raced.activities) for name, raced in step.items() if raced.activities}
     if not of:
         return None
-    small = {
-        row
-        for row in {row for spent in of.values() for row in spent}
-        if all(mean(spent.get(row)) < LEAST_SHARE * mean(spent[TOTAL]) for spent in of.values())
-    }
-    of = {name: summed(spent, {row: other(row) for row in small}) for name, spent in of.items()}
+    for name in (of_file, of_kind):
+        spent_on = {row for spent in of.values() for row in spent if row != TOTAL}
+        small = {row: name(row) for row in spent_on if is_small(row, of)}
+        of = {name: summed(spent, small) for name, spent in of.items()}
     rows = sorted({row for spent in of.values() for row in spent}, key=lambda row: order(row, of))
     full = {
         name: {row: spent.get(row, dict.fromkeys(spent[TOTAL], 0.0)) for row in rows}
@@ -153,11 +151,22 @@ def in_rows(paths: Activities) -> dict[str, BlockValues]:
 
 
 def row_of(path: str) -> str:
-    first, *rest = path.split(SEPARATOR)
-    return path_of(first, *rest[:1]) if first in IN_DETAIL else first
+    names = path.split(SEPARATOR)
+    return path_of(*names[: DETAIL.get(names[0], 1)])
 
 
-def other(row: str) -> str:
+def is_small(row: str, of: Mapping[str, Activities]) -> bool:
+    return all(mean(spent.get(row)) < LEAST_SHARE * mean(spent[TOTAL]) for spent in of.values())
+
+
+def of_file(row: str) -> str:
+    """Where a small function is added."""
+    names = row.split(SEPARATOR)
+    return path_of(*names[:2], OTHER) if names[2:] else row
+
+
+def of_kind(row: str) -> str:
+    """Where a small row is added, if its kind is divided."""
     first, *rest = row.split(SEPARATOR)
     return path_of(first, OTHER) if rest else row
 
@@ -175,7 +184,7 @@ def order(row: str, of: Mapping[str, Activities]) -> tuple[int, bool, float]:
     """That of ACTIVITIES; within one the largest first, and `other` and the sum last."""
     first, *rest = row.split(SEPARATOR)
     place = len(ACTIVITIES) if row == TOTAL else ACTIVITIES.index(first)
-    return place, rest == [OTHER], -sum(mean(spent.get(row)) for spent in of.values())
+    return place, rest[-1:] == [OTHER], -sum(mean(spent.get(row)) for spent in of.values())
 
 
 def mean(blocks: BlockValues | None) -> float:

@@ -10,7 +10,6 @@ from regatta.record.activities import (
     ACTIVITIES,
     PACKETS,
     SEPARATOR,
-    SYSTEM_CALLS,
     USER,
 )
 from regatta.show.charts import SCHEMA, SHOWN, drawn_digits, quantity, tip, word
@@ -22,6 +21,7 @@ SAYS = (
     "µs of the server's CPUs per request, from samples of what they do. Below a figure: how much "
     "more than {front}, if that is shown; all differences of the table hold simultaneously at 95 %."
 )
+LONGEST_NAME = 40
 LEAST_NAMED = 0.05
 """A cause with a smaller share of the difference is not in the sentence."""
 COLOURS = (
@@ -107,9 +107,13 @@ def label(path: str) -> str:
         return first
     if rest == [OTHER]:
         return f"other {first}"
-    return {USER: f"code of {rest[0]}", SYSTEM_CALLS: rest[0], PACKETS: f"{first}, {rest[0]}"}.get(
-        first, rest[0]
-    )
+    if first == USER:
+        file, function = rest
+        if function == OTHER:
+            return f"other code of {file}"
+        cut = function if len(function) <= LONGEST_NAME else f"{function[: LONGEST_NAME - 1]}…"
+        return f"{cut} ({file})"
+    return f"{first}, {rest[0]}" if first == PACKETS else rest[0]
 
 
 def why_sentence(anatomy: Anatomy, name: str) -> str:

@@ -59,7 +59,8 @@ def test_rows_add_up_without_idling_and_other_programs(tmp_path: Path) -> None:
     found = raced(tmp_path)
     assert found.at == 10
     assert found.rows == [
-        "user code;server",
+        "user code;server;parse",
+        "user code;server;reply",
         "user code;other",
         "system calls;sendto",
         "system calls;epoll_wait",
@@ -126,7 +127,9 @@ def test_the_report_has_the_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("user code;server", "code of server"),
+        ("user code;server;parse", "parse (server)"),
+        ("user code;server;other", "other code of server"),
+        (f"user code;server;{'x' * 50}", f"{'x' * 39}… (server)"),
         ("user code;other", "other user code"),
         ("system calls;sendto", "sendto"),
         ("packets received;tcp", "packets received, tcp"),
