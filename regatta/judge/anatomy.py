@@ -106,8 +106,8 @@ def activities(trials: Iterable[Trial]) -> Activities:
 def anatomy(
     at: int, step: Mapping[str, Sampled], front: str | None, units: Units
 ) -> Anatomy | None:
-    """None if no contender of the step was sampled. `front`: of the standings there."""
-    of = {name: in_rows(raced.activities) for name, raced in step.items() if raced.activities}
+    """None if no contender of the step has samples. `front`: of the standings there."""
+    of = {name: rows for name, raced in step.items() if (rows := in_rows(raced.activities))}
     if not of:
         return None
     for name in (of_file, of_kind):
@@ -121,7 +121,8 @@ def anatomy(
     }
     front = front if front in full else None
     numbered = {
-        at: {name: spent[row] for name, spent in full.items()} for at, row in enumerate(rows)
+        number: {name: spent[row] for name, spent in full.items()}
+        for number, row in enumerate(rows)
     }
     known = {name: busy for name in full if (busy := mean(step[name].busy))}
     more = differences(numbered, front or "", units)

@@ -119,8 +119,8 @@ def label(path: str) -> str:
 def why_sentence(anatomy: Anatomy, name: str) -> str:
     """What makes the difference to the front-runner; empty where none is shown.
 
-    `thread-per-client needs 76 µs more than epoll (70–82): start of tasks 31, end of tasks 17, …;
-    epoll_wait takes 8 less`
+    `thread-per-client needs 76 µs more than epoll (70–82): start of tasks 31, end of tasks 17; it
+    needs less for epoll_wait 8`
     """
     more = anatomy.more[name]
     whole = more.get(TOTAL)

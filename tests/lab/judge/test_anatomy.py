@@ -41,6 +41,13 @@ SPENT = {
 }
 
 
+@dataclass
+class Raced:
+    activities: Activities
+    busy: BlockValues = field(default_factory=dict)
+    busy_sampled: BlockValues = field(default_factory=dict)
+
+
 def raced(folder: Path, **changes: object) -> Anatomy:
     race = synthetic.SyntheticRace(
         contenders=list(SPENT),
@@ -92,6 +99,15 @@ def test_what_makes_the_difference(tmp_path: Path) -> None:
     assert less.startswith("it needs less for epoll_wait ")
 
 
+def test_a_server_that_only_idled_has_no_rows() -> None:
+    idle = {block: 9.0 for block in range(6)}
+    assert anatomy(1, {"a": Raced({"idle": idle})}, "a", BLOCKS) is None
+    found = anatomy(1, {"a": Raced({"idle": idle}), "b": Raced({"page faults": idle})}, "a", BLOCKS)
+    assert found
+    assert found.rows == ["page faults", TOTAL]
+    assert (found.front, list(found.spent)) == (None, ["b"])
+
+
 def test_too_few_blocks_show_nothing(tmp_path: Path) -> None:
     found = raced(tmp_path, sampled_blocks=2)
     assert not any(difference.larger for difference in found.more["threads"].values())
@@ -138,13 +154,6 @@ def test_the_report_has_the_table(tmp_path: Path) -> None:
 )
 def test_a_row_in_words(path: str, words: str) -> None:
     assert label(path) == words
-
-
-@dataclass
-class Raced:
-    activities: Activities
-    busy: BlockValues = field(default_factory=dict)
-    busy_sampled: BlockValues = field(default_factory=dict)
 
 
 def test_equals_are_called_different_in_at_most_one_of_twenty_tables() -> None:
