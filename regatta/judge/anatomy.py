@@ -107,7 +107,7 @@ def anatomy(
     at: int, step: Mapping[str, Sampled], front: str | None, units: Units
 ) -> Anatomy | None:
     """None if no contender of the step has samples. `front`: of the standings there."""
-    of = {name: rows for name, raced in step.items() if (rows := in_rows(raced.activities))}
+    of = {name: spent for name, raced in step.items() if (spent := in_rows(raced.activities))}
     if not of:
         return None
     for name in (of_file, of_kind):

@@ -100,7 +100,7 @@ def test_what_makes_the_difference(tmp_path: Path) -> None:
 
 
 def test_a_server_that_only_idled_has_no_rows() -> None:
-    idle = {block: 9.0 for block in range(6)}
+    idle = dict.fromkeys(range(6), 9.0)
     assert anatomy(1, {"a": Raced({"idle": idle})}, "a", BLOCKS) is None
     found = anatomy(1, {"a": Raced({"idle": idle}), "b": Raced({"page faults": idle})}, "a", BLOCKS)
     assert found
