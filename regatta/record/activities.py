@@ -2,6 +2,10 @@
 
 USER = "user code"
 """By file and function."""
+GENERATED = "generated code"
+"""In place of a file: made by the program at run time."""
+UNKNOWN = "[unknown]"
+"""A function without a name."""
 SYSTEM_CALLS = "system calls"
 START, END = "start of tasks", "end of tasks"
 FAULTS = "page faults"

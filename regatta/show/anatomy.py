@@ -8,9 +8,12 @@ from regatta.judge.results import Group
 from regatta.judge.standings import Verdict
 from regatta.record.activities import (
     ACTIVITIES,
+    GENERATED,
     PACKETS,
     SEPARATOR,
+    UNKNOWN,
     USER,
+    path_of,
 )
 from regatta.show.charts import SCHEMA, SHOWN, drawn_digits, quantity, tip, word
 from regatta.show.numbers import DASH, interval_of, percent, short, value_of
@@ -24,6 +27,8 @@ SAYS = (
 LONGEST_NAME = 40
 LEAST_NAMED = 0.05
 """A cause with a smaller share of the difference is not in the sentence."""
+UNNAMED = path_of(USER, GENERATED, UNKNOWN)
+NAMES = "node has them with --perf-basic-prof, python3 (3.12) with -X perf, Java with an agent"
 COLOURS = (
     *("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951"),
     *("#a463f2", "#97bbf5", "#9c6b4e", "#9498a0"),
@@ -72,6 +77,11 @@ def _found(anatomy: Anatomy) -> Iterator[str]:
             f"and in sampled trials the CPUs are busy for {of_cost} of that time: there they never "
             "sleep, so what waking them costs is in no row."
         )
+    for name, spent in anatomy.spent.items():
+        unnamed = spent.get(UNNAMED)
+        share = ((unnamed and unnamed.value) or 0.0) / (spent[TOTAL].value or 1.0)
+        if share > LEAST_NAMED:
+            yield f"{percent(share)} of {name} is code that it made and that has no names: {NAMES}."
 
 
 def anatomy_table(anatomy: Anatomy) -> Table:

@@ -13,6 +13,7 @@ from pathlib import Path
 from regatta.record.activities import (
     END,
     FAULTS,
+    GENERATED,
     IDLE,
     INTERRUPTS,
     KERNEL_THREADS,
@@ -21,6 +22,7 @@ from regatta.record.activities import (
     SCHEDULING,
     START,
     SYSTEM_CALLS,
+    UNKNOWN,
     USER,
     path_of,
 )
@@ -28,9 +30,11 @@ from regatta.record.activities import (
 Frame = tuple[str, str]
 """Function and the file that it is in."""
 HEAD = re.compile(r"(.*?)\s+(\d+)\s*$")
-FRAME = re.compile(r"\s+[0-9a-f]+ (.*) \((.*)\)$")
+FRAME = re.compile(r"\s+[0-9a-f]+ (.*) \(([^()]*)(?: \(deleted\))?\)$")
+MADE = re.compile(r"perf-\d+\.map|\[JIT\].*|anon|memfd:.*|\[heap\]")
+"""Files of code that a program made at run time. perf names it where the program says how, in
+/tmp/perf-PID.map: node --perf-basic-prof, python3 -X perf, Java's -XX:+DumpPerfMapAtExit."""
 FORK = re.compile(r"PERF_RECORD_FORK\((?P<child>\d+):\d+\):\((?P<parent>\d+):")
-UNKNOWN = ("[unknown]", "[unknown]")
 KERNEL = ("[kernel.kallsyms]", "[guest.kernel.kallsyms]")
 
 OF_A_PROGRAM = (USER, SYSTEM_CALLS, START, END, FAULTS)
@@ -96,8 +100,9 @@ def activity(pid: int, thread: str, frames: Sequence[Frame]) -> str:
     if handled := in_softirq(set(kernel)):
         return handled
     if not kernel:
-        function, file = frames[0] if frames else UNKNOWN
-        return path_of(USER, Path(file).name, function)
+        function, file = frames[0] if frames else (UNKNOWN, UNKNOWN)
+        name = Path(file).name
+        return path_of(USER, GENERATED if MADE.fullmatch(name) else name, function)
     return IDLE if pid == 0 else in_kernel(kernel, thread)
 
 

@@ -140,6 +140,13 @@ def test_the_report_has_the_table(tmp_path: Path) -> None:
     assert "threads needs 2" in text
 
 
+def test_code_without_names_is_said(tmp_path: Path) -> None:
+    spent = {**SPENT, "threads": SPENT["threads"] | {"user code;generated code;[unknown]": 30.0}}
+    raced(tmp_path, spent_us=spent)
+    text = to_markdown(view_of(analyse(read(tmp_path / "race.sqlite"))))
+    assert "31 % of threads is code that it made and that has no names" in text
+
+
 @pytest.mark.parametrize(
     ("path", "words"),
     [

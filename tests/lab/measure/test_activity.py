@@ -103,6 +103,26 @@ def test_children_are_known_by_their_forks() -> None:
     assert found == ["user code;a;work", "user code;a;work", "other programs"]
 
 
+@pytest.mark.parametrize(
+    ("frame", "expected"),
+    [
+        (
+            "7f00 LazyCompile:~f /app.js:1 (/tmp/perf-99.map)",
+            "generated code;LazyCompile:~f /app.js:1",
+        ),
+        ("7f00 [unknown] (/memfd:jit-1 (deleted))", "generated code;[unknown]"),
+        ("7f00 [unknown] ([JIT] tid 99)", "generated code;[unknown]"),
+        ("7f00 f(void (*)(int)) (/usr/bin/a (deleted))", "a;f(void (*)(int))"),
+        (
+            "7f00 std::function<void (int)>::operator() (/lib/x.so.6)",
+            "x.so.6;std::function<void (int)>::operator()",
+        ),
+    ],
+)
+def test_code_in_files_that_perf_names_its_own_way(frame: str, expected: str) -> None:
+    assert told(f"a server {SERVER} ", f"\t    {frame}", "") == [f"user code;{expected}"]
+
+
 def test_a_stack_without_frames_and_a_path_with_a_semicolon() -> None:
     assert told(f"a {SERVER} ", "") == ["user code;[unknown];[unknown]"]
     assert told(sample("a;b[/x;y]")) == ["user code;x,y;a,b"]
