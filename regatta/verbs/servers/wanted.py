@@ -41,8 +41,6 @@ class Wanted:
     connections: tuple[int, ...] = (50,)
     short: bool = False
     """Whether each request has a connection of its own."""
-    why: bool = False
-    """Whether to sample what the servers' CPU time is spent on."""
     width_percent: float = 5.0
     placement: str = "auto"
     time_s: int = 120
@@ -62,6 +60,8 @@ class Wanted:
     """Of commands; None: the usual one."""
     p99_limit_ms: float | None = None
     """None: the usual one, or more if a server is slow without load."""
+    why: bool = False
+    """Whether to sample what the servers' CPU time is spent on."""
 
     @property
     def encoded_path(self) -> str:
