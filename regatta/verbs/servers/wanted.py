@@ -210,11 +210,14 @@ def fit(
     `needs_flips`: never fewer than sign flips need, even if it takes longer.
     """
     warm_s = {cell.contender: warm_ups.expected_s(cell) for cell in study.cells}
-    further = study.counted_blocks + study.sampled_blocks
-    blocks = int(left_s / block_seconds(study, warm_ups)) - further
-    if blocks < FEWEST_BLOCKS:
-        blocks += further
-        study = study.but(counted_blocks=0, sampled_blocks=0)
+    fit_in = int(left_s / block_seconds(study, warm_ups))
+    further = (study.counted_blocks, study.sampled_blocks), (0, study.sampled_blocks)
+    counted, sampled = next((of for of in further if fit_in - sum(of) >= FEWEST_BLOCKS), (0, 0))
+    if study.sampled_blocks > sampled == 0:
+        needed_s = left_s * 2 * FEWEST_BLOCKS / max(1, fit_in)
+        say(f"there is no time for --why, which needs about {duration(needed_s)} of --time")
+    study = study.but(counted_blocks=counted, sampled_blocks=sampled)
+    blocks = fit_in - counted - sampled
     few = blocks < FEWEST_BLOCKS and not needs_flips
     if few:
         study = study.but(cells=tuple(replace(cell, duration_s=LONG_S) for cell in study.cells))

@@ -12,6 +12,7 @@ from regatta.measure.race.run_plan import MOST_SPOILT
 from regatta.measure.trial.warming import FirstProcess, WarmUps
 from regatta.record.steady import WARMED, Slice, WarmUp
 from regatta.record.study import Study, parse_study
+from regatta.record.study.parse import WHY_BLOCKS
 from regatta.verbs.servers.servers import Server
 from regatta.verbs.servers.wanted import LONG_S, Wanted, fit, study_of, study_text
 from tests.lab import fake_races
@@ -135,6 +136,21 @@ def test_what_takes_long_to_warm_is_raced_in_fewer_and_longer_ones(left_s: float
 def test_a_verdict_that_needs_sign_flips_gets_its_blocks() -> None:
     study = fit(raced(), warmed(12.0), 60.0, needs_flips=True, say=lambda _: None)
     assert (study.blocks, study.few_blocks) == (6, False)
+
+
+def test_why_takes_blocks_of_its_own_if_there_is_time() -> None:
+    assert "sampled_blocks" not in study_text([MINE], Wanted(), Path.cwd())
+    wanted = fake_races.parse(study_text([MINE], Wanted(why=True), Path.cwd()))
+    assert wanted.sampled_blocks == WHY_BLOCKS
+    sampled = raced().but(sampled_blocks=WHY_BLOCKS)
+    said: list[str] = []
+    found = {
+        left_s: fit(sampled, warmed(0.5), left_s, needs_flips=False, say=said.append)
+        for left_s in (30.0, 100.0, 300.0)
+    }
+    assert [study.sampled_blocks for study in found.values()] == [0, 7, 7]
+    assert [study.counted_blocks for study in found.values()] == [0, 0, 1]
+    assert "there is no time for --why" in said[0]
 
 
 def test_few_blocks_are_rotated() -> None:
