@@ -14,13 +14,13 @@ from regatta.record.study import keys, limits
 from regatta.record.study.limits import MAX_BLOCKS
 
 
-def block_kinds(blocks: int, counted_blocks: int, alone_blocks: int, sampled: int) -> list[str]:
+def block_kinds(blocks: int, counted_blocks: int, alone: int = 0, sampled: int = 0) -> list[str]:
     """The kinds of all blocks in order, with the further ones spread evenly over the timed ones.
 
     Drift during a race (heat, neighbours) then affects all kinds equally.
     """
     kinds = spread([TIMED] * blocks, COUNTED_TRIAL, counted_blocks)
-    return spread(spread(kinds, ALONE, alone_blocks), SAMPLED, sampled)
+    return spread(spread(kinds, ALONE, alone), SAMPLED, sampled)
 
 
 def spread(kinds: Sequence[str], kind: str, count: int) -> list[str]:

@@ -52,4 +52,4 @@ def test_each_block_and_each_seed_has_an_order_of_its_own() -> None:
 
 
 def test_counted_blocks_are_spread_over_the_race() -> None:
-    assert [i for i, kind in enumerate(block_kinds(10, 2, 0, 0)) if kind == COUNTED_TRIAL] == [3, 9]
+    assert [i for i, kind in enumerate(block_kinds(10, 2)) if kind == COUNTED_TRIAL] == [3, 9]

@@ -20,7 +20,7 @@ from regatta.record.cell import Cell
 from regatta.record.counters import COUNTED
 from regatta.record.metrics import PRIMARY
 from regatta.record.read import read
-from regatta.record.records import ALONE, COUNTED_TRIAL, TIMED, Trial
+from regatta.record.records import ALONE, COUNTED_TRIAL, SAMPLED, TIMED, Trial
 from regatta.record.schema import FILE_NAME
 from regatta.record.study.race import block_kinds, make_plan
 from regatta.show.notes import company, notes
@@ -36,13 +36,16 @@ RACE = {"blocks": 3, "counted_blocks": 1, "alone_blocks": 2, "slices": 2, "seed"
 STUDY = fake_races.on_one_cpu(BURSTS + WHOLE, **RACE)
 
 
+@pytest.mark.parametrize("kind", [ALONE, SAMPLED])
 @given(st.integers(1, 12), st.integers(0, 8), st.integers(0, 8))
-def test_blocks_alone_are_spread_among_the_others(blocks: int, counted: int, alone: int) -> None:
-    kinds = block_kinds(blocks, counted, alone)
-    assert [kind for kind in kinds if kind != ALONE] == block_kinds(blocks, counted)
-    assert kinds.count(ALONE) == alone
+def test_further_blocks_are_spread_among_the_others(
+    kind: str, blocks: int, counted: int, further: int
+) -> None:
+    kinds = block_kinds(blocks, counted, **{kind: further})
+    assert [other for other in kinds if other != kind] == block_kinds(blocks, counted)
+    assert kinds.count(kind) == further
     halves = kinds[: len(kinds) // 2], kinds[(len(kinds) + 1) // 2 :]
-    assert abs(halves[0].count(ALONE) - halves[1].count(ALONE)) <= 1
+    assert abs(halves[0].count(kind) - halves[1].count(kind)) <= 1
 
 
 def test_a_plan_without_alone_blocks_is_unchanged() -> None:
