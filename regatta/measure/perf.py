@@ -129,9 +129,22 @@ class Perf:
 def recorder(path: str, name: str, frequency: int, cpus: Sequence[int]) -> list[str]:
     """The command that samples the stacks of CPUs, with sampling disabled, until SIGTERM.
 
-    Its buffers hold some seconds, so that it seldom wakes up within a window.
+    Its buffers hold some seconds, so that it seldom wakes up within a window. Its thread that
+    watches for BPF programs would delay its end by half a second.
     """
-    options = ["-q", "-N", "-B", "-m", "8M", "-F", str(frequency), "-e", "cpu-clock", "-g"]
+    options = [
+        "-q",
+        "-N",
+        "-B",
+        "--no-bpf-event",
+        "-m",
+        "8M",
+        "-F",
+        str(frequency),
+        "-e",
+        "cpu-clock",
+        "-g",
+    ]
     options += ["-D", "-1", "--control", f"fifo:{name}.control,{name}.ack"]
     return [path, "record", *options, "-C", ",".join(map(str, cpus)), "-o", f"{name}.data"]
 
