@@ -55,7 +55,14 @@ CASES = (
         1000,
         slow("-X", "-k", "10", "-w", "1", "-y", "2", "-n", "1", "-z", "1"),
     ),
-    Case("silent", "10,000 connections that send nothing", 10_000, ("silent",)),
+    Case(
+        "silent",
+        "10,000 connections that send nothing",
+        10_000,
+        ("silent",),
+        # By default the first would be closed before a process is forked for each of the others.
+        ("--idle-timeout", "300000"),
+    ),
     Case(
         "resets",
         "64 at a time that reset during the reply, without pause",
