@@ -84,10 +84,14 @@ def _found(anatomy: Anatomy) -> Iterator[str]:
             yield f"{percent(share)} of {name} is code that it made and that has no names: {NAMES}."
 
 
+def ranked(anatomy: Anatomy) -> list[str]:
+    """The contenders, the least first."""
+    return sorted(anatomy.spent, key=lambda name: anatomy.spent[name][TOTAL].value or 0.0)
+
+
 def anatomy_table(anatomy: Anatomy) -> Table:
     """A row an activity, a column a contender."""
-    names = sorted(anatomy.spent, key=lambda name: anatomy.spent[name][TOTAL].value or 0.0)
-    rows = []
+    names, rows = ranked(anatomy), []
     for path in anatomy.rows:
         figures = [_figure(anatomy, name, path) for name in names]
         rows.append(Row(label(path), tuple(figures)))
@@ -168,7 +172,7 @@ def anatomy_spec(anatomy: Anatomy) -> Spec:
         }
         for (name, kind), value in kinds.items()
     ]
-    names = sorted(anatomy.spent, key=lambda name: anatomy.spent[name][TOTAL].value or 0.0)
+    names = ranked(anatomy)
     colours = {"domain": list(ACTIVITIES), "range": list(COLOURS)}
     return {
         "$schema": SCHEMA,
