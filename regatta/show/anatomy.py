@@ -102,10 +102,10 @@ def anatomy_table(anatomy: Anatomy) -> Table:
 
 def _figure(anatomy: Anatomy, name: str, path: str) -> Figure:
     spent = anatomy.spent[name][path]
-    if not spent.value:
-        return Figure(DASH, number=0.0)
     more = anatomy.more.get(name, {}).get(path)
     level = f"{signed(more)} [{interval_of(more)}]" if more is not None and more.larger else ""
+    if not spent.value:
+        return Figure(DASH, level=level, number=0.0)
     return Figure(value_of(spent), interval_of(spent), level, number=spent.value)
 
 

@@ -137,6 +137,8 @@ def test_the_report_has_the_table(tmp_path: Path) -> None:
     assert epoll == "–"
     assert threads.startswith(("29", "30"))
     assert "+" in threads
+    (row,) = [line for line in text.splitlines() if line.startswith("| epoll\\_wait")]
+    assert row.split("|")[3].strip().startswith("–; −8"), "and what it saves"
     assert "threads needs 2" in text
 
 
