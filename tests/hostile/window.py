@@ -32,6 +32,7 @@ ATTACKER = ("taskset", "-c", CLIENT_CPU, "nice", "-n", "-5" if IS_ROOT else "10"
 """Attackers get the rest of the clients' CPU: they must slow down the server, not the clients."""
 SETTLED_S = 3.0
 LOOK_AGAIN_S = 0.1
+LOOKS = 5
 TICK_MS = NS_PER_TICK / 1e6
 
 
@@ -44,7 +45,7 @@ class Window:
     unanswered: int
     errors: dict[str, int]
     attackers: int
-    """Their connections at the start of the window."""
+    """Their connections just before the window, the most in some looks."""
     server_mib: float
     """Proportional set size at its end."""
     stolen_ms: float
@@ -129,7 +130,9 @@ def measure(design: ListedDesign, case: Case | None, seconds: float, folder: Pat
         if IS_ROOT:
             os.sched_setscheduler(client.process.pid, os.SCHED_FIFO, os.sched_param(1))
         with attacked(server, case) if case is not None and case.held else contextlib.nullcontext():
-            attackers = established(server.port) - (CLIENTS if per_connection == 0 else 0)
+            # Those that connect again and again are at times all between two connections.
+            attackers = max(established(server.port) for _ in range(LOOKS))
+            attackers -= CLIENTS if per_connection == 0 else 0
             before = stolen_ms()
             client.go()
             result = client.result()
