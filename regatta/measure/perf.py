@@ -167,24 +167,29 @@ PLAINEST = "task-clock"  # a perf that cannot count this can count nothing
 TOPDOWN_GROUPS = ("TopdownL1", "PipelineL1")
 
 
-def try_stat(path: str, arguments: Sequence[str]) -> tuple[str | None, str]:
-    """perf's JSON for a command that does nothing, or None if it failed, and its stderr."""
-    command = [path, "stat", "-j", *arguments, "--", "true"]
-    environment = {**os.environ, "LC_ALL": "C"}
+def attempt(command: Sequence[str], folder: str | None = None) -> tuple[bool, str]:
+    """Whether perf runs a command that does nothing, and its stderr or why it does not start."""
     try:
         run = subprocess.run(
-            command,
+            [*command, "--", "true"],
             capture_output=True,
             text=True,
             errors="replace",
+            cwd=folder,
             timeout=PROBE_TIMEOUT_S,
             check=False,
-            env=environment,
+            env={**os.environ, "LC_ALL": "C"},
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return None, str(error)
+        return False, str(error)
+    return run.returncode == 0, run.stderr
+
+
+def try_stat(path: str, arguments: Sequence[str]) -> tuple[str | None, str]:
+    """perf's JSON for a command that does nothing, or None if it failed, and its stderr."""
     # perf writes both its counters and its errors to stderr.
-    return (run.stderr if run.returncode == 0 else None), run.stderr
+    succeeded, said = attempt([path, "stat", "-j", *arguments])
+    return (said if succeeded else None), said
 
 
 def openable_events(path: str, events: Sequence[str]) -> list[str]:
@@ -249,21 +254,10 @@ def probe(events: Sequence[str]) -> Perf:
 def why_no_samples(path: str) -> str | None:
     """Why the stacks of CPUs cannot be sampled, or say nothing; None if they can."""
     with TemporaryDirectory() as folder, closing(Control(Path(folder), "probe")):
-        try:
-            run = subprocess.run(
-                [*recorder(path, "probe", 99, [min(os.sched_getaffinity(0))]), "--", "true"],
-                capture_output=True,
-                text=True,
-                errors="replace",
-                cwd=folder,
-                timeout=PROBE_TIMEOUT_S,
-                check=False,
-                env={**os.environ, "LC_ALL": "C"},
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return f"{error}"
-    if run.returncode != 0:
-        lines = [line.strip() for line in run.stderr.splitlines() if line.strip(" :")]
+        cpu = min(os.sched_getaffinity(0))
+        succeeded, said = attempt(recorder(path, "probe", 99, [cpu]), folder)
+    if not succeeded:
+        lines = [line.strip() for line in said.splitlines() if line.strip(" :")]
         return next((line for line in lines if line.strip(":") != "Error"), "perf record fails")
     with suppress(OSError), SYMBOLS.open() as symbols:
         if int(symbols.readline().split()[0], 16):

@@ -149,14 +149,14 @@ class RunningTrial:
         with self.guarded():
             self.read_clock()
             if self.sampled and (perf := self.setup.perf.path) is not None:
-                with self.unless_sampled():
+                with self.samples_may_fail():
                     self.server.sample(perf)
             self.windows.append(
                 measure(self.setup, part, self.target, self.server, self.wanted, seed)
             )
 
     @contextmanager
-    def unless_sampled(self) -> Iterator[None]:
+    def samples_may_fail(self) -> Iterator[None]:
         """A trial without samples is no failure of its server."""
         try:
             yield
@@ -178,7 +178,7 @@ class RunningTrial:
             self.result.samples = pack_samples(whole.samples)
             by_perf = keyed(SERVER, PERF, self.server.counters())
             self.result.counters = by_perf | whole.counters | peak | self.cost
-            with self.unless_sampled():
+            with self.samples_may_fail():
                 self.result.counters |= keyed(SERVER, SAMPLES, self.server.activities())
             self.result.printed = whole.printed
             self.result.conditions |= {
