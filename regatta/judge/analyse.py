@@ -5,7 +5,7 @@ from collections import Counter as Tally
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from regatta.judge.anatomy import activities, anatomy, busy_sampled
+from regatta.judge.anatomy import anatomy, busy_sampled, stacks
 from regatta.judge.claims.evidence import RaceResults
 from regatta.judge.claims.judge import judge_all
 from regatta.judge.columns import Column, against_best, confirmed
@@ -204,7 +204,7 @@ def _result(
         blocks=_by_block(trials),
         busy=busy_by_block(trials),
         memory=_by_block(trials, WEIGHED),
-        activities=activities(trials),
+        stacks=stacks(trials),
         busy_sampled=busy_sampled(trials),
         requests=requests_of(trials),
         perf=perf_table(usable(trials)),

@@ -1,8 +1,8 @@
 """What a request's CPU time is spent on, and which of it makes the difference between contenders.
 
-From sampled trials: the time of each activity of the server's CPUs, divided by the answers. An
-activity that a trial has no sample of took no time in it. Differences to the front-runner are
-paired within blocks; those of all rows and contenders of a table are one family
+From sampled trials: the time of each stack of the server's CPUs, divided by the answers. One that
+a trial has no sample of took no time in it. Stacks are added up by activity. Differences to the
+front-runner are paired within blocks; those of all rows and contenders of a table are one family
 (statistics/joint.py) with a family-wise error rate of 5 % and simultaneous intervals.
 """
 
@@ -14,23 +14,15 @@ from typing import Protocol
 
 import numpy as np
 
+from regatta.judge.activity import ACTIVITIES, PACKETS, SYSTEM_CALLS, USER, activity
 from regatta.judge.estimates import Estimate
 from regatta.judge.overheads import Difference, differences
 from regatta.judge.statistics.autocorrelation import mean_interval
 from regatta.judge.statistics.sign_flips import BlockValues
 from regatta.judge.statistics.units import Units
-from regatta.record.activities import (
-    ACTIVITIES,
-    IDLE,
-    OTHERS,
-    PACKETS,
-    SEPARATOR,
-    SYSTEM_CALLS,
-    USER,
-    path_of,
-)
 from regatta.record.readings import busy_per_request
-from regatta.record.records import OK, SAMPLED, SAMPLES, SERVER, Trial
+from regatta.record.records import OK, SAMPLED, SERVER, Trial
+from regatta.record.stacks import IDLE, OTHERS, SEPARATOR, folded, unpack_stacks
 
 DETAIL = {USER: 3, SYSTEM_CALLS: 2, PACKETS: 2}
 """Names in a row: of file and function, of the call, of the protocol; else 1."""
@@ -40,13 +32,13 @@ OTHER = "other"
 TOTAL = "all"
 NS_PER_US = 1e3
 
-Activities = Mapping[str, BlockValues]
-"""By path, µs per request in each block; every path has the same blocks."""
+Spent = Mapping[str, BlockValues]
+"""By stack, activity or row, µs per request in each block; all have the same blocks."""
 
 
 class Sampled(Protocol):
     @property
-    def activities(self) -> Activities: ...
+    def stacks(self) -> Spent: ...
 
     @property
     def busy(self) -> BlockValues:
@@ -75,6 +67,11 @@ class Anatomy:
     cost: dict[str, float]
     """The same of the busy time in sampled trials: above 1 by what sampling costs."""
 
+    @property
+    def ranked(self) -> list[str]:
+        """The contenders, the least first."""
+        return sorted(self.spent, key=lambda name: self.spent[name][TOTAL].value or 0.0)
+
 
 def busy_sampled(trials: Iterable[Trial]) -> BlockValues:
     """How long the CPUs were busy per request in sampled trials, in µs."""
@@ -86,20 +83,20 @@ def busy_sampled(trials: Iterable[Trial]) -> BlockValues:
     return {block: busy for block, busy in found.items() if not isinstance(busy, str)}
 
 
-def activities(trials: Iterable[Trial]) -> Activities:
-    """Of a cell's trials; empty if none was sampled."""
+def stacks(trials: Iterable[Trial]) -> Spent:
+    """Of a cell's trials, without idling and other programs; empty if none was sampled."""
     blocks: dict[int, dict[str, float]] = {}
     for trial in trials:
-        spent = {
-            path: counter.value / NS_PER_US / trial.answered
-            for (side, origin, path), counter in trial.counters.items()
-            if (side, origin) == (SERVER, SAMPLES) and counter.value is not None and trial.answered
-        }
-        if trial.kind == SAMPLED and trial.status == OK and spent:
-            blocks[trial.block] = spent
-    paths = dict.fromkeys(path for spent in blocks.values() for path in spent)
+        if trial.status == OK and trial.stacks is not None and trial.answered:
+            blocks[trial.block] = {
+                stack: ns / NS_PER_US / trial.answered
+                for stack, ns in unpack_stacks(trial.stacks).items()
+            }
+    found = dict.fromkeys(stack for spent in blocks.values() for stack in spent)
     return {
-        path: {block: spent.get(path, 0.0) for block, spent in blocks.items()} for path in paths
+        stack: {block: spent.get(stack, 0.0) for block, spent in blocks.items()}
+        for stack in found
+        if activity(stack) not in {IDLE, OTHERS}
     }
 
 
@@ -107,7 +104,7 @@ def anatomy(
     at: int, step: Mapping[str, Sampled], front: str | None, units: Units
 ) -> Anatomy | None:
     """None if no contender of the step has samples. `front`: of the standings there."""
-    of = {name: spent for name, raced in step.items() if (spent := in_rows(raced.activities))}
+    of = {name: spent for name, raced in step.items() if (spent := in_rows(raced.stacks))}
     if not of:
         return None
     for name in (of_file, of_kind):
@@ -144,35 +141,34 @@ def anatomy(
     )
 
 
-def in_rows(paths: Activities) -> dict[str, BlockValues]:
-    """Without idling and other programs; and their sum."""
-    busy = {path: blocks for path, blocks in paths.items() if path not in (IDLE, OTHERS)}
-    rows = summed(busy, {path: row_of(path) for path in busy})
-    return rows | summed(busy, dict.fromkeys(busy, TOTAL))
+def in_rows(of: Spent) -> dict[str, BlockValues]:
+    """And their sum."""
+    rows = summed(of, {stack: row_of(activity(stack)) for stack in of})
+    return rows | summed(of, dict.fromkeys(of, TOTAL))
 
 
 def row_of(path: str) -> str:
     names = path.split(SEPARATOR)
-    return path_of(*names[: DETAIL.get(names[0], 1)])
+    return folded(*names[: DETAIL.get(names[0], 1)])
 
 
-def is_small(row: str, of: Mapping[str, Activities]) -> bool:
+def is_small(row: str, of: Mapping[str, Spent]) -> bool:
     return all(mean(spent.get(row)) < LEAST_SHARE * mean(spent[TOTAL]) for spent in of.values())
 
 
 def of_file(row: str) -> str:
     """Where a small function is added."""
     names = row.split(SEPARATOR)
-    return path_of(*names[:2], OTHER) if names[2:] else row
+    return folded(*names[:2], OTHER) if names[2:] else row
 
 
 def of_kind(row: str) -> str:
     """Where a small row is added, if its kind is divided."""
     first, *rest = row.split(SEPARATOR)
-    return path_of(first, OTHER) if rest else row
+    return folded(first, OTHER) if rest else row
 
 
-def summed(of: Activities, names: Mapping[str, str]) -> dict[str, BlockValues]:
+def summed(of: Spent, names: Mapping[str, str]) -> dict[str, BlockValues]:
     """With these names for some; what then has the same name is added up."""
     found: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
     for path, blocks in of.items():
@@ -181,7 +177,7 @@ def summed(of: Activities, names: Mapping[str, str]) -> dict[str, BlockValues]:
     return {path: dict(blocks) for path, blocks in found.items()}
 
 
-def order(row: str, of: Mapping[str, Activities]) -> tuple[int, bool, float]:
+def order(row: str, of: Mapping[str, Spent]) -> tuple[int, bool, float]:
     """That of ACTIVITIES; within one the largest first, and `other` and the sum last."""
     first, *rest = row.split(SEPARATOR)
     place = len(ACTIVITIES) if row == TOTAL else ACTIVITIES.index(first)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from regatta.judge.anatomy import Activities, Anatomy
+from regatta.judge.anatomy import Anatomy, Spent
 from regatta.judge.claims.result import ClaimResult
 from regatta.judge.columns import AgainstBest
 from regatta.judge.estimates import CLIENT_BOUND, DISTURBED, Estimates, Latencies
@@ -40,7 +40,7 @@ class CellResult:
     """Busy time per request, of undisturbed trials."""
     memory: dict[str, BlockValues]
     """The same for what it has in memory, of a race with `whole_cost`."""
-    activities: Activities
+    stacks: Spent
     """What its CPUs did, of sampled trials; empty without."""
     busy_sampled: BlockValues
     """Busy time per request in sampled trials."""
@@ -119,6 +119,10 @@ class Group:
     """Leads of the best by charged time that busy time does not show."""
     anatomies: list[Anatomy] = field(default_factory=list)
     """Of the steps with sampled trials."""
+
+    def stacks(self, step: int) -> dict[str, Spent]:
+        """By contender, of those with sampled trials."""
+        return {result.cell.contender: result.stacks for result in self.at(step) if result.stacks}
 
     def at(self, step: int) -> list[CellResult]:
         return [result for result in self.cells if stands_at(self.axis, result.cell, step)]

@@ -67,7 +67,6 @@ CLIENT = "client"
 PERF = "perf"
 KERNEL = "kernel"
 CPUS = "cpus"
-SAMPLES = "samples"
 
 
 ANSWERS, DIFFER = "answers", "answers_differ"
@@ -128,6 +127,8 @@ class Trial:
     """The client's summary."""
     conditions: dict[str, Any] = field(default_factory=dict)
     samples: bytes | None = field(default=None, repr=False)
+    stacks: bytes | None = field(default=None, repr=False)
+    """What the server's CPUs did in the window (stacks.py), of sampled trials."""
     attempt: int = 1
     """Counts the attempts of this block and cell: a disturbed trial is repeated."""
     disturbed: str | None = None

@@ -1,24 +1,18 @@
 """Why: what a request's CPU time is spent on, as a table, a chart and a sentence."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from regatta.judge.anatomy import OTHER, TOTAL, Anatomy
+from regatta.judge.activity import ACTIVITIES, PACKETS, USER
+from regatta.judge.anatomy import OTHER, TOTAL, Anatomy, Spent
 from regatta.judge.overheads import Difference
 from regatta.judge.results import Group
 from regatta.judge.standings import Verdict
-from regatta.record.activities import (
-    ACTIVITIES,
-    GENERATED,
-    PACKETS,
-    SEPARATOR,
-    UNKNOWN,
-    USER,
-    path_of,
-)
+from regatta.record.stacks import GENERATED, SEPARATOR, UNKNOWN, folded
 from regatta.show.charts import SCHEMA, SHOWN, drawn_digits, quantity, tip, word
 from regatta.show.numbers import DASH, interval_of, percent, short, value_of
+from regatta.show.stacks import COLOURS, icicle
 from regatta.show.verdicts import listed
-from regatta.show.view import Chart, Figure, Heading, Panel, Row, Section, Spec, Table
+from regatta.show.view import FOLDED, Chart, Figure, Heading, Panel, Row, Section, Spec, Table
 
 SAYS = (
     "µs of the server's CPUs per request, from samples of what they do. Below a figure: how much "
@@ -27,13 +21,10 @@ SAYS = (
 LONGEST_NAME = 40
 LEAST_NAMED = 0.05
 """A cause with a smaller share of the difference is not in the sentence."""
-UNNAMED = path_of(USER, GENERATED, UNKNOWN)
+BAR_HEIGHT = 26
+"""Pixels, with the space below."""
+UNNAMED = folded(USER, GENERATED, UNKNOWN)
 NAMES = "node has them with --perf-basic-prof, python3 (3.12) with -X perf, Java with an agent"
-COLOURS = (
-    *("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951"),
-    *("#a463f2", "#97bbf5", "#9c6b4e", "#9498a0"),
-)
-"""Of ACTIVITIES, in their order."""
 
 
 def why_lines(group: Group, verdict: Verdict, at: int) -> list[str]:
@@ -47,19 +38,23 @@ def why_lines(group: Group, verdict: Verdict, at: int) -> list[str]:
     ]
 
 
-def anatomy_section(anatomy: Anatomy, why: Sequence[str], prefix: str) -> Section:
-    """`why`: `why_lines`."""
+def anatomy_section(
+    anatomy: Anatomy, why: Sequence[str], stacks: Mapping[str, Spent], prefix: str
+) -> Section:
+    """`why`: `why_lines`; `stacks`: by contender."""
     chart = Chart(
         f"{prefix}anatomy-{anatomy.at}",
         "Server CPU per request by activity",
         "A bar a contender, in the order of the table.",
         (Panel("", "µs", anatomy_spec(anatomy)),),
+        wide=True,
     )
     return Section(
         "Why: what a request's CPU time is spent on",
         text=tuple(why),
         tables=(anatomy_table(anatomy),),
         charts=(chart,),
+        sections=(Section("Stacks", charts=(icicle(anatomy, stacks, prefix),), rank=FOLDED),),
         quiet=tuple(_found(anatomy)),
         name=f"{prefix}why-{anatomy.at}",
     )
@@ -84,14 +79,9 @@ def _found(anatomy: Anatomy) -> Iterator[str]:
             yield f"{percent(share)} of {name} is code that it made and that has no names: {NAMES}."
 
 
-def ranked(anatomy: Anatomy) -> list[str]:
-    """The contenders, the least first."""
-    return sorted(anatomy.spent, key=lambda name: anatomy.spent[name][TOTAL].value or 0.0)
-
-
 def anatomy_table(anatomy: Anatomy) -> Table:
     """A row an activity, a column a contender."""
-    names, rows = ranked(anatomy), []
+    names, rows = anatomy.ranked, []
     for path in anatomy.rows:
         figures = [_figure(anatomy, name, path) for name in names]
         rows.append(Row(label(path), tuple(figures)))
@@ -172,12 +162,12 @@ def anatomy_spec(anatomy: Anatomy) -> Spec:
         }
         for (name, kind), value in kinds.items()
     ]
-    names = ranked(anatomy)
+    names = anatomy.ranked
     colours = {"domain": list(ACTIVITIES), "range": list(COLOURS)}
     return {
         "$schema": SCHEMA,
         "width": "container",
-        "height": {"step": 26},
+        "height": BAR_HEIGHT * len(names),
         "params": [{"name": "shown", "value": names}],
         "data": {"values": rows},
         "transform": [SHOWN],

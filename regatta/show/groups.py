@@ -196,7 +196,12 @@ def _step(analysis: Analysis, group: Group, verdict: Verdict, step: int, prefix:
         panel = Panel("", "", latency_spec(analysis, group, step))
         charts = (Chart(f"{prefix}latency-{step}", title, says, (panel,)),)
     why = (
-        anatomy_section(found, why_lines(group, verdict, step), prefix)
+        anatomy_section(
+            found,
+            why_lines(group, verdict, step),
+            group.stacks(step),
+            prefix,
+        )
         for found in group.anatomies
         if found.at == step
     )

@@ -151,6 +151,8 @@ class Chart:
     panels: tuple[Panel, ...]
     decides: bool = False
     """Whether the paper has it."""
+    wide: bool = False
+    """Whether it is as wide as the page."""
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,13 @@ import typer
 
 from regatta.errors import UsageError
 from regatta.measure import environment
-from regatta.record.files import RACES
+from regatta.record.files import RACES, write_whole
 from regatta.record.schema import FILE_NAME
 from regatta.show.build import view_of
 from regatta.show.near import SAME_MACHINE, near_json, parse_near, print_near
 from regatta.show.near import near as near_groups
 from regatta.show.pictures import write_pictures
+from regatta.show.stacks import folded_stacks
 from regatta.verbs.output import EXPLAIN, Output, options, print_json
 from regatta.verbs.session import RaceSession, analysis_of, show_results
 
@@ -35,6 +36,11 @@ from regatta.verbs.session import RaceSession, analysis_of, show_results
         help="Also write a paper of a few pages into this folder, as paper.md, .tex and .pdf.",
         show_default=False,
     ),
+    profile=typer.Option(
+        help="Also write the sampled stacks of a race with --why into this file, folded, as "
+        "speedscope, Firefox Profiler, Perfetto and flamegraph.pl read them.",
+        show_default=False,
+    ),
     appendix="With every other table at the end of the paper.",
 )
 def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
@@ -45,6 +51,7 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
     explain: bool = False,
     pictures: Path | None = None,
     paper: Path | None = None,
+    profile: Path | None = None,
     appendix: bool = False,
 ) -> None:
     """Write the report of a race again and print its results.
@@ -58,10 +65,11 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
       regatta report races/quick-20260101-120000 --json
       regatta report races/quick-20260101-120000 --pictures docs/pictures
       regatta report races/quick-20260101-120000 --paper paper --appendix
+      regatta report races/quick-20260101-120000 --profile profile.folded
       regatta report --near connections=1000,rate=5000
     """
     if near is not None:
-        if folder or explain or pictures or paper:
+        if folder or explain or pictures or paper or profile:
             raise UsageError("--near searches all races: with it only --races and --json count")
         machine = {name: environment.facts()[name]() for name in SAME_MACHINE}
         found, notes = near_groups(parse_near(near), races, machine)
@@ -81,6 +89,11 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
     if pictures is not None:
         count = len(write_pictures(view_of(analysis).charts(), pictures))
         session.say(f"pictures: {count} in {pictures}")
+    if profile is not None:
+        if not (folded := folded_stacks(analysis)):
+            raise UsageError("it has no sampled stacks for --profile; race again with --why")
+        write_whole(profile, folded)
+        session.say(f"profile: {profile}")
     if paper is not None:
         # It imports pypandoc, which takes 0.1 s.
         from regatta.show.paper import write_paper  # noqa: PLC0415

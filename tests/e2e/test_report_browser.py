@@ -28,6 +28,10 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+STACKS = {
+    "iterative": {"i;main (i);f (i)": 30.0, "i;main (i);__x64_sys_read_[k]": 10.0},
+    "select": {"s;main (s);f (s)": 20.0, "s;main (s);__x64_sys_select_[k]": 40.0},
+}
 HOSTILE = "<script>document.title='owned'</script>"
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: make setup")
@@ -47,6 +51,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     kinds = {
         "quick": {},
         "engines": {"engines": ["thread", "fork"], "connections": [1, 10]},
+        "why": {"connections": [1, 10], "sampled_blocks": 6, "spent_us": STACKS},
         "hostile": {"contenders": [HOSTILE, "</script>"], "connections": [1, 10]},
     }
     made = {}
@@ -195,6 +200,34 @@ def test_a_hostile_name_is_shown_as_text(page: Page) -> None:
     assert page.title() != "owned"
     assert HOSTILE in standings(page)
     wait_for_charts(page)
+
+
+WIDTH = "frame => frame.getBoundingClientRect().width"
+
+
+@pytest.mark.parametrize("page", [("why", 1280, "light")], indirect=True)
+def test_an_icicle_is_of_the_chosen_contender_and_searched_and_enlarged(page: Page) -> None:
+    unfold(page, "Stacks")
+    chart = page.locator("[data-chart^=stacks]:visible")
+    frames, names = chart.locator(".mark-rect path"), chart.locator(".mark-text text")
+    names.get_by_text("__x64_sys_select").wait_for()
+    chart.get_by_label("contender").select_option("iterative")
+    names.get_by_text("__x64_sys_read").wait_for()
+    assert names.get_by_text("__x64_sys_select").count() == 0
+    whole = frames.first.evaluate(WIDTH)
+    for gesture, least, most in ((frames.last.click, 0.99, 1.01), (frames.last.dblclick, 0.2, 0.3)):
+        gesture()
+        page.wait_for_function(
+            f"([last, least, most]) => {{ const now = ({WIDTH})(last); "
+            "return least < now && now < most; }",
+            arg=[frames.last.element_handle(), least * whole, most * whole],
+        )
+    colours = {frame.get_attribute("fill") for frame in frames.all()}
+    chart.get_by_label("colour").select_option(index=1)
+    chart.get_by_label("search").fill("SYS_READ")
+    found = "document.querySelectorAll('.mark-rect path[opacity=\"1\"]').length"
+    page.wait_for_function(f"{found} === 1")
+    assert {frame.get_attribute("fill") for frame in frames.all()}.isdisjoint(colours)
 
 
 @pytest.mark.parametrize("page", [("claims", 1280, "light")], indirect=True)

@@ -1,12 +1,14 @@
 """`--why` with the real programs: sampled trials, and what they leave out where perf may not."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
+from regatta.judge.activity import ACTIVITIES, activity
 from regatta.measure.perf import probe
-from regatta.record.activities import ACTIVITIES, IDLE, OTHERS
+from regatta.record.stacks import IDLE, OTHERS, unpack_stacks
 from tests.commands import run_well
 from tests.e2e.racing import environment, needs_programs, race, regatta, study
 from tests.ledgers import rows
@@ -21,7 +23,6 @@ rate = 500
 per_connection = 1
 duration_s = 1
 """
-SAMPLES = "SELECT event, value FROM counter WHERE origin = 'samples' AND trial_id = "
 
 pytestmark = needs_programs
 
@@ -29,17 +30,26 @@ pytestmark = needs_programs
 @pytest.mark.skipif(probe(()).no_samples is not None, reason="perf may not sample here")
 def test_only_sampled_trials_have_activities(tmp_path: Path) -> None:
     out = race(tmp_path, study(CELLS, sampled_blocks=1, slices=2))
-    assert not rows(out, f"{SAMPLES} (SELECT max(id) FROM trial WHERE kind = 'timed')")
-    trials = rows(out, "SELECT trial.id, window_ns FROM trial WHERE kind = 'sampled'")
-    assert len(trials) == 2
-    for trial, window_ns in trials:
-        found = dict(rows(out, f"{SAMPLES} {trial}"))
-        assert {path.partition(";")[0] for path in found} <= {*ACTIVITIES, IDLE, OTHERS}
-        assert found.keys() & {"system calls;accept4", "system calls;close"}, found
+    assert {*rows(out, "SELECT kind, stacks IS NULL FROM trial")} == {("timed", 1), ("sampled", 0)}
+    for packed, window_ns in rows(
+        out, "SELECT stacks, window_ns FROM trial WHERE kind = 'sampled'"
+    ):
+        found = unpack_stacks(packed)
+        told = {activity(stack) for stack in found}
+        assert {path.partition(";")[0] for path in told} <= {*ACTIVITIES, IDLE, OTHERS}
+        assert told & {"system calls;accept4", "system calls;close"}, told
         # Whole CPUs, idle or not. A busy host keeps a virtual one from some of its samples.
         assert 0.3 < sum(found.values()) / window_ns < len(os.sched_getaffinity(0)) + 0.3
-    shown = run_well(*regatta("report", str(out), "--explain"), env=environment())
+    profile = tmp_path / "profile.folded"
+    words = ("report", str(out), "--explain", "--profile", str(profile))
+    shown = run_well(*regatta(*words), env=environment())
     assert "what a request's CPU time is spent on" in shown
+    lines = profile.read_text().splitlines()
+    assert all(re.fullmatch(r"(?:[^;]+;)+[^;]+ [1-9]\d*", line) for line in lines)
+    assert {line.partition(";")[0] for line in lines} == {
+        "epoll, 10 connections",
+        "thread-per-client, 10 connections",
+    }
 
 
 def test_without_perf_a_sampled_trial_has_the_kernels_accounts(tmp_path: Path) -> None:
@@ -47,4 +57,4 @@ def test_without_perf_a_sampled_trial_has_the_kernels_accounts(tmp_path: Path) -
     assert rows(out, "SELECT count(*) FROM trial WHERE kind = 'sampled' AND status = 'ok'") == [
         (2,)
     ]
-    assert rows(out, "SELECT count(*) FROM counter WHERE origin = 'samples'") == [(0,)]
+    assert rows(out, "SELECT count(stacks) FROM trial") == [(0,)]

@@ -19,6 +19,7 @@ from regatta.record.files import Start, write_start
 from regatta.record.inputs import RaceInputs
 from regatta.record.records import PlannedTrial, Sitting, Trial
 from regatta.record.samples import HEADER, MAGIC, RECORD_SIZE, SAMPLE
+from regatta.record.stacks import pack_stacks
 from regatta.record.write import Ledger
 
 CLIENT_BOUND = "used 93 % of its CPU"
@@ -63,7 +64,7 @@ class SyntheticRace:
     """Per sitting."""
     counted_blocks: int = 2
     spent_us: dict[str, dict[str, float]] = field(default_factory=dict)
-    """By contender, µs per request by activity, as `sampled_blocks` have it."""
+    """By contender, µs per request by stack, as `sampled_blocks` have it."""
     sampled_blocks: int = 0
     """Of one sitting only."""
     sittings: int = 1
@@ -223,16 +224,15 @@ def make_trial(
         if side == "server":
             peak = counted("peak-memory", peak_bytes(contender), "bytes")
             counters |= keyed(side, "kernel", [peak])
+    stacks = None
     if planned.kind == "sampled":
         spent = race.spent_us.get(contender, {})
         noise = generator.normal(1, race.noise, len(spent))
-        counters |= keyed(
-            "server",
-            "samples",
-            [
-                counted(path, us * 1e3 * requests * float(times), "ns")
-                for (path, us), times in zip(spent.items(), noise, strict=True)
-            ],
+        stacks = pack_stacks(
+            {
+                stack: round(us * 1e3 * requests * float(times))
+                for (stack, us), times in zip(spent.items(), noise, strict=True)
+            }
         )
     return Trial(
         **vars(planned),
@@ -249,6 +249,7 @@ def make_trial(
         conditions={"load_average": [0.2, 0.2, 0.1]}
         | ({"client_held_up": DISTURBED if held_up else None} if bound else {}),
         samples=pack(latencies, connections),
+        stacks=stacks,
         disturbed=DISTURBED if held_up or place in race.disturbed else None,
         counters=counters,
     )

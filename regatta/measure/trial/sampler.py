@@ -17,10 +17,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from regatta.errors import TrialError
-from regatta.measure.accounts.activity import activities
+from regatta.measure.accounts.stacks import stacks
 from regatta.measure.perf import Control, recorder, script
 from regatta.measure.processes import guard_environment, guarded
-from regatta.record.counters import NS, Counter, counted
+from regatta.record.stacks import pack_stacks
 
 FREQUENCY = 997
 """Samples a second and CPU: prime, so that it keeps no step with a load of even arrivals. On a
@@ -68,8 +68,8 @@ class Sampler:
             os.close(self.awake)
         self.control.close()
 
-    def counters(self, server: int) -> list[Counter]:
-        """Ends it; the time of each activity, the longest first. `server`: its process id."""
+    def stacks(self, server: int) -> bytes:
+        """Ends it; the time of each stack, packed. `server`: its process id."""
         self.process.terminate()
         try:
             self.process.wait(END_TIMEOUT_S)
@@ -83,7 +83,7 @@ class Sampler:
         except (subprocess.SubprocessError, OSError) as error:
             said = (self.folder / f"{self.name}.stderr").read_text(errors="replace").split("\n")
             raise TrialError(f"perf took no samples: {said[0] or error}") from error
-        found = Tally(activities(done.stdout.decode(errors="replace"), server))
+        found = Tally(stacks(done.stdout.decode(errors="replace"), server))
         if not found:
             raise TrialError("perf took no samples")
-        return [counted(path, count * PERIOD_NS, NS) for path, count in found.most_common()]
+        return pack_stacks({stack: round(count * PERIOD_NS) for stack, count in found.items()})

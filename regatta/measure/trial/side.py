@@ -161,11 +161,11 @@ class Side(SideProgram, AbstractContextManager["Side"]):
         if self.sampler is None:
             self.sampler = Sampler(perf, self.folder, self.name, self.where.cpus)
 
-    def activities(self) -> list[Counter]:
-        """What they did in all windows; empty if they were not sampled."""
+    def stacks(self) -> bytes | None:
+        """What they did in all windows, packed; None if they were not sampled."""
         if self.sampler is None or self.pid is None:
-            return []
-        return self.sampler.counters(self.pid)
+            return None
+        return self.sampler.stacks(self.pid)
 
     def switch(self, command: str) -> None:
         """Sends `enable` or `disable` to each perf that runs."""

@@ -39,7 +39,6 @@ from regatta.record.records import (
     KERNEL,
     PERF,
     SAMPLED,
-    SAMPLES,
     SERVER,
     Trial,
 )
@@ -179,7 +178,7 @@ class RunningTrial:
             by_perf = keyed(SERVER, PERF, self.server.counters())
             self.result.counters = by_perf | whole.counters | peak | self.cost
             with self.samples_may_fail():
-                self.result.counters |= keyed(SERVER, SAMPLES, self.server.activities())
+                self.result.stacks = self.server.stacks()
             self.result.printed = whole.printed
             self.result.conditions |= {
                 **idle_wait.describe(whole.rests),

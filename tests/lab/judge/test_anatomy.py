@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from regatta.judge.analyse import analyse
-from regatta.judge.anatomy import TOTAL, Activities, Anatomy, anatomy
+from regatta.judge.anatomy import TOTAL, Anatomy, Spent, anatomy
 from regatta.judge.statistics.sign_flips import BlockValues
 from regatta.judge.statistics.units import BLOCKS
 from regatta.record.read import read
@@ -18,24 +18,24 @@ from tests.lab import synthetic
 
 SPENT = {
     "epoll": {
-        "user code;server;parse": 4.0,
-        "user code;server;reply": 2.0,
-        "user code;libc;memcpy": 0.1,
-        "system calls;sendto": 10.0,
-        "system calls;epoll_wait": 8.0,
-        "system calls;futex": 0.05,
-        "packets received;tcp": 20.0,
+        "server;main (server);parse (server)": 4.0,
+        "server;main (server);reply (server)": 2.0,
+        "server;main (server);memcpy (libc)": 0.1,
+        "server;main (server);__x64_sys_sendto_[k]": 10.0,
+        "server;main (server);__x64_sys_epoll_wait_[k]": 8.0,
+        "server;__x64_sys_futex_[k]": 0.05,
+        "server;__x64_sys_sendto_[k];net_rx_action_[k];tcp_v4_rcv_[k]": 20.0,
         "idle": 300.0,
-        "other programs": 50.0,
+        "other programs;python;f (python)": 50.0,
     },
     "threads": {
-        "user code;server;parse": 4.0,
-        "user code;server;reply": 2.0,
-        "user code;libc;memcpy": 0.1,
-        "system calls;sendto": 10.0,
-        "system calls;futex": 0.05,
-        "start of tasks;clone": 30.0,
-        "packets received;tcp": 20.0,
+        "server;main (server);parse (server)": 4.0,
+        "server;main (server);reply (server)": 2.0,
+        "server;main (server);memcpy (libc)": 0.1,
+        "server;main (server);__x64_sys_sendto_[k]": 10.0,
+        "server;__x64_sys_futex_[k]": 0.05,
+        "server;__do_sys_clone_[k];copy_process_[k]": 30.0,
+        "server;__x64_sys_sendto_[k];net_rx_action_[k];tcp_v4_rcv_[k]": 20.0,
         "idle": 200.0,
     },
 }
@@ -43,7 +43,7 @@ SPENT = {
 
 @dataclass
 class Raced:
-    activities: Activities
+    stacks: Spent
     busy: BlockValues = field(default_factory=dict)
     busy_sampled: BlockValues = field(default_factory=dict)
 
@@ -100,9 +100,10 @@ def test_what_makes_the_difference(tmp_path: Path) -> None:
 
 
 def test_a_server_that_only_idled_has_no_rows() -> None:
-    idle = dict.fromkeys(range(6), 9.0)
-    assert anatomy(1, {"a": Raced({"idle": idle})}, "a", BLOCKS) is None
-    found = anatomy(1, {"a": Raced({"idle": idle}), "b": Raced({"page faults": idle})}, "a", BLOCKS)
+    same = dict.fromkeys(range(6), 9.0)
+    assert anatomy(1, {"a": Raced({})}, "a", BLOCKS) is None
+    faults = Raced({"b;f (b);exc_page_fault_[k]": same})
+    found = anatomy(1, {"a": Raced({}), "b": faults}, "a", BLOCKS)
     assert found
     assert found.rows == ["page faults", TOTAL]
     assert (found.front, list(found.spent)) == (None, ["b"])
@@ -143,7 +144,7 @@ def test_the_report_has_the_table(tmp_path: Path) -> None:
 
 
 def test_code_without_names_is_said(tmp_path: Path) -> None:
-    spent = {**SPENT, "threads": SPENT["threads"] | {"user code;generated code;[unknown]": 30.0}}
+    spent = {**SPENT, "threads": SPENT["threads"] | {"threads;[unknown] (generated code)": 30.0}}
     raced(tmp_path, spent_us=spent)
     text = to_markdown(view_of(analyse(read(tmp_path / "race.sqlite"))))
     assert "31 % of threads is code that it made and that has no names" in text
@@ -168,7 +169,12 @@ def test_a_row_in_words(path: str, words: str) -> None:
 def test_equals_are_called_different_in_at_most_one_of_twenty_tables() -> None:
     """Rows are counts of samples, many of them few: 250 µs each, of 2,000 requests."""
     chance, blocks, tables = np.random.default_rng(33), 8, 300
-    rates = {"user code;a;x": 40, "system calls;close": 300, "page faults": 3, "scheduling": 25}
+    rates = {
+        "a;x (a)": 40,
+        "a;__x64_sys_close_[k]": 300,
+        "a;exc_page_fault_[k]": 3,
+        "a;schedule_[k]": 25,
+    }
     wrong = 0
     for _ in range(tables):
         step = {

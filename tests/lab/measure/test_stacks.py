@@ -1,8 +1,11 @@
-"""What a CPU does is told from sampled stacks, as `perf script` of Linux 6.18 printed them."""
+"""Sampled stacks, as `perf script` of Linux 6.18 printed them, and what a CPU does by them."""
 
 import pytest
 
-from regatta.measure.accounts.activity import activities
+from regatta.errors import LedgerError
+from regatta.judge.activity import activity
+from regatta.measure.accounts.stacks import stacks
+from regatta.record.stacks import pack_stacks, unpack_stacks
 
 SERVER = 700
 TIMER = "asm_sysvec_apic_timer_interrupt sysvec_apic_timer_interrupt"
@@ -14,7 +17,7 @@ def sample(outermost_first: str, pid: int = SERVER, thread: str = "a server") ->
     """Words are functions of the kernel; those with a file in brackets are of it."""
     frames = []
     for word in outermost_first.split():
-        name, _, file = word.partition("[")
+        name, _, file = word.rpartition("[") if word[-1] == "]" else (word, "", "")
         frames.append(f"\tffffffff8100 {name} ({file.rstrip(']') or '[kernel.kallsyms]'})")
     return "\n".join([f"{thread} {pid} ", *reversed(frames), ""])
 
@@ -23,8 +26,12 @@ def fork(child: int, parent: int) -> str:
     return f"some name {parent} PERF_RECORD_FORK({child}:{child}):({parent}:{parent})"
 
 
+def read(*lines: str) -> list[str]:
+    return list(stacks("\n".join(lines) + "\n", SERVER))
+
+
 def told(*lines: str) -> list[str]:
-    return list(activities("\n".join(lines) + "\n", SERVER))
+    return [activity(stack) for stack in read(*lines)]
 
 
 @pytest.mark.parametrize(
@@ -66,6 +73,30 @@ def told(*lines: str) -> list[str]:
 )
 def test_a_stack_of_the_server(stack: str, expected: str) -> None:
     assert told(sample(stack)) == [expected]
+
+
+def test_a_stack_is_folded_and_packed_for_the_ledger() -> None:
+    found = read(sample(f"main[/bin/a] send[/lib/libc.so.6] {CALL} tcp_sendmsg", thread="a b"))
+    in_kernel = "entry_SYSCALL_64_after_hwframe_[k];do_syscall_64_[k];tcp_sendmsg_[k]"
+    assert found == [f"a b;main (a);send (libc.so.6);{in_kernel}"]
+    spent = {found[0]: 17, "idle": 2_006_018}
+    assert unpack_stacks(pack_stacks(spent)) == spent
+    with pytest.raises(LedgerError, match="stacks cannot be unpacked"):
+        unpack_stacks(b"x")
+
+
+def test_callers_without_names_are_one() -> None:
+    nameless = "[unknown][/bin/a]"
+    assert read(sample(f"{nameless} {nameless} f[/bin/a] f[/bin/a] {nameless}")) == [
+        "a server;[unknown] (a);f (a);f (a);[unknown] (a)"
+    ]
+
+
+def test_a_task_that_has_no_number_any_more_is_the_servers() -> None:
+    """As the kernel frees it: its process, or only its thread, is unknown."""
+    end = f"{CALL} __x64_sys_exit do_exit release_task"
+    for pid in (-1, SERVER):
+        assert told(sample(end, pid=pid, thread=":-1")) == ["end of tasks;exit"]
 
 
 def test_nothing_runs() -> None:
