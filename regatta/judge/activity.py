@@ -10,23 +10,24 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from regatta.record.stacks import IDLE, KERNEL, OTHERS, SEPARATOR, UNKNOWN, folded
-
-USER = "user code"
-"""By file and function."""
-SYSTEM_CALLS = "system calls"
-START, END = "start of tasks", "end of tasks"
-FAULTS = "page faults"
-PACKETS = "packets received"
-"""In softirqs, by the last protocol that they reached; those sent are in system calls."""
-INTERRUPTS = "interrupts and timers"
-SCHEDULING = "scheduling"
-KERNEL_THREADS = "kernel threads"
-ACTIVITIES = (
-    *(USER, SYSTEM_CALLS, START, END, FAULTS),
-    *(PACKETS, INTERRUPTS, SCHEDULING, KERNEL_THREADS),
+from regatta.record.stacks import (
+    END,
+    FAULTS,
+    IDLE,
+    INTERRUPTS,
+    KERNEL,
+    KERNEL_THREADS,
+    OTHERS,
+    PACKETS,
+    SCHEDULING,
+    SEPARATOR,
+    START,
+    SYSTEM_CALLS,
+    UNKNOWN,
+    USER,
+    folded,
 )
-"""In the order of every table and chart; without idling and other programs."""
+
 OF_A_PROGRAM = (USER, SYSTEM_CALLS, START, END, FAULTS)
 """The others cannot be told apart by program."""
 

@@ -7,14 +7,14 @@ front-runner are paired within blocks; those of all rows and contenders of a tab
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Protocol
 
 import numpy as np
 
-from regatta.judge.activity import ACTIVITIES, PACKETS, SYSTEM_CALLS, USER, activity
+from regatta.judge.activity import activity
 from regatta.judge.estimates import Estimate
 from regatta.judge.overheads import Difference, differences
 from regatta.judge.statistics.autocorrelation import mean_interval
@@ -22,7 +22,17 @@ from regatta.judge.statistics.sign_flips import BlockValues
 from regatta.judge.statistics.units import Units
 from regatta.record.readings import busy_per_request
 from regatta.record.records import OK, SAMPLED, SERVER, Trial
-from regatta.record.stacks import IDLE, OTHERS, SEPARATOR, folded, unpack_stacks
+from regatta.record.stacks import (
+    ACTIVITIES,
+    IDLE,
+    OTHERS,
+    PACKETS,
+    SEPARATOR,
+    SYSTEM_CALLS,
+    USER,
+    folded,
+    unpack_stacks,
+)
 
 DETAIL = {USER: 3, SYSTEM_CALLS: 2, PACKETS: 2}
 """Names in a row: of file and function, of the call, of the protocol; else 1."""
@@ -87,7 +97,8 @@ def stacks(trials: Iterable[Trial]) -> Spent:
     """Of a cell's trials, without idling and other programs; empty if none was sampled."""
     blocks: dict[int, dict[str, float]] = {}
     for trial in trials:
-        if trial.status == OK and trial.stacks is not None and trial.answered:
+        taken = trial.status == OK and not trial.superseded
+        if taken and trial.stacks is not None and trial.answered:
             blocks[trial.block] = {
                 stack: ns / NS_PER_US / trial.answered
                 for stack, ns in unpack_stacks(trial.stacks).items()
@@ -98,6 +109,14 @@ def stacks(trials: Iterable[Trial]) -> Spent:
         for stack in found
         if activity(stack) not in {IDLE, OTHERS}
     }
+
+
+def spent_on(of: Spent, activities: Sequence[str] = ()) -> dict[int, float]:
+    """Time per request in each block, in all or for these activities. `of` is not empty."""
+    wanted = tuple(f"{path}{SEPARATOR}" for path in activities) or ("",)
+    stacks = [stack for stack in of if f"{activity(stack)}{SEPARATOR}".startswith(wanted)]
+    blocks = next(iter(of.values()))
+    return {block: sum(of[stack][block] for stack in stacks) for block in blocks}
 
 
 def anatomy(

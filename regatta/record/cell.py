@@ -159,6 +159,20 @@ class Cell:
         return tuple(getattr(self, name) for name in IDENTITY if name not in CONTENDER_FIELDS)
 
 
+def at_last_step(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells with the most of what a table varies in steps; a design without it has no steps."""
+    families: dict[tuple[object, ...], list[Cell]] = {}
+    for cell in cells:
+        same = tuple(getattr(cell, name) for name in (*TRAITS, *AS_STARTED, "scope"))
+        families.setdefault(same, []).append(cell)
+    found: list[Cell] = []
+    for family in families.values():
+        axis = choose_axis(family).name
+        last = max(getattr(cell, axis) or 0 for cell in family)
+        found += [cell for cell in family if getattr(cell, axis) in (last, None)]
+    return found
+
+
 AS_RACED = ("id", "placement")
 COLUMNS = tuple(field.name for field in fields(Cell) if field.name not in AS_RACED)
 IDENTITY = tuple(name for name in COLUMNS if name != "contender_order")

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StrictBool, TypeAdapter
 
+from regatta.record.stacks import last_name
 from regatta.record.validation import checked
 
 VERSION = 2
@@ -105,6 +106,7 @@ CALIBRATION_ADAPTER = TypeAdapter(Calibration)
 
 ORDER, RATIO, COMPARE = "order", "ratio", "compare"
 GROWTH, WIDENS, NEARER, BELOW, ABOVE = "growth", "widens", "nearer", "below", "above"
+BECAUSE = "because"
 LINEAR, SUBLINEAR, RISING, FALLING, FLAT = "linear", "sublinear", "rising", "falling", "flat"
 SHAPES = (LINEAR, SUBLINEAR, RISING, FALLING, FLAT)
 """The kinds of statements. A shape describes how a metric changes with the connections."""
@@ -161,6 +163,9 @@ class Statement:
     """How many times as large the next is."""
     within: EquivalenceMargin = EquivalenceMargin()
     """The margin of equality or of a shape; the bound of `below` and `above`."""
+    activities: tuple[str, ...] = ()
+    """Of `because`: paths (stacks.py), which together are at least the share `at_least` of what the
+    second design needs more than the first."""
 
     def selectors(self) -> Iterator[CellSelector]:
         """The cells that it needs, with the iterative server's if that is subtracted."""
@@ -182,6 +187,9 @@ class Statement:
             return "{} nearer to {} than to {}".format(*names)
         if self.kind == WIDENS:
             return f"the gap of {', '.join(names)} widens"
+        if self.kind == BECAUSE:
+            share = f"at least {(self.at_least or 0.0) * 100:g} % of it for"
+            return f"{' < '.join(names)}, {share} {' and '.join(map(last_name, self.activities))}"
         sign = " < " if self.at_least is None else f" × {self.at_least:g} ≤ "
         return f"{'growth: ' if self.kind == GROWTH else ''}{sign.join(names)}"
 

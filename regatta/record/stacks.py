@@ -1,4 +1,6 @@
-"""Sampled stacks as the ledger has them, folded as for a flame graph: a thread, then frames, the
+"""Sampled stacks, and the names of the activities that they are told apart by.
+
+Stacks are as the ledger has them, folded as for a flame graph: a thread, then frames, the
 outermost first. A function of the kernel ends in `_[k]`, another one has its file in brackets.
 """
 
@@ -20,9 +22,30 @@ GENERATED = "generated code"
 UNKNOWN = "[unknown]"
 """A function without a name."""
 
+USER = "user code"
+"""By file and function."""
+SYSTEM_CALLS = "system calls"
+START, END = "start of tasks", "end of tasks"
+FAULTS = "page faults"
+PACKETS = "packets received"
+"""In softirqs, by the last protocol that they reached; those sent are in system calls."""
+INTERRUPTS = "interrupts and timers"
+SCHEDULING = "scheduling"
+KERNEL_THREADS = "kernel threads"
+ACTIVITIES = (
+    *(USER, SYSTEM_CALLS, START, END, FAULTS),
+    *(PACKETS, INTERRUPTS, SCHEDULING, KERNEL_THREADS),
+)
+"""In the order of every table and chart; without idling and other programs."""
+
 
 def folded(*names: str) -> str:
     return SEPARATOR.join(name.replace(SEPARATOR, ",") for name in names)
+
+
+def last_name(path: str) -> str:
+    """`epoll_wait` instead of `system calls;epoll_wait`."""
+    return path.rpartition(SEPARATOR)[2]
 
 
 def pack_stacks(spent: Mapping[str, int]) -> bytes:
@@ -32,7 +55,7 @@ def pack_stacks(spent: Mapping[str, int]) -> bytes:
 
 def unpack_stacks(packed: bytes) -> dict[str, int]:
     try:
-        lines = zlib.decompress(packed).decode().splitlines()
+        lines = zlib.decompress(packed).decode().split("\n")[:-1]
         return {stack: int(ns) for stack, _, ns in (line.rpartition(" ") for line in lines)}
     except (zlib.error, ValueError) as error:
         raise LedgerError(

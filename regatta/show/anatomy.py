@@ -2,12 +2,19 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from regatta.judge.activity import ACTIVITIES, PACKETS, USER
 from regatta.judge.anatomy import OTHER, TOTAL, Anatomy, Spent
 from regatta.judge.overheads import Difference
 from regatta.judge.results import Group
 from regatta.judge.standings import Verdict
-from regatta.record.stacks import GENERATED, SEPARATOR, UNKNOWN, folded
+from regatta.record.stacks import (
+    ACTIVITIES,
+    GENERATED,
+    PACKETS,
+    SEPARATOR,
+    UNKNOWN,
+    USER,
+    folded,
+)
 from regatta.show.charts import SCHEMA, SHOWN, drawn_digits, quantity, tip, word
 from regatta.show.numbers import DASH, interval_of, percent, short, value_of
 from regatta.show.stacks import COLOURS, icicle

@@ -4,10 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from regatta.judge.activity import ACTIVITIES, USER, activity
+from regatta.judge.activity import activity
 from regatta.judge.anatomy import Anatomy, Spent
 from regatta.judge.results import Analysis
-from regatta.record.stacks import IDLE, KERNEL, OTHERS, SEPARATOR, UNKNOWN, folded
+from regatta.record.stacks import (
+    ACTIVITIES,
+    IDLE,
+    KERNEL,
+    OTHERS,
+    SEPARATOR,
+    UNKNOWN,
+    USER,
+    folded,
+)
 from regatta.show.charts import SCHEMA, drawn_digits, quantity, tip, word
 from regatta.show.numbers import percent, short
 from regatta.show.view import Chart, Panel, Spec

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from regatta.judge.activity import ACTIVITIES, activity
+from regatta.judge.activity import activity
 from regatta.measure.perf import probe
-from regatta.record.stacks import IDLE, OTHERS, unpack_stacks
+from regatta.record.stacks import ACTIVITIES, IDLE, OTHERS, unpack_stacks
 from tests.commands import run_well
 from tests.e2e.racing import environment, needs_programs, race, regatta, study
 from tests.ledgers import rows

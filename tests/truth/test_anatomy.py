@@ -5,6 +5,8 @@ Each measures by itself how long that takes (planted.c).
 
 import json
 import re
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +108,54 @@ def test_a_planted_cost_is_found_in_its_row(raced: Path, anatomy: Any, name: str
         assert abs(sum(planted.values()) - truth_us) < 2 + 0.2 * truth_us, (truth_us, planted)
     if name == "code":
         assert abs(sum(planted.values()) - 50) < 2
+
+
+FOLDER = Path(__file__).parent
+
+
+def in_go(folder: Path) -> list[str]:
+    program = folder / "planted-go"
+    run_well("go", "build", "-o", str(program), str(FOLDER / "planted.go"))
+    return [str(program)]
+
+
+def in_node(_: Path) -> list[str]:
+    options = ("--perf-basic-prof", "--max-inlined-bytecode-size=0")
+    return ["node", *options, str(FOLDER / "planted.js")]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("language", "command"), [("go", in_go), ("node", in_node)])
+def test_three_microseconds_are_found_in_their_function(
+    tmp_path: Path, language: str, command: Callable[[Path], list[str]]
+) -> None:
+    if shutil.which(language) is None:
+        pytest.skip(f"{language} is not installed")
+    words, cells = command(tmp_path), ""
+    for name, us in (("nothing", "0"), ("code", "3")):
+        cells += f"[contenders.{name}]\ncommand = {json.dumps([*words, '{port}', us])}\n"
+    cells += """
+[[cells]]
+contenders = ["nothing", "code"]
+connections = 4
+load = "open"
+dialect = "http"
+path = "/"
+rate = 3000
+duration_s = 1.5
+"""
+    with alone():
+        out = race(tmp_path, study(cells, blocks=6, sampled_blocks=10, slices=4), prefix=PRIORITY)
+    more = anatomy_of(out)["more"]["code"]
+    planted = {row: of for row, of in more.items() if "plantedCode" in row}
+    assert any(of["larger"] for of in planted.values()), more
+    truth_us = planted_us(out, "code")
+    assert sum(of["value"] for of in planted.values()) == pytest.approx(
+        truth_us, abs=0.2 * truth_us
+    )
+    assert not [
+        row for row, of in more.items() if of["larger"] and row not in planted and row != "all"
+    ], more
 
 
 @pytest.mark.long

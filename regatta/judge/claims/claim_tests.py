@@ -14,7 +14,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from regatta.judge.claims.comparisons import Comparison
+from regatta.judge.claims.comparisons import SHARE, Comparison
 from regatta.judge.claims.evidence import Blocks, NoFigureError, common_blocks
 from regatta.judge.claims.result import (
     REFUTED,
@@ -43,6 +43,7 @@ from regatta.judge.statistics.percentile_comparison import (
 )
 from regatta.judge.statistics.units import BLOCKS, Units
 
+NO_DIFFERENCE = "there is no difference, or it is not shown"
 NEAR_ZERO = "its reference may be 0, so a relative margin is undefined"
 
 
@@ -282,8 +283,10 @@ class ComparisonTest:
         return [*found, self.test.first] if self._may_have_no_reference(self.test) else found
 
     def _may_have_no_reference(self, test: Test) -> TypeGuard[FiellerRatio]:
-        """Whether equality is claimed within a share of a figure that may be 0."""
-        return isinstance(test, FiellerRatio) and len(self.null_values) > 1
+        """Whether equality within a share of a figure is claimed, or a share of a difference, and
+        that may be 0."""
+        of_share = self.comparison.quantity == SHARE
+        return isinstance(test, FiellerRatio) and (of_share or len(self.null_values) > 1)
 
     def decided(self, decisions: Sequence[SignDecision], score: float) -> ClaimPart:
         test = self.test
@@ -319,6 +322,8 @@ class ComparisonTest:
         self, decisions: Mapping[float, SignDecision], last: SignDecision
     ) -> tuple[Verdict, str]:
         low, high = (None if end is None else decisions[end].sign for end in self.claimed)
+        if self.comparison.quantity == SHARE and last.sign != ABOVE:
+            return (REFUTED if last.sign == BELOW else UNDECIDED), NO_DIFFERENCE
         if low in (ABOVE, None) and high in (BELOW, None):
             return SUPPORTED, ""
         if self._may_have_no_reference(self.test) and last.sign != ABOVE:

@@ -12,6 +12,7 @@ from itertools import combinations, pairwise
 from regatta.record.cell import AXES
 from regatta.record.inputs import (
     ABOVE,
+    BECAUSE,
     BELOW,
     COMPARE,
     FALLING,
@@ -29,7 +30,7 @@ from regatta.record.inputs import (
 )
 
 LESS, EQUAL = "less", "equal"
-FIGURE, POWER, FACTOR, GAP = "figure", "power", "factor", "gap"
+FIGURE, POWER, FACTOR, GAP, SHARE = "figure", "power", "factor", "gap", "share"
 REQUEST, ROUND, PROCESS_SUM = "request", "round", "process"
 """What a sum is taken over. A round is one request on every connection."""
 PER_CONNECTIONS = {PROCESS_SUM: ROUND, REQUEST: REQUEST}
@@ -58,13 +59,14 @@ class Comparison:
     terms: tuple[Term, ...]
     """Half for each of the two, or all for a single one compared with a number."""
     at_least: float = 1.0
-    """For `less`: the second is at least this many times the first."""
+    """For `less`: the second is at least this many times the first; of `share`, the share."""
     within: EquivalenceMargin = EquivalenceMargin()
     """The margin of `equal`, or the bound of a figure."""
     quantity: str = FIGURE
     """What is compared. `power`: the growth exponent over connections. `factor`: the growth from
     the fewest to the most connections. `gap`: the distance from the highest to the lowest
-    figure."""
+    figure. `share`: what `activities` are of the difference, in sampled trials."""
+    activities: tuple[str, ...] = ()
 
     @property
     def halves(self) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
@@ -138,6 +140,10 @@ def _at(said: Statement, count: int, where: str) -> Iterator[Comparison]:
         middle, near, far = map(term, said.designs)
         gaps = (middle, near, middle, far)
         yield Comparison(f"{where}: {said.signs()}", LESS, gaps, quantity=GAP)
+    elif said.kind == BECAUSE:
+        pair, label = tuple(map(term, said.designs)), f"{where}: {said.signs()}"
+        share = said.at_least or 0.0
+        yield Comparison(label, LESS, pair, share, quantity=SHARE, activities=said.activities)
     elif said.kind in (BELOW, ABOVE):
         for design in said.designs:
             label = f"{design} {where}: {said.kind} {said.within.words()}"

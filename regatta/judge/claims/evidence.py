@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from regatta.judge.anatomy import Spent, stacks
 from regatta.judge.claims.comparisons import PROCESS_SUM, REQUEST, ROUND, Term
 from regatta.judge.claims.result import MeasuredFigure
 from regatta.judge.contrast import by_block, requests_of
@@ -99,6 +100,7 @@ BURST_TIME = Metric(
 
 
 NOT_RACED = "not raced"
+NO_SAMPLES = "it has no sampled trials (`--why`)"
 
 Blocks = dict[int, float]
 Found = TypeVar("Found")
@@ -147,6 +149,13 @@ class Evidence:
         if how.over_iterative:
             base = self._raw(CellSelector(ITERATIVE, term.selector.connections), term.side, how)
         return {at: times * (mine[at] - base[at]) for at in common_blocks((mine, base))}
+
+    def stacks(self, term: Term) -> Spent:
+        """What the CPU time of its cell's sampled trials is spent on."""
+        found = stacks(self.race.trials.get(self._cell(term.selector).id, []))
+        if not found:
+            raise NoFigureError(NO_SAMPLES)
+        return found
 
     def mean(self, term: Term) -> float | None:
         """Over blocks; None if it was not measured."""

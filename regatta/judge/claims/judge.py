@@ -28,8 +28,9 @@ from regatta.judge.claims.why import Case, why
 from regatta.judge.statistics.joint import decide_jointly
 from regatta.judge.statistics.percentile_comparison import TOO_FEW_BLOCKS
 from regatta.judge.statistics.units import BLOCKS
+from regatta.record.cell import WINDOW
 from regatta.record.counters import ABSENT, NOT_COUNTED
-from regatta.record.inputs import Claim, RecordedClaim
+from regatta.record.inputs import BECAUSE, Claim, RecordedClaim
 from regatta.record.study.claim_cells import claim_cells
 from regatta.record.study.limits import SCOPES
 
@@ -114,7 +115,8 @@ def _result(case: Case) -> ClaimResult:
 def raced(claim: Claim, race: RaceResults) -> dict[str, Evidence]:
     """By scope, if all cells of the claim were raced, or cannot run on this machine."""
     found: dict[str, Evidence] = {}
-    for scope in SCOPES:
+    sampled = any(statement.kind == BECAUSE for statement in claim.statements)
+    for scope in (WINDOW,) if sampled else SCOPES:
         cells = claim_cells(claim, race.cells, scope)
         lacks = [selector for selector in claim.selectors() if selector not in cells]
         if cells and all(selector.design in race.left_out for selector in lacks):

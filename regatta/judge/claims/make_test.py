@@ -12,8 +12,24 @@ from dataclasses import replace
 
 import numpy as np
 
-from regatta.judge.claims.claim_tests import ComparisonTest, Level, Test, compare_two, gaps_of
-from regatta.judge.claims.comparisons import EQUAL, FACTOR, FIGURE, GAP, POWER, Comparison
+from regatta.judge.anatomy import spent_on
+from regatta.judge.claims.claim_tests import (
+    ComparisonTest,
+    FiellerRatio,
+    Level,
+    Test,
+    compare_two,
+    gaps_of,
+)
+from regatta.judge.claims.comparisons import (
+    EQUAL,
+    FACTOR,
+    FIGURE,
+    GAP,
+    POWER,
+    SHARE,
+    Comparison,
+)
 from regatta.judge.claims.evidence import (
     Blocks,
     Evidence,
@@ -52,6 +68,13 @@ def slopes(columns: Columns, *, logs: bool) -> Blocks:
 def compared(evidence: Evidence, comparison: Comparison) -> tuple[list[Blocks], bool]:
     """What is compared, one number a block each, and whether it must be subtracted. A gap has its
     figures."""
+    if comparison.quantity == SHARE:
+        # What the second needs more than the first: in all, and for these activities.
+        columns = []
+        for of in ((), comparison.activities):
+            less, more = (spent_on(evidence.stacks(term), of) for term in comparison.terms)
+            columns.append({at: more[at] - less[at] for at in common_blocks((less, more))})
+        return columns, True
     columns = [evidence.values(term) for term in comparison.terms]
     # Differences to the iterative server may be 0.
     subtracted = evidence.how(comparison.terms[0]).over_iterative
@@ -101,6 +124,11 @@ def _figures(evidence: Evidence, comparison: Comparison) -> Made:
     units = evidence.race.units
     if comparison.quantity == GAP:
         return gaps_of(columns, differences=differences, units=units), None
+    if comparison.quantity == SHARE:
+        whole, part = map(units.gathered, columns)
+        if len(whole) < FEWEST_BLOCKS:
+            raise NoFigureError(TOO_FEW_BLOCKS)
+        return FiellerRatio(whole, part), None
     if len(columns) == 1:
         values = units.gathered(columns[0])
         if len(values) < FEWEST_BLOCKS:
@@ -185,6 +213,8 @@ def _held(evidence: Evidence, comparison: Comparison) -> dict[int, bool]:
         }
     amount = evidence.amount(comparison.terms[0], comparison.within) or 0.0
     first, second = columns
+    if comparison.quantity == SHARE:
+        return {at: second[at] >= comparison.at_least * first[at] > 0 for at in first}
     return {
         block: _holds(comparison, first[block], second[block], amount)
         for block in first.keys() & second.keys()

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
-from regatta.judge.claims.comparisons import FACTOR, GAP, POWER, Comparison, Term
+from regatta.judge.claims.comparisons import FACTOR, GAP, POWER, SHARE, Comparison, Term
 from regatta.judge.claims.result import ClaimPart
 from regatta.judge.estimates import digits
 from regatta.record.inputs import OVER_ITERATIVE
+from regatta.record.stacks import last_name
 
 WORDS = {
     "task_clock": "CPU time",
@@ -42,6 +43,9 @@ def finding(comparison: Comparison, part: ClaimPart, unit: str) -> str:
     if comparison.quantity == GAP:
         return f"{where}: {_gap(comparison, part, unit)}"
     first, second = (name_of(comparison, half[0]) for half in comparison.halves)
+    if comparison.quantity == SHARE:
+        causes = " and ".join(map(last_name, comparison.activities))
+        return f"{where}: {causes} is {_percent(part)} of what {second} needs more than {first}"
     subtracted, over = part.scale == "difference", comparison.terms[0].metric
     if comparison.quantity == FACTOR and subtracted:
         said = f"{metric} grows by {_amount(part, unit)} with {second} than with {first}"
@@ -95,6 +99,14 @@ def _amount(part: ClaimPart, unit: str, words: tuple[str, str] = NUMBER) -> str:
         return f"{_span(part)}{unit} {more}"
     low, high = (None if end is None else -end for end in (part.high, part.low))
     return f"{_span(replace(part, value=-part.value, low=low, high=high))}{unit} {less}"
+
+
+def _percent(part: ClaimPart) -> str:
+    """A share: `62 (48 to 77) %`."""
+    value, low, high = (
+        None if end is None else 100 * end for end in (part.value, part.low, part.high)
+    )
+    return f"{_span(replace(part, value=value, low=low, high=high, scale='figure'))} %"
 
 
 def _span(part: ClaimPart) -> str:

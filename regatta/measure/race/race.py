@@ -32,11 +32,11 @@ from regatta.measure.race.resume import (
 from regatta.measure.race.sittings import run_sittings
 from regatta.measure.trial.setup import TrialSetup
 from regatta.measure.trial.warming import WarmUps
-from regatta.record.cell import WINDOW, matched_cells
+from regatta.record.cell import WINDOW, at_last_step, matched_cells
 from regatta.record.files import Start, create, locked, new_folder, open_ledger
 from regatta.record.inputs import Baseline, RaceInputs
 from regatta.record.read import read_meta
-from regatta.record.records import PlannedTrial
+from regatta.record.records import ALONE, SAMPLED, PlannedTrial
 from regatta.record.schema import FILE_NAME
 from regatta.record.study import Study, leave_out, parse_study
 from regatta.record.study.published import read_published, recorded_claims
@@ -129,6 +129,8 @@ def yes_or_no(value: bool) -> str:
 
 def plan_of(study: Study) -> list[PlannedTrial]:
     blocks = study.most_blocks or study.blocks
+    window = [number for number, cell in enumerate(study.cells, 1) if cell.scope == WINDOW]
+    last = at_last_step(study.cells)
     return make_plan(
         len(study.cells),
         blocks,
@@ -136,8 +138,8 @@ def plan_of(study: Study) -> list[PlannedTrial]:
         study.seed or 0,
         study.sittings,
         study.alone_blocks,
-        [number for number, cell in enumerate(study.cells, 1) if cell.scope == WINDOW],
         study.sampled_blocks,
+        {ALONE: window, SAMPLED: [number for number in window if study.cells[number - 1] in last]},
     )
 
 

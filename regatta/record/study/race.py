@@ -3,7 +3,7 @@ trials."""
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
@@ -38,19 +38,19 @@ def make_plan(  # noqa: PLR0913, PLR0917  (all that a plan follows from)
     seed: int,
     sittings: int = 1,
     alone_blocks: int = 0,
-    window_cells: Sequence[int] = (),
     sampled_blocks: int = 0,
+    cells_of: Mapping[str, Sequence[int]] = {},
 ) -> list[PlannedTrial]:
     """Every block holds every cell once, in a new random order; every sitting holds all blocks.
 
-    `window_cells`: ids of those of which the window is counted, which alone and sampled blocks
-    hold. Block numbers continue over all sittings.
+    `cells_of`: of a kind that does not hold all, the ids of its cells. Block numbers
+    continue over all sittings.
     """
     chance = random.Random(seed)
     kinds = block_kinds(blocks, counted_blocks, alone_blocks, sampled_blocks)
     plan: list[PlannedTrial] = []
     for block, kind in enumerate(kinds * sittings, start=1):
-        order = list(window_cells if kind in (ALONE, SAMPLED) else range(1, cells + 1))
+        order = list(cells_of.get(kind, range(1, cells + 1)))
         chance.shuffle(order)
         sitting = (block - 1) // len(kinds) + 1
         plan += [

@@ -12,6 +12,7 @@ from regatta.record.cell import Cell
 from regatta.record.counters import COUNTERS, CPU_TIME, SUMMED
 from regatta.record.inputs import (
     ABOVE,
+    BECAUSE,
     BELOW,
     BOTH,
     COMPARE,
@@ -32,6 +33,7 @@ from regatta.record.inputs import (
 )
 from regatta.record.metrics import METRICS, SIDES
 from regatta.record.records import TIMED
+from regatta.record.stacks import ACTIVITIES, folded
 from regatta.record.study import keys
 from regatta.record.study.keys import Many, must, wrong
 
@@ -85,6 +87,8 @@ COMPARED = re.compile(r"\s*(server|client)\s*([<~])\s*(server|client)\s*")
 AMOUNT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(%|[a-z][a-z ]*)")
 SHARE = PERCENT_SIGN
 LARGEST_BOUND, MAX_TIMES = 1e12, 1e9
+MOSTLY = 0.5
+"""The share of a difference that is its cause, by default."""
 MOST_IN_A_GAP = 5
 """Every pair of designs is compared, and all are tested together."""
 
@@ -123,7 +127,17 @@ def count(low: int, high: float, words: str) -> AfterValidator:
 Order = Annotated[Groups, BeforeValidator(read_order)]
 Gap = Annotated[Many[Raced], count(2, MOST_IN_A_GAP, f"a list of two to {MOST_IN_A_GAP}")]
 NEARER_NEEDED = "a list of three: the first nearer to the second than to the third"
-TIMES = keys.Must(f"a number above 1 and up to {MAX_TIMES:g}", lambda times: 1 < times <= MAX_TIMES)
+TIMES = keys.Must(f"a number above 0 and up to {MAX_TIMES:g}", lambda times: 0 < times <= MAX_TIMES)
+
+
+def read_activity(value: Any) -> str:
+    """`start of tasks`, or a part of one: `system calls: epoll_wait`."""
+    names = value.split(": ") if isinstance(value, str) else [value]
+    keys.choose(names[0], ACTIVITIES)
+    return folded(*names)
+
+
+Activity = Annotated[str, BeforeValidator(read_activity)]
 
 
 def read_within(value: Any, kind: str, metric: str, groups: Groups) -> EquivalenceMargin:
@@ -162,7 +176,7 @@ def read_bound(value: Any, kind: str, metric: str) -> EquivalenceMargin:
 SHAPE = "shape"
 KINDS = (ORDER, COMPARE, SHAPE, RATIO, GROWTH, WIDENS, NEARER, BELOW, ABOVE)
 """A statement has exactly one of these keys."""
-OF_DESIGNS = (ORDER, RATIO, GROWTH, WIDENS, NEARER)
+OF_DESIGNS = (ORDER, RATIO, GROWTH, WIDENS, NEARER, BECAUSE)
 """The kinds that compare designs."""
 MULTIPLES = (ORDER, COMPARE, RATIO, GROWTH)
 """The kinds that allow `at_least`."""
@@ -187,6 +201,7 @@ class StatementTable(keys.TomlTable):
     nearer: Annotated[Many[Raced], count(3, 3, NEARER_NEEDED)] = ()
     below: Any = None
     above: Any = None
+    because: Many[Activity] = ()
     at_least: Annotated[float, TIMES] | None = None
     within: Any = None
 
@@ -196,7 +211,7 @@ class StatementTable(keys.TomlTable):
 
     @property
     def kind(self) -> str:
-        return self.shape or self.forms[0]
+        return self.shape or (BECAUSE if self.because else self.forms[0])
 
     @property
     def groups(self) -> Groups:
@@ -219,6 +234,11 @@ class StatementTable(keys.TomlTable):
             found = " and ".join(f"`{key}`" for key in self.forms) or "none of them"
             yield "", f"must have exactly one of {', '.join(KINDS)}; it has {found}"
         key = self.forms[0]
+        if self.because and [len(group) for group in self.order] != [1, 1]:
+            yield "because", "needs `order` with two designs, the second of which needs more"
+        if self.at_least is not None and (self.at_least > 1) == bool(self.because):
+            needed = "a share of the difference, up to 1" if self.because else "above 1"
+            yield "at_least", f"is {self.at_least:g}; it must be {needed}"
         if len(self.connections) < FEWEST.get(self.kind, 1):
             least = COUNTED[FEWEST[self.kind]]
             yield "connections", f"must be at least {least} numbers, because `{key}` needs them"
@@ -250,7 +270,8 @@ class StatementTable(keys.TomlTable):
             connections=connections,
             groups=self.groups,
             designs=designs,
-            at_least=self.at_least,
+            at_least=(self.at_least or MOSTLY) if self.because else self.at_least,
+            activities=self.because,
             within=self.margin(),
         )
 

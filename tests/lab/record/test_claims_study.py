@@ -29,6 +29,7 @@ connections = [5, 10, 20]
 engine = ["thread", "fork"]
 """
 POOL = '[[cells]]\ndesigns = ["prefork-accept"]\nconnections = 10\nworkers = [2, 15]\n'
+BECAUSE = 'because = "start of tasks"\n'
 ORDER = 'order = ["iterative~select", "thread-per-client"]\n'
 PUBLISHED = {"A": 16, "B": 22, "C": 17, "D": 20, "E": 29, "U": 6}
 """Claims of each source."""
@@ -101,8 +102,16 @@ NO_CELL = "is about a cell that is not in the study: iterative at "
         (COST + 'compare = "client < server"\nside = "client"', "follows from `compare`"),
         (COST + 'ratio = ["select", "iterative"]', "has a `ratio` but no `at_least`"),
         (COST + 'ratio = ["select"]\nat_least = 3', "a list of two"),
-        (COST + ORDER + "at_least = 1", "a number above 1"),
-        (COST + ORDER + "at_least = nan", "a number above 1"),
+        (COST + ORDER + "at_least = 1", "`claim X1.at_least` is 1; it must be above 1"),
+        (COST + ORDER + "at_least = nan", "a number above 0"),
+        (COST + ORDER + BECAUSE, "needs `order` with two designs"),
+        (
+            COST + 'order = ["select", "iterative"]\nat_least = 2\n' + BECAUSE,
+            "is 2; it must be a share of the difference",
+        ),
+        (COST + BECAUSE + 'shape = "rising"', "needs `order` with two designs"),
+        (COST + ORDER + 'because = "starting"', "one of user code, system calls, start of tasks"),
+        (COST + ORDER + "because = 5", "one of user code"),
         (COST + 'shape = "round"', "one of linear, sublinear, rising, falling, flat"),
         (COST + ORDER + 'designs = ["select"]', "follows from `order`"),
         (COST + ORDER + 'source = "A"', "defined; add [sources.NAME]"),

@@ -1,6 +1,7 @@
 """Claims of a whole race, from the ledger to the verdict and its reason."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from regatta.judge.claims.result import (
     REFUTED,
     SUPPORTED,
     TOO_FEW,
+    UNDECIDED,
     VERDICTS,
     ClaimResult,
 )
@@ -63,6 +65,73 @@ E,select,5,server,3.19
 
 def claim(name: str, body: str) -> str:
     return f'[[claim]]\nid = "{name}"\nsays = "So it is."\n{body}\n'
+
+
+SPENT = {
+    "select": {"s;f (s)": 10.0, "s;__x64_sys_select_[k]": 10.0},
+    "thread-per-client": {
+        "t;f (t)": 10.0,
+        "t;__do_sys_clone_[k]": 20.0,
+        "t;__x64_sys_exit_[k]": 10.0,
+    },
+}
+CAUSES = {
+    "created": ("select", "thread-per-client", '"start of tasks"', 0.8),
+    "tasks": ("select", "thread-per-client", '["start of tasks", "end of tasks"]', 1),
+    "half": ("select", "thread-per-client", '"end of tasks"', 0.5),
+    "all": ("select", "thread-per-client", '"end of tasks"', 0.9),
+    "saved": ("select", "thread-per-client", '"system calls: select"', 0.1),
+    "reversed": ("thread-per-client", "select", '"start of tasks"', 0.5),
+}
+
+
+def causes() -> str:
+    return "".join(
+        claim(
+            name,
+            f'metric = "task_clock"\nconnections = 5\norder = ["{less}", "{more}"]\n'
+            f"because = {of}\nat_least = {share}",
+        )
+        for name, (less, more, of, share) in CAUSES.items()
+    )
+
+
+def test_what_a_difference_is_spent_on(tmp_path: Path) -> None:
+    race = {"contenders": list(SPENT), "connections": [5], "spent_us": SPENT, "sampled_blocks": 8}
+    found = raced(tmp_path, causes(), scopes=["window", "process"], **race)
+    assert {name: claim.verdict for name, claim in found.items()} == {
+        "created": SUPPORTED,
+        "tasks": SUPPORTED,
+        "half": UNDECIDED,
+        "all": REFUTED,
+        "saved": REFUTED,
+        "reversed": REFUTED,
+    }
+    assert (
+        found["half"].claimed == "select < thread-per-client, at least 50 % of it for end of tasks"
+    )
+    said = re.search(
+        r"end of tasks is (.*) \(.*\) % of what thread-per-client needs more than select$",
+        found["all"].why,
+    )
+    assert said
+    assert float(said[1]) == pytest.approx(50, abs=2)
+    assert set(found["all"].scopes) == {"window"}, "whole processes are not sampled"
+
+
+def test_without_samples_a_cause_is_undecided(tmp_path: Path) -> None:
+    found = raced(tmp_path, causes(), contenders=list(SPENT), connections=[5])
+    assert {claim.verdict for claim in found.values()} == {UNDECIDED}
+    assert found["half"].why.endswith("it has no sampled trials (`--why`)")
+
+
+def test_no_difference_has_no_cause(tmp_path: Path) -> None:
+    equal = dict.fromkeys(SPENT, SPENT["select"])
+    race = {"contenders": list(SPENT), "connections": [5], "sampled_blocks": 8}
+    found = raced(tmp_path, causes(), spent_us=equal, **race)
+    assert {claim.verdict for claim in found.values()} <= {UNDECIDED, REFUTED}
+    assert found["created"].verdict == UNDECIDED
+    assert "no difference" in found["created"].why
 
 
 def test_a_race_judges_claims_as_it_should_be_and_as_they_measured(tmp_path: Path) -> None:

@@ -49,7 +49,29 @@ def test_further_blocks_are_spread_among_the_others(
 
 
 def test_a_plan_without_alone_blocks_is_unchanged() -> None:
-    assert make_plan(4, 6, 2, seed=1) == make_plan(4, 6, 2, seed=1, window_cells=(1, 2))
+    assert make_plan(4, 6, 2, seed=1) == make_plan(4, 6, 2, seed=1, cells_of={ALONE: (1, 2)})
+
+
+def test_only_the_last_step_of_a_table_is_sampled() -> None:
+    """A pool has workers and no other design has: both are in one table."""
+    cells = (
+        f"{fake_races.PAIR}connections = [2, 8]\nrequests = 16\n"
+        '[[cells]]\ndesigns = ["pool"]\nworkers = [2, 4]\n'
+        "connections = [2, 8]\nrequests = 16\n"
+        f"{fake_races.PAIR}connections = [3]\nrequests = 9\nwork = 'snapshot'\n"
+    )
+    study = fake_races.parse(fake_races.on_one_cpu(cells, blocks=2, sampled_blocks=3, seed=5))
+    sampled = [planned for planned in plan_of(study) if planned.kind == SAMPLED]
+    found = [study.cells[planned.cell_id - 1] for planned in sampled]
+    assert sorted(
+        (cell.contender, cell.connections, cell.workers or 0) for cell in found
+    ) == sorted(
+        3
+        * [
+            *((name, count, 0) for name in ("iterative", "select") for count in (3, 8)),
+            *(("pool", 8, workers) for workers in (2, 4)),
+        ]
+    )
 
 
 def test_a_server_raced_alone_has_no_neighbour() -> None:
