@@ -13,7 +13,6 @@ from regatta.record.stacks import (
     SEPARATOR,
     UNKNOWN,
     USER,
-    folded,
 )
 from regatta.show.charts import SCHEMA, SHOWN, drawn_digits, quantity, tip, word
 from regatta.show.numbers import DASH, interval_of, percent, short, value_of
@@ -30,8 +29,8 @@ LEAST_NAMED = 0.05
 """A cause with a smaller share of the difference is not in the sentence."""
 BAR_HEIGHT = 26
 """Pixels, with the space below."""
-UNNAMED = folded(USER, GENERATED, UNKNOWN)
 NAMES = "node has them with --perf-basic-prof, python3 (3.12) with -X perf, Java with an agent"
+"""For code that is made at run time."""
 
 
 def why_lines(group: Group, verdict: Verdict, at: int) -> list[str]:
@@ -62,13 +61,13 @@ def anatomy_section(
         tables=(anatomy_table(anatomy),),
         charts=(chart,),
         sections=(Section("Stacks", charts=(icicle(anatomy, stacks, prefix),), rank=FOLDED),),
-        quiet=tuple(_found(anatomy)),
+        quiet=tuple(_found(anatomy, stacks)),
         name=f"{prefix}why-{anatomy.at}",
     )
 
 
-def _found(anatomy: Anatomy) -> Iterator[str]:
-    """How the rows add up."""
+def _found(anatomy: Anatomy, stacks: Mapping[str, Spent]) -> Iterator[str]:
+    """How the rows add up, and which code has no names."""
     if anatomy.found:
         of_found, of_cost = (
             f"{percent(min(of.values()))} to {percent(max(of.values()))}"
@@ -80,10 +79,32 @@ def _found(anatomy: Anatomy) -> Iterator[str]:
             "sleep, so what waking them costs is in no row."
         )
     for name, spent in anatomy.spent.items():
-        unnamed = spent.get(UNNAMED)
-        share = ((unnamed and unnamed.value) or 0.0) / (spent[TOTAL].value or 1.0)
-        if share > LEAST_NAMED:
-            yield f"{percent(share)} of {name} is code that it made and that has no names: {NAMES}."
+        for row, estimate in spent.items():
+            first, *rest = row.split(SEPARATOR)
+            share = (estimate.value or 0.0) / (spent[TOTAL].value or 1.0)
+            if (first, *rest[1:]) == (USER, UNKNOWN) and share > LEAST_NAMED:
+                is_made = rest[0] == GENERATED
+                how = NAMES if is_made else "build it, or install its package, with symbols"
+                of = "that it made" if is_made else f"of {rest[0]}"
+                yield f"{percent(share)} of {name} is code {of} without names: {how}."
+    nameless = [f"{percent(share)} of {name}" for name, share in without_callers(stacks)]
+    if nameless:
+        yield (
+            f"Code without frame pointers, as Debian's libc, hides who called it in "
+            f"{listed(nameless)}: the icicle lacks those callers, the rows do not need them."
+        )
+
+
+def without_callers(stacks: Mapping[str, Spent]) -> Iterator[tuple[str, float]]:
+    """The contenders of whose time much was called by functions without names, and the share."""
+    for name, of in stacks.items():
+        whole, hidden = 0.0, 0.0
+        for stack, blocks in of.items():
+            us = sum(blocks.values())
+            whole += us
+            hidden += us if f"{UNKNOWN} (" in stack.rpartition(SEPARATOR)[0] else 0.0
+        if hidden > LEAST_NAMED * whole:
+            yield name, hidden / whole
 
 
 def anatomy_table(anatomy: Anatomy) -> Table:
