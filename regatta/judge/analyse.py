@@ -167,11 +167,7 @@ def _group(
             *(against for of in columns.values() for against in against_best(of, None, units)),
         ],
         unconfirmed=list(_unconfirmed(by_step, steps, units)),
-        anatomies=[
-            found
-            for (at, step), verdict in zip(steps.items(), by_step, strict=True)
-            if (found := anatomy(at, step, verdict.front, units)) is not None
-        ],
+        anatomy=anatomy(steps[members.steps[-1]], by_step[-1].front, units),
     )
 
 

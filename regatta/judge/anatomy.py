@@ -61,9 +61,8 @@ class Sampled(Protocol):
 
 @dataclass(frozen=True)
 class Anatomy:
-    """Of the contenders at one step that have samples."""
+    """Of the contenders at a table's last step that have samples."""
 
-    at: int
     rows: list[str]
     """Paths, in the order of a table; the last is TOTAL."""
     spent: dict[str, dict[str, Estimate]]
@@ -119,10 +118,8 @@ def spent_on(of: Spent, activities: Sequence[str] = ()) -> dict[int, float]:
     return {block: sum(of[stack][block] for stack in stacks) for block in blocks}
 
 
-def anatomy(
-    at: int, step: Mapping[str, Sampled], front: str | None, units: Units
-) -> Anatomy | None:
-    """None if no contender of the step has samples. `front`: of the standings there."""
+def anatomy(step: Mapping[str, Sampled], front: str | None, units: Units) -> Anatomy | None:
+    """None if no contender has samples. `front`: of the standings there."""
     of = {name: spent for name, raced in step.items() if (spent := in_rows(raced.stacks))}
     if not of:
         return None
@@ -143,7 +140,6 @@ def anatomy(
     known = {name: busy for name in full if (busy := mean(step[name].busy))}
     more = differences(numbered, front or "", units)
     return Anatomy(
-        at,
         rows,
         {
             name: {row: estimate(blocks, units) for row, blocks in spent.items()}

@@ -117,12 +117,14 @@ class Group:
     """Each contender against the best of each column, at each step."""
     unconfirmed: list[UnconfirmedLead] = field(default_factory=list)
     """Leads of the best by charged time that busy time does not show."""
-    anatomies: list[Anatomy] = field(default_factory=list)
-    """Of the steps with sampled trials."""
+    anatomy: Anatomy | None = None
+    """Of the last step, if it has sampled trials."""
 
-    def stacks(self, step: int) -> dict[str, Spent]:
+    @property
+    def stacks(self) -> dict[str, Spent]:
         """By contender, of those with sampled trials."""
-        return {result.cell.contender: result.stacks for result in self.at(step) if result.stacks}
+        last = self.at(self.steps[-1])
+        return {result.cell.contender: result.stacks for result in last if result.stacks}
 
     def at(self, step: int) -> list[CellResult]:
         return [result for result in self.cells if stands_at(self.axis, result.cell, step)]

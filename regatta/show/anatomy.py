@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from regatta.judge.anatomy import OTHER, TOTAL, Anatomy, Spent
 from regatta.judge.overheads import Difference
 from regatta.judge.results import Group
-from regatta.judge.standings import Verdict
 from regatta.record.stacks import (
     ACTIVITIES,
     GENERATED,
@@ -33,14 +32,13 @@ NAMES = "node has them with --perf-basic-prof, python3 (3.12) with -X perf, Java
 """For code that is made at run time."""
 
 
-def why_lines(group: Group, verdict: Verdict, at: int) -> list[str]:
-    """What makes the difference to the front-runner, of all that are shown to be worse."""
+def why_lines(group: Group) -> list[str]:
+    """What makes the difference to the front-runner at the last step, of all that are worse."""
+    anatomy, worse = group.anatomy, group.by_step[-1].worse
     return [
         sentence
-        for anatomy in group.anatomies
-        if anatomy.at == at
-        for name in anatomy.more
-        if name in verdict.worse and (sentence := why_sentence(anatomy, name))
+        for name in (anatomy.more if anatomy else ())
+        if name in worse and anatomy and (sentence := why_sentence(anatomy, name))
     ]
 
 
@@ -49,7 +47,7 @@ def anatomy_section(
 ) -> Section:
     """`why`: `why_lines`; `stacks`: by contender."""
     chart = Chart(
-        f"{prefix}anatomy-{anatomy.at}",
+        f"{prefix}anatomy",
         "Server CPU per request by activity",
         "A bar a contender, in the order of the table.",
         (Panel("", "µs", anatomy_spec(anatomy)),),
@@ -62,7 +60,7 @@ def anatomy_section(
         charts=(chart,),
         sections=(Section("Stacks", charts=(icicle(anatomy, stacks, prefix),), rank=FOLDED),),
         quiet=tuple(_found(anatomy, stacks)),
-        name=f"{prefix}why-{anatomy.at}",
+        name=f"{prefix}why",
     )
 
 

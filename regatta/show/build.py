@@ -84,7 +84,7 @@ def screen_of(analysis: Analysis) -> Screen:
     lines = [
         (f"{group.title}: " if several else "") + line
         for group in analysis.groups
-        for line in why_lines(group, group.by_step[-1], group.steps[-1])[:MOST_CAUSES]
+        for line in why_lines(group)[:MOST_CAUSES]
     ]
     lines += [*held_lines(analysis), sittings_line(analysis)]
     lines += [tally(analysis.claims)] if analysis.claims else []

@@ -195,16 +195,9 @@ def _step(analysis: Analysis, group: Group, verdict: Verdict, step: int, prefix:
         says = "Pooled over all timed trials; further left is faster."
         panel = Panel("", "", latency_spec(analysis, group, step))
         charts = (Chart(f"{prefix}latency-{step}", title, says, (panel,)),)
-    why = (
-        anatomy_section(
-            found,
-            why_lines(group, verdict, step),
-            group.stacks(step),
-            prefix,
-        )
-        for found in group.anatomies
-        if found.at == step
-    )
+    why: tuple[Section, ...] = ()
+    if group.anatomy is not None and step == group.steps[-1]:
+        why = (anatomy_section(group.anatomy, why_lines(group), group.stacks, prefix),)
     folded = [Section("Latency distribution", charts=charts, rank=FOLDED)] if charts else []
     return Section(
         group.axis.count(step),

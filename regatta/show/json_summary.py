@@ -119,7 +119,7 @@ def group_json(analysis: Analysis, group: Group) -> dict[str, Any]:
         "against_best": [asdict(against) for against in group.against],
         "leads_unconfirmed": [asdict(lead) for lead in group.unconfirmed],
         "twins": [asdict(share) for share in twin_shares(group, analysis.names.twins)],
-        "anatomies": [asdict(found) for found in group.anatomies],
+        "anatomy": group.anatomy and asdict(group.anatomy),
         "cells": [_cell(result) for result in group.cells],
     }
 

@@ -94,8 +94,7 @@ def whys(verdict: RegressionVerdict, analysis: Analysis) -> list[str]:
     return [
         line
         for group in analysis.groups
-        for step, of_step in zip(group.steps, group.by_step, strict=True)
-        for line in why_lines(group, of_step, step)
+        for line in why_lines(group)
         if verdict.outcome == REGRESSION and line.startswith(f"{HEAD} ")
     ]
 

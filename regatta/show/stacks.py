@@ -58,7 +58,7 @@ class Frame:
 def icicle(anatomy: Anatomy, stacks: Mapping[str, Spent], prefix: str) -> Chart:
     """`stacks`: by contender."""
     return Chart(
-        f"{prefix}stacks-{anatomy.at}",
+        f"{prefix}stacks",
         "Server CPU per request by stack",
         "Each function is below its caller, as wide as the time that it and all that it calls take."
         " A click on a function enlarges it, a double click goes back.",
@@ -68,14 +68,13 @@ def icicle(anatomy: Anatomy, stacks: Mapping[str, Spent], prefix: str) -> Chart:
 
 
 def folded_stacks(analysis: Analysis) -> str:
-    """Of all contenders and steps, as flamegraph.pl and most viewers of profiles read them: a count
+    """Of all contenders, as flamegraph.pl and most viewers of profiles read them: a count
     is 10 ns of a request. Empty without sampled trials."""
     several = len(analysis.groups) > 1
     counts = {
-        folded(*([group.title] * several), f"{name}, {group.axis.count(step)}"): means(spent)
+        folded(*([group.title] * several), name): means(spent)
         for group in analysis.groups
-        for step in group.steps
-        for name, spent in group.stacks(step).items()
+        for name, spent in group.stacks.items()
     }
     return "".join(
         f"{root}{SEPARATOR}{stack} {count}\n"

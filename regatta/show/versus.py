@@ -42,11 +42,11 @@ UNREACHED = re.compile(
 def print_versus(analysis: Analysis, seen: Sequence[str], console: Console) -> None:
     """`seen`: what a look before the race found."""
     for group in analysis.groups:
-        for step, verdict in zip(group.steps, group.by_step, strict=True):
+        for step in group.steps:
             print_load(analysis, group, step, console)
             put(console, *sentences(group, step))
-            put(console, *why_lines(group, verdict, step))
             put(console, *filter(None, map(held_verdict, _searches(analysis, group, step))))
+        put(console, *why_lines(group))
     print_warnings(analysis, [*broken(analysis), *seen], console)
 
 

@@ -46,10 +46,7 @@ def test_only_sampled_trials_have_activities(tmp_path: Path) -> None:
     assert "what a request's CPU time is spent on" in shown
     lines = profile.read_text().splitlines()
     assert all(re.fullmatch(r"(?:[^;]+;)+[^;]+ [1-9]\d*", line) for line in lines)
-    assert {line.partition(";")[0] for line in lines} == {
-        "epoll, 10 connections",
-        "thread-per-client, 10 connections",
-    }
+    assert {line.partition(";")[0] for line in lines} == {"epoll", "thread-per-client"}
 
 
 def test_without_perf_a_sampled_trial_has_the_kernels_accounts(tmp_path: Path) -> None:

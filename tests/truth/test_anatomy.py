@@ -71,8 +71,7 @@ def anatomy_of(race: Path) -> Any:
     (group,) = json.loads(run_well(*regatta("report", str(race), "--json"), env=environment()))[
         "groups"
     ]
-    (found,) = group["anatomies"]
-    return found
+    return group["anatomy"]
 
 
 @pytest.fixture(scope="module")
