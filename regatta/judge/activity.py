@@ -31,7 +31,8 @@ from regatta.record.stacks import (
 OF_A_PROGRAM = (USER, SYSTEM_CALLS, START, END, FAULTS)
 """The others cannot be told apart by program."""
 
-CALL = r"__(?:x64|ia32|arm64|riscv|s390x?|se|do)_sys_"
+CALL = r"(?:__(?:(?:x64|ia32|arm64|riscv|s390x?|se|do)_)?sys_|ksys_|kernel_(?=clone|wait4))"
+"""Before the name of a call; the wrapper of some has no frame, as it ends with a jump."""
 OUTER = re.compile(
     rf"""(?P<faults>(?:asm_)?exc_page_fault|do_user_addr_fault|do_mem_abort)
     | {CALL}(?P<start>clone3?|v?fork|execve)

@@ -43,7 +43,7 @@ from regatta.judge.statistics.percentile_comparison import (
 )
 from regatta.judge.statistics.units import BLOCKS, Units
 
-NO_DIFFERENCE = "there is no difference, or it is not shown"
+NO_DIFFERENCE = "that one needs more is not shown"
 NEAR_ZERO = "its reference may be 0, so a relative margin is undefined"
 
 

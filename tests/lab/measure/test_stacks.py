@@ -51,6 +51,10 @@ def told(*lines: str) -> list[str]:
         (f"{CALL} __x64_sys_sendto {SOFTIRQ} ip_rcv tcp_v4_rcv tcp_ack", "packets received;tcp"),
         (f"{CALL} __x64_sys_sendto {SOFTIRQ} __netif_receive_skb ip_rcv", "packets received;ip"),
         (f"cpu_startup_entry {TIMER} {SOFTIRQ}", "packets received;device"),
+        # Calls whose wrappers have no frame.
+        (f"{CALL} __sys_sendmsg ___sys_sendmsg", "system calls;sendmsg"),
+        (f"{CALL} ksys_read vfs_read", "system calls;read"),
+        (f"{CALL} kernel_wait4 do_wait", "end of tasks;wait4"),
         (f"{CALL} __do_sys_clone kernel_clone copy_process", "start of tasks;clone"),
         ("ret_from_fork_asm ret_from_fork schedule_tail", "start of tasks;first run"),
         (f"{CALL} __x64_sys_exit_group do_group_exit do_exit mmput", "end of tasks;exit_group"),
