@@ -45,7 +45,8 @@ def finding(comparison: Comparison, part: ClaimPart, unit: str) -> str:
     first, second = (name_of(comparison, half[0]) for half in comparison.halves)
     if comparison.quantity == SHARE:
         causes = " and ".join(map(last_name, comparison.activities))
-        return f"{where}: {causes} is {_percent(part)} of what {second} needs more than {first}"
+        is_ = "is" if len(comparison.activities) == 1 else "are"
+        return f"{where}: {causes} {is_} {_percent(part)} of what {second} needs more than {first}"
     subtracted, over = part.scale == "difference", comparison.terms[0].metric
     if comparison.quantity == FACTOR and subtracted:
         said = f"{metric} grows by {_amount(part, unit)} with {second} than with {first}"
