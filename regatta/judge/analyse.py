@@ -106,6 +106,7 @@ def analyse(ledger: RaceRecord) -> Analysis:
                 estimates={number: result.estimates for number, result in results.items()},
                 left_out=ledger.environment.get("left_out") or {},
                 units=units,
+                stacks={number: result.stacks for number, result in results.items()},
             ),
         ),
     )

@@ -96,8 +96,7 @@ def stacks(trials: Iterable[Trial]) -> Spent:
     """Of a cell's trials, without idling and other programs; empty if none was sampled."""
     blocks: dict[int, dict[str, float]] = {}
     for trial in trials:
-        taken = trial.status == OK and not trial.superseded
-        if taken and trial.stacks is not None and trial.answered:
+        if trial.status == OK and trial.stacks is not None and trial.answered:
             blocks[trial.block] = {
                 stack: ns / NS_PER_US / trial.answered
                 for stack, ns in unpack_stacks(trial.stacks).items()
@@ -124,8 +123,8 @@ def anatomy(step: Mapping[str, Sampled], front: str | None, units: Units) -> Ana
     if not of:
         return None
     for name in (of_file, of_kind):
-        spent_on = {row for spent in of.values() for row in spent if row != TOTAL}
-        small = {row: name(row) for row in spent_on if is_small(row, of)}
+        known = {row for spent in of.values() for row in spent if row != TOTAL}
+        small = {row: name(row) for row in known if is_small(row, of)}
         of = {name: summed(spent, small) for name, spent in of.items()}
     rows = sorted({row for spent in of.values() for row in spent}, key=lambda row: order(row, of))
     full = {
@@ -137,7 +136,7 @@ def anatomy(step: Mapping[str, Sampled], front: str | None, units: Units) -> Ana
         number: {name: spent[row] for name, spent in full.items()}
         for number, row in enumerate(rows)
     }
-    known = {name: busy for name in full if (busy := mean(step[name].busy))}
+    busy_of = {name: busy for name in full if (busy := mean(step[name].busy))}
     more = differences(numbered, front or "", units)
     return Anatomy(
         rows,
@@ -151,8 +150,8 @@ def anatomy(step: Mapping[str, Sampled], front: str | None, units: Units) -> Ana
             for name in full
             if name != front
         },
-        {name: mean(full[name][TOTAL]) / busy for name, busy in known.items()},
-        {name: mean(step[name].busy_sampled) / busy for name, busy in known.items()},
+        {name: mean(full[name][TOTAL]) / busy for name, busy in busy_of.items()},
+        {name: mean(step[name].busy_sampled) / busy for name, busy in busy_of.items()},
     )
 
 

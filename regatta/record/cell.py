@@ -160,17 +160,23 @@ class Cell:
 
 
 def at_last_step(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells with the most of what a table varies in steps; a design without it has no steps."""
-    families: dict[tuple[object, ...], list[Cell]] = {}
-    for cell in cells:
-        same = tuple(getattr(cell, name) for name in (*TRAITS, *AS_STARTED, "scope"))
-        families.setdefault(same, []).append(cell)
+    """The cells with the most of what a table varies in steps, where all else is the same; a
+    design without it has no steps."""
     found: list[Cell] = []
-    for family in families.values():
+    for family in alike(cells, (*TRAITS, *AS_STARTED, "scope")):
         axis = choose_axis(family).name
-        last = max(getattr(cell, axis) or 0 for cell in family)
-        found += [cell for cell in family if getattr(cell, axis) in (last, None)]
+        for row in alike(family, [name for name in AXES if name != axis]):
+            last = max(getattr(cell, axis) or 0 for cell in row)
+            found += [cell for cell in row if getattr(cell, axis) in (last, None)]
     return found
+
+
+def alike(cells: Sequence[Cell], names: Sequence[str]) -> Iterable[list[Cell]]:
+    """The cells that agree in all of these fields."""
+    found: dict[tuple[object, ...], list[Cell]] = {}
+    for cell in cells:
+        found.setdefault(tuple(getattr(cell, name) for name in names), []).append(cell)
+    return found.values()
 
 
 AS_RACED = ("id", "placement")

@@ -52,7 +52,7 @@ class Frame:
     start_us: float
     spent_us: float
     kind: str
-    """The activity that takes most of it."""
+    """In the kernel the activity that takes most of it, otherwise user code."""
 
 
 def icicle(anatomy: Anatomy, stacks: Mapping[str, Spent], prefix: str) -> Chart:
@@ -111,13 +111,20 @@ def frames(spent: Mapping[str, float]) -> list[Frame]:
     return ordered
 
 
+def same(frame: Frame) -> tuple[str, ...]:
+    """What it is compared by: of threads with other names too."""
+    return frame.stack[1:] or frame.stack
+
+
 def icicle_spec(anatomy: Anatomy, stacks: Mapping[str, Spent]) -> Spec:
     """Of one contender at a time, coloured by activity or by the difference to the front-runner."""
     names = anatomy.ranked
     spent = {name: means(stacks[name]) for name in names}
     whole = {name: sum(of.values()) for name, of in spent.items()}
     drawn = {name: frames(of) for name, of in spent.items()}
-    of_front = {frame.stack: frame.spent_us for frame in drawn.get(anatomy.front or "", [])}
+    of_front: dict[tuple[str, ...], float] = {}
+    for frame in drawn.get(anatomy.front or "", []):
+        of_front[same(frame)] = of_front.get(same(frame), 0.0) + frame.spent_us
     rows = [
         _row(name, frame, of_front, whole[name])
         for name in names
@@ -126,7 +133,8 @@ def icicle_spec(anatomy: Anatomy, stacks: Mapping[str, Spent]) -> Spec:
     ]
     colours = [BY_ACTIVITY, *([f"more or less than {anatomy.front}"] if of_front else [])]
     # The function that was clicked is as wide as the chart.
-    start, end = "(zoom.start ? zoom.start[0] : 0)", "(zoom.end ? zoom.end[0] : whole)"
+    is_near = "zoom.design && zoom.design[0] == contender"
+    start, end = f"({is_near} ? zoom.start[0] : 0)", f"({is_near} ? zoom.end[0] : whole)"
     scale = {"domainMin": {"expr": start}, "domainMax": {"expr": end}, "nice": False, "zero": False}
     room = f"(min(datum.end, {end}) - max(datum.start, {start})) / ({end} - {start}) * width - 4"
     across = {"x": quantity("start", title="µs per request", scale=scale), "x2": {"field": "end"}}
@@ -161,7 +169,7 @@ def icicle_spec(anatomy: Anatomy, stacks: Mapping[str, Spent]) -> Spec:
                         "name": "zoom",
                         "select": {
                             "type": "point",
-                            "fields": ["start", "end"],
+                            "fields": ["design", "start", "end"],
                             "on": "click",
                             "clear": "dblclick",
                         },
@@ -203,7 +211,7 @@ def _choice(name: str, options: Sequence[str], first: str) -> Spec:
 def _row(
     design: str, frame: Frame, of_front: Mapping[tuple[str, ...], float], whole: float
 ) -> Spec:
-    more = frame.spent_us - of_front.get(frame.stack, 0.0)
+    more = frame.spent_us - of_front.get(same(frame), 0.0)
     depth = len(frame.stack)
     said = f"{short(frame.spent_us)} µs, {percent(frame.spent_us / whole)}"
     return {

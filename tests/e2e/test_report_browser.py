@@ -207,6 +207,7 @@ WIDTH = "frame => frame.getBoundingClientRect().width"
 
 @pytest.mark.parametrize("page", [("why", 1280, "light")], indirect=True)
 def test_an_icicle_is_of_the_chosen_contender_and_searched_and_enlarged(page: Page) -> None:
+    step(page, "10 connections")
     unfold(page, "Stacks")
     chart = page.locator("[data-chart^=stacks]:visible")
     frames, names = chart.locator(".mark-rect path"), chart.locator(".mark-text text")

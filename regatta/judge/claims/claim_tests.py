@@ -43,7 +43,7 @@ from regatta.judge.statistics.percentile_comparison import (
 )
 from regatta.judge.statistics.units import BLOCKS, Units
 
-NO_DIFFERENCE = "that one needs more is not shown"
+NO_DIFFERENCE, NO_MORE = "that one needs more is not shown", "it needs less, not more"
 NEAR_ZERO = "its reference may be 0, so a relative margin is undefined"
 
 
@@ -305,14 +305,17 @@ class ComparisonTest:
             decisions = [test.together(decisions)]
         by_null_value = dict(zip(self.null_values, decisions, strict=False))
         ends = test.interval(score)
-        for null_value, found in by_null_value.items():
-            ends = agreeing(ends, null_value, found.sign)
+        if self.comparison.quantity == SHARE and decisions[-1].sign != ABOVE:
+            ends = None, None
+        else:
+            for null_value, found in by_null_value.items():
+                ends = agreeing(ends, null_value, found.sign)
         verdict, reason = self._verdict(by_null_value, decisions[-1])
         return replace(
             part,
             low=ends[0],
             high=ends[1],
-            p_value=self._p_value(by_null_value),
+            p_value=self._p_value(by_null_value, decisions[-1]),
             verdict=verdict,
             detectable=test.detectable(score),
             reason=reason,
@@ -323,16 +326,19 @@ class ComparisonTest:
     ) -> tuple[Verdict, str]:
         low, high = (None if end is None else decisions[end].sign for end in self.claimed)
         if self.comparison.quantity == SHARE and last.sign != ABOVE:
-            return (REFUTED if last.sign == BELOW else UNDECIDED), NO_DIFFERENCE
+            return (REFUTED, NO_MORE) if last.sign == BELOW else (UNDECIDED, NO_DIFFERENCE)
         if low in (ABOVE, None) and high in (BELOW, None):
             return SUPPORTED, ""
         if self._may_have_no_reference(self.test) and last.sign != ABOVE:
             return UNDECIDED, NEAR_ZERO
         return (REFUTED if low == BELOW or high == ABOVE else UNDECIDED), ""
 
-    def _p_value(self, decisions: Mapping[float, SignDecision]) -> float:
-        """With two null values, both must be excluded, or the nearer one crossed."""
+    def _p_value(self, decisions: Mapping[float, SignDecision], last: SignDecision) -> float:
+        """With two null values, both must be excluded, or the nearer one crossed; of a share its
+        null value, and that there is a difference."""
         value = self.test.value
+        if self.comparison.quantity == SHARE:
+            return max(last.p_value, *(decision.p_value for decision in decisions.values()))
         if value is not None and min(decisions) <= value <= max(decisions):
             return max(decision.p_value for decision in decisions.values())
         nearest = min(decisions, key=lambda null_value: abs(null_value - (value or 0.0)))

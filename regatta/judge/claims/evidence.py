@@ -3,13 +3,13 @@
 Where there is none, NoFigureError says why.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
 
-from regatta.judge.anatomy import Spent, stacks
+from regatta.judge.anatomy import Spent
 from regatta.judge.claims.comparisons import PROCESS_SUM, REQUEST, ROUND, Term
 from regatta.judge.claims.result import MeasuredFigure
 from regatta.judge.contrast import by_block, requests_of
@@ -100,7 +100,7 @@ BURST_TIME = Metric(
 
 
 NOT_RACED = "not raced"
-NO_SAMPLES = "it has no sampled trials (`--why`)"
+NO_SAMPLES = "it has no samples (`--why`, of the last step of a table)"
 
 Blocks = dict[int, float]
 Found = TypeVar("Found")
@@ -128,6 +128,8 @@ class RaceResults:
     taken: dict[tuple[int, str, str], Blocks | str] = field(default_factory=dict)
     """Cache by cell, side and metric name."""
     units: Units = BLOCKS
+    stacks: Mapping[int, Spent] = field(default_factory=dict)
+    """By cell number."""
 
 
 def common_blocks(columns: Iterable[Blocks]) -> list[int]:
@@ -152,7 +154,7 @@ class Evidence:
 
     def stacks(self, term: Term) -> Spent:
         """What the CPU time of its cell's sampled trials is spent on."""
-        found = stacks(self.race.trials.get(self._cell(term.selector).id, []))
+        found = self.race.stacks.get(self._cell(term.selector).id)
         if not found:
             raise NoFigureError(NO_SAMPLES)
         return found

@@ -45,6 +45,7 @@ from regatta.judge.statistics.percentile_comparison import (
     one_percentile,
 )
 from regatta.record.inputs import ABOVE, BELOW
+from regatta.record.stacks import last_name
 
 NO_EXPONENT = "a figure that may be 0 has no growth exponent"
 Columns = Mapping[int, Blocks]
@@ -73,6 +74,8 @@ def compared(evidence: Evidence, comparison: Comparison) -> tuple[list[Blocks], 
         columns = []
         for of in ((), comparison.activities):
             less, more = (spent_on(evidence.stacks(term), of) for term in comparison.terms)
+            if not any((*less.values(), *more.values())):
+                raise NoFigureError(f"no sample is of {' or '.join(map(last_name, of))}")
             columns.append({at: more[at] - less[at] for at in common_blocks((less, more))})
         return columns, True
     columns = [evidence.values(term) for term in comparison.terms]
@@ -128,7 +131,7 @@ def _figures(evidence: Evidence, comparison: Comparison) -> Made:
         whole, part = map(units.gathered, columns)
         if len(whole) < FEWEST_BLOCKS:
             raise NoFigureError(TOO_FEW_BLOCKS)
-        return FiellerRatio(whole, part), None
+        return FiellerRatio(whole, part, "figure"), None
     if len(columns) == 1:
         values = units.gathered(columns[0])
         if len(values) < FEWEST_BLOCKS:

@@ -113,6 +113,8 @@ def _finding(case: Case, verdict: Verdict, found: list[Compared]) -> str:
     # The part that is furthest from the claim, or held by the smallest margin.
     strict = [pair for pair in found if pair[0].relation != EQUAL] or found
     comparison, part = max(found, key=_beyond) if verdict == REFUTED else min(strict, key=_beyond)
+    if part.value is None:
+        return f"{part.label}: {part.reason}"
     said = finding(comparison, part, case.unit(comparison))
     return said + because(case, comparison, part)
 

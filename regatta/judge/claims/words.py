@@ -38,15 +38,15 @@ def finding(comparison: Comparison, part: ClaimPart, unit: str) -> str:
     metric = words_of(comparison.terms[0].metric)
     if comparison.quantity == POWER:
         return f"{where}: {metric} grows with the power {_span(part)} of the connections"
+    if comparison.quantity == SHARE:
+        less, more = (term.selector.design for term in comparison.terms)
+        causes = " and ".join(map(last_name, comparison.activities))
+        return f"{where}: {_percent(part)} of what {more} needs more than {less} is for {causes}"
     if part.scale == "figure":
         return f"{where}: {metric} is {_span(part)}{unit}"
     if comparison.quantity == GAP:
         return f"{where}: {_gap(comparison, part, unit)}"
     first, second = (name_of(comparison, half[0]) for half in comparison.halves)
-    if comparison.quantity == SHARE:
-        causes = " and ".join(map(last_name, comparison.activities))
-        is_ = "is" if len(comparison.activities) == 1 else "are"
-        return f"{where}: {causes} {is_} {_percent(part)} of what {second} needs more than {first}"
     subtracted, over = part.scale == "difference", comparison.terms[0].metric
     if comparison.quantity == FACTOR and subtracted:
         said = f"{metric} grows by {_amount(part, unit)} with {second} than with {first}"
@@ -107,7 +107,7 @@ def _percent(part: ClaimPart) -> str:
     value, low, high = (
         None if end is None else 100 * end for end in (part.value, part.low, part.high)
     )
-    return f"{_span(replace(part, value=value, low=low, high=high, scale='figure'))} %"
+    return f"{_span(replace(part, value=value, low=low, high=high))} %"
 
 
 def _span(part: ClaimPart) -> str:

@@ -15,6 +15,7 @@ FORK = re.compile(r"PERF_RECORD_FORK\((?P<child>\d+):\d+\):\((?P<parent>\d+):")
 FORGOTTEN = ":-1"
 """perf's name for a task in the last steps of its end, when it has no number any more. On a side's
 CPUs it is the server's."""
+RESERVED = (IDLE, OTHERS)
 OF_THE_KERNEL = ("[kernel.kallsyms]", "[guest.kernel.kallsyms]")
 NUMBERED = re.compile(r"[/:-]")
 """What separates the name of a kernel thread from its CPU or number."""
@@ -50,7 +51,9 @@ def _roots(thread: str, pid: int, ours: set[int]) -> list[str]:
         return [IDLE]
     if thread == FORGOTTEN:
         return [ENDED]
-    return [thread] if pid in ours else [OTHERS, NUMBERED.split(thread)[0]]
+    if pid not in ours:
+        return [OTHERS, NUMBERED.split(thread)[0] or UNKNOWN]
+    return [f"{thread} (thread)" if thread in RESERVED else thread]
 
 
 def _frame(function: str, file: str) -> str:

@@ -99,7 +99,13 @@ class RunningTrial:
                 self.record_client(error.summary)
             reason = str(self.reason_of(error))
             self.result = replace(
-                self.result, status=FAILED, reason=reason, counters={}, printed={}, samples=None
+                self.result,
+                status=FAILED,
+                reason=reason,
+                counters={},
+                printed={},
+                samples=None,
+                stacks=None,
             )
             with suppress(HostLostError):
                 self.server.kill()

@@ -32,7 +32,7 @@ from regatta.record.inputs import (
     Statement,
 )
 from regatta.record.metrics import METRICS, SIDES
-from regatta.record.records import TIMED
+from regatta.record.records import CLIENT, TIMED
 from regatta.record.stacks import ACTIVITIES, folded
 from regatta.record.study import keys
 from regatta.record.study.keys import Many, must, wrong
@@ -87,6 +87,7 @@ COMPARED = re.compile(r"\s*(server|client)\s*([<~])\s*(server|client)\s*")
 AMOUNT = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(%|[a-z][a-z ]*)")
 SHARE = PERCENT_SIGN
 LARGEST_BOUND, MAX_TIMES = 1e12, 1e9
+CPU_CLOCKS = ("task_clock", "cpu_clock")
 MOSTLY = 0.5
 """The share of a difference that is its cause, by default."""
 MOST_IN_A_GAP = 5
@@ -134,6 +135,8 @@ def read_activity(value: Any) -> str:
     """`start of tasks`, or a part of one: `system calls: epoll_wait`."""
     names = value.split(": ") if isinstance(value, str) else [value]
     keys.choose(names[0], ACTIVITIES)
+    if not all(names):
+        raise must("an activity, or a part of one such as `system calls: futex`")
     return folded(*names)
 
 
@@ -236,6 +239,8 @@ class StatementTable(keys.TomlTable):
         key = self.forms[0]
         if self.because and [len(group) for group in self.order] != [1, 1]:
             yield "because", "needs `order` with two designs, the second of which needs more"
+        if self.because and (self.metric not in CPU_CLOCKS or self.side == CLIENT):
+            yield "because", "is about the server's CPU time: `metric` must be task_clock"
         if self.at_least is not None and (self.at_least > 1) == bool(self.because):
             needed = "a share of the difference, up to 1" if self.because else "above 1"
             yield "at_least", f"is {self.at_least:g}; it must be {needed}"

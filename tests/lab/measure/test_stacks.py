@@ -103,6 +103,11 @@ def test_a_task_that_has_no_number_any_more_is_the_servers() -> None:
         assert told(sample(end, pid=pid, thread=":-1")) == ["end of tasks;exit"]
 
 
+def test_a_thread_may_have_any_name() -> None:
+    assert told(sample("main[/bin/a]", thread="idle")) == ["user code;a;main"]
+    assert told(sample("main[/bin/a]", thread="other programs")) == ["user code;a;main"]
+
+
 def test_nothing_runs() -> None:
     idle = "cpu_startup_entry do_idle default_idle"
     assert told(sample(f"{idle} {TIMER}", pid=0, thread="swapper")) == ["idle"]
@@ -121,6 +126,8 @@ def test_what_other_programs_do_is_not_the_servers() -> None:
     code = "main[/bin/b] work[/bin/b]"
     assert told(sample(code, pid=900, thread=":899 900")) == ["other programs"]
     assert told(sample(f"{CALL} {SOFTIRQ}", pid=900)) == ["packets received;device"]
+    nameless = sample(code, pid=900, thread=":900")
+    assert read(nameless) == ["other programs;[unknown];main (b);work (b)"]
 
 
 def test_children_are_known_by_their_forks() -> None:

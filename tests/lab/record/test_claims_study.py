@@ -109,6 +109,11 @@ NO_CELL = "is about a cell that is not in the study: iterative at "
             COST + 'order = ["select", "iterative"]\nat_least = 2\n' + BECAUSE,
             "is 2; it must be a share of the difference",
         ),
+        (
+            COST.replace("task_clock", "page_faults") + ORDER.replace("~select", "") + BECAUSE,
+            "`metric` must be task_clock",
+        ),
+        (COST + ORDER + 'because = "system calls: "', "an activity, or a part of one"),
         (COST + BECAUSE + 'shape = "rising"', "needs `order` with two designs"),
         (COST + ORDER + 'because = "starting"', "one of user code, system calls, start of tasks"),
         (COST + ORDER + "because = 5", "one of user code"),

@@ -27,6 +27,8 @@ from regatta.record.records import Trial
 from regatta.record.study import load_study, parse_study
 from regatta.record.study.find import Design
 from regatta.record.study.published import recorded_claims
+from regatta.show.build import view_of
+from regatta.show.markdown import to_markdown
 from tests.lab import synthetic
 from tests.lab.designs import every_design
 
@@ -68,8 +70,9 @@ def claim(name: str, body: str) -> str:
 
 
 SPENT = {
-    "select": {"s;f (s)": 10.0, "s;__x64_sys_select_[k]": 10.0},
+    "select": {"s;f (s)": 10.0, "s;__x64_sys_select_[k]": 10.0, "s;__x64_sys_brk_[k]": 0.001},
     "thread-per-client": {
+        "t;__x64_sys_brk_[k]": 0.001,
         "t;f (t)": 10.0,
         "t;__do_sys_clone_[k]": 20.0,
         "t;__x64_sys_exit_[k]": 10.0,
@@ -82,6 +85,8 @@ CAUSES = {
     "all": ("select", "thread-per-client", '"end of tasks"', 0.9),
     "saved": ("select", "thread-per-client", '"system calls: select"', 0.1),
     "reversed": ("thread-per-client", "select", '"start of tasks"', 0.5),
+    "none": ("select", "thread-per-client", '"system calls: futxe"', 0.5),
+    "nothing": ("select", "thread-per-client", '"system calls: brk"', 0.5),
 }
 
 
@@ -106,23 +111,31 @@ def test_what_a_difference_is_spent_on(tmp_path: Path) -> None:
         "all": REFUTED,
         "saved": REFUTED,
         "reversed": REFUTED,
+        "none": UNDECIDED,
+        "nothing": REFUTED,
     }
     assert (
         found["half"].claimed == "select < thread-per-client, at least 50 % of it for end of tasks"
     )
-    said = re.search(
-        r"end of tasks is (.*) \(.*\) % of what thread-per-client needs more than select$",
+    said = re.fullmatch(
+        r"at 5 connections: (.*) \(.*\) % of what thread-per-client needs more than select is for "
+        "end of tasks",
         found["all"].why,
     )
     assert said
     assert float(said[1]) == pytest.approx(50, abs=2)
+    assert found["reversed"].why.endswith("it needs less, not more")
+    assert found["none"].why.endswith("no sample is of futxe")
+    assert "% of what thread-per-client needs more than select is for brk" in found["nothing"].why
+    report = to_markdown(view_of(analyse(read(tmp_path / "ledger.sqlite"))))
+    assert "| half | So it is. | ? undecided |" in re.sub(" +", " ", report)
     assert set(found["all"].scopes) == {"window"}, "whole processes are not sampled"
 
 
 def test_without_samples_a_cause_is_undecided(tmp_path: Path) -> None:
     found = raced(tmp_path, causes(), contenders=list(SPENT), connections=[5])
     assert {claim.verdict for claim in found.values()} == {UNDECIDED}
-    assert found["half"].why.endswith("it has no sampled trials (`--why`)")
+    assert found["half"].why.endswith("it has no samples (`--why`, of the last step of a table)")
 
 
 def test_no_difference_has_no_cause(tmp_path: Path) -> None:
@@ -130,8 +143,9 @@ def test_no_difference_has_no_cause(tmp_path: Path) -> None:
     race = {"contenders": list(SPENT), "connections": [5], "sampled_blocks": 8}
     found = raced(tmp_path, causes(), spent_us=equal, **race)
     assert {claim.verdict for claim in found.values()} <= {UNDECIDED, REFUTED}
-    assert found["created"].verdict == UNDECIDED
-    assert "that one needs more is not shown" in found["created"].why
+    assert found["saved"].verdict == UNDECIDED
+    assert "that one needs more is not shown" in found["saved"].why
+    assert "no sample is of start of tasks" in found["created"].why
 
 
 def test_a_race_judges_claims_as_it_should_be_and_as_they_measured(tmp_path: Path) -> None:

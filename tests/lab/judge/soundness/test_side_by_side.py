@@ -59,6 +59,8 @@ def test_only_the_last_step_of_a_table_is_sampled() -> None:
         '[[cells]]\ndesigns = ["pool"]\nworkers = [2, 4]\n'
         "connections = [2, 8]\nrequests = 16\n"
         f"{fake_races.PAIR}connections = [3]\nrequests = 9\nwork = 'snapshot'\n"
+        f"{fake_races.PAIR}connections = [4]\nidle = [0, 5]\nrequests = 9\ndialect = 'http'\n"
+        f"{fake_races.PAIR}connections = [2]\nidle = 5\nrequests = 9\ndialect = 'http'\n"
     )
     study = fake_races.parse(fake_races.on_one_cpu(cells, blocks=2, sampled_blocks=3, seed=5))
     sampled = [planned for planned in plan_of(study) if planned.kind == SAMPLED]
@@ -68,7 +70,7 @@ def test_only_the_last_step_of_a_table_is_sampled() -> None:
     ) == sorted(
         3
         * [
-            *((name, count, 0) for name in ("iterative", "select") for count in (3, 8)),
+            *((name, count, 0) for name in ("iterative", "select") for count in (3, 4, 4, 8)),
             *(("pool", 8, workers) for workers in (2, 4)),
         ]
     )
