@@ -7,6 +7,7 @@ def test_callers_hold_what_they_call_the_longest_first() -> None:
     found = frames(
         {
             "a;main (a);f (a)": 1.0,
+            "a;main (a);g (a)": 0.25,
             "a;main (a);write (libc)": 0.5,
             "a;main (a);write (libc);__x64_sys_write_[k]": 4.0,
             "a;main (a);write (libc);__x64_sys_write_[k];net_rx_action_[k]": 6.0,
@@ -14,14 +15,15 @@ def test_callers_hold_what_they_call_the_longest_first() -> None:
         }
     )
     assert {(frame.stack[-1], frame.start_us, frame.spent_us, frame.kind) for frame in found} == {
-        ("a", 0.0, 11.5, "user code"),
-        ("main (a)", 0.0, 11.5, "user code"),
+        ("a", 0.0, 11.75, "user code"),
+        ("main (a)", 0.0, 11.75, "user code"),
         ("write (libc)", 0.0, 10.5, "user code"),
         ("f (a)", 10.5, 1.0, "user code"),
+        ("g (a)", 11.5, 0.25, "user code"),
         ("__x64_sys_write_[k]", 0.0, 10.0, "packets received"),
         ("net_rx_action_[k]", 0.0, 6.0, "packets received"),
-        ("idle", 11.5, 2.0, "packets received"),
-        ("net_rx_action_[k]", 11.5, 2.0, "packets received"),
+        ("idle", 11.75, 2.0, "packets received"),
+        ("net_rx_action_[k]", 11.75, 2.0, "packets received"),
     }
 
 
