@@ -1,5 +1,6 @@
 """Where in the code the time is spent: sampled stacks as an icicle, and for other tools."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -91,14 +92,13 @@ def means(stacks: Spent) -> dict[str, float]:
 def frames(spent: Mapping[str, float]) -> list[Frame]:
     """Callers before what they call; of one caller, the longest first. In and out in µs."""
     found: dict[tuple[str, ...], Frame] = {}
-    by_kind: dict[tuple[str, ...], dict[str, float]] = {}
+    by_kind: dict[tuple[str, ...], dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for stack, us in spent.items():
         names, kind = tuple(stack.split(SEPARATOR)), activity(stack).split(SEPARATOR)[0]
         for depth in range(1, len(names) + 1):
-            kinds = by_kind.setdefault(names[:depth], {})
-            kinds[kind] = kinds.get(kind, 0.0) + us
+            by_kind[names[:depth]][kind] += us
     for stack_to, kinds in by_kind.items():
-        most = max(kinds, key=lambda kind: kinds[kind])
+        most = max(kinds, key=kinds.__getitem__)
         of_user = not stack_to[-1].endswith(KERNEL) and stack_to[0] not in (IDLE, OTHERS)
         kind = USER if of_user else most
         found[stack_to] = Frame(stack_to, 0.0, sum(kinds.values()), kind)
@@ -122,9 +122,9 @@ def icicle_spec(anatomy: Anatomy, stacks: Mapping[str, Spent]) -> Spec:
     spent = {name: means(stacks[name]) for name in names}
     whole = {name: sum(of.values()) for name, of in spent.items()}
     drawn = {name: frames(of) for name, of in spent.items()}
-    of_front: dict[tuple[str, ...], float] = {}
+    of_front: dict[tuple[str, ...], float] = defaultdict(float)
     for frame in drawn.get(anatomy.front or "", []):
-        of_front[same(frame)] = of_front.get(same(frame), 0.0) + frame.spent_us
+        of_front[same(frame)] += frame.spent_us
     rows = [
         _row(name, frame, of_front, whole[name])
         for name in names

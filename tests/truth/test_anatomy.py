@@ -6,7 +6,7 @@ Each measures by itself how long that takes (planted.c).
 import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -49,23 +49,29 @@ pytestmark = [needs_programs, needs_two_cpus]
 
 @pytest.fixture(scope="module")
 def raced(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    cells = ""
-    for name, amount in PLANTED.items():
-        words = [str(built("tests/truth/planted")), "{port}", name, *amount]
-        cells += f"[contenders.{name}]\ncommand = {json.dumps(words)}\n"
-    cells += f"""
+    program = str(built("tests/truth/planted"))
+    commands = {name: [program, "{port}", name, *amount] for name, amount in PLANTED.items()}
+    cells = one_load(commands, rate=1500)
+    text = study(cells, blocks=6, sampled_blocks=8, slices=4, answers_may_differ="true")
+    with alone():
+        return race(tmp_path_factory.mktemp("planted"), text, prefix=PRIORITY)
+
+
+def one_load(commands: Mapping[str, Sequence[str]], rate: int) -> str:
+    """The tables of these contenders, asked at one rate."""
+    contenders = (
+        f"[contenders.{name}]\ncommand = {json.dumps(words)}\n" for name, words in commands.items()
+    )
+    return f"""{"".join(contenders)}
 [[cells]]
-contenders = {json.dumps(list(PLANTED))}
+contenders = {json.dumps(list(commands))}
 connections = 4
 load = "open"
 dialect = "http"
 path = "/"
-rate = 1500
+rate = {rate}
 duration_s = 1.5
 """
-    text = study(cells, blocks=6, sampled_blocks=8, slices=4, answers_may_differ="true")
-    with alone():
-        return race(tmp_path_factory.mktemp("planted"), text, prefix=PRIORITY)
 
 
 def anatomy_of(race: Path) -> Any:
@@ -131,19 +137,8 @@ def test_three_microseconds_are_found_in_their_function(
 ) -> None:
     if shutil.which(language) is None:
         pytest.skip(f"{language} is not installed")
-    words, cells = command(tmp_path), ""
-    for name, us in (("nothing", "0"), ("code", "3")):
-        cells += f"[contenders.{name}]\ncommand = {json.dumps([*words, '{port}', us])}\n"
-    cells += """
-[[cells]]
-contenders = ["nothing", "code"]
-connections = 4
-load = "open"
-dialect = "http"
-path = "/"
-rate = 3000
-duration_s = 1.5
-"""
+    words, amounts = command(tmp_path), {"nothing": "0", "code": "3"}
+    cells = one_load({name: [*words, "{port}", us] for name, us in amounts.items()}, rate=3000)
     with alone():
         out = race(tmp_path, study(cells, blocks=6, sampled_blocks=10, slices=4), prefix=PRIORITY)
     more = anatomy_of(out)["more"]["code"]
