@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from regatta.record.stacks import (
+from regatta.record.recordings import (
     END,
     FAULTS,
     IDLE,

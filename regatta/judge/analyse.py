@@ -5,7 +5,7 @@ from collections import Counter as Tally
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from regatta.judge.anatomy import anatomy, busy_sampled, stacks
+from regatta.judge.anatomy import anatomy, busy_of, stacks, time_spent
 from regatta.judge.claims.evidence import RaceResults
 from regatta.judge.claims.judge import judge_all
 from regatta.judge.columns import Column, against_best, confirmed
@@ -34,7 +34,7 @@ from regatta.judge.statistics.units import Units, between, units_of
 from regatta.record.cell import Cell
 from regatta.record.inputs import Baseline
 from regatta.record.metrics import PRIMARY, STANDINGS, Metric, side_of
-from regatta.record.records import OK, RaceRecord, Trial
+from regatta.record.records import OK, SAMPLED, RaceRecord, Trial
 
 
 def analyse(ledger: RaceRecord) -> Analysis:
@@ -193,16 +193,18 @@ def _result(
 ) -> CellResult:
     estimates, latencies = estimate_cell(trials, units)
     ok = [trial for trial in trials if trial.status == OK]
+    busy = busy_by_block(trials)
     bound_by_client = [trial for trial in ok if trial.is_client_bound]
     return CellResult(
         cell=cell,
         estimates=estimates,
         latencies=latencies,
         blocks=_by_block(trials),
-        busy=busy_by_block(trials),
+        busy=busy,
         memory=_by_block(trials, WEIGHED),
         stacks=stacks(trials),
-        busy_sampled=busy_sampled(trials),
+        busy_sampled=busy_of(trials, SAMPLED),
+        time_spent=time_spent(trials, busy),
         requests=requests_of(trials),
         perf=perf_table(usable(trials)),
         workers=connections_by_rank(usable(trials)),

@@ -1,9 +1,14 @@
-"""What a request's CPU time is spent on, and which of it makes the difference between contenders.
+"""Why: what a request's CPU time is spent on, which of it makes the difference between contenders,
+and where the request's time goes.
 
 From sampled trials: the time of each stack of the server's CPUs, divided by the answers. One that
 a trial has no sample of took no time in it. Stacks are added up by activity. Differences to the
 front-runner are paired within blocks; those of all rows and contenders of a table are one family
 (statistics/joint.py) with a family-wise error rate of 5 % and simultaneous intervals.
+
+From traced trials: the stages of the requests near p50 and p99, pooled over trials, and of the
+slowest. They are few, so these figures have no intervals and decide nothing: they say what a
+latency that was judged elsewhere is made of.
 """
 
 from collections import defaultdict
@@ -21,18 +26,22 @@ from regatta.judge.statistics.autocorrelation import mean_interval
 from regatta.judge.statistics.sign_flips import BlockValues
 from regatta.judge.statistics.units import Units
 from regatta.record.readings import busy_per_request
-from regatta.record.records import OK, SAMPLED, SERVER, Trial
-from regatta.record.stacks import (
+from regatta.record.recordings import (
     ACTIVITIES,
     IDLE,
     OTHERS,
     PACKETS,
     SEPARATOR,
+    STAGES,
     SYSTEM_CALLS,
     USER,
+    Requests,
+    Slow,
     folded,
+    unpack_requests,
     unpack_stacks,
 )
+from regatta.record.records import OK, SERVER, TRACED, Trial
 
 DETAIL = {USER: 3, SYSTEM_CALLS: 2, PACKETS: 2}
 """Names in a row: of file and function, of the call, of the protocol; else 1."""
@@ -41,6 +50,9 @@ LEAST_SHARE = 0.01
 OTHER = "other"
 TOTAL = "all"
 NS_PER_US = 1e3
+BANDS = {"p50": (45.0, 55.0), "p99": (98.5, 99.5)}
+"""Between which percentiles of the whole time the requests are that are averaged."""
+LEAST_IN_BAND = 5
 
 Spent = Mapping[str, BlockValues]
 """By stack, activity or row, µs per request in each block; all have the same blocks."""
@@ -82,12 +94,12 @@ class Anatomy:
         return sorted(self.spent, key=lambda name: self.spent[name][TOTAL].value or 0.0)
 
 
-def busy_sampled(trials: Iterable[Trial]) -> BlockValues:
-    """How long the CPUs were busy per request in sampled trials, in µs."""
+def busy_of(trials: Iterable[Trial], kind: str) -> BlockValues:
+    """How long the CPUs were busy per request in trials of this kind, in µs."""
     found = {
         trial.block: busy_per_request(trial, SERVER)
         for trial in trials
-        if trial.kind == SAMPLED and trial.status == OK
+        if trial.kind == kind and trial.status == OK
     }
     return {block: busy for block, busy in found.items() if not isinstance(busy, str)}
 
@@ -205,3 +217,44 @@ def mean(blocks: BlockValues | None) -> float:
 def estimate(blocks: BlockValues, units: Units) -> Estimate:
     found = mean_interval(np.array(list(blocks.values())), units.reach_of(list(blocks)))
     return Estimate(**vars(found), trials=len(blocks))
+
+
+@dataclass(frozen=True)
+class TimeSpent:
+    """Of a cell's traced trials."""
+
+    requests: int
+    at: dict[str, dict[str, float]]
+    """By name of BANDS, the µs of each of STAGES; a band with too few requests is left out."""
+    slowest: list[Slow]
+    """The slowest first."""
+    cost: float | None
+    """What busy time per request is of that in timed trials; None if it is not counted."""
+
+
+def time_spent(trials: Sequence[Trial], busy: BlockValues) -> TimeSpent | None:
+    """None without traced trials. `busy`: of timed trials, µs per request."""
+    found: list[Requests] = [
+        unpack_requests(trial.traced)
+        for trial in trials
+        if trial.status == OK and trial.traced is not None
+    ]
+    if not found:
+        return None
+    spent = np.array([row for requests in found for row in requests.spent]) / NS_PER_US
+    slowest = [slow for requests in found for slow in requests.slowest]
+    return TimeSpent(
+        len(spent),
+        {name: near for name, band in BANDS.items() if (near := in_band(spent, band))},
+        sorted(slowest, key=lambda slow: -slow.took_ns),
+        mean(traced) / mean(busy) if (traced := busy_of(trials, TRACED)) and busy else None,
+    )
+
+
+def in_band(spent: np.ndarray, band: tuple[float, float]) -> dict[str, float]:
+    """Means by stage; empty with too few requests. `spent`: a row a request."""
+    order = np.argsort(spent.sum(axis=1), kind="stable")
+    low, high = (round(len(order) * percent / 100) for percent in band)
+    if high - low < LEAST_IN_BAND:
+        return {}
+    return dict(zip(STAGES, spent[order[low:high]].mean(axis=0).tolist(), strict=True))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from regatta.judge.anatomy import Anatomy, Spent
+from regatta.judge.anatomy import Anatomy, Spent, TimeSpent
 from regatta.judge.claims.result import ClaimResult
 from regatta.judge.columns import AgainstBest
 from regatta.judge.estimates import CLIENT_BOUND, DISTURBED, Estimates, Latencies
@@ -44,6 +44,8 @@ class CellResult:
     """What its CPUs did, of sampled trials; empty without."""
     busy_sampled: BlockValues
     """Busy time per request in sampled trials."""
+    time_spent: TimeSpent | None
+    """Where its requests' time goes, of traced trials; None without."""
     requests: Requests
     """Latencies by block."""
     perf: PerfTable
@@ -119,6 +121,12 @@ class Group:
     """Leads of the best by charged time that busy time does not show."""
     anatomy: Anatomy | None = None
     """Of the last step, if it has sampled trials."""
+
+    @property
+    def time_spent(self) -> dict[str, TimeSpent]:
+        """By contender, at the last step, of those with traced trials."""
+        last = self.at(self.steps[-1])
+        return {result.cell.contender: result.time_spent for result in last if result.time_spent}
 
     @property
     def stacks(self) -> dict[str, Spent]:

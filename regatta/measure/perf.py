@@ -6,8 +6,8 @@ import os
 import select
 import subprocess
 import time
-from collections.abc import Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,14 +20,18 @@ from regatta.record.counters import COUNTED, PERF_NAMES, TOPDOWN
 from regatta.record.perf_output import parse_output
 
 ACK_TIMEOUT_S = 10
+READS_WRITES = os.O_RDONLY | os.O_CLOEXEC, os.O_WRONLY | os.O_CLOEXEC
 
 
 class Control:
-    """The two named pipes to one perf. Unlike descriptors, the workload does not inherit them."""
+    """The two named pipes to one perf, or to regatta-trace.
+
+    Unlike descriptors, the workload does not inherit them.
+    """
 
     def __init__(self, folder: Path, side: str) -> None:
-        control, ack = folder / f"{side}.control", folder / f"{side}.ack"
-        for path in (control, ack):
+        self.paths = control, ack = folder / f"{side}.control", folder / f"{side}.ack"
+        for path in self.paths:
             path.unlink(missing_ok=True)  # left by the client of the previous slice
             os.mkfifo(path, 0o600)
         # O_RDWR, so that opening does not block until perf opens the other end.
@@ -52,6 +56,16 @@ class Control:
                 raise TrialError("perf exited before the end of the trial")
             # perf ends its answer with a NUL byte.
             received += piece.replace(b"\0", b"")
+
+    @contextmanager
+    def ends(self) -> Iterator[tuple[int, int]]:
+        """The other ends, for a program that reads commands and writes answers."""
+        ends = [os.open(path, flags) for path, flags in zip(self.paths, READS_WRITES, strict=True)]
+        try:
+            yield ends[0], ends[1]
+        finally:
+            for end in ends:
+                os.close(end)
 
     def close(self) -> None:
         os.close(self.control_fd)

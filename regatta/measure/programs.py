@@ -27,6 +27,8 @@ class Programs:
     designs: tuple[Design, ...]
     canary: Path | None = None
     """Measures a CPU's clock speed; optional."""
+    trace: Path | None = None
+    """Follows requests; optional."""
     dial: Path | None = None
     """Connects a program in a container to the lab."""
 
@@ -93,6 +95,7 @@ def discover() -> Programs:
         client_version=query(client, "--version"),
         designs=parse_designs(query(server, "--list-designs", "--json")),
         canary=program_in(server.parent, "regatta-canary"),
+        trace=program_in(server.parent, "regatta-trace"),
         dial=program_in(server.parent, "regatta-dial"),
     )
 

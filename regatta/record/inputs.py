@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, StrictBool, TypeAdapter
 
-from regatta.record.stacks import last_name
-from regatta.record.validation import checked
+from regatta.errors import checked
+from regatta.record.recordings import last_name
 
 VERSION = 2
 """Version 1 counted false alarms by drawing names within the blocks of one race."""
@@ -164,8 +164,8 @@ class Statement:
     within: EquivalenceMargin = EquivalenceMargin()
     """The margin of equality or of a shape; the bound of `below` and `above`."""
     activities: tuple[str, ...] = ()
-    """Of `because`: paths (stacks.py), which together are at least the share `at_least` of what the
-    second design needs more than the first."""
+    """Of `because`: paths (recordings.py), which together are at least the share `at_least` of what
+    the second design needs more than the first."""
 
     def selectors(self) -> Iterator[CellSelector]:
         """The cells that it needs, with the iterative server's if that is subtracted."""

@@ -14,6 +14,8 @@ ALONE = "alone"
 """Timed, with no other server running: shows how servers affect each other."""
 SAMPLED = "sampled"
 """With samples of what the server's CPUs do; in no average."""
+TRACED = "traced"
+"""With a trace of its requests; in no average."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,9 @@ class Trial:
     conditions: dict[str, Any] = field(default_factory=dict)
     samples: bytes | None = field(default=None, repr=False)
     stacks: bytes | None = field(default=None, repr=False)
-    """What the server's CPUs did in the window (stacks.py), of sampled trials."""
+    """What the server's CPUs did in the window (recordings.py), of sampled trials."""
+    traced: bytes | None = field(default=None, repr=False)
+    """Where the time of its requests went (recordings.py), of traced trials."""
     attempt: int = 1
     """Counts the attempts of this block and cell: a disturbed trial is repeated."""
     disturbed: str | None = None

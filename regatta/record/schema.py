@@ -17,7 +17,7 @@ from regatta.record.counters import Counter
 from regatta.record.records import BESIDE_ROW, PlannedProbe, PlannedTrial, Probe, Sitting, Trial
 
 FILE_NAME = "ledger.sqlite"
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 SQL_TYPES = {int: "INTEGER", bool: "INTEGER", float: "REAL", bytes: "BLOB"}
 T = TypeVar("T")
 

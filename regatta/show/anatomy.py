@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from regatta.judge.anatomy import OTHER, TOTAL, Anatomy, Spent
 from regatta.judge.overheads import Difference
 from regatta.judge.results import Group
-from regatta.record.stacks import (
+from regatta.record.recordings import (
     ACTIVITIES,
     GENERATED,
     PACKETS,

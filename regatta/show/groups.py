@@ -20,6 +20,7 @@ from regatta.show.numbers import (
     short,
     value_of,
 )
+from regatta.show.requests import requests_section
 from regatta.show.standings import READ, overview, standings
 from regatta.show.trials import on_each_core, run_section
 from regatta.show.verdicts import FAMILIES, LEGEND, headline, verdict_sentence
@@ -198,6 +199,8 @@ def _step(analysis: Analysis, group: Group, verdict: Verdict, step: int, prefix:
     why: tuple[Section, ...] = ()
     if group.anatomy is not None and step == group.steps[-1]:
         why = (anatomy_section(group.anatomy, why_lines(group), group.stacks, prefix),)
+    if group.time_spent and step == group.steps[-1]:
+        why += (requests_section(group.time_spent, prefix),)
     folded = [Section("Latency distribution", charts=charts, rank=FOLDED)] if charts else []
     return Section(
         group.axis.count(step),

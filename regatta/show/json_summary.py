@@ -120,6 +120,7 @@ def group_json(analysis: Analysis, group: Group) -> dict[str, Any]:
         "leads_unconfirmed": [asdict(lead) for lead in group.unconfirmed],
         "twins": [asdict(share) for share in twin_shares(group, analysis.names.twins)],
         "anatomy": group.anatomy and asdict(group.anatomy),
+        "time_spent": {name: asdict(spent) for name, spent in group.time_spent.items()},
         "cells": [_cell(result) for result in group.cells],
     }
 

@@ -8,7 +8,7 @@ from statistics import fmean
 from regatta.judge.activity import activity
 from regatta.judge.anatomy import Anatomy, Spent
 from regatta.judge.results import Analysis
-from regatta.record.stacks import (
+from regatta.record.recordings import (
     ACTIVITIES,
     IDLE,
     KERNEL,
@@ -145,8 +145,8 @@ def icicle_spec(anatomy: Anatomy, stacks: Mapping[str, Spent]) -> Spec:
         "height": FRAME_HEIGHT * max(row["below"] for row in rows),
         "params": [
             {"name": "shown", "value": names},
-            _choice("contender", names, names[-1]),
-            _choice("colour", colours, BY_ACTIVITY),
+            choice("contender", names, names[-1]),
+            choice("colour", colours, BY_ACTIVITY),
             {"name": "search", "value": "", "bind": {"input": "search", "name": "search "}},
             {"name": "wholes", "value": whole},
             {"name": "whole", "expr": "wholes[contender]"},
@@ -203,7 +203,7 @@ def icicle_spec(anatomy: Anatomy, stacks: Mapping[str, Spent]) -> Spec:
     }
 
 
-def _choice(name: str, options: Sequence[str], first: str) -> Spec:
+def choice(name: str, options: Sequence[str], first: str) -> Spec:
     bind = {"input": "select", "options": list(options), "name": f"{name} "}
     return {"name": name, "value": first, "bind": bind}
 

@@ -14,7 +14,10 @@ from regatta.show.text import LINES, is_seen, printable
 Verb = TypeVar("Verb", bound=Callable[..., None])
 QUIET = "Show no progress."
 EXPLAIN = "Print every figure with its interval, all sentences and claims."
-WHY = "Also sample, in trials of their own, what the server's CPU time is spent on."
+WHY = (
+    "Also find, in trials of their own, what the server's CPU time is spent on, and where a "
+    "request's time goes."
+)
 SERVER_CPUS, CLIENT_CPUS = "CPUs of the server: 0 or 0,2 or 2-5.", "CPUs of the client."
 
 

@@ -12,6 +12,7 @@ from regatta.show.build import view_of
 from regatta.show.near import SAME_MACHINE, near_json, parse_near, print_near
 from regatta.show.near import near as near_groups
 from regatta.show.pictures import write_pictures
+from regatta.show.requests import trace_events
 from regatta.show.stacks import folded_stacks
 from regatta.verbs.output import EXPLAIN, Output, options, print_json
 from regatta.verbs.session import RaceSession, analysis_of, show_results
@@ -41,6 +42,11 @@ from regatta.verbs.session import RaceSession, analysis_of, show_results
         "speedscope, Firefox Profiler, Perfetto and flamegraph.pl read them.",
         show_default=False,
     ),
+    trace=typer.Option(
+        help="Also write the slowest requests of a race with --why into this file, and what ran "
+        "meanwhile, as Perfetto, Chrome and speedscope read it.",
+        show_default=False,
+    ),
     appendix="With every other table at the end of the paper.",
 )
 def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
@@ -52,6 +58,7 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
     pictures: Path | None = None,
     paper: Path | None = None,
     profile: Path | None = None,
+    trace: Path | None = None,
     appendix: bool = False,
 ) -> None:
     """Write the report of a race again and print its results.
@@ -65,11 +72,11 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
       regatta report races/quick-20260101-120000 --json
       regatta report races/quick-20260101-120000 --pictures docs/pictures
       regatta report races/quick-20260101-120000 --paper paper --appendix
-      regatta report races/quick-20260101-120000 --profile profile.folded
+      regatta report races/quick-20260101-120000 --profile profile.folded --trace slowest.json
       regatta report --near connections=1000,rate=5000
     """
     if near is not None:
-        if folder or explain or pictures or paper or profile:
+        if folder or explain or pictures or paper or profile or trace:
             raise UsageError("--near searches all races: with it only --races and --json count")
         machine = {name: environment.facts()[name]() for name in SAME_MACHINE}
         found, notes = near_groups(parse_near(near), races, machine)
@@ -89,11 +96,16 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
     if pictures is not None:
         count = len(write_pictures(view_of(analysis).charts(), pictures))
         session.say(f"pictures: {count} in {pictures}")
-    if profile is not None:
-        if not (folded := folded_stacks(analysis)):
-            raise UsageError("it has no sampled stacks for --profile; race again with --why")
-        write_whole(profile, folded)
-        session.say(f"profile: {profile}")
+    for option, path, write in (
+        ("profile", profile, folded_stacks),
+        ("trace", trace, trace_events),
+    ):
+        if path is None:
+            continue
+        if not (text := write(analysis)):
+            raise UsageError(f"it has nothing for --{option}; race again with --why")
+        write_whole(path, text)
+        session.say(f"{option}: {path}")
     if paper is not None:
         # It imports pypandoc, which takes 0.1 s.
         from regatta.show.paper import write_paper  # noqa: PLC0415

@@ -3,7 +3,6 @@
 #include "base/number.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
 
 /* Adds one entry, "3" or "1-4". */
@@ -22,18 +21,23 @@ static int add_range(const char *entry, size_t length, cpu_set_t *set) {
     return 0;
 }
 
-int cpus_pin(const char *list, const char **problem) {
-    cpu_set_t wanted, allowed;
-    CPU_ZERO(&wanted);
+int cpus_parse(const char *list, cpu_set_t *set) {
+    CPU_ZERO(set);
     for (const char *at = list;; at++) {
         size_t length = strcspn(at, ",");
-        if (add_range(at, length, &wanted) != 0) {
-            *problem = "expected a list of CPUs such as 0, 0,2 or 1-3";
+        if (add_range(at, length, set) != 0)
             return -EINVAL;
-        }
         at += length;
         if (*at == '\0')
-            break;
+            return 0;
+    }
+}
+
+int cpus_pin(const char *list, const char **problem) {
+    cpu_set_t wanted, allowed;
+    if (cpus_parse(list, &wanted) != 0) {
+        *problem = "expected a list of CPUs such as 0, 0,2 or 1-3";
+        return -EINVAL;
     }
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
         return -errno;

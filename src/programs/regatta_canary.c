@@ -4,7 +4,7 @@
  * third lowest and the median time in ns, averaged over the CPUs. In between it sleeps; it ends
  * with its input. It touches only a few cache lines, so as not to disturb what runs there next. */
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/cpus.h"
 #include "programs/option.h"
 
 #include <inttypes.h>
@@ -12,7 +12,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,16 +53,13 @@ static void measure(int64_t times_ns[TIMES]) {
 }
 
 static int read_cpus(const char *list, int cpus[CPUS_LIMIT]) {
+    cpu_set_t set;
     int count = 0;
-    for (const char *at = list; count < CPUS_LIMIT; at++) {
-        size_t length = strcspn(at, ",");
-        uint64_t cpu;
-        if (number_parse_bytes(at, length, 0, CPU_SETSIZE - 1, &cpu) != 0)
-            option_wrong(PROGRAM, "%s is not a list of CPUs; write it as 0 or 0,2", list);
-        cpus[count++] = (int)cpu;
-        at += length;
-        if (*at == '\0')
-            break;
+    if (cpus_parse(list, &set) != 0)
+        option_wrong(PROGRAM, "%s is not a list of CPUs; write it as 0, 0,2 or 1-3", list);
+    for (int cpu = 0; cpu < CPU_SETSIZE && count < CPUS_LIMIT; cpu++) {
+        if (CPU_ISSET((size_t)cpu, &set))
+            cpus[count++] = cpu;
     }
     return count;
 }

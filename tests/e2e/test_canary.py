@@ -33,7 +33,7 @@ def test_it_measures_on_each_of_its_cpus() -> None:
             assert os.sched_getaffinity(canary.pid) == {cpus[-1]}
 
 
-@pytest.mark.parametrize("cpus", ["", "x", "0,", "-1", "1-3"])
+@pytest.mark.parametrize("cpus", ["", "x", "0,", "-1", "3-1"])
 def test_an_invalid_list_of_cpus_is_refused(cpus: str) -> None:
     answer = run(program("regatta-canary"), cpus, stdin="?")
     assert (answer.returncode, answer.stdout) == (2, "")

@@ -10,7 +10,7 @@ import pytest
 from tests.commands import run_well
 from tests.servers import PRELOADABLE, SANITIZER, built, needs, program
 
-PROGRAMS = ["regatta-server", "regatta-client", "regatta-canary", "regatta-dial"]
+PROGRAMS = [f"regatta-{name}" for name in ("server", "client", "canary", "trace", "dial")]
 pytestmark = pytest.mark.skipif(
     SANITIZER is not None, reason="a build with a sanitizer brings its own checks instead"
 )

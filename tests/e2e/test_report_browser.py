@@ -11,8 +11,10 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from regatta.judge.analyse import analyse
 from regatta.record.read import read
+from regatta.record.recordings import STAGES
 from regatta.show.build import view_of
 from regatta.show.html import to_html
+from regatta.show.requests import COLOURS
 from tests.lab import reports
 from tests.lab.synthetic import make
 from tests.lab.synthetic_claims import all_kinds
@@ -51,7 +53,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     kinds = {
         "quick": {},
         "engines": {"engines": ["thread", "fork"], "connections": [1, 10]},
-        "why": {"connections": [1, 10], "sampled_blocks": 6, "spent_us": STACKS},
+        "why": {
+            **{"connections": [1, 10], "sampled_blocks": 6, "spent_us": STACKS},
+            "waits_us": {"iterative": {"in a queue": 900.0}, "select": {"blocked": 90.0}},
+        },
         "hostile": {"contenders": [HOSTILE, "</script>"], "connections": [1, 10]},
     }
     made = {}
@@ -229,6 +234,24 @@ def test_an_icicle_is_of_the_chosen_contender_and_searched_and_enlarged(page: Pa
     found = "document.querySelectorAll('.mark-rect path[opacity=\"1\"]').length"
     page.wait_for_function(f"{found} === 1")
     assert {frame.get_attribute("fill") for frame in frames.all()}.isdisjoint(colours)
+
+
+@pytest.mark.parametrize("page", [("why", 1280, "dark")], indirect=True)
+def test_the_slowest_request_of_the_chosen_contender_is_drawn(page: Page) -> None:
+    step(page, "10 connections")
+    unfold(page, "The slowest requests")
+    chart = page.locator("[data-chart^=slowest]:visible")
+    tracks = chart.locator(".role-axis-label text")
+    tracks.get_by_text("the request").wait_for()
+    assert {*tracks.all_text_contents()} >= {"the request", "server 20", "cron 30"}
+    queued, blocked = (
+        chart.locator(f'.mark-rect path[fill="{COLOURS[STAGES.index(stage)]}"]')
+        for stage in ("in a queue", "blocked")
+    )
+    for name, shown, hidden in (("iterative", queued, blocked), ("select", blocked, queued)):
+        chart.get_by_label("contender").select_option(name)
+        shown.first.wait_for()
+        assert hidden.count() == 0
 
 
 @pytest.mark.parametrize("page", [("claims", 1280, "light")], indirect=True)

@@ -1,5 +1,6 @@
 """`--why` with the real programs: sampled trials, and what they leave out where perf may not."""
 
+import json
 import os
 import re
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from regatta.judge.activity import activity
 from regatta.measure.perf import probe
-from regatta.record.stacks import ACTIVITIES, IDLE, OTHERS, unpack_stacks
+from regatta.record.recordings import ACTIVITIES, IDLE, OTHERS, unpack_stacks
 from tests.commands import run_well
 from tests.e2e.racing import environment, needs_programs, race, regatta, study
 from tests.ledgers import rows
@@ -30,7 +31,8 @@ pytestmark = needs_programs
 @pytest.mark.skipif(probe(()).no_samples is not None, reason="perf may not sample here")
 def test_only_sampled_trials_have_activities(tmp_path: Path) -> None:
     out = race(tmp_path, study(CELLS, sampled_blocks=1, slices=2))
-    assert {*rows(out, "SELECT kind, stacks IS NULL FROM trial")} == {("timed", 1), ("sampled", 0)}
+    kinds = {*rows(out, "SELECT kind, stacks IS NULL, traced IS NULL FROM trial")}
+    assert kinds == {("timed", 1, 1), ("sampled", 0, 1), ("traced", 1, 0)}
     for packed, window_ns in rows(
         out, "SELECT stacks, window_ns FROM trial WHERE kind = 'sampled'"
     ):
@@ -41,9 +43,14 @@ def test_only_sampled_trials_have_activities(tmp_path: Path) -> None:
         # Whole CPUs, idle or not. A busy host keeps a virtual one from some of its samples.
         assert 0.3 < sum(found.values()) / window_ns < len(os.sched_getaffinity(0)) + 0.3
     profile = tmp_path / "profile.folded"
-    words = ("report", str(out), "--explain", "--profile", str(profile))
+    trace = tmp_path / "trace.json"
+    words = ("report", str(out), "--explain", "--profile", str(profile), "--trace", str(trace))
     shown = run_well(*regatta(*words), env=environment())
     assert "what a request's CPU time is spent on" in shown
+    assert "Where a request's time goes" in shown
+    names = {event["args"]["name"] for event in json.loads(trace.read_text())["traceEvents"]
+             if event["ph"] == "M"}  # fmt: skip
+    assert {"the request", *(name for name in names if name.startswith("epoll: "))} <= names
     lines = profile.read_text().splitlines()
     assert all(re.fullmatch(r"(?:[^;]+;)+[^;]+ [1-9]\d*", line) for line in lines)
     assert {line.partition(";")[0] for line in lines} == {"epoll", "thread-per-client"}

@@ -17,9 +17,9 @@ from regatta.record.cell import PROCESS, Cell
 from regatta.record.counters import Counter, Counters, counted, keyed, not_supported
 from regatta.record.files import Start, write_start
 from regatta.record.inputs import RaceInputs
+from regatta.record.recordings import STAGES, Requests, Slow, pack_requests, pack_stacks
 from regatta.record.records import PlannedTrial, Sitting, Trial
 from regatta.record.samples import HEADER, MAGIC, RECORD_SIZE, SAMPLE
-from regatta.record.stacks import pack_stacks
 from regatta.record.write import Ledger
 
 CLIENT_BOUND = "used 93 % of its CPU"
@@ -67,6 +67,8 @@ class SyntheticRace:
     """By contender, µs per request by stack, as `sampled_blocks` have it."""
     sampled_blocks: int = 0
     """Of one sitting only."""
+    waits_us: dict[str, dict[str, float]] = field(default_factory=dict)
+    """By contender, µs of a request by stage, as a traced block has it; then there is one."""
     sittings: int = 1
     sitting_noise: float = 0.0
     """Standard deviation of a contender's mean between sittings, relative."""
@@ -106,7 +108,7 @@ class SyntheticRace:
 
     def kind_of(self, block: int) -> str:
         if block > (unsampled := self.sittings * (self.blocks + self.counted_blocks)):
-            return "sampled"
+            return "traced" if block > unsampled + self.sampled_blocks else "sampled"
         return "timed" if (block - 1) % (unsampled // self.sittings) < self.blocks else "counted"
 
 
@@ -188,7 +190,7 @@ def make_trials(race: SyntheticRace, cells: list[Cell]) -> Iterator[tuple[Planne
         for cell in range(len(cells))
     }
     unsampled = race.sittings * (race.blocks + race.counted_blocks)
-    for block in range(1, unsampled + race.sampled_blocks + 1):
+    for block in range(1, unsampled + race.sampled_blocks + bool(race.waits_us) + 1):
         kind = race.kind_of(block)
         drift = generator.normal(1, 0.02)
         for position, index in enumerate(generator.permutation(len(cells)), start=1):
@@ -234,6 +236,9 @@ def make_trial(
                 for (stack, us), times in zip(spent.items(), noise, strict=True)
             }
         )
+    traced = None
+    if planned.kind == "traced":
+        traced = make_traced(generator, race.waits_us.get(contender, {}), requests)
     return Trial(
         **vars(planned),
         status="failed" if failed else "ok",
@@ -250,9 +255,20 @@ def make_trial(
         | ({"client_held_up": DISTURBED if held_up else None} if bound else {}),
         samples=pack(latencies, connections),
         stacks=stacks,
+        traced=traced,
         disturbed=DISTURBED if held_up or place in race.disturbed else None,
         counters=counters,
     )
+
+
+def make_traced(generator: np.random.Generator, us: dict[str, float], requests: int) -> bytes:
+    """Requests that wait so long on average, each stage at random."""
+    means = [1e3 * us.get(stage, 0.0) for stage in STAGES]
+    spent = generator.exponential(means, (requests, len(STAGES))).round().astype(int).tolist()
+    ends = np.cumsum(longest := max(spent, key=sum)).tolist()
+    spans = [of for of in zip(STAGES, [0, *ends[:-1]], longest, strict=True) if of[2]]
+    tasks = {"server 20": [("running", 0, ends[-1])], "cron 30": [("running", 10, ends[-1] - 10)]}
+    return pack_requests(Requests(spent, [Slow(spans, tasks, ["server 20"])]))
 
 
 def make_latencies(

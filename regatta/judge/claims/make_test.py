@@ -45,7 +45,7 @@ from regatta.judge.statistics.percentile_comparison import (
     one_percentile,
 )
 from regatta.record.inputs import ABOVE, BELOW
-from regatta.record.stacks import last_name
+from regatta.record.recordings import last_name
 
 NO_EXPONENT = "a figure that may be 0 has no growth exponent"
 Columns = Mapping[int, Blocks]

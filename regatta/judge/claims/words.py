@@ -6,7 +6,7 @@ from regatta.judge.claims.comparisons import FACTOR, GAP, POWER, SHARE, Comparis
 from regatta.judge.claims.result import ClaimPart
 from regatta.judge.estimates import digits
 from regatta.record.inputs import OVER_ITERATIVE
-from regatta.record.stacks import last_name
+from regatta.record.recordings import last_name
 
 WORDS = {
     "task_clock": "CPU time",

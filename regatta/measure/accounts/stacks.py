@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from regatta.record.stacks import ENDED, GENERATED, IDLE, KERNEL, OTHERS, UNKNOWN, folded
+from regatta.record.recordings import ENDED, GENERATED, IDLE, KERNEL, OTHERS, UNKNOWN, folded
 
 HEAD = re.compile(r"(.*?)\s+(-?\d+)\s*$")
 FRAME = re.compile(r"\s+[0-9a-f]+ (.*) \(([^()]*)(?: \(deleted\))?\)$")
@@ -22,7 +22,7 @@ NUMBERED = re.compile(r"[/:-]")
 
 
 def stacks(text: str, server: int) -> Iterator[str]:
-    """Each sample as a folded stack (record/stacks.py); `text` has frames the innermost first.
+    """Each sample as a folded stack (record/recordings.py); `text` has frames the innermost first.
 
     `server`: its process id. Its descendants are known by the forks that perf prints in between,
     those of before too.

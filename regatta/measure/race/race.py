@@ -30,13 +30,14 @@ from regatta.measure.race.resume import (
     settled,
 )
 from regatta.measure.race.sittings import run_sittings
+from regatta.measure.trial.recorders import why_no_trace
 from regatta.measure.trial.setup import TrialSetup
 from regatta.measure.trial.warming import WarmUps
 from regatta.record.cell import WINDOW, at_last_step, matched_cells
 from regatta.record.files import Start, create, locked, new_folder, open_ledger
 from regatta.record.inputs import Baseline, RaceInputs
 from regatta.record.read import read_meta
-from regatta.record.records import ALONE, SAMPLED, PlannedTrial
+from regatta.record.records import ALONE, SAMPLED, TRACED, PlannedTrial
 from regatta.record.schema import FILE_NAME
 from regatta.record.study import Study, leave_out, parse_study
 from regatta.record.study.published import read_published, recorded_claims
@@ -130,7 +131,8 @@ def yes_or_no(value: bool) -> str:
 def plan_of(study: Study) -> list[PlannedTrial]:
     blocks = study.most_blocks or study.blocks
     window = [number for number, cell in enumerate(study.cells, 1) if cell.scope == WINDOW]
-    last = at_last_step(study.cells)
+    of_last = at_last_step(study.cells)
+    last = [number for number in window if study.cells[number - 1] in of_last]
     return make_plan(
         len(study.cells),
         blocks,
@@ -139,7 +141,7 @@ def plan_of(study: Study) -> list[PlannedTrial]:
         study.sittings,
         study.alone_blocks,
         study.sampled_blocks,
-        {ALONE: window, SAMPLED: [number for number in window if study.cells[number - 1] in last]},
+        {ALONE: window, SAMPLED: last, TRACED: last},
     )
 
 
@@ -178,15 +180,28 @@ def reopen(
 
 
 def first_notes_of(
-    study: Study, placement: Placement, found: Perf, unseen: Sequence[str], spoilers: dict[str, str]
+    study: Study, setup: TrialSetup, unseen: Sequence[str], spoilers: dict[str, str]
 ) -> tuple[str, ...]:
+    placement, found, no_trace = setup.placement, setup.perf, setup.no_trace
     left_out = [f"{name} is left out: {reason}" for name, reason in study.left_out.items()]
     groups = None if placement.server.groups else NO_GROUPS
-    hidden = None
+    hidden = []
     if study.sampled_blocks and found.no_samples:
-        hidden = f"no samples of what CPU time is spent on: {found.no_samples}"
-    limits = (placement.note, placement.steering.note, groups, found.note, hidden)
+        hidden.append(
+            f"no samples of what CPU time is spent on: {found.no_samples}; what is left: user and "
+            "system time, page faults and context switches, among all metrics of the report"
+        )
+    if study.sampled_blocks and no_trace:
+        hidden.append(f"nothing about where a request's time goes: {no_trace}")
+    limits = (placement.note, placement.steering.note, groups, found.note, *hidden)
     return (*left_out, *filter(None, limits), *unseen, *doctor_warnings(spoilers))
+
+
+def no_trace_of(placement: Placement, programs: Programs) -> str | None:
+    """Why requests cannot be followed from one side to the other; None if they can."""
+    if not placement.on_one_host:
+        return "the sides are on different hosts"
+    return placement.server.ask(why_no_trace, programs.trace)
 
 
 def doctor_warnings(spoilers: dict[str, str]) -> tuple[str, ...]:
@@ -221,6 +236,7 @@ def run(  # noqa: PLR0913, PLR0917  (all that describes a race)
         placement=placement,
         perf=found,
         events=study.events,
+        no_trace=no_trace_of(placement, programs) if study.sampled_blocks else None,
         warm_ups=WarmUps(study.warmup_limit_s),
         scratch=ledger.path.parent / SCRATCH,
         contenders=study.contenders,
@@ -230,7 +246,7 @@ def run(  # noqa: PLR0913, PLR0917  (all that describes a race)
         whole_cost=study.whole_cost,
         ends_s=hooks.ends_s,
     )
-    first_notes = first_notes_of(study, placement, found, hooks.unseen(study), spoilers)
+    first_notes = first_notes_of(study, setup, hooks.unseen(study), spoilers)
     looks = look(ledger, study, setup)
     setup = replace(setup, expected=expected_by(looks))
     first_notes += tuple(look_notes(looks))

@@ -32,6 +32,8 @@ class TrialSetup:
     events: tuple[str, ...]
     scratch: Path
     contenders: Mapping[str, Contender] = field(default_factory=dict)
+    no_trace: str | None = None
+    """Why requests cannot be followed; None if they can."""
     folder: Path = Path()
     """The study's folder."""
     warm_ups: WarmUps = field(default_factory=lambda: WarmUps(0.0))

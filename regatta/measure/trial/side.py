@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
 
 from regatta.errors import TrialError
 from regatta.measure.accounts import disturbance, energy, memory, process_tree
@@ -17,7 +19,7 @@ from regatta.measure.accounts.whole_cpu import WholeCpu
 from regatta.measure.trial.idle_wait import IdleWait, away_from, wait_until_idle
 from regatta.measure.trial.merge import Window
 from regatta.measure.trial.program import SideProgram
-from regatta.measure.trial.sampler import Sampler
+from regatta.measure.trial.recorders import Sampler, Tracer
 from regatta.record.counters import Counter, Counters, keyed
 from regatta.record.records import CPUS, KERNEL, SERVER
 
@@ -73,7 +75,7 @@ class Side(SideProgram, AbstractContextManager["Side"]):
     watch: Watch | None = None
     opening: IdleWait | None = None
     before: process_tree.TreeAccounts | None = None
-    sampler: Sampler | None = None
+    recorder: Sampler | Tracer | None = None
 
     def __exit__(self, *_: object) -> None:
         self.leave()
@@ -151,28 +153,37 @@ class Side(SideProgram, AbstractContextManager["Side"]):
 
     def kill(self) -> None:
         self.abandon()
-        if self.sampler is not None:
-            self.sampler.close()
-            self.sampler = None
+        if self.recorder is not None:
+            self.recorder.close()
+            self.recorder = None
         super().kill()
 
     def sample(self, perf: str) -> None:
         """From now on its CPUs are sampled in each window."""
-        if self.sampler is None:
-            self.sampler = Sampler(perf, self.folder, self.name, self.where.cpus)
+        if self.recorder is None:
+            self.recorder = Sampler(perf, self.folder, self.name, self.where.cpus)
+
+    def trace(self, program: Path, port: str, cpus: Sequence[int]) -> None:
+        """From now on requests to this port are followed in each window."""
+        if self.recorder is None:
+            self.recorder = Tracer(program, port, self.folder, self.name, cpus)
 
     def stacks(self) -> bytes | None:
         """What they did in all windows, packed; None if they were not sampled."""
-        if self.sampler is None or self.pid is None:
+        if not isinstance(self.recorder, Sampler) or self.pid is None:
             return None
-        return self.sampler.stacks(self.pid)
+        return self.recorder.stacks(self.pid)
+
+    def traced(self) -> bytes | None:
+        """Where the time of the requests went, packed; None if they were not followed."""
+        return self.recorder.requests() if isinstance(self.recorder, Tracer) else None
 
     def switch(self, command: str) -> None:
-        """Sends `enable` or `disable` to each perf that runs."""
-        for perf in (self.started, self.sampler):
-            if perf is not None and perf.control is not None:
-                perf.control.send(command)
-                perf.control.wait()
+        """Sends `enable` or `disable` to each program that counts or records."""
+        for counting in (self.started, self.recorder):
+            if counting is not None and counting.control is not None:
+                counting.control.send(command)
+                counting.control.wait()
 
     def wait_until_idle(self) -> IdleWait:
         """Waits for a limited time until none of its threads runs."""

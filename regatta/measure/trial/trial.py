@@ -40,6 +40,7 @@ from regatta.record.records import (
     PERF,
     SAMPLED,
     SERVER,
+    TRACED,
     Trial,
 )
 from regatta.record.samples import pack_samples
@@ -69,7 +70,9 @@ class RunningTrial:
         self.setup = setup
         self.cell = cell
         self.wanted = setup.events if kind == COUNTED_TRIAL else ()
-        self.sampled = kind == SAMPLED and setup.perf.no_samples is None
+        self.records = (kind == SAMPLED and setup.perf.no_samples is None) or (
+            kind == TRACED and setup.no_trace is None
+        )
         place = setup.placement.server
         self.result = Trial(kind=kind, started_at=time.time(), conditions=place.ask(conditions))
         whole = cell.scope == PROCESS
@@ -106,6 +109,7 @@ class RunningTrial:
                 printed={},
                 samples=None,
                 stacks=None,
+                traced=None,
             )
             with suppress(HostLostError):
                 self.server.kill()
@@ -153,21 +157,29 @@ class RunningTrial:
     def run_slice(self, part: Cell, seed: int) -> None:
         with self.guarded():
             self.read_clock()
-            if self.sampled and (perf := self.setup.perf.path) is not None:
-                with self.samples_may_fail():
-                    self.server.sample(perf)
+            if self.records:
+                with self.recording_may_fail():
+                    self.record()
             self.windows.append(
                 measure(self.setup, part, self.target, self.server, self.wanted, seed)
             )
 
+    def record(self) -> None:
+        perf, tracer = self.setup.perf.path, self.setup.programs.trace
+        if self.result.kind == SAMPLED and perf is not None:
+            self.server.sample(perf)
+        elif tracer is not None:
+            port = self.target.rpartition(":")[2]
+            self.server.trace(tracer, port, self.setup.placement.cpus())
+
     @contextmanager
-    def samples_may_fail(self) -> Iterator[None]:
-        """A trial without samples is no failure of its server."""
+    def recording_may_fail(self) -> Iterator[None]:
+        """A trial without samples or trace is no failure of its server."""
         try:
             yield
         except TrialError as error:
-            self.sampled = False
-            self.result.conditions["not_sampled"] = f"{error}"
+            self.records = False
+            self.result.conditions["not_recorded"] = f"{error}"
 
     def finish(self) -> None:
         """Stops the server and merges its slices."""
@@ -183,8 +195,9 @@ class RunningTrial:
             self.result.samples = pack_samples(whole.samples)
             by_perf = keyed(SERVER, PERF, self.server.counters())
             self.result.counters = by_perf | whole.counters | peak | self.cost
-            with self.samples_may_fail():
+            with self.recording_may_fail():
                 self.result.stacks = self.server.stacks()
+                self.result.traced = self.server.traced()
             self.result.printed = whole.printed
             self.result.conditions |= {
                 **idle_wait.describe(whole.rests),

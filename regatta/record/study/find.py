@@ -8,10 +8,9 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from regatta.errors import LedgerError, StudyError
+from regatta.errors import LedgerError, StudyError, checked
 from regatta.record.study.keys import suggestion
 from regatta.record.study.limits import NAME_PATTERN
-from regatta.record.validation import checked
 
 
 @dataclass(frozen=True)

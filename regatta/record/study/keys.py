@@ -25,9 +25,8 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_schema
 
-from regatta.errors import StudyError
+from regatta.errors import StudyError, named
 from regatta.record.study import limits
-from regatta.record.validation import named
 
 MUST, WRONG, UNKNOWN, MISSING = "must", "wrong", "extra_forbidden", "missing"
 LIKE = 0.75

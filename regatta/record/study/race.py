@@ -9,9 +9,17 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from regatta.errors import StudyError
-from regatta.record.records import ALONE, COUNTED_TRIAL, SAMPLED, TIMED, PlannedTrial
+from regatta.record.records import ALONE, COUNTED_TRIAL, SAMPLED, TIMED, TRACED, PlannedTrial
 from regatta.record.study import keys, limits
 from regatta.record.study.limits import MAX_BLOCKS
+
+MOST_TRACED = 2
+"""Blocks: one has hundreds of requests already."""
+
+
+def traced_blocks(sampled_blocks: int) -> int:
+    """Those that are traced, beside the sampled ones."""
+    return min(sampled_blocks, MOST_TRACED)
 
 
 def block_kinds(blocks: int, counted_blocks: int, alone: int = 0, sampled: int = 0) -> list[str]:
@@ -20,7 +28,8 @@ def block_kinds(blocks: int, counted_blocks: int, alone: int = 0, sampled: int =
     Drift during a race (heat, neighbours) then affects all kinds equally.
     """
     kinds = spread([TIMED] * blocks, COUNTED_TRIAL, counted_blocks)
-    return spread(spread(kinds, ALONE, alone), SAMPLED, sampled)
+    kinds = spread(spread(kinds, ALONE, alone), SAMPLED, sampled)
+    return spread(kinds, TRACED, traced_blocks(sampled))
 
 
 def spread(kinds: Sequence[str], kind: str, count: int) -> list[str]:
@@ -84,7 +93,8 @@ class RaceTable(keys.TomlTable):
     alone_blocks: Annotated[int, keys.whole(0, MAX_BLOCKS)] = 0
     """Additional blocks in which only one server runs at a time."""
     sampled_blocks: Annotated[int, keys.whole(0, MAX_BLOCKS)] = 0
-    """Additional blocks in which perf samples what the server's CPUs do."""
+    """Additional blocks in which perf samples what the server's CPUs do; in up to MOST_TRACED
+    further ones requests are followed."""
     slices: Annotated[int, keys.whole(1, 1_000)] = 1
     """Parts of each load; with more than one, the servers of a block run at the same time."""
     sittings: Annotated[int, keys.whole(1, limits.MAX_SITTINGS)] = 1

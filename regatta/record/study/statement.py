@@ -32,8 +32,8 @@ from regatta.record.inputs import (
     Statement,
 )
 from regatta.record.metrics import METRICS, SIDES
+from regatta.record.recordings import ACTIVITIES, folded
 from regatta.record.records import CLIENT, TIMED
-from regatta.record.stacks import ACTIVITIES, folded
 from regatta.record.study import keys
 from regatta.record.study.keys import Many, must, wrong
 

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from regatta.errors import RegattaError, UsageError
+from regatta.errors import RegattaError, UsageError, checked
 from regatta.measure.programs import called_with
 from regatta.record.files import write_whole
-from regatta.record.validation import checked
 from regatta.show.view import Chart, Table
 
 FOLDER = Path("lab")

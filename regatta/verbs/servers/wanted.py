@@ -16,6 +16,7 @@ from regatta.measure.trial.warming import SLICE_COSTS_S, WarmUps
 from regatta.record.study import Study, limits, parse_study
 from regatta.record.study.find import Design
 from regatta.record.study.parse import WHY_BLOCKS
+from regatta.record.study.race import traced_blocks
 from regatta.show.numbers import plural
 from regatta.show.text import duration
 from regatta.verbs.servers.client import check_raw
@@ -212,12 +213,14 @@ def fit(
     warm_s = {cell.contender: warm_ups.expected_s(cell) for cell in study.cells}
     fit_in = int(left_s / block_seconds(study, warm_ups))
     further = (study.counted_blocks, study.sampled_blocks), (0, study.sampled_blocks)
-    counted, sampled = next((of for of in further if fit_in - sum(of) >= FEWEST_BLOCKS), (0, 0))
+    counted, sampled = next(
+        (of for of in further if fit_in - sum(of) - traced_blocks(of[1]) >= FEWEST_BLOCKS), (0, 0)
+    )
     if study.sampled_blocks > sampled == 0:
         needed_s = left_s * 2 * FEWEST_BLOCKS / max(1, fit_in)
         say(f"there is no time for --why, which needs about {duration(needed_s)} of --time")
     study = study.but(counted_blocks=counted, sampled_blocks=sampled)
-    blocks = fit_in - counted - sampled
+    blocks = fit_in - counted - sampled - traced_blocks(sampled)
     few = blocks < FEWEST_BLOCKS and not needs_flips
     if few:
         study = study.but(cells=tuple(replace(cell, duration_s=LONG_S) for cell in study.cells))

@@ -5,7 +5,7 @@ import pytest
 from regatta.errors import LedgerError
 from regatta.judge.activity import activity
 from regatta.measure.accounts.stacks import stacks
-from regatta.record.stacks import pack_stacks, unpack_stacks
+from regatta.record.recordings import pack_stacks, unpack_stacks
 
 SERVER = 700
 TIMER = "asm_sysvec_apic_timer_interrupt sysvec_apic_timer_interrupt"

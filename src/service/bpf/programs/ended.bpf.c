@@ -4,8 +4,6 @@
 
 char LICENSE[] SEC("license") = "GPL"; /* required to read task structures */
 
-enum { NO_WAKEUP = 1 }; /* BPF_RB_NO_WAKEUP: the server polls */
-
 struct {
     __uint(type, BPF_MAP_TYPE_RINGBUF);
     __uint(max_entries, ENDED_BYTES);
@@ -35,6 +33,6 @@ int process_free(__u64 *arguments) {
     }
     take_ended(record, signal);
     describe(record, task->pid, 0, task, signal);
-    bpf_ringbuf_submit(record, NO_WAKEUP);
+    bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
     return 0;
 }

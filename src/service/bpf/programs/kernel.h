@@ -19,7 +19,13 @@ typedef __u32 __wsum;
 #include <bpf/bpf_core_read.h>
 
 /* linux/bpf.h would include the C library's headers of the build machine. */
-enum { BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_RINGBUF = 27, BPF_F_MMAPABLE = 1 << 10 };
+enum {
+    BPF_MAP_TYPE_HASH = 1,
+    BPF_MAP_TYPE_ARRAY = 2,
+    BPF_MAP_TYPE_RINGBUF = 27,
+    BPF_F_MMAPABLE = 1 << 10,
+    BPF_RB_NO_WAKEUP = 1 << 0, /* whoever reads a ring asks by itself */
+};
 
 struct pid_namespace;
 
@@ -58,6 +64,7 @@ struct sched_entity {
 };
 
 struct task_struct {
+    unsigned __state;
     int pid, tgid;
     int exit_state;
     struct sched_entity se;
@@ -67,6 +74,29 @@ struct task_struct {
     struct signal_struct *signal;
     struct task_struct *group_leader;
     char comm[16];
+};
+
+struct in6_addr {
+    union {
+        __be32 u6_addr32[4];
+    } in6_u;
+};
+
+struct sock_common {
+    __u16 skc_family;
+    __be16 skc_dport;
+    __u16 skc_num; /* its own port, in the host's byte order */
+    __be32 skc_daddr, skc_rcv_saddr;
+    struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+};
+
+struct sock {
+    struct sock_common __sk_common;
+};
+
+struct sk_buff {
+    unsigned len;
+    unsigned char *data;
 };
 
 struct seq_file;
