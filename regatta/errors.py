@@ -1,4 +1,5 @@
-"""The errors of the lab. Each has an exit status and a message of one line."""
+"""The errors of the lab, each with an exit status and a message of one line; and what is wrong with
+plain data, for example from JSON, in a few words."""
 
 from collections.abc import Sequence
 from typing import TypeVar

@@ -244,7 +244,7 @@ def time_spent(trials: Sequence[Trial], busy: BlockValues) -> TimeSpent | None:
     spent = np.array([row for requests in found for row in requests.spent]) / NS_PER_US
     slowest = [slow for requests in found for slow in requests.slowest]
     return TimeSpent(
-        len(spent),
+        sum(requests.count for requests in found),
         {name: near for name, band in BANDS.items() if (near := in_band(spent, band))},
         sorted(slowest, key=lambda slow: -slow.took_ns),
         mean(traced) / mean(busy) if (traced := busy_of(trials, TRACED)) and busy else None,

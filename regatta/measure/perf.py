@@ -50,10 +50,10 @@ class Control:
         while not received.endswith(b"ack\n"):
             left_ms = (deadline - time.monotonic()) * 1000
             if left_ms <= 0 or not poll.poll(left_ms):
-                raise TrialError(f"perf did not answer within {ACK_TIMEOUT_S} s")
+                raise TrialError(f"what counts did not answer within {ACK_TIMEOUT_S} s")
             piece = os.read(self.ack_fd, 64)
             if not piece:
-                raise TrialError("perf exited before the end of the trial")
+                raise TrialError("what counts exited before the end of the trial")
             # perf ends its answer with a NUL byte.
             received += piece.replace(b"\0", b"")
 

@@ -35,6 +35,8 @@ SYSTEM_TIME = "system-time"
 PAGE_FAULTS = "page-faults"
 CONTEXT_SWITCHES = "context-switches"
 PEAK_MEMORY = "peak-memory"
+COMPANIONS_TIME = "companions-time"
+"""CPU time of what runs beside a server."""
 # Only of races with `whole_cost`.
 START_UP = "start-up"
 MEMORY_AT_REST = "memory-at-rest"
@@ -82,7 +84,7 @@ COUNTERS = (
     *(_by_perf(f"tma_{slots}", PERCENT) for slots in SLOTS),
     # perf's name is the tracepoint at the entry of every system call.
     CounterKind("syscalls", COUNT, "raw_syscalls:sys_enter", kernel_only=True),
-    *(CounterKind(time, NS) for time in (CPU_TIME, USER_TIME, SYSTEM_TIME)),
+    *(CounterKind(time, NS) for time in (CPU_TIME, USER_TIME, SYSTEM_TIME, COMPANIONS_TIME)),
     CounterKind(PEAK_MEMORY, BYTES),
     CounterKind(START_UP, MILLISECONDS),
     *(CounterKind(memory, BYTES) for memory in (MEMORY_AT_REST, MEMORY, KERNEL_MEMORY)),

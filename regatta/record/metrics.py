@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final, Literal
 
 from regatta.record.counters import (
+    COMPANIONS_TIME,
     COUNT,
     COUNTERS,
     KERNEL_MEMORY,
@@ -133,6 +134,10 @@ METRICS: tuple[Metric, ...] = (
     _timed("cpu_busy_per_request_us", "CPU busy per request", busy_per_request,
            "Busy time of the side's CPUs, charged to a task or not: tasks, softirqs and "
            "interrupts."),
+    _timed("companions_time_per_request_us", "companions' CPU per request",
+           per_request(COMPANIONS_TIME, "kernel", 1e-3),
+           "CPU time of the programs that run beside the server (`with`); not in its own.",
+           sides=SERVERS),
     _counted("task_clock_per_request_us", "task-clock per request",
              per_request("task-clock", factor=1e-3),
              "CPU time as perf counts it, perf's own overhead included."),
@@ -238,6 +243,7 @@ METRICS: tuple[Metric, ...] = (
 
 BY_NAME = {metric.name: metric for metric in METRICS}
 PRIMARY, BUSY = BY_NAME["cpu_time_per_request_us"], BY_NAME["cpu_busy_per_request_us"]
+COMPANIONS = BY_NAME["companions_time_per_request_us"]
 SWITCHES_PER_REQUEST = BY_NAME["context_switches_per_request"]
 FAULTS_PER_REQUEST = BY_NAME["page_faults_per_request"]
 P50, P99, P999 = (BY_NAME[f"latency_{name}_ms"] for name in ("p50", "p99", "p999"))

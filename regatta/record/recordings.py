@@ -100,6 +100,7 @@ class Slow:
 class Requests:
     """Of a traced trial."""
 
+    count: int
     spent: Sequence[Sequence[int]]
     """Of each request the time of each of STAGES; a random sample of a long trial."""
     slowest: Sequence[Slow]
@@ -113,7 +114,7 @@ def pack_requests(requests: Requests) -> bytes:
 def unpack_requests(packed: bytes) -> Requests:
     try:
         found = json.loads(zlib.decompress(packed))
-        return Requests(found["spent"], [Slow(**slow) for slow in found["slowest"]])
+        return Requests(found["count"], found["spent"], [Slow(**slow) for slow in found["slowest"]])
     except (zlib.error, ValueError, LookupError, TypeError) as error:
         raise LedgerError(
             f"requests cannot be unpacked ({error}); is the ledger complete?"

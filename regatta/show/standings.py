@@ -11,6 +11,7 @@ from regatta.judge.results import Analysis, CellResult, Group, rate_words
 from regatta.judge.standings import LARGER, NO_DIFFERENCE, Verdict
 from regatta.record.metrics import (
     BUSY,
+    COMPANIONS,
     NEAR_ZERO,
     P99,
     PRIMARY,
@@ -60,6 +61,7 @@ HEADINGS = {
     "latency_max_ms": ("max", "ms"),
     "throughput_per_s": ("throughput", "/s"),
     "peak_memory_mib": ("memory", "MiB"),
+    COMPANIONS.name: ("companions", "µs"),
 }
 """Title and unit of a metric's column."""
 MEANS = {
@@ -68,17 +70,20 @@ MEANS = {
     RIVAL: f"{RIVAL} may be as good",
 }
 UNIT = f"{PRIMARY.unit}: this machine, this hour only"
-BRIEF = (PRIMARY, BUSY, P99, THROUGHPUT)
+BRIEF = (PRIMARY, COMPANIONS, BUSY, P99, THROUGHPUT)
 """What a paper has of each contender."""
 
 
 def standings(group: Group, verdict: Verdict, step: int) -> Table:
     """A row a contender: each figure as a ratio to the best of its column, and below it itself."""
     relative = relative_figures(group, step)
+    columns = list(STANDINGS)
+    if any(result.estimates["server", COMPANIONS.name].value for result in group.at(step)):
+        columns.insert(1, COMPANIONS)
     rows = tuple(
         Row(
             name,
-            tuple(_figure(result, of, relative.get((name, of.name))) for of in STANDINGS),
+            tuple(_figure(result, of, relative.get((name, of.name))) for of in columns),
             mark(verdict, name),
             _remarks(result),
         )
@@ -86,7 +91,7 @@ def standings(group: Group, verdict: Verdict, step: int) -> Table:
         for name in [result.cell.contender]
     )
     header = [
-        Heading(*HEADINGS[of.name], of.says, DECIDES if of in BRIEF else OPEN) for of in STANDINGS
+        Heading(*HEADINGS[of.name], of.says, DECIDES if of in BRIEF else OPEN) for of in columns
     ]
     return Table("", seen_sentence(group, step), (Heading("design"), *header), rows)
 

@@ -72,7 +72,8 @@ def report(  # noqa: PLR0913, PLR0917  (one parameter an option)
       regatta report races/quick-20260101-120000 --json
       regatta report races/quick-20260101-120000 --pictures docs/pictures
       regatta report races/quick-20260101-120000 --paper paper --appendix
-      regatta report races/quick-20260101-120000 --profile profile.folded --trace slowest.json
+      regatta report races/quick-20260101-120000 --profile profile.folded
+      regatta report races/quick-20260101-120000 --trace slowest.json
       regatta report --near connections=1000,rate=5000
     """
     if near is not None:

@@ -22,7 +22,13 @@ from regatta.show.text import printable
 from regatta.verbs.output import QUIET, WHY, options
 from regatta.verbs.servers import look
 from regatta.verbs.servers.client import fewer
-from regatta.verbs.servers.servers import Server, read_images, read_servers, same_commands
+from regatta.verbs.servers.servers import (
+    Server,
+    needs_of,
+    read_images,
+    read_servers,
+    same_commands,
+)
 from regatta.verbs.servers.wanted import ANY, SEARCH_BLOCKS, Wanted, fit, study_of
 from regatta.verbs.session import HOOKS, RaceSession, raced, written
 from regatta.verbs.versus_results import Versions, check, show
@@ -33,7 +39,7 @@ FEWEST_WARMUP_S = 5.0
 REPORT_S = 3.0
 """Of --time: to analyse the race and write the report."""
 AUTO, NETNS, LOOPBACK = OFFERED = ("auto", "netns", "loopback")
-PANEL = "A verdict for CI"
+PANEL, NEEDS = "A verdict for CI", "What the servers need"
 SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
 """Of the budget for a block of searches, which takes some 8 s, and how many are enough."""
 
@@ -69,6 +75,51 @@ SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
     raw=r"Text for servers of another protocol, with \r \n \t \xHH \\.",
     until=typer.Option(metavar="REGEX", help="Where the reply to --raw ends."),
     answers_may_differ="Race servers that answer differently, or each time, unchecked.",
+    env=typer.Option(
+        metavar="K=V",
+        help="A variable of the servers' environment. Repeatable.",
+        rich_help_panel=NEEDS,
+        show_default=False,
+    ),
+    cwd=typer.Option(
+        metavar="DIR",
+        help="Where the servers are started.",
+        exists=True,
+        file_okay=False,
+        rich_help_panel=NEEDS,
+        show_default="the current folder",
+    ),
+    shell=typer.Option(
+        "--shell", help="Let sh read the commands.", rich_help_panel=NEEDS, show_default=False
+    ),
+    beside=typer.Option(
+        "--with",
+        metavar="NAME=CMD",
+        help="A program that runs beside each server, as a database: its {port} is the servers' "
+        "{NAME}, and its CPU time has a column of its own. Repeatable.",
+        rich_help_panel=NEEDS,
+        show_default=False,
+    ),
+    setup=typer.Option(
+        metavar="CMD",
+        help="What sh runs before each start of a server, once those beside it are ready: to fill "
+        "a database.",
+        rich_help_panel=NEEDS,
+        show_default=False,
+    ),
+    teardown=typer.Option(
+        metavar="CMD",
+        help="What sh runs after each stop.",
+        rich_help_panel=NEEDS,
+        show_default=False,
+    ),
+    ready=typer.Option(
+        metavar="HOW",
+        help="When a server is ready: port (it listens), answer (it answers), http:/PATH (that is "
+        "answered), log:TEXT (it prints that).",
+        rich_help_panel=NEEDS,
+        show_default="port, or answer if that is later",
+    ),
     ready_timeout=typer.Option(help="How long a server may start: 60s.", show_default="20s"),
     p99_limit=typer.Option(
         metavar="MS",
@@ -126,6 +177,13 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     raw: str | None = None,
     until: str | None = None,
     answers_may_differ: bool = False,
+    env: list[str] | None = None,
+    cwd: Path | None = None,
+    shell: bool = False,
+    beside: list[str] | None = None,
+    setup: str | None = None,
+    teardown: str | None = None,
+    ready: str | None = None,
     ready_timeout: str | None = None,
     p99_limit: float | None = None,
     image: list[str] | None = None,
@@ -165,6 +223,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
       regatta versus './a {port}' './b {port}' --raw 'PING\r\n' --until 'PONG\r\n'
       regatta versus --base './old {port}' --head './new {port}' --budget 5min
       regatta versus --image mine:1.4 --image mine:1.5
+      regatta versus './a {port} {db}' './b {port} {db}' --with 'db=redis {port}'
     """
     started_s = time.monotonic()
     session = RaceSession(json or markdown, quiet)
@@ -197,13 +256,16 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
         if ready_timeout is None
         else max(1, parse_pause(ready_timeout, "--ready-timeout")),
         p99_limit_ms=p99_limit,
+        needs=needs_of(env, beside, {"setup": setup, "teardown": teardown, "ready": ready}),
     )
     programs, here = discover(), Path.cwd()
+    started_in = here / (cwd or "")
     images = read_images(image or [], image_port)
     if versions:
-        named = versions.servers([*(servers or []), *(each.name for each in images)], programs)
+        others = [*(servers or []), *(each.name for each in images)]
+        named = versions.servers(others, programs, started_in, shell)
     else:
-        named = read_servers(servers or [], programs.designs, here, images)
+        named = read_servers(servers or [], programs.designs, started_in, images, shell)
     wanted.check(named, programs.client)
 
     def study_in(folder: Path, wanted: Wanted) -> Study:
@@ -219,7 +281,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     seen = look.look_at(
         study.but(cells=tuple(cell for cell in study.cells if cell.contender != AGAIN)), programs
     )
-    refuse(look.faults(seen))
+    refuse(look.faults(seen), *(f"{of.name}: {line}" for of in seen for line in of.log))
     differs = differences({server.name: server.expected for server in seen})
     if versions and not answers_may_differ and HEAD in differs:
         raise RegattaError(
@@ -254,8 +316,10 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     check(folder, analysis, [server.name for server in named])
 
 
-def refuse(found: list[str]) -> None:
-    """RegattaError if a server cannot race; a line for each."""
+def refuse(found: list[str], *log: str) -> None:
+    """RegattaError if a server cannot race; a line for each, after what they printed."""
+    for line in log:
+        typer.echo(f"  {printable(line)}", err=True)
     for line in found[:-1]:
         typer.echo(f"regatta: {printable(line)}", err=True)
     if found:

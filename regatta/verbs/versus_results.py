@@ -44,13 +44,17 @@ class Versions:
             return None
         return Versions(base, head, thresholds(fail_over))
 
-    def servers(self, others: Sequence[str], programs: Programs) -> list[Server]:
+    def servers(
+        self, others: Sequence[str], programs: Programs, folder: Path, shell: bool
+    ) -> list[Server]:
         """The base, itself again, and the head."""
         if others:
             raise UsageError(
                 f"{others[0]!r} cannot race beside --base and --head; remove it, or these options"
             )
-        found = read_servers((self.base, self.base, self.head), programs.designs, Path.cwd())
+        found = read_servers(
+            (self.base, self.base, self.head), programs.designs, folder, shell=shell
+        )
         for option, server in (("--base", found[0]), ("--head", found[2])):
             if server.design:
                 raise UsageError(f"{option} is a design; give a command with {{port}} in it")

@@ -38,8 +38,8 @@ static void read_cpus(const char *list, __u8 watched[TRACE_CPUS]) {
     cpu_set_t set;
     if (cpus_parse(list, &set) != 0)
         option_wrong(PROGRAM, "%s is not a list of CPUs; write it as 0, 0,2 or 1-3", list);
-    for (size_t cpu = 0; cpu < CPU_SETSIZE && cpu < TRACE_CPUS; cpu++)
-        watched[cpu] = CPU_ISSET(cpu, &set);
+    for (size_t cpu = 0; cpu < TRACE_CPUS; cpu++)
+        watched[cpu] = CPU_ISSET(cpu, &set) ? 1 : 0;
 }
 
 static int write_event(void *file, void *event, size_t length) {
@@ -66,6 +66,8 @@ int main(int argc, char **argv) {
         fail("open its program", errno);
     trace->rodata->port = (__u16)option_number(PROGRAM, "the port", argv[1], 1, UINT16_MAX);
     trace->rodata->send_call = SYS_sendto;
+    trace->rodata->accept_calls[0] = SYS_accept;
+    trace->rodata->accept_calls[1] = SYS_accept4;
     read_cpus(argv[2], trace->rodata->watched);
     FILE *file = fopen(file_name, "we");
     if (file == NULL)

@@ -268,7 +268,7 @@ def make_traced(generator: np.random.Generator, us: dict[str, float], requests: 
     ends = np.cumsum(longest := max(spent, key=sum)).tolist()
     spans = [of for of in zip(STAGES, [0, *ends[:-1]], longest, strict=True) if of[2]]
     tasks = {"server 20": [("running", 0, ends[-1])], "cron 30": [("running", 10, ends[-1] - 10)]}
-    return pack_requests(Requests(spent, [Slow(spans, tasks, ["server 20"])]))
+    return pack_requests(Requests(len(spent), spent, [Slow(spans, tasks, ["server 20"])]))
 
 
 def make_latencies(

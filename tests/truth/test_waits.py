@@ -1,33 +1,33 @@
 """Where a request's time goes, against servers whose requests wait in a known way (waits.py)."""
 
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from regatta.measure.accounts.requests import MOST_REQUESTS
 from regatta.measure.trial.recorders import Tracer, why_no_trace
 from regatta.record.recordings import (
     BLOCKED,
-    ON_THE_WAY,
     QUEUED,
     RUNNABLE,
-    RUNNING,
+    STAGES,
     Requests,
-    Slow,
     unpack_requests,
 )
 from tests.commands import run_well
 from tests.e2e.racing import alone, needs_programs, needs_two_cpus
 from tests.servers import program
 from tests.sockets import free_port
-from tests.truth.waits import ACCEPT_S, LOCK_S
+from tests.truth.waits import ACCEPT_S, LOCK_EACH_S, LOCK_S
 
 TRACE = Path(program("regatta-trace"))
 WAITS = Path(__file__).with_name("waits.py")
@@ -40,7 +40,9 @@ while True:
         pass
 """
 HOGGED_S, PAUSED_S = 0.005, 0.05
-RATE, SECONDS = 400, 1.5
+LONGER_MS = 0.5
+SECONDS = 1.5
+OPEN = ("--load", "open", "--rate", "400")
 
 pytestmark = [
     needs_programs,
@@ -50,12 +52,21 @@ pytestmark = [
 ]  # fmt: skip
 
 
+AT_MOST = pytest.mark.parametrize(
+    "most", [math.inf, pytest.param(1.5, marks=pytest.mark.long, id="quiet")]
+)
+"""Other work makes requests wait longer: only on a quiet machine is there an upper bound."""
+
+
 def pinned(cpu: int, *words: object) -> list[str]:
     return ["taskset", "-c", *map(str, (cpu, *words))]
 
 
 def followed(
-    folder: Path, how: str, *load: str, meanwhile: Callable[[int], None] = lambda _: None
+    folder: Path,
+    how: str,
+    load: Sequence[object] = OPEN,
+    meanwhile: Callable[[int], None] = lambda _: None,
 ) -> tuple[Requests, dict[str, float]]:
     """Where the time of a server's requests goes, and what the client says of it.
 
@@ -72,15 +83,15 @@ def followed(
         tracer = Tracer(TRACE, str(port), folder, "server", [server_cpu, client_cpu])
         tracer.control.send("enable")
         tracer.control.wait()
-        asked = ["-c", "4", "--load", "open", "--rate", RATE, "--duration", SECONDS]
-        asked += ["--dialect", "http", "--path", "/", "--json", *load, f"127.0.0.1:{port}"]
+        asked = ["-c", "4", "--duration", SECONDS, "--dialect", "http", "--path", "/", "--json"]
+        asked += [*load, f"127.0.0.1:{port}"]
         words = pinned(client_cpu, program("regatta-client"), *asked)
         with subprocess.Popen(words, stdout=subprocess.PIPE) as client:
             meanwhile(server.pid)
             said, _ = client.communicate()
         tracer.control.send("disable")
         tracer.control.wait()
-        return unpack_requests(tracer.requests()), json.loads(said)
+        return unpack_requests(tracer.requests("--per-connection" in load)), json.loads(said)
     finally:
         if tracer is not None:
             tracer.close()
@@ -88,62 +99,67 @@ def followed(
         server.wait()
 
 
-def ms(slow: Slow, stage: str) -> float:
-    return sum(length for name, _, length in slow.stages if name == stage) / 1e6
-
-
 def test_all_requests_are_followed_and_take_as_long_as_the_client_says(tmp_path: Path) -> None:
+    """Under a closed load: in an open one the client also counts how late it begins."""
     with alone():
-        found, said = followed(tmp_path, "nothing", "--per-connection", "1")
-    assert len(found.spent) == said["answered"] == RATE * SECONDS
-    whole = np.sum(found.spent, axis=1) / 1e6
-    p50 = said["latency_ms"]["p50"]
-    assert np.median(whole) == pytest.approx(p50, rel=0.1, abs=0.03)
+        found, said = followed(tmp_path, "nothing", ("--load", "closed", "--per-connection", "1"))
+    assert len(found.spent) == pytest.approx(min(said["answered"], MOST_REQUESTS), abs=4)
+    p50_us = np.median(np.sum(found.spent, axis=1)) / 1e3
+    assert p50_us == pytest.approx(said["latency_ns"]["p50"] / 1e3, rel=0.05, abs=5)
 
 
-def test_a_server_that_sleeps_before_it_accepts(tmp_path: Path) -> None:
-    load = ("-c", "1", "--rate", "100", "--per-connection", "1")
-    found, _ = followed(tmp_path, "accept", *load)
-    queued = np.median([spent[1] for spent in found.spent]) / 1e6
-    assert queued == pytest.approx(ACCEPT_S * 1e3, rel=0.15)
-    others = np.median([spent[3] + spent[4] for spent in found.spent]) / 1e6
-    assert others < 0.5
+def waited_ms(found: Requests, *stages: str) -> np.ndarray:
+    """Of the requests that waited there, how long."""
+    waits = sum(np.array(found.spent)[:, STAGES.index(stage)] for stage in stages) / 1e6
+    return waits[waits > LONGER_MS]
 
 
-def test_a_server_that_holds_a_lock(tmp_path: Path) -> None:
+@AT_MOST
+def test_a_server_that_sleeps_before_it_accepts(tmp_path: Path, most: float) -> None:
+    load = ("--load", "open", "--rate", "100", "-c", "1", "--per-connection", "1")
+    found, _ = followed(tmp_path, "accept", load)
+    assert 1 < np.median(waited_ms(found, QUEUED)) / (ACCEPT_S * 1e3) < most
+    assert len(waited_ms(found, QUEUED)) == len(found.spent)
+
+
+@AT_MOST
+def test_a_server_that_holds_a_lock(tmp_path: Path, most: float) -> None:
+    """Its requests come at any time of that, so half of them wait for half of it or less."""
     found, _ = followed(tmp_path, "lock")
-    blocked = max(ms(slow, BLOCKED) for slow in found.slowest)
-    assert blocked == pytest.approx(LOCK_S * 1e3, rel=0.3)
-    worst = max(found.slowest, key=lambda slow: ms(slow, BLOCKED))
-    assert ms(worst, QUEUED) + ms(worst, RUNNABLE) < 0.3 * blocked
+    waited = waited_ms(found, BLOCKED)
+    assert len(waited) > SECONDS / LOCK_EACH_S / 2
+    assert 0.6 < np.median(waited) / (LOCK_S * 1e3 / 2) < most
 
 
-def test_a_server_that_is_paused(tmp_path: Path) -> None:
+@AT_MOST
+def test_a_server_that_is_paused(tmp_path: Path, most: float) -> None:
+    took_s = []
+
     def pause(pid: int) -> None:
         time.sleep(SECONDS / 3)
         os.kill(pid, signal.SIGSTOP)
+        begun_s = time.monotonic()
         time.sleep(PAUSED_S)
         os.kill(pid, signal.SIGCONT)
+        took_s.append(time.monotonic() - begun_s)
 
     found, _ = followed(tmp_path, "nothing", meanwhile=pause)
-    slow = found.slowest[0]
-    assert ms(slow, QUEUED) + ms(slow, BLOCKED) == pytest.approx(PAUSED_S * 1e3, rel=0.2)
-    assert ms(slow, ON_THE_WAY) < 10
+    longest = max(waited_ms(found, QUEUED, BLOCKED))
+    assert 0.8 < longest / (took_s[0] * 1e3) < most
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may take a CPU before others")
-def test_a_server_whose_cpu_another_program_takes(tmp_path: Path) -> None:
+@AT_MOST
+def test_a_server_whose_cpu_another_program_takes(tmp_path: Path, most: float) -> None:
     words = ("chrt", "--fifo", "1", sys.executable, "-c", HOG)
     with subprocess.Popen(pinned(min(os.sched_getaffinity(0)), *words)) as hog:
         try:
             found, _ = followed(tmp_path, "nothing")
         finally:
             hog.kill()
-    slow = max(found.slowest, key=lambda slow: ms(slow, RUNNABLE))
-    assert ms(slow, RUNNABLE) == pytest.approx(HOGGED_S * 1e3, rel=0.3)
-    (track,) = (spans for task, spans in slow.tasks.items() if task.endswith(f" {hog.pid}"))
-    ran = sum(length for state, _, length in track if state == RUNNING)
-    assert ran / 1e6 == pytest.approx(ms(slow, RUNNABLE), rel=0.2)
+    waited = waited_ms(found, RUNNABLE)
+    assert len(waited) > SECONDS / LOCK_EACH_S / 2
+    assert 0.6 < np.median(waited) / (HOGGED_S * 1e3 / 2) < most
 
 
 def test_it_refuses_what_it_cannot_read(tmp_path: Path) -> None:

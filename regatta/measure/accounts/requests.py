@@ -1,9 +1,9 @@
 """Where the time of single requests went, read from a trace of the kernel's events.
 
 A request is found by its connection: by the client's address, which both ends know. The
-task that serves it is whoever next reads from or writes to the server's end of the connection, so
-nothing has to be known of the design. That task works for this connection since it last read or
-wrote another one.
+task that serves it is whoever next accepts, reads or writes the server's end of the connection, or
+who starts that task; so nothing has to be known of the design. A task works for this connection
+since it last used another one.
 """
 
 import heapq
@@ -38,7 +38,7 @@ EVENT = np.dtype(
     ]
 )
 """src/service/bpf/programs/trace.h says what they are."""
-LOST, SWITCH, WAKEUP, CONNECTED, REACHED, SENT, RECEIVED = range(7)
+LOST, SWITCH, WAKEUP, CONNECTED, REACHED, SENT, RECEIVED, ACCEPTED = range(8)
 """Kinds of events."""
 
 MOST_REQUESTS = 5_000
@@ -54,8 +54,10 @@ class Task:
     name: str = ""
     times: list[int] = field(default_factory=list)
     states: list[str] = field(default_factory=list)
+    born: int = 0
+    """When it was started; 0: before the trace."""
     used: list[int] = field(default_factory=list)
-    """When it read or wrote on the server's end of a connection."""
+    """When it accepted, read or wrote the server's end of a connection."""
     used_for: list[int] = field(default_factory=list)
     """Whose."""
 
@@ -97,6 +99,8 @@ class Mark(NamedTuple):
     by_client: bool
     kind: int
     task: int = 0
+    began: int = 0
+    """When the call began, if that is known."""
 
 
 @dataclass
@@ -119,7 +123,7 @@ class Request:
 def in_turn(key: int, marks: list[Mark]) -> list[Request]:
     """The requests of a connection."""
     found: list[Request] = []
-    for at, by_client, kind, task in sorted(marks):
+    for at, by_client, kind, task, began in sorted(marks):
         now = found[-1] if found else None
         if by_client and kind == SENT and (now is None or now.end):
             found.append(Request(key, at))
@@ -133,39 +137,48 @@ def in_turn(key: int, marks: list[Mark]) -> list[Request]:
             now.reached = now.reached or at
         elif not by_client:
             # The call that answers often ends when the client has asked again.
-            late = kind == SENT and not now.uses
+            late = kind == SENT and (not now.uses or 0 < began < now.start)
             for of in found[-2:-1] if late else [now]:
                 of.uses.append((at, task))
     return found
 
 
 class Trace:
-    """`events`: of EVENT, in any order."""
+    """`events`: of EVENT, in any order. `connects`: a connection's first request begins with it;
+    else connections are made in advance."""
 
-    def __init__(self, events: np.ndarray) -> None:
+    def __init__(self, events: np.ndarray, connects: bool) -> None:
         self.tasks: dict[int, Task] = defaultdict(Task)
         self.marks: dict[int, list[Mark]] = defaultdict(list)
         connecting: dict[int, int] = {}
-        for at, began, socket, client, task, after, length, _, kind, flag, name in np.sort(
+        on_cpu: dict[int, int] = {}
+        for at, began, socket, client, task, after, length, cpu, kind, flag, name in np.sort(
             events, order="at"
         ).tolist():
             if kind == SWITCH:
-                self.tasks[task].turn(at, RUNNABLE if flag else BLOCKED, RUNNING)
+                ran = on_cpu.get(cpu, task)
+                if ran != task:  # the kernel has left out an event
+                    self.tasks[ran].turn(at, BLOCKED, RUNNING)
+                before = RUNNING if ran == task else BLOCKED
+                self.tasks[task].turn(at, RUNNABLE if flag else BLOCKED, before)
                 self.tasks[after].turn(at, RUNNING, BLOCKED)
+                on_cpu[cpu] = after
                 self.tasks[after].name = name.decode(errors="replace")
             elif kind == WAKEUP:
                 if self.tasks[after].states[-1:] != [RUNNING]:
                     self.tasks[after].turn(at, RUNNABLE, BLOCKED)
                 self.tasks[after].name = name.decode(errors="replace")
+                self.tasks[after].born = at if flag else self.tasks[after].born
             elif kind == LOST:
                 raise TrialError(f"{length} events had no room: too many requests for a trace")
             elif kind == CONNECTED:
-                connecting[socket] = at
+                if connects:
+                    connecting[socket] = at
             else:
                 # A client's call counts from its start, a server's by its end: between is its work.
                 is_asking = flag and kind == SENT
                 start = connecting.pop(socket, began or at) if is_asking else at
-                self.marks[client].append(Mark(start, bool(flag), kind, task))
+                self.marks[client].append(Mark(start, bool(flag), kind, task, began))
                 if not flag and kind != REACHED:
                     self.tasks[task].used.append(at)
                     self.tasks[task].used_for.append(client)
@@ -178,15 +191,18 @@ class Trace:
     def stages(self, request: Request) -> Iterator[tuple[str, int, int]]:
         """Stage, from and to; in order, without gaps."""
         yield ON_THE_WAY, request.start, request.reached
-        done = request.reached
-        for number, (at, by) in enumerate(request.uses):
+        done, before = request.reached, None
+        for at, by in request.uses:
             until = max(done, min(at, request.left))
             task = self.tasks[by]
-            mine = task.mine_since(request.key, done, until)
-            yield QUEUED, done, mine
-            for state, since, to in task.spans(mine, until):
-                yield QUEUED if state == BLOCKED and not number else state, since, to
-            done = until
+            born = min(max(done, task.born), until)
+            for of, start, end in ((before or task, done, born), (task, born, until)):
+                mine = of.mine_since(request.key, start, end)
+                for state, since, to in of.spans(start, mine):
+                    yield BLOCKED if before and state == BLOCKED else QUEUED, since, to
+                for state, since, to in of.spans(mine, end):
+                    yield QUEUED if state == BLOCKED and not before else state, since, to
+            done, before = until, task
         yield ON_THE_WAY, done, request.end
 
     def slow(self, request: Request) -> Slow:
@@ -224,9 +240,9 @@ def joined(spans: Sequence[Span]) -> list[Span]:
     return found
 
 
-def traced(events: np.ndarray) -> bytes:
-    """The requests of a trace, packed."""
-    trace = Trace(events)
+def traced(events: np.ndarray, connects: bool) -> bytes:
+    """The requests of a trace, packed; the arguments are those of Trace."""
+    trace = Trace(events, connects)
     found = list(trace.requests())
     if not found:
         raise TrialError("the trace shows no whole request")
@@ -234,7 +250,11 @@ def traced(events: np.ndarray) -> bytes:
     chance = random.Random(len(found))
     kept = chance.sample(found, min(len(found), MOST_REQUESTS))
     return pack_requests(
-        Requests([spent(trace, request) for request in kept], [trace.slow(of) for of in slowest])
+        Requests(
+            len(found),
+            [spent(trace, request) for request in kept],
+            [trace.slow(of) for of in slowest],
+        )
     )
 
 

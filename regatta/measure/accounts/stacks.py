@@ -21,13 +21,13 @@ NUMBERED = re.compile(r"[/:-]")
 """What separates the name of a kernel thread from its CPU or number."""
 
 
-def stacks(text: str, server: int) -> Iterator[str]:
+def stacks(text: str, *servers: int) -> Iterator[str]:
     """Each sample as a folded stack (record/recordings.py); `text` has frames the innermost first.
 
-    `server`: its process id. Its descendants are known by the forks that perf prints in between,
+    `servers`: process ids. Their descendants are known by the forks that perf prints in between,
     those of before too.
     """
-    ours, roots = {server}, [""]
+    ours, roots = {*servers}, [""]
     frames: list[str] | None = None
     for line in [*text.split("\n"), ""]:
         if not line:

@@ -76,7 +76,8 @@ def begin(
         programs = placement.programs(programs)
         study = leave_out(study, placement.missing(programs))
         about = about_race(study, options.use_perf)
-        start = Start(about, given, study.cells, plan_of(study), placement.kind)
+        plan = plan_of(study, no_trace_of(study, placement, programs))
+        start = Start(about, given, study.cells, plan, placement.kind)
         with create(folder, start) as ledger, scratch_removed(folder):
             run(ledger, study, programs, placement, tell, hooks)
     return folder
@@ -128,11 +129,14 @@ def yes_or_no(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def plan_of(study: Study) -> list[PlannedTrial]:
+def plan_of(study: Study, no_trace: str | None = None) -> list[PlannedTrial]:
+    """`no_trace`: why requests cannot be followed, if they cannot."""
     blocks = study.most_blocks or study.blocks
     window = [number for number, cell in enumerate(study.cells, 1) if cell.scope == WINDOW]
     of_last = at_last_step(study.cells)
     last = [number for number in window if study.cells[number - 1] in of_last]
+    # Slow connections ask for a byte at a time, and are no requests.
+    followed = [number for number in last if not study.cells[number - 1].slow]
     return make_plan(
         len(study.cells),
         blocks,
@@ -141,7 +145,8 @@ def plan_of(study: Study) -> list[PlannedTrial]:
         study.sittings,
         study.alone_blocks,
         study.sampled_blocks,
-        {ALONE: window, SAMPLED: last, TRACED: last},
+        no_trace is None,
+        {ALONE: window, SAMPLED: last, TRACED: followed},
     )
 
 
@@ -191,14 +196,16 @@ def first_notes_of(
             f"no samples of what CPU time is spent on: {found.no_samples}; what is left: user and "
             "system time, page faults and context switches, among all metrics of the report"
         )
-    if study.sampled_blocks and no_trace:
+    if no_trace:
         hidden.append(f"nothing about where a request's time goes: {no_trace}")
     limits = (placement.note, placement.steering.note, groups, found.note, *hidden)
     return (*left_out, *filter(None, limits), *unseen, *doctor_warnings(spoilers))
 
 
-def no_trace_of(placement: Placement, programs: Programs) -> str | None:
-    """Why requests cannot be followed from one side to the other; None if they can."""
+def no_trace_of(study: Study, placement: Placement, programs: Programs) -> str | None:
+    """Why requests cannot be followed from one side to the other; None if they can, or need not."""
+    if not study.sampled_blocks:
+        return None
     if not placement.on_one_host:
         return "the sides are on different hosts"
     return placement.server.ask(why_no_trace, programs.trace)
@@ -236,7 +243,7 @@ def run(  # noqa: PLR0913, PLR0917  (all that describes a race)
         placement=placement,
         perf=found,
         events=study.events,
-        no_trace=no_trace_of(placement, programs) if study.sampled_blocks else None,
+        no_trace=no_trace_of(study, placement, programs),
         warm_ups=WarmUps(study.warmup_limit_s),
         scratch=ledger.path.parent / SCRATCH,
         contenders=study.contenders,
@@ -268,7 +275,7 @@ def run(  # noqa: PLR0913, PLR0917  (all that describes a race)
         first_notes = ()
         found_rates = study.but(cells=find_cells(ledger, study, setup, tell))
         study = hooks.fit(found_rates, setup.warm_ups)
-        ledger.settle(study.cells, plan_of(study), placement.kind, fitted(study))
+        ledger.settle(study.cells, plan_of(study, setup.no_trace), placement.kind, fitted(study))
         ledger.record_environment({"warm_ups": setup.warm_ups.to_list()})
     trials = len(ledger.plan())
     tell(Started(race_about, trials, trials - len(ledger.left()), first_notes, study.sittings))

@@ -19,7 +19,15 @@ from regatta.measure.accounts import disturbance
 from regatta.measure.accounts.disturbance import CPU_SHARE_LIMIT, Others
 from regatta.measure.places.sides import ClockOffset
 from regatta.measure.trial.idle_wait import Rest
-from regatta.record.counters import BYTES, COUNTED, CPU_TIME, PERCENT, Counter, Counters
+from regatta.record.counters import (
+    BYTES,
+    COMPANIONS_TIME,
+    COUNTED,
+    CPU_TIME,
+    PERCENT,
+    Counter,
+    Counters,
+)
 from regatta.record.records import KERNEL
 from regatta.record.samples import ANSWERED, TIMED_OUT, UNSTARTED, join_samples
 from regatta.record.study.limits import START_SKEW_LIMIT_MS
@@ -46,7 +54,8 @@ class Window:
 
     def cpu_ns(self, *sides: str) -> float:
         """The CPU time of these sides' programs, by the kernel's accounts."""
-        found = [self.counters.get((side, KERNEL, CPU_TIME)) for side in sides]
+        times = (CPU_TIME, COMPANIONS_TIME)
+        found = [self.counters.get((side, KERNEL, time)) for side in sides for time in times]
         return sum(counter.value or 0.0 for counter in found if counter is not None)
 
 

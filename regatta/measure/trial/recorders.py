@@ -55,6 +55,9 @@ class Recorder:
             os.sched_setaffinity(self.process.pid, allowed - set(cpus) or allowed)
             self.control.send("ping")
             self.control.wait()
+        except TrialError as error:
+            self.close()
+            raise self.failed(error) from error
         except BaseException:
             self.close()
             raise
@@ -91,8 +94,9 @@ class Sampler(Recorder):
             self.open.callback(os.close, awake)
             os.write(awake, LATENCY_US.pack(0))
 
-    def stacks(self, server: int) -> bytes:
-        """Ends it; the time of each stack, packed. `server`: its process id."""
+    def stacks(self, *servers: int) -> bytes:
+        """Ends it; the time of each stack, packed. `servers`: the server's process id, and those of
+        what runs beside it."""
         try:
             self.end()
             done = subprocess.run(
@@ -104,7 +108,7 @@ class Sampler(Recorder):
             )
         except (subprocess.SubprocessError, OSError) as error:
             raise self.failed(error) from error
-        found = Tally(stacks(done.stdout.decode(errors="replace"), server))
+        found = Tally(stacks(done.stdout.decode(errors="replace"), *servers))
         if not found:
             raise self.failed("no samples")
         return pack_stacks({stack: round(count * PERIOD_NS) for stack, count in found.items()})
@@ -121,11 +125,11 @@ class Tracer(Recorder):
         numbers = ",".join(map(str, cpus))
         super().__init__([str(program), port, numbers, str(self.events)], folder, name, cpus)
 
-    def requests(self) -> bytes:
-        """Ends it; where the time of the requests went, packed."""
+    def requests(self, connects: bool) -> bytes:
+        """Ends it; where the time of the requests went, packed. `connects`: see Trace."""
         try:
             self.end()
-            return traced(np.fromfile(self.events, EVENT))
+            return traced(np.fromfile(self.events, EVENT), connects)
         except (subprocess.SubprocessError, OSError) as error:
             raise self.failed(error) from error
 

@@ -22,6 +22,7 @@ from regatta.measure.network.ports import free_port
 from regatta.measure.programs import find_tool
 from regatta.measure.trial import ask
 from regatta.measure.trial.load import is_answered
+from regatta.measure.trial.program import READY_TIMEOUT_S
 from regatta.measure.trial.setup import TrialSetup
 from regatta.measure.trial.side import Side
 from regatta.record.cell import Cell
@@ -35,7 +36,7 @@ from regatta.record.counters import (
     not_supported,
 )
 from regatta.record.study import Contender
-from regatta.record.study.contender import ANSWER
+from regatta.record.study.contender import ANSWER, HTTP, placeholders
 from regatta.record.study.limits import LOOPBACK, NETNS, scans_each_request
 
 SUMMARY = "server.json"
@@ -61,9 +62,25 @@ def start_server(
     if contender is None:
         return start_design(setup, cell, wanted, server, start_up)
     target = start_contender(setup, contender, wanted, server, start_up)
-    if contender.ready == ANSWER:
-        server.poll_ready(lambda: is_answered(setup, cell, target))
+    if contender.ready.startswith(HTTP):
+        path = contender.ready.removeprefix(HTTP)
+        one = replace(cell, dialect="http", path=path, request=None, requests=None, until=None)
+        wait_answered(setup, one, target, server)
+    elif contender.ready == ANSWER:
+        wait_answered(setup, cell, target, server)
     return target
+
+
+def wait_answered(setup: TrialSetup, cell: Cell, target: str, server: Side) -> None:
+    """From here: the client may be on another host than the server."""
+    contender = setup.contenders[cell.contender]
+    patience_s = contender.ready_timeout_s or READY_TIMEOUT_S
+    ends_s = time.monotonic() + patience_s
+    while not is_answered(setup, cell, target):
+        if server.ended():
+            raise server.failure("the server exited before it was ready")
+        if time.monotonic() > ends_s:
+            raise server.failure(f"the server was not ready within {patience_s:g} s")
 
 
 def stop_server(setup: TrialSetup, cell: Cell, server: Side) -> dict[str, Any] | None:
@@ -136,19 +153,32 @@ def start_contender(
     """Starts it on a free port and waits until it is ready, as the study says."""
     place, network = setup.placement.server, setup.placement.network_of
     host, port = setup.placement.server_address, contender.port or place.ask(free_port, network)
+    values = placeholders(host, port, place.cpus, setup.folder)
     server.contends(contender.ready_timeout_s)
+    for name, words in contender.companions.items():
+        its_port = place.ask(free_port, network)
+        own = values | {"port": str(its_port)}
+        server.accompany(
+            name, contender.started(words, own), contender.variables(own), network, its_port
+        )
+        values[name] = str(its_port)
+    setup_words, teardown = (
+        contender.started(["/bin/sh", "-c", text], values) if text else None
+        for text in (contender.setup, contender.teardown)
+    )
+    server.prepare(setup_words, teardown, contender.variables(values))
     start_up.ask(f"{host}:{port}")
     server.start(
-        start_up.stamped(contender.words(host, port, place.cpus, setup.folder)),
+        start_up.stamped(contender.started(contender.command, values)),
         setup.perf,
         wanted,
-        environment=setup.server_environment(),
+        environment=setup.server_environment() | contender.variables(values),
         image=contender.image,
     )
-    if contender.ready_line is None:
+    if contender.printed_when_ready is None:
         server.wait_listening(network, port)
     else:
-        server.wait_printed(contender.ready_line)
+        server.wait_printed(contender.printed_when_ready)
     return f"{host}:{port}"
 
 

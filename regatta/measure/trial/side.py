@@ -7,22 +7,34 @@ host of its program, its caller may be on another, and nothing is sent between t
 from __future__ import annotations
 
 import os
+import signal
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
+from types import MappingProxyType
 
-from regatta.errors import TrialError
+from regatta.errors import RegattaError, TrialError
 from regatta.measure.accounts import disturbance, energy, memory, process_tree
 from regatta.measure.accounts.disturbance import Others
 from regatta.measure.accounts.whole_cpu import WholeCpu
+from regatta.measure.perf import Perf
 from regatta.measure.trial.idle_wait import IdleWait, away_from, wait_until_idle
 from regatta.measure.trial.merge import Window
 from regatta.measure.trial.program import SideProgram
 from regatta.measure.trial.recorders import Sampler, Tracer
-from regatta.record.counters import Counter, Counters, keyed
+from regatta.record.counters import (
+    COMPANIONS_TIME,
+    CPU_TIME,
+    NS,
+    Counter,
+    Counters,
+    counted,
+    keyed,
+)
 from regatta.record.records import CPUS, KERNEL, SERVER
 
+PREPARE_TIMEOUT_S = 120
 WATCH_AHEAD_NS = 10_000_000
 """Long enough to read the clocks of a thousand processes before the common start."""
 
@@ -76,6 +88,13 @@ class Side(SideProgram, AbstractContextManager["Side"]):
     opening: IdleWait | None = None
     before: process_tree.TreeAccounts | None = None
     recorder: Sampler | Tracer | None = None
+    not_recorded: TrialError | None = None
+    """Why the recorder gave up: that is no failure of the server."""
+    companions: tuple[Side, ...] = ()
+    before_of_companions: tuple[process_tree.TreeAccounts, ...] = ()
+    teardown: Sequence[str] | None = None
+    environment: Mapping[str, str] = MappingProxyType({})
+    """Of what prepares it."""
 
     def __exit__(self, *_: object) -> None:
         self.leave()
@@ -92,6 +111,7 @@ class Side(SideProgram, AbstractContextManager["Side"]):
             self.opening = self.wait_until_idle() if rests else None
             self.watch = stack.enter_context(Watch(watch))
             self.before = self.accounts() if rests else None
+            self.before_of_companions = tuple(of.accounts() for of in self.companions)
             self.switch("enable")
             self.opened = stack.pop_all()
 
@@ -134,6 +154,8 @@ class Side(SideProgram, AbstractContextManager["Side"]):
         if self.before is not None:
             used = process_tree.server_counters(self.before, self.accounts())
             counters = keyed(SERVER, KERNEL, used)
+        if self.companions:
+            counters |= keyed(SERVER, KERNEL, [self.time_of_companions()])
         self.opened.close()
         self.away.close()
         return Window(
@@ -141,6 +163,14 @@ class Side(SideProgram, AbstractContextManager["Side"]):
             others=self.watch.others,
             rests=() if self.opening is None else ((self.opening, closing),),
         )
+
+    def time_of_companions(self) -> Counter:
+        used = (
+            process_tree.server_counters(before, companion.accounts())
+            for before, companion in zip(self.before_of_companions, self.companions, strict=True)
+        )
+        times = [counter.value or 0.0 for of in used for counter in of if counter.event == CPU_TIME]
+        return counted(COMPANIONS_TIME, sum(times), NS)
 
     def abandon(self) -> None:
         """Gives up an open window and restores this thread's CPU affinity."""
@@ -156,7 +186,63 @@ class Side(SideProgram, AbstractContextManager["Side"]):
         if self.recorder is not None:
             self.recorder.close()
             self.recorder = None
-        super().kill()
+        try:
+            super().kill()
+            with suppress(RegattaError, OSError):
+                self.tear_down()
+        finally:
+            for companion in self.companions:
+                companion.leave()
+
+    def accompany(
+        self,
+        name: str,
+        program: Sequence[str],
+        environment: Mapping[str, str],
+        network: int | str,
+        port: int,
+    ) -> None:
+        """Starts a program beside it, on the same CPUs; waits until it listens at its port."""
+        companion = Side(self.where, name, self.folder, accounted=True)
+        self.companions += (companion,)
+        companion.contends(self.patience_s)
+        companion.start(program, Perf(), (), environment=environment)
+        companion.wait_listening(network, port)
+
+    def prepare(
+        self,
+        setup: Sequence[str] | None,
+        teardown: Sequence[str] | None,
+        environment: Mapping[str, str],
+    ) -> None:
+        """Runs `setup` now, and `teardown` once it has stopped, while its companions still run."""
+        self.teardown, self.environment = teardown, environment
+        self._run("setup", setup)
+
+    def _run(self, name: str, program: Sequence[str] | None) -> None:
+        if program is None:
+            return
+        with Side(self.where, name, self.folder) as side:
+            side.contends(None)
+            side.start(program, Perf(), (), environment=self.environment)
+            if status := side.wait(PREPARE_TIMEOUT_S):
+                raise side.failure(f"its {name} failed (exit status {status})")
+
+    def stop(self, by: signal.Signals = signal.SIGTERM, may_die: bool = False) -> None:
+        """Its companions stop after it and its teardown."""
+        super().stop(by, may_die)
+        self.tear_down()
+        for companion in self.companions:
+            if companion.ended():
+                raise companion.failure(f"{companion.name} exited before the server was stopped")
+            with suppress(TrialError):  # how it ends says nothing of the server
+                companion.stop(may_die=True)
+            companion.leave()
+
+    def tear_down(self) -> None:
+        """Once."""
+        teardown, self.teardown = self.teardown, None
+        self._run("teardown", teardown)
 
     def sample(self, perf: str) -> None:
         """From now on its CPUs are sampled in each window."""
@@ -170,24 +256,34 @@ class Side(SideProgram, AbstractContextManager["Side"]):
 
     def stacks(self) -> bytes | None:
         """What they did in all windows, packed; None if they were not sampled."""
+        if self.not_recorded is not None:
+            raise self.not_recorded
         if not isinstance(self.recorder, Sampler) or self.pid is None:
             return None
-        return self.recorder.stacks(self.pid)
+        beside = [companion.pid for companion in self.companions if companion.pid is not None]
+        return self.recorder.stacks(self.pid, *beside)
 
-    def traced(self) -> bytes | None:
+    def traced(self, connects: bool) -> bytes | None:
         """Where the time of the requests went, packed; None if they were not followed."""
-        return self.recorder.requests() if isinstance(self.recorder, Tracer) else None
+        return self.recorder.requests(connects) if isinstance(self.recorder, Tracer) else None
 
     def switch(self, command: str) -> None:
         """Sends `enable` or `disable` to each program that counts or records."""
-        for counting in (self.started, self.recorder):
-            if counting is not None and counting.control is not None:
-                counting.control.send(command)
-                counting.control.wait()
+        if self.started is not None and self.started.control is not None:
+            self.started.control.send(command)
+            self.started.control.wait()
+        if self.recorder is not None and self.not_recorded is None:
+            try:
+                self.recorder.control.send(command)
+                self.recorder.control.wait()
+            except (TrialError, OSError) as error:
+                self.not_recorded = self.recorder.failed(error)
 
     def wait_until_idle(self) -> IdleWait:
-        """Waits for a limited time until none of its threads runs."""
+        """Waits for a limited time until none of its threads runs, nor its companions'."""
         assert self.pid is not None
+        for companion in self.companions:
+            companion.wait_until_idle()
         return wait_until_idle(self.pid, self.running.group)
 
     def accounts(self) -> process_tree.TreeAccounts:

@@ -70,9 +70,8 @@ class RunningTrial:
         self.setup = setup
         self.cell = cell
         self.wanted = setup.events if kind == COUNTED_TRIAL else ()
-        self.records = (kind == SAMPLED and setup.perf.no_samples is None) or (
-            kind == TRACED and setup.no_trace is None
-        )
+        can_sample = setup.perf.path is not None and setup.perf.no_samples is None
+        self.records = can_sample if kind == SAMPLED else kind == TRACED
         place = setup.placement.server
         self.result = Trial(kind=kind, started_at=time.time(), conditions=place.ask(conditions))
         whole = cell.scope == PROCESS
@@ -168,7 +167,7 @@ class RunningTrial:
         perf, tracer = self.setup.perf.path, self.setup.programs.trace
         if self.result.kind == SAMPLED and perf is not None:
             self.server.sample(perf)
-        elif tracer is not None:
+        elif self.result.kind == TRACED and tracer is not None:
             port = self.target.rpartition(":")[2]
             self.server.trace(tracer, port, self.setup.placement.cpus())
 
@@ -197,7 +196,8 @@ class RunningTrial:
             self.result.counters = by_perf | whole.counters | peak | self.cost
             with self.recording_may_fail():
                 self.result.stacks = self.server.stacks()
-                self.result.traced = self.server.traced()
+                connects = self.cell.rounds is not None or bool(self.cell.per_connection)
+                self.result.traced = self.server.traced(connects)
             self.result.printed = whole.printed
             self.result.conditions |= {
                 **idle_wait.describe(whole.rests),

@@ -7,11 +7,11 @@ import re
 import shlex
 import shutil
 import signal
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ValidationInfo
+from pydantic import BeforeValidator, Field, ValidationInfo
 
 from regatta.errors import StudyError
 from regatta.record.study import keys, limits
@@ -21,6 +21,8 @@ from regatta.record.study.request_file import RequestFile, RequestFileError, rea
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 """Often not on the PATH of an ordinary user."""
 PORT, LINE, ANSWER = READY = ("port", "line", "answer")
+HTTP, LOG = READY_BY = ("http:", "log:")
+READY_NEEDED = "port, line, answer, http:/PATH or log:TEXT"
 STOP_SIGNALS = ("SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGKILL")
 PLACEHOLDERS = ("host", "port", "cpus", "folder")
 FOLDER = "{folder}"
@@ -54,8 +56,10 @@ def mistakes_in_asked(form: keys.TomlTable, dialects: Sequence[str]) -> Iterator
             yield key, f"is only for the dialect {spoken}; remove one of them"
 
 
-def read_command(value: Any) -> tuple[str, ...]:
-    """A list of words, or a string that is split as a shell does."""
+def read_command(value: Any, info: ValidationInfo) -> tuple[str, ...]:
+    """A list of words, or a string that is split as a shell does; whole where one will read it."""
+    if info.data.get("shell") and isinstance(value, str):
+        return ("/bin/sh", "-c", value)
     try:
         words = shlex.split(value) if isinstance(value, str) else value
     except ValueError as error:
@@ -65,11 +69,26 @@ def read_command(value: Any) -> tuple[str, ...]:
     )
     if not right or not words or not words[0]:
         raise must(COMMAND_NEEDED)
+    known_names = (*PLACEHOLDERS, *(info.data.get("companions") or {}))
     for name in (name for word in words for name in PLACEHOLDER_PATTERN.findall(word)):
-        if name not in PLACEHOLDERS:
-            known = ", ".join(f"{{{placeholder}}}" for placeholder in PLACEHOLDERS)
+        if name not in known_names:
+            known = ", ".join(f"{{{placeholder}}}" for placeholder in known_names)
             raise wrong("", f"contains {{{name}}}; the placeholders are {known}")
     return tuple(words)
+
+
+Command = Annotated[tuple[str, ...], BeforeValidator(read_command)]
+
+
+def read_ready(value: Any) -> Any:
+    is_known = value in READY or (
+        isinstance(value, str)
+        and any(value.startswith(by) and len(value) > len(by) for by in READY_BY)
+    )
+    path = str(value).removeprefix(HTTP)
+    if not is_known or (path != value and not limits.PATH_PATTERN.fullmatch(path)):
+        raise must(READY_NEEDED)
+    return value
 
 
 def read_pattern(value: Any) -> Any:
@@ -83,9 +102,32 @@ def read_signal(value: Any) -> signal.Signals:
     return signal.Signals[str(keys.choose(value, STOP_SIGNALS))]
 
 
+Script = Annotated[str, Must("text without a NUL byte", lambda text: "\0" not in text)]
+CompanionName = Annotated[
+    str,
+    Must(
+        "a name of small letters and _, and none of host, port, cpus, folder",
+        lambda name: re.fullmatch("[a-z_]+", name) and name not in PLACEHOLDERS,
+    ),
+]
+
+
 class Contender(keys.TomlTable):
-    command: Annotated[tuple[str, ...], BeforeValidator(read_command)] = ()
+    shell: keys.Flag = False
+    """Whether sh reads `command`, if that is a text."""
+    companions: dict[CompanionName, Command] = Field(default_factory=dict, alias="with")
+    """Programs that run beside it, as a database; each has a {port} of its own, which `command`
+    gets in place of its {NAME}."""
+    command: Command = ()
     """With the placeholders {host}, {port}, {cpus} and {folder}; empty: its image's own."""
+    env: dict[keys.Text, Script] = Field(default_factory=dict)
+    """More variables of its environment; values may have placeholders, as the next ones."""
+    cwd: keys.Text | None = None
+    """The folder that it is started in; None: an empty one."""
+    setup: Script | None = None
+    """What sh runs before each start, when its companions are ready ..."""
+    teardown: Script | None = None
+    """... and after each stop, before they stop."""
     port: Annotated[int, keys.whole(1, 65535)] | None = None
     """Of a server that always listens on the same one."""
     dialect: Annotated[str, keys.one_of(limits.DIALECTS)] = "http"
@@ -95,8 +137,9 @@ class Contender(keys.TomlTable):
     """Instead of `path`."""
     until: Until | None = None
     """What the reply to `request` ends with."""
-    ready: Annotated[str, keys.one_of(READY)] = PORT
-    """`answer`: a client gets a right answer; `port`: it listens."""
+    ready: Annotated[str, BeforeValidator(read_ready)] = PORT
+    """`answer`: a client gets a right answer; `port`: it listens; `http:/PATH`: that is answered;
+    `log:TEXT`: it prints a line with this text."""
     ready_line: Annotated[re.Pattern[str], BeforeValidator(read_pattern)] | None = None
     """Alone it implies ready = "line"."""
     ready_timeout_s: Annotated[float, keys.seconds(3_600)] | None = None
@@ -121,6 +164,9 @@ class Contender(keys.TomlTable):
             yield "command", "lacks {port}; add it, because every trial uses another port"
         if in_command and self.port is not None:
             yield "port", "is only for a command without {port}; remove one of them"
+        for name, words in self.companions.items():
+            if not any("{port}" in word for word in words):
+                yield "with", f"has a command of {name} without {{port}}; it gets a port of its own"
         yield from mistakes_in_asked(self, (self.dialect,))
         if self.has("requests") and (self.dialect != "http" or self.has("path")):
             yield "requests", "is only for the dialect http without `path`"
@@ -144,13 +190,35 @@ class Contender(keys.TomlTable):
         advice = "" if self.install is None else f"; run {self.install}"
         return f"{needed} is missing{advice}"
 
+    @property
+    def printed_when_ready(self) -> re.Pattern[str] | None:
+        """What a line matches that it prints then."""
+        if self.ready.startswith(LOG):
+            return re.compile(re.escape(self.ready.removeprefix(LOG)))
+        return self.ready_line
+
+    def started(self, words: Sequence[str], values: Mapping[str, str]) -> list[str]:
+        """The command line of these words, with placeholders filled in, in its folder."""
+        where = ("env", "-C", self.cwd) if self.cwd and words else ()
+        return [filled(word, values) for word in (*where, *words)]
+
+    def variables(self, values: Mapping[str, str]) -> dict[str, str]:
+        """Of its environment, with placeholders filled in."""
+        return {name: filled(value, values) for name, value in self.env.items()}
+
     def words(self, host: str, port: int, cpus: Sequence[int], folder: Path) -> list[str]:
-        """The command with all placeholders filled in."""
-        listed = ",".join(map(str, cpus))
-        values = dict(zip(PLACEHOLDERS, (host, str(port), listed, str(folder)), strict=True))
-        return [
-            PLACEHOLDER_PATTERN.sub(lambda match: values[match[1]], word) for word in self.command
-        ]
+        """The command with all placeholders filled in, but for those of companions."""
+        return self.started(self.command, placeholders(host, port, cpus, folder))
+
+
+def placeholders(host: str, port: int, cpus: Sequence[int], folder: Path) -> dict[str, str]:
+    listed = ",".join(map(str, cpus))
+    return dict(zip(PLACEHOLDERS, (host, str(port), listed, str(folder)), strict=True))
+
+
+def filled(word: str, values: Mapping[str, str]) -> str:
+    """Others than these stay: a shell may mean something else by them."""
+    return PLACEHOLDER_PATTERN.sub(lambda match: values.get(match[1], match[0]), word)
 
 
 # `contenders_from`: a folder of contenders, each in a folder of its own with a contender.toml. The
@@ -175,6 +243,15 @@ def read_folders(folder: Path, designs: Collection[str]) -> dict[str, Contender]
     return {file.parent.name: read_file(file, designs) for file in files}
 
 
+def of_folder(value: Any, folder: str) -> Any:
+    """With {folder} filled in."""
+    if isinstance(value, dict):
+        return {name: of_folder(each, folder) for name, each in value.items()}
+    if isinstance(value, tuple):
+        return tuple(of_folder(each, folder) for each in value)
+    return value and value.replace(FOLDER, folder)
+
+
 def read_file(file: Path, designs: Collection[str]) -> Contender:
     here = file.parent
     try:
@@ -183,8 +260,8 @@ def read_file(file: Path, designs: Collection[str]) -> Contender:
     except StudyError as error:
         raise StudyError(f"{file}: {error}") from error
     changes: dict[str, Any] = {
-        "command": tuple(word.replace(FOLDER, str(here)) for word in found.command),
-        "needs": found.needs and found.needs.replace(FOLDER, str(here)),
+        name: of_folder(getattr(found, name), str(here))
+        for name in ("command", "companions", "env", "cwd", "setup", "teardown", "needs")
     }
     if found.install is None and (here.parent / BUILD).is_file():
         changes["install"] = f"{here.parent / BUILD} {here.name}"

@@ -178,10 +178,17 @@ def check_slices(table: StudyTable, cells: Sequence[Cell]) -> None:
             "but in this study each runs alone; remove it, or set `race.slices`"
         )
     for name in dict.fromkeys(cell.contender for cell in cells) if race.slices > 1 else ():
-        if name in table.contenders and table.contenders[name].port is not None:
+        if (contender := table.contenders.get(name)) is None:
+            continue
+        if contender.port is not None:
             raise StudyError(
                 f"`contenders.{name}.port` is fixed, but with `race.slices` servers run at the "
                 "same time and need other ports; remove `race.slices`"
+            )
+        if contender.setup is not None or contender.teardown is not None:
+            raise StudyError(
+                f"`contenders.{name}` has a `setup` or `teardown`, but with `race.slices` servers "
+                "run at the same time, and it would change what others use; remove `race.slices`"
             )
 
 

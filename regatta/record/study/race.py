@@ -22,14 +22,16 @@ def traced_blocks(sampled_blocks: int) -> int:
     return min(sampled_blocks, MOST_TRACED)
 
 
-def block_kinds(blocks: int, counted_blocks: int, alone: int = 0, sampled: int = 0) -> list[str]:
+def block_kinds(
+    blocks: int, counted_blocks: int, alone: int = 0, sampled: int = 0, traced: int = 0
+) -> list[str]:
     """The kinds of all blocks in order, with the further ones spread evenly over the timed ones.
 
     Drift during a race (heat, neighbours) then affects all kinds equally.
     """
     kinds = spread([TIMED] * blocks, COUNTED_TRIAL, counted_blocks)
     kinds = spread(spread(kinds, ALONE, alone), SAMPLED, sampled)
-    return spread(kinds, TRACED, traced_blocks(sampled))
+    return spread(kinds, TRACED, traced)
 
 
 def spread(kinds: Sequence[str], kind: str, count: int) -> list[str]:
@@ -48,6 +50,7 @@ def make_plan(  # noqa: PLR0913, PLR0917  (all that a plan follows from)
     sittings: int = 1,
     alone_blocks: int = 0,
     sampled_blocks: int = 0,
+    is_traced: bool = True,
     cells_of: Mapping[str, Sequence[int]] = {},
 ) -> list[PlannedTrial]:
     """Every block holds every cell once, in a new random order; every sitting holds all blocks.
@@ -56,7 +59,8 @@ def make_plan(  # noqa: PLR0913, PLR0917  (all that a plan follows from)
     continue over all sittings.
     """
     chance = random.Random(seed)
-    kinds = block_kinds(blocks, counted_blocks, alone_blocks, sampled_blocks)
+    traced = traced_blocks(sampled_blocks) if is_traced else 0
+    kinds = block_kinds(blocks, counted_blocks, alone_blocks, sampled_blocks, traced)
     plan: list[PlannedTrial] = []
     for block, kind in enumerate(kinds * sittings, start=1):
         order = list(cells_of.get(kind, range(1, cells + 1)))

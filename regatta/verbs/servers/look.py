@@ -42,6 +42,7 @@ MOST_ASKED = 20
 """Of the requests of a file."""
 QUIET_S = 1.0
 """From one answer to the next; longer for slow servers."""
+LOG_LINES = 20
 ENOUGH, NEARLY_ALL = 8, 0.9
 """For a note: connections for each accepting process, and the share that one of them takes."""
 P99_FACTOR = 5
@@ -91,6 +92,8 @@ class Seen:
     """Of one client alone."""
     fault: str | None = None
     """Why it cannot be raced, in one line."""
+    log: tuple[str, ...] = ()
+    """The last lines that it printed, if it cannot be raced."""
 
     @property
     def queue_is_short(self) -> bool:
@@ -220,7 +223,8 @@ def _look(setup: TrialSetup, cell: Cell) -> Seen:
         except TrialError as error:
             died = server.ended(DYING_S) and "exited" not in str(error)
             why = server.failure(f"the server died ({error})") if died else error
-            return Seen(cell.contender, fault=_fault(str(why), server))
+            log = tuple(server.last_output()[-LOG_LINES:])
+            return Seen(cell.contender, fault=_fault(str(why), server), log=log)
         except RegattaError as error:
             return Seen(cell.contender, fault=str(error))
     return seen

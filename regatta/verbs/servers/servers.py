@@ -7,12 +7,13 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import chain, count
 from pathlib import Path
+from typing import Any
 
 from regatta.errors import PlacementError, StudyError, UsageError
 from regatta.measure.places.containers.engine import Engine, find_engine, need_image
@@ -59,6 +60,8 @@ class Server:
     """What is asked for in HTTP, if not what the command line says."""
     missing: str | None = None
     """Why a shipped contender cannot run here."""
+    shell: str = ""
+    """Instead of `command`, what sh reads."""
 
 
 def read_servers(
@@ -66,11 +69,12 @@ def read_servers(
     designs: Sequence[Design],
     folder: Path,
     images: Sequence[Server] = (),
+    shell: bool = False,
 ) -> list[Server]:
     """The servers in their order, each under a name of its own.
 
     `words`: one for each server; `folder`: where a person called us, which their commands expect;
-    `images`: servers that race as well.
+    `images`: servers that race as well; `shell`: sh reads commands.
     """
     if len(words) + len(images) < FEWEST:
         raise UsageError(
@@ -78,7 +82,7 @@ def read_servers(
             "for instance: regatta versus './old --port {port}' './new --port {port}'"
         )
     shipped = shipped_contenders(designs)
-    found = [read_server(word, designs, shipped, folder) for word in words]
+    found = [read_server(word, designs, shipped, folder, shell) for word in words]
     if images and (commands := [server.name for server in found if not server.design]):
         raise UsageError(
             f"{commands[0]} is a command, which cannot race beside an --image: only designs and "
@@ -88,7 +92,7 @@ def read_servers(
 
 
 def read_server(
-    word: str, designs: Sequence[Design], shipped: dict[str, Server], folder: Path
+    word: str, designs: Sequence[Design], shipped: dict[str, Server], folder: Path, shell: bool
 ) -> Server:
     for design in designs:
         if design.name == word:
@@ -100,7 +104,12 @@ def read_server(
             raise UsageError(f"the contender {word} cannot run here: {why}")
         return shipped[word]
     named = NAMED.fullmatch(word)
+    if named and shell and named[2].startswith(PORT):  # `PORT={port} node app.js`
+        named = None
     name, text = (named[1], named[2]) if named else ("", word)
+    if shell and PORT in text:
+        words = [of for of in text.split() if not ASSIGNED.fullmatch(f"{of} x")]
+        return Server(name or name_of(words), design=False, shell=text, folder=folder)
     check_shell(word, name, text)
     try:
         command = tuple(shlex.split(text))
@@ -148,8 +157,8 @@ def same_commands(servers: Sequence[Server]) -> list[str]:
     return [
         f"{server.name} is the same command as {name}: only chance tells them apart"
         for server in servers
-        if server.command
-        and (name := first.setdefault((server.command, server.folder), server.name)) != server.name
+        if (command := server.command or server.shell)
+        and (name := first.setdefault((command, server.folder), server.name)) != server.name
     ]
 
 
@@ -163,6 +172,28 @@ def check_shell(word: str, name: str, text: str) -> None:
             f"{word!r} needs a shell for {signs[0]}, and commands run without one; write "
             f'"{named}sh -c {shlex.quote(text)}", or quote {signs[0]} if the server shall see it'
         )
+
+
+def needs_of(
+    env: Sequence[str] | None,
+    beside: Sequence[str] | None,
+    more: Mapping[str, str | None],
+) -> dict[str, Any]:
+    """Keys of `[contenders.NAME]`; those that are not given are left out."""
+    found = {
+        "env": values_of("--env", env or ()),
+        "with": values_of("--with", beside or ()),
+        **more,
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def values_of(option: str, words: Sequence[str]) -> dict[str, str]:
+    """By name; `words`: NAME=VALUE each."""
+    pairs = [word.partition("=") for word in words]
+    if wrong := [name for name, sign, _ in pairs if not (name and sign)]:
+        raise UsageError(f"{option} {wrong[0]}: write it as NAME=VALUE")
+    return {name: value for name, _, value in pairs}
 
 
 def name_of(command: Sequence[str]) -> str:

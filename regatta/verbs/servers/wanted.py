@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from string import ascii_letters, digits, punctuation
 from typing import Any
@@ -63,6 +63,8 @@ class Wanted:
     """None: the usual one, or more if a server is slow without load."""
     why: bool = False
     """Whether to sample what the servers' CPU time is spent on."""
+    needs: Mapping[str, Any] = field(default_factory=dict)
+    """More keys of each command's `[contenders.NAME]`: `env`, `setup` and the like."""
 
     @property
     def encoded_path(self) -> str:
@@ -115,8 +117,9 @@ def study_of(
 
 def study_text(servers: Sequence[Server], wanted: Wanted, folder: Path) -> str:
     """`folder`: where the study will lie; commands below it are named relative to it."""
-    # Images share one port, so they cannot run at once; the first requests come in one go.
-    at_once = wanted.cold is None and not any(server.image for server in servers)
+    # Images share one port, and set-ups what they set up; the first requests come in one go.
+    shared = any(server.image for server in servers) or {"setup", "teardown"} & {*wanted.needs}
+    at_once = wanted.cold is None and not shared
     lines = [
         "# Written by regatta versus; race it again with: regatta race FILE",
         *pairs(name="versus", title=" versus ".join(server.name for server in servers)),
@@ -156,22 +159,27 @@ def study_text(servers: Sequence[Server], wanted: Wanted, folder: Path) -> str:
 
 
 def contender(server: Server, wanted: Wanted, folder: Path) -> Iterator[str]:
-    """A command is started where it was typed: by env, which becomes the server."""
-    words = list(server.command)
+    """A command is started where it was typed, if not elsewhere."""
+    cwd = None
     if server.folder is not None:
-        same = server.folder.resolve() == folder.resolve()
-        words = ["env", "-C", "{folder}" if same else str(server.folder.resolve()), *words]
+        here = server.folder.resolve()
+        cwd = "{folder}" if here == folder.resolve() else str(here)
     is_line = server.ready_line is not None and not server.was_early
     ready = "answer" if server.was_early else "line" if is_line else None
     yield from pairs(
         ready_timeout_s=wanted.ready_timeout_s,
-        ready=ready,
-        ready_line=server.ready_line if is_line else None,
+        **{
+            "ready": ready,
+            "ready_line": server.ready_line if is_line and "ready" not in wanted.needs else None,
+            **wanted.needs,
+        },
         image=server.image,
         port=server.port,
         # Process 1 of a container ignores a signal that it has no handler for.
         stop_signal="SIGKILL" if server.image else None,
-        command=words or None,
+        cwd=cwd,
+        shell=True if server.shell else None,
+        command=server.shell or server.command or None,
     )
     if wanted.requests is not None:
         file, here = wanted.requests.absolute(), folder.absolute()
@@ -191,6 +199,8 @@ def toml(value: Any) -> str:
     """As JSON, but for DEL, which a basic string of TOML must escape too."""
     if isinstance(value, float):
         return f"{value:g}"
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{toml(name)} = {toml(each)}' for name, each in value.items())} }}"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as some
 
 from regatta.errors import LedgerError, TrialError
 from regatta.measure.accounts.requests import (
+    ACCEPTED,
     CONNECTED,
     EVENT,
     LOST,
@@ -38,15 +39,15 @@ def event(kind: int, at: int, task: int = 0, **more: int) -> Event:
     known = dict.fromkeys(("began", "socket", "client", "next", "length", "flag"), 0) | more
     before = (known["began"], known["socket"], known["client"], task, known["next"])
     name = {CLIENT: b"client", OTHER: b"cron"}.get(known["next"], b"a server")
-    return (at, *before, known["length"], 0, kind, known["flag"], name)
+    return (at, *before, known["length"], more.get("cpu", 0), kind, known["flag"], name)
 
 
-def switch(at: int, before: int, after: int, could_run: bool = False) -> Event:
-    return event(SWITCH, at, before, next=after, flag=int(could_run))
+def switch(at: int, before: int, after: int, could_run: bool = False, cpu: int = 0) -> Event:
+    return event(SWITCH, at, before, next=after, flag=int(could_run), cpu=cpu)
 
 
-def wakeup(at: int, task: int) -> Event:
-    return event(WAKEUP, at, next=task)
+def wakeup(at: int, task: int, is_first: bool = False) -> Event:
+    return event(WAKEUP, at, next=task, flag=int(is_first))
 
 
 def sent(at: int, task: int = CLIENT, client: int = 1, began: int = 0) -> Event:
@@ -64,7 +65,7 @@ def reached(at: int, is_client: bool = False, client: int = 1) -> Event:
 
 
 def found(*events: Event) -> Requests:
-    return unpack_requests(traced(np.array(list(events), EVENT)))
+    return unpack_requests(traced(np.array(list(events), EVENT), connects=True))
 
 
 def stages(*events: Event) -> dict[str, int]:
@@ -88,6 +89,8 @@ def test_a_request_to_a_server_that_sleeps() -> None:
 def test_a_request_on_a_new_connection_begins_with_it() -> None:
     connects = event(CONNECTED, 900, CLIENT, socket=1)
     assert stages(connects, *ASLEEP)[ON_THE_WAY] == 100 + 10 + 20
+    in_advance = traced(np.array([connects, *ASLEEP], EVENT), connects=False)
+    assert unpack_requests(in_advance) == found(*ASLEEP)
 
 
 def test_it_waits_behind_others_that_its_task_serves() -> None:
@@ -118,17 +121,49 @@ def test_a_request_that_another_task_answers() -> None:
     assert spent == {ON_THE_WAY: 20, RUNNING: 10 + 20, BLOCKED: 10, RUNNABLE: 10}
 
 
-def test_an_answer_whose_call_ends_when_the_client_has_asked_again() -> None:
-    again = (sent(1055), reached(1058), received(1080), reached(1090, is_client=True))
-    events = [*ASLEEP[:-2], received(1052, CLIENT), *again, sent(1060, SERVER)]
-    events += [sent(1091, SERVER), received(1100, CLIENT)]
-    first, second = sorted(found(*events).spent, key=sum)
-    assert (sum(first), sum(second)) == (45, 52)
-    assert sum(map(sum, (first, second))) == sum((1100 - 1055, 1052 - 1000))
+def test_a_loop_that_waits_for_a_database_though_it_serves_others_meanwhile() -> None:
+    spent = stages(
+        switch(900, 0, SERVER), sent(1000), reached(1010), received(1020),
+        switch(1025, SERVER, 0), wakeup(1074, SERVER), switch(1075, 0, SERVER),
+        received(1080, client=2), reached(1090, is_client=True), sent(1091, SERVER),
+        received(1100, CLIENT),
+    )  # fmt: skip
+    assert spent == {ON_THE_WAY: 10 + 10, RUNNING: 10 + 10, BLOCKED: 49, QUEUED: 5 + 1 + 5}
+
+
+def test_who_starts_the_task_that_serves_works_for_the_request() -> None:
+    accepted = event(ACCEPTED, 1020, SERVER, client=1)
+    spent = stages(
+        switch(900, 0, SERVER), sent(1000), reached(1010), accepted,
+        wakeup(1060, WORKER, is_first=True), switch(1065, SERVER, WORKER),
+        received(1070, WORKER), reached(1080, is_client=True), sent(1081, WORKER),
+        received(1090, CLIENT),
+    )  # fmt: skip
+    assert spent == {ON_THE_WAY: 10 + 10, RUNNING: 10 + 40 + 15, RUNNABLE: 5}
+
+
+@pytest.mark.parametrize("by_another", [False, True])
+def test_an_answer_whose_call_ends_when_the_client_has_asked_again(by_another: bool) -> None:
+    """Even when another task has read that already."""
+    reader = WORKER if by_another else SERVER
+    late = sent(1065, SERVER, began=1040)
+    events = [
+        *(*ASLEEP[:-2], received(1052, CLIENT), sent(1055), reached(1058), late),
+        *(wakeup(1060, WORKER), switch(1061, 0, WORKER, cpu=1), received(1064, reader)),
+        *(reached(1090, is_client=True), sent(1091, reader), received(1100, CLIENT)),
+    ]
+    first, second = found(*events).spent
+    assert dict(zip(STAGES, first, strict=True)) == {
+        **{ON_THE_WAY: 10 + 2, QUEUED: 1, RUNNABLE: 4, RUNNING: 15 + 20, BLOCKED: 0}
+    }
+    assert dict(zip(STAGES, second, strict=True)) == {
+        **{ON_THE_WAY: 3 + 10, QUEUED: 2 if by_another else 0, BLOCKED: 0},
+        **{RUNNABLE: 1 if by_another else 0, RUNNING: 29 if by_another else 32},
+    }
 
 
 def test_a_timeline_shows_the_slowest_and_what_ran_meanwhile() -> None:
-    events = [*ASLEEP, *(switch(at, 0, OTHER) for at in (1016, 2000))]
+    events = [*ASLEEP, *(switch(at, 0, OTHER, cpu=1) for at in (1016, 2000))]
     slow = found(*events, *(sent(3000, client=2), reached(3001, client=2))).slowest
     assert [of.took_ns for of in slow] == [70]
     assert slow[0].stages[0] == [ON_THE_WAY, 0, 10]
@@ -137,6 +172,13 @@ def test_a_timeline_shows_the_slowest_and_what_ran_meanwhile() -> None:
         f"a server {SERVER}": [[BLOCKED, 0, 11], [RUNNABLE, 11, 4], [RUNNING, 15, 55]],
         f"cron {OTHER}": [[BLOCKED, 0, 16], [RUNNING, 16, 54]],
     }
+
+
+def test_a_task_does_not_run_on_when_the_kernel_leaves_out_an_event() -> None:
+    """An interval of it is not known; but one CPU runs one task."""
+    slow = found(switch(900, 0, OTHER), *ASLEEP).slowest[0]
+    assert slow.tasks.keys() == {f"a server {SERVER}", f"cron {OTHER}"}
+    assert slow.tasks[f"cron {OTHER}"] == [[RUNNING, 0, 15], [BLOCKED, 15, 55]]
 
 
 @given(some.lists(some.integers(1, 40), min_size=6, max_size=60), some.data())

@@ -146,7 +146,7 @@ def test_why_takes_blocks_of_its_own_if_there_is_time() -> None:
     said: list[str] = []
     found = {
         left_s: fit(sampled, warmed(0.5), left_s, needs_flips=False, say=said.append)
-        for left_s in (30.0, 100.0, 300.0)
+        for left_s in (30.0, 115.0, 300.0)
     }
     assert [study.sampled_blocks for study in found.values()] == [0, 7, 7]
     assert [study.counted_blocks for study in found.values()] == [0, 0, 1]

@@ -73,6 +73,7 @@ struct task_struct {
     struct pid *thread_pid;
     struct signal_struct *signal;
     struct task_struct *group_leader;
+    struct files_struct *files;
     char comm[16];
 };
 
@@ -92,6 +93,23 @@ struct sock_common {
 
 struct sock {
     struct sock_common __sk_common;
+};
+
+struct socket {
+    struct sock *sk;
+};
+
+struct file {
+    void *private_data;
+};
+
+struct fdtable {
+    unsigned max_fds;
+    struct file **fd;
+};
+
+struct files_struct {
+    struct fdtable *fdt;
 };
 
 struct sk_buff {

@@ -10,6 +10,7 @@ char LICENSE[] SEC("license") = "GPL"; /* required to read task structures */
 
 const volatile __u16 port = 0;
 const volatile __u64 send_call = 0; /* the number of sendto */
+const volatile __u64 accept_calls[2] = {0};
 const volatile __u8 watched[TRACE_CPUS] = {0};
 __u8 enabled = 0;
 __u64 lost = 0;
@@ -21,7 +22,7 @@ struct {
     __uint(max_entries, TRACE_BYTES);
 } events SEC(".maps");
 
-/* When threads began to send, by their ids. */
+/* When threads began to send or, 0, that they accept; by their ids. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, CALLS);
@@ -67,10 +68,11 @@ int task_switch(__u64 *arguments) {
     return 0;
 }
 
-static __always_inline int wakeup(const struct task_struct *task) {
+static __always_inline int wakeup(const struct task_struct *task, int is_first) {
     struct trace_event *found = event(TRACE_WAKEUP);
     if (found == 0)
         return 0;
+    found->flag = (__u8)is_first;
     found->next = task->pid;
     bpf_probe_read_kernel_str(found->name, sizeof found->name, task->comm);
     bpf_ringbuf_submit(found, BPF_RB_NO_WAKEUP);
@@ -79,20 +81,22 @@ static __always_inline int wakeup(const struct task_struct *task) {
 
 SEC("tp_btf/sched_wakeup")
 int task_wakeup(__u64 *arguments) {
-    return wakeup((const struct task_struct *)arguments[0]);
+    return wakeup((const struct task_struct *)arguments[0], 0);
 }
 
 SEC("tp_btf/sched_wakeup_new")
 int task_wakeup_new(__u64 *arguments) {
-    return wakeup((const struct task_struct *)arguments[0]);
+    return wakeup((const struct task_struct *)arguments[0], 1);
 }
 
 SEC("tp_btf/sys_enter")
 int call(__u64 *arguments) {
-    if (arguments[1] != send_call || !is_watched())
+    __u64 number = arguments[1];
+    int accepts = number == accept_calls[0] || number == accept_calls[1];
+    if ((number != send_call && !accepts) || !is_watched())
         return 0;
     __u32 task = (__u32)bpf_get_current_pid_tgid();
-    __u64 now = bpf_ktime_get_ns();
+    __u64 now = accepts ? 0 : bpf_ktime_get_ns();
     bpf_map_update_elem(&calls, &task, &now, 0);
     return 0;
 }
@@ -100,17 +104,18 @@ int call(__u64 *arguments) {
 /* An IPv4 address also as the last word of an IPv6 address. */
 static __always_inline __u64 client_of(const struct sock_common *socket, int is_client) {
     enum { IPV6 = 10, LAST = 3 };
-    __be32 v4 = is_client ? socket->skc_rcv_saddr : socket->skc_daddr;
-    __be32 v6 = is_client ? socket->skc_v6_rcv_saddr.in6_u.u6_addr32[LAST]
-                          : socket->skc_v6_daddr.in6_u.u6_addr32[LAST];
-    __u16 its_port = is_client ? socket->skc_num : bpf_ntohs(socket->skc_dport);
-    return (__u64)(socket->skc_family == IPV6 ? v6 : v4) << 16 | its_port;
+    __be32 v4 = is_client ? BPF_CORE_READ(socket, skc_rcv_saddr) : BPF_CORE_READ(socket, skc_daddr);
+    __be32 v6 = is_client ? BPF_CORE_READ(socket, skc_v6_rcv_saddr.in6_u.u6_addr32[LAST])
+                          : BPF_CORE_READ(socket, skc_v6_daddr.in6_u.u6_addr32[LAST]);
+    __u16 its_port =
+        is_client ? BPF_CORE_READ(socket, skc_num) : bpf_ntohs(BPF_CORE_READ(socket, skc_dport));
+    return (__u64)(BPF_CORE_READ(socket, skc_family) == IPV6 ? v6 : v4) << 16 | its_port;
 }
 
 static __always_inline int on_socket(const struct sock *sock, enum trace_kind kind, __u32 length) {
     const struct sock_common *socket = &sock->__sk_common;
-    int is_client = socket->skc_dport == bpf_htons(port);
-    if (!is_client && socket->skc_num != port)
+    int is_client = BPF_CORE_READ(socket, skc_dport) == bpf_htons(port);
+    if (!is_client && BPF_CORE_READ(socket, skc_num) != port)
         return 0;
     struct trace_event *found = event(kind);
     if (found == 0)
@@ -121,7 +126,7 @@ static __always_inline int on_socket(const struct sock *sock, enum trace_kind ki
     found->flag = (__u8)is_client;
     __u32 task = (__u32)found->task;
     __u64 *began = kind == TRACE_SENT ? bpf_map_lookup_elem(&calls, &task) : 0;
-    if (began != 0) {
+    if (began != 0 && *began != 0) {
         found->began = *began;
         bpf_map_delete_elem(&calls, &task);
     }
@@ -161,4 +166,26 @@ int received(__u64 *arguments) {
     if (length <= 0 || (arguments[2] & MSG_PEEK))
         return 0;
     return on_socket((const struct sock *)arguments[0], TRACE_RECEIVED, (__u32)length);
+}
+
+/* Of accept: the socket behind the descriptor that it returns. */
+SEC("tp_btf/sys_exit")
+int returned(__u64 *arguments) {
+    if (!is_watched())
+        return 0;
+    __u32 task = (__u32)bpf_get_current_pid_tgid();
+    const __u64 *began = bpf_map_lookup_elem(&calls, &task);
+    if (began == 0 || *began != 0)
+        return 0;
+    bpf_map_delete_elem(&calls, &task);
+    __s64 descriptor = (__s64)arguments[1];
+    const struct task_struct *self = (const struct task_struct *)bpf_get_current_task();
+    struct fdtable *table = BPF_CORE_READ(self, files, fdt);
+    if (descriptor < 0 || descriptor >= BPF_CORE_READ(table, max_fds))
+        return 0;
+    struct file **files = BPF_CORE_READ(table, fd), *file = 0;
+    bpf_probe_read_kernel(&file, sizeof file, files + descriptor);
+    struct socket *socket = BPF_CORE_READ(file, private_data);
+    struct sock *sock = BPF_CORE_READ(socket, sk);
+    return sock != 0 ? on_socket(sock, TRACE_ACCEPTED, 0) : 0;
 }

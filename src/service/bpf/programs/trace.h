@@ -3,18 +3,19 @@
 #pragma once
 
 enum {
-    TRACE_CPUS = 1024,
-    TRACE_BYTES = 32 << 20, /* of the ring: 500,000 events between two readings */
+    TRACE_CPUS = 1024,      /* as many as CPU_SETSIZE */
+    TRACE_BYTES = 32 << 20, /* of the ring: 460,000 events between two readings */
 };
 
 enum trace_kind {
     TRACE_LOST,      /* so many events (length) had no room */
     TRACE_SWITCH,    /* from `task`, which could still run (flag) or not, to `next` (name) */
-    TRACE_WAKEUP,    /* `next` (name) can run */
+    TRACE_WAKEUP,    /* `next` (name) can run; for the first time (flag) */
     TRACE_CONNECTED, /* a client's call that connects has begun */
     TRACE_REACHED,   /* data has reached a socket */
     TRACE_SENT,      /* `task` has sent `length` bytes; it called at `began`, if that is known */
     TRACE_RECEIVED,  /* `task` has received `length` bytes */
+    TRACE_ACCEPTED,  /* `task` has accepted it */
 };
 
 struct trace_event {

@@ -20,7 +20,7 @@ from regatta.record.cell import Cell
 from regatta.record.counters import COUNTED
 from regatta.record.metrics import PRIMARY
 from regatta.record.read import read
-from regatta.record.records import ALONE, COUNTED_TRIAL, SAMPLED, TIMED, Trial
+from regatta.record.records import ALONE, COUNTED_TRIAL, SAMPLED, TIMED, TRACED, Trial
 from regatta.record.schema import FILE_NAME
 from regatta.record.study.race import block_kinds, make_plan
 from regatta.show.notes import company, notes
@@ -36,7 +36,7 @@ RACE = {"blocks": 3, "counted_blocks": 1, "alone_blocks": 2, "slices": 2, "seed"
 STUDY = fake_races.on_one_cpu(BURSTS + WHOLE, **RACE)
 
 
-@pytest.mark.parametrize("kind", [ALONE, SAMPLED])
+@pytest.mark.parametrize("kind", [ALONE, SAMPLED, TRACED])
 @given(st.integers(1, 12), st.integers(0, 8), st.integers(0, 8))
 def test_further_blocks_are_spread_among_the_others(
     kind: str, blocks: int, counted: int, further: int
@@ -50,6 +50,14 @@ def test_further_blocks_are_spread_among_the_others(
 
 def test_a_plan_without_alone_blocks_is_unchanged() -> None:
     assert make_plan(4, 6, 2, seed=1) == make_plan(4, 6, 2, seed=1, cells_of={ALONE: (1, 2)})
+
+
+@pytest.mark.parametrize(("sampled", "traced"), [(0, 0), (1, 1), (7, 2)])
+def test_a_few_blocks_are_traced_beside_sampled_ones(sampled: int, traced: int) -> None:
+    for is_traced in (True, False):
+        plan = make_plan(2, 6, 2, 1, sampled_blocks=sampled, is_traced=is_traced)
+        assert sum(planned.kind == TRACED for planned in plan) == 2 * traced * is_traced
+        assert sum(planned.kind == SAMPLED for planned in plan) == 2 * sampled
 
 
 def test_only_the_last_step_of_a_table_is_sampled() -> None:

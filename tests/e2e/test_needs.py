@@ -1,0 +1,91 @@
+"""What a server needs: its environment, a folder, a program beside it, set-up and teardown."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from regatta.errors import StudyError
+from regatta.record.study import keys
+from regatta.record.study.contender import Contender
+from tests.commands import run
+from tests.e2e.needy_server import SPIN_S
+from tests.e2e.racing import environment, needs_programs, needs_two_cpus, regatta
+from tests.ledgers import rows
+
+NEEDY = shlex.join([sys.executable, str(Path(__file__).with_name("needy_server.py"))])
+SHORT = ("--time", "1s", "--warmup-limit", "0", "--connections", "2", "--seed", "1")
+
+pytestmark = [needs_programs, needs_two_cpus]
+
+
+def test_all_that_versus_offers(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    words = (
+        *(f"a={NEEDY} server {{port}} {{db}}", f"b=exec {NEEDY} server {{port}} {{db}} ; true"),
+        *("--shell", "--env", "MOOD=good", "--cwd", "home", "--with", f"db={NEEDY} db {{port}}"),
+        *("--setup", 'test -z "$(ls)" && touch filled && echo up >>../log'),
+        *("--teardown", "rm filled && echo down >>../log"),
+        *("--ready", "log:server is ready", "--out", str(tmp_path / "race")),
+    )
+    done = run(*regatta("versus", *words, *SHORT), cwd=tmp_path, env=environment(), timeout=300)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert "companions" in (tmp_path / "race" / "summary.md").read_text()
+    used = rows(
+        tmp_path / "race",
+        "SELECT value / answered, status FROM counter JOIN trial ON trial.id = trial_id "
+        "WHERE event = 'companions-time'",
+    )
+    assert len(used) >= 4
+    assert all(SPIN_S * 1e9 < each < 3 * SPIN_S * 1e9 and status == "ok" for each, status in used)
+    log = (tmp_path / "log").read_text().split()
+    assert len(log) >= 2 * len(used)
+    assert log == ["up", "down"] * (len(log) // 2)
+    assert not (tmp_path / "home" / "filled").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--env", "MOOD"), "--env MOOD: write it as NAME=VALUE"),
+        (("--with", "db"), "--with db: write it as NAME=VALUE"),
+        (("--with", "d b=x {port}"), "a name of small letters and _"),
+        (("--with", "port=x {port}"), "a name of small letters and _"),
+        (("--with", "db=x"), "has a command of db without {port}"),
+        (("--cwd", "nowhere"), "nowhere"),
+        (("--ready", "soon"), "port, line, answer, http:/PATH or log:TEXT"),
+        (("--ready", "http:healthz"), "port, line, answer, http:/PATH or log:TEXT"),
+        (("--setup", "echo no >&2; exit 3"), "its setup failed (exit status 3): no"),
+        (("--with", "db=sh -c 'echo I am full >&2; exit 1' {port}"), "I am full"),
+        (("--ready", "http:/healthz", "--ready-timeout", "1s"), "was not ready within 1 s"),
+    ],
+)
+def test_what_cannot_be_had_is_said_in_a_line(
+    tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    server = f"{sys.executable} -m http.server {{port}}"
+    command = regatta("versus", f"a={server}", f"b={server}", *SHORT, *words)
+    done = run(*command, cwd=tmp_path, env=environment(), timeout=60)
+    assert done.returncode in {1, 2}
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_server_that_does_not_start_shows_its_last_lines(tmp_path: Path) -> None:
+    server = "sh -c 'seq -f \"line %g\" 30; exit 1' {port}"
+    done = run(*regatta("versus", server, server), cwd=tmp_path, env=environment(), timeout=60)
+    assert done.returncode == 1
+    assert ": line 11\n" in done.stderr
+    assert ": line 10\n" not in done.stderr
+
+
+def test_a_text_for_a_shell_stays_one(tmp_path: Path) -> None:
+    table = {"shell": True, "command": "cd x && awk '{print}' ${HOME} {port}", "cwd": "{folder}"}
+    found = keys.read(Contender, table, designs=(), folder=tmp_path)
+    assert found.words("h", 80, (0,), tmp_path) == [
+        *("env", "-C", str(tmp_path), "/bin/sh", "-c"),
+        "cd x && awk '{print}' ${HOME} 80",
+    ]
+    with pytest.raises(StudyError, match="contains {db}; the placeholders are"):
+        keys.read(Contender, table | {"shell": False, "command": "a {port} {db}"}, folder=tmp_path)
