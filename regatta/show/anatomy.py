@@ -13,7 +13,7 @@ from regatta.record.recordings import (
     UNKNOWN,
     USER,
 )
-from regatta.show.charts import SCHEMA, SHOWN, drawn_digits, quantity, tip, word
+from regatta.show.charts import divided_bars
 from regatta.show.numbers import DASH, interval_of, percent, short, value_of
 from regatta.show.stacks import COLOURS, icicle
 from regatta.show.verdicts import listed
@@ -26,8 +26,6 @@ SAYS = (
 LONGEST_NAME = 40
 LEAST_NAMED = 0.05
 """A cause with a smaller share of the difference is not in the sentence."""
-BAR_HEIGHT = 26
-"""Pixels, with the space below."""
 NAMES = "node has them with --perf-basic-prof, python3 (3.12) with -X perf, Java with an agent"
 """For code that is made at run time."""
 
@@ -178,31 +176,4 @@ def anatomy_spec(anatomy: Anatomy) -> Spec:
             if path != TOTAL and estimate.value:
                 kind = path.split(SEPARATOR)[0]
                 kinds[name, kind] = kinds.get((name, kind), 0.0) + estimate.value
-    rows = [
-        {
-            "design": name,
-            "activity": kind,
-            "order": ACTIVITIES.index(kind),
-            "value": drawn_digits(value),
-            "says": f"{short(value)} µs",
-        }
-        for (name, kind), value in kinds.items()
-    ]
-    names = anatomy.ranked
-    colours = {"domain": list(ACTIVITIES), "range": list(COLOURS)}
-    return {
-        "$schema": SCHEMA,
-        "width": "container",
-        "height": BAR_HEIGHT * len(names),
-        "params": [{"name": "shown", "value": names}],
-        "data": {"values": rows},
-        "transform": [SHOWN],
-        "mark": {"type": "bar"},
-        "encoding": {
-            "y": word("design", title=None, sort=names, axis={"labelLimit": 140}),
-            "x": quantity("value", title="µs"),
-            "color": word("activity", title=None, scale=colours),
-            "order": quantity("order"),
-            "tooltip": [tip("design", "design"), tip("activity", "activity"), tip("says", "CPU")],
-        },
-    }
+    return divided_bars(anatomy.ranked, kinds, ACTIVITIES, COLOURS, "activity")

@@ -1,7 +1,7 @@
 """Charts as Vega-Lite (https://vega.github.io/vega-lite), as wide as their container and without
 configuration: a browser or vl-convert draws them, and knows the size and the colour scheme."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from regatta.judge.estimates import DRAWN, OVER, Estimate
@@ -15,6 +15,8 @@ from regatta.show.view import Spec
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 HEIGHT = 200
+BAR_HEIGHT = 26
+"""Of a divided bar, with the space below."""
 LOG_FROM = 20
 """Values that span more than this factor get a logarithmic axis."""
 MOST_BANDS = 5
@@ -249,3 +251,39 @@ def warm_up_spec(analysis: Analysis) -> Spec:
         layer("point", spots, filled=True, size=25, opacity=1),
     ]
     return chart(analysis.contenders, rows, layers, HEIGHT)
+
+
+def divided_bars(
+    names: Sequence[str],
+    parts: Mapping[tuple[str, str], float],
+    kinds: Sequence[str],
+    colours: Sequence[str],
+    title: str,
+) -> Spec:
+    """A bar a contender, in this order. `parts`: µs by contender and kind; `title`: of a kind."""
+    rows = [
+        {
+            "design": name,
+            title: kind,
+            "order": kinds.index(kind),
+            "value": drawn_digits(us),
+            "says": f"{short(us)} µs",
+        }
+        for (name, kind), us in parts.items()
+    ]
+    return {
+        "$schema": SCHEMA,
+        "width": "container",
+        "height": BAR_HEIGHT * len(names),
+        "params": [{"name": "shown", "value": list(names)}],
+        "data": {"values": rows},
+        "transform": [SHOWN],
+        "mark": {"type": "bar"},
+        "encoding": {
+            "y": word("design", title=None, sort=list(names), axis={"labelLimit": 140}),
+            "x": quantity("value", title="µs"),
+            "color": word(title, title=None, scale={"domain": list(kinds), "range": list(colours)}),
+            "order": quantity("order"),
+            "tooltip": [tip("design", "design"), tip(title, title), tip("says", "takes")],
+        },
+    }

@@ -7,7 +7,7 @@ from typing import Any
 from regatta.judge.anatomy import BANDS, TimeSpent
 from regatta.judge.results import Analysis
 from regatta.record.recordings import RUNNING, STAGES, Slow, Span
-from regatta.show.charts import SCHEMA, SHOWN, drawn_digits, quantity, tip, word
+from regatta.show.charts import SCHEMA, divided_bars, drawn_digits, quantity, tip, word
 from regatta.show.numbers import DASH, percent, plural, short
 from regatta.show.stacks import choice
 from regatta.show.verdicts import listed
@@ -23,7 +23,7 @@ SAYS = (
 REQUEST = "the request"
 COLOURS = ("#97bbf5", "#efb118", "#ff725c", "#3ca951", "#a463f2")
 """Of STAGES, in their order."""
-BAR_HEIGHT, SPAN_HEIGHT = 26, 20
+SPAN_HEIGHT = 20
 """Pixels, with the space below."""
 NS_PER_US = 1e3
 CLIENT_PROGRAM = "regatta-client"
@@ -118,35 +118,13 @@ def ms(ns: float) -> str:
 
 def stages_spec(spent: Mapping[str, TimeSpent], band: str) -> Spec:
     """A bar a contender, divided by stage."""
-    rows = [
-        {
-            "design": name,
-            "stage": stage,
-            "order": STAGES.index(stage),
-            "value": drawn_digits(us),
-            "says": f"{short(us)} µs",
-        }
+    parts = {
+        (name, stage): us
         for name, of in spent.items()
         for stage, us in of.at.get(band, {}).items()
         if us
-    ]
-    names = list(spent)
-    return {
-        "$schema": SCHEMA,
-        "width": "container",
-        "height": BAR_HEIGHT * len(names),
-        "params": [{"name": "shown", "value": names}],
-        "data": {"values": rows},
-        "transform": [SHOWN],
-        "mark": {"type": "bar"},
-        "encoding": {
-            "y": word("design", title=None, sort=names, axis={"labelLimit": 140}),
-            "x": quantity("value", title="µs"),
-            "color": coloured("stage"),
-            "order": quantity("order"),
-            "tooltip": [tip("design", "design"), tip("stage", "stage"), tip("says", "time")],
-        },
     }
+    return divided_bars(list(spent), parts, STAGES, COLOURS, "stage")
 
 
 def coloured(field: str) -> Spec:
