@@ -23,8 +23,10 @@ pytestmark = [needs_programs, needs_two_cpus]
 def test_all_that_versus_offers(tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     words = (
-        *(f"a={NEEDY} server {{port}} {{db}}", f"b=exec {NEEDY} server {{port}} {{db}} ; true"),
-        *("--shell", "--env", "MOOD=good", "--cwd", "home", "--with", f"db={NEEDY} db {{port}}"),
+        f"a={NEEDY} server {{port}} {{server}}",
+        f"b=exec {NEEDY} server {{port}} {{server}} ; true",
+        *("--shell", "--env", "MOOD=good", "--cwd", "home"),
+        *("--with", f"server={NEEDY} db {{port}}"),  # a name that a side has too
         *("--setup", 'test -z "$(ls)" && touch filled && echo up >>../log'),
         *("--teardown", "rm filled && echo down >>../log"),
         *("--ready", "log:server is ready", "--out", str(tmp_path / "race")),

@@ -1,9 +1,9 @@
 """Where the time of single requests went, read from a trace of the kernel's events.
 
-A request is found by its connection: by the client's address, which both ends know. The
-task that serves it is whoever next accepts, reads or writes the server's end of the connection, or
-who starts that task; so nothing has to be known of the design. A task works for this connection
-since it last used another one.
+A request is found by its connection: by the client's address, which both ends know. The task that
+serves it is whoever next accepts, reads or writes the server's end of the connection, or who starts
+that task; so nothing has to be known of the design. A task works for this connection since it last
+used another one.
 """
 
 import heapq
@@ -105,12 +105,15 @@ class Mark(NamedTuple):
 
 @dataclass
 class Request:
+    """All times in ns of CLOCK_MONOTONIC; 0: not seen."""
+
     key: int
+    """The client's address, as the trace has it."""
     start: int
     reached: int = 0
     """When the server's socket had it."""
     uses: list[tuple[int, int]] = field(default_factory=list)
-    """When which task read or wrote the server's end."""
+    """When which task accepted, read or wrote the server's end."""
     left: int = 0
     """When the last of the answer reached the client's socket."""
     end: int = 0

@@ -203,7 +203,8 @@ class Side(SideProgram, AbstractContextManager["Side"]):
         port: int,
     ) -> None:
         """Starts a program beside it, on the same CPUs; waits until it listens at its port."""
-        companion = Side(self.where, name, self.folder, accounted=True)
+        # Its files must not be those of a side.
+        companion = Side(self.where, f"with-{name}", self.folder, accounted=True)
         self.companions += (companion,)
         companion.contends(self.patience_s)
         companion.start(program, Perf(), (), environment=environment)
