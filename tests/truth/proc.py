@@ -51,7 +51,17 @@ def read_all() -> dict[int, ProcessTimes]:
     return found
 
 
+def times_ns(*fields: int) -> int:
+    """Of all CPUs since boot, as the first line of /proc/stat has them."""
+    times = (PROC / "stat").read_text().split("\n", 1)[0].split()
+    return sum(int(times[at]) for at in fields) * TICK_NS
+
+
 def busy_ns() -> int:
-    """Busy time of all CPUs since boot: user, nice, system and both kinds of interrupts."""
-    fields = (PROC / "stat").read_text().split("\n", 1)[0].split()
-    return sum(int(fields[at]) for at in (1, 2, 3, 6, 7)) * TICK_NS
+    """User, nice, system and both kinds of interrupts: sampled by the clock tick."""
+    return times_ns(1, 2, 3, 6, 7)
+
+
+def idle_ns() -> int:
+    """Idle or waiting for a disk: measured where an idle CPU has no tick, else sampled."""
+    return times_ns(4, 5)

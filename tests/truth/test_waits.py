@@ -118,8 +118,10 @@ def waited_ms(found: Requests, *stages: str) -> np.ndarray:
 def test_a_server_that_sleeps_before_it_accepts(tmp_path: Path, most: float) -> None:
     load = ("--load", "open", "--rate", "100", "-c", "1", "--per-connection", "1")
     found, _ = followed(tmp_path, "accept", load)
-    assert 1 < np.median(waited_ms(found, QUEUED)) / (ACCEPT_S * 1e3) < most
-    assert len(waited_ms(found, QUEUED)) == len(found.spent)
+    queued = np.array(found.spent)[:, STAGES.index(QUEUED)] / 1e9
+    # Not all: bytes of a slow client come after the accept; a host takes the CPU during a sleep.
+    assert np.quantile(queued, 0.2) > ACCEPT_S
+    assert np.median(queued) < ACCEPT_S * most
 
 
 @AT_MOST
