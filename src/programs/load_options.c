@@ -17,6 +17,7 @@ enum {
     DURATION_LIMIT_S = 24 * 60 * 60,
     TIMEOUT_LIMIT_MS = 60 * 60 * 1000,
     TARGET_ADDRESSES = 16,
+    THREAD_LIMIT = 1024,
     RATE_LIMIT_PER_S = 10 * 1000 * 1000,
     HOST_LIMIT = 96, /* within ADDED_LIMIT of request.c */
 };
@@ -216,6 +217,7 @@ static void check_shape(enum shape shape, const struct option_row *rows) {
         {"rounds", BURST, "burst"},
         {"duration", CLOSED | OPEN, "closed and open"},
         {"per-connection", CLOSED | OPEN, "closed and open"},
+        {"threads", CLOSED | OPEN, "closed and open"},
         {"rate", OPEN, "open"},
         {"arrivals", OPEN, "open"},
         {"seed", OPEN, "open"},
@@ -291,10 +293,16 @@ static void check(const struct load *load, const struct option_row *rows) {
         option_wrong(PROGRAM, "--seed is for --arrivals poisson; even arrivals are not random");
     if (load->shape == SHAPE_OPEN && load->engine != &engine_epoll)
         option_wrong(PROGRAM,
-                     "--load open needs --engine epoll: one thread keeps the schedule for all");
+                     "--load open needs --engine epoll: its threads keep the schedule for all");
     if (load->idle_count + load->slow_count > 0 && load->engine != &engine_epoll)
         option_wrong(PROGRAM,
                      "--idle and --slow need --engine epoll: one thread serves all of them");
+    if (option_is_given(rows, "threads") && load->engine != &engine_epoll)
+        option_wrong(PROGRAM, "--threads is for --engine epoll; the others have one for each "
+                              "connection, or a process");
+    if (load->threads > load->connections)
+        option_wrong(PROGRAM, "--threads must be at most --connections, %u: each needs one",
+                     load->connections);
     if (load->shape == SHAPE_BURST && load_request_limit(load) > SAMPLE_LIMIT)
         option_wrong(PROGRAM, "--connections times --rounds must be at most %d; lower one of them",
                      SAMPLE_LIMIT);
@@ -329,6 +337,7 @@ void load_options_read(int count, char *arguments[], struct load_options *option
         {"expect", .text = &options->expect_path},
         {"until", .text = &options->until},
         {"engine", .read = read_engine},
+        {"threads", .number = &load->threads, .low = 1, .high = THREAD_LIMIT},
         {"load", .read = read_shape},
         {"rounds", .number = &load->rounds, .low = 1, .high = SAMPLE_LIMIT},
         {"duration", .read = read_duration},

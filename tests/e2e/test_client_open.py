@@ -51,6 +51,49 @@ def test_an_even_rate_is_met_without_drift(tmp_path: Path, dialect: str) -> None
     assert [start - starts[0] for start in starts] == [i * 500_000 for i in range(len(starts))]
 
 
+@pytest.mark.parametrize("cpus", [1, 2])
+@pytest.mark.parametrize("arrivals", ["even", "poisson"])
+def test_threads_share_the_schedule_of_one(tmp_path: Path, arrivals: str, cpus: int) -> None:
+    """Each due request is in the samples of one of them, and of one only."""
+    allowed = sorted(os.sched_getaffinity(0))
+    here = ",".join(map(str, allowed[-cpus:]))
+    due = {}
+    with running(tmp_path, *SERVER) as server:
+        for threads in (1, 3):
+            path = tmp_path / f"{threads}"
+            how = f"{open_load(3000, 0.5)} --arrivals {arrivals} -c 10 --cpus {here}"
+            result, status = result_of(server, f"{how} --threads {threads} --samples {path}")
+            samples = sorted(read_samples(path)[0])
+            assert (status, result["threads"], result["errors"]) == (0, threads, errors())
+            assert result["requests"] + result["unstarted"] == len(samples)
+            took = sorted(end - start for start, _, end, _, error in samples if error == ANSWERED)
+            if not result["unstarted"]:
+                assert {sample[3] for sample in samples} == set(range(10))
+                assert result["late_ns"]["max"] <= result["latency_ns"]["max"]
+                assert result["latency_ns"]["p99"] == took[-(-99 * len(took) // 100) - 1]
+            due[threads] = [start - samples[0][0] for start, *_ in samples]
+    assert due[1] == due[3]
+
+
+def test_threads_see_the_latency_that_there_is() -> None:
+    """A server that answers after 10 ms, to 4 connections at a time."""
+    with serving(always(LINE_REPLY, pause_s=0.01)) as server:
+        result, status = result_of(server, f"{open_load(200, 1)} -c 4 --threads 2")
+    assert (status, result["errors"]) == (0, errors())
+    assert result["answered"] + result["unstarted"] == 200
+    assert 10e6 <= result["latency_ns"]["min"] <= result["latency_ns"]["p50"]
+    assert result["first_byte_ns"]["min"] >= 10e6
+
+
+@pytest.mark.long
+def test_threads_begin_together(tmp_path: Path) -> None:
+    """In a quarter of 20, as a host may take a CPU for longer."""
+    with running(tmp_path, *SERVER) as server:
+        load = f"{open_load(100, 0.1)} -c 2 --threads 2"
+        skews = [result_of(server, load)[0]["start_skew_ns"] for _ in range(20)]
+    assert sorted(skews)[5] < 50_000
+
+
 def test_a_rate_that_is_not_achieved_is_reported_and_is_no_failure() -> None:
     with serving(always(LINE_REPLY, pause_s=0.02)) as server:
         result, status = result_of(server, f"{open_load(400, 0.5)} -c 2")

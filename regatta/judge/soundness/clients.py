@@ -37,12 +37,9 @@ def shared_loads(trials: Sequence[Trial]) -> SharedLoads | None:
     return SharedLoads(max(map(len, shares)), max(map(max, shares)), p99)
 
 
-ONE_THREAD = "epoll"
-"""The engine with one thread, which cannot use more CPUs."""
-
-
 def uses_more_cpus(cell: Cell) -> bool:
-    return cell.engine != ONE_THREAD
+    """Whether its client has threads or processes for several CPUs."""
+    return cell.engine != "epoll" or cell.load != "burst"
 
 
 def comfortable_rate(cell: Cell, trials: Sequence[Trial], cpus: int) -> int | None:

@@ -183,7 +183,7 @@ ONE_LOAD: Table = {
 """What slices and clients merge alike."""
 SLICES: Table = {
     **ONE_LOAD,
-    **dict.fromkeys(("connections", "idle", "slow", "rate_per_s"), first),
+    **dict.fromkeys(("connections", "threads", "idle", "slow", "rate_per_s"), first),
     "elapsed_ns": total,
     "cpu_share": mean,
     "client_bound": said,
@@ -204,7 +204,8 @@ ONE_OF_SEVERAL: Table = {
 CLIENTS: Table = {
     **ONE_LOAD,
     "rounds": first,
-    **dict.fromkeys(("connections", "rate_per_s", "achieved_per_s", "idle", "slow"), total),
+    **dict.fromkeys(("connections", "threads", "rate_per_s", "achieved_per_s"), total),
+    **dict.fromkeys(("idle", "slow"), total),
     "problem": said,
 }
 """Clients that shared a load. What each did is kept too, in `clients`."""

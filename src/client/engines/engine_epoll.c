@@ -1,234 +1,138 @@
-/* All connections in one thread, on edge-triggered epoll.
- *
- * A descriptor is registered once, for both directions: one edge reports that it is connected,
- * another that the reply has arrived. A request costs one send, one recv and its share of an
- * epoll_wait; no allocation, and no timer except an occasional sweep over an array of deadlines. */
+/* Threads that share the connections and the schedule of a load, each with a loop of its own
+ * (epoll_loop.c). They share nothing that is written, and begin together. */
 #include "base/clock.h"
 #include "client/engines/engines.h"
-#include "client/engines/epoll_request.h"
-#include "client/engines/idle_connections.h"
-#include "client/engines/open_load.h"
-#include "client/engines/slow_connections.h"
-#include "client/load/stop.h"
+#include "client/engines/epoll_loop.h"
+#include "client/engines/start_signal.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/prctl.h>
-#include <unistd.h>
+#include <time.h>
 
-enum { BODY_LIMIT = 64 * 1024, EVENT_BATCH = 256 };
+/* For threads to wake up in, before all begin; for the last of it they spin, as a timer is late. */
+enum { BEGIN_AHEAD_US = 500, SPIN_US = 150 };
 
-/* Fails requests that took too long, and resumes paused connections. */
-static void sweep(struct epoll_engine *e) {
-    for (uint32_t i = 0; i < e->load->connections; i++) {
-        if (e->deadlines_ns[i] > e->now_ns)
+struct epoll_thread {
+    struct epoll_threads *all;
+    struct epoll_engine *loop;
+    pthread_t thread;
+};
+
+struct epoll_threads {
+    struct start_signal start;
+    int64_t begin_ns;  /* CLOCK_MONOTONIC; written before the signal */
+    bool has_all_cpus; /* there is a thread for each of them at least */
+    uint32_t count, started;
+    struct epoll_thread each[]; /* the first is the main thread */
+};
+
+/* To one of the process's CPUs. */
+static void pin(uint32_t number) {
+    cpu_set_t allowed, own;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return;
+    number %= (unsigned)CPU_COUNT(&allowed);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed) || number-- > 0)
             continue;
-        struct epoll_connection *c = &e->connections[i];
-        if (c->state == PAUSED && e->now_ns >= e->end_ns)
-            connection_rest(e, c);
-        else if (c->state == PAUSED && e->load->shape == SHAPE_OPEN)
-            connection_release(e, c, e->now_ns);
-        else if (c->state == PAUSED)
-            request_begin(e, c, e->now_ns);
-        else if (c->state == CONNECTING)
-            request_fail(e, c, OUTCOME_CONNECT, load_connect_problem(ETIMEDOUT));
-        else if (c->state != RESTING)
-            request_fail(e, c, OUTCOME_TIMEOUT, "no complete reply in time");
+        CPU_ZERO(&own);
+        CPU_SET(cpu, &own);
+        pthread_setaffinity_np(pthread_self(), sizeof own, &own);
+        return;
     }
 }
 
-/* Waits with nanosecond resolution if the kernel can (Linux 5.11), because a millisecond matters.
- */
-static int wait_for_events(struct epoll_engine *e, struct epoll_event *events, int64_t until_ns) {
-    e->now_ns = clock_monotonic_ns();
-    int64_t left_ns = until_ns > e->now_ns ? until_ns - e->now_ns : 0;
-    struct timespec left = {.tv_sec = left_ns / NS_PER_S, .tv_nsec = left_ns % NS_PER_S};
-    int count = epoll_pwait2(e->epoll_fd, events, EVENT_BATCH, &left, NULL);
-    if (count < 0 && errno == ENOSYS)
-        count = epoll_wait(e->epoll_fd, events, EVENT_BATCH,
-                           (int)((left_ns + NS_PER_MS - 1) / NS_PER_MS));
-    return count;
+static void wait_until(int64_t begin_ns) {
+    const int64_t spin_ns = begin_ns - SPIN_US * (int64_t)NS_PER_US;
+    const struct timespec until = {spin_ns / (int64_t)NS_PER_S, spin_ns % (int64_t)NS_PER_S};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+    while (clock_monotonic_ns() < begin_ns)
+        continue;
 }
 
-/* Ends the window, in which requests start; replies to current requests are still awaited. */
-static void end_window(struct epoll_engine *e) {
-    client_cost_end(&e->load->cost);
-    if (e->idle != NULL)
-        idle_serve_all(e->idle);
-}
-
-/* Handles an event of a connection, or of the idle connections. */
-static void handle(struct epoll_engine *e, const struct epoll_event *event) {
-    if (event->data.ptr == NULL)
-        idle_serve(e->idle);
-    else
-        request_handle(e, event->data.ptr, event->events);
-    /* A batch of events takes longer than a request may be late. At most one start per event, so
-     * that due requests do not delay replies either. */
-    if (e->load->shape == SHAPE_OPEN && e->schedule.due_ns <= e->now_ns)
-        open_load_start_due(e, 1);
-}
-
-/* When the next timed action is due, CLOCK_MONOTONIC. */
-static int64_t wake_ns(const struct epoll_engine *e, int64_t next_sweep_ns, bool over) {
-    int64_t wake_ns = next_sweep_ns;
-    if (e->slow != NULL && slow_wake_ns(e->slow) < wake_ns)
-        wake_ns = slow_wake_ns(e->slow);
-    if (over)
-        return wake_ns;
-    if (e->load->shape == SHAPE_OPEN && open_load_wake_ns(e) < wake_ns)
-        wake_ns = open_load_wake_ns(e);
-    return e->end_ns < wake_ns ? e->end_ns : wake_ns;
-}
-
-/* Runs until no request is under way and, in an open load, the window is over. */
-static void serve(struct epoll_engine *e) {
-    struct epoll_event events[EVENT_BATCH];
-    bool open = e->load->shape == SHAPE_OPEN;
-    /* Timeouts are found within 2 %, and pauses end within a fraction of their length. */
-    int64_t timeout_ms = e->load->timeout_ns / NS_PER_MS;
-    int64_t tick_ns = (timeout_ms < 50 ? 1 : timeout_ms > 1000 ? 20 : timeout_ms / 50) * NS_PER_MS;
-    int64_t next_sweep_ns = e->now_ns + tick_ns;
-    bool over = e->load->shape == SHAPE_BURST;
-    int64_t over_ns = 0;
-    while ((e->active > 0 || (open && !over)) && !stop_requested()) {
-        int count = wait_for_events(e, events, wake_ns(e, next_sweep_ns, over));
-        for (int i = 0; i < count; i++)
-            handle(e, &events[i]);
-        e->now_ns = clock_monotonic_ns();
-        if (open)
-            open_load_start_due(e, EVENT_BATCH);
-        if (e->slow != NULL)
-            slow_serve(e->slow, e->now_ns);
-        if (e->now_ns >= next_sweep_ns) {
-            sweep(e);
-            next_sweep_ns = e->now_ns + tick_ns;
-        }
-        if (!over && e->now_ns >= e->end_ns) {
-            end_window(e);
-            over = true;
-            over_ns = e->now_ns;
-        }
-    }
-    if (!over) { /* interrupted */
-        end_window(e);
-        over_ns = e->now_ns;
-    }
-    if (open)
-        open_load_end(e, over_ns);
-}
-
-static void hang_up_all(struct epoll_engine *e) {
-    for (uint32_t i = 0; e->connections != NULL && i < e->load->connections; i++)
-        connection_hang_up(&e->connections[i]);
-}
-
-static void close_engine(struct epoll_engine *e) {
-    hang_up_all(e);
-    for (uint32_t i = 0; e->connections != NULL && i < e->load->connections; i++)
-        text_release(&e->connections[i].body);
-    if (e->epoll_fd >= 0)
-        close(e->epoll_fd);
-    idle_close(e->idle);
-    slow_close(e->slow);
-    free(e->free.numbers);
-    free(e->deadlines_ns);
-    free(e->connections);
-    free(e);
-}
-
-static struct epoll_engine *open_engine(struct load *load) {
-    struct epoll_engine *e = calloc(1, sizeof *e);
-    if (e == NULL)
+static void *run_thread(void *argument) {
+    const struct epoll_thread *self = argument;
+    struct epoll_threads *all = self->all;
+    if (all->count > 1 && all->has_all_cpus)
+        pin((uint32_t)(self - all->each));
+    if (self == all->each)
+        start_signal_send(&all->start);
+    else if (!start_signal_wait(&all->start))
         return NULL;
-    e->load = load;
-    e->worker = &load->workers[0];
-    e->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    e->deadlines_ns = calloc(load->connections, sizeof *e->deadlines_ns);
-    e->connections = calloc(load->connections, sizeof *e->connections);
-    for (uint32_t i = 0; e->connections != NULL && i < load->connections; i++) {
-        e->connections[i].fd = -1;
-        e->connections[i].body = text_growing(BODY_LIMIT);
-    }
-    if (e->connections == NULL || e->deadlines_ns == NULL || e->epoll_fd < 0) {
-        close_engine(e);
-        return NULL;
-    }
-    return e;
+    if (all->count > 1)
+        wait_until(all->begin_ns);
+    epoll_loop_run(self->loop, all->begin_ns);
+    return NULL;
 }
 
-static int open_idle(struct epoll_engine *e) {
-    int outcome = idle_open(e->load, &e->idle);
-    if (outcome != 0)
-        return outcome;
-    struct epoll_event ended = {.events = EPOLLIN, .data.ptr = NULL};
-    return epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, idle_fd(e->idle), &ended) == 0 ? 0 : -errno;
+static void close_all(struct epoll_threads *all) {
+    start_signal_cancel(&all->start);
+    for (uint32_t i = 1; i < all->started; i++)
+        pthread_join(all->each[i].thread, NULL);
+    for (uint32_t i = 0; i < all->count; i++)
+        epoll_loop_close(all->each[i].loop);
+    free(all);
 }
 
-/* Makes all connections that must exist before the window. */
-static int connect_ahead(struct epoll_engine *e) {
-    int outcome = e->load->idle_count > 0 ? open_idle(e) : 0;
-    if (outcome == 0 && e->load->slow_count > 0)
-        outcome = slow_open(e->load, &e->slow);
-    if (outcome == 0 && e->load->shape == SHAPE_OPEN)
-        outcome = open_load_prepare(e);
-    if (outcome == -EINTR)
-        e->load->problem = "interrupted before the load began";
+/* Returns 0, or -errno and load->problem. */
+static int open_all(struct epoll_threads *all, struct load *load) {
+    int outcome = 0;
+    for (; all->count < load->worker_count && outcome == 0; all->count++) {
+        struct epoll_thread *thread = &all->each[all->count];
+        thread->all = all;
+        thread->loop = epoll_loop_open(load, all->count);
+        if (thread->loop == NULL)
+            return -ENOMEM;
+        outcome = epoll_loop_connect(thread->loop);
+    }
+    for (all->started = 1; outcome == 0 && all->started < all->count;) {
+        struct epoll_thread *thread = &all->each[all->started];
+        outcome = -pthread_create(&thread->thread, NULL, run_thread, thread);
+        if (outcome == 0)
+            all->started++;
+        else
+            load->problem = "cannot start so many threads; use fewer (--threads)";
+    }
     return outcome;
 }
 
 static int prepare(struct load *load) {
-    struct epoll_engine *e = open_engine(load);
-    if (e == NULL) {
-        load->problem = "not enough memory for the connections; use fewer (-c)";
+    struct epoll_threads *all = calloc(1, sizeof *all + load->worker_count * sizeof *all->each);
+    load->problem = "not enough memory for the connections; use fewer (-c)";
+    if (all == NULL)
         return -ENOMEM;
-    }
     /* By default the kernel may delay timers by 50 µs to handle several together. */
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    int outcome = connect_ahead(e);
+    all->has_all_cpus = load->worker_count >= load->cpus;
+    int outcome = open_all(all, load);
     if (outcome != 0)
-        close_engine(e);
+        close_all(all);
     else
-        load->engine_state = e;
+        load->engine_state = all;
     return outcome;
 }
 
 static void leave(struct load *load) {
-    close_engine(load->engine_state);
-}
-
-static void begin_all(struct epoll_engine *e) {
-    for (uint32_t i = 0; i < e->load->connections; i++) {
-        e->now_ns = clock_monotonic_ns();
-        request_begin(e, &e->connections[i], e->now_ns);
-    }
+    close_all(load->engine_state);
 }
 
 static int run(struct load *load) {
-    struct epoll_engine *e = load->engine_state;
-    uint32_t rounds = load->shape == SHAPE_BURST ? load->rounds : 1;
-    e->now_ns = clock_monotonic_ns();
-    e->end_ns = e->now_ns + load->duration_ns;
-    if (e->slow != NULL)
-        slow_begin(e->slow, e->now_ns);
-    for (uint32_t round = 0; round < rounds && !stop_requested(); round++) {
-        if (load->shape == SHAPE_OPEN)
-            open_load_begin(e, e->now_ns);
-        else
-            begin_all(e);
-        serve(e);
-    }
-    if (e->idle != NULL)
-        idle_serve_all(e->idle);
-    client_cost_end(&load->cost); /* a burst does not include closing thousands of connections */
-    hang_up_all(e);
+    struct epoll_threads *all = load->engine_state;
+    const int64_t ahead_ns = all->count > 1 ? BEGIN_AHEAD_US * (int64_t)NS_PER_US : 0;
+    all->begin_ns = clock_monotonic_ns() + ahead_ns;
+    run_thread(&all->each[0]);
+    for (uint32_t i = 1; i < all->started; i++)
+        pthread_join(all->each[i].thread, NULL);
+    all->started = 1;
     return 0;
 }
 
 const struct engine engine_epoll = {
     .name = "epoll",
-    .summary = "all connections in one thread, nonblocking sockets on epoll",
+    .summary = "a loop on epoll in each thread (--threads), nonblocking sockets",
     .worker_each = false,
     .descriptors_each = true,
     .prepare = prepare,

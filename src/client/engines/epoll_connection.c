@@ -31,7 +31,7 @@ int connection_watch(struct epoll_engine *e, struct epoll_connection *c) {
 
 void connection_release(struct epoll_engine *e, struct epoll_connection *c, int64_t now_ns) {
     struct free_connections *free = &e->free;
-    uint32_t capacity = e->load->connections, last = free->first + free->count++;
+    uint32_t capacity = e->count, last = free->first + free->count++;
     e->deadlines_ns[number_of(e, c)] = INT64_MAX;
     connection_enter(e, c, FREE);
     c->free_ns = now_ns;
@@ -45,7 +45,7 @@ struct epoll_connection *connection_longest_free(const struct epoll_engine *e) {
 struct epoll_connection *connection_take_free(struct epoll_engine *e) {
     struct epoll_connection *c = connection_longest_free(e);
     e->free.count--;
-    if (++e->free.first == e->load->connections)
+    if (++e->free.first == e->count)
         e->free.first = 0;
     return c;
 }

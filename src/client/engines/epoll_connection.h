@@ -1,9 +1,10 @@
-/* The connections of the epoll engine, and the engine's state.
+/* The connections of one thread of the epoll engine, and its state.
  *
  *   epoll_connection.c   a connection between requests: opened, free, at rest
  *   epoll_request.c      one request: started, sent, answered or failed
  *   open_load.c          open load: which requests are due, and which connection takes them
- *   engine_epoll.c       memory, the loop, and everything that depends on time */
+ *   epoll_loop.c         memory, the loop, and everything that depends on time
+ *   engine_epoll.c       the threads */
 #pragma once
 #include "base/text.h"
 #include "client/load/load.h"
@@ -44,12 +45,14 @@ struct slow;
 struct epoll_engine {
     struct load *load;
     struct worker *worker;
-    struct epoll_connection *connections;
+    struct epoll_connection *connections; /* its share of the load's */
+    uint32_t count, first;                /* of them; the load's number of the first one */
     int64_t
         *deadlines_ns; /* of each connection; a separate array, because the sweep reads only it */
     int64_t end_ns;    /* no request starts after it */
     int64_t now_ns;    /* when the clock was last read */
     uint32_t active;   /* connections with a request under way */
+    bool is_over;      /* the window, in which requests start */
     int epoll_fd;
     struct free_connections free;
     struct schedule schedule; /* open load */
@@ -58,8 +61,19 @@ struct epoll_engine {
     char bytes[READ_SIZE];
 };
 
+static inline uint32_t number_of_thread(const struct epoll_engine *e) {
+    return (uint32_t)(e->worker - e->load->workers);
+}
+
+/* In this thread. */
 static inline uint32_t number_of(const struct epoll_engine *e, const struct epoll_connection *c) {
     return (uint32_t)(c - e->connections);
+}
+
+/* For the worker and the viewer. */
+static inline uint32_t number_in_load(const struct epoll_engine *e,
+                                      const struct epoll_connection *c) {
+    return e->first + number_of(e, c);
 }
 
 /* Adds it to the epoll set. Returns 0 or -errno. */

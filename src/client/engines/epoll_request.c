@@ -13,17 +13,17 @@
 
 void request_fail(struct epoll_engine *e, struct epoll_connection *c, enum outcome outcome,
                   const char *why) {
-    uint32_t number = number_of(e, c);
     if (e->load->viewer != NULL)
-        e->load->viewer->failure(e->load->viewer, number, why);
-    bool room = worker_failed(e->worker, number, c->start_ns, c->first_byte_ns, outcome, why);
+        e->load->viewer->failure(e->load->viewer, number_in_load(e, c), why);
+    bool room =
+        worker_failed(e->worker, number_in_load(e, c), c->start_ns, c->first_byte_ns, outcome, why);
     if (e->load->shape == SHAPE_BURST || !room) {
         connection_rest(e, c);
         return;
     }
     connection_hang_up(c);
     connection_enter(e, c, PAUSED);
-    e->deadlines_ns[number] = clock_monotonic_ns() + RETRY_PAUSE_MS * NS_PER_MS;
+    e->deadlines_ns[number_of(e, c)] = clock_monotonic_ns() + RETRY_PAUSE_MS * NS_PER_MS;
 }
 
 static int open_connection(struct epoll_engine *e, struct epoll_connection *c) {
@@ -88,9 +88,9 @@ static bool answered(struct epoll_engine *e, struct epoll_connection *c, int64_t
         return false;
     }
     if (load->viewer != NULL)
-        load->viewer->reply(load->viewer, number_of(e, c), now_ns - c->start_ns, &c->body);
-    bool room = worker_answered(e->worker, number_of(e, c), c->start_ns, c->first_byte_ns, now_ns,
-                                &c->reply);
+        load->viewer->reply(load->viewer, number_in_load(e, c), now_ns - c->start_ns, &c->body);
+    bool room = worker_answered(e->worker, number_in_load(e, c), c->start_ns, c->first_byte_ns,
+                                now_ns, &c->reply);
     if (load->shape == SHAPE_BURST || !room || now_ns >= e->end_ns || stop_requested()) {
         connection_rest(e, c);
         return false;

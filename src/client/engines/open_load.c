@@ -31,7 +31,7 @@ static int connect_one(struct epoll_engine *e, struct epoll_connection *c) {
 
 int open_load_prepare(struct epoll_engine *e) {
     const struct load *load = e->load;
-    e->free.numbers = calloc(load->connections, sizeof *e->free.numbers);
+    e->free.numbers = calloc(e->count, sizeof *e->free.numbers);
     if (e->free.numbers == NULL) {
         e->load->problem = "not enough memory for the connections; use fewer (-c)";
         return -ENOMEM;
@@ -39,7 +39,7 @@ int open_load_prepare(struct epoll_engine *e) {
     /* Connecting is part of a request only with --per-connection. After a failure, the rest is left
      * to the requests, which report failures. */
     bool ahead = load->per_connection == 0;
-    for (uint32_t i = 0; i < load->connections; i++) {
+    for (uint32_t i = 0; i < e->count; i++) {
         int outcome = ahead ? connect_one(e, &e->connections[i]) : 0;
         if (outcome == -EINTR)
             return outcome;
@@ -52,6 +52,7 @@ int open_load_prepare(struct epoll_engine *e) {
 void open_load_begin(struct epoll_engine *e, int64_t start_ns) {
     const struct load *load = e->load;
     schedule_begin(&e->schedule, load->arrivals, load->rate_per_s, load->seed, start_ns);
+    schedule_share(&e->schedule, number_of_thread(e), load->worker_count);
 }
 
 void open_load_start_due(struct epoll_engine *e, uint32_t limit) {

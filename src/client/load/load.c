@@ -4,6 +4,7 @@
 #include "base/limits.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -132,12 +133,27 @@ static bool may_exhaust_ports(const struct load *load) {
     return connections > PORTS_OF_ONE_SOURCE || load->per_connection > 0;
 }
 
+/* A thread has room for three times as many on a slow CPU: what is due must not wait for it. */
+enum { RATE_OF_THREAD = 20 * 1000 };
+
+static uint32_t threads_for(const struct load *load) {
+    double threads = load->cpus;
+    if (load->threads > 0)
+        return load->threads;
+    if (load->shape == SHAPE_BURST)
+        return 1;
+    if (load->shape == SHAPE_OPEN)
+        threads = fmin(threads, ceil(load->rate_per_s / RATE_OF_THREAD));
+    return (uint32_t)fmin(threads, load->connections);
+}
+
 int load_prepare(struct load *load) {
     load->problem = "no memory for the requests; use a smaller --requests FILE";
     int outcome = build_requests(load);
     if (outcome != 0)
         return outcome;
-    load->worker_count = load->engine->worker_each ? load->connections : 1;
+    load->cpus = client_cost_cpus();
+    load->worker_count = load->engine->worker_each ? load->connections : threads_for(load);
     if (load->sources.count == 0 && may_exhaust_ports(load))
         sources_spread(&load->sources, &load->address);
     outcome = raise_descriptor_limit(load);
@@ -156,8 +172,8 @@ int load_prepare(struct load *load) {
     size_t limit = load_request_limit(load);
     outcome = samples_reserve(&load->workers[0].samples, load->worker_count, sizeof *load->workers,
                               limit);
-    if (outcome == 0 && load->shape == SHAPE_OPEN)
-        outcome = reserve_lateness(&load->workers[0].lateness, limit);
+    for (uint32_t i = 0; outcome == 0 && load->shape == SHAPE_OPEN && i < load->worker_count; i++)
+        outcome = reserve_lateness(&load->workers[i].lateness, load->workers[i].samples.limit);
     return outcome;
 }
 

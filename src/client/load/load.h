@@ -63,6 +63,8 @@ struct worker {
     uint32_t next_request;       /* the turn of the next request */
     uint32_t until_digest;       /* replies before the next one whose digest is compared */
     uint32_t digests;            /* replies whose digest was compared */
+    int64_t began_ns;            /* epoll: when its loop began, CLOCK_MONOTONIC */
+    int64_t cpu_ns;              /* epoll: CPU time of its thread in the window */
     bool full;                   /* stopped early, because no sample fits */
     char problem[PROBLEM_LIMIT]; /* its first failure, printable; empty: none */
 };
@@ -76,6 +78,8 @@ struct load {
     enum shape shape;
     const struct engine *engine;
     uint32_t connections;
+    uint32_t threads;                /* epoll; 0: as many as the load needs and the CPUs allow */
+    unsigned cpus;                   /* that this process may use, from load_prepare */
     uint32_t idle_count, slow_count; /* further connections, not measured */
     uint32_t top;     /* rows requested; 0: `path`, `line` or `listed`, and any content is valid */
     const char *path; /* HTTP; NULL: /top?n=TOP */
@@ -104,7 +108,7 @@ struct load {
 
 struct engine {
     const char *name, *summary;
-    bool worker_each;      /* one worker per connection; otherwise a single worker */
+    bool worker_each;      /* one worker per connection; otherwise one per load->threads */
     bool descriptors_each; /* all connections are descriptors of this process */
     /* Both return 0, or -errno and load->problem. */
     int (*prepare)(struct load *load); /* everything that can be done before the window; or NULL */

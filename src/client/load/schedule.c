@@ -38,11 +38,23 @@ void schedule_begin(struct schedule *schedule, enum arrivals arrivals, double ra
         .arrivals = arrivals,
         .gap_ns = NS_PER_S / rate_per_s,
         .random = seed,
+        .stride = 1,
     };
     set_due(schedule);
 }
 
+static void skip(struct schedule *schedule, uint32_t requests) {
+    for (uint32_t i = 0; i < requests; i++) {
+        schedule->taken++;
+        set_due(schedule);
+    }
+}
+
+void schedule_share(struct schedule *schedule, uint32_t number, uint32_t of) {
+    skip(schedule, number);
+    schedule->stride = of;
+}
+
 void schedule_advance(struct schedule *schedule) {
-    schedule->taken++;
-    set_due(schedule);
+    skip(schedule, schedule->stride);
 }

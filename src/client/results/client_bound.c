@@ -2,6 +2,8 @@
 
 #include "base/clock.h"
 
+#include <math.h>
+
 /* The lab has the same two limits; a test compares them. At 80 % utilisation the mean wait is four
  * times the service time (M/M/1). */
 static const double CPU_SHARE_LIMIT = 0.80;
@@ -9,8 +11,7 @@ static const double STARTED_LIMIT = 0.99;
 static const int64_t SHORTEST_WINDOW_NS = (int64_t)20 * NS_PER_MS;
 
 unsigned client_bound_cpus(const struct load *load) {
-    unsigned cpus = client_cost_cpus();
-    return load->worker_count < cpus ? load->worker_count : cpus;
+    return load->worker_count < load->cpus ? load->worker_count : load->cpus;
 }
 
 static double share_of(const struct load *load, int64_t ns, unsigned cpus) {
@@ -20,8 +21,27 @@ static double share_of(const struct load *load, int64_t ns, unsigned cpus) {
     return share < 1 ? share : 1;
 }
 
-double client_bound_cpu_share(const struct load *load) {
+static double share_of_all(const struct load *load) {
     return share_of(load, load->cost.cpu_ns, client_bound_cpus(load));
+}
+
+double client_bound_cpu_share(const struct load *load) {
+    double most = share_of_all(load);
+    for (uint32_t i = 0; load->worker_count > 1 && i < load->worker_count; i++)
+        most = fmax(most, share_of(load, load->workers[i].cpu_ns, 1));
+    return most;
+}
+
+struct lateness client_bound_lateness(const struct load *load) {
+    struct lateness whole = {0};
+    for (uint32_t i = 0; i < load->worker_count; i++) {
+        const struct lateness *part = &load->workers[i].lateness;
+        whole.count += part->count;
+        whole.unstarted += part->unstarted;
+        whole.client_ns += part->client_ns;
+        whole.server_ns += part->server_ns;
+    }
+    return whole;
 }
 
 bool client_bound_rate_is_held(uint64_t started, uint64_t due) {
@@ -34,22 +54,24 @@ double client_bound_started_percent(uint64_t started, uint64_t due) {
 }
 
 void client_bound_explain(const struct load *load, struct text *why) {
-    const struct lateness *lateness = &load->workers[0].lateness;
+    const struct lateness lateness = client_bound_lateness(load);
     double cpu_share = client_bound_cpu_share(load);
     if (load->cost.wall_ns < SHORTEST_WINDOW_NS)
         return;
     if (cpu_share > CPU_SHARE_LIMIT) {
-        text_addf(why, "used %.0f %% of its CPU%s", 100 * cpu_share,
-                  client_bound_cpus(load) == 1 ? "" : "s");
+        const char *of = client_bound_cpus(load) == 1     ? "its CPU"
+                         : cpu_share > share_of_all(load) ? "a CPU in one of its threads"
+                                                          : "its CPUs";
+        text_addf(why, "used %.0f %% of %s", 100 * cpu_share, of);
         return;
     }
     /* Relative to what was due, not to the rate: the number of Poisson arrivals varies. */
-    uint64_t due = lateness->count + lateness->unstarted;
-    if (client_bound_rate_is_held(lateness->count, due))
+    uint64_t due = lateness.count + lateness.unstarted;
+    if (client_bound_rate_is_held(lateness.count, due))
         return;
-    double started_percent = client_bound_started_percent(lateness->count, due);
+    double started_percent = client_bound_started_percent(lateness.count, due);
     double queued_share = share_of(load, load->cost.queued_ns, 1);
-    if (lateness->client_ns > lateness->server_ns)
+    if (lateness.client_ns > lateness.server_ns)
         text_addf(why, "started only %.1f %% of the offered rate because it was late itself",
                   started_percent);
     /* A client without a CPU also reads replies late, so that no connection is free: not the

@@ -6,11 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The client's CPU time ÷ (length of the window × CPUs that it could use), 0 to 1. */
+/* The client's CPU time ÷ (length of the window × CPUs that it could use), 0 to 1; that of its
+ * busiest thread, if it is more. */
 double client_bound_cpu_share(const struct load *load);
 
 /* The number of CPUs that the client could use: at most one per thread or process. */
 unsigned client_bound_cpus(const struct load *load);
+
+/* Of all threads, without the single values. */
+struct lateness client_bound_lateness(const struct load *load);
 
 /* Whether enough of the due requests started for the load to be as requested. */
 bool client_bound_rate_is_held(uint64_t started, uint64_t due);

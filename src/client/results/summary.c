@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct latencies {
     int64_t *whole, *first_byte;
@@ -58,11 +59,33 @@ static int sum_up_latencies(const struct load *load, struct summary *summary) {
     return enough ? 0 : -ENOMEM;
 }
 
-static void sum_up_client(const struct load *load, struct summary *summary) {
-    const struct lateness *lateness = &load->workers[0].lateness;
-    summary->late = distribution_of(lateness->late_ns, lateness->count, 0);
+/* How late each started request was. Returns 0 or -ENOMEM. */
+static int sum_up_lateness(const struct load *load, struct summary *summary) {
+    const size_t count = client_bound_lateness(load).count;
+    size_t done = 0;
+    int64_t *late_ns = malloc(count * sizeof *late_ns);
+    if (count > 0 && late_ns == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; count > 0 && i < load->worker_count; i++) {
+        const struct lateness *part = &load->workers[i].lateness;
+        memcpy(late_ns + done, part->late_ns, part->count * sizeof *late_ns);
+        done += part->count;
+    }
+    summary->late = distribution_of(late_ns, count, 0);
     if (load->cost.wall_ns > 0)
-        summary->achieved_per_s = (double)lateness->count * NS_PER_S / (double)load->cost.wall_ns;
+        summary->achieved_per_s = (double)count * NS_PER_S / (double)load->cost.wall_ns;
+    free(late_ns);
+    return 0;
+}
+
+static void sum_up_client(const struct load *load, struct summary *summary) {
+    int64_t first_ns = INT64_MAX, last_ns = 0;
+    for (uint32_t i = 0; i < load->worker_count; i++) {
+        const int64_t began_ns = load->workers[i].began_ns;
+        first_ns = began_ns < first_ns ? began_ns : first_ns;
+        last_ns = began_ns > last_ns ? began_ns : last_ns;
+    }
+    summary->skew_ns = last_ns - first_ns;
     summary->cpu_share = client_bound_cpu_share(load);
     struct text why = text_fixed(summary->client_bound, sizeof summary->client_bound - 1);
     client_bound_explain(load, &why);
@@ -91,7 +114,8 @@ int summary_make(const struct load *load, struct summary *summary) {
         summary->throughput_per_s =
             (double)summary->answered * NS_PER_S / (double)summary->elapsed_ns;
     sum_up_client(load, summary);
-    return sum_up_latencies(load, summary);
+    int outcome = sum_up_lateness(load, summary);
+    return outcome == 0 ? sum_up_latencies(load, summary) : outcome;
 }
 
 static void add_bytes(struct text *text, uint64_t bytes) {

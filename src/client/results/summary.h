@@ -11,6 +11,7 @@ struct summary {
     uint64_t connections_opened, bytes_received, resent;
     uint64_t idle_lost, slow_requests, slow_lost;
     int64_t began_ns;   /* CLOCK_MONOTONIC, when the load began; set by the caller */
+    int64_t skew_ns;    /* epoll: from the first thread that began to the last one */
     int64_t elapsed_ns; /* first start to last end */
     double throughput_per_s;
     /* Of answered requests; requests that timed out or never started count with a lower bound. */

@@ -57,9 +57,10 @@ static void add_json_words(struct text *text, const char *words) {
 void summary_add_json(struct text *text, const struct load *load, const struct summary *summary) {
     text_addf(text,
               "{\"target\": \"%s\", \"engine\": \"%s\", \"load\": \"%s\", \"dialect\": \"%s\",\n"
-              " \"connections\": %" PRIu32 ", ",
+              " \"connections\": %" PRIu32 ", \"threads\": %" PRIu32 ", ",
               load->target, load->engine->name, shape_name(load->shape),
-              load->dialect == DIALECT_LINE ? "line" : "http", load->connections);
+              load->dialect == DIALECT_LINE ? "line" : "http", load->connections,
+              load->worker_count);
     if (load->shape == SHAPE_BURST)
         text_addf(text, "\"rounds\": %" PRIu32 ", ", load->rounds);
     else
@@ -80,9 +81,10 @@ void summary_add_json(struct text *text, const struct load *load, const struct s
     text_addf(text,
               "},\n \"connections_opened\": %" PRIu64 ", \"resent\": %" PRIu64
               ", \"bytes_received\": %" PRIu64 ",\n \"began_ns\": %" PRId64
-              ", \"elapsed_ns\": %" PRId64 ", \"throughput_per_s\": %.1f,\n ",
+              ", \"start_skew_ns\": %" PRId64 ", \"elapsed_ns\": %" PRId64
+              ", \"throughput_per_s\": %.1f,\n ",
               summary->connections_opened, summary->resent, summary->bytes_received,
-              summary->began_ns, summary->elapsed_ns, summary->throughput_per_s);
+              summary->began_ns, summary->skew_ns, summary->elapsed_ns, summary->throughput_per_s);
     add_json_distribution(text, "latency_ns", &summary->latency);
     text_add_string(text, ",\n ");
     add_json_distribution(text, "first_byte_ns", &summary->first_byte);

@@ -1,6 +1,7 @@
 """Trials that do not count and contenders that cannot win; the baseline; pools of workers."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -203,6 +204,8 @@ def test_more_cpus_are_suggested_only_for_threaded_clients(
     change(path, "INSERT OR REPLACE INTO environment VALUES ('placement', ?)", place)
     select = result_of(analysed(path).groups[0], "select")
     assert ("client_cpus" in client_help(select)) == (threads > 1)
+    closed = replace(select, cell=replace(select.cell, load="closed"))
+    assert "client_cpus" in client_help(closed), "the epoll engine has threads for it"
     assert select.comfortable_rate == pytest.approx(0.5e6 / 61.6 * threads, rel=0.15)
 
 

@@ -117,3 +117,20 @@ TEST(the_seed_determines_the_schedule) {
     }
     assert_true(differ > 990);
 }
+
+TEST(shares_are_together_the_whole_schedule) {
+    enum { THREADS = 3, EACH = 1000 };
+    for (enum arrivals arrivals = ARRIVALS_EVEN; arrivals <= ARRIVALS_POISSON; arrivals++) {
+        struct schedule whole, shares[THREADS];
+        schedule_begin(&whole, arrivals, 12345, 7, START_NS);
+        for (uint32_t i = 0; i < THREADS; i++) {
+            schedule_begin(&shares[i], arrivals, 12345, 7, START_NS);
+            schedule_share(&shares[i], i, THREADS);
+        }
+        for (int i = 0; i < THREADS * EACH; i++) {
+            assert_int_equal(shares[i % THREADS].due_ns, whole.due_ns);
+            schedule_advance(&shares[i % THREADS]);
+            schedule_advance(&whole);
+        }
+    }
+}
