@@ -1,5 +1,6 @@
 """`regatta versus`: race servers that are given on the command line."""
 
+import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ import typer
 from regatta.errors import RegattaError, UsageError
 from regatta.judge.judged import DEFAULT
 from regatta.judge.regression import AGAIN, BASE, HEAD
+from regatta.measure.places.placement import halves
 from regatta.measure.programs import called_with, discover, shown
 from regatta.measure.race.look import look_notes, recorded_looks
 from regatta.measure.race.options import Options
@@ -17,9 +19,10 @@ from regatta.measure.trial.answers import differences
 from regatta.measure.trial.warming import WarmUps
 from regatta.record.files import new_folder
 from regatta.record.study import Study, parse_pause
+from regatta.record.study.cpus import cpus_option
 from regatta.record.study.limits import CONTAINERS, MAX_CONNECTIONS, MAX_WARMUP_LIMIT_S
 from regatta.show.text import printable
-from regatta.verbs.output import QUIET, WHY, options
+from regatta.verbs.output import CLIENT_CPUS, QUIET, SERVER_CPUS, WHY, options
 from regatta.verbs.servers import look
 from regatta.verbs.servers.client import fewer
 from regatta.verbs.servers.servers import (
@@ -160,6 +163,8 @@ SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
         "90s, 10min.",
     ),
     placement="auto, netns or loopback.",
+    server_cpus=typer.Option(help=SERVER_CPUS, show_default="one, or half of more than four"),
+    client_cpus=typer.Option(help=CLIENT_CPUS, show_default="the others"),
     seed=typer.Option(help="Seed of the random order; chosen if not given.", min=0),
     save="Write the study to this file and race nothing.",
     out=typer.Option(help="Folder for the ledger and report.", show_default="races/versus-TIME"),
@@ -196,6 +201,8 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     width: float = 5.0,
     limit: str = "2min",
     placement: str = AUTO,
+    server_cpus: str | None = None,
+    client_cpus: str | None = None,
     seed: int | None = None,
     save: Path | None = None,
     out: Path | None = None,
@@ -238,6 +245,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
         why=why,
         width_percent=width,
         placement=checked_placement(placement, bool(image)),
+        **cpus_of_sides(server_cpus, client_cpus),
         time_s=time_s,
         requests=request,
         raw=raw,
@@ -387,6 +395,14 @@ def checked_placement(placement: str, images: bool) -> str:
     if placement not in OFFERED:
         raise UsageError(f"--placement is {placement}; it must be one of {', '.join(OFFERED)}")
     return placement
+
+
+def cpus_of_sides(server: str | None, client: str | None) -> dict[str, tuple[int, ...] | None]:
+    """Arguments of Wanted."""
+    sides = cpus_option(server, "--server-cpus"), cpus_option(client, "--client-cpus")
+    if sides == (None, None):
+        sides = halves(sorted(os.sched_getaffinity(0)))
+    return dict(zip(("server_cpus", "client_cpus"), sides, strict=True))
 
 
 def connection_counts(text: str) -> tuple[int, ...]:

@@ -69,6 +69,21 @@ def choose_cpus(
     return tuple(server), tuple(client)
 
 
+FEW_CPUS = 4
+
+
+def halves(
+    allowed: Sequence[int], share_core: Callable[[int], set[int]] = siblings
+) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
+    """Half of the cores for the server and half for the client; None: too few for that."""
+    cores = sorted({tuple(sorted(share_core(cpu) & {*allowed})) for cpu in allowed})
+    if len(allowed) <= FEW_CPUS or len(cores) < 2:
+        return None, None
+    parts = cores[: len(cores) // 2], cores[len(cores) // 2 :]
+    server, client = (tuple(sorted(cpu for core in part for cpu in core)) for part in parts)
+    return server, client
+
+
 def place_in_namespaces(
     server_cpus: tuple[int, ...], client_cpus: tuple[int, ...], steered: str
 ) -> Placement:

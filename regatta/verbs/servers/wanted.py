@@ -44,6 +44,9 @@ class Wanted:
     """Whether each request has a connection of its own."""
     width_percent: float = 5.0
     placement: str = "auto"
+    server_cpus: tuple[int, ...] | None = None
+    client_cpus: tuple[int, ...] | None = None
+    """None: the lab chooses."""
     time_s: int = 120
     """The race takes no more blocks than fit into it, but for the fewest that carry a verdict."""
     requests: Path | None = None
@@ -135,7 +138,10 @@ def study_text(servers: Sequence[Server], wanted: Wanted, folder: Path) -> str:
             warmup_limit_s=wanted.warmup_limit_s,
             answers_may_differ=wanted.answers_may_differ or None,
         ),
-        *("", "[placement]", *pairs(kind=wanted.placement)),
+        *("", "[placement]"),
+        *pairs(
+            kind=wanted.placement, server_cpus=wanted.server_cpus, client_cpus=wanted.client_cpus
+        ),
     ]
     for server in servers:
         if not server.design:

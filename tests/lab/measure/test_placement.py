@@ -9,7 +9,7 @@ import pytest
 
 from regatta.errors import CpuError, PlacementError
 from regatta.measure.places import placement
-from regatta.measure.places.placement import choose_cpus, make_placement
+from regatta.measure.places.placement import choose_cpus, halves, make_placement
 from regatta.measure.places.side import SidePlacement
 from regatta.measure.processes import guard_environment
 from regatta.record.study.limits import UNSTEERED
@@ -45,6 +45,17 @@ def test_a_side_has_the_cpus_that_are_named_or_left(
     server: list[int] | None, client: list[int] | None, allowed: list[int], chosen: object
 ) -> None:
     assert choose_cpus(server, client, allowed, alone) == chosen
+
+
+def test_each_side_has_half_of_more_than_four_cpus_and_siblings_are_not_divided() -> None:
+    def threads(cpu: int) -> set[int]:
+        return {cpu % 4, cpu % 4 + 4}
+
+    assert halves([0, 1, 2, 3], alone) == (None, None)
+    assert halves(range(5), alone) == ((0, 1), (2, 3, 4))
+    assert halves(range(8), threads) == ((0, 1, 4, 5), (2, 3, 6, 7))
+    assert halves([0, 1, 2, 3, 4], threads) == ((0, 1, 4), (2, 3))
+    assert halves(range(8), lambda _: {*range(8)}) == (None, None)
 
 
 def test_the_sibling_of_the_servers_core_is_idle_unless_nothing_else_is_left() -> None:

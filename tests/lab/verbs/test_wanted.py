@@ -15,6 +15,7 @@ from regatta.record.study import Study, parse_study
 from regatta.record.study.parse import WHY_BLOCKS
 from regatta.verbs.servers.servers import Server
 from regatta.verbs.servers.wanted import LONG_S, Wanted, fit, study_of, study_text
+from regatta.verbs.versus import cpus_of_sides
 from tests.lab import fake_races
 from tests.servers import program
 
@@ -158,3 +159,16 @@ def test_few_blocks_are_rotated() -> None:
     assert len(FEW_BLOCKS.ways(3)) > 100
     assert len(BLOCKS.ways(3)) <= 8
     assert replace(FEW_BLOCKS, few=False) == BLOCKS
+
+
+def test_cpus_are_those_that_are_named_or_half_of_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = Wanted(**cpus_of_sides("0,2-3", None))
+    study = study_of([MINE], wanted, (), tmp_path)
+    assert (study.server_cpus, study.client_cpus) == ((0, 2, 3), None)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {*range(1000, 1006)})  # none has siblings
+    study = study_of([MINE], Wanted(**cpus_of_sides(None, None)), (), tmp_path)
+    assert (study.server_cpus, study.client_cpus) == ((1000, 1001, 1002), (1003, 1004, 1005))
+    with pytest.raises(UsageError, match="--client-cpus is 'x'"):
+        cpus_of_sides(None, "x")
