@@ -16,7 +16,7 @@ _regatta_client() {
     else
         options='--watch --connections --top --dialect --request --until --requests --expect --path --host --token-file --timeout --load
             --rounds --duration --per-connection --rate --arrivals --seed --idle --slow --engine
-            --sources --cpus --quiet --json --samples --gate-fd --help --version'
+            --threads --sources --cpus --quiet --json --samples --gate-fd --help --version'
     fi
     case $option in
         --by) words='recent total' ;;
@@ -32,7 +32,7 @@ _regatta_client() {
             return
             ;;
         -c | --connections | -n | --top | --timeout | --rounds | --duration | --per-connection | \
-            --window | --interval | --count | --rate | --seed | --idle | --slow | --sources | --cpus | --gate-fd | \
+            --window | --interval | --count | --rate | --seed | --idle | --slow | --threads | --sources | --cpus | --gate-fd | \
             --request | --until | --host)
             COMPREPLY=() # a number, a list, a text: nothing to offer
             return

@@ -1,6 +1,7 @@
 """`regatta versus`: race servers that are given on the command line."""
 
 import os
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -27,10 +28,12 @@ from regatta.verbs.servers import look
 from regatta.verbs.servers.client import fewer
 from regatta.verbs.servers.servers import (
     Server,
+    elsewhere,
     needs_of,
     read_images,
     read_servers,
     same_commands,
+    with_accounts,
 )
 from regatta.verbs.servers.wanted import ANY, SEARCH_BLOCKS, Wanted, fit, study_of
 from regatta.verbs.session import HOOKS, RaceSession, raced, written
@@ -43,14 +46,15 @@ REPORT_S = 3.0
 """Of --time: to analyse the race and write the report."""
 AUTO, NETNS, LOOPBACK = OFFERED = ("auto", "netns", "loopback")
 PANEL, NEEDS = "A verdict for CI", "What the servers need"
+RUNS = "Servers that run already"
 SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
 """Of the budget for a block of searches, which takes some 8 s, and how many are enough."""
 
 
 @options(
     servers=typer.Argument(
-        help="Commands with {port} in place of the port, NAME=COMMAND to name one, designs of "
-        "regatta-server, or nginx.",
+        help="Commands with {port} in place of the port, NAME=COMMAND to name one; addresses of "
+        "servers that run already, as http://10.0.0.5:8080; designs of regatta-server, or nginx.",
         show_default=False,
     ),
     base=typer.Option(
@@ -129,6 +133,18 @@ SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
         help="The p99 up to which a rate is held.",
         show_default="50, or more if an answer takes over 10 without load",
     ),
+    account=typer.Option(
+        metavar="NAME=WHOSE",
+        help="Whose CPU time is that of a server that runs already: pid:1234 (with what it "
+        "started), unit:NAME of systemd, container:NAME or cgroup:/PATH. Repeatable.",
+        rich_help_panel=RUNS,
+        show_default="the process that listens there, if it is on this host",
+    ),
+    yes=typer.Option(
+        "--yes",
+        help="Send load to other hosts' addresses without asking: they must be yours.",
+        rich_help_panel=RUNS,
+    ),
     image=typer.Option(
         help="Container image to race, or NAME=IMAGE; all sides are containers then. Repeatable.",
         show_default=False,
@@ -191,6 +207,8 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     ready: str | None = None,
     ready_timeout: str | None = None,
     p99_limit: float | None = None,
+    account: list[str] | None = None,
+    yes: bool = False,
     image: list[str] | None = None,
     image_port: int | None = None,
     connections: str | None = None,
@@ -230,6 +248,8 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
       regatta versus './a {port}' './b {port}' --raw 'PING\r\n' --until 'PONG\r\n'
       regatta versus --base './old {port}' --head './new {port}' --budget 5min
       regatta versus --image mine:1.4 --image mine:1.5
+      regatta versus http://127.0.0.1:8080 mine='./new {port}' --path /api
+      regatta versus a=http://10.0.0.5:80 b=http://10.0.0.6:80 --yes
       regatta versus './a {port} {db}' './b {port} {db}' --with 'db=redis {port}'
     """
     started_s = time.monotonic()
@@ -275,6 +295,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     else:
         named = read_servers(servers or [], programs.designs, started_in, images, shell)
     wanted.check(named, programs.client)
+    named = permitted(with_accounts(named, account or []), yes)
 
     def study_in(folder: Path, wanted: Wanted) -> Study:
         return study_of(named, wanted, programs.designs, folder)
@@ -313,8 +334,10 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     given = Options(seed=seed, out=out or new_folder(NAME))
     folder = raced(lambda tell: begin(study, given, programs, tell, hooks), session, ends_s)
     analysis = written(folder)
-    found += look.notes(seen, checked=not answers_may_differ)
-    found += look_notes(recorded_looks(analysis.environment))
+    found += [
+        *look.notes(seen, checked=not answers_may_differ),
+        *look_notes(recorded_looks(analysis.environment)),
+    ]
     verdict = versions.verdict(folder, study, over=True) if versions else None
     show(analysis, found, verdict, session, markdown)
     if not session.as_json:
@@ -322,6 +345,18 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     if verdict is not None:
         raise typer.Exit(verdict.exit_status)
     check(folder, analysis, [server.name for server in named])
+
+
+def permitted(servers: list[Server], yes: bool) -> list[Server]:
+    """Load goes beyond this host only if a person says so."""
+    addresses = ", ".join(elsewhere(servers))
+    if addresses and not yes:
+        question = f"The race sends as much load as they hold to {addresses}. Are they yours?"
+        if not sys.stdin.isatty():
+            raise UsageError(f"{question} Then say --yes")
+        if not typer.confirm(question, err=True):
+            raise typer.Exit(UsageError.exit_status)
+    return servers
 
 
 def refuse(found: list[str], *log: str) -> None:
@@ -349,7 +384,11 @@ def as_seen(
     `lowers`: the number of connections may be lowered.
     """
     found: list[str] = []
-    told = {of.name for of in named if of.design or any(HOST in word for word in of.command)}
+    told = {
+        of.name
+        for of in named
+        if of.design or of.address or any(HOST in word for word in of.command)
+    }
     confined = [of.name for of in seen if of.only_on_loopback and of.name not in told]
     if confined and wanted.placement not in (LOOPBACK, CONTAINERS):
         names = ", ".join(confined)

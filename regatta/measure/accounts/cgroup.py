@@ -134,6 +134,16 @@ def group_of(pid: int) -> ControlGroup | None:
         return None
 
 
+def members_of(name: str) -> tuple[int, ControlGroup]:
+    """The first process in a group of others or below it, and the group; LookupError if there is
+    none."""
+    group = ControlGroup(find_mount(), name.strip("/"), ExitStack())
+    for file in (group.path / "cgroup.procs", *sorted(group.path.rglob("cgroup.procs"))):
+        if pids := file.read_text().split():
+            return int(pids[0]), group
+    raise LookupError("it has no process")
+
+
 def find_mount(controller: str = "") -> Path:
     """Where cgroup version 2 is mounted, or the hierarchy of a controller of version 1."""
     for line in Path("/proc/self/mounts").read_text().splitlines():

@@ -4,6 +4,7 @@ A network is named by the id of a process within it, or by `self`.
 """
 
 import random
+import socket
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -33,12 +34,36 @@ def are_loopback(hosts: Sequence[str]) -> bool:
 
 def ports_of(pid: int, state: str) -> list[int]:
     """The local port of each socket in this state that a process holds, in its own network."""
-    inodes = set()
-    with suppress(OSError):  # it has ended
+    inodes = sockets_of(pid)
+    return [port for _, port, found, inode in rows(pid) if found == state and inode in inodes]
+
+
+def sockets_of(pid: int) -> set[str]:
+    """Their inodes; none of a process that has ended or may not be looked at."""
+    found = set()
+    with suppress(OSError):
         for link in Path(f"/proc/{pid}/fd").iterdir():
             with suppress(OSError):
-                inodes.add(str(link.readlink()).removeprefix("socket:[").removesuffix("]"))
-    return [port for _, port, found, inode in rows(pid) if found == state and inode in inodes]
+                found.add(str(link.readlink()).removeprefix("socket:[").removesuffix("]"))
+    return found
+
+
+def is_here(host: str) -> bool:
+    """Whether a name or address is one of this host's."""
+    with suppress(OSError):
+        family, _, _, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family) as probe:
+            probe.bind(address)
+        return True
+    return False
+
+
+def listener(port: int) -> int | None:
+    """The process that listens at a port of this network, the first of those that share it; None if
+    there is none that may be looked at."""
+    inodes = {inode for _, at, state, inode in rows("self") if (at, state) == (port, LISTEN)}
+    pids = sorted(int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    return next((pid for pid in pids if inodes & sockets_of(pid)), None)
 
 
 def rows(network: int | str) -> Iterator[tuple[str, int, str, str]]:

@@ -144,6 +144,8 @@ class ProgramSpec:
 
 
 class StartedProgram:
+    is_ours = True
+    """False: others have started it, and it runs on."""
     process: subprocess.Popen[bytes]
     """The program itself, or the process that started it and exits with its status."""
     group: ControlGroup | None = None
@@ -175,6 +177,19 @@ class StartedProgram:
     def close(self) -> None:
         if self.control is not None:
             self.control.close()
+
+
+class RunningProgram(StartedProgram):
+    """One that others have started."""
+
+    is_ours = False
+
+    def __init__(self, group: ControlGroup | None) -> None:
+        """`group`: the one that its CPU time is charged to, if that can be read."""
+        self.group = group
+
+    def kill(self) -> None:
+        """It runs on."""
 
 
 # Where one side runs: its host, network and CPUs, and how its programs are started. On this machine

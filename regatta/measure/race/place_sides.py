@@ -6,7 +6,7 @@ from regatta.measure.places.sides import ContainerWish, HostsWish, Placement, Wi
 from regatta.measure.programs import Programs, find_tool
 from regatta.record.cell import PROCESS
 from regatta.record.study import Contender, Study
-from regatta.record.study.limits import CONTAINERS, HOSTS
+from regatta.record.study.limits import AUTO, CONTAINERS, HOSTS, LOOPBACK
 
 
 def place_sides(study: Study, programs: Programs) -> Placement:
@@ -25,7 +25,14 @@ def place_sides(study: Study, programs: Programs) -> Placement:
     wish: Wish | None = containers_of(study, programs) if study.placement == CONTAINERS else None
     if study.placement == HOSTS:
         wish = hosts_of(study)
-    placement = make_placement(study.placement, *cpus, study.steering, wish)
+    kind = study.placement
+    running = [name for name, of in raced_contenders(study).items() if of.address is not None]
+    if running and kind not in {AUTO, LOOPBACK}:
+        raise StudyError(
+            f"{running[0]} runs already, in this host's network, where {kind} does not lead; race "
+            "it with --placement loopback"
+        )
+    placement = make_placement(LOOPBACK if running else kind, *cpus, study.steering, wish)
     placement.client_count = study.client_count
     return placement
 
@@ -61,6 +68,8 @@ def check_programs(study: Study) -> None:
         return
     in_images = study.placement == CONTAINERS
     for name, contender in raced_contenders(study).items():
+        if contender.address is not None:
+            continue
         if not in_images and not contender.command:
             raise StudyError(
                 f"`contenders.{name}` has no `command`, only an image; race it with "

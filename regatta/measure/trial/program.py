@@ -17,12 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import TrialError
+from regatta.measure.accounts.cgroup import ControlGroup
+from regatta.measure.accounts.disturbance import adopted
 from regatta.measure.network.ports import listening_at
 from regatta.measure.perf import Perf
 from regatta.measure.places.side import (
     LINE_LIMIT,
     Channel,
     ProgramSpec,
+    RunningProgram,
     SidePlacement,
     StartedProgram,
     read_line,
@@ -141,6 +144,13 @@ class SideProgram:
         self.away.enter_context(away_from(off_cpus))
         self.started = self.where.start(self.spec)
 
+    def attach(self, pid: int | None, group: ControlGroup | None) -> None:
+        """Instead of a start: it runs already. `pid`: None if nothing of it can be read."""
+        self.started = RunningProgram(group)
+        self.pid = pid
+        self.pidfd = None if pid is None else os.pidfd_open(pid)
+        adopted.update(() if pid is None else (pid,), () if group is None else group.threads())
+
     def ready(self) -> str:
         """Waits until the program reports `ready`; returns the rest of that line."""
         word, _, more = self.read_line(READY_TIMEOUT_S, "ready").partition(" ")
@@ -246,9 +256,11 @@ class SideProgram:
 
         `may_die`: it may also be killed by the signal.
         """
-        assert self.pidfd is not None
         if self.ended():
             raise self.failure(f"the {self.name} exited before it was stopped")
+        if not self.running.is_ours:
+            return
+        assert self.pidfd is not None
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, by)
         status = self.wait(STOP_TIMEOUT_S)
@@ -262,7 +274,7 @@ class SideProgram:
         if self.started is None:
             return
         self.started.kill()
-        if self.pidfd is not None:
+        if self.pidfd is not None and self.started.is_ours:
             readable(self.pidfd, time.monotonic() + STOP_TIMEOUT_S)
 
     def counters(self) -> list[Counter]:

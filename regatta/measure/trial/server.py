@@ -9,6 +9,8 @@ first answer waits on the client's CPUs already.
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -18,7 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import RegattaError, TrialError
-from regatta.measure.network.ports import free_port
+from regatta.measure.accounts import cgroup
+from regatta.measure.accounts.cgroup import ControlGroup, group_of
+from regatta.measure.network.ports import free_port, is_here, listener
+from regatta.measure.places.containers.engine import find_engine
 from regatta.measure.programs import find_tool
 from regatta.measure.trial import ask
 from regatta.measure.trial.load import is_answered
@@ -150,7 +155,13 @@ def start_contender(
     server: Side,
     start_up: StartUp,
 ) -> str:
-    """Starts it on a free port and waits until it is ready, as the study says."""
+    """Starts it on a free port and waits until it is ready, as the study says; or finds one that
+    runs already."""
+    if contender.address is not None:
+        server.contends(contender.ready_timeout_s)
+        server.attach(*account_of(contender))
+        start_up.ask(contender.address)
+        return contender.address
     place, network = setup.placement.server, setup.placement.network_of
     host, port = setup.placement.server_address, contender.port or place.ask(free_port, network)
     values = placeholders(host, port, place.cpus, setup.folder)
@@ -180,6 +191,34 @@ def start_contender(
     else:
         server.wait_printed(contender.printed_when_ready)
     return f"{host}:{port}"
+
+
+def account_of(contender: Contender) -> tuple[int | None, ControlGroup | None]:
+    """The first process of a server that runs already, and its group if that is its own."""
+    kind, _, name = (contender.account or "").partition(":")
+    try:
+        if kind == "pid":
+            os.kill(int(name), 0)
+            return int(name), None
+        if kind == "container":
+            pid = int(find_engine().run("inspect", "--format", "{{.State.Pid}}", name))
+            return pid, group_of(pid)
+        if kind:
+            return cgroup.members_of(unit_group(name) if kind == "unit" else name)
+    except (OSError, LookupError, ValueError, RegattaError) as error:
+        raise TrialError(f"its account {contender.account} cannot be read: {error}") from error
+    assert contender.address
+    host, _, port = contender.address.rpartition(":")
+    return (listener(int(port)) if is_here(host.strip("[]")) else None), None
+
+
+def unit_group(unit: str) -> str:
+    """The control group of a unit of systemd; LookupError if it does not run."""
+    show = ("systemctl", "show", "--property", "ControlGroup", "--value", unit)
+    group = subprocess.run(show, capture_output=True, text=True, check=False).stdout.strip()
+    if not group:
+        raise LookupError("no such unit runs")
+    return group
 
 
 class StartUp(AbstractContextManager["StartUp"]):
@@ -218,7 +257,7 @@ class StartUp(AbstractContextManager["StartUp"]):
         found = [not_supported(START_UP, MILLISECONDS), not_supported(MEMORY_AT_REST, BYTES)]
         if self.client is None:
             return []
-        with suppress(RegattaError):
+        with suppress(RegattaError, FileNotFoundError):  # of one that runs already: no stamp
             _, _, at_ns = self.client.read_line(ANSWER_TIMEOUT_S, "answered").partition(" ")
             took_ns = int(at_ns) - (started_ns(server.folder / STARTED) - self.ahead_ns)
             found[1:] = server.held(MEMORY_AT_REST)

@@ -24,6 +24,7 @@ from regatta.measure.trial.merge import Window
 from regatta.measure.trial.program import SideProgram
 from regatta.measure.trial.recorders import Sampler, Tracer
 from regatta.record.counters import (
+    BYTES,
     COMPANIONS_TIME,
     CPU_TIME,
     NS,
@@ -31,6 +32,7 @@ from regatta.record.counters import (
     Counters,
     counted,
     keyed,
+    not_supported,
 )
 from regatta.record.records import CPUS, KERNEL, SERVER
 
@@ -108,9 +110,10 @@ class Side(SideProgram, AbstractContextManager["Side"]):
         """
         with ExitStack() as stack:
             stack.enter_context(away_from(watch.server))
-            self.opening = self.wait_until_idle() if rests else None
+            known = rests and self.pid is not None
+            self.opening = self.wait_until_idle() if known else None
             self.watch = stack.enter_context(Watch(watch))
-            self.before = self.accounts() if rests else None
+            self.before = self.accounts() if known else None
             self.before_of_companions = tuple(of.accounts() for of in self.companions)
             self.switch("enable")
             self.opened = stack.pop_all()
@@ -294,12 +297,15 @@ class Side(SideProgram, AbstractContextManager["Side"]):
 
     def held(self, *events: str) -> list[Counter]:
         """What the program, or the kernel for it, has in memory now or had at most."""
-        assert self.pid is not None
+        if self.pid is None:
+            return [not_supported(event, BYTES) for event in events]
         groups = self.running.memory_group, self.running.group
         return [memory.held(event, self.pid, groups) for event in events]
 
     def check_pinned(self) -> None:
         """Raises TrialError if the program has moved its threads to other CPUs than its side's."""
+        if not self.running.is_ours:
+            return
         assert self.pid is not None
         for pid in process_tree.descendants(self.pid):
             for tid in process_tree.threads_of(pid):

@@ -102,6 +102,13 @@ def read_signal(value: Any) -> signal.Signals:
     return signal.Signals[str(keys.choose(value, STOP_SIGNALS))]
 
 
+ADDRESS = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
+ACCOUNT = re.compile(r"(pid):([0-9]+)|(unit|container|cgroup):(\S+)")
+Address = Annotated[str, Must("where it listens, as 10.0.0.5:8080", ADDRESS.fullmatch)]
+Account = Annotated[
+    str, Must("pid:NUMBER, unit:NAME, container:NAME or cgroup:/PATH", ACCOUNT.fullmatch)
+]
+
 Script = Annotated[str, Must("text without a NUL byte", lambda text: "\0" not in text)]
 CompanionName = Annotated[
     str,
@@ -128,6 +135,11 @@ class Contender(keys.TomlTable):
     """What sh runs before each start, when its companions are ready ..."""
     teardown: Script | None = None
     """... and after each stop, before they stop."""
+    address: Address | None = None
+    """Where it listens already: it is neither started nor stopped."""
+    account: Account | None = None
+    """Whose CPU time and memory are its own: of a process with its descendants, a unit of systemd,
+    a container, a control group. None: of the process that listens there, if it is on this host."""
     port: Annotated[int, keys.whole(1, 65535)] | None = None
     """Of a server that always listens on the same one."""
     dialect: Annotated[str, keys.one_of(limits.DIALECTS)] = "http"
@@ -157,10 +169,11 @@ class Contender(keys.TomlTable):
     """The paths that it answers, for `contenders = "all"`; None: every path."""
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
-        if not self.command and (self.port is None or self.image is None):
+        yield from self.mistakes_in_address()
+        if self.address is None and not self.command and (self.port is None or self.image is None):
             yield "", "has no `command`; add it"
         in_command = any("port" in PLACEHOLDER_PATTERN.findall(word) for word in self.command)
-        if not in_command and self.port is None:
+        if not in_command and self.port is None and self.address is None:
             yield "command", "lacks {port}; add it, because every trial uses another port"
         if in_command and self.port is not None:
             yield "port", "is only for a command without {port}; remove one of them"
@@ -178,6 +191,16 @@ class Contender(keys.TomlTable):
             yield "ready_line", 'is only for ready = "line"; remove one of them'
         if self.ready_line is None and self.ready == LINE:
             yield "", "has no `ready_line`; add a pattern that matches the line"
+
+    def mistakes_in_address(self) -> Iterator[tuple[str, str]]:
+        if self.address is None and self.account is not None:
+            yield "account", "is only for a server that runs already; add its `address`"
+        started_by = ("command", "port", "image", "env", "cwd", "companions", "setup", "teardown")
+        for key in filter(self.has, started_by if self.address is not None else ()):
+            yield (
+                {"companions": "with"}.get(key, key),
+                "starts a server, but `address` names one that runs; remove one of them",
+            )
 
     def missing(self, folder: Path) -> str | None:
         """Why it cannot run on this machine; `folder`: the study's."""

@@ -225,17 +225,18 @@ def complaint(form: type[TomlTable], error: ErrorDetails, loc: Sequence[str | in
     key, needed, shown = error.get("ctx", {}).get("key"), error["msg"], repr(error["input"])
     shown = shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}…"
     name, table = named((*loc, key) if key else loc), named(loc[:-1])
+    last = loc[-1] if loc else ""  # of the table itself
     if kind == UNKNOWN:
         known = form.at(error["loc"][:-1]).known_keys()
-        needed = f"{', '.join(known)}{suggestion(loc[-1], known)}"
+        needed = f"{', '.join(known)}{suggestion(last, known)}"
     elif kind == "dict_type" and len(loc) > 1:
         kind = ""
-    is_ = f"`{table}` contains" if isinstance(loc[-1], int) else f"`{name}` is"
+    is_ = f"`{table}` contains" if isinstance(last, int) else f"`{name}` is"
     messages = {
         MUST: f"{is_} {shown}; it must be {needed}",
         WRONG: f"`{name}` {needed}",
         UNKNOWN: f"unknown key `{name}`; allowed here: {needed}",
-        MISSING: f"{f'`{table}`' if table else 'the study'} has no `{loc[-1]}`; add it",
+        MISSING: f"{f'`{table}`' if table else 'the study'} has no `{last}`; add it",
         "list_type": f"`{name}` must be a list of tables; write [[{name}]]",
         "dict_type": f"`{name}` must hold named tables; write [{name}.NAME]",
     }

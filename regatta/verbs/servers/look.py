@@ -90,6 +90,12 @@ class Seen:
     """Whether it listened before it could answer."""
     p99_ms: float = 0.0
     """Of one client alone."""
+    runs: bool = False
+    """Whether others have started it ..."""
+    pid: int | None = None
+    """... and its first process, if its CPU time can be read ..."""
+    on_clients_cpus: bool = False
+    """... and whether that may run where the clients do."""
     fault: str | None = None
     """Why it cannot be raced, in one line."""
     log: tuple[str, ...] = ()
@@ -143,8 +149,21 @@ def faults(seen: Sequence[Seen]) -> list[str]:
 def notes(seen: Sequence[Seen], checked: bool = False) -> Iterator[str]:
     """What a reader of the verdict must know. `checked`: answers in HTTP are compared under load,
     and the race tells what of them is not."""
+    running = [server for server in seen if server.runs]
+    if running:
+        names = ", ".join(server.name for server in running)
+        yield f"not started by the race, so how starts differ is in no interval: {names}"
+    if unread := ", ".join(server.name for server in running if server.pid is None):
+        yield (
+            f"CPU time and memory cannot be read from here: {unread}; of a server on this host "
+            "name the --account"
+        )
     for server in seen:
         name = server.name
+        if server.on_clients_cpus:
+            yield (
+                f"{name} may run on the client's CPUs: pin it, as by taskset -acp CPU {server.pid}"
+            )
         if any(answer.closes for answer in server.answers):
             yield f"{name} closes the connection after each answer: its clients must reconnect"
         if server.logs:
@@ -269,6 +288,11 @@ def _seen(setup: TrialSetup, cell: Cell, target: str, server: Side) -> Seen:
         taken=taken,
         was_early=was_early,
         p99_ms=p99_ms,
+        runs=not server.running.is_ours,
+        pid=server.pid,
+        on_clients_cpus=not server.running.is_ours
+        and server.pid is not None
+        and not os.sched_getaffinity(server.pid).isdisjoint(placement.client.cpus),
     )
 
 
@@ -310,6 +334,8 @@ def _not_right(answer: replies.Answer, cell: Cell, server: Side) -> RegattaError
 
 def check_stopped(server: Side) -> None:
     """TrialError if it has left its session as a daemon does: no signal would reach it there."""
+    if not server.running.is_ours:
+        return
     assert server.pid is not None
     for pid in descendants_left(server.pid):
         with suppress(ProcessLookupError):

@@ -18,13 +18,18 @@ from typing import Any
 from regatta.errors import PlacementError, StudyError, UsageError
 from regatta.measure.places.containers.engine import Engine, find_engine, need_image
 from regatta.record.study import Contender, load_study
-from regatta.record.study.contender import read_folders
+from regatta.record.study.contender import ACCOUNT, ADDRESS, read_folders
 from regatta.record.study.find import Design, shipped_folders
 from regatta.record.study.limits import NAME_PATTERN
 
 FEWEST = 2
 PORT = "{port}"
 NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})=(.+)", re.DOTALL)
+RUNNING = re.compile(
+    r"((?P<name>[A-Za-z0-9][A-Za-z0-9._-]{0,63})=)?(?P<scheme>https?)://"
+    r"(?P<host>\[[^]]*\]|[^/:?#]*)(:(?P<port>[0-9]*))?(?P<path>/\S*)?"
+)
+ON_LOOPBACK = re.compile(r"localhost|127(\.\d+){3}|::1")
 INTERPRETERS = re.compile(
     r"(python[0-9.]*|pypy[0-9.]*|node|nodejs|deno|bun|ruby|perl|php|java|sh|bash|env|npx|uv|go)"
 )
@@ -62,6 +67,10 @@ class Server:
     """Why a shipped contender cannot run here."""
     shell: str = ""
     """Instead of `command`, what sh reads."""
+    address: str | None = None
+    """HOST:PORT of one that runs already."""
+    account: str | None = None
+    """Whose CPU time is its own."""
 
 
 def read_servers(
@@ -78,7 +87,8 @@ def read_servers(
     """
     if len(words) + len(images) < FEWEST:
         raise UsageError(
-            "versus needs two servers or more: commands with {port} in them, designs or nginx; "
+            "versus needs two servers or more: commands with {port} in them, addresses, designs or "
+            "nginx; "
             "for instance: regatta versus './old --port {port}' './new --port {port}'"
         )
     shipped = shipped_contenders(designs)
@@ -103,6 +113,8 @@ def read_server(
         if why := shipped[word].missing:
             raise UsageError(f"the contender {word} cannot run here: {why}")
         return shipped[word]
+    if running := RUNNING.fullmatch(word):
+        return running_server(word, running)
     named = NAMED.fullmatch(word)
     if named and shell and named[2].startswith(PORT):  # `PORT={port} node app.js`
         named = None
@@ -117,6 +129,43 @@ def read_server(
         raise UsageError(f"{word!r} cannot be split into words as a shell does: {error}") from error
     check_command(word, command, [design.name for design in designs] + list(shipped), folder)
     return Server(name or name_of(command), design=False, command=command, folder=folder)
+
+
+def running_server(word: str, url: re.Match[str]) -> Server:
+    """`word`: its address as in a browser."""
+    scheme, host, port, path = url["scheme"], url["host"], url["port"] or "80", url["path"]
+    if scheme != "http":
+        raise UsageError(
+            f"{word}: the client speaks no TLS; race the address behind what ends it, with http://"
+        )
+    address = f"{host}:{port}"
+    if not ADDRESS.fullmatch(address):
+        raise UsageError(f"{word} is no address; write it as http://10.0.0.5:8080/path")
+    name = url["name"] or re.sub(r"[^A-Za-z0-9._-]+", "-", address).strip("-._")
+    return Server(name, design=False, address=address, path=path)
+
+
+def with_accounts(servers: Sequence[Server], words: Sequence[str]) -> list[Server]:
+    """`words`: NAME=ACCOUNT each, of a server that runs already."""
+    given = values_of("--account", words)
+    for name, account in given.items():
+        if not ACCOUNT.fullmatch(account):
+            raise UsageError(
+                f"--account {name}={account}: write pid:NUMBER, unit:NAME, container:NAME or "
+                "cgroup:/PATH"
+            )
+    running = [server.name for server in servers if server.address is not None]
+    if unknown := [name for name in given if name not in running]:
+        named = f"those that run are {', '.join(running)}" if running else "none runs already"
+        raise UsageError(f"--account names {unknown[0]}, but {named}")
+    return [replace(server, account=given.get(server.name)) for server in servers]
+
+
+def elsewhere(servers: Sequence[Server]) -> list[str]:
+    """Addresses beyond loopback, which get the load of a race."""
+    addresses = [server.address for server in servers if server.address is not None]
+    hosts = {address: address.rpartition(":")[0].strip("[]") for address in addresses}
+    return [at for at, host in hosts.items() if not ON_LOOPBACK.fullmatch(host)]
 
 
 def check_command(word: str, command: tuple[str, ...], known: Sequence[str], folder: Path) -> None:

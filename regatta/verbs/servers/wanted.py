@@ -86,6 +86,9 @@ class Wanted:
             raise UsageError(f"{' and '.join(options)} exclude each other; choose one")
         if (self.raw is None) != (self.until is None):
             raise UsageError("--raw TEXT and --until REGEX need each other; give both")
+        running = [server.name for server in servers if server.address is not None]
+        if running and self.placement not in {limits.AUTO, limits.LOOPBACK}:
+            raise UsageError(f"{running[0]} runs already: remove --placement {self.placement}")
         designs = [server.name for server in servers if server.design]
         if designs and options and options != ["--path"]:
             raise UsageError(
@@ -172,12 +175,15 @@ def contender(server: Server, wanted: Wanted, folder: Path) -> Iterator[str]:
         cwd = "{folder}" if here == folder.resolve() else str(here)
     is_line = server.ready_line is not None and not server.was_early
     ready = "answer" if server.was_early else "line" if is_line else None
+    needs = wanted.needs if server.address is None else {}
     yield from pairs(
+        address=server.address,
+        account=server.account,
         ready_timeout_s=wanted.ready_timeout_s,
         **{
             "ready": ready,
-            "ready_line": server.ready_line if is_line and "ready" not in wanted.needs else None,
-            **wanted.needs,
+            "ready_line": server.ready_line if is_line and "ready" not in needs else None,
+            **needs,
         },
         image=server.image,
         port=server.port,
