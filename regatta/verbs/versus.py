@@ -33,6 +33,7 @@ from regatta.verbs.servers.servers import (
     read_images,
     read_servers,
     same_commands,
+    scaled,
     with_accounts,
 )
 from regatta.verbs.servers.wanted import ANY, SEARCH_BLOCKS, Wanted, fit, study_of
@@ -41,7 +42,7 @@ from regatta.verbs.versus_results import Versions, check, show
 
 NAME = "versus"
 HOST = "{host}"
-FEWEST_WARMUP_S = 5.0
+FEWEST_WARMUP_S, MAX_CPUS = 5.0, 1024
 REPORT_S = 3.0
 """Of --time: to analyse the race and write the report."""
 AUTO, NETNS, LOOPBACK = OFFERED = ("auto", "netns", "loopback")
@@ -181,6 +182,12 @@ SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
     placement="auto, netns or loopback.",
     server_cpus=typer.Option(help=SERVER_CPUS, show_default="one, or half of more than four"),
     client_cpus=typer.Option(help=CLIENT_CPUS, show_default="the others"),
+    scale=typer.Option(
+        metavar="N,M",
+        help="Race each command on N and on M of the server's CPUs, as NAME-N and NAME-M: one CPU "
+        "or all?",
+        show_default=False,
+    ),
     seed=typer.Option(help="Seed of the random order; chosen if not given.", min=0),
     save="Write the study to this file and race nothing.",
     out=typer.Option(help="Folder for the ledger and report.", show_default="races/versus-TIME"),
@@ -221,6 +228,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     placement: str = AUTO,
     server_cpus: str | None = None,
     client_cpus: str | None = None,
+    scale: str | None = None,
     seed: int | None = None,
     save: Path | None = None,
     out: Path | None = None,
@@ -248,6 +256,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
       regatta versus './a {port}' './b {port}' --raw 'PING\r\n' --until 'PONG\r\n'
       regatta versus --base './old {port}' --head './new {port}' --budget 5min
       regatta versus --image mine:1.4 --image mine:1.5
+      regatta versus './a {port}' --scale 1,4 --server-cpus 0-3
       regatta versus http://127.0.0.1:8080 mine='./new {port}' --path /api
       regatta versus a=http://10.0.0.5:80 b=http://10.0.0.6:80 --yes
       regatta versus './a {port} {db}' './b {port} {db}' --with 'db=redis {port}'
@@ -260,7 +269,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     time_s = parse_pause(limit, "--time")
     wanted = Wanted(
         path=path,
-        connections=Wanted.connections if connections is None else connection_counts(connections),
+        connections=numbers("--connections", connections, MAX_CONNECTIONS) or Wanted.connections,
         short=short,
         why=why,
         width_percent=width,
@@ -286,7 +295,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
         p99_limit_ms=p99_limit,
         needs=needs_of(env, beside, {"setup": setup, "teardown": teardown, "ready": ready}),
     )
-    programs, here = discover(), Path.cwd()
+    programs, here, counts = discover(), Path.cwd(), numbers("--scale", scale, MAX_CPUS)
     started_in = here / (cwd or "")
     images = read_images(image or [], image_port)
     if versions:
@@ -294,8 +303,8 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
         named = versions.servers(others, programs, started_in, shell)
     else:
         named = read_servers(servers or [], programs.designs, started_in, images, shell)
+    named = permitted(with_accounts(scaled(named, counts), account or []), yes)
     wanted.check(named, programs.client)
-    named = permitted(with_accounts(named, account or []), yes)
 
     def study_in(folder: Path, wanted: Wanted) -> Study:
         return study_of(named, wanted, programs.designs, folder)
@@ -444,12 +453,10 @@ def cpus_of_sides(server: str | None, client: str | None) -> dict[str, tuple[int
     return dict(zip(("server_cpus", "client_cpus"), sides, strict=True))
 
 
-def connection_counts(text: str) -> tuple[int, ...]:
-    """Parses `1,50,500`."""
-    words = [word.strip() for word in text.split(",")]
+def numbers(option: str, text: str | None, most: int) -> tuple[int, ...]:
+    """Parses `1,50,500`; empty if it is not given."""
+    words = [word.strip() for word in text.split(",")] if text is not None else []
     counts = [int(word) for word in words if word.isascii() and word.isdigit()]
-    if len(counts) < len(words) or not all(1 <= count <= MAX_CONNECTIONS for count in counts):
-        raise UsageError(
-            f"--connections is {text}; write numbers from 1 to {MAX_CONNECTIONS}, as 1,50,500"
-        )
+    if len(counts) < len(words) or not all(1 <= count <= most for count in counts):
+        raise UsageError(f"{option} is {text}; write numbers from 1 to {most}, as 1,50,500")
     return tuple(dict.fromkeys(counts))

@@ -1,5 +1,6 @@
 """What a server needs: its environment, a folder, a program beside it, set-up and teardown."""
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -9,10 +10,12 @@ import pytest
 from regatta.errors import StudyError
 from regatta.record.study import keys
 from regatta.record.study.contender import Contender
+from regatta.record.study.cpus import cpus_of
 from tests.commands import run
 from tests.e2e.needy_server import SPIN_S
 from tests.e2e.racing import environment, needs_programs, needs_two_cpus, regatta
 from tests.ledgers import rows
+from tests.servers import program
 
 NEEDY = shlex.join([sys.executable, str(Path(__file__).with_name("needy_server.py"))])
 SHORT = ("--time", "1s", "--warmup-limit", "0", "--connections", "2", "--seed", "1")
@@ -45,6 +48,26 @@ def test_all_that_versus_offers(tmp_path: Path) -> None:
     assert len(log) >= 2 * len(used)
     assert log == ["up", "down"] * (len(log) // 2)
     assert not (tmp_path / "home" / "filled").exists()
+
+
+def test_one_cpu_or_all(tmp_path: Path) -> None:
+    cpus = ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))
+    log = tmp_path / "log"
+    ours = f"{program('regatta-server')} --design epoll --work snapshot"
+    command = f"echo $(taskset -cp $$) >>{log}; exec {ours} --listen 127.0.0.1:{{port}}"
+    words = (f"a={command}", "--shell", "--path", "/top?n=2", "--out", str(tmp_path / "race"))
+    words += ("--server-cpus", cpus, "--client-cpus", cpus)
+    scale = ("--scale", "1,2")
+    done = run(*regatta("versus", *words, *SHORT, *scale), env=environment(), timeout=300)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    summary = (tmp_path / "race" / "summary.md").read_text()
+    assert "a-1" in summary
+    assert "a-2" in summary
+    counts = [len(cpus_of(line.rpartition(": ")[2])) for line in log.read_text().splitlines()]
+    assert len(counts) > 4
+    assert counts.count(1) == counts.count(2)
+    done = run(*regatta("versus", *words, *SHORT, "--scale", "1,99"), env=environment())
+    assert "it is to have 99 CPUs, but the server's are" in done.stderr
 
 
 @pytest.mark.parametrize(

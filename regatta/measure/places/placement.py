@@ -84,6 +84,14 @@ def halves(
     return server, client
 
 
+def first_cpus(
+    cpus: Sequence[int], count: int, share_core: Callable[[int], set[int]] = siblings
+) -> tuple[int, ...]:
+    """So many of them, of as many cores as possible."""
+    ranked = sorted(cpus, key=lambda cpu: (sorted(share_core(cpu)).index(cpu), cpu))
+    return tuple(sorted(ranked[:count]))
+
+
 def place_in_namespaces(
     server_cpus: tuple[int, ...], client_cpus: tuple[int, ...], steered: str
 ) -> Placement:

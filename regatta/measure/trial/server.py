@@ -24,6 +24,7 @@ from regatta.measure.accounts import cgroup
 from regatta.measure.accounts.cgroup import ControlGroup, group_of
 from regatta.measure.network.ports import free_port, is_here, listener
 from regatta.measure.places.containers.engine import find_engine
+from regatta.measure.places.placement import first_cpus
 from regatta.measure.programs import find_tool
 from regatta.measure.trial import ask
 from regatta.measure.trial.load import is_answered
@@ -164,7 +165,15 @@ def start_contender(
         return contender.address
     place, network = setup.placement.server, setup.placement.network_of
     host, port = setup.placement.server_address, contender.port or place.ask(free_port, network)
-    values = placeholders(host, port, place.cpus, setup.folder)
+    cpus, pinned = place.cpus, []
+    if contender.cpus is not None:
+        if contender.cpus > len(cpus):
+            raise TrialError(
+                f"it is to have {contender.cpus} CPUs, but the server's are {len(cpus)}"
+            )
+        cpus = place.ask(first_cpus, cpus, contender.cpus)
+        pinned = ["taskset", "-c", ",".join(map(str, cpus))]
+    values = placeholders(host, port, cpus, setup.folder)
     server.contends(contender.ready_timeout_s)
     for name, words in contender.companions.items():
         its_port = place.ask(free_port, network)
@@ -180,7 +189,7 @@ def start_contender(
     server.prepare(setup_words, teardown, contender.variables(values))
     start_up.ask(f"{host}:{port}")
     server.start(
-        start_up.stamped(contender.started(contender.command, values)),
+        start_up.stamped([*pinned, *contender.started(contender.command, values)]),
         setup.perf,
         wanted,
         environment=setup.server_environment() | contender.variables(values),

@@ -129,6 +129,8 @@ class Contender(keys.TomlTable):
     """With the placeholders {host}, {port}, {cpus} and {folder}; empty: its image's own."""
     env: dict[keys.Text, Script] = Field(default_factory=dict)
     """More variables of its environment; values may have placeholders, as the next ones."""
+    cpus: Annotated[int, keys.whole(1, 1024)] | None = None
+    """How many of the server's CPUs it may use; None: all."""
     cwd: keys.Text | None = None
     """The folder that it is started in; None: an empty one."""
     setup: Script | None = None
@@ -175,6 +177,8 @@ class Contender(keys.TomlTable):
         in_command = any("port" in PLACEHOLDER_PATTERN.findall(word) for word in self.command)
         if not in_command and self.port is None and self.address is None:
             yield "command", "lacks {port}; add it, because every trial uses another port"
+        if self.image is not None and self.cpus is not None:
+            yield "cpus", "is only for a command; a container has all CPUs of its side"
         if in_command and self.port is not None:
             yield "port", "is only for a command without {port}; remove one of them"
         for name, words in self.companions.items():
@@ -195,7 +199,8 @@ class Contender(keys.TomlTable):
     def mistakes_in_address(self) -> Iterator[tuple[str, str]]:
         if self.address is None and self.account is not None:
             yield "account", "is only for a server that runs already; add its `address`"
-        started_by = ("command", "port", "image", "env", "cwd", "companions", "setup", "teardown")
+        of_a_start = ("command", "port", "image", "env", "cpus", "cwd", "companions")
+        started_by = (*of_a_start, "setup", "teardown")
         for key in filter(self.has, started_by if self.address is not None else ()):
             yield (
                 {"companions": "with"}.get(key, key),

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import PlacementError, StudyError, UsageError
+from regatta.judge.regression import BASE, HEAD
 from regatta.measure.places.containers.engine import Engine, find_engine, need_image
 from regatta.record.study import Contender, load_study
 from regatta.record.study.contender import ACCOUNT, ADDRESS, read_folders
@@ -71,6 +72,8 @@ class Server:
     """HOST:PORT of one that runs already."""
     account: str | None = None
     """Whose CPU time is its own."""
+    cpus: int | None = None
+    """How many of the server's CPUs it may use; None: all."""
 
 
 def read_servers(
@@ -85,12 +88,6 @@ def read_servers(
     `words`: one for each server; `folder`: where a person called us, which their commands expect;
     `images`: servers that race as well; `shell`: sh reads commands.
     """
-    if len(words) + len(images) < FEWEST:
-        raise UsageError(
-            "versus needs two servers or more: commands with {port} in them, addresses, designs or "
-            "nginx; "
-            "for instance: regatta versus './old --port {port}' './new --port {port}'"
-        )
     shipped = shipped_contenders(designs)
     found = [read_server(word, designs, shipped, folder, shell) for word in words]
     if images and (commands := [server.name for server in found if not server.design]):
@@ -161,6 +158,30 @@ def with_accounts(servers: Sequence[Server], words: Sequence[str]) -> list[Serve
     return [replace(server, account=given.get(server.name)) for server in servers]
 
 
+def scaled(servers: Sequence[Server], counts: Sequence[int]) -> list[Server]:
+    """Each command once for each number of CPUs, as NAME-1, NAME-4; as they are if `counts` is
+    empty. UsageError if there is nothing to compare."""
+    for server in servers if counts else ():
+        if server.name in {BASE, HEAD}:
+            raise UsageError("--scale is not for --base and --head; compare one number of CPUs")
+        if server.design or server.image or server.address:
+            kind = "a design" if server.design else "an image" if server.image else "an address"
+            raise UsageError(f"--scale is for commands, but {server.name} is {kind}")
+    found = [
+        replace(server, name=f"{server.name}-{count}", cpus=count)
+        for server in servers
+        for count in counts
+    ]
+    found = found or list(servers)
+    if len(found) < FEWEST:
+        raise UsageError(
+            "versus needs two servers or more: commands with {port} in them, addresses, designs or "
+            "nginx; "
+            "for instance: regatta versus './old --port {port}' './new --port {port}'"
+        )
+    return found
+
+
 def elsewhere(servers: Sequence[Server]) -> list[str]:
     """Addresses beyond loopback, which get the load of a race."""
     addresses = [server.address for server in servers if server.address is not None]
@@ -207,7 +228,8 @@ def same_commands(servers: Sequence[Server]) -> list[str]:
         f"{server.name} is the same command as {name}: only chance tells them apart"
         for server in servers
         if (command := server.command or server.shell)
-        and (name := first.setdefault((command, server.folder), server.name)) != server.name
+        and (name := first.setdefault((command, server.folder, server.cpus), server.name))
+        != server.name
     ]
 
 

@@ -179,6 +179,7 @@ def contender(server: Server, wanted: Wanted, folder: Path) -> Iterator[str]:
     yield from pairs(
         address=server.address,
         account=server.account,
+        cpus=server.cpus,
         ready_timeout_s=wanted.ready_timeout_s,
         **{
             "ready": ready,

@@ -9,7 +9,12 @@ import pytest
 
 from regatta.errors import CpuError, PlacementError
 from regatta.measure.places import placement
-from regatta.measure.places.placement import choose_cpus, halves, make_placement
+from regatta.measure.places.placement import (
+    choose_cpus,
+    first_cpus,
+    halves,
+    make_placement,
+)
 from regatta.measure.places.side import SidePlacement
 from regatta.measure.processes import guard_environment
 from regatta.record.study.limits import UNSTEERED
@@ -56,6 +61,8 @@ def test_each_side_has_half_of_more_than_four_cpus_and_siblings_are_not_divided(
     assert halves(range(8), threads) == ((0, 1, 4, 5), (2, 3, 6, 7))
     assert halves([0, 1, 2, 3, 4], threads) == ((0, 1, 4), (2, 3))
     assert halves(range(8), lambda _: {*range(8)}) == (None, None)
+    assert first_cpus([4, 0, 5, 1], 1, threads) == (0,)
+    assert first_cpus([4, 0, 5, 1], 3, threads) == (0, 1, 4)
 
 
 def test_the_sibling_of_the_servers_core_is_idle_unless_nothing_else_is_left() -> None:

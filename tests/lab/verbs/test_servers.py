@@ -8,7 +8,7 @@ import pytest
 from regatta.errors import UsageError
 from regatta.record.study import parse_study
 from regatta.record.study.find import Design
-from regatta.verbs.servers.servers import Server, read_servers, same_commands
+from regatta.verbs.servers.servers import Server, read_servers, same_commands, scaled
 from regatta.verbs.servers.wanted import BLOCKS, Wanted, study_text
 
 DESIGNS = (
@@ -20,7 +20,7 @@ PYTHON = sys.executable
 
 
 def read(*words: str, folder: Path = Path("/tmp")) -> list[Server]:
-    return read_servers(words, DESIGNS, folder)
+    return scaled(read_servers(words, DESIGNS, folder), ())
 
 
 def test_designs_commands_and_shipped_contenders_mix() -> None:
@@ -132,6 +132,20 @@ def test_a_shipped_contender_that_is_not_built_says_how_to_build_it(
         UsageError, match=r"node cannot run here: node is missing; run .*/build node"
     ):
         read("epoll", "node")
+
+
+def test_commands_are_scaled(tmp_path: Path) -> None:
+    a = read_servers([f"a={PYTHON} {{port}}"], DESIGNS, tmp_path)
+    found = scaled(a, (1, 4))
+    assert [(server.name, server.cpus) for server in found] == [("a-1", 1), ("a-4", 4)]
+    assert not same_commands(found)
+    with pytest.raises(UsageError, match="needs two servers or more"):
+        scaled(a, (1,))
+    for word, why in (("epoll", "a design"), ("x=http://127.0.0.1:1", "an address")):
+        with pytest.raises(UsageError, match=f"--scale is for commands, but [a-z]+ is {why}"):
+            scaled(read(word, f"{PYTHON} {{port}}"), (1, 2))
+    with pytest.raises(UsageError, match="--scale is not for --base"):
+        scaled(read_servers([f"base={PYTHON} {{port}}"], DESIGNS, tmp_path), (1, 2))
 
 
 def test_the_same_command_twice_is_told() -> None:
