@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, TypeVar
 
@@ -9,6 +10,7 @@ import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
+from regatta.errors import UsageError
 from regatta.show.text import LINES, is_seen, printable
 
 Verb = TypeVar("Verb", bound=Callable[..., None])
@@ -18,6 +20,7 @@ WHY = (
     "Also find, in trials of their own, what the server's CPU time is spent on, and where a "
     "request's time goes."
 )
+YES = "Send load to other hosts' addresses without asking: they must be yours."
 SERVER_CPUS, CLIENT_CPUS = "CPUs of the server: 0 or 0,2 or 2-5.", "CPUs of the client."
 
 
@@ -64,3 +67,19 @@ def print_json(document: Any) -> None:
 
 def quoted(char: str) -> str:
     return char if is_seen(char) else json.dumps(char)[1:-1]
+
+
+ON_LOOPBACK = re.compile(r"(localhost|127(\.\d+){3}|\[::1\]):\d+")
+
+
+def permit(addresses: Iterable[str | None], yes: bool) -> None:
+    """Load goes beyond loopback only if a person says so. `addresses`: of servers that run already;
+    None: one that the race starts."""
+    beyond = [at for at in addresses if at is not None and not ON_LOOPBACK.fullmatch(at)]
+    if not beyond or yes:
+        return
+    question = f"The race sends as much load as they hold to {', '.join(beyond)}. Are they yours?"
+    if not sys.stdin.isatty():
+        raise UsageError(f"{question} Then say --yes")
+    if not typer.confirm(question, err=True):
+        raise typer.Exit(UsageError.exit_status)

@@ -8,13 +8,14 @@ from regatta.errors import RegattaError, UsageError
 from regatta.measure.programs import Programs, discover
 from regatta.measure.race.events import Tell
 from regatta.measure.race.options import Options
+from regatta.measure.race.place_sides import raced_contenders
 from regatta.measure.race.race import begin, reopen
 from regatta.record import study as studies
 from regatta.record.files import RACES, find_unfinished
 from regatta.record.read import read_failures
 from regatta.record.schema import FILE_NAME
 from regatta.record.study import limits
-from regatta.verbs.output import CLIENT_CPUS, EXPLAIN, QUIET, SERVER_CPUS, WHY, options
+from regatta.verbs.output import CLIENT_CPUS, EXPLAIN, QUIET, SERVER_CPUS, WHY, YES, options, permit
 from regatta.verbs.session import HOOKS, RaceSession, analysis_of, raced, show_results
 
 
@@ -44,6 +45,7 @@ from regatta.verbs.session import HOOKS, RaceSession, analysis_of, raced, show_r
     explain=EXPLAIN,
     quiet=QUIET,
     no_perf="Use only the kernel's own accounting.",
+    yes=typer.Option("--yes", help=YES),
 )
 def race(  # noqa: PLR0913, PLR0917  (one parameter an option)
     study: str | None = None,
@@ -63,6 +65,7 @@ def race(  # noqa: PLR0913, PLR0917  (one parameter an option)
     explain: bool = False,
     quiet: bool = False,
     no_perf: bool = False,
+    yes: bool = False,
 ) -> None:
     """Race the designs of a study and report which one wins.
 
@@ -116,6 +119,7 @@ def race(  # noqa: PLR0913, PLR0917  (one parameter an option)
         if resume:
             return resumed(study, programs, tell)
         read = studies.load_study(studies.find_study(study or "quick"), programs.designs)
+        permit((of.address for of in raced_contenders(read).values()), yes)
         return begin(read, given, programs, tell, HOOKS)
 
     folder = raced(run, session)

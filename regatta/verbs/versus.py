@@ -1,7 +1,6 @@
 """`regatta versus`: race servers that are given on the command line."""
 
 import os
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -23,12 +22,11 @@ from regatta.record.study import Study, parse_pause
 from regatta.record.study.cpus import cpus_option
 from regatta.record.study.limits import CONTAINERS, MAX_CONNECTIONS, MAX_WARMUP_LIMIT_S
 from regatta.show.text import printable
-from regatta.verbs.output import CLIENT_CPUS, QUIET, SERVER_CPUS, WHY, options
+from regatta.verbs.output import CLIENT_CPUS, QUIET, SERVER_CPUS, WHY, YES, options, permit
 from regatta.verbs.servers import look
 from regatta.verbs.servers.client import fewer
 from regatta.verbs.servers.servers import (
     Server,
-    elsewhere,
     needs_of,
     read_images,
     read_servers,
@@ -143,7 +141,7 @@ SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
     ),
     yes=typer.Option(
         "--yes",
-        help="Send load to other hosts' addresses without asking: they must be yours.",
+        help=YES,
         rich_help_panel=RUNS,
     ),
     image=typer.Option(
@@ -238,7 +236,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
 ) -> None:
     r"""Compare servers in one line: which is better, and by how much.
 
-    Starts each server once to check it, then races all at the same rate, half of what the weakest
+    Starts each command once to check it, then races all at the same rate, half of what the weakest
     holds, with fresh processes in random order. Commands run in the current folder, without a
     shell. {host} is replaced by the address to listen on; if a server listens only on 127.0.0.1,
     the race is on loopback.
@@ -265,8 +263,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     session = RaceSession(json or markdown, quiet)
     if json and markdown:
         raise UsageError("--json and --markdown cannot be combined; choose one")
-    versions = Versions.read(base, head, fail_over)
-    time_s = parse_pause(limit, "--time")
+    versions, time_s = Versions.read(base, head, fail_over), parse_pause(limit, "--time")
     wanted = Wanted(
         path=path,
         connections=numbers("--connections", connections, MAX_CONNECTIONS) or Wanted.connections,
@@ -274,7 +271,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
         why=why,
         width_percent=width,
         placement=checked_placement(placement, bool(image)),
-        **cpus_of_sides(server_cpus, client_cpus),
+        **cpus_of_sides(server_cpus, client_cpus, divides=save is None),
         time_s=time_s,
         requests=request,
         raw=raw,
@@ -303,7 +300,8 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
         named = versions.servers(others, programs, started_in, shell)
     else:
         named = read_servers(servers or [], programs.designs, started_in, images, shell)
-    named = permitted(with_accounts(scaled(named, counts), account or []), yes)
+    named = with_accounts(scaled(named, counts), account or [])
+    permit((server.address for server in named), yes)
     wanted.check(named, programs.client)
 
     def study_in(folder: Path, wanted: Wanted) -> Study:
@@ -354,18 +352,6 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     if verdict is not None:
         raise typer.Exit(verdict.exit_status)
     check(folder, analysis, [server.name for server in named])
-
-
-def permitted(servers: list[Server], yes: bool) -> list[Server]:
-    """Load goes beyond this host only if a person says so."""
-    addresses = ", ".join(elsewhere(servers))
-    if addresses and not yes:
-        question = f"The race sends as much load as they hold to {addresses}. Are they yours?"
-        if not sys.stdin.isatty():
-            raise UsageError(f"{question} Then say --yes")
-        if not typer.confirm(question, err=True):
-            raise typer.Exit(UsageError.exit_status)
-    return servers
 
 
 def refuse(found: list[str], *log: str) -> None:
@@ -445,10 +431,12 @@ def checked_placement(placement: str, images: bool) -> str:
     return placement
 
 
-def cpus_of_sides(server: str | None, client: str | None) -> dict[str, tuple[int, ...] | None]:
-    """Arguments of Wanted."""
+def cpus_of_sides(
+    server: str | None, client: str | None, divides: bool = True
+) -> dict[str, tuple[int, ...] | None]:
+    """Arguments of Wanted. `divides`: this machine's CPUs, if none are named."""
     sides = cpus_option(server, "--server-cpus"), cpus_option(client, "--client-cpus")
-    if sides == (None, None):
+    if divides and sides == (None, None):
         sides = halves(sorted(os.sched_getaffinity(0)))
     return dict(zip(("server_cpus", "client_cpus"), sides, strict=True))
 

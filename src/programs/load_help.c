@@ -68,7 +68,8 @@ static const char HELP[] =
 
 static const char HELP_END[] =
     "      --threads N       epoll: threads, each with its share of connections and requests\n"
-    "                        (one per CPU; bursts: 1; open: one per 20,000 requests a second)\n"
+    "                        (one per CPU; bursts: 1; open: as many as 20,000 requests a\n"
+    "                        second each need, up to that)\n"
     "      --sources A,B-C   local addresses to connect from, in turn, so that ports do not run\n"
     "                        out (on loopback, connections are spread automatically)\n"
     "      --cpus LIST       pin this program to CPUs such as 1, 0,2 or 1-3\n"

@@ -1,7 +1,10 @@
 """Servers that run already: raced, accounted and left running."""
 
 import os
+import signal
+import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +13,7 @@ import pytest
 from regatta.errors import StudyError, TrialError
 from regatta.measure.accounts.cgroup import ControlGroup, find_home
 from regatta.measure.accounts.process_tree import cpu_clock_ns
+from regatta.measure.network import ports
 from regatta.measure.trial.server import account_of
 from regatta.record.study import keys
 from regatta.record.study.contender import Contender
@@ -21,6 +25,22 @@ from tests.servers import RunningServer, running
 SHORT = ("--time", "1s", "--warmup-limit", "0", "--connections", "2", "--seed", "1")
 OURS = ("--design", "epoll", "--work", "snapshot")
 PATH = "/top?n=2"
+
+ORPHANS = """
+import os, socket, threading
+listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+def serve(connection):
+    with connection:
+        while connection.recv(4096):
+            connection.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok")
+for _ in range(2):
+    if os.fork() == 0:
+        while True:
+            threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+print(listener.getsockname()[1], flush=True)
+listener.close()
+os.wait()
+"""
 
 pytestmark = [needs_programs, needs_two_cpus]
 
@@ -75,6 +95,37 @@ def test_a_race_of_two_leaves_them_running(
             assert 1e3 < ns / answered < 1e6
 
 
+def test_one_whose_cpu_time_cannot_be_read(tmp_path: Path) -> None:
+    """Two processes listen, and none has started the other: which is the server?"""
+    with subprocess.Popen(
+        [sys.executable, "-c", ORPHANS], stdout=subprocess.PIPE, start_new_session=True
+    ) as orphans:
+        try:
+            assert orphans.stdout
+            port = int(orphans.stdout.readline())
+            words = [f"{name}=http://127.0.0.1:{port}" for name in "ab"]
+            out = str(tmp_path / "race")
+            done = run(
+                *regatta("versus", *words, *SHORT, "--out", out), env=environment(), timeout=300
+            )
+        finally:
+            os.killpg(orphans.pid, signal.SIGKILL)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert "CPU time and memory cannot be read from here: a, b" in " ".join(done.stdout.split())
+    assert "not supported" in done.stdout
+    assert "latency p50" in done.stdout
+
+
+def test_the_listener_at_an_address() -> None:
+    with socket.create_server(("127.0.0.3", 0)) as first:
+        port = first.getsockname()[1]
+        assert ports.listener("127.0.0.3", port) == os.getpid()
+        assert ports.listener("127.0.0.2", port) is None
+    with socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True) as every:
+        assert ports.listener("127.0.0.1", every.getsockname()[1]) == os.getpid()
+        assert ports.listener("::1", every.getsockname()[1]) == os.getpid()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -84,6 +135,8 @@ def test_a_race_of_two_leaves_them_running(
         (["http://127.0.0.1:1", "--account", "b=pid:1"], "those that run are 127.0.0.1-1"),
         (["select", "--account", "b=pid:1"], "but none runs already"),
         (["http://10.255.0.9:1"], "load as they hold to 10.255.0.9:1. Are they yours? Then say"),
+        (["http://127.0.0.1:1", "--cold", "5"], "its first requests are past; remove --cold"),
+        (["http://127.0.0.1:1/x", "--path", "/y"], "--path and the path /x of an address exclude"),
         (
             ["http://127.0.0.1:1", "--placement", "netns"],
             "127.0.0.1-1 runs already: remove --placement netns",
@@ -137,7 +190,11 @@ def test_accounts(
     assert account_of(read(account="unit:app.service")) == (member.pid, group)
     with pytest.raises(TrialError, match="no such unit runs"):
         account_of(read(account="unit:other"))
-    with pytest.raises(TrialError, match="cannot be read"):
-        account_of(read(account="pid:4194305"))
+    for wrong in ("pid:4194305", "pid:0", "pid:99999999999"):
+        with pytest.raises(TrialError, match=f"its account {wrong} cannot be read"):
+            account_of(read(account=wrong))
+    for ours in (f"pid:{os.getpid()}", f"pid:{os.getppid()}", "cgroup:/"):
+        with pytest.raises(TrialError, match=f"its account {ours} includes the client's"):
+            account_of(read(account=ours))
     member.kill()
     member.wait()

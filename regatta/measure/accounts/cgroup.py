@@ -83,6 +83,11 @@ class ControlGroup:
         """The thread ids in it, without threads that are exiting."""
         return [int(line) for line in (self.path / "cgroup.threads").read_text().split()]
 
+    def pids(self) -> list[int]:
+        """The processes in it and below it, without those of other namespaces."""
+        files = [self.path / "cgroup.procs", *sorted(self.path.rglob("*/cgroup.procs"))]
+        return [pid for file in files for pid in map(int, file.read_text().split()) if pid]
+
     def close(self) -> None:
         """Kills whatever still runs in it and removes it."""
         with self.lock:
@@ -134,14 +139,13 @@ def group_of(pid: int) -> ControlGroup | None:
         return None
 
 
-def members_of(name: str) -> tuple[int, ControlGroup]:
-    """The first process in a group of others or below it, and the group; LookupError if there is
+def group_of_others(name: str) -> ControlGroup:
+    """One that another program created and will remove, with a process in it; LookupError if it has
     none."""
     group = ControlGroup(find_mount(), name.strip("/"), ExitStack())
-    for file in (group.path / "cgroup.procs", *sorted(group.path.rglob("cgroup.procs"))):
-        if pids := file.read_text().split():
-            return int(pids[0]), group
-    raise LookupError("it has no process")
+    if not group.pids():
+        raise LookupError("it has no process")
+    return group
 
 
 def find_mount(controller: str = "") -> Path:

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from regatta.measure.processes import PARENT, read_stat
+
 PORTS = range(10_000, 32_000)
 ESTABLISHED, LISTEN = "01", "0A"  # states in /proc/net/tcp
 IPV6_LOOPBACK = "0" * 24 + "01000000"
@@ -58,12 +60,33 @@ def is_here(host: str) -> bool:
     return False
 
 
-def listener(port: int) -> int | None:
-    """The process that listens at a port of this network, the first of those that share it; None if
-    there is none that may be looked at."""
-    inodes = {inode for _, at, state, inode in rows("self") if (at, state) == (port, LISTEN)}
-    pids = sorted(int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
-    return next((pid for pid in pids if inodes & sockets_of(pid)), None)
+def listener(host: str, port: int) -> int | None:
+    """The process that listens at an address of this network, and whose descendants may; None if
+    there is none that may be looked at, or several. Process 1 only passes sockets on."""
+    open_at = [
+        (at, inode) for at, of, state, inode in rows("self") if (of, state) == (port, LISTEN)
+    ]
+    exact = {inode for at, inode in open_at if at == kernel_form(host)}
+    inodes = exact or {inode for at, inode in open_at if not at.strip("0")}
+    pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    holders = {pid for pid in pids if inodes & sockets_of(pid)}
+    roots = [pid for pid in holders if parent_of(pid) not in holders]
+    return roots[0] if len(roots) == 1 and roots[0] != 1 else None
+
+
+def kernel_form(host: str) -> str:
+    """An address as /proc/net/tcp has it: each of its words has its last byte first."""
+    family, _, _, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+    packed = socket.inet_pton(family, str(address[0]))
+    words = [packed[at : at + 4][::-1] for at in range(0, len(packed), 4)]
+    return b"".join(words).hex().upper()
+
+
+def parent_of(pid: int) -> int:
+    """0: it has ended."""
+    with suppress(OSError, ValueError):
+        return read_stat(pid)[PARENT]
+    return 0
 
 
 def rows(network: int | str) -> Iterator[tuple[str, int, str, str]]:

@@ -32,6 +32,11 @@ def place_sides(study: Study, programs: Programs) -> Placement:
             f"{running[0]} runs already, in this host's network, where {kind} does not lead; race "
             "it with --placement loopback"
         )
+    if running and whole:
+        raise StudyError(
+            '`scope = "process"` counts a program from its first instruction, but '
+            f"{running[0]} runs already; remove one of them"
+        )
     placement = make_placement(LOOPBACK if running else kind, *cpus, study.steering, wish)
     placement.client_count = study.client_count
     return placement

@@ -93,6 +93,8 @@ class SideProgram:
         self.pid: int | None = None
         self.pidfd: int | None = None
         self.has_left = False
+        self.adopted: set[int] = set()
+        """Processes that others have started."""
         # The streams that an error message quotes; our client's stdout holds its JSON.
         self.output_streams: Sequence[str] = ("stderr",)
 
@@ -103,6 +105,7 @@ class SideProgram:
         self.has_left = True
         self.kill()
         self.hang_up()
+        adopted.difference_update(self.adopted)
         if self.started is not None:
             self.started.close()
         if self.pidfd is not None:
@@ -149,7 +152,8 @@ class SideProgram:
         self.started = RunningProgram(group)
         self.pid = pid
         self.pidfd = None if pid is None else os.pidfd_open(pid)
-        adopted.update(() if pid is None else (pid,), () if group is None else group.threads())
+        self.adopted = {*(() if pid is None else (pid,)), *(() if group is None else group.pids())}
+        adopted.update(self.adopted)
 
     def ready(self) -> str:
         """Waits until the program reports `ready`; returns the rest of that line."""

@@ -22,6 +22,7 @@ from typing import Any
 from regatta.errors import RegattaError, TrialError
 from regatta.measure.accounts import cgroup
 from regatta.measure.accounts.cgroup import ControlGroup, group_of
+from regatta.measure.accounts.process_tree import descendants
 from regatta.measure.network.ports import free_port, is_here, listener
 from regatta.measure.places.containers.engine import find_engine
 from regatta.measure.places.placement import first_cpus
@@ -204,21 +205,30 @@ def start_contender(
 
 def account_of(contender: Contender) -> tuple[int | None, ControlGroup | None]:
     """The first process of a server that runs already, and its group if that is its own."""
-    kind, _, name = (contender.account or "").partition(":")
-    try:
-        if kind == "pid":
-            os.kill(int(name), 0)
-            return int(name), None
-        if kind == "container":
-            pid = int(find_engine().run("inspect", "--format", "{{.State.Pid}}", name))
-            return pid, group_of(pid)
-        if kind:
-            return cgroup.members_of(unit_group(name) if kind == "unit" else name)
-    except (OSError, LookupError, ValueError, RegattaError) as error:
-        raise TrialError(f"its account {contender.account} cannot be read: {error}") from error
     assert contender.address
     host, _, port = contender.address.rpartition(":")
-    return (listener(int(port)) if is_here(host.strip("[]")) else None), None
+    host = host.strip("[]")
+    if contender.account is None:
+        return (listener(host, int(port)) if is_here(host) else None), None
+    try:
+        pid, group = named_account(*contender.account.split(":", 1))
+        os.close(os.pidfd_open(pid))
+    except (OSError, OverflowError, LookupError, ValueError, RegattaError) as error:
+        raise TrialError(f"its account {contender.account} cannot be read: {error}") from error
+    ours = group is not None and f"/{cgroup.find_current_group()}".startswith(f"/{group.name}/")
+    if ours or group is not None and not group.name or os.getpid() in descendants(pid):
+        raise TrialError(f"its account {contender.account} includes the client's: name less")
+    return pid, group
+
+
+def named_account(kind: str, name: str) -> tuple[int, ControlGroup | None]:
+    if kind == "pid":
+        return int(name), None
+    if kind == "container":
+        pid = int(find_engine().run("inspect", "--format", "{{.State.Pid}}", name))
+        return pid, group_of(pid)
+    group = cgroup.group_of_others(unit_group(name) if kind == "unit" else name)
+    return group.pids()[0], group
 
 
 def unit_group(unit: str) -> str:

@@ -161,11 +161,22 @@ class Side(SideProgram, AbstractContextManager["Side"]):
             counters |= keyed(SERVER, KERNEL, [self.time_of_companions()])
         self.opened.close()
         self.away.close()
+        of_cpus = {
+            key: counter
+            for key, counter in self.watch.counters.items()
+            if key[0] != SERVER or self.is_on_its_cpus()
+        }
         return Window(
-            counters=counters | self.watch.counters,
+            counters=counters | of_cpus,
             others=self.watch.others,
             rests=() if self.opening is None else ((self.opening, closing),),
         )
+
+    def is_on_its_cpus(self) -> bool:
+        """Else what these CPUs did says nothing of it: others started it, elsewhere."""
+        if self.name != SERVER or self.running.is_ours:
+            return True
+        return self.pid is not None and os.sched_getaffinity(self.pid) <= set(self.where.cpus)
 
     def time_of_companions(self) -> Counter:
         used = (

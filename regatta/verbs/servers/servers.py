@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from regatta.errors import PlacementError, StudyError, UsageError
-from regatta.judge.regression import BASE, HEAD
+from regatta.judge.regression import AGAIN, BASE, HEAD
 from regatta.measure.places.containers.engine import Engine, find_engine, need_image
 from regatta.record.study import Contender, load_study
 from regatta.record.study.contender import ACCOUNT, ADDRESS, read_folders
@@ -28,9 +28,8 @@ PORT = "{port}"
 NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})=(.+)", re.DOTALL)
 RUNNING = re.compile(
     r"((?P<name>[A-Za-z0-9][A-Za-z0-9._-]{0,63})=)?(?P<scheme>https?)://"
-    r"(?P<host>\[[^]]*\]|[^/:?#]*)(:(?P<port>[0-9]*))?(?P<path>/\S*)?"
+    r"(?P<host>\[[^]]*\]|[^/:?#]*)(:(?P<port>[0-9]*))?(?P<path>[/?]\S*)?"
 )
-ON_LOOPBACK = re.compile(r"localhost|127(\.\d+){3}|::1")
 INTERPRETERS = re.compile(
     r"(python[0-9.]*|pypy[0-9.]*|node|nodejs|deno|bun|ruby|perl|php|java|sh|bash|env|npx|uv|go)"
 )
@@ -138,8 +137,9 @@ def running_server(word: str, url: re.Match[str]) -> Server:
     address = f"{host}:{port}"
     if not ADDRESS.fullmatch(address):
         raise UsageError(f"{word} is no address; write it as http://10.0.0.5:8080/path")
-    name = url["name"] or re.sub(r"[^A-Za-z0-9._-]+", "-", address).strip("-._")
-    return Server(name, design=False, address=address, path=path)
+    name = url["name"] or re.sub(r"[^A-Za-z0-9._-]+", "-", address).strip("-._")[-64:]
+    path = f"/{path}" if path and path.startswith("?") else path
+    return Server(name, design=False, address=address, path=None if path == "/" else path)
 
 
 def with_accounts(servers: Sequence[Server], words: Sequence[str]) -> list[Server]:
@@ -155,6 +155,8 @@ def with_accounts(servers: Sequence[Server], words: Sequence[str]) -> list[Serve
     if unknown := [name for name in given if name not in running]:
         named = f"those that run are {', '.join(running)}" if running else "none runs already"
         raise UsageError(f"--account names {unknown[0]}, but {named}")
+    if BASE in given:
+        given[AGAIN] = given[BASE]
     return [replace(server, account=given.get(server.name)) for server in servers]
 
 
@@ -180,13 +182,6 @@ def scaled(servers: Sequence[Server], counts: Sequence[int]) -> list[Server]:
             "for instance: regatta versus './old --port {port}' './new --port {port}'"
         )
     return found
-
-
-def elsewhere(servers: Sequence[Server]) -> list[str]:
-    """Addresses beyond loopback, which get the load of a race."""
-    addresses = [server.address for server in servers if server.address is not None]
-    hosts = {address: address.rpartition(":")[0].strip("[]") for address in addresses}
-    return [at for at, host in hosts.items() if not ON_LOOPBACK.fullmatch(host)]
 
 
 def check_command(word: str, command: tuple[str, ...], known: Sequence[str], folder: Path) -> None:

@@ -89,6 +89,17 @@ class Wanted:
         running = [server.name for server in servers if server.address is not None]
         if running and self.placement not in {limits.AUTO, limits.LOOPBACK}:
             raise UsageError(f"{running[0]} runs already: remove --placement {self.placement}")
+        if running and self.cold is not None:
+            raise UsageError(
+                f"{running[0]} runs already: its first requests are past; remove --cold"
+            )
+        if self.needs and len(running) == len(servers):
+            raise UsageError("all servers run already, and need nothing; remove what starts them")
+        paths = [server.path for server in servers if server.address is not None and server.path]
+        if paths and options:
+            raise UsageError(
+                f"{options[0]} and the path {paths[0]} of an address exclude each other"
+            )
         designs = [server.name for server in servers if server.design]
         if designs and options and options != ["--path"]:
             raise UsageError(

@@ -212,7 +212,7 @@ void epoll_loop_run(struct epoll_engine *e, int64_t begin_ns) {
     uint32_t rounds = load->shape == SHAPE_BURST ? load->rounds : 1;
     e->worker->began_ns = e->now_ns = clock_monotonic_ns();
     e->worker->cpu_ns = -thread_cpu_ns();
-    e->end_ns = begin_ns + load->duration_ns;
+    e->end_ns = load->shape == SHAPE_BURST ? INT64_MAX : begin_ns + load->duration_ns;
     if (e->slow != NULL)
         slow_begin(e->slow, e->now_ns);
     for (uint32_t round = 0; round < rounds && !stop_requested(); round++) {

@@ -38,12 +38,12 @@ int open_load_prepare(struct epoll_engine *e) {
     }
     /* Connecting is part of a request only with --per-connection. After a failure, the rest is left
      * to the requests, which report failures. */
-    bool ahead = load->per_connection == 0;
     for (uint32_t i = 0; i < e->count; i++) {
+        const bool ahead = load->per_connection == 0 && !load->is_unreachable;
         int outcome = ahead ? connect_one(e, &e->connections[i]) : 0;
         if (outcome == -EINTR)
             return outcome;
-        ahead = ahead && outcome == 0;
+        e->load->is_unreachable |= outcome != 0;
         connection_release(e, &e->connections[i], 0);
     }
     return 0;

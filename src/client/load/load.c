@@ -83,7 +83,8 @@ static int raise_descriptor_limit(struct load *load) {
     struct rlimit limit;
     rlim_t wanted = SPARE_DESCRIPTORS;
     if (load->engine->descriptors_each)
-        wanted += (rlim_t)load->connections + load->idle_count + load->slow_count;
+        wanted +=
+            (rlim_t)load->connections + load->idle_count + load->slow_count + load->worker_count;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return -errno;
     if (limit.rlim_cur >= wanted)

@@ -102,6 +102,7 @@ struct load {
     uint32_t worker_count;
     struct client_cost cost;     /* in the window; an engine may end it before `run` returns */
     struct reply_viewer *viewer; /* NULL: replies are not shown */
+    bool is_unreachable;         /* connecting ahead of the window has failed once */
     const char *problem;         /* why a function failed */
     void *engine_state;          /* from the engine's `prepare` to its `leave` */
 };

@@ -82,10 +82,12 @@ static void sum_up_client(const struct load *load, struct summary *summary) {
     int64_t first_ns = INT64_MAX, last_ns = 0;
     for (uint32_t i = 0; i < load->worker_count; i++) {
         const int64_t began_ns = load->workers[i].began_ns;
+        if (began_ns == 0)
+            continue; /* another engine, or interrupted before it began */
         first_ns = began_ns < first_ns ? began_ns : first_ns;
         last_ns = began_ns > last_ns ? began_ns : last_ns;
     }
-    summary->skew_ns = last_ns - first_ns;
+    summary->skew_ns = last_ns > 0 ? last_ns - first_ns : 0;
     summary->cpu_share = client_bound_cpu_share(load);
     struct text why = text_fixed(summary->client_bound, sizeof summary->client_bound - 1);
     client_bound_explain(load, &why);
