@@ -85,8 +85,11 @@ class ControlGroup:
 
     def pids(self) -> list[int]:
         """The processes in it and below it, without those of other namespaces."""
-        files = [self.path / "cgroup.procs", *sorted(self.path.rglob("*/cgroup.procs"))]
-        return [pid for file in files for pid in map(int, file.read_text().split()) if pid]
+        found: list[int] = []
+        for folder, _, _ in os.walk(self.path):
+            with suppress(OSError):  # a group below it can go at any time
+                found += map(int, (Path(folder) / "cgroup.procs").read_text().split())
+        return list(filter(None, found))
 
     def close(self) -> None:
         """Kills whatever still runs in it and removes it."""
