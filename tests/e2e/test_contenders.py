@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -47,6 +47,7 @@ class Running:
                 stdout=output,
                 stderr=output,
                 env={**os.environ, MARK: self.mark},
+                start_new_session=True,
             )
         self.serves = contender.serves
         wait_until_accepting(self.process, self.port, HOST, self.output.read_text)
@@ -57,9 +58,11 @@ class Running:
         return found
 
     def leave(self) -> None:
+        """nginx writes its workers' title where their mark was: they are found by their group."""
         for pid in marked(self.mark):
             os.kill(pid, signal.SIGKILL)
-        self.process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
 
