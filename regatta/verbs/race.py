@@ -45,7 +45,7 @@ from regatta.verbs.session import HOOKS, RaceSession, analysis_of, raced, show_r
     explain=EXPLAIN,
     quiet=QUIET,
     no_perf="Use only the kernel's own accounting.",
-    yes=typer.Option("--yes", help=YES),
+    yes=YES,
 )
 def race(  # noqa: PLR0913, PLR0917  (one parameter an option)
     study: str | None = None,

@@ -20,7 +20,12 @@ from regatta.measure.trial.warming import WarmUps
 from regatta.record.files import new_folder
 from regatta.record.study import Study, parse_pause
 from regatta.record.study.cpus import cpus_option
-from regatta.record.study.limits import CONTAINERS, MAX_CONNECTIONS, MAX_WARMUP_LIMIT_S
+from regatta.record.study.limits import (
+    CONTAINERS,
+    MAX_CONNECTIONS,
+    MAX_CPUS,
+    MAX_WARMUP_LIMIT_S,
+)
 from regatta.show.text import printable
 from regatta.verbs.output import CLIENT_CPUS, QUIET, SERVER_CPUS, WHY, YES, options, permit
 from regatta.verbs.servers import look
@@ -40,7 +45,7 @@ from regatta.verbs.versus_results import Versions, check, show
 
 NAME = "versus"
 HOST = "{host}"
-FEWEST_WARMUP_S, MAX_CPUS = 5.0, 1024
+FEWEST_WARMUP_S = 5.0
 REPORT_S = 3.0
 """Of --time: to analyse the race and write the report."""
 AUTO, NETNS, LOOPBACK = OFFERED = ("auto", "netns", "loopback")
@@ -139,11 +144,7 @@ SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
         rich_help_panel=RUNS,
         show_default="the process that listens there, if it is on this host",
     ),
-    yes=typer.Option(
-        "--yes",
-        help=YES,
-        rich_help_panel=RUNS,
-    ),
+    yes=typer.Option("--yes", help=YES, rich_help_panel=RUNS),
     image=typer.Option(
         help="Container image to race, or NAME=IMAGE; all sides are containers then. Repeatable.",
         show_default=False,

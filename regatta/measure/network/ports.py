@@ -66,7 +66,8 @@ def listener(host: str, port: int) -> int | None:
     open_at = [
         (at, inode) for at, of, state, inode in rows("self") if (of, state) == (port, LISTEN)
     ]
-    exact = {inode for at, inode in open_at if at == kernel_form(host)}
+    asked = kernel_form(host)
+    exact = {inode for at, inode in open_at if at == asked}
     inodes = exact or {inode for at, inode in open_at if not at.strip("0")}
     pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
     holders = {pid for pid in pids if inodes & sockets_of(pid)}

@@ -152,7 +152,9 @@ class SideProgram:
         self.started = RunningProgram(group)
         self.pid = pid
         self.pidfd = None if pid is None else os.pidfd_open(pid)
-        self.adopted = {*(() if pid is None else (pid,)), *(() if group is None else group.pids())}
+        self.adopted = (
+            set(group.pids()) if group is not None else {pid} if pid is not None else set()
+        )
         adopted.update(self.adopted)
 
     def ready(self) -> str:

@@ -215,8 +215,8 @@ def account_of(contender: Contender) -> tuple[int | None, ControlGroup | None]:
         os.close(os.pidfd_open(pid))
     except (OSError, OverflowError, LookupError, ValueError, RegattaError) as error:
         raise TrialError(f"its account {contender.account} cannot be read: {error}") from error
-    ours = group is not None and f"/{cgroup.find_current_group()}".startswith(f"/{group.name}/")
-    if ours or group is not None and not group.name or os.getpid() in descendants(pid):
+    members = descendants(pid) if group is None else group.pids()
+    if os.getpid() in members:
         raise TrialError(f"its account {contender.account} includes the client's: name less")
     return pid, group
 

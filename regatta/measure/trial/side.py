@@ -161,13 +161,11 @@ class Side(SideProgram, AbstractContextManager["Side"]):
             counters |= keyed(SERVER, KERNEL, [self.time_of_companions()])
         self.opened.close()
         self.away.close()
-        of_cpus = {
-            key: counter
-            for key, counter in self.watch.counters.items()
-            if key[0] != SERVER or self.is_on_its_cpus()
-        }
+        watched = self.watch.counters
+        if not self.is_on_its_cpus():
+            watched = {key: counter for key, counter in watched.items() if key[0] != SERVER}
         return Window(
-            counters=counters | of_cpus,
+            counters=counters | watched,
             others=self.watch.others,
             rests=() if self.opening is None else ((self.opening, closing),),
         )

@@ -129,7 +129,7 @@ class Contender(keys.TomlTable):
     """With the placeholders {host}, {port}, {cpus} and {folder}; empty: its image's own."""
     env: dict[keys.Text, Script] = Field(default_factory=dict)
     """More variables of its environment; values may have placeholders, as the next ones."""
-    cpus: Annotated[int, keys.whole(1, 1024)] | None = None
+    cpus: Annotated[int, keys.whole(1, limits.MAX_CPUS)] | None = None
     """How many of the server's CPUs it may use; None: all."""
     cwd: keys.Text | None = None
     """The folder that it is started in; None: an empty one."""

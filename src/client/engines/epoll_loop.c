@@ -224,5 +224,7 @@ void epoll_loop_run(struct epoll_engine *e, int64_t begin_ns) {
     }
     if (!e->is_over)
         end_window(e); /* a burst does not include closing thousands of connections */
+    else if (e->idle != NULL)
+        idle_serve_all(e->idle); /* those that ended while the last replies were awaited */
     hang_up_all(e);
 }
